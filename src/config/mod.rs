@@ -1,0 +1,1 @@
+//! evalreport.yaml into typed settings.

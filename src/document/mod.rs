@@ -1,0 +1,1 @@
+//! YAML and JSON text into a tree that knows lines and columns.

@@ -1,0 +1,68 @@
+//! Which runs a command looks at, and which names mean the same.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+
+use super::Run;
+
+/// The filters that every reading command takes. An empty filter selects every run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    pub suites: Vec<String>,
+    pub approaches: Vec<String>,
+    pub models: Vec<String>,
+    /// All must match.
+    pub tags: Vec<(String, String)>,
+    /// Runs without a time do not match.
+    pub since: Option<DateTime<Utc>>,
+    pub batch: Option<String>,
+    /// Run ids, or unambiguous beginnings of at least four characters.
+    pub ids: Vec<String>,
+}
+
+impl Filter {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Says whether `run` is selected. Suite, approach and model are matched after aliases were applied.
+    pub fn matches(&self, run: &Run) -> bool {
+        let one_of = |wanted: &[String], name: &str| wanted.is_empty() || wanted.iter().any(|one| one == name);
+        one_of(&self.suites, &run.suite)
+            && one_of(&self.approaches, &run.approach)
+            && one_of(&self.models, &run.model)
+            && self.tags.iter().all(|(key, value)| run.tags.get(key) == Some(value))
+            && self.since.is_none_or(|since| run.timestamp.is_some_and(|time| time >= since))
+            && self.batch.as_ref().is_none_or(|batch| run.batch_id.as_ref() == Some(batch))
+            && (self.ids.is_empty() || self.ids.iter().any(|id| matches_id(id, run.id.as_str())))
+    }
+}
+
+fn matches_id(wanted: &str, id: &str) -> bool {
+    wanted == id || (wanted.len() >= 4 && id.starts_with(wanted))
+}
+
+/// Names that the configuration maps to other names at query time. The stored records keep their own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Aliases {
+    pub suite: BTreeMap<String, String>,
+    pub approach: BTreeMap<String, String>,
+    pub model: BTreeMap<String, String>,
+    pub item: BTreeMap<String, String>,
+}
+
+impl Aliases {
+    pub fn is_empty(&self) -> bool {
+        self.suite.is_empty() && self.approach.is_empty() && self.model.is_empty() && self.item.is_empty()
+    }
+
+    /// Replaces the run's suite, approach and model names.
+    pub fn apply(&self, run: &mut Run) {
+        for (names, name) in [(&self.suite, &mut run.suite), (&self.approach, &mut run.approach), (&self.model, &mut run.model)] {
+            if let Some(alias) = names.get(name) {
+                name.clone_from(alias);
+            }
+        }
+    }
+}

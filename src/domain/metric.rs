@@ -1,0 +1,90 @@
+//! Named numbers with a unit and a direction.
+
+use serde::{Deserialize, Serialize};
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    Up,
+    Down,
+    /// Neither: shown, never won.
+    None,
+}
+
+/// What a number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// A share between 0 and 1, shown in percent; differences in percentage points.
+    Fraction,
+    /// Points on a scale of 0 to 100.
+    Points,
+    Seconds,
+    Tokens,
+    Usd,
+    Count,
+    /// A plain number of unknown scale.
+    Number,
+}
+
+impl Unit {
+    pub const ALL: [Self; 7] = [Self::Fraction, Self::Points, Self::Seconds, Self::Tokens, Self::Usd, Self::Count, Self::Number];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fraction => "fraction",
+            Self::Points => "points",
+            Self::Seconds => "seconds",
+            Self::Tokens => "tokens",
+            Self::Usd => "usd",
+            Self::Count => "count",
+            Self::Number => "number",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|unit| unit.name() == name)
+    }
+}
+
+impl Direction {
+    pub const ALL: [Self; 3] = [Self::Up, Self::Down, Self::None];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+            Self::None => "none",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|direction| direction.name() == name)
+    }
+}
+
+/// What family of methods fits the metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MetricKind {
+    /// Passed of total.
+    Rate,
+    /// Positive and skewed: duration, tokens, cost.
+    Amount,
+    /// A mean of bounded or unbounded scores.
+    Score,
+    Count,
+}
+
+/// A named number's description.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Metric {
+    /// The key in JSON and in the configuration.
+    pub name: String,
+    /// The words a table shows.
+    pub label: String,
+    pub unit: Unit,
+    pub direction: Direction,
+    pub kind: MetricKind,
+}

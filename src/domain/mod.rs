@@ -1,0 +1,19 @@
+//! The vocabulary: plain data that every layer speaks. No I/O, no clock, no randomness.
+
+mod filter;
+mod item;
+mod metric;
+mod problem;
+mod run;
+mod status;
+mod text;
+mod usage;
+
+pub use filter::{Aliases, Filter};
+pub use item::{ItemKey, ItemKind, ItemOutcome};
+pub use metric::{Direction, Metric, MetricKind, Unit};
+pub use problem::{Problem, Problems};
+pub use run::{Git, Provenance, Run, RunId, ScoreRecord, StatedFigure};
+pub use status::{ItemStatus, RunStatus};
+pub use text::{nearest, visible};
+pub use usage::{CostSource, Usage};

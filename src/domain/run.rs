@@ -1,0 +1,214 @@
+//! One go of one approach with one model at one suite.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::{CostSource, Direction, RunStatus, Unit, Usage};
+
+/// A run's id: a UUID for our own and imported runs, any file-name-safe text for a result file written by hand.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(String);
+
+impl RunId {
+    /// Longest id that is still a file name with a suffix on every common file system.
+    const MAX_BYTES: usize = 120;
+
+    /// Accepts text that is safe as a file name: 1 to 120 letters, digits, `-`, `_` and `.`, not starting with a dot.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        if text.is_empty() {
+            Err("id is empty".to_owned())
+        } else if text.len() > Self::MAX_BYTES {
+            Err(format!("id is longer than {} bytes", Self::MAX_BYTES))
+        } else if text.starts_with('.') || !text.bytes().all(safe) {
+            Err(format!("id `{}` has characters other than letters, digits, `-`, `_` and `.`, or starts with a dot", super::visible(text)))
+        } else {
+            Ok(Self(text.to_owned()))
+        }
+    }
+
+    pub fn from_uuid(uuid: uuid::Uuid) -> Self {
+        Self(uuid.hyphenated().to_string())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&self.0)
+    }
+}
+
+/// The state of the code that was evaluated or that evaluated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Git {
+    pub rev: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    #[serde(default)]
+    pub dirty: bool,
+}
+
+/// Where an imported run came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The importer: `table` for mapped tables.
+    pub importer: String,
+    /// The source's file name, without its folders.
+    pub file: String,
+    /// SHA-256 of the source's bytes, lower-case hex.
+    pub sha256: String,
+    /// The map's file name and SHA-256 where a map was used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_sha256: Option<String>,
+    /// Where in the public the source can be found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+/// A figure that a source published about itself, beside the same figure recomputed from its own counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StatedFigure {
+    pub name: String,
+    /// In `unit`.
+    pub value: f64,
+    pub unit: Unit,
+    /// The same from the source's own counts, in the same unit, where it has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recomputed: Option<f64>,
+    /// Half a unit of the last printed digit, in `unit`: how far rounding alone can put the two apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounding: Option<f64>,
+}
+
+impl StatedFigure {
+    /// Says whether stated and recomputed differ beyond rounding; `None` when there is nothing to compare with.
+    pub fn disagrees(&self) -> Option<bool> {
+        let recomputed = self.recomputed?;
+        // The slack covers binary representation of decimal halves, far below any published digit.
+        let slack = self.rounding.unwrap_or(0.0) + 1e-9 * self.value.abs().max(1e-4);
+        Some((self.value - recomputed).abs() > slack)
+    }
+}
+
+/// A named number of a run: a mean with its standard error and n where the source knows them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScoreRecord {
+    pub metric: String,
+    /// Absent means not evaluated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    pub unit: Unit,
+    pub direction: Direction,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evaluator: Option<String>,
+    #[serde(default)]
+    pub revision: u32,
+}
+
+/// One run. Every number has three states: a number, zero, or not measured (`None`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    pub id: RunId,
+    pub suite: String,
+    pub approach: String,
+    pub model: String,
+    /// When the run ended; `None` where the source does not say.
+    pub timestamp: Option<DateTime<Utc>>,
+
+    pub duration_seconds: Option<f64>,
+
+    pub total_calls: Option<u64>,
+    pub input_tokens: Option<u64>,
+    pub output_tokens: Option<u64>,
+    /// Cache-inclusive.
+    pub total_tokens: Option<u64>,
+    pub cost_usd: Option<f64>,
+    pub cost_source: CostSource,
+    pub usage: Option<Usage>,
+
+    pub shared_tests_passed: Option<u64>,
+    pub shared_tests_total: Option<u64>,
+    pub own_tests_passed: Option<u64>,
+    pub own_tests_total: Option<u64>,
+
+    pub files_generated: Option<u64>,
+    pub lines_generated: Option<u64>,
+    pub output_dir: Option<String>,
+
+    pub status: RunStatus,
+    pub error: Option<String>,
+
+    pub agent: Option<String>,
+    pub batch_id: Option<String>,
+    /// Counts from 1 within the arm of a batch.
+    pub run_index: Option<u32>,
+    pub seed: Option<u64>,
+    pub tags: BTreeMap<String, String>,
+    /// Content hash of the suite.
+    pub suite_version: Option<String>,
+    pub host: Option<String>,
+    pub tool_version: Option<String>,
+    pub git: Option<Git>,
+    pub stated: Vec<StatedFigure>,
+    pub scores: Vec<ScoreRecord>,
+    /// The verification record, kept as the source wrote it.
+    pub verification: Option<serde_json::Value>,
+    pub provenance: Option<Provenance>,
+}
+
+impl Run {
+    /// Returns a completed run with nothing measured.
+    pub fn new(id: RunId, suite: impl Into<String>, approach: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            id,
+            suite: suite.into(),
+            approach: approach.into(),
+            model: model.into(),
+            timestamp: None,
+            duration_seconds: None,
+            total_calls: None,
+            input_tokens: None,
+            output_tokens: None,
+            total_tokens: None,
+            cost_usd: None,
+            cost_source: CostSource::Unknown,
+            usage: None,
+            shared_tests_passed: None,
+            shared_tests_total: None,
+            own_tests_passed: None,
+            own_tests_total: None,
+            files_generated: None,
+            lines_generated: None,
+            output_dir: None,
+            status: RunStatus::Completed,
+            error: None,
+            agent: None,
+            batch_id: None,
+            run_index: None,
+            seed: None,
+            tags: BTreeMap::new(),
+            suite_version: None,
+            host: None,
+            tool_version: None,
+            git: None,
+            stated: Vec::new(),
+            scores: Vec::new(),
+            verification: None,
+            provenance: None,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! How items and runs end.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// How one attempt at one item ended.
+///
+/// `Pass`, `Fail`, `Error` and `Limit` are in the denominator; `Infra` and `NotEvaluated` count as missing and are shown;
+/// `Skipped` is outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemStatus {
+    Pass,
+    Fail,
+    /// The agent crashed.
+    Error,
+    /// Time or budget ran out.
+    Limit,
+    /// A service outage, usage limit or harness fault: says nothing about the agent.
+    Infra,
+    Skipped,
+    /// The judge failed, or the item was not run.
+    NotEvaluated,
+}
+
+impl ItemStatus {
+    pub const ALL: [Self; 7] = [Self::Pass, Self::Fail, Self::Error, Self::Limit, Self::Infra, Self::Skipped, Self::NotEvaluated];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Error => "error",
+            Self::Limit => "limit",
+            Self::Infra => "infra",
+            Self::Skipped => "skipped",
+            Self::NotEvaluated => "not_evaluated",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+
+    /// Says whether the outcome is in the denominator of a pass rate.
+    pub fn is_counted(self) -> bool {
+        match self {
+            Self::Pass | Self::Fail | Self::Error | Self::Limit => true,
+            Self::Infra | Self::Skipped | Self::NotEvaluated => false,
+        }
+    }
+
+    /// Says whether the outcome is counted as missing: asked, but without an answer about the agent.
+    pub fn is_missing(self) -> bool {
+        match self {
+            Self::Infra | Self::NotEvaluated => true,
+            Self::Pass | Self::Fail | Self::Error | Self::Limit | Self::Skipped => false,
+        }
+    }
+}
+
+impl fmt::Display for ItemStatus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    Completed,
+    Failed,
+    Limit,
+    Infra,
+    Cancelled,
+}
+
+impl RunStatus {
+    pub const ALL: [Self; 5] = [Self::Completed, Self::Failed, Self::Limit, Self::Infra, Self::Cancelled];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Limit => "limit",
+            Self::Infra => "infra",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+
+    /// Says whether the run's figures count for its arm. Outages and cancelled runs say nothing about an approach; they are left
+    /// out and counted.
+    pub fn is_counted(self) -> bool {
+        match self {
+            Self::Completed | Self::Failed | Self::Limit => true,
+            Self::Infra | Self::Cancelled => false,
+        }
+    }
+}
+
+impl fmt::Display for RunStatus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}

@@ -1,0 +1,1 @@
+//! Other tools' files into the same records through the same store.

@@ -1,0 +1,47 @@
+//! Writing files so that a crash leaves either the old state or the new one.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+/// Creates `path` with `bytes`, whole or not at all; fails with `AlreadyExists` when there is one. Makes the folder if needed.
+pub(super) fn create_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = folder_of(path);
+    fs::create_dir_all(folder)?;
+    let mut file = temporary_in(folder)?;
+    file.write_all(bytes)?;
+    persist_new(file, path)
+}
+
+/// Opens a temporary file that will be moved into place within the same folder.
+pub(super) fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        // Results are meant to be shared like any file of the repository; the default of a temporary file is owner-only.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o644));
+    }
+    builder.prefix(".writing-").suffix(".tmp").tempfile_in(folder)
+}
+
+/// Syncs the file, gives it its name if that is free, and syncs the folder.
+pub(super) fn persist_new(file: NamedTempFile, path: &Path) -> io::Result<()> {
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path).map_err(|error| error.error)?;
+    sync_folder(folder_of(path))
+}
+
+/// Makes a new name in a folder survive a power cut. Windows has no such call; there the name is journalled by the file system.
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}

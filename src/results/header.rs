@@ -1,0 +1,413 @@
+//! One run's header, `<id>.json`: the wire form of a [`Run`] under the field names of the original `EvalResult` schema.
+//!
+//! A plain file of that schema loads, and so does an older one with fields missing or a newer one with fields added. A field that is
+//! absent or `null` was not measured; it never becomes zero.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::domain::{CostSource, Git, Problem, Problems, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage, visible};
+
+/// What this version writes. A reader refuses a higher number, because it cannot know what changed.
+const FORMAT: &str = "evalreport/result/1";
+const FORMAT_PREFIX: &str = "evalreport/result/";
+const FORMAT_VERSION: u32 = 1;
+
+/// A header larger than this is not one: it would be hundreds of times the largest seen.
+const MAX_HEADER_BYTES: u64 = 64 << 20;
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct WireRun {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suite: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approach: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timestamp: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_calls: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared_tests_passed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared_tests_total: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_tests_passed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_tests_total: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files_generated: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines_generated: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_dir: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<RunStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_index: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    tags: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suite_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    git: Option<Git>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<Usage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_source: Option<CostSource>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stated: Vec<StatedFigure>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    scores: Vec<ScoreRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verification: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provenance: Option<Provenance>,
+}
+
+/// Returns the run as one line of JSON, keys in the order of the schema.
+pub fn to_json(run: &Run) -> String {
+    let run = run.clone();
+    let wire = WireRun {
+        format: Some(FORMAT.to_owned()),
+        id: Some(run.id.as_str().to_owned()),
+        suite: Some(run.suite),
+        approach: Some(run.approach),
+        model: Some(run.model),
+        timestamp: run.timestamp.map(|time| time.to_rfc3339_opts(SecondsFormat::AutoSi, true)),
+        duration_seconds: run.duration_seconds,
+        total_calls: run.total_calls,
+        input_tokens: run.input_tokens,
+        output_tokens: run.output_tokens,
+        total_tokens: run.total_tokens,
+        cost_usd: run.cost_usd,
+        shared_tests_passed: run.shared_tests_passed,
+        shared_tests_total: run.shared_tests_total,
+        own_tests_passed: run.own_tests_passed,
+        own_tests_total: run.own_tests_total,
+        files_generated: run.files_generated,
+        lines_generated: run.lines_generated,
+        output_dir: run.output_dir,
+        error: run.error,
+        status: Some(run.status),
+        agent: run.agent,
+        batch_id: run.batch_id,
+        run_index: run.run_index,
+        seed: run.seed,
+        tags: run.tags,
+        suite_version: run.suite_version,
+        host: run.host,
+        tool_version: run.tool_version,
+        git: run.git,
+        usage: run.usage,
+        cost_source: Some(run.cost_source),
+        stated: run.stated,
+        scores: run.scores,
+        verification: run.verification,
+        provenance: run.provenance,
+    };
+    serde_json::to_string(&wire).expect("every field of a run is JSON: no map has keys other than strings")
+}
+
+/// Reads and checks one header file.
+pub fn read_header(path: &Path) -> Result<Run, Problems> {
+    let name = path.display().to_string();
+    let one = |message: String| Problems(vec![Problem::in_file(&name, message)]);
+    let file = File::open(path).map_err(|error| one(format!("cannot read: {error}")))?;
+    let metadata = file.metadata().map_err(|error| one(format!("cannot read: {error}")))?;
+    if metadata.is_dir() {
+        return Err(one("is a folder, not a result file".to_owned()));
+    }
+    if metadata.len() > MAX_HEADER_BYTES {
+        return Err(one(format!("is {} bytes long; a result header is at most {MAX_HEADER_BYTES}", metadata.len())));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+    file.take(MAX_HEADER_BYTES).read_to_end(&mut bytes).map_err(|error| one(format!("cannot read: {error}")))?;
+    let stem = path.file_stem().and_then(|stem| stem.to_str());
+    parse_header(&bytes, &name, None, stem)
+}
+
+/// Parses one header. `line` is its line in a file of several; `stem` stands in for a missing id.
+///
+/// All problems of the header are reported together, each with its key.
+pub fn parse_header(bytes: &[u8], file: &str, line: Option<usize>, stem: Option<&str>) -> Result<Run, Problems> {
+    let parsed = serde_json::from_slice::<WireRun>(bytes).map_err(|error| explain(bytes, file, line, &error));
+    let checked = parsed.and_then(|wire| check(wire, file, line, stem));
+    // Paths appear in messages; a file name is foreign text too.
+    checked.map_err(|problems| Problems(problems.into_iter().map(|problem| Problem { file: visible(&problem.file), ..problem }).collect()))
+}
+
+fn problem(file: &str, line: Option<usize>, message: String) -> Problem {
+    Problem { file: file.to_owned(), line, column: None, message, hint: None }
+}
+
+/// Turns the wire form into a run, collecting what is wrong with the values.
+fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> Result<Run, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut wrong = |message: String| problems.push(problem(file, line, message));
+
+    if let Some(format) = &wire.format {
+        match format.strip_prefix(FORMAT_PREFIX).and_then(|version| version.parse::<u32>().ok()) {
+            Some(version) if version <= FORMAT_VERSION => {}
+            Some(_) => wrong(format!("key `format`: `{}` was written by a newer evalreport than this one", visible(format))),
+            None => wrong(format!("key `format`: `{}` is not `{FORMAT}`", visible(format))),
+        }
+    }
+    let id = match wire.id.as_deref().or(stem) {
+        Some(text) => RunId::parse(text).map_err(|message| wrong(format!("key `id`: {message}"))).ok(),
+        None => {
+            wrong("key `id` is missing".to_owned());
+            None
+        }
+    };
+    for (key, value) in [("suite", &wire.suite), ("approach", &wire.approach)] {
+        if value.as_deref().is_none_or(|text| text.trim().is_empty()) {
+            wrong(format!("key `{key}` is missing or empty"));
+        }
+    }
+    let timestamp = wire.timestamp.as_deref().and_then(|text| match parse_time(text) {
+        Some(time) => Some(time),
+        None => {
+            wrong(format!("key `timestamp`: `{}` is not a time like 2026-01-31T12:00:00Z", visible(text)));
+            None
+        }
+    });
+    for (key, value) in [("duration_seconds", wire.duration_seconds), ("cost_usd", wire.cost_usd)] {
+        if value.is_some_and(|number| number < 0.0) {
+            wrong(format!("key `{key}` is negative"));
+        }
+    }
+    for (name, passed, total) in [
+        ("shared_tests", wire.shared_tests_passed, wire.shared_tests_total),
+        ("own_tests", wire.own_tests_passed, wire.own_tests_total),
+    ] {
+        match (passed, total) {
+            (Some(passed), Some(total)) if passed > total => {
+                wrong(format!("keys `{name}_passed` and `{name}_total`: {passed} passed of {total}"));
+            }
+            (Some(_), None) => wrong(format!("key `{name}_passed` is there without `{name}_total`")),
+            _ => {}
+        }
+    }
+    let Some(id) = id.filter(|_| problems.is_empty()) else { return Err(problems) };
+
+    let error = wire.error.filter(|text| !text.is_empty());
+    let status = wire.status.unwrap_or(if error.is_some() { RunStatus::Failed } else { RunStatus::Completed });
+    let cost_source = wire.cost_source.unwrap_or(if wire.cost_usd.is_some() { CostSource::Reported } else { CostSource::Unknown });
+    Ok(Run {
+        id,
+        suite: wire.suite.unwrap_or_default(),
+        approach: wire.approach.unwrap_or_default(),
+        model: wire.model.unwrap_or_default(),
+        timestamp,
+        duration_seconds: wire.duration_seconds,
+        total_calls: wire.total_calls,
+        input_tokens: wire.input_tokens,
+        output_tokens: wire.output_tokens,
+        total_tokens: wire.total_tokens.or_else(|| wire.input_tokens?.checked_add(wire.output_tokens?)),
+        cost_usd: wire.cost_usd,
+        cost_source,
+        usage: wire.usage,
+        shared_tests_passed: wire.shared_tests_passed,
+        shared_tests_total: wire.shared_tests_total,
+        own_tests_passed: wire.own_tests_passed,
+        own_tests_total: wire.own_tests_total,
+        files_generated: wire.files_generated,
+        lines_generated: wire.lines_generated,
+        output_dir: wire.output_dir.filter(|text| !text.is_empty()),
+        status,
+        error,
+        agent: wire.agent,
+        batch_id: wire.batch_id,
+        run_index: wire.run_index,
+        seed: wire.seed,
+        tags: wire.tags,
+        suite_version: wire.suite_version,
+        host: wire.host,
+        tool_version: wire.tool_version,
+        git: wire.git,
+        stated: wire.stated,
+        scores: wire.scores,
+        verification: wire.verification,
+        provenance: wire.provenance,
+    })
+}
+
+/// Accepts RFC 3339 times and plain dates (taken as midnight UTC).
+fn parse_time(text: &str) -> Option<DateTime<Utc>> {
+    DateTime::parse_from_rfc3339(text)
+        .map(|time| time.to_utc())
+        .ok()
+        .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().and_then(|date| date.and_hms_opt(0, 0, 0)).map(|time| time.and_utc()))
+}
+
+/// Says why the bytes did not parse: the syntax error with its place, or every key of the wrong type.
+fn explain(bytes: &[u8], file: &str, line: Option<usize>, error: &serde_json::Error) -> Vec<Problem> {
+    let syntax = |message: String| Problem {
+        file: file.to_owned(),
+        line: line.or(Some(error.line()).filter(|number| *number > 0)),
+        column: Some(error.column()).filter(|column| *column > 0),
+        message,
+        hint: None,
+    };
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return vec![problem(file, line, "is empty".to_owned()).with_hint("delete the file, or run the evaluation again")];
+    }
+    if let Err(utf8) = std::str::from_utf8(bytes) {
+        return vec![problem(file, line, format!("is not UTF-8: first bad byte at offset {}", utf8.valid_up_to()))];
+    }
+    match serde_json::from_slice::<Value>(bytes) {
+        Err(_) if error.is_eof() => vec![syntax("is cut off in the middle of the JSON".to_owned())],
+        Err(syntax_error) => {
+            let near = near(bytes, &syntax_error);
+            let mut found = syntax(format!("is not JSON: {}", without_place(&syntax_error)));
+            if ["NaN", "Infinity", "-Infinity", "nan", "inf"].iter().any(|word| near.starts_with(word)) {
+                found.hint = Some("JSON has no NaN or Infinity; leave the key out when the value was not measured".to_owned());
+            }
+            vec![found]
+        }
+        Ok(Value::Object(object)) => {
+            let wrong = wrong_keys(&object);
+            if wrong.is_empty() {
+                return vec![syntax(without_place(error))];
+            }
+            wrong.into_iter().map(|(key, message)| problem(file, line, format!("key `{key}`: {message}"))).collect()
+        }
+        Ok(_) => vec![problem(file, line, "is JSON, but not an object".to_owned())],
+    }
+}
+
+/// Tries each key alone, so that all wrong ones are found and not only the first.
+fn wrong_keys(object: &Map<String, Value>) -> Vec<(String, String)> {
+    object
+        .iter()
+        .filter_map(|(key, value)| {
+            let alone = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
+            let error = serde_json::from_value::<WireRun>(alone).err()?;
+            let shown = visible(&value.to_string());
+            let shown: String = shown.chars().take(60).collect();
+            Some((visible(key), format!("{} (it is `{shown}`)", without_place(&error))))
+        })
+        .collect()
+}
+
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    visible(text.split(" at line ").next().unwrap_or(&text))
+}
+
+/// Returns the text at the place of a syntax error.
+fn near<'a>(bytes: &'a [u8], error: &serde_json::Error) -> &'a str {
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
+    let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
+    // The reported column is that of the first unexpected character, or the one after it.
+    let start = error.column().saturating_sub(2);
+    let word = line.get(start..).unwrap_or_default();
+    word.trim_start_matches([':', ' ', ',', '-'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(json: &str) -> Result<Run, Problems> {
+        parse_header(json.as_bytes(), "r.json", None, Some("r"))
+    }
+
+    #[test]
+    fn a_plain_result_of_the_original_schema_loads() {
+        let run = parse(
+            r#"{"id":"5f0c","suite":"tasktracker","approach":"ralph","model":"sonnet","timestamp":"2026-01-10T10:00:00Z",
+            "duration_seconds":754,"total_calls":9,"input_tokens":200000,"output_tokens":45000,"total_tokens":245000,"cost_usd":0.52,
+            "shared_tests_passed":18,"shared_tests_total":20,"own_tests_passed":25,"own_tests_total":25,"files_generated":12,
+            "lines_generated":900,"output_dir":"out/x","later_field":{"a":1}}"#,
+        )
+        .expect("a valid result");
+        assert_eq!(run.total_tokens, Some(245_000));
+        assert_eq!(run.status, RunStatus::Completed);
+        assert_eq!(run.cost_source, CostSource::Reported);
+    }
+
+    #[test]
+    fn missing_stays_missing_and_zero_stays_zero() {
+        let run = parse(r#"{"suite":"s","approach":"a","model":"m","own_tests_passed":0,"own_tests_total":0}"#).expect("valid");
+        assert_eq!((run.own_tests_passed, run.own_tests_total), (Some(0), Some(0)));
+        assert_eq!((run.cost_usd, run.shared_tests_total), (None, None));
+        assert_eq!(run.id.as_str(), "r");
+    }
+
+    #[test]
+    fn an_error_text_without_a_status_is_a_failed_run() {
+        let run = parse(r#"{"suite":"s","approach":"a","error":"boom"}"#).expect("valid");
+        assert_eq!(run.status, RunStatus::Failed);
+    }
+
+    #[test]
+    fn every_wrong_key_is_reported() {
+        let problems = parse(r#"{"suite":3,"approach":"a","input_tokens":-5,"duration_seconds":"long"}"#).expect_err("three wrong types");
+        assert_eq!(problems.0.len(), 3, "{problems}");
+        let problems = parse(r#"{"suite":"","cost_usd":-1,"shared_tests_passed":9,"shared_tests_total":3}"#).expect_err("four wrong values");
+        assert_eq!(problems.0.len(), 4, "{problems}");
+    }
+
+    #[test]
+    fn syntax_problems_say_what_is_wrong() {
+        let cases = [
+            ("", "is empty"),
+            (r#"{"suite":"s""#, "cut off"),
+            (r#"{"suite":"s","approach":"a","cost_usd":NaN}"#, "is not JSON"),
+            (r#"{"suite":"s","approach":"a","cost_usd":1e400}"#, "out of range"),
+            ("[1]", "not an object"),
+        ];
+        for (json, message) in cases {
+            let problems = parse(json).expect_err(json);
+            assert!(problems.to_string().contains(message), "{json}: {problems}");
+        }
+        let nan = parse(r#"{"suite":"s","approach":"a","cost_usd":NaN}"#).expect_err("NaN");
+        assert!(nan.0[0].hint.is_some());
+    }
+
+    #[test]
+    fn a_run_survives_the_wire() {
+        let mut run = Run::new(RunId::parse("r").expect("a valid id"), "s", "a", "m");
+        run.cost_usd = Some(0.1 + 0.2);
+        run.timestamp = parse_time("2026-02-03T04:05:06.789Z");
+        run.tags.insert("k".to_owned(), "v \u{1b}".to_owned());
+        assert_eq!(parse(&to_json(&run)).expect("its own output"), Run { cost_source: CostSource::Unknown, ..run });
+    }
+}

@@ -1,0 +1,137 @@
+//! Where the store is and how its parts are named.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+use thiserror::Error;
+use uuid::Uuid;
+
+use crate::domain::{Problems, Run, RunId};
+
+use super::{Journal, durable, header};
+
+/// What can go wrong in writing to the store or opening it.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    #[error("{action} {}", path.display())]
+    Io { action: &'static str, path: PathBuf, source: io::Error },
+    #[error("run `{id}` is already in the store at {}", path.display())]
+    Exists { id: String, path: PathBuf },
+    #[error("{0}")]
+    Invalid(Problems),
+}
+
+impl StoreError {
+    pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { action, path, source }
+    }
+}
+
+/// A folder of results. Opening does not touch the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    root: PathBuf,
+}
+
+impl Store {
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn header_path(&self, id: &RunId) -> PathBuf {
+        self.root.join(format!("{id}.json"))
+    }
+
+    /// Returns the folder of the run's journals and output.
+    pub fn run_dir(&self, id: &RunId) -> PathBuf {
+        self.root.join(id.as_str())
+    }
+
+    pub fn batches_dir(&self) -> PathBuf {
+        self.root.join("batches")
+    }
+
+    pub fn imports_dir(&self) -> PathBuf {
+        self.root.join("imports")
+    }
+
+    pub fn retractions_path(&self) -> PathBuf {
+        self.root.join("retractions.jsonl")
+    }
+
+    /// Commits a run: writes the header beside its place, syncs it, and links it there only if nothing has the name.
+    ///
+    /// After an error nothing is half-written: either the whole header is at its place or none is.
+    pub fn save(&self, run: &Run) -> Result<PathBuf, StoreError> {
+        let path = self.header_path(&run.id);
+        let mut json = header::to_json(run);
+        json.push('\n');
+        durable::create_new(&path, json.as_bytes()).map_err(|source| {
+            if source.kind() == io::ErrorKind::AlreadyExists {
+                StoreError::Exists { id: run.id.to_string(), path: path.clone() }
+            } else {
+                StoreError::Io { action: "cannot write", path: path.clone(), source }
+            }
+        })?;
+        Ok(path)
+    }
+
+    /// Reads one committed run back.
+    pub fn load(&self, id: &RunId) -> Result<Run, StoreError> {
+        header::read_header(&self.header_path(id)).map_err(StoreError::Invalid)
+    }
+
+    /// Opens the run's item journal for appending and takes its lock.
+    pub fn journal(&self, id: &RunId) -> Result<Journal, StoreError> {
+        Journal::open(&self.run_dir(id))
+    }
+
+    /// Returns a fresh id for a run of our own; ids made later sort later.
+    pub fn new_run_id(now: DateTime<Utc>) -> RunId {
+        let seconds = u64::try_from(now.timestamp()).unwrap_or(0);
+        let time = uuid::Timestamp::from_unix(uuid::NoContext, seconds, now.timestamp_subsec_nanos());
+        RunId::from_uuid(Uuid::new_v7(time))
+    }
+
+    /// Returns the id of an imported run: the same format and identity always give the same id, so importing twice adds nothing.
+    pub fn imported_run_id(format: &str, identity: &[&str]) -> RunId {
+        // A fixed namespace of this tool's own, itself a UUIDv5 of the DNS namespace and the word "evalreport".
+        let namespace = Uuid::new_v5(&Uuid::NAMESPACE_DNS, b"evalreport");
+        // Lengths make the parts unambiguous: ["ab", "c"] and ["a", "bc"] are different runs.
+        let mut name = format!("{}:{format}", format.len());
+        for part in identity {
+            name.push_str(&format!("|{}:{part}", part.len()));
+        }
+        RunId::from_uuid(Uuid::new_v5(&namespace, name.as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imported_ids_are_stable_and_unambiguous() {
+        let id = Store::imported_run_id("table", &["s", "a", "m"]);
+        assert_eq!(id, Store::imported_run_id("table", &["s", "a", "m"]));
+        assert_ne!(Store::imported_run_id("table", &["ab", "c"]), Store::imported_run_id("table", &["a", "bc"]));
+    }
+
+    #[test]
+    fn saving_twice_keeps_the_first() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = Store::at(folder.path());
+        let mut run = Run::new(RunId::parse("r1").expect("a valid id"), "s", "a", "m");
+        store.save(&run).expect("the first save");
+        run.cost_usd = Some(1.0);
+        assert!(matches!(store.save(&run), Err(StoreError::Exists { .. })));
+        assert_eq!(store.load(&run.id).expect("the saved run").cost_usd, None);
+        assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 1, "no temporary file stays behind");
+    }
+}

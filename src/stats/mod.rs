@@ -1,0 +1,1 @@
+//! Pure mathematics on slices and counts; knows neither polars nor the domain.

@@ -1,0 +1,1 @@
+//! What a page or table says, as plain structs.

@@ -1,0 +1,1 @@
+//! The one integration binary: linking polars is what costs, so it is linked once.
