@@ -17,7 +17,7 @@
 //! | --- | --- | --- | --- |
 //! | 0 | [`domain`] | the vocabulary as plain data; no I/O, clock or randomness | nothing of ours |
 //! | 0 | [`stats`] | pure mathematics on slices and counts | nothing of ours |
-//! | 0 | [`document`] | YAML and JSON text into a tree that knows lines and columns; collected problems | nothing of ours |
+//! | 1 | [`document`] | YAML and JSON text into a tree that knows lines and columns; collected problems | domain |
 //! | 1 | [`config`] | `evalreport.yaml` into typed settings | domain, document |
 //! | 1 | [`results`] | the store: layout, wire structs, commit, read, examine; the only writer there | domain |
 //! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, document, results |

@@ -10,11 +10,27 @@
 //!   retractions.jsonl       tombstones: views leave these runs out and say how many
 //! ```
 
+mod batch;
 mod durable;
+mod examine;
 mod header;
+mod item_line;
 mod journal;
+mod lines;
+mod retraction;
+mod scan;
+mod score_line;
+mod sealed;
 mod store;
 
+pub use batch::{Batch, PlannedArm};
+pub use examine::{Examination, examine};
 pub use header::{parse_header, read_header, to_json};
+pub use item_line::{ItemLine, LineError};
 pub use journal::Journal;
+pub use lines::{LineProblem, MAX_LINE_BYTES, for_each_line};
+pub use retraction::{Retraction, Retractions};
+pub use scan::{Contents, HeaderFile, ItemSource, SealedPair, scan};
+pub use score_line::ScoreLine;
+pub use sealed::{SealedReader, SealedWriter};
 pub use store::{Store, StoreError};

@@ -1,0 +1,181 @@
+//! Looking a store over for damage.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use crate::domain::{ItemKind, ItemStatus, Problem, Run, RunId, visible};
+
+use super::{Batch, ItemLine, LineProblem, Retractions, SealedReader, Store, for_each_line, header, journal, scan, score_line};
+
+/// What was looked at and what is wrong.
+#[derive(Clone, Debug, Default)]
+pub struct Examination {
+    pub runs: usize,
+    pub items: u64,
+    pub batches: usize,
+    pub retractions: usize,
+    /// Runs that another process is writing now; not damage.
+    pub in_flight: Vec<String>,
+    /// Damage, in the order of the store.
+    pub damage: Vec<Problem>,
+}
+
+/// Counts of a run's first evaluation by who evaluated.
+#[derive(Default)]
+struct Counted {
+    passed: u64,
+    total: u64,
+}
+
+/// Reads every file of the store, whole.
+pub fn examine(store: &Store) -> Examination {
+    let contents = scan(store);
+    let mut examination = Examination { damage: contents.problems, ..Examination::default() };
+    let mut seen = BTreeMap::<RunId, String>::new();
+
+    for file in &contents.headers {
+        let name = shown(&file.path);
+        match header::read_header(&file.path) {
+            Ok(run) => {
+                note_id(&mut seen, &run.id, &name, &mut examination.damage);
+                if let Some(stem) = file.path.file_stem().and_then(|stem| stem.to_str())
+                    && stem != run.id.as_str()
+                    && file.items.is_some()
+                {
+                    examination.damage.push(Problem::in_file(&name, format!("has id `{}`, but its items lie in `{}`", run.id, visible(stem))));
+                }
+                examination.runs += 1;
+                if let Some(items) = &file.items {
+                    let known = BTreeMap::from([(run.id.clone(), &run)]);
+                    let read = File::open(items).map(BufReader::new);
+                    check_items(items, read, Some(&run), &known, &mut examination);
+                }
+                if let Some(scores) = &file.scores {
+                    score_line::read_scores(scores, &mut examination.damage);
+                }
+            }
+            Err(problems) => examination.damage.extend(problems.0),
+        }
+    }
+    for pair in &contents.sealed {
+        let (runs, problems) = SealedReader::runs(&pair.runs);
+        examination.damage.extend(problems);
+        let name = shown(&pair.runs);
+        for run in &runs {
+            note_id(&mut seen, &run.id, &name, &mut examination.damage);
+        }
+        examination.runs += runs.len();
+        let known: BTreeMap<RunId, &Run> = runs.iter().map(|run| (run.id.clone(), run)).collect();
+        match &pair.items {
+            Some(items) => check_items(items, SealedReader::items(items).map(BufReader::new), None, &known, &mut examination),
+            None => examination.damage.push(Problem::in_file(&name, "its items file is missing").with_hint("import the source again after deleting this file")),
+        }
+    }
+    for path in &contents.orphaned_items {
+        examination.damage.push(
+            Problem::in_file(shown(path), "items without header: an import was interrupted before its runs were written")
+                .with_hint("import the source again, or delete the file"),
+        );
+    }
+    for folder in &contents.unfinished {
+        if journal::is_in_flight(folder) {
+            examination.in_flight.push(shown(folder));
+        } else {
+            examination.damage.push(
+                Problem::in_file(shown(folder), "abandoned run: items without header, and no process is writing it")
+                    .with_hint("resume the run, or delete the folder"),
+            );
+        }
+    }
+    for path in &contents.batches {
+        match Batch::load(path) {
+            Ok(_) => examination.batches += 1,
+            Err(problem) => examination.damage.push(problem),
+        }
+    }
+    let (retractions, problems) = Retractions::load(store);
+    examination.retractions = retractions.standing.len();
+    examination.damage.extend(problems);
+    examination
+}
+
+fn note_id(seen: &mut BTreeMap<RunId, String>, id: &RunId, file: &str, damage: &mut Vec<Problem>) {
+    if let Some(first) = seen.get(id) {
+        damage.push(Problem::in_file(file, format!("duplicate id `{id}`, also in {first}")).with_hint("the first one is used; delete one of the two"));
+    } else {
+        seen.insert(id.clone(), file.to_owned());
+    }
+}
+
+/// Reads item lines, checks each, and compares the counts of revision 0 with the headers.
+fn check_items(
+    path: &Path,
+    reader: std::io::Result<impl BufRead>,
+    journal_of: Option<&Run>,
+    runs: &BTreeMap<RunId, &Run>,
+    examination: &mut Examination,
+) {
+    let name = shown(path);
+    let mut counted = BTreeMap::<(RunId, bool), Counted>::new();
+    let mut seen = BTreeSet::new();
+    let mut damage = Vec::new();
+    let mut items = 0u64;
+    let read = reader.and_then(|reader| {
+        for_each_line(reader, |number, line| {
+            let checked = line.map_err(LineProblem::message).and_then(|line| {
+                let item = ItemLine::parse(line).map_err(|error| error.0)?;
+                let run = match (&item.run, journal_of) {
+                    (Some(id), _) => RunId::parse(id)?,
+                    (None, Some(run)) => run.id.clone(),
+                    (None, None) => return Err("names no run".to_owned()),
+                };
+                if !runs.contains_key(&run) {
+                    return Err(format!("item without header: run `{run}` is not in the store"));
+                }
+                if journal_of.is_some() && !seen.insert((item.kind, item.evaluator.to_string(), item.item.to_string(), item.attempt, item.revision)) {
+                    return Err(format!("item `{}`, attempt {}, revision {} is there twice", visible(&item.item), item.attempt, item.revision));
+                }
+                items += 1;
+                let own = item.evaluator == "own_tests";
+                let is_headline = matches!(item.kind, ItemKind::Question | ItemKind::Test) && item.evaluator != "functional_tests";
+                if item.revision == 0 && is_headline && item.status.is_counted() {
+                    let counts = counted.entry((run, own)).or_default();
+                    counts.total += 1;
+                    counts.passed += u64::from(item.status == ItemStatus::Pass);
+                }
+                Ok(())
+            });
+            if let Err(message) = checked {
+                damage.push(Problem::at_line(&name, number, message));
+            }
+        })
+    });
+    examination.items += items;
+    examination.damage.append(&mut damage);
+    if let Err(error) = read {
+        examination.damage.push(Problem::in_file(&name, format!("cannot be read to its end: {error}")));
+        return;
+    }
+    for ((id, own), counts) in counted {
+        let Some(run) = runs.get(&id) else { continue };
+        let (key, passed, total) = if own {
+            ("own_tests", run.own_tests_passed, run.own_tests_total)
+        } else {
+            ("shared_tests", run.shared_tests_passed, run.shared_tests_total)
+        };
+        if let (Some(passed), Some(total)) = (passed, total)
+            && (passed, total) != (counts.passed, counts.total)
+        {
+            examination.damage.push(Problem::in_file(
+                &name,
+                format!("run `{id}`: header says {key} {passed} of {total}, its items of revision 0 say {} of {}", counts.passed, counts.total),
+            ));
+        }
+    }
+}
+
+fn shown(path: &Path) -> String {
+    visible(&path.display().to_string())
+}

@@ -1,0 +1,345 @@
+//! One line of `items.jsonl`: the wire form of an [`ItemOutcome`].
+//!
+//! The writer emits one fixed key order without spaces, so nearly every line has the same shape. [`ItemLine::parse`] reads that
+//! shape directly and hands everything else (other order, escapes, unknown keys, exotic numbers) to `serde_json`. A property test
+//! holds the two to identical results, errors included.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use memchr::memchr2;
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::domain::{ItemKind, ItemOutcome, ItemStatus, RunId};
+
+/// Why a line is not an item outcome; lower case, no final period.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct LineError(pub String);
+
+/// An item outcome that borrows from its line. See [`ItemOutcome`] for the fields.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct ItemLine<'a> {
+    /// Present in the files of imports, which hold several runs; in a run's own journal the folder names the run.
+    #[serde(borrow, default)]
+    pub run: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub item: Cow<'a, str>,
+    pub kind: ItemKind,
+    #[serde(borrow)]
+    pub evaluator: Cow<'a, str>,
+    #[serde(default = "one")]
+    pub attempt: u32,
+    #[serde(default)]
+    pub revision: u32,
+    pub status: ItemStatus,
+    #[serde(default)]
+    pub score: Option<f64>,
+    #[serde(borrow, default)]
+    pub cluster: Option<Cow<'a, str>>,
+    #[serde(default)]
+    pub duration_seconds: Option<f64>,
+    #[serde(default)]
+    pub cost_usd: Option<f64>,
+    #[serde(default)]
+    pub input_tokens: Option<u64>,
+    #[serde(default)]
+    pub output_tokens: Option<u64>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl<'a> ItemLine<'a> {
+    /// Parses one line without its line break.
+    pub fn parse(line: &'a [u8]) -> Result<Self, LineError> {
+        let parsed = match Shape(line).item() {
+            Some(item) => item,
+            None => Self::parse_strict(line)?,
+        };
+        if parsed.attempt == 0 {
+            return Err(LineError("key `attempt`: attempts count from 1".to_owned()));
+        }
+        for (key, value) in [("duration_seconds", parsed.duration_seconds), ("cost_usd", parsed.cost_usd)] {
+            if value.is_some_and(|number| number < 0.0) {
+                return Err(LineError(format!("key `{key}` is negative")));
+            }
+        }
+        Ok(parsed)
+    }
+
+    fn parse_strict(line: &'a [u8]) -> Result<Self, LineError> {
+        serde_json::from_slice(line).map_err(|error| {
+            let text = error.to_string();
+            let text = text.split(" at line ").next().unwrap_or_default();
+            LineError(if error.is_eof() { "is cut off in the middle".to_owned() } else { crate::domain::visible(text) })
+        })
+    }
+
+    /// Returns the outcome as owned data; `run` is used where the line does not name one.
+    pub fn to_outcome(&self, run: &RunId) -> Result<ItemOutcome, LineError> {
+        let run = match &self.run {
+            Some(text) => RunId::parse(text).map_err(LineError)?,
+            None => run.clone(),
+        };
+        Ok(ItemOutcome {
+            run,
+            kind: self.kind,
+            item: self.item.clone().into_owned(),
+            cluster: self.cluster.clone().map(Cow::into_owned),
+            attempt: self.attempt,
+            status: self.status,
+            score: self.score,
+            evaluator: self.evaluator.clone().into_owned(),
+            revision: self.revision,
+            duration_seconds: self.duration_seconds,
+            cost_usd: self.cost_usd,
+            input_tokens: self.input_tokens,
+            output_tokens: self.output_tokens,
+        })
+    }
+}
+
+/// Appends the outcome's line and its line break. `with_run` for files that hold several runs.
+pub(super) fn write_item_line(outcome: &ItemOutcome, with_run: bool, line: &mut String) {
+    line.push('{');
+    if with_run {
+        text(line, "\"run\":", outcome.run.as_str());
+        line.push(',');
+    }
+    text(line, "\"item\":", &outcome.item);
+    text(line, ",\"kind\":", outcome.kind.name());
+    text(line, ",\"evaluator\":", &outcome.evaluator);
+    integer(line, ",\"attempt\":", u64::from(outcome.attempt));
+    integer(line, ",\"revision\":", u64::from(outcome.revision));
+    text(line, ",\"status\":", outcome.status.name());
+    if let Some(score) = outcome.score {
+        number(line, ",\"score\":", score);
+    }
+    if let Some(cluster) = &outcome.cluster {
+        text(line, ",\"cluster\":", cluster);
+    }
+    if let Some(seconds) = outcome.duration_seconds {
+        number(line, ",\"duration_seconds\":", seconds);
+    }
+    if let Some(cost) = outcome.cost_usd {
+        number(line, ",\"cost_usd\":", cost);
+    }
+    if let Some(tokens) = outcome.input_tokens {
+        integer(line, ",\"input_tokens\":", tokens);
+    }
+    if let Some(tokens) = outcome.output_tokens {
+        integer(line, ",\"output_tokens\":", tokens);
+    }
+    line.push_str("}\n");
+}
+
+fn text(line: &mut String, key: &str, value: &str) {
+    line.push_str(key);
+    line.push_str(&serde_json::to_string(value).expect("text is JSON"));
+}
+
+fn integer(line: &mut String, key: &str, value: u64) {
+    write!(line, "{key}{value}").expect("writing to a string cannot fail");
+}
+
+/// A number that is not finite has no JSON and is left out: not measured.
+fn number(line: &mut String, key: &str, value: f64) {
+    if value.is_finite() {
+        line.push_str(key);
+        line.push_str(&serde_json::to_string(&value).expect("a finite number is JSON"));
+    }
+}
+
+/// The rest of a line that is expected to have the writer's shape.
+struct Shape<'a>(&'a [u8]);
+
+impl<'a> Shape<'a> {
+    /// Returns nothing when the line has any other shape.
+    fn item(mut self) -> Option<ItemLine<'a>> {
+        self.literal(b"{")?;
+        let run = if self.literal(b"\"run\":\"").is_some() {
+            let run = self.string()?;
+            self.literal(b",")?;
+            Some(Cow::Borrowed(run))
+        } else {
+            None
+        };
+        self.literal(b"\"item\":\"")?;
+        let item = Cow::Borrowed(self.string()?);
+        self.literal(b",\"kind\":\"")?;
+        let kind = ItemKind::from_name(self.string()?)?;
+        self.literal(b",\"evaluator\":\"")?;
+        let evaluator = Cow::Borrowed(self.string()?);
+        self.literal(b",\"attempt\":")?;
+        let attempt = u32::try_from(self.integer()?).ok()?;
+        self.literal(b",\"revision\":")?;
+        let revision = u32::try_from(self.integer()?).ok()?;
+        self.literal(b",\"status\":\"")?;
+        let status = ItemStatus::from_name(self.string()?)?;
+        let score = if self.literal(b",\"score\":").is_some() { Some(self.float()?) } else { None };
+        let cluster = if self.literal(b",\"cluster\":\"").is_some() { Some(Cow::Borrowed(self.string()?)) } else { None };
+        let duration_seconds = if self.literal(b",\"duration_seconds\":").is_some() { Some(self.float()?) } else { None };
+        let cost_usd = if self.literal(b",\"cost_usd\":").is_some() { Some(self.float()?) } else { None };
+        let input_tokens = if self.literal(b",\"input_tokens\":").is_some() { Some(self.integer()?) } else { None };
+        let output_tokens = if self.literal(b",\"output_tokens\":").is_some() { Some(self.integer()?) } else { None };
+        (self.0 == b"}").then_some(ItemLine {
+            run,
+            item,
+            kind,
+            evaluator,
+            attempt,
+            revision,
+            status,
+            score,
+            cluster,
+            duration_seconds,
+            cost_usd,
+            input_tokens,
+            output_tokens,
+        })
+    }
+
+    fn literal(&mut self, literal: &[u8]) -> Option<()> {
+        self.0 = self.0.strip_prefix(literal)?;
+        Some(())
+    }
+
+    /// Reads up to the closing quote; gives up on escapes and on bytes that JSON does not allow in text.
+    fn string(&mut self) -> Option<&'a str> {
+        let end = memchr2(b'"', b'\\', self.0)?;
+        if self.0[end] == b'\\' {
+            return None;
+        }
+        let bytes = &self.0[..end];
+        if bytes.iter().any(|byte| *byte < 0x20) {
+            return None;
+        }
+        self.0 = &self.0[end + 1..];
+        std::str::from_utf8(bytes).ok()
+    }
+
+    /// Reads digits without a leading zero that fit well within a `u64`.
+    fn integer(&mut self) -> Option<u64> {
+        let length = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let digits = &self.0[..length];
+        if length == 0 || length > 18 || (length > 1 && digits[0] == b'0') || self.0.get(length).is_some_and(|byte| matches!(byte, b'.' | b'e' | b'E'))
+        {
+            return None;
+        }
+        self.0 = &self.0[length..];
+        Some(digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))
+    }
+
+    /// Reads `digits` or `digits.digits`, with an optional minus; gives up on exponents.
+    fn float(&mut self) -> Option<f64> {
+        let negative = usize::from(self.0.first() == Some(&b'-'));
+        let whole = self.0[negative..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if whole == 0 || (whole > 1 && self.0[negative] == b'0') {
+            return None;
+        }
+        let mut length = negative + whole;
+        if self.0.get(length) == Some(&b'.') {
+            let decimals = self.0[length + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+            if decimals == 0 {
+                return None;
+            }
+            length += 1 + decimals;
+        }
+        if self.0.get(length).is_some_and(|byte| matches!(byte, b'e' | b'E')) {
+            return None;
+        }
+        let number = std::str::from_utf8(&self.0[..length]).ok()?.parse::<f64>().ok()?;
+        self.0 = &self.0[length..];
+        number.is_finite().then_some(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn outcome() -> impl Strategy<Value = ItemOutcome> {
+        let texts = (any::<String>(), any::<String>(), proptest::option::of(any::<String>()));
+        let numbers = (
+            proptest::option::of(-1e12..1e12),
+            proptest::option::of(0.0..1e9),
+            proptest::option::of(0.0..1e3),
+            proptest::option::of(any::<u64>()),
+            proptest::option::of(0u64..100_000),
+        );
+        let names = (proptest::sample::select(ItemKind::ALL.to_vec()), proptest::sample::select(ItemStatus::ALL.to_vec()));
+        (texts, numbers, names, 1u32..9, 0u32..3).prop_map(|(texts, numbers, names, attempt, revision)| ItemOutcome {
+            run: RunId::parse("run-1").expect("a valid id"),
+            kind: names.0,
+            item: texts.0,
+            cluster: texts.2,
+            attempt,
+            status: names.1,
+            score: numbers.0,
+            evaluator: texts.1,
+            revision,
+            duration_seconds: numbers.1,
+            cost_usd: numbers.2,
+            input_tokens: numbers.3,
+            output_tokens: numbers.4,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(outcome in outcome(), with_run: bool) {
+            let mut line = String::new();
+            write_item_line(&outcome, with_run, &mut line);
+            let line = line.strip_suffix('\n').expect("a whole line");
+            prop_assert!(!line.contains('\n'));
+            let parsed = ItemLine::parse(line.as_bytes()).expect("a valid line");
+            prop_assert_eq!(parsed.run.is_some(), with_run);
+            prop_assert_eq!(parsed.to_outcome(&outcome.run).expect("a valid run id"), outcome);
+        }
+
+        #[test]
+        fn the_shape_parser_never_disagrees_with_serde(
+            item in "[ -~\u{e9}\u{1}\"\\\\]{0,6}",
+            score in "-?(0|[1-9][0-9]{0,19}|00)?(\\.[0-9]{0,20})?([eE][+-]?[0-9]{1,3})?",
+            tokens in "-?[0-9]{0,21}(\\.0)?",
+            tail in "(|,\"new\":1|,\"status\":\"fail\"| |\\}|,\"score\":null)",
+            truncate in 0usize..400,
+        ) {
+            let line = format!(
+                "{{\"item\":\"{item}\",\"kind\":\"test\",\"evaluator\":\"e\",\"attempt\":1,\"revision\":0,\"status\":\"pass\",\"score\":{score},\"input_tokens\":{tokens}{tail}}}"
+            );
+            let bytes = &line.as_bytes()[..line.len().min(truncate.max(60))];
+            if let Some(fast) = Shape(bytes).item() {
+                prop_assert_eq!(Ok(fast), ItemLine::parse_strict(bytes));
+            }
+        }
+    }
+
+    #[test]
+    fn other_shapes_go_to_the_strict_parser() {
+        let reordered = br#"{ "status":"fail", "evaluator":"e", "kind":"question", "item":"q\u00e9", "later": {"x": [1]}, "score": 1e-3 }"#;
+        let parsed = ItemLine::parse(reordered).expect("valid JSON in another order");
+        assert_eq!((parsed.item.as_ref(), parsed.status, parsed.score, parsed.attempt), ("qé", ItemStatus::Fail, Some(0.001), 1));
+    }
+
+    #[test]
+    fn bad_lines_say_why() {
+        let cases: [(&[u8], &str); 6] = [
+            (br#"{"item":"q","kind":"test"#, "cut off"),
+            (br#"{"item":"q","kind":"quiz","evaluator":"e","status":"pass"}"#, "unknown variant `quiz`"),
+            (br#"{"item":"q","kind":"test","evaluator":"e","status":"pass","cost_usd":-1}"#, "negative"),
+            (br#"{"item":"q","kind":"test","evaluator":"e","status":"pass","input_tokens":-1}"#, "invalid value"),
+            (br#"{"item":"q","kind":"test","evaluator":"e","status":"pass","attempt":0}"#, "count from 1"),
+            (br#"{"item":"q","kind":"test","evaluator":"e","status":"pass","score":1e400}"#, "out of range"),
+        ];
+        for (line, message) in cases {
+            let error = ItemLine::parse(line).expect_err(message);
+            assert!(error.0.contains(message), "{error}");
+        }
+    }
+}

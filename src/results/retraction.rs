@@ -1,0 +1,127 @@
+//! Tombstones: runs that views leave out, with the reason, and how many there are.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufReader, Write};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{Filter, Problem, Run, visible};
+
+use super::{Store, StoreError, durable, for_each_line};
+
+/// One tombstone, or the taking back of one with the same selector.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Retraction {
+    pub selector: Filter,
+    pub reason: String,
+    pub time: DateTime<Utc>,
+    pub undo: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireSelector {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    suite: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    approach: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    model: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    tag: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    since: Option<DateTime<Utc>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    batch: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    id: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WireRetraction {
+    selector: WireSelector,
+    #[serde(default)]
+    reason: String,
+    time: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    undo: bool,
+}
+
+/// The tombstones of a store that stand, in the order they were made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Retractions {
+    pub standing: Vec<Retraction>,
+}
+
+impl Retractions {
+    /// Reads the tombstones; an undo takes away every earlier one with the same selector.
+    pub fn load(store: &Store) -> (Self, Vec<Problem>) {
+        let path = store.retractions_path();
+        let name = path.display().to_string();
+        let (mut standing, mut problems) = (Vec::<Retraction>::new(), Vec::new());
+        let read = fs::File::open(&path).and_then(|file| {
+            for_each_line(BufReader::new(file), |number, line| match line.map_err(super::LineProblem::message).and_then(parse) {
+                Ok(retraction) if retraction.undo => standing.retain(|earlier| earlier.selector != retraction.selector),
+                Ok(retraction) => standing.push(retraction),
+                Err(message) => problems.push(Problem::at_line(&name, number, message)),
+            })
+        });
+        match read {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => problems.push(Problem::in_file(&name, format!("cannot read: {error}"))),
+            _ => {}
+        }
+        (Self { standing }, problems)
+    }
+
+    /// Returns the reason why the run is hidden, if it is.
+    pub fn reason(&self, run: &Run) -> Option<&str> {
+        self.standing.iter().find(|retraction| retraction.selector.matches(run)).map(|retraction| retraction.reason.as_str())
+    }
+}
+
+impl Retraction {
+    /// Appends the tombstone.
+    pub fn append(&self, store: &Store) -> Result<(), StoreError> {
+        let path = store.retractions_path();
+        let wire = WireRetraction {
+            selector: WireSelector {
+                suite: self.selector.suites.clone(),
+                approach: self.selector.approaches.clone(),
+                model: self.selector.models.clone(),
+                tag: self.selector.tags.iter().cloned().collect(),
+                since: self.selector.since,
+                batch: self.selector.batch.clone(),
+                id: self.selector.ids.clone(),
+            },
+            reason: self.reason.clone(),
+            time: self.time.to_rfc3339_opts(SecondsFormat::Secs, true),
+            undo: self.undo,
+        };
+        let mut line = serde_json::to_string(&wire).expect("a tombstone is JSON: no map has keys other than strings");
+        line.push('\n');
+        fs::create_dir_all(store.root()).map_err(StoreError::io("cannot create", store.root()))?;
+        let mut file = OpenOptions::new().append(true).create(true).open(&path).map_err(StoreError::io("cannot open", &path))?;
+        file.write_all(line.as_bytes()).and_then(|()| file.sync_all()).map_err(StoreError::io("cannot append to", &path))?;
+        durable::sync_folder(store.root()).map_err(StoreError::io("cannot sync", store.root()))
+    }
+}
+
+fn parse(line: &[u8]) -> Result<Retraction, String> {
+    let wire: WireRetraction = serde_json::from_slice(line).map_err(|error| format!("is not a tombstone: {}", visible(&error.to_string())))?;
+    let selector = Filter {
+        suites: wire.selector.suite,
+        approaches: wire.selector.approach,
+        models: wire.selector.model,
+        tags: wire.selector.tag.into_iter().collect(),
+        since: wire.selector.since,
+        batch: wire.selector.batch,
+        ids: wire.selector.id,
+    };
+    if selector.is_empty() {
+        return Err("is a tombstone that selects every run".to_owned());
+    }
+    let time = DateTime::parse_from_rfc3339(&wire.time).map_err(|error| format!("key `time`: {error}"))?.to_utc();
+    Ok(Retraction { selector, reason: wire.reason, time, undo: wire.undo })
+}

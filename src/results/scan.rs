@@ -1,0 +1,166 @@
+//! What is in a store, by name only: nothing is parsed.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use crate::domain::{Problem, visible};
+
+use super::Store;
+
+/// A run's header and what lies beside it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HeaderFile {
+    pub path: PathBuf,
+    /// `<id>/items.jsonl`, where there is one.
+    pub items: Option<PathBuf>,
+    /// `<id>/scores.jsonl`, where there is one.
+    pub scores: Option<PathBuf>,
+}
+
+/// Both files of one imported source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SealedPair {
+    pub runs: PathBuf,
+    pub items: Option<PathBuf>,
+}
+
+/// A file of item lines.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ItemSource {
+    /// One run's journal; the run is that of the header.
+    Journal(PathBuf),
+    /// A sealed pair's items; each line names its run.
+    Sealed(PathBuf),
+}
+
+/// The names of everything in a store, sorted.
+#[derive(Clone, Debug, Default)]
+pub struct Contents {
+    pub headers: Vec<HeaderFile>,
+    pub sealed: Vec<SealedPair>,
+    pub batches: Vec<PathBuf>,
+    /// Run folders without a header: in flight or abandoned.
+    pub unfinished: Vec<PathBuf>,
+    /// Items of imports whose runs were never written: a crashed import.
+    pub orphaned_items: Vec<PathBuf>,
+    pub problems: Vec<Problem>,
+}
+
+/// Lists the store. A missing folder is an empty store.
+pub fn scan(store: &Store) -> Contents {
+    let mut contents = Contents::default();
+    let mut folders = Vec::new();
+    for entry in list(store.root(), &mut contents.problems) {
+        let name = entry.file_name.as_str();
+        match entry.kind {
+            EntryKind::Folder if matches!(name, "batches" | "imports") => {}
+            EntryKind::Folder if has_extension(&entry.path, "json") => {
+                contents.problems.push(Problem::in_file(shown(&entry.path), "is a folder, not a result file"));
+            }
+            EntryKind::Folder => folders.push(entry.path),
+            EntryKind::File if has_extension(&entry.path, "json") => {
+                contents.headers.push(HeaderFile { path: entry.path, items: None, scores: None });
+            }
+            EntryKind::File => {}
+        }
+    }
+    for folder in folders {
+        let header = contents.headers.iter().position(|header| header.path.file_stem() == folder.file_name());
+        let is_journal = |name: &str| Some(folder.join(name)).filter(|path| path.is_file());
+        match header {
+            Some(index) => {
+                contents.headers[index].items = is_journal("items.jsonl");
+                contents.headers[index].scores = is_journal("scores.jsonl");
+            }
+            None if is_journal("items.jsonl").is_some() || is_journal("transcript.jsonl").is_some() => contents.unfinished.push(folder),
+            None => {}
+        }
+    }
+    let imports = list(&store.imports_dir(), &mut contents.problems);
+    for entry in &imports {
+        let file = |suffix: &str| imports.iter().find(|other| other.file_name == suffix).map(|other| other.path.clone());
+        if let Some(key) = entry.file_name.strip_suffix(".runs.jsonl") {
+            contents.sealed.push(SealedPair { runs: entry.path.clone(), items: file(&format!("{key}.items.jsonl.zst")) });
+        } else if let Some(key) = entry.file_name.strip_suffix(".items.jsonl.zst")
+            && file(&format!("{key}.runs.jsonl")).is_none()
+        {
+            contents.orphaned_items.push(entry.path.clone());
+        }
+    }
+    contents.batches =
+        list(&store.batches_dir(), &mut contents.problems).into_iter().filter(|entry| has_extension(&entry.path, "json")).map(|entry| entry.path).collect();
+    contents
+}
+
+enum EntryKind {
+    File,
+    Folder,
+}
+
+struct Entry {
+    path: PathBuf,
+    file_name: String,
+    kind: EntryKind,
+}
+
+/// Lists a folder in the order of names; a missing folder is empty. Symbolic links are followed once; loops are problems.
+fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
+    match fs::metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => {
+            problems.push(Problem::in_file(shown(folder), format!("cannot read: {error}")));
+            return Vec::new();
+        }
+        Ok(metadata) if !metadata.is_dir() => {
+            problems.push(Problem::in_file(shown(folder), "is not a folder"));
+            return Vec::new();
+        }
+        Ok(_) => {}
+    }
+    let mut entries = Vec::new();
+    for entry in WalkDir::new(folder).min_depth(1).max_depth(1).sort_by_file_name() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let path = error.path().unwrap_or(folder).to_owned();
+                problems.push(Problem::in_file(shown(&path), format!("cannot read: {}", visible(&error.to_string()))));
+                continue;
+            }
+        };
+        let Some(file_name) = entry.file_name().to_str().map(str::to_owned) else {
+            problems.push(Problem::in_file(shown(entry.path()), "has a name that is not UTF-8"));
+            continue;
+        };
+        if file_name.starts_with('.') {
+            continue;
+        }
+        let file_type = entry.file_type();
+        let kind = if file_type.is_symlink() {
+            match fs::metadata(entry.path()) {
+                Ok(metadata) if metadata.is_dir() => EntryKind::Folder,
+                Ok(_) => EntryKind::File,
+                Err(error) => {
+                    problems.push(Problem::in_file(shown(entry.path()), format!("cannot follow the symbolic link: {error}")));
+                    continue;
+                }
+            }
+        } else if file_type.is_dir() {
+            EntryKind::Folder
+        } else {
+            EntryKind::File
+        };
+        entries.push(Entry { path: entry.into_path(), file_name, kind });
+    }
+    entries
+}
+
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found == extension)
+}
+
+fn shown(path: &Path) -> String {
+    visible(&path.display().to_string())
+}
