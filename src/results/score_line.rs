@@ -35,7 +35,8 @@ impl ScoreLine {
         };
         let read = for_each_line(BufReader::new(file), |number, line| {
             let parsed = line.map_err(super::LineProblem::message).and_then(|line| {
-                serde_json::from_slice::<Self>(line).map_err(|error| format!("is not a score line: {}", crate::domain::visible(&error.to_string())))
+                serde_json::from_slice::<Self>(line)
+                    .map_err(|error| format!("is not a score line: {}", crate::domain::visible(&error.to_string())))
             });
             match parsed {
                 Ok(score) => scores.push(score),

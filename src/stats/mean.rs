@@ -66,7 +66,11 @@ mod tests {
     #[test]
     fn t_quantiles_of_the_tables() {
         // Half-width for sd 1: t(n-1) / sqrt(n) with 12.7062, 4.3027 and 2.2622.
-        assert!(near(mean_interval(&[0.0, 2f64.sqrt()], 0.95), 0.5f64.sqrt() - 12.7062 / 2f64.sqrt(), 0.5f64.sqrt() + 12.7062 / 2f64.sqrt()));
+        assert!(near(
+            mean_interval(&[0.0, 2f64.sqrt()], 0.95),
+            0.5f64.sqrt() - 12.7062 / 2f64.sqrt(),
+            0.5f64.sqrt() + 12.7062 / 2f64.sqrt()
+        ));
         assert!(near(mean_interval(&[-1.0, 0.0, 1.0], 0.95), -4.302_65 / 3f64.sqrt(), 4.302_65 / 3f64.sqrt()));
         let ten: Vec<f64> = (0..10).map(f64::from).collect();
         assert!(near(mean_interval(&ten, 0.95), 4.5 - 2.262_157 * 3.027_650 / 10f64.sqrt(), 4.5 + 2.262_157 * 3.027_650 / 10f64.sqrt()));

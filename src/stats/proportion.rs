@@ -30,7 +30,9 @@ mod tests {
     #[test]
     fn published_values() {
         // Newcombe 1998, table I: 81/263, 15/148, 0/20, 1/29.
-        for (passed, total, low, high) in [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)] {
+        for (passed, total, low, high) in
+            [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)]
+        {
             let interval = wilson(passed, total, 0.95).expect("a defined interval");
             assert!((interval.low - low).abs() < 5e-5 && (interval.high - high).abs() < 5e-5, "{passed}/{total}: {interval:?}");
         }

@@ -103,7 +103,8 @@ fn arms<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRuns<'a>> {
         .into_iter()
         .map(|(arm, mut rows)| {
             if grouping == Grouping::NewestBatch
-                && let Some(newest) = rows.iter().max_by_key(|row| (row.run.timestamp, &row.run.id)).map(|row| batch_of(&row.run).to_owned())
+                && let Some(newest) =
+                    rows.iter().max_by_key(|row| (row.run.timestamp, &row.run.id)).map(|row| batch_of(&row.run).to_owned())
             {
                 rows.retain(|row| batch_of(&row.run) == newest);
             }

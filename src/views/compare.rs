@@ -103,7 +103,6 @@ pub struct ComparedArm {
     pub can_win: bool,
 }
 
-
 /// One table.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
@@ -189,7 +188,16 @@ fn metric_rows(group: &SuiteGroup<'_>, arms: &[ArmRuns<'_>], matrix: &OutcomeMat
         (Metric { name: name.to_owned(), label: label.to_owned(), unit, direction, kind }, cells)
     };
     let rate = |name: &str, label: &str, cells| {
-        (Metric { name: name.to_owned(), label: label.to_owned(), unit: Unit::Fraction, direction: Direction::Up, kind: MetricKind::Rate }, cells)
+        (
+            Metric {
+                name: name.to_owned(),
+                label: label.to_owned(),
+                unit: Unit::Fraction,
+                direction: Direction::Up,
+                kind: MetricKind::Rate,
+            },
+            cells,
+        )
     };
     let count = |value: Option<u64>| value.map(|number| number as f64);
     let headline = match matrix.items.first().map(|item| item.key.kind) {
@@ -299,7 +307,9 @@ fn evidence(metric: &Metric, cells: &[Cell]) -> Evidence {
     let over_items = cells.iter().all(|cell| cell.estimate.as_ref().is_some_and(|estimate| estimate.n_of == "questions"));
     let n: Option<Vec<u64>> = cells
         .iter()
-        .map(|cell| if over_items { cell.estimate.as_ref().map(|estimate| estimate.n) } else { cell.figure.as_ref().map(|figure| figure.summary.n) })
+        .map(|cell| {
+            if over_items { cell.estimate.as_ref().map(|estimate| estimate.n) } else { cell.figure.as_ref().map(|figure| figure.summary.n) }
+        })
         .collect();
     let Some(n) = n else { return Evidence::NoData };
     let (least, n_of) = if over_items { (MIN_ITEMS, "questions") } else { (MIN_RUNS, "runs") };

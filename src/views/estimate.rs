@@ -1,7 +1,5 @@
 //! Pass rates with their intervals.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -68,7 +66,11 @@ pub(super) fn counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)>
         total += 1;
         passed += u64::from(*status == ItemStatus::Pass);
     }
-    if total > 0 { Some((passed, total)) } else { row.run.shared_tests_passed.zip(row.run.shared_tests_total).filter(|(_, total)| *total > 0) }
+    if total > 0 {
+        Some((passed, total))
+    } else {
+        row.run.shared_tests_passed.zip(row.run.shared_tests_total).filter(|(_, total)| *total > 0)
+    }
 }
 
 fn from_outcomes(runs: &[&RunId], matrix: &OutcomeMatrix) -> Option<Estimate> {
@@ -101,10 +103,12 @@ fn from_outcomes(runs: &[&RunId], matrix: &OutcomeMatrix) -> Option<Estimate> {
     if total == 0 {
         return None;
     }
-    let shared = |value, interval, n, n_of, method| Estimate { value, interval, n, n_of, method, missing, passed: Some(passed), total: Some(total) };
+    let shared =
+        |value, interval, n, n_of, method| Estimate { value, interval, n, n_of, method, missing, passed: Some(passed), total: Some(total) };
     match kind {
         ItemKind::Question => {
-            let means: Vec<f64> = items.iter().filter(|(_, counted)| *counted > 0).map(|(passed, counted)| *passed as f64 / *counted as f64).collect();
+            let means: Vec<f64> =
+                items.iter().filter(|(_, counted)| *counted > 0).map(|(passed, counted)| *passed as f64 / *counted as f64).collect();
             let n = means.len() as u64;
             Some(if attempts == 1 {
                 shared(passed as f64 / total as f64, wilson(passed, total, CONFIDENCE), n, kind.plural(), Method::Wilson)
@@ -126,7 +130,16 @@ fn from_outcomes(runs: &[&RunId], matrix: &OutcomeMatrix) -> Option<Estimate> {
 fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
     let rates: Vec<f64> = by_run.iter().filter(|(_, total)| *total > 0).map(|(passed, total)| *passed as f64 / *total as f64).collect();
     let (passed, total) = by_run.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let shared = |value, interval, n, n_of, method| Estimate { value, interval, n, n_of, method, missing: 0, passed: Some(passed), total: Some(total) };
+    let shared = |value, interval, n, n_of, method| Estimate {
+        value,
+        interval,
+        n,
+        n_of,
+        method,
+        missing: 0,
+        passed: Some(passed),
+        total: Some(total),
+    };
     match rates.len() {
         0 => None,
         1 => Some(shared(rates[0], wilson(passed, total, CONFIDENCE), total, item_word, Method::WilsonOneRun)),
@@ -152,7 +165,9 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
     let scores: Vec<_> = rows
         .iter()
         .filter_map(|row| {
-            let named = |score: &&crate::domain::ScoreRecord| matches!(score.metric.as_str(), "accuracy" | "pass_rate") && score.unit == Unit::Fraction;
+            let named = |score: &&crate::domain::ScoreRecord| {
+                matches!(score.metric.as_str(), "accuracy" | "pass_rate") && score.unit == Unit::Fraction
+            };
             let score = row.run.scores.iter().filter(named).max_by_key(|score| score.revision)?;
             Some((score.value?, score.standard_error, score.n))
         })
@@ -184,17 +199,4 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
             Some(Estimate { value: values.iter().sum::<f64>() / values.len() as f64, interval, method, ..base })
         }
     }
-}
-
-/// Counts items by how often each was passed over all runs: item index to (passed, counted).
-pub(super) fn by_item(matrix: &OutcomeMatrix) -> BTreeMap<u32, (u64, u64)> {
-    let mut items = BTreeMap::new();
-    for row in &matrix.rows {
-        for (item, status) in row.items.iter().zip(&row.statuses).filter(|(_, status)| status.is_counted()) {
-            let counts: &mut (u64, u64) = items.entry(*item).or_default();
-            counts.0 += u64::from(*status == ItemStatus::Pass);
-            counts.1 += 1;
-        }
-    }
-    items
 }

@@ -12,9 +12,11 @@ mod run;
 mod site;
 
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
-pub use compare::{Cell, ComparedArm, Comparison, Flips, ComparisonRow, Delta, DeltaUnit, Evidence, Winner, compare};
+pub use compare::{Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Evidence, Flips, Winner, compare};
 pub use estimate::{Estimate, Method};
 pub use figures::{Coverage, Figure, Money, Spread};
 pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall};
 pub use run::{ItemPage, ItemRow, RunLine, RunPage, ScoreLineView, StatedLine, SuiteLine, items_of, run_line, run_page, suite_lines};
 pub use site::{Overview, OverviewSuite, SiteContext, comparison_pairs, overview};
+
+pub use crate::stats::{Interval, Summary};

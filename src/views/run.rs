@@ -160,7 +160,6 @@ pub struct ItemRow {
     pub output_tokens: Option<u64>,
 }
 
-
 /// Some of a run's outcomes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ItemPage {

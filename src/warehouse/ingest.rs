@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use crate::domain::{Problem, RunId, visible};
-use crate::results::{Contents, MAX_LINE_BYTES, SealedReader, ScoreLine, for_each_line, parse_header, read_header, to_json};
+use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, parse_header, read_header, to_json};
 
 use super::intern::{Keys, Texts, number};
 use super::items::{Block, Cell};
@@ -32,8 +32,11 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
     let mut old = old.unwrap_or_default();
     let known_headers = old.headers.len();
     let headers = header_units(contents, std::mem::take(&mut old.headers), progress);
-    let files: Vec<(ItemFile, Option<Stamp>)> =
-        item_files(contents, headers.iter().map(|(unit, _)| unit)).into_iter().map(|file| (Stamp::of(&file.path).ok(), file)).map(|(stamp, file)| (file, stamp)).collect();
+    let files: Vec<(ItemFile, Option<Stamp>)> = item_files(contents, headers.iter().map(|(unit, _)| unit))
+        .into_iter()
+        .map(|file| (Stamp::of(&file.path).ok(), file))
+        .map(|(stamp, file)| (file, stamp))
+        .collect();
 
     let mut known: HashMap<String, ItemUnit> = std::mem::take(&mut old.items).into_iter().map(|unit| (unit.path.clone(), unit)).collect();
     let known_units = known.len();

@@ -19,10 +19,8 @@ impl Texts {
         let Self { texts, index, hasher } = self;
         let hash = hasher.hash_one(text);
         let next = number(texts.len());
-        let found = *index
-            .entry(hash, |id| texts[*id as usize] == text, |id| hasher.hash_one(texts[*id as usize].as_str()))
-            .or_insert(next)
-            .get();
+        let found =
+            *index.entry(hash, |id| texts[*id as usize] == text, |id| hasher.hash_one(texts[*id as usize].as_str())).or_insert(next).get();
         if found == next {
             texts.push(text.to_owned());
         }

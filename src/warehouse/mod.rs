@@ -19,7 +19,5 @@ mod sql;
 mod tables;
 mod unit;
 
-
 pub use matrix::{MatrixItem, MatrixRow, OutcomeMatrix};
 pub use open::{Hidden, ItemTotals, Options, Progress, RunRow, Warehouse};
-

@@ -167,8 +167,7 @@ impl Warehouse {
 
     /// Fills in the runs: the first of each id stands.
     fn merge_runs(&mut self, contents: &[Contents], retractions: &Retractions) {
-        let item_units: HashMap<&str, u32> =
-            self.snapshot.items.iter().zip(0..).map(|(unit, index)| (unit.path.as_str(), index)).collect();
+        let item_units: HashMap<&str, u32> = self.snapshot.items.iter().zip(0..).map(|(unit, index)| (unit.path.as_str(), index)).collect();
         let mut items_of_header: HashMap<String, String> = HashMap::new();
         for contents in contents {
             let own = contents.headers.iter().filter_map(|header| Some((&header.path, header.items.as_ref()?)));
@@ -191,8 +190,11 @@ impl Warehouse {
             if let Some(first) = first_of.get(&run.id) {
                 let first = &self.snapshot.headers[*first].path;
                 self.problems.push(
-                    Problem::in_file(crate::domain::visible(path), format!("duplicate id `{}`, also in {}", run.id, crate::domain::visible(first)))
-                        .with_hint("the first one is used"),
+                    Problem::in_file(
+                        crate::domain::visible(path),
+                        format!("duplicate id `{}`, also in {}", run.id, crate::domain::visible(first)),
+                    )
+                    .with_hint("the first one is used"),
                 );
                 continue;
             }
@@ -248,10 +250,8 @@ impl Warehouse {
 
     /// Returns the outcomes of the given runs at their headline items (see [`headline`]).
     pub fn matrix<'a>(&self, runs: impl IntoIterator<Item = &'a RunId>) -> OutcomeMatrix {
-        let mut wanted: Vec<(&RunId, u32, u32)> = runs
-            .into_iter()
-            .filter_map(|id| Some((id, *self.unit_of.get(id)?, *self.run_numbers.get(id)?)))
-            .collect();
+        let mut wanted: Vec<(&RunId, u32, u32)> =
+            runs.into_iter().filter_map(|id| Some((id, *self.unit_of.get(id)?, *self.run_numbers.get(id)?))).collect();
         wanted.sort();
         wanted.dedup();
         // One pass over each unit's rows, whatever the number of runs in it.
@@ -279,7 +279,8 @@ impl Warehouse {
             }
         }
         let keys = &self.snapshot.keys;
-        let Some(headline) = headline(used.iter().zip(keys).filter(|(used, _)| **used).map(|(_, key)| (key.kind, key.evaluator.as_str()))) else {
+        let Some(headline) = headline(used.iter().zip(keys).filter(|(used, _)| **used).map(|(_, key)| (key.kind, key.evaluator.as_str())))
+        else {
             return OutcomeMatrix::default();
         };
         let mut items: Vec<(MatrixItem, u32)> = (0..)
