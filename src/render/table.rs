@@ -41,8 +41,9 @@ impl Table {
 
     /// Leaves out the columns that are empty in every row.
     pub fn drop_empty_columns(&mut self) {
-        let empty: Vec<usize> =
-            (0..self.columns.len()).filter(|column| self.columns[*column].rank > 0 && self.rows.iter().all(|row| row[*column].is_empty())).collect();
+        let empty: Vec<usize> = (0..self.columns.len())
+            .filter(|column| self.columns[*column].rank > 0 && self.rows.iter().all(|row| row[*column].is_empty()))
+            .collect();
         self.drop_columns(&empty);
     }
 

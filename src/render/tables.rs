@@ -13,7 +13,10 @@ const MAX_ARM_COLUMNS: usize = 6;
 pub fn comparison(comparison: &Comparison) -> Table {
     let arms: Vec<_> = comparison.arms.iter().map(|arm| arm.arm.clone()).collect();
     let labels = words::arm_labels(&arms);
-    let mut table = Table::new(format!("Eval Comparison: {}", group_name(&comparison.suite, comparison.suite_version.as_deref(), comparison.source.as_deref())));
+    let mut table = Table::new(format!(
+        "Eval Comparison: {}",
+        group_name(&comparison.suite, comparison.suite_version.as_deref(), comparison.source.as_deref())
+    ));
     if labels.len() > MAX_ARM_COLUMNS {
         wide(comparison, &labels, &mut table);
     } else {
@@ -38,8 +41,10 @@ pub fn comparison(comparison: &Comparison) -> Table {
             .iter()
             .zip(&row.cells)
             .filter_map(|(label, cell)| {
-                let parts: Vec<String> =
-                    [words::spread(&row.metric, cell), words::interval(&row.metric, cell, comparison.confidence)].into_iter().flatten().collect();
+                let parts: Vec<String> = [words::spread(&row.metric, cell), words::interval(&row.metric, cell, comparison.confidence)]
+                    .into_iter()
+                    .flatten()
+                    .collect();
                 (!parts.is_empty()).then(|| format!("{label} {}", parts.join(", ")))
             })
             .collect();
@@ -86,7 +91,12 @@ fn wide(comparison: &Comparison, labels: &[String], table: &mut Table) {
     }
     for row in &comparison.rows {
         if row.metric.direction != Direction::None {
-            table.notes.push(format!("{}: winner {}; {}.", row.metric.label, words::winner(comparison, row), words::evidence(&row.evidence)));
+            table.notes.push(format!(
+                "{}: winner {}; {}.",
+                row.metric.label,
+                words::winner(comparison, row),
+                words::evidence(&row.evidence)
+            ));
         }
     }
 }
@@ -105,7 +115,8 @@ fn group_name(suite: &str, version: Option<&str>, source: Option<&str>) -> Strin
 
 /// Lays out one suite's board.
 pub fn suite_board(board: &SuiteBoard) -> Table {
-    let mut table = Table::new(format!("Leaderboard: {}", group_name(&board.suite, board.suite_version.as_deref(), board.source.as_deref())));
+    let mut table =
+        Table::new(format!("Leaderboard: {}", group_name(&board.suite, board.suite_version.as_deref(), board.source.as_deref())));
     table.right("#", 0);
     table.left("Approach", 0);
     table.left("Model", 0);
@@ -137,7 +148,10 @@ fn entry_cells(place: u64, entry: &Entry, board: &SuiteBoard) -> Vec<String> {
         place.to_string(),
         entry.arm.approach.clone(),
         entry.arm.model.clone(),
-        rate.map_or_else(|| "n/a".to_owned(), |rate| if rate.is_stated() { format!("{} stated", format::estimate(rate)) } else { format::estimate(rate) }),
+        rate.map_or_else(
+            || "n/a".to_owned(),
+            |rate| if rate.is_stated() { format!("{} stated", format::estimate(rate)) } else { format::estimate(rate) },
+        ),
         rate.and_then(|rate| Some(format!("{}/{}", format::integer(rate.passed?), format::integer(rate.total?)))).unwrap_or_default(),
         rate.map_or_else(String::new, |rate| format!("{} {}", format::integer(rate.n), rate.n_of)),
         rate.filter(|rate| rate.missing > 0).map_or_else(String::new, |rate| format::integer(rate.missing)),
@@ -163,7 +177,8 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         let attempts = if board.attempts > 1 { format!(", up to {} attempts at each", board.attempts) } else { String::new() };
         notes.push(format!("{} items{attempts}.", format::integer(board.items)));
     }
-    let mut methods: Vec<&str> = board.entries.iter().filter_map(|entry| entry.pass_rate.as_ref()).map(|rate| words::method(rate.method)).collect();
+    let mut methods: Vec<&str> =
+        board.entries.iter().filter_map(|entry| entry.pass_rate.as_ref()).map(|rate| words::method(rate.method)).collect();
     methods.sort_unstable();
     methods.dedup();
     if !methods.is_empty() {
@@ -199,7 +214,9 @@ pub fn overall(overall: &Overall) -> Table {
         ]);
     }
     table.notes.push(note.to_owned());
-    table.notes.push("Arms with rates on fewer suites answered other questions: they stand apart and are not comparable with the rest.".to_owned());
+    table.notes.push(
+        "Arms with rates on fewer suites answered other questions: they stand apart and are not comparable with the rest.".to_owned(),
+    );
     table
 }
 
@@ -258,7 +275,9 @@ pub fn runs(lines: &[RunLine]) -> Table {
             line.arm.approach.clone(),
             line.arm.model.clone(),
             line.status.clone(),
-            line.passed.zip(line.total).map_or_else(|| "n/a".to_owned(), |(passed, total)| format!("{}/{}", format::integer(passed), format::integer(total))),
+            line.passed
+                .zip(line.total)
+                .map_or_else(|| "n/a".to_owned(), |(passed, total)| format!("{}/{}", format::integer(passed), format::integer(total))),
             line.cost_usd.map_or_else(|| "unknown".to_owned(), format::money),
             line.duration_seconds.map_or_else(|| "unknown".to_owned(), format::seconds),
             line.timestamp.as_ref().map_or_else(|| "unknown".to_owned(), format::date),
@@ -287,13 +306,27 @@ pub fn run(page: &RunPage) -> Table {
     fact(
         "Passed",
         line.passed.zip(line.total).map(|(passed, total)| {
-            let interval = line.interval.map_or_else(String::new, |interval| format!(", 95% CI {}", format::percent_interval(interval, total)));
-            format!("{}/{} ({}{interval})", format::integer(passed), format::integer(total), format::percent(passed as f64 / total.max(1) as f64, total))
+            let interval =
+                line.interval.map_or_else(String::new, |interval| format!(", 95% CI {}", format::percent_interval(interval, total)));
+            format!(
+                "{}/{} ({}{interval})",
+                format::integer(passed),
+                format::integer(total),
+                format::percent(passed as f64 / total.max(1) as f64, total)
+            )
         }),
     );
     fact("Own tests", page.own_tests_passed.zip(page.own_tests_total).map(|(passed, total)| format!("{passed}/{total}")));
-    fact("Outcomes", (page.outcomes > 0).then(|| page.statuses.iter().map(|(status, count)| format!("{} {status}", format::integer(*count))).collect::<Vec<_>>().join(", ")));
-    fact("Cost", Some(line.cost_usd.map_or_else(|| "unknown".to_owned(), |cost| format!("{} ({})", format::money(cost), page.cost_source))));
+    fact(
+        "Outcomes",
+        (page.outcomes > 0).then(|| {
+            page.statuses.iter().map(|(status, count)| format!("{} {status}", format::integer(*count))).collect::<Vec<_>>().join(", ")
+        }),
+    );
+    fact(
+        "Cost",
+        Some(line.cost_usd.map_or_else(|| "unknown".to_owned(), |cost| format!("{} ({})", format::money(cost), page.cost_source))),
+    );
     fact("Tokens", line.tokens.map(|tokens| format::fixed(tokens, 0)));
     fact("Duration", Some(line.duration_seconds.map_or_else(|| "unknown".to_owned(), format::seconds)));
     fact("Calls", page.total_calls.map(format::integer));

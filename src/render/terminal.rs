@@ -73,7 +73,13 @@ pub fn paragraphs(notes: &[String], style: Style) -> String {
 fn fit(table: &mut Table, width: usize) -> Vec<String> {
     let mut dropped = Vec::new();
     while natural_width(table) > width {
-        let Some((index, _)) = table.columns.iter().enumerate().rev().filter(|(_, column)| column.rank > 0).max_by_key(|(index, column)| (column.rank, *index))
+        let Some((index, _)) = table
+            .columns
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|(_, column)| column.rank > 0)
+            .max_by_key(|(index, column)| (column.rank, *index))
         else {
             break;
         };
