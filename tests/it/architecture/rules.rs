@@ -393,8 +393,10 @@ impl Subject {
                     path.first().is_some_and(|first| first == root) && path.windows(tail.len()).any(|part| part.iter().eq(tail.iter()))
                 })
             }
+            // A lone name is a variable.
             Self::Word(start) => {
-                (mention.kind != Kind::Column && mention.kind != Kind::Query && last.starts_with(start)).then(|| last.to_owned())
+                let called = matches!(mention.kind, Kind::Method { .. }) || (is_path && mention.segments.len() > 1);
+                (called && last.starts_with(start)).then(|| last.to_owned())
             }
             Self::Question(name) => (mention.kind == Kind::Method { arguments: false } && last == *name).then(|| format!(".{name}()")),
             Self::Macro(name) => {

@@ -188,18 +188,18 @@ impl Scanner<'_> {
     fn use_tree(&mut self, tree: &UseTree, prefix: &Segments, public: bool) {
         let with = |name: &syn::Ident| {
             let mut path = prefix.clone();
-            path.push(name.to_string());
+            path.push(plain(name));
             path
         };
         match tree {
             UseTree::Path(path) => self.use_tree(&path.tree, &with(&path.ident), public),
             UseTree::Group(group) => group.items.iter().for_each(|item| self.use_tree(item, prefix, public)),
             UseTree::Name(name) if name.ident == "self" => self.import(name.span(), prefix.clone(), prefix.last().cloned()),
-            UseTree::Name(name) => self.import(name.span(), with(&name.ident), Some(name.ident.to_string())),
+            UseTree::Name(name) => self.import(name.span(), with(&name.ident), Some(plain(&name.ident))),
             UseTree::Rename(rename) if rename.ident == "self" => {
-                self.import(rename.span(), prefix.clone(), Some(rename.rename.to_string()));
+                self.import(rename.span(), prefix.clone(), Some(plain(&rename.rename)));
             }
-            UseTree::Rename(rename) => self.import(rename.span(), with(&rename.ident), Some(rename.rename.to_string())),
+            UseTree::Rename(rename) => self.import(rename.span(), with(&rename.ident), Some(plain(&rename.rename))),
             UseTree::Glob(glob) => {
                 self.import(glob.span(), prefix.clone(), None);
                 let scope = self.facts.scopes.entry(self.module.clone()).or_default();
