@@ -1,0 +1,376 @@
+//! YAML events into a [`Node`] tree.
+
+use std::collections::BTreeMap;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
+
+use super::{DEEPEST, Key, Node, Scalar, ScalarKind, Value, duplicate, empty, quote, too_deep};
+use crate::domain::{Problem, visible};
+
+/// How much all aliases of a file may expand to, in bytes of text with [`NODE_COST`] for each node.
+const ALIAS_BUDGET: usize = 8 << 20;
+const NODE_COST: usize = 64;
+/// Reading stops at this many problems; a person fixes a few and runs again.
+const MOST_PROBLEMS: usize = 100;
+
+pub(super) fn parse(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
+    // The scanner takes a zero character for the end of the text, so it must not get one.
+    if let Some(problem) = unprintable(file, text) {
+        return Err(vec![problem]);
+    }
+    let mut builder = Builder { file, open: Vec::new(), root: None, anchors: BTreeMap::new(), spent: 0, problems: Vec::new() };
+    for event in Parser::new_from_str(text) {
+        match event {
+            Ok((event, span)) => {
+                if builder.take(event, span).is_err() {
+                    break;
+                }
+            }
+            Err(error) => {
+                let marker = error.marker();
+                let message = format!("not valid YAML: {}", visible(error.info()));
+                builder.problems.push(Problem::at(file, marker.line(), marker.col() + 1, message));
+                break;
+            }
+        }
+        if builder.problems.len() >= MOST_PROBLEMS {
+            break;
+        }
+    }
+    match builder.root {
+        Some(root) if builder.problems.is_empty() => Ok(root),
+        None if builder.problems.is_empty() => Err(vec![empty(file)]),
+        Some(_) | None => Err(builder.problems),
+    }
+}
+
+/// Finds the first character that YAML does not allow in a file.
+fn unprintable(file: &str, text: &str) -> Option<Problem> {
+    let allowed = |character: char| match character {
+        '\t' | '\n' | '\r' | '\u{85}' => true,
+        '\u{fffe}' | '\u{ffff}' => false,
+        _ => !character.is_control(),
+    };
+    let (index, character) = text.char_indices().find(|(_, character)| !allowed(*character))?;
+    let before = &text[..index];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    let column = before[line_start..].chars().count() + 1;
+    let message = format!("control character U+{:04X} is not allowed in YAML", u32::from(character));
+    Some(Problem::at(file, line, column, message).with_hint("in text in double quotes, write it as an escape such as \"\\u001B\""))
+}
+
+struct Builder<'t> {
+    file: &'t str,
+    open: Vec<Open>,
+    root: Option<Node>,
+    /// Complete anchored nodes with their cost. An anchor whose node is still open is not here.
+    anchors: BTreeMap<usize, (Node, usize)>,
+    spent: usize,
+    problems: Vec<Problem>,
+}
+
+/// A list or map whose end has not come yet.
+struct Open {
+    line: usize,
+    column: usize,
+    anchor: usize,
+    content: Content,
+}
+
+enum Content {
+    List(Vec<Node>),
+    Map { entries: Vec<(Key, Node)>, lines: BTreeMap<String, usize>, pending: Option<Pending> },
+}
+
+/// The key whose value comes next. The value of a refused key is read and dropped.
+enum Pending {
+    Good(Key),
+    Refused,
+}
+
+/// Reading cannot go on; the reason is among the problems.
+struct Stop;
+
+impl Builder<'_> {
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Stop> {
+        let (line, column) = (span.start.line(), span.start.col() + 1);
+        match event {
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
+            Event::DocumentStart(_) => {
+                if self.root.is_some() {
+                    self.problem(line, column, "a second document starts here", Some("keep one document per file"));
+                    return Err(Stop);
+                }
+                Ok(())
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                let text = text.into_owned();
+                let is_text = self.check_tag(tag.as_deref(), "str", line, column) || style != ScalarStyle::Plain;
+                // A document of nothing at all, such as a lone `---`.
+                if self.open.is_empty() && text.is_empty() && !is_text {
+                    self.problems.push(empty(self.file));
+                    return Err(Stop);
+                }
+                let scalar = if is_text { Scalar::quoted(text) } else { Scalar::plain(text) };
+                self.complete(Node { line, column, value: Value::Scalar(scalar) }, anchor)
+            }
+            Event::SequenceStart(anchor, tag) => {
+                self.check_tag(tag.as_deref(), "seq", line, column);
+                self.open(line, column, anchor, Content::List(Vec::new()))
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.check_tag(tag.as_deref(), "map", line, column);
+                self.open(line, column, anchor, Content::Map { entries: Vec::new(), lines: BTreeMap::new(), pending: None })
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Some(Open { line, column, anchor, content }) = self.open.pop() else { return Ok(()) };
+                let value = match content {
+                    Content::List(items) => Value::List(items),
+                    Content::Map { entries, .. } => Value::Map(entries),
+                };
+                self.complete(Node { line, column, value }, anchor)
+            }
+            Event::Alias(anchor) => {
+                let Some((node, cost)) = self.anchors.get(&anchor) else {
+                    self.problem(line, column, "this alias refers to the value that contains it", None);
+                    return Err(Stop);
+                };
+                let (node, cost) = (node, *cost);
+                if self.spent.saturating_add(cost) > ALIAS_BUDGET || self.open.len() + depth(node) > DEEPEST {
+                    self.problem(line, column, "aliases expand to more than a file may hold", None);
+                    return Err(Stop);
+                }
+                self.spent += cost;
+                let node = node.clone();
+                self.complete(node, 0)
+            }
+        }
+    }
+
+    fn open(&mut self, line: usize, column: usize, anchor: usize, content: Content) -> Result<(), Stop> {
+        if self.open.len() >= DEEPEST {
+            self.problems.push(too_deep(self.file, line, column));
+            return Err(Stop);
+        }
+        self.open.push(Open { line, column, anchor, content });
+        Ok(())
+    }
+
+    /// Puts a complete node into the innermost open list or map, as an item, a key or a value.
+    fn complete(&mut self, node: Node, anchor: usize) -> Result<(), Stop> {
+        if anchor != 0 {
+            // Keeping a copy costs as much as using one: anchors inside anchors would otherwise multiply for free.
+            let cost = cost(&node);
+            self.spent = self.spent.saturating_add(cost);
+            if self.spent > ALIAS_BUDGET {
+                self.problem(node.line, node.column, "anchors hold more than a file may repeat", None);
+                return Err(Stop);
+            }
+            self.anchors.insert(anchor, (node.clone(), cost));
+        }
+        match self.open.last_mut().map(|open| &mut open.content) {
+            None => self.root = Some(node),
+            Some(Content::List(items)) => items.push(node),
+            Some(Content::Map { entries, lines, pending }) => match pending.take() {
+                Some(Pending::Good(key)) => entries.push((key, node)),
+                Some(Pending::Refused) => {}
+                None => {
+                    let (key, problem) = accept_key(self.file, node, lines);
+                    *pending = Some(key);
+                    self.problems.extend(problem);
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Says whether the tag asks for text. Tags of the core schema that only repeat what a value is are fine, all others are problems.
+    fn check_tag(&mut self, tag: Option<&Tag>, expected: &str, line: usize, column: usize) -> bool {
+        let Some(tag) = tag else { return false };
+        let is_bare = tag.handle.is_empty() && tag.suffix == "!";
+        let only_repeats = tag.is_yaml_core_schema() && tag.suffix == expected;
+        if !is_bare && !only_repeats {
+            let tag = if tag.is_yaml_core_schema() { format!("!!{}", tag.suffix) } else { tag.to_string() };
+            self.problem(line, column, &format!("tag {} is not supported", quote(&tag)), Some("write the value without a tag"));
+        }
+        expected == "str"
+    }
+
+    fn problem(&mut self, line: usize, column: usize, message: &str, hint: Option<&str>) {
+        let problem = Problem::at(self.file, line, column, message);
+        self.problems.push(match hint {
+            Some(hint) => problem.with_hint(hint),
+            None => problem,
+        });
+    }
+}
+
+/// Turns a node into a map's key, noting its line in `lines`.
+fn accept_key(file: &str, node: Node, lines: &mut BTreeMap<String, usize>) -> (Pending, Option<Problem>) {
+    let refused = |problem| (Pending::Refused, Some(problem));
+    let noun = node.noun();
+    let Node { line, column, value } = node;
+    match value {
+        Value::Scalar(Scalar { kind: ScalarKind::Null, .. }) | Value::List(_) | Value::Map(_) => {
+            refused(Problem::at(file, line, column, format!("a key must be text, not {noun}")))
+        }
+        Value::Scalar(Scalar { text, .. }) => {
+            let key = Key { text, line, column };
+            if let Some(first) = lines.get(&key.text) {
+                return refused(duplicate(file, &key, *first));
+            }
+            lines.insert(key.text.clone(), line);
+            (Pending::Good(key), None)
+        }
+    }
+}
+
+fn cost(node: &Node) -> usize {
+    NODE_COST
+        + match &node.value {
+            Value::Scalar(scalar) => scalar.text.len(),
+            Value::List(items) => items.iter().map(cost).sum(),
+            Value::Map(entries) => entries.iter().map(|(key, node)| key.text.len() + cost(node)).sum(),
+        }
+}
+
+fn depth(node: &Node) -> usize {
+    match &node.value {
+        Value::Scalar(_) => 0,
+        Value::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Map(entries) => 1 + entries.iter().map(|(_, node)| depth(node)).max().unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::super::parse;
+    use super::*;
+
+    #[track_caller]
+    fn refused(text: &str, expected: &[&str]) {
+        let problems: Vec<String> = parse("a.yaml", text).expect_err("the text is wrong").iter().map(ToString::to_string).collect();
+        assert_eq!(problems, expected);
+    }
+
+    #[test]
+    fn every_node_knows_its_place() {
+        let root = parse("a.yaml", "# head\na: 1\nlist:\n  - x\n  - {y: 'é', z: true}\nempty:\ntext: |\n  two\n  lines\n").expect("valid");
+        assert_eq!((root.line, root.column), (2, 1));
+        let place = |node: &Node| (node.line, node.column);
+        assert_eq!(root.get("a").map(place), Some((2, 4)));
+        let Some(Value::List(items)) = root.get("list").map(|node| &node.value) else { panic!("a list") };
+        assert_eq!(items.iter().map(place).collect::<Vec<_>>(), [(4, 5), (5, 5)]);
+        assert_eq!(items[1].get("y"), Some(&Node { line: 5, column: 9, value: Value::Scalar(Scalar::quoted("é".to_owned())) }));
+        assert_eq!(items[1].get("z").map(place), Some((5, 17)));
+        assert!(root.get("empty").is_some_and(Node::is_null));
+        assert_eq!(root.get("text").map(|node| &node.value), Some(&Value::Scalar(Scalar::quoted("two\nlines\n".to_owned()))));
+        let Value::Map(entries) = &root.value else { panic!("a map") };
+        assert_eq!(entries.iter().map(|(key, _)| (key.line, key.column)).collect::<Vec<_>>(), [(2, 1), (3, 1), (6, 1), (7, 1)]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_not_content() {
+        let root = parse("a.yaml", "\u{feff}a: 1\r\nb: 2\r\n").expect("valid");
+        assert_eq!(root.get("b").map(|node| (node.line, node.column)), Some((2, 4)));
+    }
+
+    #[test]
+    fn nothing_is_not_a_document() {
+        for text in ["", " \n\t\n", "# only a comment\n", "---\n", "---\n...\n"] {
+            refused(text, &["a.yaml: the file is empty"]);
+        }
+    }
+
+    #[test]
+    fn one_document_per_file() {
+        refused("a: 1\n---\nb: 2\n", &["a.yaml:2:1: a second document starts here"]);
+        assert!(parse("a.yaml", "---\na: 1\n...\n").is_ok());
+    }
+
+    #[test]
+    fn keys_are_scalars_and_appear_once() {
+        refused(
+            "a: 1\nb: {c: 1, c: 2}\n'a': 3\n? [x]\n: 4\n~: 5\n",
+            &[
+                "a.yaml:2:11: duplicate key `c`",
+                "a.yaml:3:1: duplicate key `a`",
+                "a.yaml:4:3: a key must be text, not a list",
+                "a.yaml:6:1: a key must be text, not null",
+            ],
+        );
+        let root = parse("a.yaml", "007: a\ntrue: b\n").expect("valid");
+        assert!(root.get("007").is_some() && root.get("true").is_some());
+    }
+
+    #[test]
+    fn tags_beyond_text_are_refused() {
+        let root = parse("a.yaml", "a: !!str 4.10\nb: ! 12\nc: !!map {d: !!seq [1]}\n").expect("valid");
+        assert_eq!(root.get("a").map(|node| &node.value), Some(&Value::Scalar(Scalar::quoted("4.10".to_owned()))));
+        assert_eq!(root.get("b").map(|node| &node.value), Some(&Value::Scalar(Scalar::quoted("12".to_owned()))));
+        refused(
+            "a: !!python/object:os.system x\nb: !env HOME\nc: !!int 3\n",
+            &[
+                "a.yaml:1:4: tag `!!python/object:os.system` is not supported",
+                "a.yaml:2:4: tag `!env` is not supported",
+                "a.yaml:3:4: tag `!!int` is not supported",
+            ],
+        );
+    }
+
+    #[test]
+    fn aliases_repeat_a_value_within_bounds() {
+        let root = parse("a.yaml", "a: &x {k: 1}\nb: *x\n").expect("valid");
+        assert_eq!(root.get("a"), root.get("b"));
+        refused("a: &x [1, *x]\n", &["a.yaml:1:11: this alias refers to the value that contains it"]);
+
+        let mut laughs = "a0: &a0 [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]\n".to_owned();
+        for level in 1..20 {
+            let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
+            let _ = writeln!(laughs, "a{level}: &a{level} [{aliases}]");
+        }
+        let problems = parse("a.yaml", &laughs).expect_err("far too large");
+        assert!(problems[0].message.contains("more than a file may"), "{problems:?}");
+
+        let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(1 << 20), "*a, ".repeat(10_000));
+        assert!(parse("a.yaml", &long).is_err());
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        assert!(parse("a.yaml", &format!("{}{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST))).is_ok());
+        refused(&format!("{}{}", "[".repeat(101), "]".repeat(101)), &["a.yaml:1:101: nested deeper than 100 levels"]);
+        assert!(parse("a.yaml", &"[".repeat(100_000)).is_err());
+        let steps: String = (0..2000).map(|level| format!("{}- \n", " ".repeat(level))).collect();
+        refused(&steps, &["a.yaml:101:101: nested deeper than 100 levels"]);
+        refused(&format!("a: {}", "- ".repeat(5)), &["a.yaml:1:4: not valid YAML: block sequence entries are not allowed in this context"]);
+        let mut ladder = "a0: &a0 [1]\n".to_owned();
+        for level in 1..200 {
+            let _ = writeln!(ladder, "a{level}: &a{level} [*a{}]", level - 1);
+        }
+        assert!(parse("a.yaml", &ladder).is_err());
+    }
+
+    #[test]
+    fn control_characters_do_not_hide_what_follows() {
+        refused("a: 1\nbé\0b: 2\n", &["a.yaml:2:3: control character U+0000 is not allowed in YAML"]);
+        refused("a: \u{1b}[2J\n", &["a.yaml:1:4: control character U+001B is not allowed in YAML"]);
+    }
+
+    #[test]
+    fn broken_syntax_is_named_with_its_place() {
+        let problems = parse("a.yaml", "a: [1, 2\nb: 3\n").expect_err("unclosed");
+        assert_eq!(problems.len(), 1);
+        assert!(problems[0].line.is_some() && problems[0].message.starts_with("not valid YAML: "), "{problems:?}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "[-a-c0-1:#&*!?|>%@{}\\[\\],'\"\\\\ \\n\\t~.<éx]{0,60}") {
+            let _ = parse("a.yaml", &text);
+        }
+    }
+}
