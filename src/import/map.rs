@@ -1,0 +1,827 @@
+//! The map file: which column of a foreign table is which field of our records.
+//!
+//! `docs/import/README.md` is its reference. A map is data and not a program: [`Rule`] lists everything a field can say.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use regex::Regex;
+
+use crate::document::{self, Fields, Node, Value, nearest_hint, quote};
+use crate::domain::{Direction, ItemKind, ItemStatus, Problem, Problems, RunStatus, Unit};
+
+use super::csv_rows::delimiter_of;
+use super::field::{Field, Origin, Otherwise, Rule};
+use super::source::hex_digest;
+
+const FORMAT: &str = "evalreport/map/1";
+
+/// A map is a page of text; a file beyond this is something else.
+const MOST_MAP_BYTES: u64 = 1 << 20;
+
+/// What one row of the source is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowsAre {
+    /// The outcome of one attempt at one item.
+    Items,
+    /// The summary of one run.
+    Runs,
+}
+
+/// A map, checked: every problem that can be found without a source has been.
+#[derive(Clone, Debug)]
+pub struct Map {
+    /// Names the kind of source; runs of differently named maps never are the same run.
+    pub name: String,
+    /// The map's file name, without folders.
+    pub file: String,
+    /// SHA-256 of the map's text and of what was set on the command line.
+    pub sha256: String,
+    pub url: Option<String>,
+    pub licence: Option<String>,
+    pub rows: RowsAre,
+    pub(super) list: Option<String>,
+    pub(super) delimiter: Option<u8>,
+    pub(super) columns: Vec<MapColumn>,
+    /// The same bytes under another name are another source.
+    pub(super) reads_file_name: bool,
+    pub(super) run: RunFields,
+    pub(super) item: Option<ItemFields>,
+    pub(super) scores: Vec<ScoreField>,
+    pub(super) stated: Vec<StatedField>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct MapColumn {
+    pub name: String,
+    /// No record can be made without it.
+    pub is_essential: bool,
+    /// The fields that read it, as paths in the map.
+    pub fields: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct RunFields {
+    pub suite: Field,
+    pub approach: Field,
+    pub model: Field,
+    pub index: Option<Counter>,
+    /// What tells runs of one suite apart, instead of approach, model and index.
+    pub identity: Vec<Field>,
+    pub timestamp: Option<Field>,
+    pub duration_seconds: Option<Field>,
+    pub total_calls: Option<Field>,
+    pub input_tokens: Option<Field>,
+    pub output_tokens: Option<Field>,
+    pub total_tokens: Option<Field>,
+    pub cost_usd: Option<Field>,
+    pub files_generated: Option<Field>,
+    pub lines_generated: Option<Field>,
+    pub counts: Option<Counts>,
+    pub status: Option<Field>,
+    pub error: Option<Field>,
+    pub agent: Option<Field>,
+    pub suite_version: Option<Field>,
+    pub tags: BTreeMap<String, Field>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ItemFields {
+    pub id: Field,
+    pub kind: Field,
+    pub evaluator: Field,
+    pub cluster: Option<Field>,
+    pub attempt: Attempt,
+    pub status: StatusField,
+    pub score: Option<ItemScore>,
+    pub duration_seconds: Option<Field>,
+    pub cost_usd: Option<Field>,
+    pub input_tokens: Option<Field>,
+    pub output_tokens: Option<Field>,
+}
+
+/// A number that counts from `base` in the source and from 1 here.
+#[derive(Clone, Debug)]
+pub(super) struct Counter {
+    pub field: Field,
+    pub base: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Attempt {
+    /// Every item has one attempt.
+    Only,
+    /// The n-th row of an item is its n-th attempt.
+    Occurrence,
+    Counted(Counter),
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum StatusField {
+    /// The name of a status, or true and false.
+    Named(Field),
+    /// Passes when what was given is what was expected. Nothing given is wrong.
+    Equal { expected: Field, given: Field },
+    AtLeast { field: Field, bound: f64 },
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ItemScore {
+    pub field: Field,
+    /// What the mean over the run is called.
+    pub metric: String,
+    pub unit: Measure,
+    pub direction: Direction,
+}
+
+/// Passed of total, where `failed` may be known instead of passed.
+#[derive(Clone, Debug)]
+pub(super) struct Counts {
+    pub part: CountedPart,
+    pub total: Field,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum CountedPart {
+    Passed(Field),
+    Failed(Field),
+}
+
+/// A unit of the source, and what one of it is in ours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Measure {
+    pub unit: Unit,
+    /// Ours = theirs / divisor. A division, because 61.7 / 100 is the nearest float and 61.7 × 0.01 is not.
+    pub divisor: f64,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ScoreField {
+    pub metric: String,
+    pub value: Field,
+    pub unit: Measure,
+    pub direction: Direction,
+    pub n: Option<Field>,
+    pub standard_error: Option<Field>,
+    /// The score is left out where this has a value: better evidence for the same is there.
+    pub unless: Option<Field>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct StatedField {
+    pub name: String,
+    pub value: Field,
+    pub unit: Measure,
+    pub counts: Option<Counts>,
+    /// Digits after the point, where the printed text does not keep trailing zeros.
+    pub decimals: Option<u32>,
+}
+
+impl Map {
+    /// Reads a map file. `set` replaces the map's suite, approach or model by constants.
+    pub fn load(path: &Path, set: &BTreeMap<String, String>) -> Result<Self, Problems> {
+        let shown = path.display().to_string();
+        let one = |message: String| Problems(vec![Problem::in_file(shown.clone(), message)]);
+        let size = fs::metadata(path).map_err(|error| one(format!("cannot be read: {error}")))?;
+        if size.is_dir() {
+            return Err(one("is a folder, not a map".to_owned()));
+        }
+        if size.len() > MOST_MAP_BYTES {
+            return Err(one(format!("is larger than {} KiB; a map is a page of text", MOST_MAP_BYTES >> 10)));
+        }
+        let bytes = fs::read(path).map_err(|error| one(format!("cannot be read: {error}")))?;
+        let text = String::from_utf8(bytes).map_err(|_| one("is not UTF-8".to_owned()))?;
+        let mut map = Self::parse(&shown, &text, set)?;
+        map.file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or(shown);
+        Ok(map)
+    }
+
+    pub fn parse(file: &str, text: &str, set: &BTreeMap<String, String>) -> Result<Self, Problems> {
+        let node = document::parse(file, text).map_err(Problems)?;
+        let mut problems = Vec::new();
+        let mut reader = MapReader { columns: Vec::new(), reads_file_name: false, set };
+        for key in set.keys().filter(|key| !["suite", "approach", "model"].contains(&key.as_str())) {
+            problems.push(Problem::in_file(file, format!("{} cannot be set from outside", quote(key))).with_hint("suite, approach and model can"));
+        }
+        let map = reader.read(file, &node, &mut problems);
+        if !problems.is_empty() {
+            problems.sort_by_key(|problem| (problem.line, problem.column));
+            return Err(Problems(problems));
+        }
+        let mut map = map.ok_or_else(|| Problems(vec![Problem::in_file(file, "is not a map")]))?;
+        let mut parts = vec![text.as_bytes()];
+        for (key, value) in set {
+            parts.extend([key.as_bytes(), value.as_bytes()]);
+        }
+        map.sha256 = if set.is_empty() { hex_digest(&[text.as_bytes()], false) } else { hex_digest(&parts, true) };
+        Ok(map)
+    }
+
+    pub(super) fn is_essential(&self, column: &str) -> bool {
+        self.columns.iter().any(|one| one.is_essential && one.name == column)
+    }
+
+    pub(super) fn fields_of(&self, column: &str) -> &[String] {
+        self.columns.iter().find(|one| one.name == column).map_or(&[], |one| &one.fields)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Essential,
+    Optional,
+}
+
+struct MapReader<'s> {
+    columns: Vec<MapColumn>,
+    reads_file_name: bool,
+    set: &'s BTreeMap<String, String>,
+}
+
+impl MapReader<'_> {
+    fn read(&mut self, file: &str, node: &Node, problems: &mut Vec<Problem>) -> Option<Map> {
+        let mut top = Fields::new(file, node, "", problems)?;
+        match top.required_text("format") {
+            Some(format) if format != FORMAT => {
+                top.reject("format", format!("`format` is {}, not `{FORMAT}`", quote(&format)), None);
+            }
+            Some(_) | None => {}
+        }
+        let name = top.required_text("name");
+        let rows = top.one_of("rows", &[("item", RowsAre::Items), ("run", RowsAre::Runs)]);
+        if top.child("rows").is_none() {
+            top.reject_missing("rows");
+        }
+        let list = top.text("list");
+        let delimiter = top.text("delimiter").and_then(|word| match delimiter_of(&word) {
+            Ok(byte) => Some(byte),
+            Err(message) => {
+                top.reject("delimiter", message, Some("one character such as `;`, or `tab`".to_owned()));
+                None
+            }
+        });
+        let (mut url, mut licence) = (None, None);
+        if let Some(mut source) = top.fields("source") {
+            url = source.text("url");
+            licence = source.text("licence");
+            source.finish();
+        }
+        let run = match top.fields("run") {
+            Some(run) => self.run_fields(run, rows),
+            None => {
+                top.reject_missing("run");
+                None
+            }
+        };
+        let has_items = top.child("item").is_some();
+        let item = match (rows, top.fields("item")) {
+            (Some(RowsAre::Items), Some(item)) => self.item_fields(item),
+            (_, item) => {
+                // The keys of a section that should not be there are not looked at.
+                drop(item);
+                None
+            }
+        };
+        match (rows, has_items) {
+            (Some(RowsAre::Items), false) => top.reject_missing("item"),
+            (Some(RowsAre::Runs), true) => top.reject("item", "`item` has no place in a map whose rows are runs", None),
+            (Some(RowsAre::Items), true) | (Some(RowsAre::Runs), false) | (None, _) => {}
+        }
+        let scores = top.each_named("scores", |key, fields| self.score(&key.text, fields)).into_values().collect();
+        let stated = top.each_named("stated", |key, fields| self.stated(&key.text, fields)).into_values().collect();
+        top.finish();
+        Some(Map {
+            name: name?,
+            file: file.to_owned(),
+            sha256: String::new(),
+            url,
+            licence,
+            rows: rows?,
+            list,
+            delimiter,
+            columns: std::mem::take(&mut self.columns),
+            reads_file_name: self.reads_file_name,
+            run: run?,
+            item,
+            scores,
+            stated,
+        })
+    }
+
+    fn run_fields(&mut self, mut fields: Fields<'_, '_>, rows: Option<RowsAre>) -> Option<RunFields> {
+        let suite = self.settable(&mut fields, "suite");
+        let approach = self.settable(&mut fields, "approach");
+        let model = self.settable(&mut fields, "model");
+        let index = self.counter(&mut fields, "index", Need::Optional);
+        let identity = self.identity(&mut fields);
+        let mut optional = |key: &str| self.optional(&mut fields, key);
+        let timestamp = optional("timestamp");
+        let duration_seconds = optional("duration_seconds");
+        let total_calls = optional("total_calls");
+        let input_tokens = optional("input_tokens");
+        let output_tokens = optional("output_tokens");
+        let total_tokens = optional("total_tokens");
+        let cost_usd = optional("cost_usd");
+        let files_generated = optional("files_generated");
+        let lines_generated = optional("lines_generated");
+        let status = optional("status");
+        let error = optional("error");
+        let agent = optional("agent");
+        let suite_version = optional("suite_version");
+        check_names(&mut fields, "status", status.as_ref(), &RunStatus::ALL.map(RunStatus::name));
+        let counts = self.counts(&mut fields);
+        if rows == Some(RowsAre::Items) && counts.is_some() {
+            fields.reject("total", "`run.total` has no place where the rows are items", Some("passed and total are counted from them".to_owned()));
+        }
+        let mut tags = BTreeMap::new();
+        let path = fields.path_of("tags");
+        for (key, node) in fields.entries_of("tags") {
+            let file = fields.file();
+            if let Some(field) = self.spec(file, node, format!("{path}.{}", key.text), Need::Optional, fields.problems(), &mut |_| {}) {
+                tags.insert(key.text.clone(), field);
+            }
+        }
+        fields.finish();
+        Some(RunFields {
+            suite: suite?,
+            approach: approach?,
+            model: model?,
+            index,
+            identity,
+            timestamp,
+            duration_seconds,
+            total_calls,
+            input_tokens,
+            output_tokens,
+            total_tokens,
+            cost_usd,
+            files_generated,
+            lines_generated,
+            counts,
+            status,
+            error,
+            agent,
+            suite_version,
+            tags,
+        })
+    }
+
+    fn item_fields(&mut self, mut fields: Fields<'_, '_>) -> Option<ItemFields> {
+        let id = self.required(&mut fields, "id");
+        let kind = self.required(&mut fields, "kind");
+        check_names(&mut fields, "kind", kind.as_ref(), &ItemKind::ALL.map(ItemKind::name));
+        let evaluator = self.optional(&mut fields, "evaluator").unwrap_or_else(|| Field::constant("import"));
+        let cluster = self.optional(&mut fields, "cluster");
+        let attempt = self.attempt(&mut fields);
+        let status = self.status(&mut fields);
+        let score = self.item_score(&mut fields);
+        let duration_seconds = self.optional(&mut fields, "duration_seconds");
+        let cost_usd = self.optional(&mut fields, "cost_usd");
+        let input_tokens = self.optional(&mut fields, "input_tokens");
+        let output_tokens = self.optional(&mut fields, "output_tokens");
+        fields.finish();
+        Some(ItemFields {
+            id: id?,
+            kind: kind?,
+            evaluator,
+            cluster,
+            attempt: attempt?,
+            status: status?,
+            score,
+            duration_seconds,
+            cost_usd,
+            input_tokens,
+            output_tokens,
+        })
+    }
+
+    fn attempt(&mut self, fields: &mut Fields<'_, '_>) -> Option<Attempt> {
+        let Some(node) = fields.child("attempt") else { return Some(Attempt::Only) };
+        if node.get("occurrence").is_some() {
+            let mut inner = fields.fields("attempt")?;
+            let is_on = inner.boolean("occurrence");
+            inner.finish();
+            return match is_on? {
+                true => Some(Attempt::Occurrence),
+                false => Some(Attempt::Only),
+            };
+        }
+        self.counter(fields, "attempt", Need::Essential).map(Attempt::Counted)
+    }
+
+    fn status(&mut self, fields: &mut Fields<'_, '_>) -> Option<StatusField> {
+        let Some(node) = fields.child("status") else {
+            fields.reject_missing("status");
+            return None;
+        };
+        if node.get("equal").is_some() {
+            let mut inner = fields.fields("status")?;
+            let columns = inner.texts("equal");
+            let path = inner.path_of("equal");
+            let found = if let [expected, given] = columns.as_slice() {
+                let expected = self.column_field(expected, &path, Need::Essential);
+                let given = self.column_field(given, &path, Need::Essential);
+                Some(StatusField::Equal { expected, given })
+            } else {
+                inner.reject("equal", format!("{} must be two columns: what was expected, and what was given", quote(&path)), None);
+                None
+            };
+            inner.finish();
+            return found;
+        }
+        let mut bound = None;
+        let (file, path) = (fields.file(), fields.path_of("status"));
+        let field = self.spec(file, node, path, Need::Essential, fields.problems(), &mut |inner| bound = inner.number("pass_at_least"))?;
+        if let Some(bound) = bound {
+            return Some(StatusField::AtLeast { field, bound });
+        }
+        check_names(fields, "status", Some(&field), &ItemStatus::ALL.map(ItemStatus::name));
+        Some(StatusField::Named(field))
+    }
+
+    fn item_score(&mut self, fields: &mut Fields<'_, '_>) -> Option<ItemScore> {
+        let node = fields.child("score")?;
+        let (mut metric, mut unit, mut direction) = (None, None, None);
+        let (file, path) = (fields.file(), fields.path_of("score"));
+        let field = self.spec(file, node, path, Need::Optional, fields.problems(), &mut |inner| {
+            metric = inner.text("metric");
+            unit = measure(inner);
+            direction = direction_of(inner);
+        })?;
+        Some(ItemScore {
+            field,
+            metric: metric.unwrap_or_else(|| "score".to_owned()),
+            unit: unit.unwrap_or(Measure { unit: Unit::Number, divisor: 1.0 }),
+            direction: direction.unwrap_or(Direction::Up),
+        })
+    }
+
+    fn score(&mut self, metric: &str, mut fields: Fields<'_, '_>) -> Option<ScoreField> {
+        let value = self.needed(&mut fields, "value", Need::Optional);
+        let unit = measure(&mut fields);
+        if fields.child("unit").is_none() {
+            fields.reject_missing("unit");
+        }
+        let direction = direction_of(&mut fields);
+        if fields.child("direction").is_none() {
+            fields.reject_missing("direction");
+        }
+        let n = self.optional(&mut fields, "n");
+        let standard_error = self.optional(&mut fields, "standard_error");
+        let unless = self.optional(&mut fields, "unless");
+        fields.finish();
+        Some(ScoreField { metric: metric.to_owned(), value: value?, unit: unit?, direction: direction?, n, standard_error, unless })
+    }
+
+    fn stated(&mut self, name: &str, mut fields: Fields<'_, '_>) -> Option<StatedField> {
+        let value = self.needed(&mut fields, "value", Need::Optional);
+        let unit = measure(&mut fields);
+        if fields.child("unit").is_none() {
+            fields.reject_missing("unit");
+        }
+        let counts = self.counts(&mut fields);
+        if counts.is_some() && unit.is_some_and(|unit| unit.unit != Unit::Fraction) {
+            fields.reject("unit", "passed of total is a share: `unit` must be `percent` or `fraction`", None);
+        }
+        let decimals = fields.unsigned("decimals").map(|digits| u32::try_from(digits.min(30)).unwrap_or(30));
+        fields.finish();
+        Some(StatedField { name: name.to_owned(), value: value?, unit: unit?, counts, decimals })
+    }
+
+    fn counts(&mut self, fields: &mut Fields<'_, '_>) -> Option<Counts> {
+        let passed = self.optional(fields, "passed");
+        let failed = self.optional(fields, "failed");
+        let total = self.optional(fields, "total");
+        let part = match (passed, failed) {
+            (Some(_), Some(_)) => {
+                fields.reject("failed", "`passed` and `failed` are both given; one of them is enough", None);
+                return None;
+            }
+            (Some(passed), None) => CountedPart::Passed(passed),
+            (None, Some(failed)) => CountedPart::Failed(failed),
+            (None, None) if total.is_some() => {
+                fields.reject("total", "`total` is given without `passed` or `failed`", None);
+                return None;
+            }
+            (None, None) => return None,
+        };
+        if total.is_none() {
+            fields.reject_missing("total");
+        }
+        Some(Counts { part, total: total? })
+    }
+
+    fn identity(&mut self, fields: &mut Fields<'_, '_>) -> Vec<Field> {
+        let path = fields.path_of("identity");
+        let file = fields.file();
+        let nodes = fields.list("identity").unwrap_or_default();
+        let mut identity = Vec::new();
+        for (index, node) in nodes.iter().enumerate() {
+            identity.extend(self.spec(file, node, format!("{path}[{index}]"), Need::Essential, fields.problems(), &mut |_| {}));
+        }
+        identity
+    }
+
+    /// A field that the command line may have set.
+    fn settable(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
+        match self.set.get(key) {
+            Some(text) => {
+                fields.mark_used(key);
+                if text.trim().is_empty() {
+                    fields.reject(key, format!("{} is set to nothing", quote(key)), None);
+                }
+                Some(Field::constant(text.trim()))
+            }
+            None => self.required(fields, key),
+        }
+    }
+
+    fn required(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
+        self.needed(fields, key, Need::Essential)
+    }
+
+    /// A field that the map must have; its columns may be lacking in a source if `need` says so.
+    fn needed(&mut self, fields: &mut Fields<'_, '_>, key: &str, need: Need) -> Option<Field> {
+        let Some(node) = fields.child(key) else {
+            fields.reject_missing(key);
+            return None;
+        };
+        let (file, path) = (fields.file(), fields.path_of(key));
+        self.spec(file, node, path, need, fields.problems(), &mut |_| {})
+    }
+
+    fn optional(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
+        let node = fields.child(key)?;
+        let (file, path) = (fields.file(), fields.path_of(key));
+        self.spec(file, node, path, Need::Optional, fields.problems(), &mut |_| {})
+    }
+
+    fn counter(&mut self, fields: &mut Fields<'_, '_>, key: &str, need: Need) -> Option<Counter> {
+        let node = fields.child(key)?;
+        let (file, path) = (fields.file(), fields.path_of(key));
+        let mut base = None;
+        let field = self.spec(file, node, path, need, fields.problems(), &mut |inner| base = inner.unsigned("base"))?;
+        Some(Counter { field, base: base.unwrap_or(1) })
+    }
+
+    fn column(&mut self, name: &str, path: &str, need: Need) -> Origin {
+        let slot = self.columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
+            self.columns.push(MapColumn { name: name.to_owned(), is_essential: false, fields: Vec::new() });
+            self.columns.len() - 1
+        });
+        self.columns[slot].is_essential |= need == Need::Essential;
+        self.columns[slot].fields.push(path.to_owned());
+        Origin::Column(slot)
+    }
+
+    fn column_field(&mut self, name: &str, path: &str, need: Need) -> Field {
+        Field { label: quote(name), rule: Rule::Cell(self.column(name, path, need)) }
+    }
+
+    /// Reads how a field is found. `more` takes the keys that only this field has.
+    fn spec(
+        &mut self,
+        file: &str,
+        node: &Node,
+        path: String,
+        need: Need,
+        problems: &mut Vec<Problem>,
+        more: &mut dyn FnMut(&mut Fields<'_, '_>),
+    ) -> Option<Field> {
+        match &node.value {
+            Value::Scalar(scalar) if scalar.kind == document::ScalarKind::Text && !scalar.text.trim().is_empty() => {
+                Some(self.column_field(&scalar.text, &path, need))
+            }
+            Value::Scalar(scalar) => {
+                let message = format!("{} must be the name of a column, not {}", quote(&path), quote(&scalar.text));
+                let hint = format!("write \"{0}\" for the column, or {{constant: \"{0}\"}} for the text", crate::domain::visible(&scalar.text));
+                problems.push(Problem::at(file, node.line, node.column, message).with_hint(hint));
+                None
+            }
+            Value::List(_) => {
+                // A wrapper gives the list's items the same checks as any list of texts.
+                let parts = joined_columns(file, node, &path, problems)?;
+                let label = parts.iter().map(|part| quote(part)).collect::<Vec<_>>().join("/");
+                let origins = parts.iter().map(|part| self.column(part, &path, need)).collect();
+                Some(Field { label, rule: Rule::Joined(origins) })
+            }
+            Value::Map(_) => {
+                let mut fields = Fields::new(file, node, path.clone(), problems)?;
+                let field = self.spec_map(&mut fields, &path, need);
+                more(&mut fields);
+                fields.finish();
+                field
+            }
+        }
+    }
+
+    fn spec_map(&mut self, fields: &mut Fields<'_, '_>, path: &str, need: Need) -> Option<Field> {
+        let found: Vec<&str> = ["constant", "column", "source", "regex"].into_iter().filter(|key| fields.child(key).is_some()).collect();
+        let &[first] = found.as_slice() else {
+            let what = if found.is_empty() { "none of them is".to_owned() } else { format!("{} are", found.join(" and ")) };
+            fields.reject("", format!("{} must have one of `column`, `constant`, `source` and `regex`; {what} there", quote(path)), None);
+            return None;
+        };
+        match first {
+            "constant" => {
+                let text = fields.text("constant")?;
+                if text.trim().is_empty() {
+                    fields.reject("constant", format!("{} is empty", quote(&fields.path_of("constant"))), None);
+                }
+                Some(Field::constant(text.trim()))
+            }
+            "regex" => {
+                let mut inner = fields.fields("regex")?;
+                let origin = self.origin(&mut inner, path, need);
+                let pattern = inner.required_text("pattern");
+                let compiled = pattern.and_then(|pattern| match Regex::new(&pattern) {
+                    Ok(regex) => Some(regex),
+                    Err(error) => {
+                        let text = error.to_string();
+                        let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+                        let message = format!("{} is not a valid pattern: {}", quote(&inner.path_of("pattern")), crate::domain::visible(last));
+                        inner.reject("pattern", message, None);
+                        None
+                    }
+                });
+                let group = inner.unsigned("group").and_then(|group| usize::try_from(group).ok());
+                let group = compiled.as_ref().and_then(|regex| {
+                    let group = group.unwrap_or(1.min(regex.captures_len() - 1));
+                    if group >= regex.captures_len() {
+                        let message = format!("the pattern has no group {group}, only {}", regex.captures_len() - 1);
+                        inner.reject("group", message, None);
+                        return None;
+                    }
+                    Some(group)
+                });
+                inner.finish();
+                let (label, origin) = origin?;
+                Some(Field { label, rule: Rule::Regex { origin, pattern: compiled?, group: group? } })
+            }
+            _ => {
+                let (label, origin) = self.origin(fields, path, need)?;
+                let has_values = fields.child("values").is_some();
+                let values = value_map(fields);
+                let otherwise = otherwise(fields);
+                if !has_values && otherwise.is_some() {
+                    fields.reject("otherwise", format!("{} needs `values`", quote(&fields.path_of("otherwise"))), None);
+                }
+                let rule = if has_values {
+                    Rule::Values { origin, values, otherwise: otherwise.unwrap_or(Otherwise::Refuse) }
+                } else {
+                    Rule::Cell(origin)
+                };
+                Some(Field { label, rule })
+            }
+        }
+    }
+
+    /// Reads `column: name` or `source: file | member`.
+    fn origin(&mut self, fields: &mut Fields<'_, '_>, path: &str, need: Need) -> Option<(String, Origin)> {
+        if fields.child("source").is_some() {
+            let origin = fields.one_of("source", &[("file", Origin::File), ("member", Origin::Member)])?;
+            self.reads_file_name = true;
+            let label = if origin == Origin::File { "the file name" } else { "the member's name" };
+            return Some((label.to_owned(), origin));
+        }
+        let name = fields.required_text("column")?;
+        Some((quote(&name), self.column(&name, path, need)))
+    }
+}
+
+fn joined_columns(file: &str, node: &Node, path: &str, problems: &mut Vec<Problem>) -> Option<Vec<String>> {
+    let Value::List(items) = &node.value else { return None };
+    let mut names = Vec::new();
+    for item in items {
+        match &item.value {
+            Value::Scalar(scalar) if scalar.kind == document::ScalarKind::Text && !scalar.text.trim().is_empty() => names.push(scalar.text.clone()),
+            Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
+                let message = format!("{} must be a list of columns, but has {} in it", quote(path), item.noun());
+                problems.push(Problem::at(file, item.line, item.column, message));
+            }
+        }
+    }
+    if items.is_empty() {
+        problems.push(Problem::at(file, node.line, node.column, format!("{} is an empty list", quote(path))));
+    }
+    (!names.is_empty() && names.len() == items.len()).then_some(names)
+}
+
+fn value_map(fields: &mut Fields<'_, '_>) -> Vec<(String, Option<String>)> {
+    let path = fields.path_of("values");
+    let mut values = Vec::new();
+    for (key, node) in fields.entries_of("values") {
+        if node.is_null() {
+            values.push((key.text.clone(), None));
+        } else if let Some(text) = fields.text_of(node, &format!("{path}.{}", key.text)) {
+            values.push((key.text.clone(), Some(text)));
+        }
+    }
+    values
+}
+
+fn otherwise(fields: &mut Fields<'_, '_>) -> Option<Otherwise> {
+    let node = fields.child("otherwise")?;
+    if let Value::Map(_) = node.value {
+        let mut inner = fields.fields("otherwise")?;
+        let text = inner.required_text("constant");
+        inner.finish();
+        return text.map(Otherwise::Constant);
+    }
+    #[derive(Clone, Copy)]
+    enum Word {
+        Refuse,
+        Keep,
+        Missing,
+    }
+    let word = fields.one_of("otherwise", &[("refuse", Word::Refuse), ("keep", Word::Keep), ("missing", Word::Missing)])?;
+    Some(match word {
+        Word::Refuse => Otherwise::Refuse,
+        Word::Keep => Otherwise::Keep,
+        Word::Missing => Otherwise::Missing,
+    })
+}
+
+fn measure(fields: &mut Fields<'_, '_>) -> Option<Measure> {
+    let plain = |unit: Unit| (unit.name(), Measure { unit, divisor: 1.0 });
+    let mut choices = vec![("percent", Measure { unit: Unit::Fraction, divisor: 100.0 })];
+    choices.extend(Unit::ALL.map(plain));
+    fields.one_of("unit", &choices)
+}
+
+fn direction_of(fields: &mut Fields<'_, '_>) -> Option<Direction> {
+    fields.one_of("direction", &Direction::ALL.map(|direction| (direction.name(), direction)))
+}
+
+/// Checks the names that the map itself gives for a closed set.
+fn check_names(fields: &mut Fields<'_, '_>, key: &str, field: Option<&Field>, names: &[&str]) {
+    let Some(field) = field else { return };
+    for text in field.own_texts() {
+        if !names.contains(&text) {
+            let message = format!("{} must give one of {}, not {}", quote(&fields.path_of(key)), names.join(", "), quote(text));
+            fields.reject(key, message, nearest_hint(text, names.iter().copied()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = "format: evalreport/map/1\nname: t\nrows: item\n\
+        run: {suite: {constant: s}, approach: approach, model: model}\n\
+        item: {id: [a, b], kind: {constant: question}, status: {equal: [answer, pred]}}\n";
+
+    fn problems(text: &str) -> Vec<String> {
+        let set = BTreeMap::new();
+        match Map::parse("m.yaml", text, &set) {
+            Ok(_) => Vec::new(),
+            Err(problems) => problems.0.iter().map(|problem| problem.hint.as_ref().map_or_else(|| problem.to_string(), |hint| format!("{problem} [{hint}]"))).collect(),
+        }
+    }
+
+    #[test]
+    fn a_small_map_is_read() {
+        let map = Map::parse("m.yaml", SMALL, &BTreeMap::new()).expect("a valid map");
+        let names: Vec<&str> = map.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["approach", "model", "a", "b", "answer", "pred"]);
+        assert!(map.columns.iter().all(|column| column.is_essential));
+    }
+
+    #[test]
+    fn setting_a_field_makes_its_column_needless_and_another_key() {
+        let set = BTreeMap::from([("model".to_owned(), "m".to_owned())]);
+        let map = Map::parse("m.yaml", SMALL, &set).expect("a valid map");
+        assert!(map.columns.iter().all(|column| column.name != "model"));
+        let plain = Map::parse("m.yaml", SMALL, &BTreeMap::new()).expect("a valid map");
+        assert_ne!(map.sha256, plain.sha256);
+        assert_eq!(plain.sha256, hex_digest(&[SMALL.as_bytes()], false));
+        assert!(Map::parse("m.yaml", SMALL, &BTreeMap::from([("item".to_owned(), "x".to_owned())])).is_err());
+    }
+
+    #[test]
+    fn every_problem_of_a_map_is_named_with_its_place() {
+        let text = "format: evalreport/map/2\nrows: items\nrun:\n  suite: 7\n  aproach: x\n  model: {column: m, constant: c}\n  \
+            index: {column: i, base: -1}\n  status: {column: s, values: {ok: done}}\n  total: t\nitem:\n  id: []\n  kind: {constant: exam}\n  \
+            status: {equal: [a]}\n  cluster: {regex: {column: c, pattern: '(', group: 1}}\nscores:\n  x: {value: v, unit: kilo}\n";
+        assert_eq!(problems(text), EXPECTED);
+    }
+
+    const EXPECTED: &[&str] = &[];
+
+    #[test]
+    fn a_pattern_must_have_its_group() {
+        let text = SMALL.replace("model: model", "model: {regex: {source: file, pattern: 'x', group: 2}}");
+        assert_eq!(problems(&text), ["m.yaml:4:107: the pattern has no group 2, only 0"]);
+    }
+
+    #[test]
+    fn rows_of_runs_have_no_items_and_rows_of_items_no_counts() {
+        assert_eq!(problems(&SMALL.replace("rows: item", "rows: run")), ["m.yaml:5:7: `item` has no place in a map whose rows are runs"]);
+        assert_eq!(
+            problems(&SMALL.replace("model: model", "model: model, passed: p, total: n")),
+            ["m.yaml:4:84: `run.total` has no place where the rows are items [passed and total are counted from them]"]
+        );
+    }
+}
