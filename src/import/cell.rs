@@ -16,6 +16,8 @@ pub(super) enum CellKind {
     Boolean,
     /// A list or an object where one value is expected.
     Compound,
+    /// The row has the column twice, with different values.
+    Ambiguous,
     /// Bytes that are not UTF-8.
     Invalid,
 }

@@ -43,11 +43,6 @@ impl Branch {
     pub fn slot(&self) -> Option<usize> {
         self.slot
     }
-
-    /// Says whether anything below is wanted.
-    pub fn has_keys(&self) -> bool {
-        !self.keys.is_empty()
-    }
 }
 
 impl Columns {

@@ -20,20 +20,22 @@ pub(super) fn read_csv(
     ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
 ) -> Result<(), Stop> {
     let left = Rc::new(Shared::new(MOST_RECORD_BYTES));
-    let input = Bounded { input, left: Rc::clone(&left) };
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .has_headers(false)
-        .flexible(true)
-        .buffer_capacity(BUFFER_BYTES)
-        .from_reader(input);
+    let has_returns = Rc::new(Shared::new(None));
+    let input = Bounded { input, left: Rc::clone(&left), has_returns: Rc::clone(&has_returns) };
+    let mut reader =
+        csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).buffer_capacity(BUFFER_BYTES).from_reader(input);
     let mut record = csv::ByteRecord::new();
+    let mut is_body = false;
     let mut next = |record: &mut csv::ByteRecord, rows: &Rows<'_>| -> Result<Option<u64>, Stop> {
         left.set(MOST_RECORD_BYTES);
+        let after_header = std::mem::replace(&mut is_body, true);
         let line = reader.position().line();
         match reader.read_byte_record(record) {
             Ok(false) => Ok(None),
-            Ok(true) => Ok(Some(record.position().map_or(line, csv::Position::line))),
+            // The reader ends a record at the return and counts the line with the newline, which is then still to come.
+            Ok(true) => {
+                Ok(Some(record.position().map_or(line, csv::Position::line) + u64::from(after_header && has_returns.get() == Some(true))))
+            }
             Err(error) => match error.into_kind() {
                 csv::ErrorKind::Io(error) if left.get() == 0 => {
                     let hint = "a quote that is never closed does this, and so does a file that is not CSV";
@@ -94,6 +96,8 @@ pub(super) fn delimiter_of(word: &str) -> Result<u8, String> {
 struct Bounded<R> {
     input: R,
     left: Rc<Shared<u64>>,
+    /// Whether the first line ends in a return and a newline.
+    has_returns: Rc<Shared<Option<bool>>>,
 }
 
 impl<R: Read> Read for Bounded<R> {
@@ -103,6 +107,11 @@ impl<R: Read> Read for Bounded<R> {
         }
         let read = self.input.read(buffer)?;
         self.left.set(self.left.get().saturating_sub(read as u64));
+        if self.has_returns.get().is_none()
+            && let Some(newline) = memchr::memchr(b'\n', &buffer[..read])
+        {
+            self.has_returns.set(Some(newline > 0 && buffer[newline - 1] == b'\r'));
+        }
         Ok(read)
     }
 }
@@ -137,12 +146,17 @@ mod tests {
                 "6: '8'|'9'",
             ],
         );
-        check(b"a,b\n1,2\n\"3,4\n5,6\n", &["2: '1'|'2'", "3! wrong number of columns (it has 1, the header 2 and runs over 3 lines; is a quote never closed?)"]);
+        check(
+            b"a,b\n1,2\n\"3,4\n5,6\n",
+            &["2: '1'|'2'", "3! wrong number of columns (it has 1, the header 2 and runs over 3 lines; is a quote never closed?)"],
+        );
     }
 
     #[test]
     fn a_header_must_be_there_and_unambiguous() {
-        for (input, message) in [(&b""[..], "is empty"), (b"a,a\n1,2", "the header has two columns `a`"), (b"\xff,a\n", "the header is not UTF-8")] {
+        for (input, message) in
+            [(&b""[..], "is empty"), (b"a,a\n1,2", "the header has two columns `a`"), (b"\xff,a\n", "the header is not UTF-8")]
+        {
             let (_, problem) = rows_of(&["a", "b"], |rows| read_csv(input, b',', rows, |_| None));
             assert_eq!(problem.map(|problem| problem.message), Some(message.to_owned()));
         }

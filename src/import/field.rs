@@ -36,8 +36,16 @@ pub(super) enum Rule {
     /// Several values with `/` between; not measured unless all are.
     Joined(Vec<Origin>),
     /// Exactly these values stand for something; a target of `None` is "not measured".
-    Values { origin: Origin, values: Vec<(String, Option<String>)>, otherwise: Otherwise },
-    Regex { origin: Origin, pattern: Regex, group: usize },
+    Values {
+        origin: Origin,
+        values: Vec<(String, Option<String>)>,
+        otherwise: Otherwise,
+    },
+    Regex {
+        origin: Origin,
+        pattern: Regex,
+        group: usize,
+    },
 }
 
 /// What becomes of a value that a value map does not list.
@@ -67,6 +75,7 @@ impl Origin {
                     CellKind::Absent | CellKind::Null => return Ok(None),
                     CellKind::Text | CellKind::Number | CellKind::Boolean => cell.text.as_str(),
                     CellKind::Compound => return Err(Refused::because(format!("{label} is a list or an object, not one value"))),
+                    CellKind::Ambiguous => return Err(Refused::because(format!("{label} is there twice, with different values"))),
                     CellKind::Invalid => return Err(Refused::because(format!("{label} is not UTF-8"))),
                 }
             }
@@ -214,7 +223,11 @@ mod tests {
     #[test]
     fn what_is_no_single_value_is_refused() {
         let mut cells = vec![Cell::default()];
-        for (kind, reason) in [(CellKind::Compound, "x is a list or an object, not one value"), (CellKind::Invalid, "x is not UTF-8")] {
+        for (kind, reason) in [
+            (CellKind::Compound, "x is a list or an object, not one value"),
+            (CellKind::Ambiguous, "x is there twice, with different values"),
+            (CellKind::Invalid, "x is not UTF-8"),
+        ] {
             cells[0].set(kind, "");
             let found = COLUMN.text("x", &View { cells: &cells, file: "f", member: None });
             assert_eq!(found.map_err(|refused| refused.reason), Err(reason.to_owned()));

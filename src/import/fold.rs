@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::document::quote;
 use crate::domain::{ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, ScoreRecord};
 use crate::results::StoreError;
 
@@ -152,7 +153,12 @@ impl<'a> Fold<'a> {
     }
 
     /// Takes one row; the outcome of an item of a new run goes to `write`.
-    pub fn take(&mut self, row: &Row<'_>, place: &Place<'_>, write: &mut dyn FnMut(&ItemOutcome) -> Result<(), StoreError>) -> Result<(), StoreError> {
+    pub fn take(
+        &mut self,
+        row: &Row<'_>,
+        place: &Place<'_>,
+        write: &mut dyn FnMut(&ItemOutcome) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         self.rows_read += 1;
         let understood = match &row.cells {
             Ok(cells) => {
@@ -172,7 +178,7 @@ impl<'a> Fold<'a> {
                     self.items_written += 1;
                 }
             }
-            Err(refused) => self.refusals.add(refused, place.label, row.line),
+            Err(refused) => self.refusals.add(refused, place.label, row),
         }
         Ok(())
     }
@@ -200,42 +206,36 @@ impl<'a> Fold<'a> {
                 self.by_names.get(&self.key).copied()
             }
         };
-        let mut figures = if known.is_none() || self.has_run_figures { Some(record::run_of(self.map, view, &self.names)?) } else { None };
-        if let (None, Some(run)) = (known, &figures)
-            && self.by_id.contains_key(&run.id)
-        {
+        // Made before anything is noted, so that a refused row leaves nothing behind.
+        let figures = if known.is_none() || self.has_run_figures { Some(record::run_of(self.map, view, &self.names)?) } else { None };
+        if known.is_none() && figures.as_ref().is_some_and(|run| self.by_id.contains_key(&run.id)) {
             return Err(Refused::because("rows of one run disagree about its approach, model or index"));
         }
 
         let outcome = &mut self.outcome;
         item_key(outcome, &mut self.key);
         let item = self.items.number(&self.key).ok_or_else(|| Refused::because("more different items than can be told apart"))?;
-        let state = match (known, figures.take()) {
-            (Some(state), Some(run)) => {
-                // Tried on the way in, so that a row that disagrees leaves nothing behind.
-                let mut merged = self.runs[state].run.clone();
-                record::merge(&mut merged, run)?;
-                if !note_attempt(&mut self.runs[state].attempts, fields, item, outcome) {
-                    return Err(twice(outcome));
+        let state = match known {
+            Some(state) => {
+                let known = &mut self.runs[state];
+                if is_there(&known.attempts, fields, item, outcome) {
+                    let detail = format!("item {}, attempt {}", quote(&outcome.item), outcome.attempt);
+                    return Err(Refused::with_detail("the attempt at the item is there twice", detail));
                 }
-                self.runs[state].run = merged;
-                state
-            }
-            (Some(state), None) => {
-                if !note_attempt(&mut self.runs[state].attempts, fields, item, outcome) {
-                    return Err(twice(outcome));
+                if let Some(figures) = figures {
+                    record::merge(&mut known.run, figures)?;
                 }
                 state
             }
-            (None, run) => {
-                let run = run.unwrap_or_else(|| Run::new(record::run_id(self.map, &self.names), "", "", ""));
+            None => {
+                let run = figures.unwrap_or_else(|| Run::new(record::run_id(self.map, &self.names), "", "", ""));
                 let state = self.add_run(run, row, place);
                 names_key(&self.names, &mut self.key);
                 self.by_names.insert(self.key.clone(), state);
-                note_attempt(&mut self.runs[state].attempts, fields, item, &mut self.outcome);
                 state
             }
         };
+        note_attempt(&mut self.runs[state].attempts, fields, item, &mut self.outcome);
         if self.last != Some(state) {
             self.last = Some(state);
             self.last_names.clone_from(&self.names);
@@ -377,20 +377,19 @@ fn check_stated(state: &RunState, report: &mut StatedReport) {
     }
 }
 
-/// Notes the attempt, numbering it if the map says so; `false` if it was there.
-fn note_attempt(attempts: &mut Attempts, fields: &ItemFields, item: u32, outcome: &mut ItemOutcome) -> bool {
+fn is_there(attempts: &Attempts, fields: &ItemFields, item: u32, outcome: &ItemOutcome) -> bool {
     match fields.attempt {
-        Attempt::Occurrence => {
-            outcome.attempt = attempts.next(item);
-            true
-        }
-        Attempt::Only | Attempt::Counted(_) => attempts.insert(item, outcome.attempt),
+        Attempt::Occurrence => false,
+        Attempt::Only | Attempt::Counted(_) => attempts.contains(item, outcome.attempt),
     }
 }
 
-fn twice(outcome: &ItemOutcome) -> Refused {
-    let detail = format!("item {}, attempt {}", crate::document::quote(&outcome.item), outcome.attempt);
-    Refused::with_detail("the attempt at the item is there twice", detail)
+/// Notes the attempt, numbering it first if the map says so.
+fn note_attempt(attempts: &mut Attempts, fields: &ItemFields, item: u32, outcome: &mut ItemOutcome) {
+    match fields.attempt {
+        Attempt::Occurrence => outcome.attempt = attempts.next(item),
+        Attempt::Only | Attempt::Counted(_) => attempts.insert(item, outcome.attempt),
+    }
 }
 
 /// Writes a text that only these names have.
@@ -416,7 +415,6 @@ fn push_framed(key: &mut String, text: &str) {
     // Writing to a string cannot fail.
     let _ = write!(key, "|{}:{text}", text.len());
 }
-
 
 #[cfg(test)]
 mod tests {

@@ -116,7 +116,8 @@ fn explain(bytes: &[u8], error: &serde_json::Error) -> Refused {
     let what = text.split(" at line ").next().unwrap_or(&text);
     let near = bytes.get(error.column().saturating_sub(2)..).unwrap_or_default();
     let word: String = String::from_utf8_lossy(near).chars().take(12).collect();
-    let is_constant = error.line() == 1 && ["NaN", "Inf", "-Inf", "nan", "inf"].iter().any(|name| word.trim_start_matches([' ', ':']).starts_with(name));
+    let is_constant =
+        error.line() == 1 && ["NaN", "Inf", "-Inf", "nan", "inf"].iter().any(|name| word.trim_start_matches([' ', ':']).starts_with(name));
     let detail = if is_constant { "JSON has no NaN or Infinity".to_owned() } else { visible(what) };
     Refused::with_detail("not valid JSON", detail)
 }
@@ -365,7 +366,9 @@ impl<R: BufRead> Scanner<R> {
         let path = visible(path);
         match self.next()? {
             Some(b'{') => self.input.consume(1),
-            Some(_) => return Err(Halt::Wrong(format!("has no list at `{path}`: what should have the key `{}` is not an object", visible(key)))),
+            Some(_) => {
+                return Err(Halt::Wrong(format!("has no list at `{path}`: what should have the key `{}` is not an object", visible(key))));
+            }
             None => return Err(Halt::End),
         }
         let mut known = Vec::new();
@@ -490,7 +493,8 @@ mod tests {
     fn check(json: &[u8], path: Option<&str>, expected: &[&str], problem: Option<&str>) {
         // Tiny buffers put every boundary everywhere.
         for capacity in [1, 2, 3, 7, 64, 4096] {
-            let (rows, found) = rows_of(&["id", "info.cost", "ok"], |rows| read_json(BufReader::with_capacity(capacity.max(3), json), path, rows));
+            let (rows, found) =
+                rows_of(&["id", "info.cost", "ok"], |rows| read_json(BufReader::with_capacity(capacity.max(3), json), path, rows));
             assert_eq!(rows, expected);
             assert_eq!(found.map(|problem| problem.to_string()).as_deref(), problem);
         }

@@ -122,8 +122,14 @@ pub(super) enum StatusField {
     /// The name of a status, or true and false.
     Named(Field),
     /// Passes when what was given is what was expected. Nothing given is wrong.
-    Equal { expected: Field, given: Field },
-    AtLeast { field: Field, bound: f64 },
+    Equal {
+        expected: Field,
+        given: Field,
+    },
+    AtLeast {
+        field: Field,
+        bound: f64,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -202,7 +208,9 @@ impl Map {
         let mut problems = Vec::new();
         let mut reader = MapReader { columns: Vec::new(), reads_file_name: false, set };
         for key in set.keys().filter(|key| !["suite", "approach", "model"].contains(&key.as_str())) {
-            problems.push(Problem::in_file(file, format!("{} cannot be set from outside", quote(key))).with_hint("suite, approach and model can"));
+            problems.push(
+                Problem::in_file(file, format!("{} cannot be set from outside", quote(key))).with_hint("suite, approach and model can"),
+            );
         }
         let map = reader.read(file, &node, &mut problems);
         if !problems.is_empty() {
@@ -332,7 +340,11 @@ impl MapReader<'_> {
         check_names(&mut fields, "status", status.as_ref(), &RunStatus::ALL.map(RunStatus::name));
         let counts = self.counts(&mut fields);
         if rows == Some(RowsAre::Items) && counts.is_some() {
-            fields.reject("total", "`run.total` has no place where the rows are items", Some("passed and total are counted from them".to_owned()));
+            fields.reject(
+                "total",
+                "`run.total` has no place where the rows are items",
+                Some("passed and total are counted from them".to_owned()),
+            );
         }
         let mut tags = BTreeMap::new();
         let path = fields.path_of("tags");
@@ -595,7 +607,8 @@ impl MapReader<'_> {
             }
             Value::Scalar(scalar) => {
                 let message = format!("{} must be the name of a column, not {}", quote(&path), quote(&scalar.text));
-                let hint = format!("write \"{0}\" for the column, or {{constant: \"{0}\"}} for the text", crate::domain::visible(&scalar.text));
+                let hint =
+                    format!("write \"{0}\" for the column, or {{constant: \"{0}\"}} for the text", crate::domain::visible(&scalar.text));
                 problems.push(Problem::at(file, node.line, node.column, message).with_hint(hint));
                 None
             }
@@ -640,7 +653,8 @@ impl MapReader<'_> {
                     Err(error) => {
                         let text = error.to_string();
                         let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
-                        let message = format!("{} is not a valid pattern: {}", quote(&inner.path_of("pattern")), crate::domain::visible(last));
+                        let message =
+                            format!("{} is not a valid pattern: {}", quote(&inner.path_of("pattern")), crate::domain::visible(last));
                         inner.reject("pattern", message, None);
                         None
                     }
@@ -695,7 +709,9 @@ fn joined_columns(file: &str, node: &Node, path: &str, problems: &mut Vec<Proble
     let mut names = Vec::new();
     for item in items {
         match &item.value {
-            Value::Scalar(scalar) if scalar.kind == document::ScalarKind::Text && !scalar.text.trim().is_empty() => names.push(scalar.text.clone()),
+            Value::Scalar(scalar) if scalar.kind == document::ScalarKind::Text && !scalar.text.trim().is_empty() => {
+                names.push(scalar.text.clone())
+            }
             Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
                 let message = format!("{} must be a list of columns, but has {} in it", quote(path), item.noun());
                 problems.push(Problem::at(file, item.line, item.column, message));
@@ -777,7 +793,11 @@ mod tests {
         let set = BTreeMap::new();
         match Map::parse("m.yaml", text, &set) {
             Ok(_) => Vec::new(),
-            Err(problems) => problems.0.iter().map(|problem| problem.hint.as_ref().map_or_else(|| problem.to_string(), |hint| format!("{problem} [{hint}]"))).collect(),
+            Err(problems) => problems
+                .0
+                .iter()
+                .map(|problem| problem.hint.as_ref().map_or_else(|| problem.to_string(), |hint| format!("{problem} [{hint}]")))
+                .collect(),
         }
     }
 
@@ -813,7 +833,7 @@ mod tests {
     #[test]
     fn a_pattern_must_have_its_group() {
         let text = SMALL.replace("model: model", "model: {regex: {source: file, pattern: 'x', group: 2}}");
-        assert_eq!(problems(&text), ["m.yaml:4:107: the pattern has no group 2, only 0"]);
+        assert_eq!(problems(&text), ["m.yaml:4:100: the pattern has no group 2, only 0"]);
     }
 
     #[test]
@@ -821,7 +841,7 @@ mod tests {
         assert_eq!(problems(&SMALL.replace("rows: item", "rows: run")), ["m.yaml:5:7: `item` has no place in a map whose rows are runs"]);
         assert_eq!(
             problems(&SMALL.replace("model: model", "model: model, passed: p, total: n")),
-            ["m.yaml:4:84: `run.total` has no place where the rows are items [passed and total are counted from them]"]
+            ["m.yaml:4:81: `run.total` has no place where the rows are items [passed and total are counted from them]"]
         );
     }
 }

@@ -199,9 +199,7 @@ pub(super) fn outcome_of(fields: &ItemFields, row: &View<'_>, outcome: &mut Item
     }
     outcome.attempt = match &fields.attempt {
         Attempt::Only | Attempt::Occurrence => 1,
-        Attempt::Counted(counter) => {
-            counted(counter, row)?.ok_or_else(|| Refused::because(format!("{} is empty", counter.field.label)))?
-        }
+        Attempt::Counted(counter) => counted(counter, row)?.ok_or_else(|| Refused::because(format!("{} is empty", counter.field.label)))?,
     };
     outcome.status = status_of(&fields.status, row)?;
     outcome.score = match &fields.score {
@@ -274,7 +272,9 @@ fn in_unit(label: &str, value: f64, unit: Measure, text: &str) -> Result<f64, Re
             let whole = if unit.divisor == 1.0 { "0 to 1" } else { "0 to 100" };
             Err(Refused::with_value(format!("{label} is outside {whole}"), text))
         }
-        Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count if value < 0.0 => Err(Refused::with_value(format!("{label} is negative"), text)),
+        Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count if value < 0.0 => {
+            Err(Refused::with_value(format!("{label} is negative"), text))
+        }
         Unit::Fraction | Unit::Points | Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => Ok(value),
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::domain::{Problem, RunId, Unit};
 
 use super::cell::Refused;
+use super::rows::Row;
 
 /// So many rows are shown for each reason.
 const MOST_EXAMPLES: usize = 3;
@@ -135,7 +136,7 @@ pub(super) struct Refusals {
 }
 
 impl Refusals {
-    pub fn add(&mut self, refused: Refused, label: &str, line: Option<u64>) {
+    pub fn add(&mut self, refused: Refused, label: &str, row: &Row<'_>) {
         let place = *self.places.entry(refused.reason.clone()).or_insert_with(|| {
             self.found.push(Refusal { reason: refused.reason.clone(), rows: 0, examples: Vec::new() });
             self.found.len() - 1
@@ -144,10 +145,10 @@ impl Refusals {
         refusal.rows += 1;
         if refusal.examples.len() < MOST_EXAMPLES {
             let message = match refused.detail {
-                Some(detail) => format!("{} ({detail})", refused.reason),
-                None => refused.reason,
+                Some(detail) => format!("row {}: {} ({detail})", row.number, refused.reason),
+                None => format!("row {}: {}", row.number, refused.reason),
             };
-            let line = line.and_then(|line| usize::try_from(line).ok());
+            let line = row.line.and_then(|line| usize::try_from(line).ok());
             refusal.examples.push(Problem { line, ..Problem::in_file(label, message) });
         }
     }

@@ -123,6 +123,7 @@ pub(super) mod testing {
             CellKind::Text => format!("'{}'", cell.text),
             CellKind::Number | CellKind::Boolean => cell.text.clone(),
             CellKind::Compound => "[…]".to_owned(),
+            CellKind::Ambiguous => "2x".to_owned(),
             CellKind::Invalid => "?".to_owned(),
         }
     }

@@ -12,13 +12,12 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    /// Notes an attempt; `false` if it was there.
-    pub fn insert(&mut self, item: u32, attempt: u32) -> bool {
-        let page = self.pages.entry(u64::from(attempt) << 32 | u64::from(item / 64)).or_default();
-        let bit = 1 << (item % 64);
-        let is_new = *page & bit == 0;
-        *page |= bit;
-        is_new
+    pub fn insert(&mut self, item: u32, attempt: u32) {
+        *self.pages.entry(page_of(item, attempt)).or_default() |= bit_of(item);
+    }
+
+    pub fn contains(&self, item: u32, attempt: u32) -> bool {
+        self.pages.get(&page_of(item, attempt)).is_some_and(|page| page & bit_of(item) != 0)
     }
 
     /// Returns the number of the item's next attempt.
@@ -27,6 +26,14 @@ impl Attempts {
         *count = count.saturating_add(1);
         *count
     }
+}
+
+fn page_of(item: u32, attempt: u32) -> u64 {
+    u64::from(attempt) << 32 | u64::from(item / 64)
+}
+
+fn bit_of(item: u32) -> u64 {
+    1 << (item % 64)
 }
 
 /// Numbers items in the order of their first row.
@@ -55,8 +62,9 @@ mod tests {
     fn an_attempt_is_new_once() {
         let mut attempts = Attempts::default();
         for (item, attempt) in [(0, 1), (63, 1), (64, 1), (0, 2), (u32::MAX, u32::MAX)] {
-            assert!(attempts.insert(item, attempt), "{item} {attempt}");
-            assert!(!attempts.insert(item, attempt), "{item} {attempt}");
+            assert!(!attempts.contains(item, attempt), "{item} {attempt}");
+            attempts.insert(item, attempt);
+            assert!(attempts.contains(item, attempt), "{item} {attempt}");
         }
         assert_eq!([attempts.next(5), attempts.next(5), attempts.next(6)], [1, 2, 1]);
     }

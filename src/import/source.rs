@@ -153,7 +153,9 @@ impl Source {
             None if start.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| matches!(byte, b'[' | b'{')) => Format::Json,
             None => {
                 let message = format!("has an unknown kind of name: {}", quote(name));
-                return Err(problem(message).with_hint("name it .csv, .tsv, .json, .jsonl or .yaml, also with .gz or .zst, or put it into a .zip").into());
+                return Err(problem(message)
+                    .with_hint("name it .csv, .tsv, .json, .jsonl or .yaml, also with .gz or .zst, or put it into a .zip")
+                    .into());
             }
         };
         Ok((format, reader))

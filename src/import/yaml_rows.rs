@@ -1,25 +1,24 @@
-//! Rows of a YAML list. YAML cannot be split without parsing it, so the file is whole in memory and bounded.
+//! Rows of a YAML list. YAML cannot be split without parsing it, so the file is whole in memory and bounded more
+//! tightly than a record: its tree is many times as large as its text.
 
 use std::io::Read;
 
-use crate::document::{self, Node, ScalarKind, Value, quote};
+use crate::document::{self, Key, Node, ScalarKind, Value, quote};
 
 use super::cell::{Cell, CellKind, Refused};
-use super::rows::{MOST_RECORD_BYTES, Rows, Stop};
+use super::rows::{Rows, Stop};
+
+const MOST_BYTES: u64 = 32 << 20;
 
 pub(super) fn read_yaml(input: impl Read, path: Option<&str>, rows: &mut Rows<'_>) -> Result<(), Stop> {
     let mut bytes = Vec::new();
-    input.take(MOST_RECORD_BYTES + 1).read_to_end(&mut bytes).map_err(|error| rows.io(None, &error))?;
-    if bytes.len() as u64 > MOST_RECORD_BYTES {
-        let problem = rows.unreadable(None, format!("is longer than {} MiB, too long for YAML", MOST_RECORD_BYTES >> 20));
+    input.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| rows.io(None, &error))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let problem = rows.unreadable(None, format!("is longer than {} MiB, too long for YAML", MOST_BYTES >> 20));
         return Err(problem.with_hint("convert it to JSON or JSON lines, which are read row by row").into());
     }
     let text = String::from_utf8(bytes).map_err(|error| rows.unreadable(None, format!("is not UTF-8: {}", error.utf8_error())))?;
-    // The name ends the way it does on disk (`.yml.gz`), which says nothing here: this is YAML whatever it is called.
-    let mut node = &document::parse("", &text).map_err(|problems| {
-        let named = problems.into_iter().map(|problem| crate::domain::Problem { file: rows.label.to_owned(), ..problem });
-        Stop::Unreadable(named.collect())
-    })?;
+    let mut node = &document::parse_table(rows.label, &text).map_err(Stop::Unreadable)?;
     for key in path.into_iter().flat_map(|path| path.split('.')) {
         node = node.get(key).ok_or_else(|| {
             let shown = quote(path.unwrap_or_default());
@@ -47,6 +46,9 @@ pub(super) fn read_yaml(input: impl Read, path: Option<&str>, rows: &mut Rows<'_
                 }
                 None => cell.clear(),
             }
+            if is_ambiguous(entries, rows.columns.name(slot)) {
+                cell.set(CellKind::Ambiguous, "");
+            }
         }
         rows.accept(line, &cells)?;
     }
@@ -55,6 +57,14 @@ pub(super) fn read_yaml(input: impl Read, path: Option<&str>, rows: &mut Rows<'_
 
 fn find<'a>(row: &'a Node, name: &str) -> Option<&'a Node> {
     row.get(name).or_else(|| name.split('.').try_fold(row, |node, key| node.get(key)))
+}
+
+/// Says whether the key is there more than once with different values.
+fn is_ambiguous(entries: &[(Key, Node)], name: &str) -> bool {
+    let name = name.split('.').next().unwrap_or(name);
+    let mut values = entries.iter().filter(|(key, _)| key.text == name).map(|(_, node)| &node.value);
+    let first = values.next();
+    values.any(|value| Some(value) != first)
 }
 
 fn set(cell: &mut Cell, node: &Node) {
@@ -83,8 +93,24 @@ mod tests {
     #[test]
     fn a_list_of_maps_gives_their_cells() {
         let yaml = b"- id: 0012\n  info: {cost: 0.10}\n- id: ~\n- 5\n- id: 'x'\n  info: [1]\n";
-        assert_eq!(read(yaml, None), (vec!["1: 0012|0.10".to_owned(), "3: null|-".to_owned(), "4! not a map of keys (it is a number)".to_owned(), "5: 'x'|-".to_owned()], None));
+        assert_eq!(
+            read(yaml, None),
+            (
+                vec![
+                    "1: 0012|0.10".to_owned(),
+                    "3: null|-".to_owned(),
+                    "4! not a map of keys (it is a number)".to_owned(),
+                    "5: 'x'|-".to_owned()
+                ],
+                None
+            )
+        );
         assert_eq!(read(b"data: {rows: [{id: 1}]}", Some("data.rows")).0, ["1: 1|-"]);
+    }
+
+    #[test]
+    fn a_key_that_says_two_things_says_nothing() {
+        assert_eq!(read(b"- {id: 1, id: 1}\n- {id: 1, id: 2}\n- {x: 1, x: 2, id: 3}\n", None).0, ["1: 1|-", "2: 2x|-", "3: 3|-"]);
     }
 
     #[test]

@@ -42,6 +42,7 @@ impl Batch {
     pub fn load(path: &Path) -> Result<Self, Problem> {
         let name = path.display().to_string();
         let bytes = std::fs::read(path).map_err(|error| Problem::in_file(&name, format!("cannot read: {error}")))?;
-        serde_json::from_slice(&bytes).map_err(|error| Problem::in_file(&name, format!("is not a batch plan: {}", visible(&error.to_string()))))
+        serde_json::from_slice(&bytes)
+            .map_err(|error| Problem::in_file(&name, format!("is not a batch plan: {}", visible(&error.to_string()))))
     }
 }

@@ -44,7 +44,9 @@ pub fn examine(store: &Store) -> Examination {
                     && stem != run.id.as_str()
                     && file.items.is_some()
                 {
-                    examination.damage.push(Problem::in_file(&name, format!("has id `{}`, but its items lie in `{}`", run.id, visible(stem))));
+                    examination
+                        .damage
+                        .push(Problem::in_file(&name, format!("has id `{}`, but its items lie in `{}`", run.id, visible(stem))));
                 }
                 examination.runs += 1;
                 if let Some(items) = &file.items {
@@ -70,7 +72,9 @@ pub fn examine(store: &Store) -> Examination {
         let known: BTreeMap<RunId, &Run> = runs.iter().map(|run| (run.id.clone(), run)).collect();
         match &pair.items {
             Some(items) => check_items(items, SealedReader::items(items).map(BufReader::new), None, &known, &mut examination),
-            None => examination.damage.push(Problem::in_file(&name, "its items file is missing").with_hint("import the source again after deleting this file")),
+            None => examination
+                .damage
+                .push(Problem::in_file(&name, "its items file is missing").with_hint("import the source again after deleting this file")),
         }
     }
     for path in &contents.orphaned_items {
@@ -103,7 +107,10 @@ pub fn examine(store: &Store) -> Examination {
 
 fn note_id(seen: &mut BTreeMap<RunId, String>, id: &RunId, file: &str, damage: &mut Vec<Problem>) {
     if let Some(first) = seen.get(id) {
-        damage.push(Problem::in_file(file, format!("duplicate id `{id}`, also in {first}")).with_hint("the first one is used; delete one of the two"));
+        damage.push(
+            Problem::in_file(file, format!("duplicate id `{id}`, also in {first}"))
+                .with_hint("the first one is used; delete one of the two"),
+        );
     } else {
         seen.insert(id.clone(), file.to_owned());
     }
@@ -134,8 +141,15 @@ fn check_items(
                 if !runs.contains_key(&run) {
                     return Err(format!("item without header: run `{run}` is not in the store"));
                 }
-                if journal_of.is_some() && !seen.insert((item.kind, item.evaluator.to_string(), item.item.to_string(), item.attempt, item.revision)) {
-                    return Err(format!("item `{}`, attempt {}, revision {} is there twice", visible(&item.item), item.attempt, item.revision));
+                if journal_of.is_some()
+                    && !seen.insert((item.kind, item.evaluator.to_string(), item.item.to_string(), item.attempt, item.revision))
+                {
+                    return Err(format!(
+                        "item `{}`, attempt {}, revision {} is there twice",
+                        visible(&item.item),
+                        item.attempt,
+                        item.revision
+                    ));
                 }
                 items += 1;
                 let own = item.evaluator == "own_tests";
@@ -170,7 +184,10 @@ fn check_items(
         {
             examination.damage.push(Problem::in_file(
                 &name,
-                format!("run `{id}`: header says {key} {passed} of {total}, its items of revision 0 say {} of {}", counts.passed, counts.total),
+                format!(
+                    "run `{id}`: header says {key} {passed} of {total}, its items of revision 0 say {} of {}",
+                    counts.passed, counts.total
+                ),
             ));
         }
     }

@@ -212,10 +212,9 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
             wrong(format!("key `{key}` is negative"));
         }
     }
-    for (name, passed, total) in [
-        ("shared_tests", wire.shared_tests_passed, wire.shared_tests_total),
-        ("own_tests", wire.own_tests_passed, wire.own_tests_total),
-    ] {
+    for (name, passed, total) in
+        [("shared_tests", wire.shared_tests_passed, wire.shared_tests_total), ("own_tests", wire.own_tests_passed, wire.own_tests_total)]
+    {
         match (passed, total) {
             (Some(passed), Some(total)) if passed > total => {
                 wrong(format!("keys `{name}_passed` and `{name}_total`: {passed} passed of {total}"));
@@ -381,7 +380,8 @@ mod tests {
     fn every_wrong_key_is_reported() {
         let problems = parse(r#"{"suite":3,"approach":"a","input_tokens":-5,"duration_seconds":"long"}"#).expect_err("three wrong types");
         assert_eq!(problems.0.len(), 3, "{problems}");
-        let problems = parse(r#"{"suite":"","cost_usd":-1,"shared_tests_passed":9,"shared_tests_total":3}"#).expect_err("four wrong values");
+        let problems =
+            parse(r#"{"suite":"","cost_usd":-1,"shared_tests_passed":9,"shared_tests_total":3}"#).expect_err("four wrong values");
         assert_eq!(problems.0.len(), 4, "{problems}");
     }
 

@@ -225,7 +225,10 @@ impl<'a> Shape<'a> {
     fn integer(&mut self) -> Option<u64> {
         let length = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let digits = &self.0[..length];
-        if length == 0 || length > 18 || (length > 1 && digits[0] == b'0') || self.0.get(length).is_some_and(|byte| matches!(byte, b'.' | b'e' | b'E'))
+        if length == 0
+            || length > 18
+            || (length > 1 && digits[0] == b'0')
+            || self.0.get(length).is_some_and(|byte| matches!(byte, b'.' | b'e' | b'E'))
         {
             return None;
         }

@@ -69,7 +69,9 @@ impl Retractions {
             })
         });
         match read {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => problems.push(Problem::in_file(&name, format!("cannot read: {error}"))),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                problems.push(Problem::in_file(&name, format!("cannot read: {error}")))
+            }
             _ => {}
         }
         (Self { standing }, problems)
@@ -109,7 +111,8 @@ impl Retraction {
 }
 
 fn parse(line: &[u8]) -> Result<Retraction, String> {
-    let wire: WireRetraction = serde_json::from_slice(line).map_err(|error| format!("is not a tombstone: {}", visible(&error.to_string())))?;
+    let wire: WireRetraction =
+        serde_json::from_slice(line).map_err(|error| format!("is not a tombstone: {}", visible(&error.to_string())))?;
     let selector = Filter {
         suites: wire.selector.suite,
         approaches: wire.selector.approach,

@@ -90,8 +90,11 @@ pub fn scan(store: &Store) -> Contents {
             contents.orphaned_items.push(entry.path.clone());
         }
     }
-    contents.batches =
-        list(&store.batches_dir(), &mut contents.problems).into_iter().filter(|entry| has_extension(&entry.path, "json")).map(|entry| entry.path).collect();
+    contents.batches = list(&store.batches_dir(), &mut contents.problems)
+        .into_iter()
+        .filter(|entry| has_extension(&entry.path, "json"))
+        .map(|entry| entry.path)
+        .collect();
     contents
 }
 

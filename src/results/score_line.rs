@@ -34,7 +34,8 @@ pub(super) fn read_scores(path: &Path, problems: &mut Vec<Problem>) -> Vec<Score
     };
     let read = for_each_line(BufReader::new(file), |number, line| {
         let parsed = line.map_err(super::LineProblem::message).and_then(|line| {
-            serde_json::from_slice::<ScoreLine>(line).map_err(|error| format!("is not a score line: {}", crate::domain::visible(&error.to_string())))
+            serde_json::from_slice::<ScoreLine>(line)
+                .map_err(|error| format!("is not a score line: {}", crate::domain::visible(&error.to_string())))
         });
         match parsed {
             Ok(score) => scores.push(score),
