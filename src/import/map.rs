@@ -822,13 +822,43 @@ mod tests {
 
     #[test]
     fn every_problem_of_a_map_is_named_with_its_place() {
-        let text = "format: evalreport/map/2\nrows: items\nrun:\n  suite: 7\n  aproach: x\n  model: {column: m, constant: c}\n  \
-            index: {column: i, base: -1}\n  status: {column: s, values: {ok: done}}\n  total: t\nitem:\n  id: []\n  kind: {constant: exam}\n  \
-            status: {equal: [a]}\n  cluster: {regex: {column: c, pattern: '(', group: 1}}\nscores:\n  x: {value: v, unit: kilo}\n";
-        assert_eq!(problems(text), EXPECTED);
+        let run = "format: evalreport/map/2\nrows: run\nrun:\n  suite: 7\n  aproach: x\n  model: {column: m, constant: c}\n  \
+            index: {column: i, base: -1}\n  status: {column: s, values: {ok: fail}}\n  total: t\nscores:\n  x: {value: v, unit: kilo}\n\
+            stated:\n  y: {value: v, unit: seconds, passed: p, failed: f, total: n}\n";
+        assert_eq!(
+            problems(run),
+            [
+                "m.yaml:1:1: `name` is missing",
+                "m.yaml:1:9: `format` is `evalreport/map/2`, not `evalreport/map/1`",
+                "m.yaml:4:3: `run.approach` is missing",
+                "m.yaml:4:10: `run.suite` must be the name of a column, not `7` [write \"7\" for the column, or {constant: \"7\"} for the text]",
+                "m.yaml:5:3: unknown key `run.aproach` [did you mean `approach`?]",
+                "m.yaml:6:10: `run.model` must have one of `column`, `constant`, `source` and `regex`; constant and column are there",
+                "m.yaml:7:28: `run.index.base` must not be negative, but is `-1`",
+                "m.yaml:8:11: `run.status` must give one of completed, failed, limit, infra, cancelled, not `fail` [did you mean `failed`?]",
+                "m.yaml:9:10: `total` is given without `passed` or `failed`",
+                "m.yaml:11:6: `scores.x.direction` is missing",
+                "m.yaml:11:23: `scores.x.unit` must be one of `percent`, `fraction`, `points`, `seconds`, `tokens`, `usd`, `count`, `number`, not `kilo`",
+                "m.yaml:13:51: `passed` and `failed` are both given; one of them is enough",
+            ]
+        );
+        let item = "format: evalreport/map/1\nname: t\nrows: item\nrun: {suite: s, approach: a, model: m}\nitem:\n  id: []\n  \
+            kind: {constant: exam}\n  status: {equal: [a]}\n  cluster: {regex: {column: c, pattern: '(', group: 1}}\n  score: {column: x, otherwise: keep}\n";
+        assert_eq!(
+            problems(item),
+            [
+                "m.yaml:6:7: `item.id` is an empty list",
+                "m.yaml:7:9: `item.kind` must give one of question, test, criterion, check, not `exam`",
+                "m.yaml:8:19: `item.status.equal` must be two columns: what was expected, and what was given",
+                "m.yaml:9:43: `item.cluster.regex.pattern` is not a valid pattern: unclosed group",
+                "m.yaml:10:33: `item.score.otherwise` needs `values`",
+            ]
+        );
+        assert_eq!(
+            problems("rows: item\nformat: evalreport/map/1\nname: t\n"),
+            ["m.yaml:1:1: `run` is missing", "m.yaml:1:1: `item` is missing"]
+        );
     }
-
-    const EXPECTED: &[&str] = &[];
 
     #[test]
     fn a_pattern_must_have_its_group() {
