@@ -199,13 +199,10 @@ impl<'a> Fold<'a> {
     fn take_item(&mut self, fields: &ItemFields, view: &View<'_>, row: &Row<'_>, place: &Place<'_>) -> Result<usize, Refused> {
         record::run_names(self.map, view, &mut self.names)?;
         record::outcome_of(fields, view, &mut self.outcome)?;
-        let known = match self.last.filter(|_| self.names == self.last_names) {
-            Some(last) => Some(last),
-            None => {
-                names_key(&self.names, &mut self.key);
-                self.by_names.get(&self.key).copied()
-            }
-        };
+        let known = self.last.filter(|_| self.names == self.last_names).or_else(|| {
+            names_key(&self.names, &mut self.key);
+            self.by_names.get(&self.key).copied()
+        });
         // Made before anything is noted, so that a refused row leaves nothing behind.
         let figures = if known.is_none() || self.has_run_figures { Some(record::run_of(self.map, view, &self.names)?) } else { None };
         if known.is_none() && figures.as_ref().is_some_and(|run| self.by_id.contains_key(&run.id)) {
@@ -215,25 +212,22 @@ impl<'a> Fold<'a> {
         let outcome = &mut self.outcome;
         item_key(outcome, &mut self.key);
         let item = self.items.number(&self.key).ok_or_else(|| Refused::because("more different items than can be told apart"))?;
-        let state = match known {
-            Some(state) => {
-                let known = &mut self.runs[state];
-                if is_there(&known.attempts, fields, item, outcome) {
-                    let detail = format!("item {}, attempt {}", quote(&outcome.item), outcome.attempt);
-                    return Err(Refused::with_detail("the attempt at the item is there twice", detail));
-                }
-                if let Some(figures) = figures {
-                    record::merge(&mut known.run, figures)?;
-                }
-                state
+        let state = if let Some(state) = known {
+            let known = &mut self.runs[state];
+            if is_there(&known.attempts, fields, item, outcome) {
+                let detail = format!("item {}, attempt {}", quote(&outcome.item), outcome.attempt);
+                return Err(Refused::with_detail("the attempt at the item is there twice", detail));
             }
-            None => {
-                let run = figures.unwrap_or_else(|| Run::new(record::run_id(self.map, &self.names), "", "", ""));
-                let state = self.add_run(run, row, place);
-                names_key(&self.names, &mut self.key);
-                self.by_names.insert(self.key.clone(), state);
-                state
+            if let Some(figures) = figures {
+                record::merge(&mut known.run, figures)?;
             }
+            state
+        } else {
+            let run = figures.unwrap_or_else(|| Run::new(record::run_id(self.map, &self.names), "", "", ""));
+            let state = self.add_run(run, row, place);
+            names_key(&self.names, &mut self.key);
+            self.by_names.insert(self.key.clone(), state);
+            state
         };
         note_attempt(&mut self.runs[state].attempts, fields, item, &mut self.outcome);
         if self.last != Some(state) {

@@ -154,11 +154,10 @@ impl<'de> DeserializeSeed<'de> for Pick<'_> {
 }
 
 impl Pick<'_> {
-    fn set<E>(self, kind: CellKind, text: &str) -> Result<bool, E> {
+    fn set(self, kind: CellKind, text: &str) {
         if let Some(slot) = self.branch.slot().filter(|_| !self.is_row) {
             self.cells[slot].set(kind, text);
         }
-        Ok(false)
     }
 }
 
@@ -170,32 +169,39 @@ impl<'de> Visitor<'de> for Pick<'_> {
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<bool, E> {
-        self.set(CellKind::Boolean, if value { "true" } else { "false" })
+        self.set(CellKind::Boolean, if value { "true" } else { "false" });
+        Ok(false)
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<bool, E> {
-        self.set(CellKind::Number, &value.to_string())
+        self.set(CellKind::Number, &value.to_string());
+        Ok(false)
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<bool, E> {
-        self.set(CellKind::Number, &value.to_string())
+        self.set(CellKind::Number, &value.to_string());
+        Ok(false)
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<bool, E> {
-        self.set(CellKind::Number, &value.to_string())
+        self.set(CellKind::Number, &value.to_string());
+        Ok(false)
     }
 
     fn visit_str<E>(self, value: &str) -> Result<bool, E> {
-        self.set(CellKind::Text, value)
+        self.set(CellKind::Text, value);
+        Ok(false)
     }
 
     fn visit_unit<E>(self) -> Result<bool, E> {
-        self.set(CellKind::Null, "")
+        self.set(CellKind::Null, "");
+        Ok(false)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<bool, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        self.set(CellKind::Compound, "")
+        self.set(CellKind::Compound, "");
+        Ok(false)
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<bool, A::Error> {
@@ -210,7 +216,7 @@ impl<'de> Visitor<'de> for Pick<'_> {
             }
         }
         let is_row = self.is_row;
-        self.set::<A::Error>(CellKind::Compound, "")?;
+        self.set(CellKind::Compound, "");
         Ok(is_row)
     }
 }

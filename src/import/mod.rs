@@ -11,6 +11,7 @@ mod field;
 mod fold;
 mod json_rows;
 mod map;
+mod map_reader;
 mod record;
 mod report;
 mod rows;

@@ -1,5 +1,7 @@
 //! One row into the record that the map makes of it.
 
+use std::borrow::Cow;
+
 use crate::domain::{CostSource, ItemKind, ItemOutcome, ItemStatus, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Unit};
 use crate::results::Store;
 
@@ -47,7 +49,7 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
     let amount = |field: &Option<Field>| field.as_ref().map_or(Ok(None), |field| field.amount(row));
     let whole = |field: &Option<Field>| field.as_ref().map_or(Ok(None), |field| field.whole(row));
     let text = |field: &Option<Field>| -> Result<Option<String>, Refused> {
-        field.as_ref().map_or(Ok(None), |field| Ok(field.text(row)?.map(|text| text.into_owned())))
+        field.as_ref().map_or(Ok(None), |field| Ok(field.text(row)?.map(Cow::into_owned)))
     };
     let mut run = Run::new(run_id(map, names), &names.suite, &names.approach, &names.model);
     run.run_index = names.index;
@@ -269,8 +271,7 @@ fn in_unit(label: &str, value: f64, unit: Measure, text: &str) -> Result<f64, Re
     let value = value / unit.divisor;
     match unit.unit {
         Unit::Fraction if !(0.0..=1.0).contains(&value) => {
-            let whole = if unit.divisor == 1.0 { "0 to 1" } else { "0 to 100" };
-            Err(Refused::with_value(format!("{label} is outside {whole}"), text))
+            Err(Refused::with_value(format!("{label} is outside 0 to {}", unit.divisor), text))
         }
         Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count if value < 0.0 => {
             Err(Refused::with_value(format!("{label} is negative"), text))
