@@ -67,6 +67,18 @@ impl<'d, 'p> Fields<'d, 'p> {
         push(self.problems, Problem::at(self.file, line, column, message), hint);
     }
 
+    /// Adds a problem about the entry `name` of the map below `key`.
+    pub fn reject_entry(&mut self, key: &str, name: &str, message: impl Into<String>, hint: Option<String>) {
+        let node = self.entries.iter().find(|(found, _)| found.text == key).and_then(|(_, node)| node.get(name));
+        let (line, column) = node.map_or((self.line, self.column), |node| (node.line, node.column));
+        push(self.problems, Problem::at(self.file, line, column, message), hint);
+    }
+
+    /// Returns the line of the value of `key`, or of the map if it is absent.
+    pub fn line_of(&self, key: &str) -> usize {
+        self.entries.iter().find(|(found, _)| found.text == key).map_or(self.line, |(_, node)| node.line)
+    }
+
     /// Adds the problem that `key` is missing.
     pub fn reject_missing(&mut self, key: &str) {
         let message = format!("{} is missing", quote(&self.path_of(key)));

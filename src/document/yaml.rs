@@ -353,8 +353,8 @@ mod tests {
         assert!(parse("a.yaml", &format!("{}{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST))).is_ok());
         refused(&format!("{}{}", "[".repeat(101), "]".repeat(101)), &["a.yaml:1:101: nested deeper than 100 levels"]);
         assert!(parse("a.yaml", &"[".repeat(100_000)).is_err());
-        let steps: String = (0..2000).map(|level| format!("{}- \n", " ".repeat(level))).collect();
-        refused(&steps, &["a.yaml:101:101: nested deeper than 100 levels"]);
+        let steps: Vec<String> = (0..2000).map(|level| format!("{}- ", " ".repeat(level))).collect();
+        refused(&steps.join("\n"), &["a.yaml:101:101: nested deeper than 100 levels"]);
         refused(&format!("a: {}", "- ".repeat(5)), &["a.yaml:1:4: not valid YAML: block sequence entries are not allowed in this context"]);
         let mut ladder = "a0: &a0 [1]\n".to_owned();
         for level in 1..200 {

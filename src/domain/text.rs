@@ -37,20 +37,24 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein distance over characters.
+/// Edit distance over characters, in which swapping two neighbours is one edit (optimal string alignment).
 fn edit_distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (index, left_char) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for (column, right_char) in right.iter().enumerate() {
-            let substituted = diagonal + usize::from(left_char != *right_char);
-            diagonal = row[column + 1];
-            row[column + 1] = substituted.min(diagonal + 1).min(row[column] + 1);
+    let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
+    let mut before = vec![0; right.len() + 1];
+    let mut above: Vec<usize> = (0..=right.len()).collect();
+    for row in 1..=left.len() {
+        let mut current = vec![row; right.len() + 1];
+        for column in 1..=right.len() {
+            let is_other = left[row - 1] != right[column - 1];
+            let mut least = (above[column - 1] + usize::from(is_other)).min(above[column] + 1).min(current[column - 1] + 1);
+            if row > 1 && column > 1 && left[row - 1] == right[column - 2] && left[row - 2] == right[column - 1] {
+                least = least.min(before[column - 2] + 1);
+            }
+            current[column] = least;
         }
+        before = std::mem::replace(&mut above, current);
     }
-    row[right.len()]
+    above[right.len()]
 }
 
 #[cfg(test)]
@@ -66,6 +70,7 @@ mod tests {
     #[test]
     fn nearest_finds_slips_and_nothing_else() {
         assert_eq!(nearest("tasktraker", ["workflow", "tasktracker"]), Some("tasktracker"));
+        assert_eq!(nearest("modle", ["model", "suite"]), Some("model"));
         assert_eq!(nearest("zzz", ["workflow", "tasktracker"]), None);
         assert_eq!(nearest("x", []), None);
     }

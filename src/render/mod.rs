@@ -1,1 +1,10 @@
-//! Views into bytes.
+//! Views into bytes. Numbers become text in [`format`], sentences in [`words`], once for every output.
+
+pub mod csv;
+pub mod format;
+pub mod json;
+pub mod markdown;
+pub mod table;
+pub mod tables;
+pub mod terminal;
+pub mod words;

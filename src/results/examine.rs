@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::domain::{ItemKind, ItemStatus, Problem, Run, RunId, visible};
 
-use super::{Batch, ItemLine, LineProblem, Retractions, SealedReader, Store, for_each_line, header, journal, scan, score_line};
+use super::{Batch, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, for_each_line, header, journal, scan};
 
 /// What was looked at and what is wrong.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +55,7 @@ pub fn examine(store: &Store) -> Examination {
                     check_items(items, read, Some(&run), &known, &mut examination);
                 }
                 if let Some(scores) = &file.scores {
-                    score_line::read_scores(scores, &mut examination.damage);
+                    ScoreLine::read_all(scores, &mut examination.damage);
                 }
             }
             Err(problems) => examination.damage.extend(problems.0),

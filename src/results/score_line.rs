@@ -20,30 +20,32 @@ pub struct ScoreLine {
     pub reasoning: Option<String>,
 }
 
-/// Reads the score lines of a run; a missing file holds none.
-pub(super) fn read_scores(path: &Path, problems: &mut Vec<Problem>) -> Vec<ScoreLine> {
-    let name = path.display().to_string();
-    let mut scores = Vec::new();
-    let file = match std::fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return scores,
-        Err(error) => {
-            problems.push(Problem::in_file(name, format!("cannot read: {error}")));
-            return scores;
-        }
-    };
-    let read = for_each_line(BufReader::new(file), |number, line| {
-        let parsed = line.map_err(super::LineProblem::message).and_then(|line| {
-            serde_json::from_slice::<ScoreLine>(line)
-                .map_err(|error| format!("is not a score line: {}", crate::domain::visible(&error.to_string())))
+impl ScoreLine {
+    /// Reads the score lines of a run; a missing file holds none.
+    pub fn read_all(path: &Path, problems: &mut Vec<Problem>) -> Vec<Self> {
+        let name = path.display().to_string();
+        let mut scores = Vec::new();
+        let file = match std::fs::File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return scores,
+            Err(error) => {
+                problems.push(Problem::in_file(name, format!("cannot read: {error}")));
+                return scores;
+            }
+        };
+        let read = for_each_line(BufReader::new(file), |number, line| {
+            let parsed = line.map_err(super::LineProblem::message).and_then(|line| {
+                serde_json::from_slice::<Self>(line)
+                    .map_err(|error| format!("is not a score line: {}", crate::domain::visible(&error.to_string())))
+            });
+            match parsed {
+                Ok(score) => scores.push(score),
+                Err(message) => problems.push(Problem::at_line(&name, number, message)),
+            }
         });
-        match parsed {
-            Ok(score) => scores.push(score),
-            Err(message) => problems.push(Problem::at_line(&name, number, message)),
+        if let Err(error) = read {
+            problems.push(Problem::in_file(&name, format!("cannot read: {error}")));
         }
-    });
-    if let Err(error) = read {
-        problems.push(Problem::in_file(&name, format!("cannot read: {error}")));
+        scores
     }
-    scores
 }

@@ -1,1 +1,22 @@
-//! What a page or table says, as plain structs.
+//! What a page or table says, as plain typed structs: asks the warehouse, calls stats; no HTML, no text formatting.
+//!
+//! Every figure travels with its n, its interval where n allows one, and what was left out. The terminal, JSON, Markdown, CSV and the
+//! site all print these structs.
+
+mod arm;
+mod compare;
+mod estimate;
+mod figures;
+mod leaderboard;
+mod run;
+mod site;
+
+pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
+pub use compare::{Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Evidence, Flips, Winner, compare};
+pub use estimate::{Estimate, Method};
+pub use figures::{Coverage, Figure, Money, Spread};
+pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall};
+pub use run::{ItemPage, ItemRow, RunLine, RunPage, ScoreLineView, StatedLine, SuiteLine, items_of, run_line, run_page, suite_lines};
+pub use site::{Overview, OverviewSuite, SiteContext, comparison_pairs, overview};
+
+pub use crate::stats::{Interval, Summary};

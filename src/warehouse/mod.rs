@@ -1,1 +1,23 @@
-//! The only module that names polars.
+//! Runs and outcomes, ready to be asked. The only module that names polars.
+//!
+//! Two things lie in the cache beside `results/`, and both can be deleted at any time:
+//!
+//! - the *snapshot*: every run and one status byte per (run, attempt, item). Leaderboards, pairings and pages come from it as plain
+//!   slices; a command reads only the files that changed since.
+//! - the *segments*: item lines as Parquet, keyed by the content they came from, written when a query first needs money, time or
+//!   text per item (`sql`, `export`, run pages).
+
+mod export;
+mod ingest;
+mod intern;
+mod items;
+mod matrix;
+mod open;
+mod segment;
+mod snapshot;
+mod sql;
+mod tables;
+mod unit;
+
+pub use matrix::{MatrixItem, MatrixRow, OutcomeMatrix};
+pub use open::{Hidden, ItemTotals, Options, Progress, RunRow, Warehouse};

@@ -1,0 +1,134 @@
+//! Agents: what answers a prompt.
+
+use std::time::Duration;
+
+use super::ids::Ids;
+use super::{command, duration};
+use crate::document::{Fields, quote};
+use crate::domain::Problem;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Agent {
+    pub id: String,
+    pub kind: AgentKind,
+    /// Who serves the model, in words for pages.
+    pub provider: Option<String>,
+    pub model: Option<String>,
+    /// The program and its arguments; empty unless `kind` is `command`, or `claude` with a program of its own.
+    pub command: Vec<String>,
+    pub base_url: Option<String>,
+    /// The environment variable that holds the key; never the key.
+    pub api_key_env: Option<String>,
+    /// The recorded answers of `replay`.
+    pub file: Option<String>,
+    pub max_steps: Option<u64>,
+    pub max_tokens: Option<u64>,
+    pub temperature: Option<f64>,
+    pub timeout: Option<Duration>,
+}
+
+/// How an agent is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentKind {
+    /// Any program.
+    Command,
+    /// Claude's command line program.
+    Claude,
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// An API like OpenAI's chat completions.
+    Openai,
+    /// Answers recorded in a file.
+    Replay,
+}
+
+impl AgentKind {
+    pub const ALL: [Self; 5] = [Self::Command, Self::Claude, Self::Anthropic, Self::Openai, Self::Replay];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::Claude => "claude",
+            Self::Anthropic => "anthropic",
+            Self::Openai => "openai",
+            Self::Replay => "replay",
+        }
+    }
+
+    /// The keys, of those that belong to a way of being reached, that this one uses.
+    fn own_keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Command | Self::Claude => &["command"],
+            Self::Anthropic | Self::Openai => &["base_url", "api_key_env"],
+            Self::Replay => &["file"],
+        }
+    }
+
+    /// The key without which there is nothing to reach.
+    fn required_key(self) -> Option<&'static str> {
+        match self {
+            Self::Command => Some("command"),
+            Self::Replay => Some("file"),
+            Self::Claude | Self::Anthropic | Self::Openai => None,
+        }
+    }
+}
+
+pub(super) fn read(fields: &mut Fields) -> (Vec<Agent>, Ids) {
+    let mut ids = Ids::of("agent");
+    let agents = fields.each("agents", |fields| read_agent(fields, &mut ids));
+    (agents, ids)
+}
+
+fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<Agent> {
+    let id = ids.take(&mut fields);
+    let kind = fields.one_of("type", &AgentKind::ALL.map(|kind| (kind.name(), kind)));
+    if fields.child("type").is_none() {
+        fields.reject_missing("type");
+    }
+    if let Some(kind) = kind {
+        check_keys(&mut fields, kind);
+    }
+    refuse_key(&mut fields);
+    let provider = fields.text("provider");
+    let model = fields.text("model");
+    let command = command::read(&mut fields, "command");
+    let base_url = super::site::read_url(&mut fields, "base_url");
+    let api_key_env = fields.text("api_key_env");
+    let file = fields.text("file");
+    let max_steps = fields.unsigned("max_steps");
+    let max_tokens = fields.unsigned("max_tokens");
+    let temperature = fields.amount("temperature");
+    let timeout = duration::read(&mut fields, "timeout");
+    fields.finish();
+    Some(Agent { id: id?, kind: kind?, provider, model, command, base_url, api_key_env, file, max_steps, max_tokens, temperature, timeout })
+}
+
+fn refuse_key(fields: &mut Fields) {
+    if fields.child("api_key").is_none() {
+        return;
+    }
+    // The line stands in the message: a place would show the line itself, and with it the key.
+    let message = format!("{} on line {} must not be in a file", quote(&fields.path_of("api_key")), fields.line_of("api_key"));
+    let hint = "keys come from the environment: name the variable in `api_key_env`, and replace the key that was written here";
+    let problem = Problem::in_file(fields.file(), message).with_hint(hint);
+    fields.problems().push(problem);
+}
+
+/// Refuses keys that the agent's type would silently ignore, and asks for the one it needs.
+fn check_keys(fields: &mut Fields, kind: AgentKind) {
+    for key in ["command", "base_url", "api_key_env", "file"] {
+        if fields.child(key).is_some() && !kind.own_keys().contains(&key) {
+            let users: Vec<String> =
+                AgentKind::ALL.iter().filter(|kind| kind.own_keys().contains(&key)).map(|kind| format!("`{}`", kind.name())).collect();
+            let message = format!("{} is not used by an agent of type `{}`", quote(&fields.path_of(key)), kind.name());
+            fields.reject(key, message, Some(format!("it belongs to type {}", users.join(" and "))));
+        }
+    }
+    if let Some(key) = kind.required_key()
+        && fields.child(key).is_none()
+    {
+        let message = format!("{} is missing, which an agent of type `{}` needs", quote(&fields.path_of(key)), kind.name());
+        fields.reject(key, message, None);
+    }
+}

@@ -1,0 +1,36 @@
+//! Names that mean the same: what a record calls it, and what pages call it.
+
+use std::collections::BTreeMap;
+
+use crate::document::{Fields, quote};
+use crate::domain::Aliases;
+
+pub(super) fn read(fields: &mut Fields) -> Aliases {
+    let Some(mut fields) = fields.fields("aliases") else { return Aliases::default() };
+    let aliases = Aliases {
+        suite: read_names(&mut fields, "suite"),
+        approach: read_names(&mut fields, "approach"),
+        model: read_names(&mut fields, "model"),
+        item: read_names(&mut fields, "item"),
+    };
+    fields.finish();
+    aliases
+}
+
+/// Reads one map of names. An alias is followed once, so a chain would end halfway and is refused.
+fn read_names(fields: &mut Fields, key: &str) -> BTreeMap<String, String> {
+    let names = fields.text_map(key);
+    let path = fields.path_of(key);
+    for (name, target) in &names {
+        let place = quote(&format!("{path}.{name}"));
+        if target.trim().is_empty() {
+            fields.reject_entry(key, name, format!("{place} is empty"), None);
+        } else if name == target {
+            fields.reject_entry(key, name, format!("{place} is an alias of itself"), Some("remove it".to_owned()));
+        } else if let Some(end) = names.get(target) {
+            let message = format!("{place} leads to {}, which is itself an alias", quote(target));
+            fields.reject_entry(key, name, message, Some(format!("give the final name, such as {}", quote(end))));
+        }
+    }
+    names
+}

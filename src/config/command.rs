@@ -1,0 +1,28 @@
+//! Programs with their arguments. There is no shell: each argument reaches the program as it is.
+
+use crate::document::{Fields, Value, quote};
+
+/// Characters that mean something to a shell. In text they say that the writer expects one.
+const SHELL: &[char] = &['\'', '"', '\\', '|', '&', ';', '<', '>', '$', '`', '*', '?', '~', '#', '(', ')'];
+
+/// Reads a list of arguments, or text that is split at spaces. Empty if absent.
+pub(super) fn read(fields: &mut Fields, key: &str) -> Vec<String> {
+    let Some(node) = fields.child(key) else { return Vec::new() };
+    let path = quote(&fields.path_of(key));
+    let command = match &node.value {
+        Value::List(_) => fields.texts(key),
+        Value::Scalar(_) | Value::Map(_) => {
+            let Some(text) = fields.text(key) else { return Vec::new() };
+            if text.contains(SHELL) {
+                let hint =
+                    "no shell reads it: write a list with one item for each argument, such as [\"program\", \"--flag\", \"two words\"]";
+                fields.reject(key, format!("{path} has characters that only a shell would understand"), Some(hint.to_owned()));
+            }
+            text.split_whitespace().map(str::to_owned).collect()
+        }
+    };
+    if command.first().is_none_or(|program| program.trim().is_empty()) {
+        fields.reject(key, format!("{path} names no program"), None);
+    }
+    command
+}

@@ -1,0 +1,74 @@
+//! Lengths of time as a person writes them: `90s`, `30m`, `1h30m`.
+
+use std::time::Duration;
+
+use crate::document::{Fields, Scalar, ScalarKind, Value, quote};
+
+const FORM: &str = "write hours, minutes and seconds such as 2h, 30m, 1h30m or 90s";
+
+/// Reads whole hours, minutes and seconds, each at most once and in this order. Zero is refused: a limit of nothing is a mistake.
+///
+/// The error says what is wrong with the text in words that follow its key's name.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("must be a duration, not {}", quote(text));
+    let mut rest = text.trim();
+    let mut seconds: u64 = 0;
+    for (unit, length) in [('h', 3600), ('m', 60), ('s', 1)] {
+        let digits = rest.len() - rest.trim_start_matches(|character: char| character.is_ascii_digit()).len();
+        if let Some(after) = rest[digits..].strip_prefix(unit) {
+            let count: u64 = rest[..digits].parse().map_err(|_| wrong())?;
+            let part = count.checked_mul(length).ok_or_else(wrong)?;
+            seconds = seconds.checked_add(part).ok_or_else(wrong)?;
+            rest = after;
+        }
+    }
+    if !rest.is_empty() || text.trim().is_empty() {
+        return Err(wrong());
+    }
+    if seconds == 0 {
+        return Err(format!("must be longer than {}", quote(text)));
+    }
+    Ok(Duration::from_secs(seconds))
+}
+
+pub(super) fn read(fields: &mut Fields, key: &str) -> Option<Duration> {
+    let node = fields.child(key)?;
+    let path = quote(&fields.path_of(key));
+    if let Value::Scalar(Scalar { kind: ScalarKind::Integer(_) | ScalarKind::Float(_), text }) = &node.value {
+        fields.reject(key, format!("{path} needs a unit after {}", quote(text)), Some(FORM.to_owned()));
+        return None;
+    }
+    let text = fields.text(key)?;
+    match parse_duration(&text) {
+        Ok(duration) => Some(duration),
+        Err(message) => {
+            fields.reject(key, format!("{path} {message}"), Some(FORM.to_owned()));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hours_minutes_and_seconds_add_up() {
+        for (text, seconds) in [("2h", 7200), ("30m", 1800), ("1h30m", 5400), ("90s", 90), ("1h2m3s", 3723), ("1h5s", 3605), (" 5m ", 300)]
+        {
+            assert_eq!(parse_duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in
+            ["", " ", "90", "h", "1.5h", "-1h", "30m1h", "1h1h", "1d", "1h 30m", "1H", "5 m", "99999999999999999999s", "5124095576030432h"]
+        {
+            assert!(parse_duration(text).is_err_and(|message| message.starts_with("must be a duration")), "{text}");
+        }
+        for text in ["0s", "0h0m"] {
+            assert!(parse_duration(text).is_err_and(|message| message.starts_with("must be longer")), "{text}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Gates: what must not get worse.
+
+use crate::document::{Fields, quote};
+
+/// One rule; it holds for every suite and approach unless it names them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gate {
+    pub metric: Option<String>,
+    pub suite: Option<String>,
+    pub approach: Option<String>,
+    /// The largest fall and rise allowed, in the metric's unit.
+    pub max_drop: Option<f64>,
+    pub max_rise: Option<f64>,
+    /// Items that must pass.
+    pub must_pass: Vec<String>,
+}
+
+pub(super) fn read(fields: &mut Fields) -> Vec<Gate> {
+    fields.each("gate", |fields| Some(read_gate(fields)))
+}
+
+fn read_gate(mut fields: Fields) -> Gate {
+    let gate = Gate {
+        metric: fields.text("metric"),
+        suite: fields.text("suite"),
+        approach: fields.text("approach"),
+        max_drop: fields.amount("max_drop"),
+        max_rise: fields.amount("max_rise"),
+        must_pass: fields.texts("must_pass"),
+    };
+    let bounded = ["max_drop", "max_rise"].into_iter().find(|key| fields.child(key).is_some());
+    let has_metric = fields.child("metric").is_some();
+    if let Some(bound) = bounded
+        && !has_metric
+    {
+        let message = format!("{} is missing, which {} needs", quote(&fields.path_of("metric")), quote(bound));
+        fields.reject("metric", message, None);
+    }
+    if has_metric && bounded.is_none() {
+        let message = format!("{} has no bound", quote(&fields.path_of("metric")));
+        fields.reject("metric", message, Some("say how far it may go with `max_drop` or `max_rise`".to_owned()));
+    }
+    if !has_metric && bounded.is_none() && fields.child("must_pass").is_none() {
+        fields.reject("metric", "this gate asks for nothing", Some("give a `metric` with a bound, or `must_pass`".to_owned()));
+    }
+    fields.finish();
+    gate
+}

@@ -1,0 +1,58 @@
+//! Ids that name things within the file, and references to them.
+
+use std::collections::BTreeMap;
+
+use crate::document::{Fields, nearest_hint, quote};
+
+/// The ids of one list, such as `agents`, in order of their names, with the line each is on.
+pub(super) struct Ids {
+    /// What the ids name, in messages: `agent`.
+    noun: &'static str,
+    lines: BTreeMap<String, usize>,
+}
+
+impl Ids {
+    pub(super) fn of(noun: &'static str) -> Self {
+        Self { noun, lines: BTreeMap::new() }
+    }
+
+    /// Takes the required `id` of an entry: one word, used once. An id stands even if the rest of its entry is wrong, so that one
+    /// mistake does not make every reference to it another.
+    pub(super) fn take(&mut self, fields: &mut Fields) -> Option<String> {
+        let id = fields.required_text("id")?;
+        // `@` parts task and agent in a selector.
+        if id.chars().any(|character| character.is_whitespace() || character.is_control() || character == '@') {
+            let message = format!("{} must be one word without `@`, not {}", quote(&fields.path_of("id")), quote(&id));
+            fields.reject("id", message, None);
+            return None;
+        }
+        let line = fields.line_of("id");
+        if let Some(first) = self.lines.get(&id) {
+            let message = format!("duplicate {} {}", self.noun, quote(&id));
+            fields.reject("id", message, Some(format!("it is already on line {first}; give one of them another id")));
+            return None;
+        }
+        self.lines.insert(id.clone(), line);
+        Some(id)
+    }
+
+    /// Reads a key that names one of these ids.
+    pub(super) fn reference(&self, fields: &mut Fields, key: &str) -> Option<String> {
+        let id = fields.text(key)?;
+        if self.lines.contains_key(&id) {
+            return Some(id);
+        }
+        let message = format!("{} names the unknown {} {}", quote(&fields.path_of(key)), self.noun, quote(&id));
+        let hint = nearest_hint(&id, self.lines.keys().map(String::as_str)).unwrap_or_else(|| self.known());
+        fields.reject(key, message, Some(hint));
+        None
+    }
+
+    fn known(&self) -> String {
+        if self.lines.is_empty() {
+            return format!("no {} is declared", self.noun);
+        }
+        let names: Vec<String> = self.lines.keys().map(|id| quote(id)).collect();
+        format!("known {}s: {}", self.noun, names.join(", "))
+    }
+}

@@ -1,0 +1,38 @@
+//! The judge: the agent that decides whether criteria are met.
+
+use std::time::Duration;
+
+use super::duration;
+use super::ids::Ids;
+use crate::document::{Fields, quote};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judge {
+    /// The id of a declared agent.
+    pub agent: String,
+    /// Instead of the agent's own.
+    pub model: Option<String>,
+    /// How often each criterion is asked; the majority decides. At least 1.
+    pub votes: Option<u64>,
+    /// Whether a reply that cannot be read fails the criteria instead of leaving them unevaluated.
+    pub strict: bool,
+    pub timeout: Option<Duration>,
+}
+
+pub(super) fn read(fields: &mut Fields, agents: &Ids) -> Option<Judge> {
+    let mut fields = fields.fields("judge")?;
+    if fields.child("agent").is_none() {
+        fields.reject_missing("agent");
+    }
+    let agent = agents.reference(&mut fields, "agent");
+    let model = fields.text("model");
+    let votes = fields.unsigned("votes");
+    if votes == Some(0) {
+        let message = format!("{} must be at least 1", quote(&fields.path_of("votes")));
+        fields.reject("votes", message, None);
+    }
+    let strict = fields.boolean("strict").unwrap_or_default();
+    let timeout = duration::read(&mut fields, "timeout");
+    fields.finish();
+    Some(Judge { agent: agent?, model, votes, strict, timeout })
+}

@@ -1,0 +1,71 @@
+//! What a model's tokens cost, from a date on.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+
+use crate::document::{Fields, quote};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Price {
+    pub model: String,
+    /// The first day the price is valid; always, if absent.
+    pub date: Option<NaiveDate>,
+    pub usd_per_million: TokenPrices,
+}
+
+/// US dollars for a million tokens of each sort.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TokenPrices {
+    pub input: f64,
+    pub output: f64,
+    /// Not known, rather than free, if absent.
+    pub cache_read: Option<f64>,
+    pub cache_write: Option<f64>,
+}
+
+pub(super) fn read(fields: &mut Fields) -> Vec<Price> {
+    let mut lines = BTreeMap::new();
+    let mut prices = fields.each("prices", |fields| read_price(fields, &mut lines));
+    prices.sort_by(|left, right| (&left.model, left.date).cmp(&(&right.model, right.date)));
+    prices
+}
+
+fn read_price(mut fields: Fields, lines: &mut BTreeMap<(String, Option<NaiveDate>), usize>) -> Option<Price> {
+    let model = fields.required_text("model");
+    let date = read_date(&mut fields);
+    if fields.child("usd_per_million").is_none() {
+        fields.reject_missing("usd_per_million");
+    }
+    let usd_per_million = fields.fields("usd_per_million").and_then(read_token_prices);
+    if let Some(model) = &model
+        && let Some(first) = lines.insert((model.clone(), date), fields.line_of("model"))
+    {
+        let message = format!("duplicate price of {}", quote(model));
+        fields.reject("model", message, Some(format!("it is already on line {first}; a new price needs a `date` of its own")));
+    }
+    fields.finish();
+    Some(Price { model: model?, date, usd_per_million: usd_per_million? })
+}
+
+fn read_token_prices(mut fields: Fields) -> Option<TokenPrices> {
+    for key in ["input", "output"] {
+        if fields.child(key).is_none() {
+            fields.reject_missing(key);
+        }
+    }
+    let (input, output) = (fields.amount("input"), fields.amount("output"));
+    let (cache_read, cache_write) = (fields.amount("cache_read"), fields.amount("cache_write"));
+    fields.finish();
+    Some(TokenPrices { input: input?, output: output?, cache_read, cache_write })
+}
+
+fn read_date(fields: &mut Fields) -> Option<NaiveDate> {
+    let text = fields.text("date")?;
+    let date = NaiveDate::parse_from_str(&text, "%Y-%m-%d").ok().filter(|date| date.to_string() == text);
+    if date.is_none() {
+        let message = format!("{} must be a date, not {}", quote(&fields.path_of("date")), quote(&text));
+        fields.reject("date", message, Some("write year, month and day such as 2026-01-31".to_owned()));
+    }
+    date
+}

@@ -1,0 +1,44 @@
+//! What the site says about itself.
+
+use crate::document::{Fields, quote};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Site {
+    pub title: Option<String>,
+    /// Where the site will be served, for links that must be absolute. Ends in no slash.
+    pub base_url: Option<String>,
+    /// The suite that the overview shows first.
+    pub default_suite: Option<String>,
+    /// The approach that others are compared to.
+    pub baseline: Option<String>,
+    /// Whether pages ask search engines to leave them out.
+    pub noindex: bool,
+}
+
+pub(super) fn read(fields: &mut Fields) -> Site {
+    let Some(mut fields) = fields.fields("site") else { return Site::default() };
+    let site = Site {
+        title: fields.text("title"),
+        base_url: read_url(&mut fields, "base_url"),
+        default_suite: fields.text("default_suite"),
+        baseline: fields.text("baseline"),
+        noindex: fields.boolean("noindex").unwrap_or_default(),
+    };
+    fields.finish();
+    site
+}
+
+/// Reads an absolute web address, without the slashes at its end.
+pub(super) fn read_url(fields: &mut Fields, key: &str) -> Option<String> {
+    let text = fields.text(key)?;
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_url = host.is_some_and(|host| !host.is_empty() && !host.starts_with('/'))
+        && !text
+            .contains(|character: char| character.is_whitespace() || character.is_control() || matches!(character, '"' | '<' | '>' | '`'));
+    if !is_url {
+        let message = format!("{} must be a web address, not {}", quote(&fields.path_of(key)), quote(&text));
+        fields.reject(key, message, Some("write it with https:// or http:// in front".to_owned()));
+        return None;
+    }
+    Some(text.trim_end_matches('/').to_owned())
+}

@@ -1,0 +1,82 @@
+//! Tasks: questions to be put to an agent, under a name.
+
+use super::ids::Ids;
+use crate::document::{Fields, quote};
+
+/// A question evaluation, the only type of task there is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
+    pub id: String,
+    /// The id of a declared agent; the default agent if absent.
+    pub agent: Option<String>,
+    /// Instead of the agent's own.
+    pub model: Option<String>,
+    /// Relative to the configuration's folder.
+    pub questions_file: String,
+    /// The suite that results are filed under.
+    pub suite: Option<String>,
+    pub budget: Budget,
+    /// How many questions are asked at the same time; at least 1.
+    pub concurrency: Option<u64>,
+}
+
+/// What one question may use.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Budget {
+    pub max_tokens: Option<u64>,
+    pub max_seconds: Option<f64>,
+    pub max_steps: Option<u64>,
+}
+
+pub(super) fn read(fields: &mut Fields, agents: &Ids) -> Vec<Task> {
+    let mut ids = Ids::of("task");
+    fields.each("tasks", |fields| read_task(fields, &mut ids, agents))
+}
+
+fn read_task(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Task> {
+    let id = ids.take(&mut fields);
+    if !check_type(&mut fields) {
+        // The other keys belong to a type that is not known here, so none of them can be judged.
+        return None;
+    }
+    let agent = agents.reference(&mut fields, "agent");
+    let model = fields.text("model");
+    let questions_file = fields.required_text("questions_file");
+    let suite = fields.text("suite");
+    let budget = fields.fields("budget").map(read_budget).unwrap_or_default();
+    let concurrency = fields.unsigned("concurrency");
+    if concurrency == Some(0) {
+        let message = format!("{} must be at least 1", quote(&fields.path_of("concurrency")));
+        fields.reject("concurrency", message, None);
+    }
+    fields.finish();
+    Some(Task { id: id?, agent, model, questions_file: questions_file?, suite, budget, concurrency })
+}
+
+/// Says whether the rest of the task can be judged as a question evaluation.
+fn check_type(fields: &mut Fields) -> bool {
+    const QUESTIONS: &str = "question_eval";
+    let path = quote(&fields.path_of("type"));
+    if fields.child("type").is_none() {
+        fields.reject("type", format!("{path} is missing"), Some(format!("write type: {QUESTIONS}")));
+        return true;
+    }
+    let Some(name) = fields.text("type") else { return false };
+    if name == "cucumber_eval" {
+        let hint = format!("write the scenarios as questions and use type: {QUESTIONS} with `questions_file`");
+        fields.reject("type", format!("{path} is `cucumber_eval`, which question evaluation replaced"), Some(hint));
+    } else if name != QUESTIONS {
+        fields.reject("type", format!("{path} must be `{QUESTIONS}`, not {}", quote(&name)), None);
+    }
+    name == QUESTIONS
+}
+
+fn read_budget(mut fields: Fields) -> Budget {
+    let budget = Budget {
+        max_tokens: fields.unsigned("max_tokens"),
+        max_seconds: fields.amount("max_seconds"),
+        max_steps: fields.unsigned("max_steps"),
+    };
+    fields.finish();
+    budget
+}

@@ -1,0 +1,226 @@
+//! Numbers to text, for every output alike.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+
+use crate::domain::Unit;
+use crate::views::{Estimate, Interval};
+
+/// The typographic minus: as wide as the plus, and never mistaken for a dash or an option.
+const MINUS: char = '\u{2212}';
+
+/// Returns how many decimals of a percentage `n` outcomes can carry: one outcome more or less moves the last digit.
+fn percent_decimals(n: u64) -> usize {
+    match n {
+        0..100 => 0,
+        100..10_000 => 1,
+        _ => 2,
+    }
+}
+
+/// A share in percent, such as `85%`, `51.6%` or `52.01%`, as precise as n allows.
+///
+/// A share short of everything is never rounded to 100 %, nor one above nothing to 0 %.
+pub fn percent(share: f64, n: u64) -> String {
+    format!("{}%", percent_number(share, n))
+}
+
+/// The same without the sign.
+pub fn percent_number(share: f64, n: u64) -> String {
+    let value = share * 100.0;
+    let mut decimals = percent_decimals(n);
+    while decimals < 6 && ((value < 100.0 && rounds_to(value, decimals, 100.0)) || (value > 0.0 && rounds_to(value, decimals, 0.0))) {
+        decimals += 1;
+    }
+    fixed(value, decimals)
+}
+
+fn rounds_to(value: f64, decimals: usize, target: f64) -> bool {
+    format!("{value:.decimals$}").parse::<f64>().is_ok_and(|rounded| rounded.total_cmp(&target).is_eq())
+}
+
+/// An estimate with its interval in percent: `52.0 [47.8, 56.2]`, or the value alone.
+pub fn estimate(estimate: &Estimate) -> String {
+    let n = estimate.total.unwrap_or(estimate.n).max(estimate.n);
+    let value = percent_number(estimate.value, n);
+    match estimate.interval {
+        Some(interval) => format!("{value} [{}, {}]", interval_end(interval.low, n), interval_end(interval.high, n)),
+        None => value,
+    }
+}
+
+/// The interval alone, in percent: `[47.8, 56.2]`.
+pub fn percent_interval(interval: Interval, n: u64) -> String {
+    format!("[{}, {}]", interval_end(interval.low, n), interval_end(interval.high, n))
+}
+
+fn interval_end(share: f64, n: u64) -> String {
+    fixed(share * 100.0, percent_decimals(n))
+}
+
+/// A number with a fixed count of decimals, thousands grouped, and no negative zero.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(whole, fraction)| (whole, Some(fraction)));
+    let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    let mut shown = String::new();
+    if value < 0.0 && !is_zero {
+        shown.push(MINUS);
+    }
+    shown.push_str(&grouped(whole));
+    if let Some(fraction) = fraction {
+        shown.push('.');
+        shown.push_str(fraction);
+    }
+    shown
+}
+
+fn grouped(digits: &str) -> String {
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// A whole number with its thousands grouped: `245,000`.
+pub fn integer(number: u64) -> String {
+    grouped(&number.to_string())
+}
+
+/// Dollars: two decimals from ten cents up, three significant digits below: `$14.41`, `$0.0324`.
+pub fn money(usd: f64) -> String {
+    if usd == 0.0 {
+        return "$0".to_owned();
+    }
+    let decimals = if usd.abs() >= 0.1 { 2 } else { significant_decimals(usd, 3) };
+    let text = fixed(usd, decimals);
+    match text.strip_prefix(MINUS) {
+        Some(positive) => format!("{MINUS}${positive}"),
+        None => format!("${text}"),
+    }
+}
+
+/// Decimals that show `digits` significant digits of a number below 1.
+fn significant_decimals(value: f64, digits: usize) -> usize {
+    let magnitude = value.abs().log10().floor();
+    if magnitude.is_finite() && magnitude < 0.0 { ((-magnitude) as usize + digits - 1).min(12) } else { digits - 1 }
+}
+
+/// A duration: `850 ms`, `12.3 s`, `12m 34s`, `1h 05m`.
+pub fn seconds(seconds: f64) -> String {
+    if seconds < 0.999_5 {
+        return format!("{} ms", fixed(seconds * 1000.0, 0));
+    }
+    if seconds < 59.95 {
+        return format!("{} s", fixed(seconds, 1));
+    }
+    let whole = seconds.round() as u64;
+    if whole < 3600 {
+        return format!("{}m {:02}s", whole / 60, whole % 60);
+    }
+    let minutes = (seconds / 60.0).round() as u64;
+    format!("{}h {:02}m", minutes / 60, minutes % 60)
+}
+
+/// A number in its unit.
+pub fn value(number: f64, unit: Unit, n: u64) -> String {
+    match unit {
+        Unit::Fraction => percent(number, n),
+        Unit::Points => fixed(number, 1),
+        Unit::Seconds => seconds(number),
+        Unit::Tokens | Unit::Count => fixed(number, usize::from(number.fract() != 0.0)),
+        Unit::Usd => money(number),
+        Unit::Number => plain(number),
+    }
+}
+
+/// A number of unknown scale: four significant digits.
+pub fn plain(number: f64) -> String {
+    let decimals = if number.fract() == 0.0 {
+        0
+    } else if number.abs() >= 1.0 {
+        2
+    } else {
+        significant_decimals(number, 3)
+    };
+    fixed(number, decimals)
+}
+
+/// A factor: `1.5×`, `5.8×`, `12×`.
+pub fn factor(ratio: f64) -> String {
+    format!("{}×", fixed(ratio, usize::from(ratio < 10.0)))
+}
+
+/// A signed change with its sign always there: `−82%`, `+50%`.
+pub fn signed(value: f64, decimals: usize) -> String {
+    let text = fixed(value.abs(), decimals);
+    let sign = if value < 0.0 { MINUS } else { '+' };
+    format!("{sign}{text}")
+}
+
+/// A day, or a day and a time where there is one: `2026-01-31`, `2026-01-31 12:30Z`.
+pub fn date(time: &DateTime<Utc>) -> String {
+    if time.format("%H%M%S").to_string() == "000000" {
+        time.format("%Y-%m-%d").to_string()
+    } else {
+        time.format("%Y-%m-%d %H:%MZ").to_string()
+    }
+}
+
+/// RFC 3339 in UTC, for machines.
+pub fn timestamp(time: &DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_are_as_precise_as_n() {
+        for (share, n, text) in [
+            (18.0 / 20.0, 20, "90%"),
+            (41.0 / 48.0, 48, "85%"),
+            (116.0 / 225.0, 225, "51.6%"),
+            (0.520_113, 12_032, "52.01%"),
+            (0.0, 20, "0%"),
+            (1.0, 20, "100%"),
+            (0.999, 50, "99.9%"),
+            (0.001, 50, "0.1%"),
+        ] {
+            assert_eq!(percent(share, n), text);
+        }
+    }
+
+    #[test]
+    fn money_and_time() {
+        for (usd, text) in
+            [(0.52, "$0.52"), (186.4958, "$186.50"), (0.032_44, "$0.0324"), (0.0, "$0"), (1234.5, "$1,234.50"), (0.1, "$0.10")]
+        {
+            assert_eq!(money(usd), text);
+        }
+        for (time, text) in [
+            (754.0, "12m 34s"),
+            (135.0, "2m 15s"),
+            (0.85, "850 ms"),
+            (12.34, "12.3 s"),
+            (59.96, "1m 00s"),
+            (3599.6, "1h 00m"),
+            (3900.0, "1h 05m"),
+        ] {
+            assert_eq!(seconds(time), text);
+        }
+    }
+
+    #[test]
+    fn signs_and_groups() {
+        assert_eq!(integer(245_000), "245,000");
+        assert_eq!(fixed(-0.04, 1), "0.0");
+        assert_eq!(signed(-82.1, 0), "−82%".trim_end_matches('%'));
+        assert_eq!(signed(20.0, 0), "+20");
+        assert_eq!(factor(5.806), "5.8×");
+    }
+}

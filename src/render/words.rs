@@ -1,0 +1,279 @@
+//! Sentences and cells, for every output alike.
+
+use crate::domain::{Metric, MetricKind, Unit};
+use crate::views::{Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Evidence, Method, Money, Winner};
+
+use super::format;
+
+/// Returns the shortest names that tell the arms apart: the approach, the model, or both.
+pub fn arm_labels(arms: &[Arm]) -> Vec<String> {
+    let one_model = arms.windows(2).all(|pair| pair[0].model == pair[1].model);
+    let one_approach = arms.windows(2).all(|pair| pair[0].approach == pair[1].approach);
+    arms.iter()
+        .map(|arm| {
+            if arm.model.is_empty() || (one_model && !(one_approach && arms.len() > 1)) {
+                arm.approach.clone()
+            } else if one_approach && arms.len() > 1 {
+                arm.model.clone()
+            } else {
+                arm_name(arm)
+            }
+        })
+        .collect()
+}
+
+/// An arm's full name.
+pub fn arm_name(arm: &Arm) -> String {
+    if arm.model.is_empty() { arm.approach.clone() } else { format!("{} · {}", arm.approach, arm.model) }
+}
+
+fn labels(comparison: &Comparison) -> Vec<String> {
+    arm_labels(&comparison.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>())
+}
+
+/// A cell of a comparison: the run's value, or the mean over runs with its spread.
+pub fn cell(metric: &Metric, cell: &Cell) -> String {
+    let counts = cell.passed.zip(cell.total);
+    let runs = cell.figure.as_ref().map_or(0, |figure| figure.summary.n);
+    match (metric.kind, counts, cell.value) {
+        (MetricKind::Rate, Some((passed, total)), Some(value)) if runs <= 1 => {
+            format!("{}/{} ({})", format::integer(passed), format::integer(total), format::percent(value, total))
+        }
+        (MetricKind::Rate, Some((passed, total)), None) => format!("{}/{}", format::integer(passed), format::integer(total)),
+        (MetricKind::Rate, _, Some(value)) => format::percent(value, cell.total.unwrap_or(runs)),
+        (_, _, Some(value)) if runs > 1 => format!("{} (n={runs})", format::value(mean_shown(metric.unit, value), metric.unit, runs)),
+        (_, _, Some(value)) => format::value(value, metric.unit, runs),
+        (_, _, None) => "n/a".to_owned(),
+    }
+}
+
+/// Means of whole things are shown as whole things.
+fn mean_shown(unit: Unit, value: f64) -> f64 {
+    match unit {
+        Unit::Tokens => value.round(),
+        Unit::Fraction | Unit::Points | Unit::Seconds | Unit::Usd | Unit::Count | Unit::Number => value,
+    }
+}
+
+/// Mean, standard deviation, smallest and largest over the runs: `n=3, mean 85%, sd 4.2 pp, 80% to 90%`.
+pub fn spread(metric: &Metric, cell: &Cell) -> Option<String> {
+    let summary = cell.figure.as_ref()?.summary;
+    let sd = summary.sd?;
+    let n = cell.total.unwrap_or(summary.n);
+    let value = |number: f64| format::value(mean_shown(metric.unit, number), metric.unit, n);
+    let sd = match metric.unit {
+        Unit::Fraction => format!("{} pp", format::fixed(sd * 100.0, 1)),
+        Unit::Points | Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => value(sd),
+    };
+    Some(format!("n={}, mean {}, sd {sd}, {} to {}", summary.n, value(summary.mean), value(summary.min), value(summary.max)))
+}
+
+/// The interval of a cell in the metric's unit, with its method: `95% CI 70% to 97%`.
+pub fn interval(metric: &Metric, cell: &Cell, confidence: f64) -> Option<String> {
+    let interval = cell.interval()?;
+    let n = cell.total.unwrap_or_else(|| cell.figure.as_ref().map_or(0, |figure| figure.summary.n));
+    let level = format::fixed(confidence * 100.0, 0);
+    let value = |number: f64| match metric.unit {
+        Unit::Fraction => format!("{}%", format::fixed(number * 100.0, usize::from(n >= 100))),
+        Unit::Points | Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => {
+            format::value(mean_shown(metric.unit, number), metric.unit, n)
+        }
+    };
+    Some(format!("{level}% CI {} to {}", value(interval.low), value(interval.high)))
+}
+
+/// The Winner column: who leads, and by how much of the arm behind.
+pub fn winner(comparison: &Comparison, row: &ComparisonRow) -> String {
+    let names = labels(comparison);
+    match &row.winner {
+        Winner::Leads { arm, delta, .. } => match delta {
+            Some(delta) => format!("{} ({})", names[*arm], self::delta(*delta)),
+            None => names[*arm].clone(),
+        },
+        Winner::Tie => "tie".to_owned(),
+        Winner::NotAvailable => match row.metric.direction {
+            crate::domain::Direction::None => "–".to_owned(),
+            crate::domain::Direction::Up | crate::domain::Direction::Down => "n/a".to_owned(),
+        },
+    }
+}
+
+/// A difference with its sign and unit: `−82%`, `+20 pp`.
+pub fn delta(delta: Delta) -> String {
+    // A difference that would be shown as nothing gets decimals until it is something.
+    let decimals = (0..4).find(|decimals| delta.value.abs() * 10f64.powi(*decimals) >= 0.95).unwrap_or(4);
+    let number = format::signed(delta.value, usize::try_from(decimals).unwrap_or(0));
+    match delta.unit {
+        DeltaUnit::Percent => format!("{number}%"),
+        DeltaUnit::PercentagePoints => format!("{number} pp"),
+        DeltaUnit::Points => format!("{number} points"),
+    }
+}
+
+/// The Evidence column.
+pub fn evidence(evidence: &Evidence) -> String {
+    match evidence {
+        Evidence::NoData => "no data".to_owned(),
+        Evidence::OwnTests => "own tests: not comparable".to_owned(),
+        Evidence::TooFew { n, .. } => format!("{}: not enough evidence", sizes(n)),
+        Evidence::Intervals { n, n_of } => format!("{} {n_of}: see intervals", sizes(n)),
+    }
+}
+
+/// `n = 1` where all arms have the same, else `n = 3, 1`.
+fn sizes(n: &[u64]) -> String {
+    let first = n.first().copied().unwrap_or(0);
+    if n.iter().all(|count| *count == first) {
+        format!("n = {}", format::integer(first))
+    } else {
+        format!("n = {}", n.iter().map(|count| format::integer(*count)).collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// How an estimate's interval was made, in words.
+pub fn method(method: Method) -> &'static str {
+    match method {
+        Method::Wilson => "Wilson interval over items",
+        Method::WilsonOneRun => "Wilson interval, if the tests were independent; run-to-run variation not measured",
+        Method::TOverItems => "t interval over item means",
+        Method::TOverRuns => "t interval over runs",
+        Method::StatedError => "published by the source, with its standard error",
+        Method::Stated => "published by the source, without counts",
+        Method::None => "no interval: one value, or no variation",
+    }
+}
+
+/// What an estimate was counted over: `225 tests`, `50 questions, 20 missing`.
+pub fn basis(estimate: &Estimate) -> String {
+    let mut text = match (estimate.n_of, estimate.total) {
+        ("runs", Some(total)) => format!("{} runs, {} outcomes", format::integer(estimate.n), format::integer(total)),
+        (word, _) => format!("{} {word}", format::integer(estimate.n)),
+    };
+    if estimate.missing > 0 {
+        text.push_str(&format!(", {} missing", format::integer(estimate.missing)));
+    }
+    text
+}
+
+/// A sum of money: `$1.20`, `≥ $1.20` where a part is unknown.
+pub fn money(money: &Money) -> String {
+    if money.is_lower_bound { format!("≥ {}", format::money(money.usd)) } else { format::money(money.usd) }
+}
+
+/// What was left out of an arm's line, or nothing.
+pub fn exclusions(entry: &Entry) -> Option<String> {
+    let mut parts = Vec::new();
+    for (count, word) in
+        [(entry.failed_runs, "not completed"), (entry.excluded_runs, "left out"), (entry.disagreeing_runs, "with figures that disagree")]
+    {
+        if count > 0 {
+            parts.push(format!("{} {} {word}", format::integer(count), if count == 1 { "run" } else { "runs" }));
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The summary: who leads on quality and at what price, and whether that is evidence.
+pub fn summary_sentences(comparison: &Comparison) -> Vec<String> {
+    let names = labels(comparison);
+    if comparison.arms.len() < 2 {
+        let name = names.first().cloned().unwrap_or_default();
+        return vec![format!("Only {name} has runs here: nothing to compare with.")];
+    }
+    let mut sentences = Vec::new();
+    let quality = comparison.rows.iter().find(|row| row.metric.name == "shared_tests");
+    match quality {
+        None => sentences.push("No arm has a pass rate.".to_owned()),
+        Some(row) => {
+            let rate = |arm: usize| row.cells[arm].value.map(|value| format::percent(value, row.cells[arm].total.unwrap_or(0)));
+            let what = row.metric.label.to_lowercase();
+            match &row.winner {
+                Winner::Leads { arm, over, .. } => {
+                    let rates = rate(*arm).zip(rate(*over)).map_or_else(String::new, |(won, lost)| format!(" ({won} vs {lost})"));
+                    let behind = if comparison.arms.len() > 2 { format!(", next {}", names[*over]) } else { String::new() };
+                    let price = price(comparison, *arm, *over);
+                    sentences.push(format!("{} passes more {what}{rates}{behind}{price}.", names[*arm]));
+                }
+                Winner::Tie => sentences.push(format!(
+                    "The leading arms pass the same share of {what}{}.",
+                    rate(0).map_or_else(String::new, |rate| format!(" ({rate})"))
+                )),
+                Winner::NotAvailable => sentences.push(format!("No leader on {what}: an arm has no completed run or no value.")),
+            }
+            sentences.push(match &row.evidence {
+                Evidence::NoData | Evidence::OwnTests => "Not enough evidence: an arm has no data.".to_owned(),
+                Evidence::TooFew { n, n_of } => {
+                    let noun = if n.iter().all(|count| *count == 1) { n_of.trim_end_matches('s') } else { n_of };
+                    format!("Not enough evidence to call a winner: {} {noun} a side.", sizes(n))
+                }
+                Evidence::Intervals { n, n_of } => {
+                    format!("{} {n_of}; the intervals of the two rates are no test of their difference.", sizes(n))
+                }
+            });
+        }
+    }
+    for (index, arm) in comparison.arms.iter().enumerate() {
+        if !arm.not_completed.is_empty() {
+            let parts: Vec<String> = arm.not_completed.iter().map(|(status, count)| format!("{count} {status}")).collect();
+            sentences.push(format!(
+                "{}: {}{}.",
+                names[index],
+                parts.join(", "),
+                if arm.can_win { "" } else { "; an arm without a completed run wins nothing" }
+            ));
+        }
+        if arm.excluded_runs > 0 {
+            sentences.push(format!("{}: {} left out (outage or interrupted).", names[index], count_runs(arm.excluded_runs)));
+        }
+    }
+    sentences
+}
+
+fn count_runs(count: u64) -> String {
+    format!("{} {}", format::integer(count), if count == 1 { "run" } else { "runs" })
+}
+
+/// `, but costs 2.9× and takes 5.6× as long`: what the leader spends against the other arm.
+fn price(comparison: &Comparison, leader: usize, other: usize) -> String {
+    let ratio = |name: &str| {
+        let row = comparison.rows.iter().find(|row| row.metric.name == name)?;
+        let (own, base) = (row.cells[leader].value?, row.cells[other].value?);
+        (base > 0.0 && own > 0.0).then_some(own / base)
+    };
+    let more = |ratio: f64| ratio >= 1.05;
+    let less = |ratio: f64| ratio <= 0.95;
+    let (cost, time, tokens) = (ratio("cost_usd"), ratio("duration_seconds"), ratio("total_tokens"));
+    let clause = |wanted: &dyn Fn(f64) -> bool| {
+        let of =
+            |ratio: Option<f64>, words: &str| ratio.filter(|ratio| wanted(*ratio)).map(|ratio| words.replace('#', &format::factor(ratio)));
+        [of(cost, "costs #"), of(time, "takes # the time"), of(tokens, "uses # the tokens")].into_iter().flatten().collect::<Vec<_>>()
+    };
+    let (dearer, cheaper) = (clause(&more), clause(&less));
+    match (dearer.is_empty(), cheaper.is_empty()) {
+        (true, true) => String::new(),
+        (false, true) => format!(", but {}", listed(&dearer)),
+        (true, false) => format!(", and {}", listed(&cheaper)),
+        (false, false) => format!(", but {}; it {}", listed(&dearer), listed(&cheaper)),
+    }
+}
+
+fn listed(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A unit for a table's header: `s`, `USD`, `%`.
+pub fn unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Fraction => "%",
+        Unit::Points => "points",
+        Unit::Seconds => "s",
+        Unit::Tokens => "tokens",
+        Unit::Usd => "USD",
+        Unit::Count => "count",
+        Unit::Number => "",
+    }
+}

@@ -1,0 +1,360 @@
+//! Two or more arms side by side on one suite.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{Direction, Metric, MetricKind, RunStatus, Unit};
+use crate::stats::Interval;
+use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
+
+use super::arm::{Arm, ArmRuns, SuiteGroup};
+use super::estimate::{Estimate, counts, pass_rate};
+use super::figures::{Figure, cost, duration, figure, tokens};
+use super::leaderboard::{group_matrix, newest_score, score_columns};
+
+/// One arm's figure for one metric.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Cell {
+    /// In the metric's unit: the run's value, or the mean over runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// Passed and total over the runs, for rates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// Mean, standard deviation, smallest and largest over the runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub figure: Option<Figure>,
+    /// The pass rate with its interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
+}
+
+/// What a difference is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DeltaUnit {
+    /// Relative to the loser.
+    Percent,
+    PercentagePoints,
+    Points,
+}
+
+/// How far the leader is from the arm behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Delta {
+    pub value: f64,
+    pub unit: DeltaUnit,
+}
+
+/// Who leads on the numbers shown. Says nothing about evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Winner {
+    /// `arm` is an index into [`Comparison::arms`]; `over` is the arm it is compared with: the only other one, or the second.
+    Leads {
+        arm: usize,
+        over: usize,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        delta: Option<Delta>,
+    },
+    /// All shown values are equal.
+    Tie,
+    /// A value is missing, the leading arm has no run that completed, or the metric has no better side.
+    NotAvailable,
+}
+
+/// What the numbers shown can support.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Evidence {
+    /// An arm has no value.
+    NoData,
+    /// Each arm wrote and ran its own tests: they are not the same question.
+    OwnTests,
+    /// Too few repeats for any verdict: one count per arm.
+    TooFew { n: Vec<u64>, n_of: String },
+    /// n of each arm; their intervals are in the cells.
+    Intervals { n: Vec<u64>, n_of: String },
+}
+
+/// One metric across the arms.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ComparisonRow {
+    pub metric: Metric,
+    pub cells: Vec<Cell>,
+    pub winner: Winner,
+    pub evidence: Evidence,
+}
+
+/// One arm of the table.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ComparedArm {
+    #[serde(flatten)]
+    pub arm: Arm,
+    pub run_ids: Vec<String>,
+    /// Counted runs by how they ended, completed ones left out.
+    pub not_completed: BTreeMap<String, u64>,
+    /// Runs that an outage or an interrupt ended: left out of every figure.
+    pub excluded_runs: u64,
+    pub can_win: bool,
+}
+
+/// One table.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Comparison {
+    pub suite: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suite_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    pub arms: Vec<ComparedArm>,
+    pub rows: Vec<ComparisonRow>,
+    /// Metrics that no arm has a value for.
+    pub not_measured: Vec<String>,
+    /// Confidence of every interval.
+    pub confidence: f64,
+    /// Items on which the arms' outcomes can be laid side by side, and how they fell; two arms with outcomes only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flips: Option<Flips>,
+}
+
+/// How two arms' outcomes fell on shared items. An arm passes an item when it passed more than half of its attempts at it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Flips {
+    pub shared: u64,
+    pub both_passed: u64,
+    pub only_first: u64,
+    pub only_second: u64,
+    pub neither: u64,
+}
+
+/// Puts a group's arms side by side.
+pub fn compare(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Comparison {
+    let matrix = group_matrix(warehouse, group);
+    compare_arms(group, &group.arms, &matrix)
+}
+
+/// Puts some of a group's arms side by side, over the group's outcomes.
+pub(super) fn compare_arms(group: &SuiteGroup<'_>, arms: &[ArmRuns<'_>], matrix: &OutcomeMatrix) -> Comparison {
+    let mut rows = Vec::new();
+    let mut not_measured = Vec::new();
+    for (metric, cells) in metric_rows(group, arms, matrix) {
+        if cells.iter().all(|cell| cell.value.is_none() && cell.total.is_none()) {
+            not_measured.push(metric.label);
+            continue;
+        }
+        let winner = winner(&metric, &cells, arms);
+        let evidence = evidence(&metric, &cells);
+        rows.push(ComparisonRow { metric, cells, winner, evidence });
+    }
+    Comparison {
+        suite: group.suite.clone(),
+        suite_version: group.suite_version.clone(),
+        source: group.source.clone(),
+        arms: arms.iter().map(compared_arm).collect(),
+        rows,
+        not_measured,
+        confidence: super::estimate::CONFIDENCE,
+        flips: match arms {
+            [first, second] => flips(first, second, matrix),
+            _ => None,
+        },
+    }
+}
+
+fn compared_arm(arm: &ArmRuns<'_>) -> ComparedArm {
+    let mut not_completed = BTreeMap::new();
+    for row in arm.counted.iter().filter(|row| row.run.status != RunStatus::Completed) {
+        *not_completed.entry(row.run.status.name().to_owned()).or_default() += 1;
+    }
+    ComparedArm {
+        arm: arm.arm.clone(),
+        run_ids: arm.counted.iter().map(|row| row.run.id.to_string()).collect(),
+        not_completed,
+        excluded_runs: arm.excluded.len() as u64,
+        can_win: arm.can_win(),
+    }
+}
+
+/// Lists the metrics in the order of the table, with a cell per arm.
+fn metric_rows(group: &SuiteGroup<'_>, arms: &[ArmRuns<'_>], matrix: &OutcomeMatrix) -> Vec<(Metric, Vec<Cell>)> {
+    let amount = |name: &str, label: &str, unit, direction, value: &dyn Fn(&RunRow) -> Option<f64>| {
+        let kind = if unit == Unit::Count { MetricKind::Count } else { MetricKind::Amount };
+        let cells = arms.iter().map(|arm| number_cell(&arm.counted, value)).collect();
+        (Metric { name: name.to_owned(), label: label.to_owned(), unit, direction, kind }, cells)
+    };
+    let rate = |name: &str, label: &str, cells| {
+        (
+            Metric {
+                name: name.to_owned(),
+                label: label.to_owned(),
+                unit: Unit::Fraction,
+                direction: Direction::Up,
+                kind: MetricKind::Rate,
+            },
+            cells,
+        )
+    };
+    let count = |value: Option<u64>| value.map(|number| number as f64);
+    let headline = match matrix.items.first().map(|item| item.key.kind) {
+        Some(crate::domain::ItemKind::Question) => "Questions",
+        Some(crate::domain::ItemKind::Criterion) => "Criteria",
+        Some(crate::domain::ItemKind::Check) => "Checks",
+        Some(crate::domain::ItemKind::Test) | None => "Shared Tests",
+    };
+    let mut rows = vec![
+        amount("duration_seconds", "Duration", Unit::Seconds, Direction::Down, &duration),
+        amount("total_tokens", "Total Tokens", Unit::Tokens, Direction::Down, &tokens),
+        amount("cost_usd", "Cost", Unit::Usd, Direction::Down, &cost),
+        rate("shared_tests", headline, arms.iter().map(|arm| rate_cell(arm, matrix)).collect()),
+        rate("own_tests", "Own Tests", arms.iter().map(|arm| own_tests_cell(&arm.counted)).collect()),
+        amount("files_generated", "Files Generated", Unit::Count, Direction::Up, &|row| count(row.run.files_generated)),
+        amount("lines_generated", "Lines Generated", Unit::Count, Direction::None, &|row| count(row.run.lines_generated)),
+        amount("total_calls", "Agent Calls", Unit::Count, Direction::Down, &|row| count(row.run.total_calls)),
+    ];
+    for column in score_columns(group) {
+        let cells = arms.iter().map(|arm| number_cell(&arm.counted, &|row| newest_score(row, &column.metric))).collect();
+        let metric = Metric {
+            label: column.metric.clone(),
+            name: column.metric,
+            unit: column.unit,
+            direction: column.direction,
+            kind: MetricKind::Score,
+        };
+        rows.push((metric, cells));
+    }
+    rows
+}
+
+fn number_cell(rows: &[&RunRow], value: &dyn Fn(&RunRow) -> Option<f64>) -> Cell {
+    let figure = figure(rows, value);
+    Cell { value: figure.as_ref().map(|figure| figure.summary.mean), passed: None, total: None, figure, estimate: None }
+}
+
+fn rate_cell(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Cell {
+    let estimate = pass_rate(&arm.counted, matrix);
+    Cell {
+        value: estimate.as_ref().map(|estimate| estimate.value),
+        passed: estimate.as_ref().and_then(|estimate| estimate.passed),
+        total: estimate.as_ref().and_then(|estimate| estimate.total),
+        figure: figure(&arm.counted, |row| counts(row, matrix).map(|(passed, total)| passed as f64 / total as f64)),
+        estimate,
+    }
+}
+
+/// Own tests: counts as they are. 0 of 0 is a measurement without a rate.
+fn own_tests_cell(rows: &[&RunRow]) -> Cell {
+    let known: Vec<(u64, u64)> = rows.iter().filter_map(|row| row.run.own_tests_passed.zip(row.run.own_tests_total)).collect();
+    let sums = (!known.is_empty()).then(|| known.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1)));
+    Cell {
+        value: None,
+        passed: sums.map(|(passed, _)| passed),
+        total: sums.map(|(_, total)| total),
+        figure: figure(rows, |row| {
+            let (passed, total) = row.run.own_tests_passed.zip(row.run.own_tests_total)?;
+            (total > 0).then(|| passed as f64 / total as f64)
+        }),
+        estimate: None,
+    }
+}
+
+/// Finds the leader on the numbers shown. A missing value anywhere means no winner: the absent arm might have won.
+fn winner(metric: &Metric, cells: &[Cell], arms: &[ArmRuns<'_>]) -> Winner {
+    let is_own_tests = metric.name == "own_tests";
+    let values: Option<Vec<f64>> =
+        cells.iter().map(|cell| if is_own_tests { cell.passed.map(|passed| passed as f64) } else { cell.value }).collect();
+    let sign = match metric.direction {
+        Direction::Up => 1.0,
+        Direction::Down => -1.0,
+        Direction::None => return Winner::NotAvailable,
+    };
+    let Some(values) = values.filter(|values| values.len() > 1) else { return Winner::NotAvailable };
+    let mut ranked: Vec<usize> = (0..values.len()).collect();
+    ranked.sort_by(|left, right| (sign * values[*right]).total_cmp(&(sign * values[*left])));
+    let (leader, second) = (ranked[0], ranked[1]);
+    if !arms[leader].can_win() {
+        return Winner::NotAvailable;
+    }
+    if values[leader].total_cmp(&values[second]).is_eq() {
+        return Winner::Tie;
+    }
+    let (won, lost) = (values[leader], values[second]);
+    let delta = match metric.unit {
+        // The numbers of own tests differ in kind, not in degree.
+        _ if is_own_tests => None,
+        Unit::Fraction => Some(Delta { value: (won - lost) * 100.0, unit: DeltaUnit::PercentagePoints }),
+        Unit::Points => Some(Delta { value: won - lost, unit: DeltaUnit::Points }),
+        Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => {
+            (lost != 0.0).then(|| Delta { value: (won - lost) / lost.abs() * 100.0, unit: DeltaUnit::Percent })
+        }
+    };
+    Winner::Leads { arm: leader, over: second, delta }
+}
+
+/// Fewer runs a side than this support no verdict about runs.
+const MIN_RUNS: u64 = 3;
+/// Fewer items than this support no verdict about items.
+const MIN_ITEMS: u64 = 6;
+
+fn evidence(metric: &Metric, cells: &[Cell]) -> Evidence {
+    if metric.name == "own_tests" {
+        return Evidence::OwnTests;
+    }
+    let over_items = cells.iter().all(|cell| cell.estimate.as_ref().is_some_and(|estimate| estimate.n_of == "questions"));
+    let n: Option<Vec<u64>> = cells
+        .iter()
+        .map(|cell| {
+            if over_items { cell.estimate.as_ref().map(|estimate| estimate.n) } else { cell.figure.as_ref().map(|figure| figure.summary.n) }
+        })
+        .collect();
+    let Some(n) = n else { return Evidence::NoData };
+    let (least, n_of) = if over_items { (MIN_ITEMS, "questions") } else { (MIN_RUNS, "runs") };
+    if n.iter().any(|count| *count < least) {
+        Evidence::TooFew { n, n_of: n_of.to_owned() }
+    } else {
+        Evidence::Intervals { n, n_of: n_of.to_owned() }
+    }
+}
+
+impl Cell {
+    /// Returns the interval that belongs to the value shown.
+    pub fn interval(&self) -> Option<Interval> {
+        match &self.estimate {
+            Some(estimate) => estimate.interval,
+            None => self.figure.as_ref().and_then(|figure| figure.interval),
+        }
+    }
+}
+
+fn flips(first: &ArmRuns<'_>, second: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Option<Flips> {
+    let (first, second) = (majority(first, matrix), majority(second, matrix));
+    let mut flips = Flips { shared: 0, both_passed: 0, only_first: 0, only_second: 0, neither: 0 };
+    for (item, first_passed) in &first {
+        let Some(second_passed) = second.get(item) else { continue };
+        flips.shared += 1;
+        match (first_passed, second_passed) {
+            (true, true) => flips.both_passed += 1,
+            (true, false) => flips.only_first += 1,
+            (false, true) => flips.only_second += 1,
+            (false, false) => flips.neither += 1,
+        }
+    }
+    (flips.shared > 0).then_some(flips)
+}
+
+/// Whether the arm passed each item it has counted outcomes for.
+pub(super) fn majority(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> BTreeMap<u32, bool> {
+    let mut counts = BTreeMap::<u32, (u64, u64)>::new();
+    for row in arm.counted.iter().flat_map(|row| matrix.rows_of(&row.run.id)) {
+        for (item, status) in row.items.iter().zip(&row.statuses).filter(|(_, status)| status.is_counted()) {
+            let entry = counts.entry(*item).or_default();
+            entry.0 += u64::from(*status == crate::domain::ItemStatus::Pass);
+            entry.1 += 1;
+        }
+    }
+    counts.into_iter().map(|(item, (passed, counted))| (item, 2 * passed > counted)).collect()
+}

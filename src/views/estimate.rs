@@ -1,0 +1,202 @@
+//! Pass rates with their intervals.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{ItemKind, ItemStatus, RunId, Unit};
+use crate::stats::{Interval, mean_interval, wilson};
+use crate::warehouse::{OutcomeMatrix, RunRow};
+
+/// All intervals are two-sided at this confidence.
+pub(super) const CONFIDENCE: f64 = 0.95;
+
+/// How an estimate's interval was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Wilson's interval over the items of one attempt each.
+    Wilson,
+    /// Wilson's interval over the tests of one run: holds if they were independent, and knows nothing of run-to-run variation.
+    WilsonOneRun,
+    /// Student's t over item means: several attempts at each item.
+    TOverItems,
+    /// Student's t over runs.
+    TOverRuns,
+    /// The source's own standard error.
+    StatedError,
+    /// A figure the source published, without counts or error.
+    Stated,
+    /// One value, or values without spread: no interval.
+    None,
+}
+
+/// A point with its interval, what it was counted over, and what was left out. Never apart.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Estimate {
+    /// A share between 0 and 1.
+    pub value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    pub n: u64,
+    /// What n counts: `questions`, `tests`, `criteria`, `checks` or `runs`.
+    pub n_of: &'static str,
+    pub method: Method,
+    /// Outcomes asked for but missing: outages, unjudged, or absent while other arms have them.
+    pub missing: u64,
+    /// Passed and counted outcomes over all runs, where counts are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+}
+
+/// Estimates an arm's pass rate from the best evidence its runs have: outcomes, else counts, else a published figure.
+pub(super) fn pass_rate(rows: &[&RunRow], matrix: &OutcomeMatrix) -> Option<Estimate> {
+    let outcomes: Vec<&RunId> = rows.iter().map(|row| &row.run.id).filter(|id| !matrix.rows_of(id).is_empty()).collect();
+    if !rows.is_empty() && outcomes.len() == rows.len() {
+        return from_outcomes(&outcomes, matrix);
+    }
+    from_counts(rows).or_else(|| from_stated(rows))
+}
+
+/// Counts of one run, from its header or its outcomes.
+pub(super) fn counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)> {
+    let (mut passed, mut total) = (0, 0);
+    for status in matrix.rows_of(&row.run.id).iter().flat_map(|matrix_row| &matrix_row.statuses).filter(|status| status.is_counted()) {
+        total += 1;
+        passed += u64::from(*status == ItemStatus::Pass);
+    }
+    if total > 0 {
+        Some((passed, total))
+    } else {
+        row.run.shared_tests_passed.zip(row.run.shared_tests_total).filter(|(_, total)| *total > 0)
+    }
+}
+
+fn from_outcomes(runs: &[&RunId], matrix: &OutcomeMatrix) -> Option<Estimate> {
+    let kind = matrix.items.first()?.key.kind;
+    // Passed and counted outcomes by item, and by run.
+    let mut items = vec![(0u64, 0u64); matrix.items.len()];
+    let mut by_run = Vec::with_capacity(runs.len());
+    let mut missing = 0;
+    let mut attempts = 0u64;
+    for run in runs {
+        let (mut passed, mut total) = (0u64, 0u64);
+        for row in matrix.rows_of(run) {
+            attempts += 1;
+            missing += (matrix.items.len() - row.items.len()) as u64;
+            for (item, status) in row.items.iter().zip(&row.statuses) {
+                if status.is_counted() {
+                    let is_pass = u64::from(*status == ItemStatus::Pass);
+                    items[*item as usize].0 += is_pass;
+                    items[*item as usize].1 += 1;
+                    passed += is_pass;
+                    total += 1;
+                } else if status.is_missing() {
+                    missing += 1;
+                }
+            }
+        }
+        by_run.push((passed, total));
+    }
+    let (passed, total) = by_run.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    if total == 0 {
+        return None;
+    }
+    let shared =
+        |value, interval, n, n_of, method| Estimate { value, interval, n, n_of, method, missing, passed: Some(passed), total: Some(total) };
+    match kind {
+        ItemKind::Question => {
+            let means: Vec<f64> =
+                items.iter().filter(|(_, counted)| *counted > 0).map(|(passed, counted)| *passed as f64 / *counted as f64).collect();
+            let n = means.len() as u64;
+            Some(if attempts == 1 {
+                shared(passed as f64 / total as f64, wilson(passed, total, CONFIDENCE), n, kind.plural(), Method::Wilson)
+            } else {
+                let value = means.iter().sum::<f64>() / n as f64;
+                let interval = mean_interval(&means, CONFIDENCE).map(|interval| interval.clipped(0.0, 1.0));
+                shared(value, interval, n, kind.plural(), if interval.is_some() { Method::TOverItems } else { Method::None })
+            })
+        }
+        ItemKind::Test | ItemKind::Criterion | ItemKind::Check => {
+            let mut estimate = over_runs(&by_run, kind.plural())?;
+            estimate.missing = missing;
+            Some(estimate)
+        }
+    }
+}
+
+/// Estimates over runs that share one artefact each: the run is the unit, its tests are not independent trials.
+fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
+    let rates: Vec<f64> = by_run.iter().filter(|(_, total)| *total > 0).map(|(passed, total)| *passed as f64 / *total as f64).collect();
+    let (passed, total) = by_run.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let shared = |value, interval, n, n_of, method| Estimate {
+        value,
+        interval,
+        n,
+        n_of,
+        method,
+        missing: 0,
+        passed: Some(passed),
+        total: Some(total),
+    };
+    match rates.len() {
+        0 => None,
+        1 => Some(shared(rates[0], wilson(passed, total, CONFIDENCE), total, item_word, Method::WilsonOneRun)),
+        n => {
+            let interval = mean_interval(&rates, CONFIDENCE).map(|interval| interval.clipped(0.0, 1.0));
+            let method = if interval.is_some() { Method::TOverRuns } else { Method::None };
+            Some(shared(rates.iter().sum::<f64>() / n as f64, interval, n as u64, "runs", method))
+        }
+    }
+}
+
+fn from_counts(rows: &[&RunRow]) -> Option<Estimate> {
+    let by_run: Vec<(u64, u64)> = rows.iter().filter_map(|row| row.run.shared_tests_passed.zip(row.run.shared_tests_total)).collect();
+    let without = rows.len() - by_run.len();
+    let mut estimate = over_runs(&by_run, ItemKind::Test.plural())?;
+    // A run without counts is missing as a whole; how many tests that is, nobody said.
+    estimate.missing = without as u64;
+    Some(estimate)
+}
+
+/// Takes the mean of the runs' published rates; a single run's stated standard error gives an interval.
+fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
+    let scores: Vec<_> = rows
+        .iter()
+        .filter_map(|row| {
+            let named = |score: &&crate::domain::ScoreRecord| {
+                matches!(score.metric.as_str(), "accuracy" | "pass_rate") && score.unit == Unit::Fraction
+            };
+            let score = row.run.scores.iter().filter(named).max_by_key(|score| score.revision)?;
+            Some((score.value?, score.standard_error, score.n))
+        })
+        .collect();
+    let missing = (rows.len() - scores.len()) as u64;
+    let base = Estimate {
+        value: 0.0,
+        interval: None,
+        n: scores.len() as u64,
+        n_of: "runs",
+        method: Method::Stated,
+        missing,
+        passed: None,
+        total: None,
+    };
+    match scores.as_slice() {
+        [] => None,
+        [(value, error, n)] => {
+            let half = error.filter(|error| *error > 0.0).map(|error| 1.959_963_984_540_054 * error);
+            let interval = half.and_then(|half| Interval::new(value - half, value + half)).map(|interval| interval.clipped(0.0, 1.0));
+            let method = if interval.is_some() { Method::StatedError } else { Method::Stated };
+            let (n, n_of) = n.map_or((1, "runs"), |n| (n, "items"));
+            Some(Estimate { value: *value, interval, method, n, n_of, ..base })
+        }
+        several => {
+            let values: Vec<f64> = several.iter().map(|(value, _, _)| *value).collect();
+            let interval = mean_interval(&values, CONFIDENCE).map(|interval| interval.clipped(0.0, 1.0));
+            let method = if interval.is_some() { Method::TOverRuns } else { Method::Stated };
+            Some(Estimate { value: values.iter().sum::<f64>() / values.len() as f64, interval, method, ..base })
+        }
+    }
+}

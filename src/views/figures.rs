@@ -1,0 +1,100 @@
+//! Money, tokens and time of an arm, with how many runs they are known for.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::Run;
+use crate::stats::{Interval, Summary, mean_interval, quantile, summary};
+use crate::warehouse::RunRow;
+
+use super::estimate::CONFIDENCE;
+
+/// How many of the arm's runs have a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Coverage {
+    pub known: u64,
+    pub runs: u64,
+}
+
+/// A number per run over an arm's runs.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Figure {
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// Student's t over the runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    pub coverage: Coverage,
+}
+
+/// A skewed number per run: median and 90th percentile.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Spread {
+    pub median: f64,
+    /// Absent for a single run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p90: Option<f64>,
+    pub coverage: Coverage,
+}
+
+/// A sum of money; a lower bound where some of it is unknown.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Money {
+    pub usd: f64,
+    pub is_lower_bound: bool,
+    pub coverage: Coverage,
+}
+
+/// Summarises one number per run.
+pub(super) fn figure(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -> Option<Figure> {
+    let values: Vec<f64> = rows.iter().filter_map(|row| value(row)).collect();
+    let coverage = Coverage { known: values.len() as u64, runs: rows.len() as u64 };
+    Some(Figure { summary: summary(&values)?, interval: mean_interval(&values, CONFIDENCE), coverage })
+}
+
+pub(super) fn spread(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -> Option<Spread> {
+    let values: Vec<f64> = rows.iter().filter_map(|row| value(row)).collect();
+    let coverage = Coverage { known: values.len() as u64, runs: rows.len() as u64 };
+    let p90 = if values.len() > 1 { quantile(&values, 0.9) } else { None };
+    Some(Spread { median: quantile(&values, 0.5)?, p90, coverage })
+}
+
+/// Adds up what the runs cost. A run whose items are priced in part gives a lower bound.
+pub(super) fn money(rows: &[&RunRow]) -> Option<Money> {
+    let (mut usd, mut known, mut is_lower_bound) = (0.0, 0, false);
+    for row in rows {
+        match (row.run.cost_usd, row.items) {
+            (Some(cost), _) => {
+                usd += cost;
+                known += 1;
+            }
+            (None, Some(items)) if items.with_cost > 0 => {
+                usd += items.cost_usd;
+                known += 1;
+                is_lower_bound |= items.with_cost < items.lines;
+            }
+            (None, _) => is_lower_bound = true,
+        }
+    }
+    (known > 0).then_some(Money { usd, is_lower_bound, coverage: Coverage { known, runs: rows.len() as u64 } })
+}
+
+/// A run's cost: its own figure, else the sum over its items where every item has one.
+pub(super) fn cost(row: &RunRow) -> Option<f64> {
+    row.run.cost_usd.or_else(|| row.items.filter(|items| items.lines > 0 && items.with_cost == items.lines).map(|items| items.cost_usd))
+}
+
+/// A run's duration: its own figure. Items may have run side by side, so their sum is not it.
+pub(super) fn duration(row: &RunRow) -> Option<f64> {
+    row.run.duration_seconds
+}
+
+/// A run's tokens, cache included: its own figure, else the sum over its items where every item has both parts.
+pub(super) fn tokens(row: &RunRow) -> Option<f64> {
+    let of_run = |run: &Run| run.total_tokens.or_else(|| run.input_tokens?.checked_add(run.output_tokens?));
+    let of_items = || {
+        let items = row.items.filter(|items| items.lines > 0 && items.with_input == items.lines && items.with_output == items.lines)?;
+        items.input_tokens.checked_add(items.output_tokens)
+    };
+    of_run(&row.run).or_else(of_items).map(|tokens| tokens as f64)
+}

@@ -1,0 +1,274 @@
+//! Who leads on a suite, and over suites.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{Direction, Filter, Unit};
+use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
+
+use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
+use super::estimate::{Estimate, Method, counts, pass_rate};
+use super::figures::{Coverage, Figure, Money, Spread, duration, figure, money, spread, tokens};
+
+/// What a board is ordered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SortKey {
+    PassRate,
+    Cost,
+    CostPerSolved,
+    Tokens,
+    Duration,
+    Approach,
+    Model,
+}
+
+/// A named figure that the runs of a suite carry beside the pass rate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ScoreColumn {
+    pub metric: String,
+    pub unit: Unit,
+    pub direction: Direction,
+}
+
+/// One arm's line.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Entry {
+    #[serde(flatten)]
+    pub arm: Arm,
+    pub runs: u64,
+    /// Runs that an outage or an interrupt ended: left out of every figure.
+    pub excluded_runs: u64,
+    /// Counted runs that did not complete.
+    pub failed_runs: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pass_rate: Option<Estimate>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Money>,
+    /// Total cost over solved items; absent where nothing was solved or a part of the cost is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_per_solved_usd: Option<f64>,
+    /// Per run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Figure>,
+    /// Per run, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Spread>,
+    /// By [`ScoreColumn::metric`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub scores: BTreeMap<String, Figure>,
+    /// Runs whose published figures disagree with their own counts beyond rounding.
+    pub disagreeing_runs: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newest: Option<DateTime<Utc>>,
+}
+
+/// One suite's board.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SuiteBoard {
+    pub suite: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suite_version: Option<String>,
+    /// The file an imported board came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Distinct items with outcomes; 0 where the runs hold only counts.
+    pub items: u64,
+    /// Attempts at each item in the run with most of them.
+    pub attempts: u32,
+    pub score_columns: Vec<ScoreColumn>,
+    pub entries: Vec<Entry>,
+}
+
+/// Every selected suite's board.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Board {
+    pub suites: Vec<SuiteBoard>,
+    /// Selected runs that tombstones hide.
+    pub retracted: u64,
+    /// Names were mapped by the configuration.
+    pub aliased: bool,
+    pub sorted_by: SortKey,
+}
+
+/// Builds the boards of the selected runs: every batch of an arm counts.
+pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, sort: SortKey) -> Board {
+    let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
+    Board {
+        suites: groups.iter().map(|group| suite_board(warehouse, group, sort)).collect(),
+        retracted: retracted(warehouse, filter),
+        aliased: !warehouse.aliases().is_empty(),
+        sorted_by: sort,
+    }
+}
+
+pub(super) fn retracted(warehouse: &Warehouse, filter: &Filter) -> u64 {
+    warehouse.hidden().iter().filter(|hidden| filter.matches(&hidden.run)).count() as u64
+}
+
+/// Returns the outcomes of all the group's counted runs.
+pub(super) fn group_matrix(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> OutcomeMatrix {
+    warehouse.matrix(group.arms.iter().flat_map(|arm| &arm.counted).map(|row| &row.run.id))
+}
+
+pub(super) fn suite_board(warehouse: &Warehouse, group: &SuiteGroup<'_>, sort: SortKey) -> SuiteBoard {
+    let matrix = group_matrix(warehouse, group);
+    let mut entries: Vec<Entry> = group.arms.iter().map(|arm| entry(arm, &matrix)).collect();
+    order(&mut entries, sort);
+    SuiteBoard {
+        suite: group.suite.clone(),
+        suite_version: group.suite_version.clone(),
+        source: group.source.clone(),
+        items: matrix.items.len() as u64,
+        attempts: matrix.rows.iter().map(|row| row.attempt).max().unwrap_or(1),
+        score_columns: score_columns(group),
+        entries,
+    }
+}
+
+fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Entry {
+    let rows = &arm.counted;
+    let cost_sum = money(rows);
+    let solved: Option<u64> = rows.iter().map(|row| counts(row, matrix).map(|(passed, _)| passed)).sum();
+    let mut scores = BTreeMap::new();
+    let metrics: BTreeSet<&str> = rows.iter().flat_map(|row| &row.run.scores).map(|score| score.metric.as_str()).collect();
+    for metric in metrics {
+        if let Some(figure) = figure(rows, |row| newest_score(row, metric)) {
+            scores.insert(metric.to_owned(), figure);
+        }
+    }
+    Entry {
+        arm: arm.arm.clone(),
+        runs: rows.len() as u64,
+        excluded_runs: arm.excluded.len() as u64,
+        failed_runs: rows.iter().filter(|row| row.run.status != crate::domain::RunStatus::Completed).count() as u64,
+        pass_rate: pass_rate(rows, matrix),
+        cost_per_solved_usd: match (&cost_sum, solved) {
+            (Some(money), Some(solved)) if !money.is_lower_bound && solved > 0 => Some(money.usd / solved as f64),
+            _ => None,
+        },
+        cost: cost_sum,
+        tokens: figure(rows, tokens),
+        duration: spread(rows, duration),
+        scores,
+        disagreeing_runs: rows.iter().filter(|row| row.run.stated.iter().any(|stated| stated.disagrees() == Some(true))).count() as u64,
+        newest: rows.iter().filter_map(|row| row.run.timestamp).max(),
+    }
+}
+
+/// Returns the newest revision of a named score of a run.
+pub(super) fn newest_score(row: &RunRow, metric: &str) -> Option<f64> {
+    row.run.scores.iter().filter(|score| score.metric == metric).max_by_key(|score| score.revision)?.value
+}
+
+/// Lists the named figures of a group's runs. One that means different things in two runs is listed as the first has it.
+pub(super) fn score_columns(group: &SuiteGroup<'_>) -> Vec<ScoreColumn> {
+    let mut columns = BTreeMap::new();
+    for score in group.arms.iter().flat_map(|arm| &arm.counted).flat_map(|row| &row.run.scores) {
+        // The pass rate has its own column.
+        if !matches!(score.metric.as_str(), "accuracy" | "pass_rate") {
+            columns.entry(score.metric.clone()).or_insert((score.unit, score.direction));
+        }
+    }
+    columns.into_iter().map(|(metric, (unit, direction))| ScoreColumn { metric, unit, direction }).collect()
+}
+
+/// Orders by the key, best first, unknown last; equal ones by name.
+fn order(entries: &mut [Entry], sort: SortKey) {
+    let number = |entry: &Entry| match sort {
+        SortKey::PassRate => entry.pass_rate.as_ref().map(|estimate| -estimate.value),
+        SortKey::Cost => entry.cost.as_ref().map(|money| money.usd / money.coverage.known as f64),
+        SortKey::CostPerSolved => entry.cost_per_solved_usd,
+        SortKey::Tokens => entry.tokens.as_ref().map(|figure| figure.summary.mean),
+        SortKey::Duration => entry.duration.as_ref().map(|spread| spread.median),
+        SortKey::Approach | SortKey::Model => None,
+    };
+    entries.sort_by(|left, right| {
+        let by_name = match sort {
+            SortKey::Model => left.arm.model.cmp(&right.arm.model),
+            _ => std::cmp::Ordering::Equal,
+        };
+        let known_first = |entry: &Entry| number(entry).map_or((true, 0.0), |value| (false, value));
+        let (left_key, right_key) = (known_first(left), known_first(right));
+        by_name.then(left_key.0.cmp(&right_key.0)).then(left_key.1.total_cmp(&right_key.1)).then_with(|| left.arm.cmp(&right.arm))
+    });
+}
+
+/// How suites are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pooling {
+    /// The mean of the suites' rates: every suite weighs the same.
+    Macro,
+    /// All outcomes together: every item weighs the same.
+    Micro,
+}
+
+/// One arm over the suites it has rates for.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct OverallEntry {
+    #[serde(flatten)]
+    pub arm: Arm,
+    pub rate: f64,
+    /// Suites with a rate, of those on the board.
+    pub suites: Coverage,
+    /// Counted outcomes over those suites, where all are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcomes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Money>,
+}
+
+/// A board over suites. Arms with rates on fewer suites are not comparable with the others and stand after them.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Overall {
+    pub pooling: Pooling,
+    pub suites: Vec<String>,
+    pub entries: Vec<OverallEntry>,
+}
+
+/// Puts the boards together. A micro mean needs counts; an arm with a suite without them has none.
+pub fn overall(board: &Board, pooling: Pooling) -> Overall {
+    let suites: Vec<String> = board.suites.iter().map(|suite| suite.suite.clone()).collect();
+    let mut arms = BTreeMap::<&Arm, Vec<&Entry>>::new();
+    for entry in board.suites.iter().flat_map(|suite| &suite.entries).filter(|entry| entry.pass_rate.is_some()) {
+        arms.entry(&entry.arm).or_default().push(entry);
+    }
+    let mut entries: Vec<OverallEntry> = arms
+        .into_iter()
+        .filter_map(|(arm, entries)| {
+            let rates: Vec<&Estimate> = entries.iter().filter_map(|entry| entry.pass_rate.as_ref()).collect();
+            let passed: Option<u64> = rates.iter().map(|rate| rate.passed).sum();
+            let outcomes: Option<u64> = rates.iter().map(|rate| rate.total).sum();
+            let rate = match pooling {
+                Pooling::Macro => rates.iter().map(|rate| rate.value).sum::<f64>() / rates.len() as f64,
+                Pooling::Micro => passed? as f64 / outcomes.filter(|total| *total > 0)? as f64,
+            };
+            let costs: Vec<&Money> = entries.iter().filter_map(|entry| entry.cost.as_ref()).collect();
+            let cost = (!costs.is_empty()).then(|| Money {
+                usd: costs.iter().map(|money| money.usd).sum(),
+                is_lower_bound: costs.len() < entries.len() || costs.iter().any(|money| money.is_lower_bound),
+                coverage: Coverage {
+                    known: costs.iter().map(|money| money.coverage.known).sum(),
+                    runs: entries.iter().map(|entry| entry.runs).sum(),
+                },
+            });
+            let suites = Coverage { known: rates.len() as u64, runs: suites.len() as u64 };
+            Some(OverallEntry { arm: arm.clone(), rate, suites, outcomes, cost })
+        })
+        .collect();
+    entries.sort_by(|left, right| {
+        right.suites.known.cmp(&left.suites.known).then(right.rate.total_cmp(&left.rate)).then_with(|| left.arm.cmp(&right.arm))
+    });
+    Overall { pooling, suites, entries }
+}
+
+impl Estimate {
+    /// Says whether the figure is the source's own and not counted here.
+    pub fn is_stated(&self) -> bool {
+        matches!(self.method, Method::Stated | Method::StatedError)
+    }
+}

@@ -1,0 +1,327 @@
+//! Suites, runs and their items.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{CostSource, Direction, Filter, ItemOutcome, ItemStatus, Run, Unit};
+use crate::stats::{Interval, wilson};
+use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
+
+use super::arm::Arm;
+use super::estimate::{CONFIDENCE, counts};
+use super::figures::{cost, tokens};
+
+/// One suite of the store in a line.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SuiteLine {
+    pub suite: String,
+    pub runs: u64,
+    pub arms: u64,
+    pub approaches: Vec<String>,
+    pub models: u64,
+    pub versions: u64,
+    /// Sources of imported runs.
+    pub sources: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newest: Option<DateTime<Utc>>,
+}
+
+/// One run in a line.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct RunLine {
+    pub id: String,
+    pub suite: String,
+    #[serde(flatten)]
+    pub arm: Arm,
+    pub status: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<DateTime<Utc>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// Wilson's, over the counted outcomes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+/// A figure the source published, and what its own counts give.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StatedLine {
+    pub name: String,
+    pub unit: Unit,
+    pub stated: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recomputed: Option<f64>,
+    /// Beyond rounding; absent where there is nothing to compare with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disagrees: Option<bool>,
+}
+
+/// A named score of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ScoreLineView {
+    pub metric: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    pub unit: Unit,
+    pub direction: Direction,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n: Option<u64>,
+    pub revision: u32,
+}
+
+/// Everything about one run but its items.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct RunPage {
+    #[serde(flatten)]
+    pub line: RunLine,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    pub cost_source: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_read_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_calls: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_tests_passed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_tests_total: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files_generated: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines_generated: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_index: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suite_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub git_rev: Option<String>,
+    pub tags: BTreeMap<String, String>,
+    /// Where an imported run came from: label and value.
+    pub provenance: Vec<(String, String)>,
+    pub stated: Vec<StatedLine>,
+    pub scores: Vec<ScoreLineView>,
+    /// Outcomes by status, over all attempts.
+    pub statuses: BTreeMap<String, u64>,
+    /// Outcomes over all attempts.
+    pub outcomes: u64,
+    /// What the items are: `questions`, `tests`, …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item_word: Option<String>,
+}
+
+/// One outcome of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ItemRow {
+    pub item: String,
+    pub kind: String,
+    pub evaluator: String,
+    pub attempt: u32,
+    pub status: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+}
+
+/// Some of a run's outcomes.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ItemPage {
+    pub run: String,
+    /// From 1.
+    pub page: u64,
+    pub pages: u64,
+    pub first: u64,
+    pub rows: Vec<ItemRow>,
+    pub total: u64,
+}
+
+/// Lists the suites of the selected runs.
+pub fn suite_lines(warehouse: &Warehouse, filter: &Filter) -> Vec<SuiteLine> {
+    let mut suites = BTreeMap::<&str, Vec<&Run>>::new();
+    for row in warehouse.select(filter) {
+        suites.entry(&row.run.suite).or_default().push(&row.run);
+    }
+    fn distinct<'a, T: Ord>(runs: &[&'a Run], of: impl Fn(&'a Run) -> T) -> Vec<T> {
+        runs.iter().map(|run| of(run)).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+    }
+    suites
+        .into_iter()
+        .map(|(suite, runs)| SuiteLine {
+            suite: suite.to_owned(),
+            runs: runs.len() as u64,
+            arms: distinct(&runs, Arm::of).len() as u64,
+            approaches: distinct(&runs, |run| run.approach.clone()),
+            models: distinct(&runs, |run| &run.model).len() as u64,
+            versions: distinct(&runs, |run| &run.suite_version).len() as u64,
+            sources: distinct(&runs, |run| run.provenance.as_ref().map(|from| from.file.clone())).into_iter().flatten().collect(),
+            newest: runs.iter().filter_map(|run| run.timestamp).max(),
+        })
+        .collect()
+}
+
+/// Says one run in a line.
+pub fn run_line(row: &RunRow, matrix: &OutcomeMatrix) -> RunLine {
+    let run = &row.run;
+    let counted = counts(row, matrix);
+    RunLine {
+        id: run.id.to_string(),
+        suite: run.suite.clone(),
+        arm: Arm::of(run),
+        status: run.status.name().to_owned(),
+        timestamp: run.timestamp,
+        passed: counted.map(|(passed, _)| passed),
+        total: counted.map(|(_, total)| total),
+        interval: counted.and_then(|(passed, total)| wilson(passed, total, CONFIDENCE)),
+        cost_usd: cost(row),
+        tokens: tokens(row),
+        duration_seconds: run.duration_seconds,
+        batch: run.batch_id.clone(),
+        source: run.provenance.as_ref().map(|from| from.file.clone()),
+    }
+}
+
+/// Says everything about one run but its items.
+pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
+    let run = &row.run;
+    let matrix = warehouse.matrix([&run.id]);
+    let mut statuses = BTreeMap::<String, u64>::new();
+    for status in matrix.rows.iter().flat_map(|row| &row.statuses) {
+        *statuses.entry(status.name().to_owned()).or_default() += 1;
+    }
+    let provenance = run.provenance.as_ref().map_or_else(Vec::new, |from| {
+        let some = |label: &str, value: &Option<String>| value.clone().map(|value| (label.to_owned(), value));
+        [
+            Some(("importer".to_owned(), from.importer.clone())),
+            Some(("file".to_owned(), from.file.clone())),
+            Some(("sha256".to_owned(), from.sha256.clone())),
+            some("map", &from.map),
+            some("map sha256", &from.map_sha256),
+            some("source", &from.url),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    });
+    RunPage {
+        line: run_line(row, &matrix),
+        error: run.error.clone(),
+        cost_source: match cost(row) {
+            Some(_) if run.cost_usd.is_none() => CostSource::Reported.name().to_owned(),
+            _ => run.cost_source.name().to_owned(),
+        },
+        input_tokens: run.input_tokens,
+        output_tokens: run.output_tokens,
+        cache_write_tokens: run.usage.and_then(|usage| usage.cache_write),
+        cache_read_tokens: run.usage.and_then(|usage| usage.cache_read),
+        total_calls: run.total_calls,
+        own_tests_passed: run.own_tests_passed,
+        own_tests_total: run.own_tests_total,
+        files_generated: run.files_generated,
+        lines_generated: run.lines_generated,
+        agent: run.agent.clone(),
+        run_index: run.run_index,
+        seed: run.seed,
+        suite_version: run.suite_version.clone(),
+        tool_version: run.tool_version.clone(),
+        git_rev: run.git.as_ref().map(|git| git.rev.clone()),
+        tags: run.tags.clone(),
+        provenance,
+        stated: run.stated.iter().map(stated_line).collect(),
+        scores: run
+            .scores
+            .iter()
+            .map(|score| ScoreLineView {
+                metric: score.metric.clone(),
+                value: score.value,
+                unit: score.unit,
+                direction: score.direction,
+                standard_error: score.standard_error,
+                n: score.n,
+                revision: score.revision,
+            })
+            .collect(),
+        outcomes: statuses.values().sum(),
+        statuses,
+        item_word: matrix.items.first().map(|item| item.key.kind.plural().to_owned()),
+    }
+}
+
+fn stated_line(figure: &crate::domain::StatedFigure) -> StatedLine {
+    StatedLine {
+        name: figure.name.clone(),
+        unit: figure.unit,
+        stated: figure.value,
+        recomputed: figure.recomputed,
+        disagrees: figure.disagrees(),
+    }
+}
+
+/// Splits a run's outcomes into pages of `per_page`.
+pub fn items_of(run: &str, outcomes: &[ItemOutcome], per_page: usize) -> Vec<ItemPage> {
+    let chunks: Vec<&[ItemOutcome]> = outcomes.chunks(per_page.max(1)).collect();
+    let pages = chunks.len() as u64;
+    (1..)
+        .zip(chunks)
+        .map(|(page, chunk)| ItemPage {
+            run: run.to_owned(),
+            page,
+            pages,
+            first: (page - 1) * per_page as u64 + 1,
+            rows: chunk.iter().map(item_row).collect(),
+            total: outcomes.len() as u64,
+        })
+        .collect()
+}
+
+fn item_row(outcome: &ItemOutcome) -> ItemRow {
+    ItemRow {
+        item: outcome.item.clone(),
+        kind: outcome.kind.name().to_owned(),
+        evaluator: outcome.evaluator.clone(),
+        attempt: outcome.attempt,
+        status: ItemStatus::name(outcome.status).to_owned(),
+        cluster: outcome.cluster.clone(),
+        score: outcome.score,
+        cost_usd: outcome.cost_usd,
+        duration_seconds: outcome.duration_seconds,
+        input_tokens: outcome.input_tokens,
+        output_tokens: outcome.output_tokens,
+    }
+}

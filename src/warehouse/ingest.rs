@@ -1,0 +1,375 @@
+//! From the files of a store to a snapshot: what the last one already knows is kept, everything else is parsed in parallel.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use crate::domain::{Problem, RunId, visible};
+use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, parse_header, read_header, to_json};
+
+use super::intern::{Keys, Texts, number};
+use super::items::{Block, Cell};
+use super::open::{ItemTotals, Progress};
+use super::snapshot::{Bytes, HeaderUnit, ItemUnit, Snapshot, StoredKey, StoredRow, status_byte};
+use super::unit::Stamp;
+
+/// Large enough that the dictionary of a block repeats, small enough that two cores stay busy and memory small.
+const BLOCK_BYTES: u64 = 16 << 20;
+
+/// A file of item lines to read.
+#[derive(Clone, Debug)]
+pub(super) struct ItemFile {
+    pub path: PathBuf,
+    /// The run of a journal; none for the items of an import, whose lines name their runs.
+    pub journal_of: Option<RunId>,
+}
+
+/// Returns a snapshot of what the stores hold now, and whether it differs from `old`.
+pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Progress) -> (Snapshot, bool) {
+    let mut old = old.unwrap_or_default();
+    let known_headers = old.headers.len();
+    let headers = header_units(contents, std::mem::take(&mut old.headers), progress);
+    let files: Vec<(ItemFile, Option<Stamp>)> = item_files(contents, headers.iter().map(|(unit, _)| unit))
+        .into_iter()
+        .map(|file| (Stamp::of(&file.path).ok(), file))
+        .map(|(stamp, file)| (file, stamp))
+        .collect();
+
+    let mut known: HashMap<String, ItemUnit> = std::mem::take(&mut old.items).into_iter().map(|unit| (unit.path.clone(), unit)).collect();
+    let known_units = known.len();
+    let mut units: Vec<Option<ItemUnit>> = Vec::with_capacity(files.len());
+    let mut fresh = Vec::new();
+    for (file, stamp) in files {
+        let path = path_text(&file.path);
+        match known.remove(&path).filter(|unit| Some(unit.stamp) == stamp) {
+            Some(unit) => units.push(Some(unit)),
+            None => {
+                fresh.push((units.len(), file, stamp.unwrap_or_default()));
+                units.push(None);
+            }
+        }
+    }
+    let headers_changed = headers.iter().any(|(_, is_new)| *is_new) || headers.len() != known_headers;
+    let changed = headers_changed || !fresh.is_empty() || known_units != units.len();
+
+    let mut merge = Merge::over(old);
+    let parsed = parse_files(&fresh, progress);
+    for ((place, file, stamp), parsed) in fresh.iter().zip(parsed) {
+        units[*place] = Some(merge.unit(path_text(&file.path), *stamp, parsed));
+    }
+    let snapshot = Snapshot {
+        headers: headers.into_iter().map(|(unit, _)| unit).collect(),
+        items: units.into_iter().flatten().collect(),
+        ..merge.finish()
+    };
+    (snapshot, changed)
+}
+
+/// Reads every header file that changed. The flag says whether it was read now.
+fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress) -> Vec<(HeaderUnit, bool)> {
+    struct Source<'a> {
+        path: &'a Path,
+        scores: Option<&'a Path>,
+        is_sealed: bool,
+    }
+    let sources: Vec<Source<'_>> = contents
+        .iter()
+        .flat_map(|contents| {
+            let own = contents.headers.iter().map(|file| Source { path: &file.path, scores: file.scores.as_deref(), is_sealed: false });
+            let sealed = contents.sealed.iter().map(|pair| Source { path: &pair.runs, scores: None, is_sealed: true });
+            own.chain(sealed)
+        })
+        .collect();
+    let old: HashMap<String, HeaderUnit> = old.into_iter().map(|unit| (unit.path.clone(), unit)).collect();
+    progress.begin("reading runs", sources.len() as u64);
+    let units = sources
+        .par_iter()
+        .map(|source| {
+            let path = path_text(source.path);
+            let stamp = Stamp::of(source.path).unwrap_or_default();
+            let scores_stamp = source.scores.and_then(|path| Stamp::of(path).ok());
+            progress.advance(1);
+            match old.get(&path).filter(|unit| unit.stamp == stamp && unit.scores_stamp == scores_stamp) {
+                Some(unit) => (unit.clone(), false),
+                None => {
+                    let (runs, problems) = read_runs(source.path, source.scores, source.is_sealed);
+                    (HeaderUnit { path, stamp, scores_stamp, runs, problems }, true)
+                }
+            }
+        })
+        .collect();
+    progress.end();
+    units
+}
+
+fn read_runs(path: &Path, scores: Option<&Path>, is_sealed: bool) -> (Vec<String>, Vec<Problem>) {
+    if is_sealed {
+        let (runs, problems) = SealedReader::runs(path);
+        return (runs.iter().map(to_json).collect(), problems);
+    }
+    match read_header(path) {
+        Ok(mut run) => {
+            let mut problems = Vec::new();
+            if let Some(scores) = scores {
+                run.scores.extend(ScoreLine::read_all(scores, &mut problems).into_iter().map(|line| line.score));
+            }
+            (vec![to_json(&run)], problems)
+        }
+        Err(problems) => (Vec::new(), problems.0),
+    }
+}
+
+/// Lists the item files that belong to readable headers.
+pub(super) fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item = &'a HeaderUnit>) -> Vec<ItemFile> {
+    let with_journal: HashSet<String> = contents
+        .iter()
+        .flat_map(|contents| &contents.headers)
+        .filter(|header| header.items.is_some())
+        .map(|header| path_text(&header.path))
+        .collect();
+    let run_of: HashMap<&str, RunId> = headers
+        .filter(|unit| with_journal.contains(&unit.path))
+        .filter_map(|unit| {
+            let [run] = unit.runs.as_slice() else { return None };
+            Some((unit.path.as_str(), parse_header(run.as_bytes(), &unit.path, None, None).ok()?.id))
+        })
+        .collect();
+    let mut files = Vec::new();
+    for contents in contents {
+        for header in &contents.headers {
+            let run = header.items.as_ref().and_then(|_| run_of.get(path_text(&header.path).as_str()));
+            if let (Some(items), Some(run)) = (&header.items, run) {
+                files.push(ItemFile { path: items.clone(), journal_of: Some(run.clone()) });
+            }
+        }
+        files.extend(contents.sealed.iter().filter_map(|pair| pair.items.clone()).map(|path| ItemFile { path, journal_of: None }));
+    }
+    files
+}
+
+/// One file's blocks in order, and why reading ended early if it did.
+#[derive(Default)]
+struct Parsed {
+    blocks: Vec<Block>,
+    failure: Option<String>,
+}
+
+fn parse_files(files: &[(usize, ItemFile, Stamp)], progress: &Progress) -> Vec<Parsed> {
+    struct Task {
+        file: usize,
+        start: u64,
+        end: u64,
+    }
+    if files.is_empty() {
+        return Vec::new();
+    }
+    progress.begin("reading outcomes", files.iter().map(|(_, _, stamp)| stamp.bytes).sum());
+    let mut parsed: Vec<Parsed> = files.iter().map(|_| Parsed::default()).collect();
+    let mut tasks = Vec::new();
+    for (file, (_, item_file, stamp)) in files.iter().enumerate() {
+        if item_file.journal_of.is_none() {
+            parsed[file] = parse_compressed(&item_file.path, progress);
+        } else {
+            let mut start = 0;
+            while start < stamp.bytes {
+                let end = (start + BLOCK_BYTES).min(stamp.bytes);
+                tasks.push(Task { file, start, end });
+                start = end;
+            }
+        }
+    }
+    let blocks: Vec<io::Result<Block>> = tasks
+        .par_iter()
+        .map_init(Vec::new, |buffer, task| {
+            let (_, file, _) = &files[task.file];
+            read_lines(&file.path, task.start, task.end, buffer)?;
+            progress.advance(task.end - task.start);
+            Ok(Block::parse(buffer, file.journal_of.as_ref()))
+        })
+        .collect();
+    for (task, block) in tasks.iter().zip(blocks) {
+        match block {
+            Ok(block) => parsed[task.file].blocks.push(block),
+            Err(error) => parsed[task.file].failure = Some(format!("cannot read: {error}")),
+        }
+    }
+    progress.end();
+    parsed
+}
+
+/// Fills the buffer with the lines that begin in `start..end`.
+fn read_lines(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
+    buffer.clear();
+    let mut file = File::open(path)?;
+    // One byte before the start tells whether a line begins exactly there.
+    let from = start.saturating_sub(1);
+    file.seek(SeekFrom::Start(from))?;
+    buffer.reserve(usize::try_from(end - from).unwrap_or(0) + (64 << 10));
+    (&mut file).take(end - from).read_to_end(buffer)?;
+    if start > 0 {
+        let first = memchr::memchr(b'\n', buffer).map_or(buffer.len(), |place| place + 1);
+        if first == buffer.len() && buffer.last() != Some(&b'\n') {
+            // One line covers the whole range: it belongs to the range where it began.
+            buffer.clear();
+            return Ok(());
+        }
+        buffer.drain(..first);
+    }
+    if buffer.last().is_some_and(|last| *last != b'\n') {
+        let mut rest = BufReader::with_capacity(64 << 10, file);
+        rest.by_ref().take(MAX_LINE_BYTES as u64).read_until(b'\n', buffer)?;
+    }
+    Ok(())
+}
+
+/// Decompresses blocks of whole lines on this thread and parses a few of them at once.
+fn parse_compressed(path: &Path, progress: &Progress) -> Parsed {
+    let mut parsed = Parsed::default();
+    let mut reader = match SealedReader::items(path) {
+        Ok(reader) => reader,
+        Err(error) => return Parsed { failure: Some(format!("cannot read: {error}")), ..parsed },
+    };
+    let mut rest = Vec::new();
+    loop {
+        let mut texts = Vec::new();
+        let mut at_end = false;
+        while texts.len() < rayon::current_num_threads().max(2) && !at_end {
+            let mut text = std::mem::take(&mut rest);
+            let wanted = usize::try_from(BLOCK_BYTES).unwrap_or(usize::MAX);
+            text.reserve(wanted);
+            match reader.by_ref().take(BLOCK_BYTES).read_to_end(&mut text) {
+                Ok(0) => at_end = true,
+                Ok(_) if text.len() > MAX_LINE_BYTES + wanted => {
+                    parsed.failure = Some(format!("has a line of more than {MAX_LINE_BYTES} bytes"));
+                    at_end = true;
+                }
+                Ok(_) => {
+                    let whole = memchr::memrchr(b'\n', &text).map_or(0, |place| place + 1);
+                    rest = text.split_off(whole);
+                }
+                Err(error) => {
+                    parsed.failure = Some(format!("cannot be read to its end: {error}"));
+                    at_end = true;
+                }
+            }
+            texts.push(text);
+        }
+        parsed.blocks.extend(texts.par_iter().map(|text| Block::parse(text, None)).collect::<Vec<_>>());
+        if at_end {
+            progress.advance(Stamp::of(path).map_or(0, |stamp| stamp.bytes));
+            return parsed;
+        }
+    }
+}
+
+/// The dictionaries that all units share.
+struct Merge {
+    runs: Texts,
+    keys: Keys,
+    item_sets: Vec<Vec<u32>>,
+    set_numbers: HashMap<Vec<u32>, u32>,
+}
+
+impl Merge {
+    fn over(old: Snapshot) -> Self {
+        let mut merge = Self { runs: Texts::default(), keys: Keys::default(), item_sets: Vec::new(), set_numbers: HashMap::new() };
+        for run in &old.run_ids {
+            merge.runs.intern(run);
+        }
+        for key in &old.keys {
+            merge.keys.intern(key.kind, &key.evaluator, &key.item, key.cluster.as_deref());
+        }
+        for set in old.item_sets {
+            merge.set(set);
+        }
+        merge
+    }
+
+    fn set(&mut self, keys: Vec<u32>) -> u32 {
+        if let Some(set) = self.set_numbers.get(&keys) {
+            return *set;
+        }
+        let set = number(self.item_sets.len());
+        self.item_sets.push(keys.clone());
+        self.set_numbers.insert(keys, set);
+        set
+    }
+
+    fn unit(&mut self, path: String, stamp: Stamp, parsed: Parsed) -> ItemUnit {
+        let mut problems = Vec::new();
+        let shown = visible(&path);
+        let mut first_line = 1;
+        let mut totals: HashMap<u32, ItemTotals> = HashMap::new();
+        let mut cells = Vec::with_capacity(parsed.blocks.iter().map(|block| block.cells.len()).sum());
+        for block in parsed.blocks {
+            problems.extend(block.problems.into_iter().map(|(line, message)| Problem::at_line(&shown, first_line + line, message)));
+            first_line += block.lines;
+            let runs: Vec<u32> = block.runs.texts.iter().map(|run| self.runs.intern(run)).collect();
+            let keys: Vec<u32> = block
+                .keys
+                .entries
+                .iter()
+                .map(|entry| self.keys.intern(entry.key.kind, &entry.key.evaluator, &entry.key.item, entry.cluster.as_deref()))
+                .collect();
+            for (run, block_totals) in runs.iter().zip(&block.totals) {
+                totals.entry(*run).or_default().merge(block_totals);
+            }
+            cells.extend(block.cells.iter().map(|cell| Cell { run: runs[cell.run as usize], key: keys[cell.key as usize], ..*cell }));
+        }
+        if let Some(failure) = parsed.failure {
+            problems.push(Problem::in_file(&shown, failure));
+        }
+        let mut totals: Vec<(u32, ItemTotals)> = totals.into_iter().collect();
+        totals.sort_by_key(|(run, _)| *run);
+        ItemUnit { path, stamp, rows: self.rows(cells), totals, problems }
+    }
+
+    /// Groups the cells by run and attempt; of several revisions the highest stands.
+    fn rows(&mut self, mut cells: Vec<Cell>) -> Vec<StoredRow> {
+        // Stable, so that of two lines of one revision the later one stands.
+        cells.sort_by_key(|cell| (cell.run, cell.attempt, cell.key, cell.revision));
+        let mut rows = Vec::new();
+        for group in cells.chunk_by(|left, right| (left.run, left.attempt) == (right.run, right.attempt)) {
+            let (mut keys, mut statuses) = (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()));
+            for same in group.chunk_by(|left, right| left.key == right.key) {
+                let newest = same[same.len() - 1];
+                keys.push(newest.key);
+                statuses.push(status_byte(newest.status));
+            }
+            rows.push(StoredRow { run: group[0].run, attempt: group[0].attempt, items: self.set(keys), statuses: Bytes(statuses) });
+        }
+        rows
+    }
+
+    fn finish(self) -> Snapshot {
+        let keys = self.keys.entries.into_iter().map(|entry| StoredKey {
+            kind: entry.key.kind,
+            evaluator: entry.key.evaluator,
+            item: entry.key.item,
+            cluster: entry.cluster,
+        });
+        Snapshot { headers: Vec::new(), items: Vec::new(), run_ids: self.runs.texts, keys: keys.collect(), item_sets: self.item_sets }
+    }
+}
+
+/// A path as text for the cache; paths that are not UTF-8 are refused by the scan.
+pub(super) fn path_text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Reads one file's item lines strictly in order, for the segments.
+pub(super) fn each_item_line(file: &ItemFile, each: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut each = each;
+    let mut good = |_: usize, line: Result<&[u8], _>| {
+        if let Ok(line) = line {
+            each(line);
+        }
+    };
+    match file.journal_of {
+        Some(_) => for_each_line(BufReader::with_capacity(1 << 20, File::open(&file.path)?), &mut good),
+        None => for_each_line(BufReader::with_capacity(1 << 20, SealedReader::items(&file.path)?), &mut good),
+    }
+}

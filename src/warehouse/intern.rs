@@ -1,0 +1,101 @@
+//! Names to small numbers.
+
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::domain::{ItemKey, ItemKind};
+
+/// Numbers every distinct text in the order of first sight.
+#[derive(Default)]
+pub(super) struct Texts {
+    pub texts: Vec<String>,
+    index: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl Texts {
+    pub fn intern(&mut self, text: &str) -> u32 {
+        let Self { texts, index, hasher } = self;
+        let hash = hasher.hash_one(text);
+        let next = number(texts.len());
+        let found =
+            *index.entry(hash, |id| texts[*id as usize] == text, |id| hasher.hash_one(texts[*id as usize].as_str())).or_insert(next).get();
+        if found == next {
+            texts.push(text.to_owned());
+        }
+        found
+    }
+}
+
+/// An item's identity and cluster, as the dictionary keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct KeyEntry {
+    pub key: ItemKey,
+    pub cluster: Option<String>,
+}
+
+/// Numbers every distinct item key in the order of first sight. The first cluster seen for a key stays.
+#[derive(Default)]
+pub(super) struct Keys {
+    pub entries: Vec<KeyEntry>,
+    index: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    /// The key that followed each key last time: item files repeat one order, so this guess is nearly always right and spares the
+    /// hash.
+    following: Vec<u32>,
+    last: u32,
+}
+
+impl Keys {
+    pub fn intern(&mut self, kind: ItemKind, evaluator: &str, item: &str, cluster: Option<&str>) -> u32 {
+        let is = |entry: &KeyEntry| entry.key.item == item && entry.key.kind == kind && entry.key.evaluator == evaluator;
+        let guess = self.following.get(self.last as usize).copied().unwrap_or(0);
+        if self.entries.get(guess as usize).is_some_and(is) {
+            self.last = guess;
+            return guess;
+        }
+        let Self { entries, index, hasher, .. } = self;
+        let hash = hasher.hash_one((kind, evaluator, item));
+        let next = number(entries.len());
+        let rehash = |id: &u32| {
+            let key = &entries[*id as usize].key;
+            hasher.hash_one((key.kind, key.evaluator.as_str(), key.item.as_str()))
+        };
+        let found = *index.entry(hash, |id| is(&entries[*id as usize]), rehash).or_insert(next).get();
+        if found == next {
+            let key = ItemKey { kind, evaluator: evaluator.to_owned(), item: item.to_owned() };
+            self.entries.push(KeyEntry { key, cluster: cluster.map(str::to_owned) });
+            self.following.push(0);
+        }
+        if let Some(following) = self.following.get_mut(self.last as usize) {
+            *following = found;
+        }
+        self.last = found;
+        found
+    }
+}
+
+/// Dictionaries hold at most `u32::MAX` names: 4 billion would not fit in memory either.
+pub(super) fn number(length: usize) -> u32 {
+    u32::try_from(length).expect("a dictionary of more than four billion names does not fit in memory")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_keep_their_numbers_in_any_order() {
+        let mut keys = Keys::default();
+        let names: Vec<String> = (0..500).map(|index| format!("q{index}")).collect();
+        let first: Vec<u32> = names.iter().map(|name| keys.intern(ItemKind::Question, "e", name, None)).collect();
+        let again: Vec<u32> = names.iter().map(|name| keys.intern(ItemKind::Question, "e", name, None)).collect();
+        assert_eq!(first, again);
+        let mut backwards: Vec<u32> = names.iter().rev().map(|name| keys.intern(ItemKind::Question, "e", name, Some("c"))).collect();
+        backwards.reverse();
+        assert_eq!(first, backwards);
+        assert_ne!(keys.intern(ItemKind::Test, "e", "q1", None), first[1], "another kind is another item");
+        assert_eq!(keys.entries.len(), 501);
+    }
+}

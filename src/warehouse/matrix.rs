@@ -1,0 +1,47 @@
+//! The outcomes of one suite as plain slices: which run passed which item at which attempt.
+
+use std::sync::Arc;
+
+use crate::domain::{ItemKey, ItemStatus, RunId};
+
+/// One item of a suite.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MatrixItem {
+    pub key: ItemKey,
+    pub cluster: Option<String>,
+}
+
+/// One attempt of one run at all the items it has outcomes for.
+#[derive(Clone, Debug)]
+pub struct MatrixRow {
+    pub run: RunId,
+    /// Counts from 1.
+    pub attempt: u32,
+    /// Indices into [`OutcomeMatrix::items`], ascending; shared by the rows that saw the same items.
+    pub items: Arc<[u32]>,
+    /// One status per index, in the same order.
+    pub statuses: Vec<ItemStatus>,
+}
+
+/// A suite's items and outcomes. Items are sorted by kind, evaluator and name; rows by run id and attempt.
+#[derive(Clone, Debug, Default)]
+pub struct OutcomeMatrix {
+    pub items: Vec<MatrixItem>,
+    pub rows: Vec<MatrixRow>,
+}
+
+impl MatrixRow {
+    /// Returns the outcome at one item, if there is one.
+    pub fn status(&self, item: u32) -> Option<ItemStatus> {
+        self.items.binary_search(&item).ok().map(|place| self.statuses[place])
+    }
+}
+
+impl OutcomeMatrix {
+    /// Returns the rows of one run, by attempt.
+    pub fn rows_of(&self, run: &RunId) -> &[MatrixRow] {
+        let start = self.rows.partition_point(|row| row.run < *run);
+        let length = self.rows[start..].partition_point(|row| row.run == *run);
+        &self.rows[start..start + length]
+    }
+}

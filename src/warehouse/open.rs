@@ -1,0 +1,373 @@
+//! Opening the stores: scan, ingest what is new, merge by id, hide what was retracted.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{Aliases, Filter, ItemKind, ItemStatus, Problem, Run, RunId};
+use crate::results::{Contents, ItemLine, Retractions, Store, parse_header, scan};
+
+use super::ingest::{self, ItemFile, path_text};
+use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix};
+use super::snapshot::{Snapshot, byte_status};
+
+/// What to open.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The first is the main one; further ones are read only. Runs of the same id are taken from the first that has them.
+    pub stores: Vec<PathBuf>,
+    /// Single result files beside the stores.
+    pub files: Vec<PathBuf>,
+    /// Where derived files may be kept; without one nothing is.
+    pub cache: Option<PathBuf>,
+    pub aliases: Aliases,
+}
+
+/// Reports long work. All calls may come from several threads.
+#[derive(Clone, Copy)]
+pub struct Progress<'a> {
+    pub begin: &'a (dyn Fn(&'static str, u64) + Sync),
+    pub advance: &'a (dyn Fn(u64) + Sync),
+    pub end: &'a (dyn Fn() + Sync),
+}
+
+impl Progress<'_> {
+    pub const SILENT: Progress<'static> = Progress { begin: &|_, _| {}, advance: &|_| {}, end: &|| {} };
+
+    pub(super) fn begin(&self, what: &'static str, total: u64) {
+        (self.begin)(what, total);
+    }
+
+    pub(super) fn advance(&self, by: u64) {
+        (self.advance)(by);
+    }
+
+    pub(super) fn end(&self) {
+        (self.end)();
+    }
+}
+
+/// Sums over a run's item lines of revision 0. A sum goes with how many lines had the value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ItemTotals {
+    pub lines: u64,
+    pub cost_usd: f64,
+    pub with_cost: u64,
+    pub duration_seconds: f64,
+    pub with_duration: u64,
+    pub input_tokens: u64,
+    pub with_input: u64,
+    pub output_tokens: u64,
+    pub with_output: u64,
+}
+
+impl ItemTotals {
+    pub(super) fn add(&mut self, item: &ItemLine<'_>) {
+        self.lines += 1;
+        if let Some(cost) = item.cost_usd {
+            self.cost_usd += cost;
+            self.with_cost += 1;
+        }
+        if let Some(seconds) = item.duration_seconds {
+            self.duration_seconds += seconds;
+            self.with_duration += 1;
+        }
+        if let Some(tokens) = item.input_tokens {
+            self.input_tokens = self.input_tokens.saturating_add(tokens);
+            self.with_input += 1;
+        }
+        if let Some(tokens) = item.output_tokens {
+            self.output_tokens = self.output_tokens.saturating_add(tokens);
+            self.with_output += 1;
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.lines += other.lines;
+        self.cost_usd += other.cost_usd;
+        self.with_cost += other.with_cost;
+        self.duration_seconds += other.duration_seconds;
+        self.with_duration += other.with_duration;
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.with_input += other.with_input;
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.with_output += other.with_output;
+    }
+}
+
+/// A run and what its items add up to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRow {
+    /// Suite, approach and model under their aliases.
+    pub run: Run,
+    /// Absent when the run has no item lines.
+    pub items: Option<ItemTotals>,
+}
+
+/// A run that a tombstone hides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hidden {
+    pub run: Run,
+    pub reason: String,
+}
+
+/// Everything the stores hold, in memory.
+pub struct Warehouse {
+    pub(super) runs: Vec<RunRow>,
+    hidden: Vec<Hidden>,
+    problems: Vec<Problem>,
+    unfinished: usize,
+    aliases: Aliases,
+    pub(super) files: Vec<ItemFile>,
+    pub(super) cache: Option<PathBuf>,
+    snapshot: Snapshot,
+    /// Where the snapshot goes when it is new.
+    unsaved: Option<PathBuf>,
+    /// By run: the item unit its outcomes come from.
+    unit_of: HashMap<RunId, u32>,
+    run_numbers: HashMap<RunId, u32>,
+}
+
+impl Warehouse {
+    /// Reads what changed since the last time. Never fails: what cannot be read is a problem, and the rest goes on.
+    pub fn open(options: &Options, progress: &Progress) -> Self {
+        let stores: Vec<Store> = options.stores.iter().map(Store::at).collect();
+        let mut contents: Vec<Contents> = stores.iter().map(scan).collect();
+        contents.push(Contents::of_files(&options.files));
+        let mut problems: Vec<Problem> = contents.iter_mut().flat_map(|contents| std::mem::take(&mut contents.problems)).collect();
+        let snapshot_path = options.cache.as_ref().map(|cache| cache.join(snapshot_name(&options.stores)));
+        let old = snapshot_path.as_deref().and_then(Snapshot::load);
+        let (snapshot, changed) = ingest::ingest(&contents, old, progress);
+        problems.extend(snapshot.headers.iter().flat_map(|unit| unit.problems.iter().cloned()));
+        problems.extend(snapshot.items.iter().flat_map(|unit| unit.problems.iter().cloned()));
+
+        let mut retractions = Retractions::default();
+        for store in &stores {
+            let (standing, found) = Retractions::load(store);
+            retractions.standing.extend(standing.standing);
+            problems.extend(found);
+        }
+        let mut warehouse = Self {
+            runs: Vec::new(),
+            hidden: Vec::new(),
+            problems,
+            unfinished: contents.iter().map(|contents| contents.unfinished.len()).sum(),
+            aliases: options.aliases.clone(),
+            files: ingest::item_files(&contents, snapshot.headers.iter()),
+            cache: options.cache.clone(),
+            unsaved: snapshot_path.filter(|_| changed),
+            unit_of: HashMap::new(),
+            run_numbers: HashMap::new(),
+            snapshot,
+        };
+        warehouse.merge_runs(&contents, &retractions);
+        warehouse
+    }
+
+    /// Fills in the runs: the first of each id stands.
+    fn merge_runs(&mut self, contents: &[Contents], retractions: &Retractions) {
+        let item_units: HashMap<&str, u32> = self.snapshot.items.iter().zip(0..).map(|(unit, index)| (unit.path.as_str(), index)).collect();
+        let mut items_of_header: HashMap<String, String> = HashMap::new();
+        for contents in contents {
+            let own = contents.headers.iter().filter_map(|header| Some((&header.path, header.items.as_ref()?)));
+            let sealed = contents.sealed.iter().filter_map(|pair| Some((&pair.runs, pair.items.as_ref()?)));
+            items_of_header.extend(own.chain(sealed).map(|(header, items)| (path_text(header), path_text(items))));
+        }
+        let run_numbers: HashMap<&str, u32> = self.snapshot.run_ids.iter().zip(0..).map(|(id, number)| (id.as_str(), number)).collect();
+        let parsed: Vec<(usize, Run)> = self
+            .snapshot
+            .headers
+            .par_iter()
+            .enumerate()
+            .flat_map_iter(|(unit, header)| {
+                header.runs.iter().filter_map(move |json| Some((unit, parse_header(json.as_bytes(), &header.path, None, None).ok()?)))
+            })
+            .collect();
+        let mut first_of = HashMap::<RunId, usize>::with_capacity(parsed.len());
+        for (unit, mut run) in parsed {
+            let path = &self.snapshot.headers[unit].path;
+            if let Some(first) = first_of.get(&run.id) {
+                let first = &self.snapshot.headers[*first].path;
+                self.problems.push(
+                    Problem::in_file(
+                        crate::domain::visible(path),
+                        format!("duplicate id `{}`, also in {}", run.id, crate::domain::visible(first)),
+                    )
+                    .with_hint("the first one is used"),
+                );
+                continue;
+            }
+            first_of.insert(run.id.clone(), unit);
+            self.aliases.apply(&mut run);
+            let unit = items_of_header.get(path).and_then(|items| item_units.get(items.as_str())).copied();
+            let number = run_numbers.get(run.id.as_str()).copied();
+            let totals = unit.zip(number).and_then(|(unit, number)| {
+                let totals = &self.snapshot.items[unit as usize].totals;
+                totals.binary_search_by_key(&number, |(run, _)| *run).ok().map(|place| totals[place].1)
+            });
+            if let (Some(unit), Some(number)) = (unit, number) {
+                self.unit_of.insert(run.id.clone(), unit);
+                self.run_numbers.insert(run.id.clone(), number);
+            }
+            match retractions.reason(&run) {
+                Some(reason) => self.hidden.push(Hidden { reason: reason.to_owned(), run }),
+                None => self.runs.push(RunRow { run, items: totals }),
+            }
+        }
+        let order = |run: &Run| (run.suite.clone(), run.timestamp, run.id.clone());
+        self.runs.sort_by_cached_key(|row| order(&row.run));
+        self.hidden.sort_by_cached_key(|hidden| order(&hidden.run));
+    }
+
+    /// Returns the runs that no tombstone hides, by suite, time (unknown first) and id.
+    pub fn runs(&self) -> &[RunRow] {
+        &self.runs
+    }
+
+    /// Returns the selected runs.
+    pub fn select<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = &'a RunRow> {
+        self.runs.iter().filter(|row| filter.matches(&row.run))
+    }
+
+    pub fn hidden(&self) -> &[Hidden] {
+        &self.hidden
+    }
+
+    pub fn aliases(&self) -> &Aliases {
+        &self.aliases
+    }
+
+    /// Returns what could not be read, in the order of the stores.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Returns how many runs have a folder but no header yet.
+    pub fn unfinished(&self) -> usize {
+        self.unfinished
+    }
+
+    /// Returns the outcomes of the given runs at their headline items (see [`headline`]).
+    pub fn matrix<'a>(&self, runs: impl IntoIterator<Item = &'a RunId>) -> OutcomeMatrix {
+        let mut wanted: Vec<(&RunId, u32, u32)> =
+            runs.into_iter().filter_map(|id| Some((id, *self.unit_of.get(id)?, *self.run_numbers.get(id)?))).collect();
+        wanted.sort();
+        wanted.dedup();
+        // One pass over each unit's rows, whatever the number of runs in it.
+        let mut by_unit: BTreeMap<u32, HashMap<u32, usize>> = BTreeMap::new();
+        for (place, (_, unit, number)) in wanted.iter().enumerate() {
+            by_unit.entry(*unit).or_default().insert(*number, place);
+        }
+        let mut found = Vec::new();
+        for (unit, numbers) in &by_unit {
+            for row in &self.snapshot.items[*unit as usize].rows {
+                if let Some(place) = numbers.get(&row.run) {
+                    found.push((*place, row));
+                }
+            }
+        }
+        found.sort_by_key(|(place, row)| (*place, row.attempt));
+
+        let mut used = vec![false; self.snapshot.keys.len()];
+        let mut set_used = vec![false; self.snapshot.item_sets.len()];
+        for (_, row) in &found {
+            if !std::mem::replace(&mut set_used[row.items as usize], true) {
+                for key in &self.snapshot.item_sets[row.items as usize] {
+                    used[*key as usize] = true;
+                }
+            }
+        }
+        let keys = &self.snapshot.keys;
+        let Some(headline) = headline(used.iter().zip(keys).filter(|(used, _)| **used).map(|(_, key)| (key.kind, key.evaluator.as_str())))
+        else {
+            return OutcomeMatrix::default();
+        };
+        let mut items: Vec<(MatrixItem, u32)> = (0..)
+            .zip(keys)
+            .filter(|(number, key)| used[*number as usize] && is_headline(headline, key.kind, &key.evaluator))
+            .map(|(number, key)| {
+                let item = self.aliases.item.get(&key.item).unwrap_or(&key.item).clone();
+                let key_of = crate::domain::ItemKey { kind: key.kind, evaluator: key.evaluator.clone(), item };
+                (MatrixItem { key: key_of, cluster: key.cluster.clone() }, number)
+            })
+            .collect();
+        items.sort();
+        // Aliases can give two keys one name: they become one item.
+        const ABSENT: u32 = u32::MAX;
+        let mut index_of = vec![ABSENT; keys.len()];
+        let mut merged: Vec<MatrixItem> = Vec::with_capacity(items.len());
+        for (item, number) in items {
+            if merged.last().is_none_or(|last| last.key != item.key) {
+                merged.push(item);
+            }
+            index_of[number as usize] = super::intern::number(merged.len() - 1);
+        }
+        // For each used set: the places to take, in the order of the matrix's items.
+        let mut plans: HashMap<u32, (Arc<[u32]>, Vec<u32>)> = HashMap::new();
+        let rows = found
+            .into_iter()
+            .map(|(place, row)| {
+                let (indices, places) = plans.entry(row.items).or_insert_with(|| {
+                    let mut pairs: Vec<(u32, u32)> = (0..)
+                        .zip(&self.snapshot.item_sets[row.items as usize])
+                        .map(|(place, key)| (index_of[*key as usize], place))
+                        .filter(|(index, _)| *index != ABSENT)
+                        .collect();
+                    pairs.sort_unstable();
+                    pairs.dedup_by_key(|(index, _)| *index);
+                    (pairs.iter().map(|(index, _)| *index).collect(), pairs.iter().map(|(_, place)| *place).collect())
+                });
+                MatrixRow {
+                    run: wanted[place].0.clone(),
+                    attempt: row.attempt,
+                    items: Arc::clone(indices),
+                    statuses: places
+                        .iter()
+                        .map(|place| byte_status(row.statuses.0[*place as usize]).unwrap_or(ItemStatus::NotEvaluated))
+                        .collect(),
+                }
+            })
+            .filter(|row: &MatrixRow| !row.items.is_empty())
+            .collect();
+        OutcomeMatrix { items: merged, rows }
+    }
+
+    /// Writes what was learnt for the next command. A cache that cannot be written costs time, nothing else.
+    pub fn save_cache(&mut self) -> io::Result<()> {
+        match self.unsaved.take() {
+            Some(path) => self.snapshot.save(&path),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Picks the kind of item that the pass rate is about: questions, else shared tests, else criteria, else checks.
+fn headline<'a>(present: impl Iterator<Item = (ItemKind, &'a str)>) -> Option<ItemKind> {
+    let mut best: Option<ItemKind> = None;
+    for (kind, evaluator) in present {
+        if is_headline(kind, kind, evaluator) && best.is_none_or(|best| kind < best) {
+            best = Some(kind);
+        }
+    }
+    best
+}
+
+/// An approach's own tests and the functional tests are counted apart: they are not what every arm was asked.
+fn is_headline(headline: ItemKind, kind: ItemKind, evaluator: &str) -> bool {
+    kind == headline && !matches!(evaluator, "own_tests" | "functional_tests")
+}
+
+/// One snapshot per set of stores.
+fn snapshot_name(stores: &[PathBuf]) -> String {
+    let mut name = String::new();
+    for store in stores {
+        let path = std::path::absolute(store).unwrap_or_else(|_| store.clone());
+        name.push_str(&path_text(&path));
+        name.push('\n');
+    }
+    format!("snapshot-{}", &super::segment::digest(name.as_bytes())[..16])
+}

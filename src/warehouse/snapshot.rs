@@ -1,0 +1,199 @@
+//! What the last command learnt, on disk: runs, and one status byte per (run, attempt, item).
+//!
+//! One zstd frame with a checksum. A snapshot that is missing, damaged or of another version is as good as none.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{ItemKind, ItemStatus, Problem};
+
+use super::open::ItemTotals;
+use super::unit::Stamp;
+
+/// Changes whenever the meaning of what is stored changes.
+const VERSION: &str = concat!("evalreport snapshot 1 ", env!("CARGO_PKG_VERSION"));
+const COMPRESSION_LEVEL: i32 = 1;
+
+/// A file of headers: one run's header, or the runs of a sealed pair.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct HeaderUnit {
+    pub path: String,
+    pub stamp: Stamp,
+    /// The scores file's, where there is one.
+    pub scores_stamp: Option<Stamp>,
+    /// The runs in their wire form.
+    pub runs: Vec<String>,
+    pub problems: Vec<Problem>,
+}
+
+/// A file of item lines.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct ItemUnit {
+    pub path: String,
+    pub stamp: Stamp,
+    pub rows: Vec<StoredRow>,
+    /// By run: its index in [`Snapshot::run_ids`] and its totals.
+    pub totals: Vec<(u32, ItemTotals)>,
+    pub problems: Vec<Problem>,
+}
+
+/// One attempt of one run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct StoredRow {
+    /// Index into [`Snapshot::run_ids`].
+    pub run: u32,
+    pub attempt: u32,
+    /// Index into [`Snapshot::item_sets`].
+    pub items: u32,
+    /// One byte per item of the set; see [`status_byte`].
+    pub statuses: Bytes,
+}
+
+/// Bytes that are stored as such and not number by number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bytes(pub Vec<u8>);
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct StoredKey {
+    pub kind: ItemKind,
+    pub evaluator: String,
+    pub item: String,
+    pub cluster: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Snapshot {
+    pub headers: Vec<HeaderUnit>,
+    pub items: Vec<ItemUnit>,
+    pub run_ids: Vec<String>,
+    pub keys: Vec<StoredKey>,
+    /// Ascending indices into `keys`. Runs over the same items share one set.
+    pub item_sets: Vec<Vec<u32>>,
+}
+
+impl Snapshot {
+    /// Reads the snapshot; nothing when there is none that can be trusted.
+    pub fn load(path: &Path) -> Option<Self> {
+        let mut bytes = Vec::new();
+        zstd::Decoder::new(File::open(path).ok()?).ok()?.read_to_end(&mut bytes).ok()?;
+        let payload = bytes.strip_prefix(VERSION.as_bytes())?;
+        let snapshot: Self = postcard::from_bytes(payload).ok()?;
+        snapshot.is_consistent().then_some(snapshot)
+    }
+
+    /// Writes the snapshot beside its place and moves it there.
+    pub fn save(&self, path: &Path) -> io::Result<()> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        let file = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder)?;
+        let mut encoder = zstd::Encoder::new(file, COMPRESSION_LEVEL)?;
+        encoder.include_checksum(true)?;
+        encoder.write_all(VERSION.as_bytes())?;
+        encoder.write_all(&postcard::to_stdvec(self).map_err(io::Error::other)?)?;
+        encoder.finish()?.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    /// Every index points somewhere: the checksum guards against damage, this against a writer's mistake.
+    fn is_consistent(&self) -> bool {
+        let in_range = |index: u32, length: usize| (index as usize) < length;
+        self.item_sets.iter().flatten().all(|key| in_range(*key, self.keys.len()))
+            && self.items.iter().all(|unit| {
+                unit.totals.iter().all(|(run, _)| in_range(*run, self.run_ids.len()))
+                    && unit.rows.iter().all(|row| {
+                        in_range(row.run, self.run_ids.len())
+                            && in_range(row.items, self.item_sets.len())
+                            && row.statuses.0.len() == self.item_sets[row.items as usize].len()
+                            && row.statuses.0.iter().all(|byte| byte_status(*byte).is_some())
+                    })
+            })
+    }
+}
+
+/// Returns the stored byte of a status.
+pub(super) fn status_byte(status: ItemStatus) -> u8 {
+    match status {
+        ItemStatus::Pass => 1,
+        ItemStatus::Fail => 2,
+        ItemStatus::Error => 3,
+        ItemStatus::Limit => 4,
+        ItemStatus::Infra => 5,
+        ItemStatus::Skipped => 6,
+        ItemStatus::NotEvaluated => 7,
+    }
+}
+
+pub(super) fn byte_status(byte: u8) -> Option<ItemStatus> {
+    match byte {
+        1 => Some(ItemStatus::Pass),
+        2 => Some(ItemStatus::Fail),
+        3 => Some(ItemStatus::Error),
+        4 => Some(ItemStatus::Limit),
+        5 => Some(ItemStatus::Infra),
+        6 => Some(ItemStatus::Skipped),
+        7 => Some(ItemStatus::NotEvaluated),
+        _ => None,
+    }
+}
+
+impl Serialize for Bytes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = Bytes;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("bytes")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
+                Ok(Bytes(bytes.to_vec()))
+            }
+        }
+        deserializer.deserialize_bytes(Visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_has_a_byte_of_its_own() {
+        for status in ItemStatus::ALL {
+            assert_eq!(byte_status(status_byte(status)), Some(status));
+        }
+        assert_eq!(byte_status(0), None);
+    }
+
+    #[test]
+    fn a_damaged_snapshot_is_none() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("snapshot");
+        let snapshot = Snapshot { run_ids: vec!["r".to_owned(); 50], ..Snapshot::default() };
+        snapshot.save(&path).expect("a writable folder");
+        assert_eq!(Snapshot::load(&path).expect("just written").run_ids.len(), 50);
+        let bytes = fs::read(&path).expect("just written");
+        for cut in [0, 1, bytes.len() / 2, bytes.len() - 1] {
+            fs::write(&path, &bytes[..cut]).expect("a writable folder");
+            assert!(Snapshot::load(&path).is_none(), "cut at {cut}");
+        }
+        for place in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[place] ^= 0x10;
+            fs::write(&path, &damaged).expect("a writable folder");
+            if let Some(read) = Snapshot::load(&path) {
+                assert_eq!(read.run_ids, snapshot.run_ids, "flipped a bit at {place}");
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! A file the warehouse read, and how to see that it is still the same.
+
+use std::fs::Metadata;
+use std::io;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+
+/// What the file system says about a file's content without reading it.
+///
+/// On Unix the inode and the change time are part of it: a program can set a file's modification time, but not these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct Stamp {
+    pub bytes: u64,
+    modified_nanos: u64,
+    changed_nanos: i64,
+    inode: u64,
+}
+
+impl Stamp {
+    pub fn of(path: &Path) -> io::Result<Self> {
+        std::fs::metadata(path).map(|metadata| Self::from_metadata(&metadata))
+    }
+
+    fn from_metadata(metadata: &Metadata) -> Self {
+        let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let modified_nanos = modified.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(0));
+        #[cfg(unix)]
+        let (changed_nanos, inode) = {
+            use std::os::unix::fs::MetadataExt;
+            (metadata.ctime().wrapping_mul(1_000_000_000).wrapping_add(metadata.ctime_nsec()), metadata.ino())
+        };
+        #[cfg(not(unix))]
+        let (changed_nanos, inode) = (0, 0);
+        Self { bytes: metadata.len(), modified_nanos, changed_nanos, inode }
+    }
+}
