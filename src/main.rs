@@ -1,3 +1,7 @@
 //! Glue: hands the arguments to the library and exits with its code.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    evalreport::cli::main(std::env::args_os())
+}

@@ -1,1 +1,78 @@
-//! Arguments, printing, exit codes.
+//! Arguments, one file per command, printing, progress, exit codes, writing the site.
+
+mod arguments;
+mod build;
+mod compare;
+mod completions;
+mod doctor;
+mod export;
+mod failure;
+mod import;
+mod leaderboard;
+mod list;
+mod output;
+mod progress;
+mod retract;
+mod selection;
+mod settings;
+mod show;
+mod site_folder;
+mod sql;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use failure::Failure;
+use settings::Settings;
+
+/// What a command's exit code says. A panic is a bug and has its own.
+pub mod exit_code {
+    /// Done.
+    pub const DONE: u8 = 0;
+    /// Done, and the answer is negative: damage found.
+    pub const NEGATIVE: u8 = 1;
+    /// Bad arguments, configuration or data, and every refusal of `--strict`.
+    pub const BAD_INPUT: u8 = 2;
+}
+
+/// Runs one command and returns its exit code.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are answers; everything else is a wrong argument. A closed pipe is no reason to complain.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { exit_code::BAD_INPUT } else { exit_code::DONE });
+        }
+    };
+    match run(arguments) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            output::failure(&failure);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<u8, Failure> {
+    if let Command::Completions(completions) = &arguments.command {
+        return completions::run(completions);
+    }
+    let settings = Settings::new(&arguments.global)?;
+    match arguments.command {
+        Command::List(list) => list::run(&settings, &list),
+        Command::Show(show) => show::run(&settings, &show),
+        Command::Import(import) => import::run(&settings, &import),
+        Command::Retract(retract) => retract::run(&settings, &retract),
+        Command::Compare(compare) => compare::run(&settings, &compare),
+        Command::Leaderboard(leaderboard) => leaderboard::run(&settings, &leaderboard),
+        Command::Build(build) => build::run(&settings, &build),
+        Command::Sql(sql) => sql::run(&settings, &sql),
+        Command::Export(export) => export::run(&settings, &export),
+        Command::Doctor(doctor) => doctor::run(&settings, &doctor),
+        Command::Completions(completions) => completions::run(&completions),
+    }
+}

@@ -1,1 +1,67 @@
-//! stub
+//! Versioned JSON for programs.
+
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::Serialize;
+
+use crate::views::{Board, Comparison, Overall, RunPage, SuiteLine};
+
+/// The answer of a command with the name and version of its shape.
+#[derive(Serialize, JsonSchema)]
+pub struct Versioned<T> {
+    /// `evalreport/<command>/<version>`; the version changes when a field's meaning does or one goes away.
+    pub schema: String,
+    #[serde(flatten)]
+    pub answer: T,
+}
+
+/// What `compare` answers.
+#[derive(Serialize, JsonSchema)]
+pub struct CompareAnswer {
+    pub comparisons: Vec<Comparison>,
+    /// Selected runs that tombstones hide.
+    pub retracted: u64,
+}
+
+/// What `leaderboard` answers.
+#[derive(Serialize, JsonSchema)]
+pub struct LeaderboardAnswer {
+    #[serde(flatten)]
+    pub board: Board,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overall: Option<Overall>,
+}
+
+/// What `list` answers.
+#[derive(Serialize, JsonSchema)]
+pub struct ListAnswer {
+    pub suites: Vec<SuiteLine>,
+    pub runs: u64,
+    /// Selected runs that tombstones hide.
+    pub retracted: u64,
+    /// Runs with a folder but no header: in flight or abandoned.
+    pub unfinished: u64,
+}
+
+/// What `show` answers.
+#[derive(Serialize, JsonSchema)]
+pub struct ShowAnswer {
+    pub runs: Vec<RunPage>,
+}
+
+/// Writes an answer as one indented document.
+pub fn document<T: Serialize>(command: &str, answer: T) -> String {
+    let versioned = Versioned { schema: format!("evalreport/{command}/1"), answer };
+    let mut text = serde_json::to_string_pretty(&versioned).expect("views are JSON: their numbers are finite and their keys are text");
+    text.push('\n');
+    text
+}
+
+/// Returns the JSON Schema of every answer, by command.
+pub fn schemas() -> Vec<(&'static str, Schema)> {
+    vec![
+        ("compare", schema_for!(Versioned<CompareAnswer>)),
+        ("leaderboard", schema_for!(Versioned<LeaderboardAnswer>)),
+        ("list", schema_for!(Versioned<ListAnswer>)),
+        ("show", schema_for!(Versioned<ShowAnswer>)),
+    ]
+}

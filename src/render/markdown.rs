@@ -1,1 +1,62 @@
-//! stub
+//! Tables for pull requests and documents.
+
+use crate::domain::visible;
+
+use super::table::{Align, Table};
+
+/// Writes the table as GitHub-flavoured Markdown. Foreign text can make no markup.
+pub fn table(table: &Table) -> String {
+    let mut text = String::new();
+    if let Some(title) = &table.title {
+        text.push_str(&format!("### {}\n\n", escape(title)));
+    }
+    let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    text.push_str(&row(table.columns.iter().map(|column| escape(&column.name)).collect()));
+    let rule = |align: Align| match align {
+        Align::Left => "---".to_owned(),
+        Align::Right => "---:".to_owned(),
+    };
+    text.push_str(&row(table.columns.iter().map(|column| rule(column.align)).collect()));
+    for cells in &table.rows {
+        text.push_str(&row(cells.iter().map(|cell| escape(cell)).collect()));
+    }
+    if !table.notes.is_empty() {
+        text.push('\n');
+    }
+    for note in &table.notes {
+        text.push_str(&escape(note));
+        text.push_str("  \n");
+    }
+    text
+}
+
+/// Makes every character stand for itself: no links, images, mentions, tags or cell borders come out of data.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in visible(text).chars() {
+        match character {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '@' => escaped.push_str("&#64;"),
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '!' | '#' | '~' | '$' => {
+                escaped.push('\\');
+                escaped.push(character);
+            }
+            _ => escaped.push(character),
+        }
+    }
+    // A bare address would become a link.
+    escaped.replace("://", ":\u{200b}//").replace("www.", "www\u{200b}.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_makes_no_markup() {
+        assert_eq!(escape("![x](http://e/?a|b) <img> @me `c`"), "\\!\\[x\\](http:\u{200b}//e/?a\\|b) &lt;img&gt; &#64;me \\`c\\`");
+        assert_eq!(escape("a\nb"), "a␊b");
+    }
+}

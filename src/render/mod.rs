@@ -5,5 +5,6 @@ pub mod format;
 pub mod json;
 pub mod markdown;
 pub mod table;
+pub mod tables;
 pub mod terminal;
 pub mod words;

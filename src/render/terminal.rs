@@ -1,1 +1,157 @@
-//! stub
+//! Tables on a terminal or in a pipe.
+
+use comfy_table::{Cell, CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, TableStyle};
+use unicode_width::UnicodeWidthStr;
+
+use crate::domain::visible;
+
+use super::table::{Align, Table};
+
+/// How to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Columns of text a line may have.
+    pub width: usize,
+    pub color: bool,
+}
+
+const BOLD: &str = "\u{1b}[1m";
+const DIM: &str = "\u{1b}[2m";
+const RESET: &str = "\u{1b}[0m";
+
+/// Draws the table with its title in a box of its own, and its notes below.
+///
+/// Where it does not fit, columns of lesser rank are left out and named; what still does not fit is wrapped.
+pub fn table(table: &Table, style: Style) -> String {
+    let mut table = table.clone();
+    let dropped = fit(&mut table, style.width);
+    let lines = draw(&table, style.width);
+    let mut text = String::new();
+    let inner = lines.first().map_or(0, |line| line.width().saturating_sub(2));
+    if let Some(title) = &table.title {
+        let title = visible(title);
+        let title = clip(&title, inner.saturating_sub(2));
+        let padding = inner.saturating_sub(title.width() + 2);
+        text.push_str(&format!("┌{}┐\n", "─".repeat(inner)));
+        let shown = if style.color { format!("{BOLD}{title}{RESET}") } else { title };
+        text.push_str(&format!("│ {shown}{} │\n", " ".repeat(padding)));
+    }
+    for (index, line) in lines.iter().enumerate() {
+        if index == 0 && table.title.is_some() {
+            text.push_str(&line.replacen('┌', "├", 1).replacen('┐', "┤", 1));
+        } else {
+            text.push_str(line);
+        }
+        text.push('\n');
+    }
+    let mut notes = table.notes.clone();
+    if !dropped.is_empty() {
+        notes.push(format!("Left out at this width: {}. A wider terminal or --format csv|json has them.", dropped.join(", ")));
+    }
+    text.push_str(&paragraphs(&notes, style));
+    text
+}
+
+/// Wraps sentences, each on lines of its own.
+pub fn paragraphs(notes: &[String], style: Style) -> String {
+    let mut text = String::new();
+    for note in notes {
+        let wrapped = wrap(&visible(note), style.width);
+        if style.color {
+            text.push_str(DIM);
+        }
+        text.push_str(&wrapped);
+        if style.color {
+            text.push_str(RESET);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Leaves out columns of the highest rank, last ones first, until the table fits or only rank 0 is left.
+fn fit(table: &mut Table, width: usize) -> Vec<String> {
+    let mut dropped = Vec::new();
+    while natural_width(table) > width {
+        let Some((index, _)) = table
+            .columns
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|(_, column)| column.rank > 0)
+            .max_by_key(|(index, column)| (column.rank, *index))
+        else {
+            break;
+        };
+        dropped.extend(table.drop_columns(&[index]));
+    }
+    dropped.reverse();
+    dropped
+}
+
+fn natural_width(table: &Table) -> usize {
+    let columns = table.columns.iter().enumerate().map(|(index, column)| {
+        let cells = table.rows.iter().map(|row| visible(&row[index]).width());
+        cells.chain([visible(&column.name).width()]).max().unwrap_or(0) + 3
+    });
+    columns.sum::<usize>() + 1
+}
+
+/// Thin lines, and none between rows.
+const STYLE: TableStyle = TableStyle::new()
+    .top_border(LineStyle::new('┌', '─', '┬', '┐'))
+    .header_lines(ContentLineStyle::new('│', '│', '│'))
+    .header_separator(LineStyle::new('├', '─', '┼', '┤'))
+    .content_lines(ContentLineStyle::new('│', '│', '│'))
+    .bottom_border(LineStyle::new('└', '─', '┴', '┘'));
+
+fn draw(table: &Table, width: usize) -> Vec<String> {
+    let mut drawn = comfy_table::Table::new();
+    drawn.load_style(STYLE);
+    drawn.set_content_arrangement(ContentArrangement::Dynamic);
+    drawn.set_width(u16::try_from(width.max(20)).unwrap_or(u16::MAX));
+    if table.columns.iter().any(|column| !column.name.is_empty()) {
+        drawn.set_header(table.columns.iter().map(|column| Cell::new(visible(&column.name))).collect::<Vec<_>>());
+    }
+    for row in &table.rows {
+        drawn.add_row(row.iter().map(|cell| Cell::new(visible(cell))).collect::<Vec<_>>());
+    }
+    for (column, drawn) in table.columns.iter().zip(drawn.column_iter_mut()) {
+        drawn.set_cell_alignment(match column.align {
+            Align::Left => CellAlignment::Left,
+            Align::Right => CellAlignment::Right,
+        });
+    }
+    drawn.lines().collect()
+}
+
+fn clip(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut clipped = String::new();
+    for character in text.chars() {
+        if clipped.width() + 2 > width {
+            break;
+        }
+        clipped.push(character);
+    }
+    clipped.push('…');
+    clipped
+}
+
+fn wrap(text: &str, width: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is always a line");
+        if !line.is_empty() && line.width() + 1 + word.width() > width.max(20) {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.join("\n")
+}

@@ -49,6 +49,17 @@ pub struct Contents {
     pub problems: Vec<Problem>,
 }
 
+impl Contents {
+    /// Lists single result files, wherever they are, with what lies beside each.
+    pub fn of_files(files: &[PathBuf]) -> Self {
+        let headers = files.iter().map(|path| {
+            let beside = |name: &str| Some(path.with_extension("").join(name)).filter(|path| path.is_file());
+            HeaderFile { path: path.clone(), items: beside("items.jsonl"), scores: beside("scores.jsonl") }
+        });
+        Self { headers: headers.collect(), ..Self::default() }
+    }
+}
+
 /// Lists the store. A missing folder is an empty store.
 pub fn scan(store: &Store) -> Contents {
     let mut contents = Contents::default();

@@ -20,6 +20,8 @@ use super::snapshot::{Snapshot, byte_status};
 pub struct Options {
     /// The first is the main one; further ones are read only. Runs of the same id are taken from the first that has them.
     pub stores: Vec<PathBuf>,
+    /// Single result files beside the stores.
+    pub files: Vec<PathBuf>,
     /// Where derived files may be kept; without one nothing is.
     pub cache: Option<PathBuf>,
     pub aliases: Aliases,
@@ -135,6 +137,7 @@ impl Warehouse {
     pub fn open(options: &Options, progress: &Progress) -> Self {
         let stores: Vec<Store> = options.stores.iter().map(Store::at).collect();
         let mut contents: Vec<Contents> = stores.iter().map(scan).collect();
+        contents.push(Contents::of_files(&options.files));
         let mut problems: Vec<Problem> = contents.iter_mut().flat_map(|contents| std::mem::take(&mut contents.problems)).collect();
         let snapshot_path = options.cache.as_ref().map(|cache| cache.join(snapshot_name(&options.stores)));
         let old = snapshot_path.as_deref().and_then(Snapshot::load);

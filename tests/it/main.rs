@@ -1,1 +1,3 @@
 //! The one integration binary: linking polars is what costs, so it is linked once.
+
+mod architecture;

@@ -1,0 +1,256 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Which AI agent approach wins, by how much, and is that evidence.
+#[derive(Parser)]
+#[command(name = "evalreport", version, about, max_term_width = 120, propagate_version = true)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Args)]
+pub(super) struct Global {
+    /// Configuration file [default: evalreport.yaml here or in a folder above]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
+    pub config: Option<PathBuf>,
+    /// Folder of results; several are read together, the first is written to [default: results beside the configuration]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    pub results: Vec<PathBuf>,
+    /// Folder of derived files that may be deleted at any time [default: .evalreport/cache beside the results]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    pub cache: Option<PathBuf>,
+    /// How to print the answer
+    #[arg(long, global = true, value_enum, default_value_t = Format::Table, help_heading = "Global options")]
+    pub format: Format,
+    /// When to use colour; NO_COLOR is respected
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, overrides_with = "no_color", help_heading = "Global options")]
+    pub color: Color,
+    /// The same as --color never
+    #[arg(long, global = true, hide = true, overrides_with = "color")]
+    pub no_color: bool,
+    /// Print nothing but the answer
+    #[arg(long, short, global = true, help_heading = "Global options")]
+    pub quiet: bool,
+    /// Refuse to answer (exit code 2) where something could not be read
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub strict: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    Table,
+    Json,
+    Markdown,
+    Csv,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// List the suites that have results, or their runs
+    List(List),
+    /// Show everything about runs
+    Show(Show),
+    /// Put approaches side by side on a suite
+    Compare(Compare),
+    /// Order approaches by how they do on each suite
+    Leaderboard(Leaderboard),
+    /// Write the static site
+    Build(Build),
+    /// Bring other tools' results into the store
+    Import(Import),
+    /// Hide runs by a tombstone, with a reason
+    Retract(Retract),
+    /// Ask the tables runs, items, scores and usage in SQL
+    Sql(Sql),
+    /// Write the tables as Parquet or CSV
+    Export(Export),
+    /// Look the store over for damage
+    Doctor(Doctor),
+    /// Print shell completions or the man page
+    Completions(Completions),
+}
+
+/// Which runs a command looks at.
+#[derive(Args, Clone, Default)]
+pub(super) struct Selection {
+    /// Only runs of this suite; may be given several times
+    #[arg(long, value_name = "NAME", help_heading = "Selection")]
+    pub suite: Vec<String>,
+    /// Only runs of this approach; may be given several times
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Selection")]
+    pub approach: Vec<String>,
+    /// Only runs with this model; may be given several times
+    #[arg(long, value_name = "NAME", help_heading = "Selection")]
+    pub model: Vec<String>,
+    /// Only runs with this tag; may be given several times, and all must match
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Selection")]
+    pub tag: Vec<String>,
+    /// Only runs since this day or time; runs of unknown time are left out
+    #[arg(long, value_name = "TIME", help_heading = "Selection")]
+    pub since: Option<String>,
+    /// Only runs of this batch
+    #[arg(long, value_name = "ID", help_heading = "Selection")]
+    pub batch: Option<String>,
+}
+
+#[derive(Args)]
+pub(super) struct List {
+    /// List the runs instead of the suites
+    #[arg(long)]
+    pub runs: bool,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+#[derive(Args)]
+pub(super) struct Show {
+    /// Run ids, or their beginnings of at least four characters
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+#[derive(Args)]
+pub(super) struct Compare {
+    /// A suite, or run ids [default: every suite with two arms or more]
+    #[arg(value_name = "SUITE|ID")]
+    pub what: Vec<String>,
+    /// Result files to compare, instead of those of the store
+    #[arg(long, value_name = "FILE,FILE", value_delimiter = ',', conflicts_with = "what")]
+    pub files: Vec<PathBuf>,
+    /// Pool every batch of an arm instead of taking its newest
+    #[arg(long)]
+    pub all_batches: bool,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+#[derive(Args)]
+pub(super) struct Leaderboard {
+    /// Suites [default: all]
+    #[arg(value_name = "SUITE")]
+    pub suites: Vec<String>,
+    /// What to order by, best first
+    #[arg(long, value_enum, default_value_t = Sort::PassRate)]
+    pub sort: Sort,
+    /// One board over all suites: the mean of suite rates (macro), or all outcomes together (micro)
+    #[arg(long, value_enum, value_name = "MEAN")]
+    pub overall: Option<Mean>,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Sort {
+    PassRate,
+    Cost,
+    CostPerSolved,
+    Tokens,
+    Duration,
+    Approach,
+    Model,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Mean {
+    Macro,
+    Micro,
+}
+
+#[derive(Args)]
+pub(super) struct Build {
+    /// Folder of the site; a folder that holds anything else is refused
+    #[arg(long, short, value_name = "DIR", default_value = "site")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+#[derive(Args)]
+pub(super) struct Import {
+    /// Tables: CSV, JSONL, JSON or YAML lists, plain, gzipped or zipped
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The map from the table's columns to our fields; see docs/import
+    #[arg(long, value_name = "MAP")]
+    pub map: PathBuf,
+    /// Set a field of the run to a constant, whatever the map says: suite=NAME, approach=NAME, model=NAME
+    #[arg(long, value_name = "FIELD=VALUE")]
+    pub set: Vec<String>,
+    /// Say what would be imported and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Args)]
+pub(super) struct Retract {
+    /// Run ids, or their beginnings of at least four characters
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+    /// Why; shown with the count of retracted runs
+    #[arg(long, value_name = "TEXT", required_unless_present = "undo")]
+    pub reason: Option<String>,
+    /// Take back the tombstones of this same selector
+    #[arg(long)]
+    pub undo: bool,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+#[derive(Args)]
+pub(super) struct Sql {
+    /// A SELECT over the tables runs, items, scores and usage
+    #[arg(value_name = "QUERY")]
+    pub query: String,
+}
+
+#[derive(Args)]
+pub(super) struct Export {
+    /// The format of the files
+    #[arg(value_enum, value_name = "FORMAT")]
+    pub format: ExportAs,
+    /// Folder to write runs, items, scores and usage to
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ExportAs {
+    Parquet,
+    Csv,
+}
+
+#[derive(Args)]
+pub(super) struct Doctor {}
+
+#[derive(Args)]
+pub(super) struct Completions {
+    /// Whose completions, or `man` for the man page
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Shell {
+    Bash,
+    Elvish,
+    Fish,
+    Powershell,
+    Zsh,
+    Man,
+}

@@ -1,0 +1,71 @@
+//! `compare`: approaches side by side on a suite.
+
+use std::collections::BTreeSet;
+
+use crate::domain::Filter;
+use crate::render::json::CompareAnswer;
+use crate::render::tables;
+use crate::views::{Comparison, Grouping, compare, suite_groups};
+use crate::warehouse::{Options, Warehouse};
+
+use super::arguments::Compare;
+use super::failure::Failure;
+use super::settings::Settings;
+use super::{exit_code, output, selection};
+
+pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failure> {
+    let mut filter = arguments.selection.filter()?;
+    let mut warehouse = if arguments.files.is_empty() {
+        settings.open()?
+    } else {
+        let options = Options { stores: Vec::new(), files: arguments.files.clone(), cache: None, aliases: settings.config.aliases.clone() };
+        let warehouse = settings.open_with(&options);
+        // A file that was named and cannot be read is no warning: there is nothing to compare without it.
+        if !warehouse.problems().is_empty() {
+            return Err(crate::domain::Problems(warehouse.problems().to_vec()).into());
+        }
+        warehouse
+    };
+    name_targets(&warehouse, &arguments.what, &mut filter)?;
+    selection::check(&warehouse, &filter)?;
+    let grouping = if arguments.all_batches || !filter.ids.is_empty() || !arguments.files.is_empty() {
+        Grouping::AllBatches
+    } else {
+        Grouping::NewestBatch
+    };
+    let groups = suite_groups(&warehouse, &filter, grouping);
+    let is_asked = !arguments.what.is_empty() || !arguments.selection.suite.is_empty() || !arguments.files.is_empty();
+    let comparisons: Vec<Comparison> =
+        groups.iter().filter(|group| is_asked || group.arms.len() > 1).map(|group| compare(&warehouse, group)).collect();
+    if comparisons.is_empty() {
+        return Err(Failure::new("no suite has two arms to compare").with_hint("`evalreport list` shows what each suite has"));
+    }
+    let retracted = warehouse.hidden().iter().filter(|hidden| filter.matches(&hidden.run)).count();
+    let mut tables: Vec<_> = comparisons.iter().map(tables::comparison).collect();
+    if let Some(last) = tables.last_mut() {
+        if retracted > 0 {
+            last.notes.push(format!("{} retracted and left out.", output::count(retracted, "run")));
+        }
+        if !warehouse.aliases().is_empty() {
+            last.notes.push("Names are mapped by the configuration's aliases.".to_owned());
+        }
+    }
+    output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, retracted: retracted as u64 })?;
+    settings.keep(&mut warehouse);
+    Ok(exit_code::DONE)
+}
+
+/// Tells suites from run ids: what is a suite's name is a suite.
+fn name_targets(warehouse: &Warehouse, what: &[String], filter: &mut Filter) -> Result<(), Failure> {
+    let suites: BTreeSet<&str> = warehouse.runs().iter().map(|row| row.run.suite.as_str()).collect();
+    for target in what {
+        if suites.contains(target.as_str()) {
+            filter.suites.push(target.clone());
+        } else if warehouse.select(&Filter { ids: vec![target.clone()], ..Filter::default() }).next().is_some() {
+            filter.ids.push(target.clone());
+        } else if !warehouse.runs().is_empty() {
+            return Err(selection::unknown("suite or run", target, suites.iter().copied()));
+        }
+    }
+    Ok(())
+}

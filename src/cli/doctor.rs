@@ -1,0 +1,94 @@
+//! `doctor`: the stores looked over for damage.
+
+use crate::domain::Problem;
+use crate::results::{Examination, Store, examine};
+
+use super::arguments::{Doctor, Format};
+use super::failure::Failure;
+use super::settings::{Settings, shown};
+use super::{exit_code, output};
+
+/// What `doctor` answers for one store.
+#[derive(serde::Serialize)]
+struct Answer {
+    store: String,
+    runs: usize,
+    items: u64,
+    batches: usize,
+    retractions: usize,
+    in_flight: Vec<String>,
+    damage: Vec<Damage>,
+}
+
+#[derive(serde::Serialize)]
+struct Damage {
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    problem: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+pub(super) fn run(settings: &Settings, _: &Doctor) -> Result<u8, Failure> {
+    let mut damaged = false;
+    let mut answers = Vec::new();
+    let mut text = String::new();
+    for folder in &settings.results {
+        if folder.exists() && !folder.is_dir() {
+            return Err(Failure::new(format!("{} is not a folder", shown(folder))));
+        }
+        let found = examine(&Store::at(folder));
+        damaged |= !found.damage.is_empty();
+        describe(&shown(folder), &found, &mut text);
+        answers.push(answer(shown(folder), found));
+    }
+    match settings.format {
+        Format::Json => {
+            #[derive(serde::Serialize)]
+            struct Stores {
+                stores: Vec<Answer>,
+            }
+            output::print(&crate::render::json::document("doctor", Stores { stores: answers }))?;
+        }
+        Format::Table | Format::Markdown | Format::Csv => output::print(&text)?,
+    }
+    Ok(if damaged { exit_code::NEGATIVE } else { exit_code::DONE })
+}
+
+fn describe(store: &str, found: &Examination, text: &mut String) {
+    for problem in &found.damage {
+        text.push_str(&format!("{problem}\n"));
+        if let Some(hint) = &problem.hint {
+            text.push_str(&format!("  hint: {hint}\n"));
+        }
+    }
+    for run in &found.in_flight {
+        text.push_str(&format!("{run}: in flight: another process is writing it\n"));
+    }
+    let items = usize::try_from(found.items).unwrap_or(usize::MAX);
+    let parts = [
+        output::count(found.runs, "run"),
+        output::count(items, "item line"),
+        format!("{} batch{}", found.batches, if found.batches == 1 { "" } else { "es" }),
+        output::count(found.retractions, "tombstone"),
+    ];
+    let verdict = match found.damage.len() {
+        0 => "no damage found".to_owned(),
+        count => format!("{} found", output::count(count, "problem")),
+    };
+    text.push_str(&format!("{store}: {}; {verdict}\n", parts.join(", ")));
+}
+
+fn answer(store: String, found: Examination) -> Answer {
+    let damage = |problem: Problem| Damage { file: problem.file, line: problem.line, problem: problem.message, hint: problem.hint };
+    Answer {
+        store,
+        runs: found.runs,
+        items: found.items,
+        batches: found.batches,
+        retractions: found.retractions,
+        in_flight: found.in_flight,
+        damage: found.damage.into_iter().map(damage).collect(),
+    }
+}

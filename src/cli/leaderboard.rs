@@ -1,0 +1,49 @@
+//! `leaderboard`: approaches in order, per suite or over suites.
+
+use crate::render::json::LeaderboardAnswer;
+use crate::render::tables;
+use crate::views::{Pooling, SortKey, leaderboard, overall};
+
+use super::arguments::{Leaderboard, Mean, Sort};
+use super::failure::Failure;
+use super::settings::Settings;
+use super::{exit_code, output, selection};
+
+pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Failure> {
+    let mut filter = arguments.selection.filter()?;
+    filter.suites.extend(arguments.suites.iter().cloned());
+    let mut warehouse = settings.open()?;
+    selection::check(&warehouse, &filter)?;
+    let board = leaderboard(&warehouse, &filter, sort_key(arguments.sort));
+    let pooled = arguments.overall.map(|mean| {
+        overall(
+            &board,
+            match mean {
+                Mean::Macro => Pooling::Macro,
+                Mean::Micro => Pooling::Micro,
+            },
+        )
+    });
+    let mut tables = match &pooled {
+        Some(overall) => vec![tables::overall(overall)],
+        None => board.suites.iter().map(tables::suite_board).collect(),
+    };
+    if let Some(last) = tables.last_mut() {
+        last.notes.extend(tables::scope_notes(&board));
+    }
+    output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer { board, overall: pooled })?;
+    settings.keep(&mut warehouse);
+    Ok(exit_code::DONE)
+}
+
+fn sort_key(sort: Sort) -> SortKey {
+    match sort {
+        Sort::PassRate => SortKey::PassRate,
+        Sort::Cost => SortKey::Cost,
+        Sort::CostPerSolved => SortKey::CostPerSolved,
+        Sort::Tokens => SortKey::Tokens,
+        Sort::Duration => SortKey::Duration,
+        Sort::Approach => SortKey::Approach,
+        Sort::Model => SortKey::Model,
+    }
+}

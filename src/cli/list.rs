@@ -1,0 +1,41 @@
+//! `list`: the suites with results, or the runs.
+
+use crate::render::json::ListAnswer;
+use crate::render::tables;
+use crate::views::{run_line, suite_lines};
+use crate::warehouse::OutcomeMatrix;
+
+use super::arguments::List;
+use super::failure::Failure;
+use super::settings::Settings;
+use super::{exit_code, output, selection};
+
+pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> {
+    let mut warehouse = settings.open()?;
+    let filter = arguments.selection.filter()?;
+    selection::check(&warehouse, &filter)?;
+    let suites = suite_lines(&warehouse, &filter);
+    let retracted = warehouse.hidden().iter().filter(|hidden| filter.matches(&hidden.run)).count();
+    let runs = warehouse.select(&filter).count();
+    let mut table = if arguments.runs {
+        // Counts come from the headers: a list needs no outcomes.
+        let matrix = OutcomeMatrix::default();
+        tables::runs(&warehouse.select(&filter).map(|row| run_line(row, &matrix)).collect::<Vec<_>>())
+    } else {
+        tables::suites(&suites)
+    };
+    if retracted > 0 {
+        table.notes.push(format!("{} retracted and left out.", output::count(retracted, "run")));
+    }
+    if warehouse.unfinished() > 0 {
+        table.notes.push(format!("{} not finished.", output::count(warehouse.unfinished(), "run")));
+    }
+    output::answer(settings, "list", &[table], || ListAnswer {
+        suites,
+        runs: runs as u64,
+        retracted: retracted as u64,
+        unfinished: warehouse.unfinished() as u64,
+    })?;
+    settings.keep(&mut warehouse);
+    Ok(exit_code::DONE)
+}

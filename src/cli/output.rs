@@ -1,0 +1,100 @@
+//! Printing: answers to stdout, everything else to stderr. The only place that writes to either.
+#![expect(clippy::print_stderr, reason = "this module is where printing belongs")]
+
+use std::io::{self, Write};
+
+use crate::domain::Problem;
+use crate::render::json;
+use crate::render::table::Table;
+use crate::render::{csv, markdown, terminal};
+
+use super::arguments::Format;
+use super::failure::Failure;
+use super::settings::Settings;
+
+/// More warnings than this say less.
+const MAX_WARNINGS: usize = 10;
+
+/// Prints the answer in the format that was asked for.
+pub(super) fn answer<T: serde::Serialize>(
+    settings: &Settings,
+    command: &str,
+    tables: &[Table],
+    value: impl FnOnce() -> T,
+) -> Result<(), Failure> {
+    let text = match settings.format {
+        Format::Json => json::document(command, value()),
+        Format::Table => joined(tables.iter().map(|table| terminal::table(table, settings.style))),
+        Format::Markdown => joined(tables.iter().map(markdown::table)),
+        Format::Csv => joined(tables.iter().map(csv::table)),
+    };
+    print(&text)
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+/// Writes to stdout. A reader that went away wanted no more.
+pub(super) fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(format!("cannot write the answer: {error}"))),
+        _ => Ok(()),
+    }
+}
+
+/// Says something to the person at the terminal, unless told to be quiet.
+pub(super) fn say(settings: &Settings, text: &str) {
+    if !settings.quiet {
+        eprintln!("{text}");
+    }
+}
+
+/// Prints what could not be read; under `--strict` that is a refusal.
+pub(super) fn warnings(settings: &Settings, problems: &[Problem]) -> Result<(), Failure> {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> = problems
+        .iter()
+        .map(|problem| match &problem.hint {
+            Some(hint) => format!("{problem}\n  hint: {hint}"),
+            None => problem.to_string(),
+        })
+        .collect();
+    if settings.strict {
+        let mut failure = Failure::new(format!(
+            "{} of the results could not be read, and --strict refuses to go on without",
+            count(problems.len(), "part")
+        ));
+        failure.details = lines;
+        return Err(failure);
+    }
+    if !settings.quiet {
+        for line in lines.iter().take(MAX_WARNINGS) {
+            eprintln!("warning: {line}");
+        }
+        if lines.len() > MAX_WARNINGS {
+            eprintln!("warning: and {} more; `evalreport doctor` lists them all", lines.len() - MAX_WARNINGS);
+        }
+    }
+    Ok(())
+}
+
+/// Prints why a command failed.
+pub(super) fn failure(failure: &Failure) {
+    for detail in &failure.details {
+        eprintln!("{detail}");
+    }
+    eprintln!("error: {}", failure.message);
+    if let Some(hint) = &failure.hint {
+        eprintln!("  hint: {hint}");
+    }
+}
+
+/// `1 run`, `2 runs`.
+pub(super) fn count(number: usize, noun: &str) -> String {
+    let number = u64::try_from(number).unwrap_or(u64::MAX);
+    format!("{} {noun}{}", crate::render::format::integer(number), if number == 1 { "" } else { "s" })
+}

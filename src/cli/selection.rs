@@ -1,0 +1,102 @@
+//! From selection arguments to a filter, checked against what is there.
+
+use chrono::{DateTime, NaiveDate, Utc};
+
+use crate::domain::{Filter, RunId, nearest, visible};
+use crate::warehouse::Warehouse;
+
+use super::arguments::Selection;
+use super::failure::Failure;
+
+impl Selection {
+    /// Turns the arguments into a filter; checks their form only.
+    pub fn filter(&self) -> Result<Filter, Failure> {
+        let tags = self.tag.iter().map(|tag| {
+            let (key, value) = tag
+                .split_once('=')
+                .ok_or_else(|| Failure::new(format!("--tag `{}` has no `=`", visible(tag))).with_hint("write --tag KEY=VALUE"))?;
+            Ok((key.to_owned(), value.to_owned()))
+        });
+        Ok(Filter {
+            suites: self.suite.clone(),
+            approaches: self.approach.clone(),
+            models: self.model.clone(),
+            tags: tags.collect::<Result<_, Failure>>()?,
+            since: self.since.as_deref().map(time).transpose()?,
+            batch: self.batch.clone(),
+            ids: Vec::new(),
+        })
+    }
+}
+
+fn time(text: &str) -> Result<DateTime<Utc>, Failure> {
+    let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().and_then(|day| day.and_hms_opt(0, 0, 0)).map(|time| time.and_utc());
+    DateTime::parse_from_rfc3339(text).map(|time| time.to_utc()).ok().or_else(day).ok_or_else(|| {
+        Failure::new(format!("--since `{}` is not a time", visible(text)))
+            .with_hint("write a day like 2026-01-31 or a time like 2026-01-31T12:00:00Z")
+    })
+}
+
+/// Refuses a filter with names that no run has, suggesting the nearest, and one that selects nothing.
+pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
+    if warehouse.runs().is_empty() {
+        let hidden = warehouse.hidden().len();
+        return Err(if hidden > 0 {
+            Failure::new(format!("all {hidden} runs of the store are retracted"))
+                .with_hint("`evalreport retract --undo` with the same selector brings them back")
+        } else {
+            Failure::new("the store holds no runs")
+                .with_hint("bring some in with `evalreport import FILE --map MAP`, or point --results at a folder of result files")
+        });
+    }
+    type Name = fn(&crate::domain::Run) -> &str;
+    let names: [(&str, &[String], Name); 3] = [
+        ("suite", &filter.suites, |run| &run.suite),
+        ("approach", &filter.approaches, |run| &run.approach),
+        ("model", &filter.models, |run| &run.model),
+    ];
+    for (what, wanted, name) in names {
+        for one in wanted {
+            if !warehouse.runs().iter().any(|row| name(&row.run) == one) {
+                return Err(unknown(what, one, warehouse.runs().iter().map(|row| name(&row.run))));
+            }
+        }
+    }
+    for id in &filter.ids {
+        let one = Filter { ids: vec![id.clone()], ..Filter::default() };
+        let found: Vec<&RunId> = warehouse.select(&one).map(|row| &row.run.id).collect();
+        match found.as_slice() {
+            [] => {
+                if let Some(hidden) = warehouse.hidden().iter().find(|hidden| one.matches(&hidden.run)) {
+                    return Err(Failure::new(format!("run `{}` is retracted: {}", hidden.run.id, visible(&hidden.reason))));
+                }
+                return Err(unknown("run", id, warehouse.runs().iter().map(|row| row.run.id.as_str())));
+            }
+            [_] => {}
+            _ if found.iter().any(|found| found.as_str() == id) => {}
+            several => {
+                return Err(Failure::new(format!("`{}` is the beginning of {} run ids", visible(id), several.len()))
+                    .with_hint("give more of the id"));
+            }
+        }
+    }
+    if warehouse.select(filter).next().is_none() {
+        return Err(Failure::new("no run matches the selection").with_hint("`evalreport list --runs` shows what there is"));
+    }
+    Ok(())
+}
+
+/// An unknown name, with the nearest known one or a few of them.
+pub(super) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
+    let known: std::collections::BTreeSet<&str> = known.collect();
+    let failure = Failure::new(format!("no {what} `{}`", visible(name)));
+    match nearest(name, known.iter().copied()) {
+        Some(near) => failure.with_hint(format!("did you mean `{}`?", visible(near))),
+        None => {
+            let some: Vec<String> = known.iter().take(8).map(|name| visible(name)).collect();
+            let rest = known.len().saturating_sub(some.len());
+            let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+            failure.with_hint(format!("there are: {}{rest}", some.join(", ")))
+        }
+    }
+}

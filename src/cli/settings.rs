@@ -1,0 +1,134 @@
+//! Arguments, environment and configuration, resolved once.
+
+use std::env;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use crate::config::{self, Config};
+use crate::render::terminal::Style;
+use crate::results::Store;
+use crate::warehouse::{Options, Warehouse};
+
+use super::arguments::{Color, Format, Global};
+use super::failure::Failure;
+use super::{output, progress};
+
+/// Width of a table that goes to a file or pipe.
+const PIPED_WIDTH: usize = 120;
+const MIN_WIDTH: usize = 40;
+
+/// What every command works with.
+pub(super) struct Settings {
+    pub config: Config,
+    /// The first is written to.
+    pub results: Vec<PathBuf>,
+    pub cache: PathBuf,
+    pub format: Format,
+    pub style: Style,
+    pub quiet: bool,
+    pub strict: bool,
+    /// Progress bars may be drawn.
+    pub interactive: bool,
+}
+
+impl Settings {
+    pub fn new(global: &Global) -> Result<Self, Failure> {
+        let here = env::current_dir().map_err(|error| Failure::new(format!("cannot tell the current folder: {error}")))?;
+        let config_path = global.config.clone().or_else(|| config::find(&here));
+        let config = match &config_path {
+            Some(path) => load_config(path)?,
+            None => Config::default(),
+        };
+        let base = config_path.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+        let results = if global.results.is_empty() {
+            vec![relative_to(&here, base.unwrap_or(Path::new("")).join("results"))]
+        } else {
+            global.results.clone()
+        };
+        let cache = global.cache.clone().unwrap_or_else(|| match results[0].parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.join(".evalreport/cache"),
+            _ => PathBuf::from(".evalreport/cache"),
+        });
+        Ok(Self {
+            config,
+            results,
+            cache,
+            format: global.format,
+            style: style(global),
+            quiet: global.quiet,
+            strict: global.strict,
+            interactive: std::io::stderr().is_terminal() && !global.quiet,
+        })
+    }
+
+    /// The store that is written to.
+    pub fn store(&self) -> Store {
+        Store::at(&self.results[0])
+    }
+
+    /// Opens the stores, and says or refuses what could not be read.
+    pub fn open(&self) -> Result<Warehouse, Failure> {
+        for folder in &self.results {
+            if folder.exists() && !folder.is_dir() {
+                return Err(Failure::new(format!("{} is not a folder", shown(folder)))
+                    .with_hint("--results takes the folder that holds the result files"));
+            }
+        }
+        let warehouse = self.open_with(&Options {
+            stores: self.results.clone(),
+            files: Vec::new(),
+            cache: Some(self.cache.clone()),
+            aliases: self.config.aliases.clone(),
+        });
+        output::warnings(self, warehouse.problems())?;
+        Ok(warehouse)
+    }
+
+    /// Opens and keeps quiet about problems.
+    pub fn open_with(&self, options: &Options) -> Warehouse {
+        let bar = progress::Bar::new(self.interactive);
+        bar.watch(|progress| Warehouse::open(options, progress))
+    }
+
+    /// Keeps what was learnt for the next command. Without a cache the next one takes longer, nothing else.
+    pub fn keep(&self, warehouse: &mut Warehouse) {
+        if let Err(error) = warehouse.save_cache() {
+            output::say(self, &format!("note: the cache {} could not be written: {error}", shown(&self.cache)));
+        }
+    }
+}
+
+/// A path as it is printed.
+pub(super) fn shown(path: &Path) -> String {
+    crate::domain::visible(&path.display().to_string())
+}
+
+/// Paths below the current folder are shown and stored relative to it.
+fn relative_to(here: &Path, path: PathBuf) -> PathBuf {
+    match path.strip_prefix(here) {
+        Ok(relative) if !relative.as_os_str().is_empty() => relative.to_owned(),
+        _ => path,
+    }
+}
+
+fn load_config(path: &Path) -> Result<Config, Failure> {
+    config::load(path).map_err(|problems| {
+        let source = std::fs::read_to_string(path).ok();
+        Failure::of_document(&shown(path), &problems, source.as_deref())
+    })
+}
+
+fn style(global: &Global) -> Style {
+    let stdout = std::io::stdout();
+    let is_terminal = stdout.is_terminal();
+    let asked = env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
+    let measured = || terminal_size::terminal_size_of(&stdout).map(|(width, _)| usize::from(width.0));
+    let width = asked.or_else(|| if is_terminal { measured() } else { None }).unwrap_or(PIPED_WIDTH).max(MIN_WIDTH);
+    let color = match global.color {
+        _ if global.no_color => false,
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => is_terminal && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+    };
+    Style { width, color }
+}

@@ -1,0 +1,382 @@
+//! Views laid out as tables.
+
+use crate::domain::Direction;
+use crate::views::{Board, Comparison, Entry, Overall, Pooling, RunLine, RunPage, SuiteBoard, SuiteLine, Winner};
+
+use super::table::Table;
+use super::{format, words};
+
+/// With more arms than this, arms stand in rows and metrics in columns.
+const MAX_ARM_COLUMNS: usize = 6;
+
+/// Lays out a comparison: metrics in rows, arms in columns, then Winner and Evidence.
+pub fn comparison(comparison: &Comparison) -> Table {
+    let arms: Vec<_> = comparison.arms.iter().map(|arm| arm.arm.clone()).collect();
+    let labels = words::arm_labels(&arms);
+    let mut table = Table::new(format!(
+        "Eval Comparison: {}",
+        group_name(&comparison.suite, comparison.suite_version.as_deref(), comparison.source.as_deref())
+    ));
+    if labels.len() > MAX_ARM_COLUMNS {
+        wide(comparison, &labels, &mut table);
+    } else {
+        table.left("Metric", 0);
+        for label in &labels {
+            table.left(label, 0);
+        }
+        table.left("Winner", 0);
+        table.left("Evidence", 1);
+        for row in &comparison.rows {
+            let mut cells = vec![row.metric.label.clone()];
+            cells.extend(row.cells.iter().map(|cell| words::cell(&row.metric, cell)));
+            cells.push(words::winner(comparison, row));
+            cells.push(words::evidence(&row.evidence));
+            table.rows.push(cells);
+        }
+    }
+    let sentences = words::summary_sentences(comparison);
+    table.notes.push(format!("Summary: {}", sentences.join(" ")));
+    for row in &comparison.rows {
+        let intervals: Vec<String> = labels
+            .iter()
+            .zip(&row.cells)
+            .filter_map(|(label, cell)| {
+                let parts: Vec<String> = [words::spread(&row.metric, cell), words::interval(&row.metric, cell, comparison.confidence)]
+                    .into_iter()
+                    .flatten()
+                    .collect();
+                (!parts.is_empty()).then(|| format!("{label} {}", parts.join(", ")))
+            })
+            .collect();
+        if !intervals.is_empty() {
+            table.notes.push(format!("{}: {}.", row.metric.label, intervals.join("; ")));
+        }
+        let caption = row.cells.iter().find_map(|cell| cell.estimate.as_ref()).map(|estimate| words::method(estimate.method));
+        if let Some(caption) = caption {
+            table.notes.push(format!("{}: {caption}.", row.metric.label));
+        }
+    }
+    if let Some(flips) = &comparison.flips {
+        table.notes.push(format!(
+            "On {} shared items: both passed {}, only {} {}, only {} {}, neither {}.",
+            format::integer(flips.shared),
+            format::integer(flips.both_passed),
+            labels[0],
+            format::integer(flips.only_first),
+            labels[1],
+            format::integer(flips.only_second),
+            format::integer(flips.neither),
+        ));
+    }
+    if !comparison.not_measured.is_empty() {
+        table.notes.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));
+    }
+    table
+}
+
+/// Many arms: one row each, ordered as the views have them.
+fn wide(comparison: &Comparison, labels: &[String], table: &mut Table) {
+    table.left("Arm", 0);
+    for (rank, row) in (0u8..).zip(&comparison.rows) {
+        table.right(&row.metric.label, rank.min(9));
+    }
+    for (arm, label) in labels.iter().enumerate() {
+        let mut cells = vec![label.clone()];
+        cells.extend(comparison.rows.iter().map(|row| {
+            let leads = matches!(row.winner, Winner::Leads { arm: leader, .. } if leader == arm);
+            let text = words::cell(&row.metric, &row.cells[arm]);
+            if leads { format!("▸ {text}") } else { text }
+        }));
+        table.rows.push(cells);
+    }
+    for row in &comparison.rows {
+        if row.metric.direction != Direction::None {
+            table.notes.push(format!(
+                "{}: winner {}; {}.",
+                row.metric.label,
+                words::winner(comparison, row),
+                words::evidence(&row.evidence)
+            ));
+        }
+    }
+}
+
+/// Names a group of runs: the suite, and what tells it from another group of the suite.
+fn group_name(suite: &str, version: Option<&str>, source: Option<&str>) -> String {
+    let mut name = suite.to_owned();
+    if let Some(version) = version {
+        name.push_str(&format!(" (version {})", version.chars().take(12).collect::<String>()));
+    }
+    if let Some(source) = source {
+        name.push_str(&format!(" (from {source})"));
+    }
+    name
+}
+
+/// Lays out one suite's board.
+pub fn suite_board(board: &SuiteBoard) -> Table {
+    let mut table =
+        Table::new(format!("Leaderboard: {}", group_name(&board.suite, board.suite_version.as_deref(), board.source.as_deref())));
+    table.right("#", 0);
+    table.left("Approach", 0);
+    table.left("Model", 0);
+    table.right("Pass rate % [95% CI]", 0);
+    table.right("Passed", 3);
+    table.right("n", 0);
+    table.right("Missing", 4);
+    table.right("Runs", 2);
+    table.right("Cost", 1);
+    table.right("Cost/solved", 3);
+    table.right("Tokens", 4);
+    table.right("Duration", 2);
+    table.right("p90", 5);
+    for column in &board.score_columns {
+        table.right(&column.metric, 6);
+    }
+    table.left("Left out", 5);
+    for (place, entry) in (1u64..).zip(&board.entries) {
+        table.rows.push(entry_cells(place, entry, board));
+    }
+    table.drop_empty_columns();
+    table.notes = board_notes(board);
+    table
+}
+
+fn entry_cells(place: u64, entry: &Entry, board: &SuiteBoard) -> Vec<String> {
+    let rate = entry.pass_rate.as_ref();
+    let mut cells = vec![
+        place.to_string(),
+        entry.arm.approach.clone(),
+        entry.arm.model.clone(),
+        rate.map_or_else(
+            || "n/a".to_owned(),
+            |rate| if rate.is_stated() { format!("{} stated", format::estimate(rate)) } else { format::estimate(rate) },
+        ),
+        rate.and_then(|rate| Some(format!("{}/{}", format::integer(rate.passed?), format::integer(rate.total?)))).unwrap_or_default(),
+        rate.map_or_else(String::new, |rate| format!("{} {}", format::integer(rate.n), rate.n_of)),
+        rate.filter(|rate| rate.missing > 0).map_or_else(String::new, |rate| format::integer(rate.missing)),
+        format::integer(entry.runs),
+        entry.cost.as_ref().map_or_else(|| "unknown".to_owned(), words::money),
+        entry.cost_per_solved_usd.map_or_else(String::new, format::money),
+        entry.tokens.as_ref().map_or_else(String::new, |tokens| format::fixed(tokens.summary.mean.round(), 0)),
+        entry.duration.as_ref().map_or_else(String::new, |spread| format::seconds(spread.median)),
+        entry.duration.as_ref().and_then(|spread| spread.p90).map_or_else(String::new, format::seconds),
+    ];
+    for column in &board.score_columns {
+        let score = entry.scores.get(&column.metric);
+        cells.push(score.map_or_else(String::new, |figure| format::value(figure.summary.mean, column.unit, figure.summary.n)));
+    }
+    cells.push(words::exclusions(entry).unwrap_or_default());
+    cells
+}
+
+/// Says what the board's numbers rest on.
+pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
+    let mut notes = Vec::new();
+    if board.items > 0 {
+        let attempts = if board.attempts > 1 { format!(", up to {} attempts at each", board.attempts) } else { String::new() };
+        notes.push(format!("{} items{attempts}.", format::integer(board.items)));
+    }
+    let mut methods: Vec<&str> =
+        board.entries.iter().filter_map(|entry| entry.pass_rate.as_ref()).map(|rate| words::method(rate.method)).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    if !methods.is_empty() {
+        notes.push(format!("Intervals: {}.", methods.join("; ")));
+    }
+    notes.push("Order is by the numbers shown; neighbours whose intervals overlap may well be equal.".to_owned());
+    notes
+}
+
+/// Lays out the board over suites.
+pub fn overall(overall: &Overall) -> Table {
+    let (title, note) = match overall.pooling {
+        Pooling::Macro => ("macro mean over suites", "Macro mean: every suite weighs the same."),
+        Pooling::Micro => ("micro mean over suites", "Micro mean: all outcomes together, so large suites weigh more."),
+    };
+    let mut table = Table::new(format!("Leaderboard: {title}"));
+    table.right("#", 0);
+    table.left("Approach", 0);
+    table.left("Model", 0);
+    table.right("Pass rate %", 0);
+    table.right("Suites", 0);
+    table.right("Outcomes", 1);
+    table.right("Cost", 1);
+    for (place, entry) in (1u64..).zip(&overall.entries) {
+        table.rows.push(vec![
+            place.to_string(),
+            entry.arm.approach.clone(),
+            entry.arm.model.clone(),
+            format::percent_number(entry.rate, entry.outcomes.unwrap_or(0)),
+            format!("{}/{}", entry.suites.known, entry.suites.runs),
+            entry.outcomes.map_or_else(String::new, format::integer),
+            entry.cost.as_ref().map_or_else(|| "unknown".to_owned(), words::money),
+        ]);
+    }
+    table.notes.push(note.to_owned());
+    table.notes.push(
+        "Arms with rates on fewer suites answered other questions: they stand apart and are not comparable with the rest.".to_owned(),
+    );
+    table
+}
+
+/// Lays out the suites of a store.
+pub fn suites(lines: &[SuiteLine]) -> Table {
+    let mut table = Table { title: None, ..Table::default() };
+    table.left("Suite", 0);
+    table.right("Runs", 0);
+    table.left("Approaches", 1);
+    table.right("Models", 1);
+    table.right("Versions", 3);
+    table.left("Newest", 2);
+    table.left("Sources", 3);
+    for line in lines {
+        let sources = match line.sources.as_slice() {
+            [first, _, ..] => format!("{first} and {} more", line.sources.len() - 1),
+            [first] => first.clone(),
+            [] => String::new(),
+        };
+        table.rows.push(vec![
+            line.suite.clone(),
+            format::integer(line.runs),
+            listed(&line.approaches),
+            format::integer(line.models),
+            format::integer(line.versions),
+            line.newest.as_ref().map_or_else(|| "unknown".to_owned(), format::date),
+            sources,
+        ]);
+    }
+    table
+}
+
+fn listed(names: &[String]) -> String {
+    match names {
+        [first, second, third, _, ..] => format!("{first}, {second}, {third} and {} more", names.len() - 3),
+        _ => names.join(", "),
+    }
+}
+
+/// Lays out runs, one a row.
+pub fn runs(lines: &[RunLine]) -> Table {
+    let mut table = Table { title: None, ..Table::default() };
+    table.left("Run", 0);
+    table.left("Suite", 0);
+    table.left("Approach", 0);
+    table.left("Model", 0);
+    table.left("Status", 1);
+    table.right("Passed", 0);
+    table.right("Cost", 2);
+    table.right("Duration", 2);
+    table.left("Time", 3);
+    for line in lines {
+        table.rows.push(vec![
+            line.id.clone(),
+            line.suite.clone(),
+            line.arm.approach.clone(),
+            line.arm.model.clone(),
+            line.status.clone(),
+            line.passed
+                .zip(line.total)
+                .map_or_else(|| "n/a".to_owned(), |(passed, total)| format!("{}/{}", format::integer(passed), format::integer(total))),
+            line.cost_usd.map_or_else(|| "unknown".to_owned(), format::money),
+            line.duration_seconds.map_or_else(|| "unknown".to_owned(), format::seconds),
+            line.timestamp.as_ref().map_or_else(|| "unknown".to_owned(), format::date),
+        ]);
+    }
+    table
+}
+
+/// Lays out one run, a fact a row.
+pub fn run(page: &RunPage) -> Table {
+    let line = &page.line;
+    let mut table = Table::new(format!("Run {}", line.id));
+    table.left("", 0);
+    table.left("", 0);
+    let mut fact = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            table.rows.push(vec![name.to_owned(), value]);
+        }
+    };
+    fact("Suite", Some(line.suite.clone()));
+    fact("Approach", Some(line.arm.approach.clone()));
+    fact("Model", Some(line.arm.model.clone()).filter(|model| !model.is_empty()));
+    fact("Status", Some(line.status.clone()));
+    fact("Error", page.error.clone());
+    fact("Time", Some(line.timestamp.as_ref().map_or_else(|| "unknown".to_owned(), format::date)));
+    fact(
+        "Passed",
+        line.passed.zip(line.total).map(|(passed, total)| {
+            let interval =
+                line.interval.map_or_else(String::new, |interval| format!(", 95% CI {}", format::percent_interval(interval, total)));
+            format!(
+                "{}/{} ({}{interval})",
+                format::integer(passed),
+                format::integer(total),
+                format::percent(passed as f64 / total.max(1) as f64, total)
+            )
+        }),
+    );
+    fact("Own tests", page.own_tests_passed.zip(page.own_tests_total).map(|(passed, total)| format!("{passed}/{total}")));
+    fact(
+        "Outcomes",
+        (page.outcomes > 0).then(|| {
+            page.statuses.iter().map(|(status, count)| format!("{} {status}", format::integer(*count))).collect::<Vec<_>>().join(", ")
+        }),
+    );
+    fact(
+        "Cost",
+        Some(line.cost_usd.map_or_else(|| "unknown".to_owned(), |cost| format!("{} ({})", format::money(cost), page.cost_source))),
+    );
+    fact("Tokens", line.tokens.map(|tokens| format::fixed(tokens, 0)));
+    fact("Duration", Some(line.duration_seconds.map_or_else(|| "unknown".to_owned(), format::seconds)));
+    fact("Calls", page.total_calls.map(format::integer));
+    fact("Files", page.files_generated.map(format::integer));
+    fact("Lines", page.lines_generated.map(format::integer));
+    fact("Agent", page.agent.clone());
+    fact("Batch", line.batch.clone());
+    fact("Seed", page.seed.map(|seed| seed.to_string()));
+    fact("Suite version", page.suite_version.clone());
+    fact("Tool version", page.tool_version.clone());
+    fact("Git", page.git_rev.clone());
+    for (key, value) in &page.tags {
+        fact(&format!("Tag {key}"), Some(value.clone()));
+    }
+    for score in &page.scores {
+        let n = score.n.unwrap_or(0);
+        fact(&score.metric, Some(score.value.map_or_else(|| "not evaluated".to_owned(), |value| format::value(value, score.unit, n))));
+    }
+    for stated in &page.stated {
+        // Published figures come with one decimal or more: show them as printed.
+        let shown = |number: f64| match stated.unit {
+            crate::domain::Unit::Fraction => format!("{}%", format::fixed(number * 100.0, 2)),
+            unit => format::value(number, unit, 0),
+        };
+        let verdict = match (stated.recomputed, stated.disagrees) {
+            (Some(recomputed), Some(true)) => format!("{} stated, but its own counts give {}", shown(stated.stated), shown(recomputed)),
+            (Some(_), _) => format!("{} stated, agrees with its own counts", shown(stated.stated)),
+            (None, _) => format!("{} stated, no counts to check it", shown(stated.stated)),
+        };
+        fact(&stated.name, Some(verdict));
+    }
+    for (name, value) in &page.provenance {
+        fact(&format!("From: {name}"), Some(value.clone()));
+    }
+    table
+}
+
+/// Says what a board's or comparison's data were reduced by.
+pub fn scope_notes(board: &Board) -> Vec<String> {
+    let mut notes = Vec::new();
+    if board.retracted > 0 {
+        notes.push(format!("{} retracted and left out.", runs_word(board.retracted)));
+    }
+    if board.aliased {
+        notes.push("Names are mapped by the configuration's aliases.".to_owned());
+    }
+    notes
+}
+
+/// `1 run`, `3 runs`.
+pub fn runs_word(count: u64) -> String {
+    format!("{} {}", format::integer(count), if count == 1 { "run" } else { "runs" })
+}

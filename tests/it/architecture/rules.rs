@@ -1,0 +1,416 @@
+//! What may be named where. Each invariant is one entry of [`RULES`]; the layers come from the table.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::resolve::Resolver;
+use super::scan::{Facts, Kind, Mention, Segments};
+use super::table::LayerTable;
+
+/// One place that breaks a rule.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Violation {
+    pub file: String,
+    pub line: usize,
+    pub rule: &'static str,
+    pub message: String,
+}
+
+impl Violation {
+    pub fn new(file: &str, line: usize, rule: &'static str, message: &str) -> Self {
+        Self { file: file.to_owned(), line, rule, message: message.to_owned() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}: {} [{}]", self.file, self.line, self.message, self.rule)
+    }
+}
+
+/// Where a rule's subjects are forbidden.
+pub enum Place {
+    /// Everywhere but in these top-level modules. `main` is the binary.
+    OutsideOf(&'static [&'static str]),
+    /// In these top-level modules only.
+    Within(&'static [&'static str]),
+}
+
+/// What a rule looks for.
+pub enum Subject {
+    /// The path itself or anything below it, wherever it was imported from.
+    Under(&'static str),
+    /// A crate, or one of its family: `polars` also means `polars_core`.
+    Family(&'static str),
+    /// A path of this crate that ends so; for items that their crate re-exports in several places.
+    Ends(&'static str, &'static str),
+    /// A method or function whose name starts so, whatever it is called on.
+    Word(&'static str),
+    /// A method that takes no arguments, by its exact name.
+    Question(&'static str),
+    /// A standard macro by name.
+    Macro(&'static str),
+    Column,
+    Query,
+    Detour,
+}
+
+pub struct Rule {
+    pub name: &'static str,
+    pub why: &'static str,
+    pub place: Place,
+    /// Whether `#[cfg(test)]` code must keep it too.
+    pub in_tests: bool,
+    pub subjects: &'static [Subject],
+    pub except: &'static [&'static str],
+}
+
+/// Modules that may execute programs or open sockets. None of them exists yet; they come with the commands that need them.
+const PROGRAMS_AND_SOCKETS: &[&str] = &["process", "agent"];
+/// Modules that work on values alone.
+const PURE: &[&str] = &["domain", "stats", "document", "views", "render"];
+const CLI: &[&str] = &["cli"];
+const SHELL: &[&str] = &["cli", "main"];
+
+use Subject::{Column, Detour, Ends, Family, Macro, Query, Question, Under, Word};
+
+pub const RULES: &[Rule] = &[
+    Rule {
+        name: "1: polars",
+        why: "only `warehouse` names polars; frames do not leave it",
+        place: Place::OutsideOf(&["warehouse"]),
+        in_tests: true,
+        subjects: &[Family("polars"), Family("sqlparser")],
+        except: &[],
+    },
+    Rule {
+        name: "1: columns",
+        why: "column names and queries are written in `warehouse` only; ask it with a typed query",
+        place: Place::OutsideOf(&["warehouse"]),
+        in_tests: false,
+        subjects: &[Column, Query],
+        except: &[],
+    },
+    Rule {
+        name: "2: rendering only renders",
+        why: "`render` neither computes nor orders nor looks anything up; views hand it finished values in their order",
+        place: Place::Within(&["render"]),
+        in_tests: false,
+        subjects: &[
+            Word("sort_by"),
+            Word("sort_unstable"),
+            Word("partial_cmp"),
+            Word("total_cmp"),
+            Under("std::env"),
+            Under("std::process"),
+            Under("std::time"),
+            Under("statrs"),
+            Under("rayon"),
+        ],
+        except: &["std::env::consts"],
+    },
+    Rule {
+        name: "3: writing",
+        why: "only `results` writes to the store, `warehouse` to its cache and `cli` to what the user asked for",
+        place: Place::OutsideOf(&["results", "warehouse", "cli"]),
+        in_tests: false,
+        subjects: &[
+            Under("std::fs::write"),
+            Under("std::fs::File::create"),
+            Under("std::fs::File::create_new"),
+            Under("std::fs::File::create_buffered"),
+            Under("std::fs::File::options"),
+            Under("std::fs::OpenOptions"),
+            Under("std::fs::DirBuilder"),
+            Under("std::fs::create_dir"),
+            Under("std::fs::create_dir_all"),
+            Under("std::fs::rename"),
+            Under("std::fs::remove_file"),
+            Under("std::fs::remove_dir"),
+            Under("std::fs::remove_dir_all"),
+            Under("std::fs::hard_link"),
+            Under("std::fs::soft_link"),
+            Under("std::fs::copy"),
+            Under("std::fs::set_permissions"),
+            Under("std::fs::set_times"),
+            Under("std::os::unix::fs::symlink"),
+            Under("std::os::unix::fs::chown"),
+            Under("std::os::windows::fs::symlink_file"),
+            Under("std::os::windows::fs::symlink_dir"),
+            Under("tempfile"),
+            Ends("csv", "Writer::from_path"),
+        ],
+        except: &[],
+    },
+    Rule {
+        name: "3: pure layers touch no file",
+        why: "this layer works on values; read in `results`, `import`, `warehouse`, `config` or `cli` and pass the values in",
+        place: Place::Within(PURE),
+        in_tests: false,
+        subjects: &[
+            Under("std::fs"),
+            Under("std::os"),
+            Under("walkdir"),
+            Question("exists"),
+            Question("try_exists"),
+            Question("is_file"),
+            Question("is_dir"),
+            Question("is_symlink"),
+            Question("metadata"),
+            Question("symlink_metadata"),
+            Question("read_dir"),
+            Question("read_link"),
+            Question("canonicalize"),
+            Ends("std", "Path::exists"),
+            Ends("std", "Path::try_exists"),
+            Ends("std", "Path::is_file"),
+            Ends("std", "Path::is_dir"),
+            Ends("std", "Path::read_dir"),
+            Ends("std", "Path::metadata"),
+            Ends("std", "Path::canonicalize"),
+        ],
+        except: &[],
+    },
+    Rule {
+        name: "4: printing",
+        why: "printing belongs to `cli`; return the value or the problem",
+        place: Place::OutsideOf(SHELL),
+        in_tests: false,
+        subjects: &[
+            Macro("print"),
+            Macro("println"),
+            Macro("eprint"),
+            Macro("eprintln"),
+            Macro("dbg"),
+            Under("std::io::stdout"),
+            Under("std::io::stderr"),
+            Under("std::io::stdin"),
+            Under("std::io::Stdout"),
+            Under("std::io::Stderr"),
+            Under("std::io::Stdin"),
+            Under("indicatif"),
+        ],
+        except: &[],
+    },
+    Rule {
+        name: "4: terminal",
+        why: "what the terminal can do is found out in `cli` and passed in",
+        place: Place::OutsideOf(CLI),
+        in_tests: false,
+        subjects: &[Under("std::io::IsTerminal"), Question("is_terminal")],
+        except: &[],
+    },
+    Rule {
+        name: "4: process",
+        why: "ending the process is `cli`'s and `main`'s; return an error",
+        place: Place::OutsideOf(SHELL),
+        in_tests: false,
+        subjects: &[
+            Under("std::process::exit"),
+            Under("std::process::abort"),
+            Under("std::process::ExitCode"),
+            Under("std::process::Termination"),
+            Under("std::process::id"),
+        ],
+        except: &[],
+    },
+    Rule {
+        name: "4: environment",
+        why: "the environment is read in `cli` and passed in as values",
+        place: Place::OutsideOf(SHELL),
+        in_tests: false,
+        subjects: &[Under("std::env")],
+        // Constants of the build.
+        except: &["std::env::consts"],
+    },
+    Rule {
+        name: "4: clock",
+        why: "the time is read in `cli` and passed in as a value",
+        place: Place::OutsideOf(CLI),
+        in_tests: false,
+        subjects: &[
+            Ends("chrono", "Utc::now"),
+            Ends("chrono", "Local::now"),
+            Ends("chrono", "Utc::today"),
+            Ends("chrono", "Local::today"),
+            Ends("std", "SystemTime::now"),
+            Ends("std", "Instant::now"),
+            Ends("uuid", "Uuid::now_v7"),
+            Ends("uuid", "Uuid::now_v6"),
+            Ends("uuid", "Uuid::now_v1"),
+            Question("elapsed"),
+        ],
+        except: &[],
+    },
+    Rule {
+        name: "5: chance",
+        why: "the same inputs give the same bytes; take a seed",
+        place: Place::OutsideOf(&["results", "cli"]),
+        in_tests: false,
+        subjects: &[
+            Ends("uuid", "Uuid::new_v4"),
+            Under("rand::rng"),
+            Under("rand::random"),
+            Under("rand::thread_rng"),
+            Ends("rand", "ThreadRng"),
+            Ends("rand", "OsRng"),
+            Under("getrandom"),
+            Under("fastrand"),
+            Ends("std", "RandomState"),
+        ],
+        except: &[],
+    },
+    Rule {
+        name: "5: hash order",
+        why: "a hash map iterates in an order of its own; use a `BTreeMap`, a `BTreeSet` or a sorted `Vec`",
+        place: Place::Within(&["views", "render", "stats", "domain"]),
+        in_tests: false,
+        subjects: &[
+            Ends("std", "HashMap"),
+            Ends("std", "HashSet"),
+            Under("std::collections::hash_map"),
+            Under("std::collections::hash_set"),
+            Under("hashbrown"),
+        ],
+        except: &[],
+    },
+    Rule {
+        name: "10: programs",
+        why: "no command of this crate executes a program",
+        place: Place::OutsideOf(PROGRAMS_AND_SOCKETS),
+        in_tests: false,
+        subjects: &[
+            Under("std::process::Command"),
+            Under("std::process::Child"),
+            Under("std::process::Stdio"),
+            Under("std::os::unix::process"),
+            Under("std::os::windows::process"),
+            Under("process_wrap"),
+            Under("duct"),
+        ],
+        except: &[],
+    },
+    Rule {
+        name: "10: sockets",
+        why: "no command of this crate opens a socket",
+        place: Place::OutsideOf(PROGRAMS_AND_SOCKETS),
+        in_tests: false,
+        subjects: &[
+            Under("std::net"),
+            Under("std::os::unix::net"),
+            Under("reqwest"),
+            Under("ureq"),
+            Under("hyper"),
+            Under("tokio"),
+            Under("tiny_http"),
+            Under("axum"),
+            Under("socket2"),
+        ],
+        except: &[],
+    },
+    Rule {
+        name: "source in sight",
+        why: "modules are found by their name, so that a reader and this test see all code",
+        place: Place::OutsideOf(&[]),
+        in_tests: true,
+        subjects: &[Detour],
+        except: &[],
+    },
+];
+
+/// Holds the modules and their references to each other against the layer table.
+pub fn check_layers(table: &LayerTable, facts: &Facts, resolver: &Resolver) -> Vec<Violation> {
+    const RULE: &str = "layer table";
+    let top_level: BTreeSet<&str> = facts.modules.iter().filter_map(|module| module.get(1)).map(String::as_str).collect();
+    let mut violations = Vec::new();
+    for module in &top_level {
+        if *module != "main" && !table.rows.contains_key(*module) {
+            violations.push(Violation::new("src/lib.rs", 1, RULE, &format!("module `{module}` has no row in the layer table")));
+        }
+    }
+    for name in table.rows.keys() {
+        if !top_level.contains(name.as_str()) {
+            violations.push(Violation::new("src/lib.rs", 1, RULE, &format!("the layer table has a row for `{name}`, which is no module")));
+        }
+    }
+    for mention in &facts.mentions {
+        // The root only declares the modules.
+        let Some(module) = mention.module.get(1) else { continue };
+        for reached in resolver.reach(mention).iter().filter(|reached| reached.direct) {
+            let [root, target, ..] = &reached.path[..] else { continue };
+            if root == "crate" && top_level.contains(target.as_str()) && !table.allows(module, target) {
+                let message = format!("`{module}` may not use `{target}`, but names `{}`", reached.path.join("::"));
+                violations.push(Violation::new(&mention.file, mention.line, RULE, &message));
+            }
+        }
+    }
+    violations
+}
+
+/// Holds everything that was named against [`RULES`].
+pub fn check_invariants(facts: &Facts, resolver: &Resolver) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for mention in &facts.mentions {
+        let module = mention.module.get(1).map_or("the root", String::as_str);
+        let paths: Vec<Segments> = resolver.reach(mention).into_iter().map(|reached| reached.path).collect();
+        for rule in RULES {
+            let forbidden = match rule.place {
+                Place::OutsideOf(allowed) => !allowed.contains(&module),
+                Place::Within(modules) => modules.contains(&module),
+            };
+            if !forbidden || (mention.test && !rule.in_tests) {
+                continue;
+            }
+            if let Some(what) = rule.subjects.iter().find_map(|subject| subject.found(mention, &paths, rule.except)) {
+                let message = format!("`{module}` has `{what}`: {}", rule.why);
+                violations.push(Violation::new(&mention.file, mention.line, rule.name, &message));
+            }
+        }
+    }
+    violations
+}
+
+impl Subject {
+    /// Returns what was found, if the mention is of this subject.
+    fn found(&self, mention: &Mention, paths: &[Segments], except: &[&str]) -> Option<String> {
+        let written = || mention.segments.join("::");
+        let last = mention.segments.last().map_or("", String::as_str);
+        let is_path = matches!(mention.kind, Kind::Path | Kind::Macro);
+        let find = |matches: &dyn Fn(&Segments) -> bool| {
+            let excepted = |path: &Segments| except.iter().any(|start| is_under(path, start));
+            paths.iter().find(|path| is_path && matches(path) && !excepted(path)).map(|path| path.join("::"))
+        };
+        match self {
+            Self::Under(start) => find(&|path| is_under(path, start)),
+            Self::Family(name) => find(&|path| {
+                let first = path.first().map_or("", String::as_str);
+                first == *name || first.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'))
+            }),
+            Self::Ends(root, tail) => {
+                let tail: Vec<&str> = tail.split("::").collect();
+                find(&|path| {
+                    // The subject may be followed by more (`HashMap::new`), so the tail may stand anywhere after the crate's name.
+                    path.first().is_some_and(|first| first == root) && path.windows(tail.len()).any(|part| part.iter().eq(tail.iter()))
+                })
+            }
+            // A lone name is a variable.
+            Self::Word(start) => {
+                let called = matches!(mention.kind, Kind::Method { .. }) || (is_path && mention.segments.len() > 1);
+                (called && last.starts_with(start)).then(|| last.to_owned())
+            }
+            Self::Question(name) => (mention.kind == Kind::Method { arguments: false } && last == *name).then(|| format!(".{name}()")),
+            Self::Macro(name) => {
+                let found = find(&|path| path.last().is_some_and(|last| last == name) && (path.len() == 1 || path[0] == "std"));
+                found.filter(|_| mention.kind == Kind::Macro).map(|_| format!("{name}!"))
+            }
+            Self::Column => (mention.kind == Kind::Column).then(|| format!("col(\"{}\")", written())),
+            Self::Query => (mention.kind == Kind::Query).then(written),
+            Self::Detour => (mention.kind == Kind::Detour).then(written),
+        }
+    }
+}
+
+fn is_under(path: &Segments, start: &str) -> bool {
+    let mut parts = path.iter();
+    start.split("::").all(|part| parts.next().is_some_and(|segment| segment == part))
+}
