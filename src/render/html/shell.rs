@@ -17,10 +17,6 @@ impl Text {
         Self(visible(text))
     }
 
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// Says whether there is anything to read.
     pub fn is_blank(&self) -> bool {
         self.0.trim().is_empty()
