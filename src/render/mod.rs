@@ -2,6 +2,7 @@
 
 pub mod csv;
 pub mod format;
+pub mod html;
 pub mod json;
 pub mod markdown;
 pub mod table;

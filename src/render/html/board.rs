@@ -1,0 +1,200 @@
+//! A suite's leaderboard as a table.
+
+use crate::domain::{Direction, Unit};
+use crate::render::{format, words};
+use crate::views::{Arm, Entry, Estimate, Figure, SuiteBoard};
+
+use super::grid::{Cell, Column, Grid, Look, Sort};
+use super::whisker::Whisker;
+
+/// How much of a board is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// The first rows and the main columns.
+    Top(usize),
+    Whole,
+}
+
+/// Lays a board out. Columns that no arm has a value for are left out and named in [`notes`].
+pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) -> Grid {
+    let labels = words::arm_labels(&arms(board));
+    let shown = match extent {
+        Extent::Top(rows) => rows.min(board.entries.len()),
+        Extent::Whole => board.entries.len(),
+    };
+    let entries = &board.entries[..shown];
+    let any = |has: &dyn Fn(&Entry) -> bool| board.entries.iter().any(has);
+    let each = |cell: &dyn Fn(&Entry) -> Cell| entries.iter().map(cell).collect::<Vec<Cell>>();
+    let mut grid = Grid::new(id, caption);
+    grid.column(Column::new("Arm", Look::Key, Sort::Ascending), labels.into_iter().take(shown).map(Cell::head));
+    grid.column(Column::new("#", Look::Number, Sort::Ascending), (1..).take(shown).map(Cell::count));
+    grid.column(Column::new("Pass rate, %", Look::Number, Sort::Descending).sub("95% interval"), each(&|entry| rate(entry.pass_rate.as_ref())));
+    if any(&|entry| entry.pass_rate.is_some()) {
+        let dots = each(&|entry| Cell::dots(entry.pass_rate.as_ref().map(Whisker::of)));
+        grid.column(Column::new("Pass rate and interval, drawn", Look::Scale, Sort::None), dots);
+        grid.column(Column::new("n", Look::Number, Sort::Descending), each(&|entry| sample(entry.pass_rate.as_ref())));
+    }
+    if extent == Extent::Whole {
+        if any(&|entry| entry.pass_rate.as_ref().is_some_and(|rate| rate.missing > 0)) {
+            let missing = |entry: &Entry| entry.pass_rate.as_ref().map_or_else(|| Cell::unknown("unknown"), |rate| Cell::count(rate.missing));
+            grid.column(Column::new("Missing", Look::Number, Sort::Ascending), each(&missing));
+        }
+        grid.column(Column::new("Runs", Look::Number, Sort::Descending), each(&|entry| Cell::count(entry.runs)));
+    }
+    if any(&|entry| entry.cost.is_some()) {
+        let cost = |entry: &Entry| Cell::maybe(entry.cost.as_ref().map(|money| (words::money(money), money.usd)));
+        grid.column(Column::new("Cost", Look::Number, Sort::Ascending).sub("all runs"), each(&cost));
+        grid.column(Column::new("Cost per solved", Look::Number, Sort::Ascending).sub("item"), each(&cost_per_solved));
+    }
+    if extent == Extent::Whole && any(&|entry| entry.tokens.is_some()) {
+        grid.column(Column::new("Tokens", Look::Number, Sort::Ascending).sub("mean per run"), each(&|entry| figure(entry.tokens.as_ref(), Unit::Tokens)));
+    }
+    if any(&|entry| entry.duration.is_some()) {
+        let median = |entry: &Entry| Cell::maybe(entry.duration.as_ref().map(|spread| (format::seconds(spread.median), spread.median)));
+        grid.column(Column::new("Duration", Look::Number, Sort::Ascending).sub("median of runs"), each(&median));
+    }
+    if extent == Extent::Whole {
+        if any(&|entry| entry.duration.as_ref().is_some_and(|spread| spread.p90.is_some())) {
+            let p90 = |entry: &Entry| match &entry.duration {
+                Some(spread) => spread.p90.map_or_else(|| Cell::unknown("one run"), |p90| Cell::number(format::seconds(p90), p90)),
+                None => Cell::unknown("unknown"),
+            };
+            grid.column(Column::new("Duration", Look::Number, Sort::Ascending).sub("90th percentile"), each(&p90));
+        }
+        for column in &board.score_columns {
+            let (sort, better) = match column.direction {
+                Direction::Up => (Sort::Descending, "higher is better"),
+                Direction::Down => (Sort::Ascending, "lower is better"),
+                Direction::None => (Sort::Descending, ""),
+            };
+            let score = |entry: &Entry| figure(entry.scores.get(&column.metric), column.unit);
+            grid.column(Column::new(column.metric.as_str(), Look::Number, sort).sub(better), each(&score));
+        }
+        if any(&|entry| entry.newest.is_some()) {
+            grid.column(Column::new("Newest run", Look::Words, Sort::Descending), each(&|entry| Cell::time(entry.newest.as_ref())));
+        }
+        grid.filtered("")
+    } else {
+        grid
+    }
+}
+
+fn arms(board: &SuiteBoard) -> Vec<Arm> {
+    board.entries.iter().map(|entry| entry.arm.clone()).collect()
+}
+
+/// A rate with its interval, or the word that says it is not known.
+pub(super) fn rate(estimate: Option<&Estimate>) -> Cell {
+    estimate.map_or_else(|| Cell::unknown("unknown"), |estimate| Cell::number(format::estimate(estimate), estimate.value))
+}
+
+/// What a rate was counted over.
+pub(super) fn sample(estimate: Option<&Estimate>) -> Cell {
+    estimate.map_or_else(|| Cell::unknown("unknown"), |estimate| {
+        Cell::number(format!("{} {}", format::integer(estimate.n), one_or_many(estimate.n, estimate.n_of)), estimate.n as f64)
+    })
+}
+
+/// The plural it was given, or its singular.
+fn one_or_many(n: u64, many: &str) -> &str {
+    match (n, many) {
+        (1, "criteria") => "criterion",
+        (1, _) => many.trim_end_matches('s'),
+        _ => many,
+    }
+}
+
+fn cost_per_solved(entry: &Entry) -> Cell {
+    match (entry.cost_per_solved_usd, entry.pass_rate.as_ref().and_then(|rate| rate.passed)) {
+        (Some(usd), _) => Cell::number(format::money(usd), usd),
+        (None, Some(0)) => Cell::unknown("none solved"),
+        (None, _) => Cell::unknown("unknown"),
+    }
+}
+
+fn figure(figure: Option<&Figure>, unit: Unit) -> Cell {
+    let Some(figure) = figure else { return Cell::unknown("unknown") };
+    let mean = figure.summary.mean;
+    let shown = if unit == Unit::Tokens { mean.round() } else { mean };
+    let cell = Cell::number(format::value(shown, unit, figure.summary.n), mean);
+    if figure.coverage.known < figure.coverage.runs {
+        cell.sub(format!("{} of {} runs", format::integer(figure.coverage.known), format::integer(figure.coverage.runs)))
+    } else {
+        cell
+    }
+}
+
+/// Says what all arms share, how the intervals were made, and what nobody measured.
+pub(super) fn notes(board: &SuiteBoard) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut methods: Vec<(&'static str, Vec<u64>)> = Vec::new();
+    for (position, estimate) in (1..).zip(&board.entries).filter_map(|(position, entry)| Some((position, entry.pass_rate.as_ref()?))) {
+        let words = words::method(estimate.method);
+        match methods.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, positions)) => positions.push(position),
+            None => methods.push((words, vec![position])),
+        }
+    }
+    let is_one = methods.len() == 1;
+    for (words, positions) in methods {
+        if is_one {
+            notes.push(format!("Pass rates: {words}."));
+        } else {
+            notes.push(format!("Pass rates of # {}: {words}.", ranges(&positions)));
+        }
+    }
+    let unmeasured: Vec<&str> = [
+        ("cost", board.entries.iter().all(|entry| entry.cost.is_none())),
+        ("tokens", board.entries.iter().all(|entry| entry.tokens.is_none())),
+        ("duration", board.entries.iter().all(|entry| entry.duration.is_none())),
+    ]
+    .into_iter()
+    .filter_map(|(name, is_unmeasured)| is_unmeasured.then_some(name))
+    .collect();
+    if !unmeasured.is_empty() {
+        notes.push(format!("Not measured in any run: {}.", unmeasured.join(", ")));
+    }
+    notes
+}
+
+/// What the arms have in common and the table therefore does not repeat.
+pub(super) fn common(board: &SuiteBoard) -> Option<String> {
+    let first = board.entries.first()?;
+    let one_model = board.entries.iter().all(|entry| entry.arm.model == first.arm.model);
+    let one_approach = board.entries.iter().all(|entry| entry.arm.approach == first.arm.approach);
+    match (one_approach && board.entries.len() > 1, one_model && !first.arm.model.is_empty()) {
+        (true, _) => Some(format!("All with approach {}.", first.arm.approach)),
+        (false, true) => Some(format!("All with model {}.", first.arm.model)),
+        (false, false) => None,
+    }
+}
+
+/// `1–3, 5`.
+fn ranges(positions: &[u64]) -> String {
+    let mut parts: Vec<(u64, u64)> = Vec::new();
+    for position in positions {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == *position => *last = *position,
+            _ => parts.push((*position, *position)),
+        }
+    }
+    let text = parts.iter().map(|(first, last)| if first == last { first.to_string() } else { format!("{first}–{last}") });
+    text.collect::<Vec<_>>().join(", ")
+}
+
+/// Says which arms have runs that did not complete, were left out, or contradict themselves.
+pub(super) fn left_out(board: &SuiteBoard) -> Vec<String> {
+    let labels = words::arm_labels(&arms(board));
+    labels.iter().zip(&board.entries).filter_map(|(label, entry)| Some(format!("{label}: {}.", words::exclusions(entry)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranges;
+
+    #[test]
+    fn neighbouring_positions_become_ranges() {
+        assert_eq!(ranges(&[1, 2, 3, 5, 7, 8]), "1–3, 5, 7–8");
+        assert_eq!(ranges(&[4]), "4");
+    }
+}

@@ -1,0 +1,112 @@
+//! The pages' numbers in full precision, for programs and spreadsheets.
+
+use serde::Serialize;
+
+use crate::render::{csv, format, json};
+use crate::views::{Board, Comparison, Entry, ItemPage, ItemRow, Overview, OverviewSuite, RunLine, RunPage, SiteContext, SortKey, SuiteBoard};
+
+use super::SiteFile;
+use super::plan::{RunPlace, SuitePlace};
+
+/// What the site says about a suite, without its pairs, which have files of their own.
+#[derive(Serialize)]
+struct SuiteAnswer<'a> {
+    board: &'a SuiteBoard,
+    tables: &'a [Comparison],
+    runs: &'a [RunLine],
+}
+
+/// What the site says about a run.
+#[derive(Serialize)]
+struct RunAnswer<'a> {
+    run: &'a RunPage,
+    items: Vec<&'a ItemRow>,
+}
+
+/// All leaderboards.
+pub(super) fn boards(overview: &Overview) -> Vec<SiteFile> {
+    let board = Board {
+        suites: overview.suites.iter().map(|suite| suite.board.clone()).collect(),
+        retracted: overview.context.retracted,
+        aliased: overview.context.aliased,
+        sorted_by: SortKey::PassRate,
+    };
+    let spreadsheet = table(overview.suites.iter().map(|suite| &suite.board));
+    vec![
+        file("data/leaderboard.json".to_owned(), json::document("leaderboard", json::LeaderboardAnswer { board, overall: None })),
+        file("data/leaderboard.csv".to_owned(), spreadsheet),
+    ]
+}
+
+/// One suite's leaderboard, newest batches and runs.
+pub(super) fn suite(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+    let answer = SuiteAnswer { board: &suite.board, tables: &suite.tables, runs: &suite.runs };
+    vec![
+        file(format!("data/suites/{}.json", place.segment), json::document("suite", answer)),
+        file(format!("data/suites/{}.csv", place.segment), table([&suite.board])),
+    ]
+}
+
+/// One pair.
+pub(super) fn pair(context: &SiteContext, place: &SuitePlace, pair: &Comparison) -> Option<SiteFile> {
+    let answer = json::CompareAnswer { comparisons: vec![pair.clone()], retracted: context.retracted };
+    Some(file(format!("data/{}.json", place.pair_stem(pair)?), json::document("compare", answer)))
+}
+
+/// One run with all its items.
+pub(super) fn run(place: &RunPlace, run: &RunPage, items: &[ItemPage]) -> SiteFile {
+    let answer = RunAnswer { run, items: items.iter().flat_map(|page| &page.rows).collect() };
+    file(format!("data/runs/{}.json", place.segment), json::document("run", answer))
+}
+
+fn file(path: String, text: String) -> SiteFile {
+    SiteFile { path, bytes: text.into_bytes() }
+}
+
+/// Writes boards as one table, a row for each arm.
+fn table<'a>(boards: impl IntoIterator<Item = &'a SuiteBoard>) -> String {
+    let header = [
+        "suite", "suite_version", "position", "approach", "model", "runs", "failed_runs", "excluded_runs", "pass_rate", "ci95_low", "ci95_high", "method",
+        "n", "n_of", "passed", "total", "missing", "cost_usd", "cost_is_lower_bound", "cost_per_solved_usd", "tokens_mean", "duration_seconds_median",
+        "duration_seconds_p90", "disagreeing_runs", "newest",
+    ];
+    let header = header.iter().map(|name| (*name).to_owned()).collect();
+    let rows = boards.into_iter().flat_map(|board| (1..).zip(&board.entries).map(move |(position, entry)| record(board, position, entry)));
+    csv::records(std::iter::once(header).chain(rows))
+}
+
+fn record(board: &SuiteBoard, position: u64, entry: &Entry) -> Vec<String> {
+    fn known<T: ToString>(value: Option<T>) -> String {
+        value.map_or_else(String::new, |value| value.to_string())
+    }
+    let rate = entry.pass_rate.as_ref();
+    let interval = rate.and_then(|rate| rate.interval);
+    let method = rate.and_then(|rate| serde_json::to_value(rate.method).ok());
+    vec![
+        csv::text(&board.suite),
+        csv::text(board.suite_version.as_deref().unwrap_or_default()),
+        position.to_string(),
+        csv::text(&entry.arm.approach),
+        csv::text(&entry.arm.model),
+        entry.runs.to_string(),
+        entry.failed_runs.to_string(),
+        entry.excluded_runs.to_string(),
+        known(rate.map(|rate| rate.value)),
+        known(interval.map(|interval| interval.low)),
+        known(interval.map(|interval| interval.high)),
+        method.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned(),
+        known(rate.map(|rate| rate.n)),
+        rate.map_or_else(String::new, |rate| rate.n_of.to_owned()),
+        known(rate.and_then(|rate| rate.passed)),
+        known(rate.and_then(|rate| rate.total)),
+        known(rate.map(|rate| rate.missing)),
+        known(entry.cost.as_ref().map(|money| money.usd)),
+        known(entry.cost.as_ref().map(|money| money.is_lower_bound)),
+        known(entry.cost_per_solved_usd),
+        known(entry.tokens.as_ref().map(|figure| figure.summary.mean)),
+        known(entry.duration.as_ref().map(|spread| spread.median)),
+        known(entry.duration.as_ref().and_then(|spread| spread.p90)),
+        entry.disagreeing_runs.to_string(),
+        entry.newest.as_ref().map_or_else(String::new, format::timestamp),
+    ]
+}

@@ -1,0 +1,23 @@
+//! What the numbers mean.
+
+use askama::Template;
+
+use crate::views::Overview;
+
+use super::SiteFile;
+use super::plan::Plan;
+use super::shell::{Here, Shell};
+
+#[derive(Template)]
+#[template(path = "method.html")]
+struct MethodPage {
+    shell: Shell,
+}
+
+pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
+    let path = "method.html";
+    let title = format!("What the numbers mean · {}", overview.context.title);
+    let shell = Shell::new(&overview.context, &plan.assets, path, Here::Method, title, "How each figure is made, what it leaves out, and what it cannot say.")
+        .foot(&overview.context);
+    SiteFile::page(path.to_owned(), &MethodPage { shell })
+}

@@ -1,0 +1,99 @@
+//! The first page: a sentence and the head of the leaderboard for every suite.
+
+use askama::Template;
+
+use crate::render::{format, words};
+use crate::views::{Overview, OverviewSuite};
+
+use super::board::{self, Extent};
+use super::grid::{Grid, Kind, Look, Sort};
+use super::metrics;
+use super::plan::{Plan, SuitePlace};
+use super::shell::{Here, Shell, Text};
+use super::SiteFile;
+
+/// Rows of each leaderboard on this page.
+const TOP: usize = 10;
+
+#[derive(Template)]
+#[template(path = "overview.html")]
+struct OverviewPage {
+    shell: Shell,
+    suites: Vec<Summary>,
+}
+
+struct Summary {
+    label: Text,
+    href: String,
+    anchor: String,
+    mark: &'static str,
+    verdict: Text,
+    pair: Option<String>,
+    about: Text,
+    grid: Grid,
+    notes: Vec<Text>,
+    more: String,
+}
+
+pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
+    let path = "index.html";
+    let context = &overview.context;
+    let title = format!("{}: which approach wins?", context.title);
+    let shell = Shell::new(context, &plan.assets, path, Here::Overview, title, "Leaderboards and comparisons of AI agent evaluations, with intervals and costs.")
+        .download("data/leaderboard.json", "JSON")
+        .download("data/leaderboard.csv", "CSV")
+        .foot(context);
+    let suites = (1..).zip(overview.suites.iter().zip(&plan.suites)).map(|(number, (suite, place))| summary(number, suite, place)).collect();
+    SiteFile::page(path.to_owned(), &OverviewPage { shell, suites })
+}
+
+fn summary(number: usize, suite: &OverviewSuite, place: &SuitePlace) -> Summary {
+    let (mark, sentences) = verdict(suite);
+    let arms = suite.board.entries.len();
+    let caption = if arms > TOP { format!("The first {TOP} of {arms} arms by pass rate") } else { "Arms by pass rate".to_owned() };
+    let notes = if arms == 0 { Vec::new() } else { board::notes(&suite.board) };
+    let common = board::common(&suite.board).into_iter();
+    Summary {
+        label: Text::new(&place.label),
+        href: place.path(),
+        anchor: format!("suite-{number}"),
+        mark,
+        verdict: Text::from(sentences.join(" ")),
+        pair: suite.top.as_ref().and_then(|top| place.pair_path(top)),
+        about: Text::from(about(suite)),
+        grid: board::grid(&suite.board, Extent::Top(TOP), &format!("board-{number}"), &caption),
+        notes: common.chain(notes).map(Text::from).collect(),
+        more: "Everything about this suite".to_owned(),
+    }
+}
+
+/// The sentences on the leading two, and their mark.
+pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
+    match (&suite.top, suite.board.entries.as_slice()) {
+        (Some(top), _) => (metrics::mark(top), words::summary_sentences(top)),
+        (None, []) => ("✕", vec!["No runs.".to_owned()]),
+        (None, [only, ..]) => {
+            let name = words::arm_name(&only.arm);
+            let rate = only.pass_rate.as_ref().map_or_else(|| "its pass rate is unknown".to_owned(), |rate| {
+                format!("it passes {}%, counted over {}", format::estimate(rate), words::basis(rate))
+            });
+            ("✕", vec![format!("Nothing to compare with: only {name} has runs here; {rate}.")])
+        }
+    }
+}
+
+/// `225 items, 3 runs, from a.csv`.
+fn about(suite: &OverviewSuite) -> String {
+    let count = |number: u64, one: &str, many: &str| format!("{} {}", format::integer(number), if number == 1 { one } else { many });
+    let mut parts = vec![count(suite.board.entries.len() as u64, "arm", "arms"), count(suite.runs.len() as u64, "run", "runs")];
+    if suite.board.items > 0 {
+        parts.push(count(suite.board.items, "item", "items"));
+    }
+    if suite.board.attempts > 1 {
+        parts.push(format!("up to {} attempts at each", format::integer(u64::from(suite.board.attempts))));
+    }
+    if let Some(source) = &suite.board.source {
+        parts.push(format!("from {source}"));
+    }
+    parts.join(", ")
+}

@@ -1,0 +1,104 @@
+//! Where every page stands: decided once for the whole site, so that links and files agree.
+
+use std::collections::BTreeMap;
+
+use crate::render::words;
+use crate::views::{Arm, Comparison, Overview, SuiteBoard};
+
+use super::assets::Assets;
+use super::slug::segments;
+
+/// Longest segment; a pair's file name holds two arms.
+const LONGEST: usize = 120;
+const LONGEST_ARM: usize = 56;
+
+/// The addresses of a site.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(super) assets: Assets,
+    /// One for each suite of the overview, in its order.
+    pub(super) suites: Vec<SuitePlace>,
+    /// By run id.
+    pub(super) runs: BTreeMap<String, RunPlace>,
+}
+
+/// Where a suite's pages stand.
+#[derive(Clone, Debug)]
+pub(super) struct SuitePlace {
+    pub segment: String,
+    /// The suite's name, with its version where an older one stands beside the newest.
+    pub label: String,
+    arms: BTreeMap<Arm, String>,
+}
+
+/// Where a run's pages stand.
+#[derive(Clone, Debug)]
+pub(super) struct RunPlace {
+    pub segment: String,
+    /// Index into the overview's suites.
+    pub suite: usize,
+}
+
+impl Plan {
+    pub fn new(overview: &Overview) -> Self {
+        let labels: Vec<String> = suite_labels(&overview.suites.iter().map(|suite| &suite.board).collect::<Vec<_>>());
+        let suite_segments = segments(labels.iter().map(String::as_str), LONGEST);
+        let suites = overview
+            .suites
+            .iter()
+            .zip(&labels)
+            .map(|(suite, label)| {
+                let paired = suite.pairs.iter().chain(&suite.top).flat_map(|pair| pair.arms.iter().map(|arm| &arm.arm));
+                let arms: Vec<Arm> = suite.board.entries.iter().map(|entry| &entry.arm).chain(paired).cloned().collect();
+                let names: Vec<String> = arms.iter().map(words::arm_name).collect();
+                let given = segments(names.iter().map(String::as_str), LONGEST_ARM);
+                let arms = arms.into_iter().zip(&names).map(|(arm, name)| (arm, given[name.as_str()].clone())).collect();
+                SuitePlace { segment: suite_segments[label.as_str()].clone(), label: label.clone(), arms }
+            })
+            .collect();
+        let ids: Vec<(usize, &str)> = (0..).zip(&overview.suites).flat_map(|(index, suite)| suite.runs.iter().map(move |run| (index, run.id.as_str()))).collect();
+        let run_segments = segments(ids.iter().map(|(_, id)| *id), LONGEST);
+        let runs = ids.iter().map(|(suite, id)| ((*id).to_owned(), RunPlace { segment: run_segments[id].clone(), suite: *suite })).collect();
+        Self { assets: Assets::names(), suites, runs }
+    }
+
+    /// Returns the path of a run's page.
+    pub fn run_path(&self, id: &str) -> Option<String> {
+        Some(format!("runs/{}/index.html", self.runs.get(id)?.segment))
+    }
+}
+
+impl SuitePlace {
+    pub fn path(&self) -> String {
+        format!("suites/{}/index.html", self.segment)
+    }
+
+    /// Returns the name, without extension, of what belongs to a pair.
+    pub fn pair_stem(&self, pair: &Comparison) -> Option<String> {
+        let [first, second] = pair.arms.as_slice() else { return None };
+        Some(format!("compare/{}/{}--{}", self.segment, self.arms.get(&first.arm)?, self.arms.get(&second.arm)?))
+    }
+
+    pub fn pair_path(&self, pair: &Comparison) -> Option<String> {
+        self.pair_stem(pair).map(|stem| format!("{stem}.html"))
+    }
+}
+
+/// Names the boards: the newest of a suite by its name alone, so that its address stays; older versions with their version.
+fn suite_labels(boards: &[&SuiteBoard]) -> Vec<String> {
+    let mut labels = Vec::<String>::new();
+    for (index, board) in boards.iter().enumerate() {
+        let is_newest = boards[..index].iter().all(|earlier| earlier.suite != board.suite);
+        let mut label = match (&board.suite_version, is_newest) {
+            (_, true) => board.suite.clone(),
+            (Some(version), false) => format!("{} (version {})", board.suite, version.chars().take(12).collect::<String>()),
+            (None, false) => format!("{} (version unknown)", board.suite),
+        };
+        // Another suite may have exactly this name.
+        while labels.contains(&label) {
+            label.push('+');
+        }
+        labels.push(label);
+    }
+    labels
+}

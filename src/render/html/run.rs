@@ -1,0 +1,339 @@
+//! One run: its totals, where it comes from, and its items in pages.
+
+use askama::Template;
+
+use crate::domain::ItemStatus;
+use crate::render::{format, words};
+use crate::views::{ItemPage, ItemRow, RunPage, SiteContext};
+
+use super::SiteFile;
+use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
+use super::plan::{Plan, RunPlace};
+use super::runs::Pager;
+use super::shell::{Crumb, Here, Shell, Text};
+
+#[derive(Template)]
+#[template(path = "run.html")]
+struct RunHtml {
+    shell: Shell,
+    id: Text,
+    arm: Text,
+    suite: Text,
+    suite_href: String,
+    error: Option<Vec<Text>>,
+    totals: Vec<Fact>,
+    statuses: Option<Grid>,
+    item_word: Text,
+    scores: Option<Grid>,
+    stated: Option<Grid>,
+    provenance: Vec<Fact>,
+    items: Option<Grid>,
+    items_heading: String,
+    pager: Option<Pager>,
+}
+
+#[derive(Template)]
+#[template(path = "items.html")]
+struct ItemsHtml {
+    shell: Shell,
+    id: Text,
+    arm: Text,
+    suite: Text,
+    heading: String,
+    grid: Grid,
+    pager: Option<Pager>,
+}
+
+/// A label and what it says.
+struct Fact {
+    label: Text,
+    text: Text,
+    is_unknown: bool,
+    href: Option<String>,
+}
+
+impl Fact {
+    fn new(label: &str, text: impl Into<Text>) -> Self {
+        Self { label: Text::new(label), text: text.into(), is_unknown: false, href: None }
+    }
+
+    fn maybe(label: &str, text: Option<String>) -> Self {
+        let is_unknown = text.is_none();
+        Self { is_unknown, ..Self::new(label, text.unwrap_or_else(|| "unknown".to_owned())) }
+    }
+}
+
+fn name(page: u64) -> String {
+    if page == 1 { "index.html".to_owned() } else { format!("items-{page:04}.html") }
+}
+
+/// Makes the run's page with its first items, and a page for each further part of them.
+pub(super) fn pages(context: &SiteContext, plan: &Plan, place: &RunPlace, run: &RunPage, items: &[ItemPage]) -> Vec<SiteFile> {
+    let suite = &plan.suites[place.suite];
+    let arm = words::arm_name(&run.line.arm);
+    let columns = Columns::of(items);
+    let path = |page: u64| format!("runs/{}/{}", place.segment, name(page));
+    let shell = |page: u64, title: String, description: String| {
+        let shell = Shell::new(context, &plan.assets, &path(page), Here::Below, title, description);
+        let crumb = Crumb::new(format!("{}{}", shell.root, suite.path()), suite.label.as_str());
+        let mut crumbs = vec![crumb];
+        if page > 1 {
+            crumbs.push(Crumb::new("index.html", format!("Run {}", run.line.id)));
+        }
+        shell.crumbs(crumbs).download(&format!("data/runs/{}.json", place.segment), "JSON")
+    };
+    let first = items.first();
+    let title = format!("Run {}: {arm} on {} · {}", run.line.id, suite.label, context.title);
+    let shell_of_run = shell(1, title, format!("One run of {arm} on {}: totals, provenance and items.", suite.label));
+    let page = RunHtml {
+        id: Text::new(&run.line.id),
+        arm: Text::new(&arm),
+        suite: Text::new(&suite.label),
+        suite_href: format!("{}{}", shell_of_run.root, suite.path()),
+        error: run.error.as_ref().filter(|error| !error.trim().is_empty()).map(|error| error.lines().map(Text::new).collect()),
+        totals: totals(run),
+        statuses: statuses(run),
+        item_word: Text::new(run.item_word.as_deref().unwrap_or("items")),
+        scores: scores(run),
+        stated: stated(run),
+        provenance: provenance(run),
+        items: first.filter(|page| !page.rows.is_empty()).map(|page| item_grid(page, &columns)),
+        items_heading: first.map_or_else(String::new, heading),
+        pager: first.and_then(|page| Pager::new(1, page.pages, name)),
+        shell: shell_of_run,
+    };
+    let mut files = vec![SiteFile::page(path(1), &page)];
+    for page in items.iter().skip(1) {
+        let heading = heading(page);
+        let title = format!("{heading} of run {} · {}", run.line.id, context.title);
+        let html = ItemsHtml {
+            shell: shell(page.page, title, format!("{heading} of one run of {arm} on {}.", suite.label)),
+            id: Text::new(&run.line.id),
+            arm: Text::new(&arm),
+            suite: Text::new(&suite.label),
+            heading,
+            grid: item_grid(page, &columns),
+            pager: Pager::new(page.page, page.pages, name),
+        };
+        files.push(SiteFile::page(path(page.page), &html));
+    }
+    files
+}
+
+/// `Items 201 to 400 of 12,032`.
+fn heading(page: &ItemPage) -> String {
+    if page.pages <= 1 {
+        return format!("{} {}", format::integer(page.total), if page.total == 1 { "item" } else { "items" });
+    }
+    let last = page.first + (page.rows.len() as u64).saturating_sub(1);
+    format!("Items {} to {} of {}", format::integer(page.first), format::integer(last), format::integer(page.total))
+}
+
+fn totals(run: &RunPage) -> Vec<Fact> {
+    let line = &run.line;
+    let rate = |passed: u64, total: u64| {
+        let interval = line.interval.map_or_else(String::new, |interval| format!(" {}", format::percent_interval(interval, total)));
+        let share = if total > 0 { format!(" ({}{interval})", format::percent(passed as f64 / total as f64, total)) } else { String::new() };
+        format!("{} of {}{share}", format::integer(passed), format::integer(total))
+    };
+    let count = |number: Option<u64>| number.map(format::integer);
+    let cost = line.cost_usd.map(|usd| format!("{}, {}", format::money(usd), run.cost_source));
+    let mut facts = vec![
+        Fact::new("Status", line.status.as_str()),
+        Fact::maybe("Passed", line.passed.zip(line.total).map(|(passed, total)| rate(passed, total))),
+        Fact::maybe("Cost", cost),
+        Fact::maybe("Duration", line.duration_seconds.map(format::seconds)),
+        Fact::maybe("Tokens", line.tokens.map(|tokens| format::fixed(tokens, 0))),
+    ];
+    let own_tests = run.own_tests_passed.zip(run.own_tests_total).map(|(passed, total)| format!("{} of {}", format::integer(passed), format::integer(total)));
+    let known = [
+        ("Input tokens", count(run.input_tokens)),
+        ("Output tokens", count(run.output_tokens)),
+        ("Tokens written to cache", count(run.cache_write_tokens)),
+        ("Tokens read from cache", count(run.cache_read_tokens)),
+        ("Agent calls", count(run.total_calls)),
+        ("Own tests passed", own_tests),
+        ("Files generated", count(run.files_generated)),
+        ("Lines generated", count(run.lines_generated)),
+    ];
+    facts.extend(known.into_iter().filter_map(|(label, text)| Some(Fact::new(label, text?))));
+    facts
+}
+
+fn provenance(run: &RunPage) -> Vec<Fact> {
+    let line = &run.line;
+    let mut facts = vec![Fact::new("Approach", line.arm.approach.as_str()), Fact::new("Model", line.arm.model.as_str())];
+    let known = [
+        ("Agent", run.agent.clone()),
+        ("Ended", line.timestamp.map(|time| format::date(&time))),
+        ("Batch", line.batch.clone()),
+        ("Place in the batch", run.run_index.map(|index| index.to_string())),
+        ("Seed", run.seed.map(|seed| seed.to_string())),
+        ("Version of the suite", run.suite_version.clone()),
+        ("Written by evalreport", run.tool_version.clone()),
+        ("Revision of the code", run.git_rev.clone()),
+    ];
+    facts.extend(known.into_iter().filter_map(|(label, text)| Some(Fact::new(label, text?))));
+    facts.extend(run.tags.iter().map(|(key, value)| Fact::new(&format!("Tag {key}"), value.as_str())));
+    facts.extend(run.provenance.iter().map(|(label, value)| Fact { href: external(value), ..Fact::new(&capital(label), value.as_str()) }));
+    facts.retain(|fact| !fact.text.is_blank());
+    facts
+}
+
+fn capital(label: &str) -> String {
+    let mut letters = label.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Returns an address that may be a link: http or https, without blanks or control characters.
+fn external(value: &str) -> Option<String> {
+    let lower = value.to_ascii_lowercase();
+    let is_web = lower.starts_with("http://") || lower.starts_with("https://");
+    (is_web && !value.chars().any(|character| character.is_whitespace() || character.is_control())).then(|| value.to_owned())
+}
+
+fn statuses(run: &RunPage) -> Option<Grid> {
+    if run.statuses.is_empty() {
+        return None;
+    }
+    let mut grid = Grid::new("statuses-table", format!("{} outcomes", format::integer(run.outcomes))).fits();
+    // In the order in which statuses are explained elsewhere; an unknown one goes last.
+    let known = ItemStatus::ALL.iter().filter_map(|status| Some((status.name(), *run.statuses.get(status.name())?)));
+    let unknown = run.statuses.iter().filter(|(name, _)| ItemStatus::from_name(name).is_none()).map(|(name, count)| (name.as_str(), *count));
+    let rows: Vec<(&str, u64)> = known.chain(unknown).collect();
+    grid.column(Column::new("Outcomes", Look::Number, Sort::None), rows.iter().map(|(_, count)| Cell::count(*count)));
+    grid.column(Column::new("Status", Look::Words, Sort::None), rows.iter().map(|(name, _)| Cell::item_status(name)));
+    grid.column(Column::new("In the pass rate", Look::Words, Sort::None), rows.iter().map(|(name, _)| Cell::words(standing(name))));
+    Some(grid)
+}
+
+fn standing(status: &str) -> &'static str {
+    match ItemStatus::from_name(status) {
+        Some(ItemStatus::Pass) => "counted, as passed",
+        Some(ItemStatus::Fail | ItemStatus::Error | ItemStatus::Limit) => "counted, as not passed",
+        Some(ItemStatus::Infra | ItemStatus::NotEvaluated) => "missing",
+        Some(ItemStatus::Skipped) | None => "outside",
+    }
+}
+
+fn scores(run: &RunPage) -> Option<Grid> {
+    if run.scores.is_empty() {
+        return None;
+    }
+    let mut grid = Grid::new("scores-table", "Scores of the run").fits();
+    let scores = &run.scores;
+    grid.column(Column::new("Metric", Look::Key, Sort::Ascending), scores.iter().map(|score| Cell::head(score.metric.as_str())));
+    let value = |value: Option<f64>, unit, n: Option<u64>| Cell::maybe(value.map(|value| (format::value(value, unit, n.unwrap_or(1_000)), value)));
+    grid.column(Column::new("Value", Look::Number, Sort::Descending), scores.iter().map(|score| value(score.value, score.unit, score.n)));
+    if scores.iter().any(|score| score.standard_error.is_some()) {
+        let errors = scores.iter().map(|score| value(score.standard_error, score.unit, score.n));
+        grid.column(Column::new("Standard error", Look::Number, Sort::Ascending), errors);
+    }
+    if scores.iter().any(|score| score.n.is_some()) {
+        grid.column(Column::new("n", Look::Number, Sort::Descending), scores.iter().map(|score| score.n.map_or_else(|| Cell::unknown("unknown"), Cell::count)));
+    }
+    grid.column(Column::new("Unit", Look::Words, Sort::None), scores.iter().map(|score| Cell::words(words::unit(score.unit))));
+    if scores.iter().any(|score| score.revision > 0) {
+        grid.column(Column::new("Revision", Look::Number, Sort::Ascending), scores.iter().map(|score| Cell::count(u64::from(score.revision))));
+    }
+    Some(grid)
+}
+
+fn stated(run: &RunPage) -> Option<Grid> {
+    if run.stated.is_empty() {
+        return None;
+    }
+    let mut grid = Grid::new("stated-table", "Stated and recomputed figures").fits();
+    let lines = &run.stated;
+    let value = |value: f64, unit| Cell::number(format::value(value, unit, 1_000), value);
+    grid.column(Column::new("Figure", Look::Key, Sort::Ascending), lines.iter().map(|line| Cell::head(line.name.as_str())));
+    grid.column(Column::new("Stated", Look::Number, Sort::None), lines.iter().map(|line| value(line.stated, line.unit)));
+    let recomputed = lines.iter().map(|line| line.recomputed.map_or_else(|| Cell::unknown("no counts"), |number| value(number, line.unit)));
+    grid.column(Column::new("Recomputed", Look::Number, Sort::None), recomputed);
+    let said = lines.iter().map(|line| {
+        Cell::words(match line.disagrees {
+            Some(true) => "differs beyond rounding",
+            Some(false) => "agrees",
+            None => "nothing to compare with",
+        })
+    });
+    grid.column(Column::new("Together", Look::Words, Sort::None), said);
+    Some(grid)
+}
+
+/// Which columns the items of a run have, the same on all its pages.
+#[expect(clippy::struct_excessive_bools, reason = "one for each optional column")]
+struct Columns {
+    cluster: bool,
+    attempt: bool,
+    evaluator: bool,
+    score: bool,
+    cost: bool,
+    duration: bool,
+    tokens: bool,
+}
+
+impl Columns {
+    fn of(pages: &[ItemPage]) -> Self {
+        let any = |has: &dyn Fn(&ItemRow) -> bool| pages.iter().flat_map(|page| &page.rows).any(has);
+        let first = pages.first().and_then(|page| page.rows.first()).map(|row| row.evaluator.clone());
+        Self {
+            cluster: any(&|row| row.cluster.is_some()),
+            attempt: any(&|row| row.attempt > 1),
+            evaluator: any(&|row| Some(&row.evaluator) != first.as_ref()),
+            score: any(&|row| row.score.is_some()),
+            cost: any(&|row| row.cost_usd.is_some()),
+            duration: any(&|row| row.duration_seconds.is_some()),
+            tokens: any(&|row| row.input_tokens.is_some() || row.output_tokens.is_some()),
+        }
+    }
+}
+
+fn item_grid(page: &ItemPage, columns: &Columns) -> Grid {
+    let rows = &page.rows;
+    let each = |cell: &dyn Fn(&ItemRow) -> Cell| rows.iter().map(cell).collect::<Vec<Cell>>();
+    let mut grid = Grid::new("items-table", heading(page));
+    if let (false, Some(row)) = (columns.evaluator, rows.first()) {
+        grid = grid.about(format!("decided by {}", row.evaluator));
+    }
+    grid.column(Column::new("Item", Look::Key, Sort::Ascending), each(&|row| Cell::head(row.item.as_str())));
+    grid.column(Column::new("Outcome", Look::Words, Sort::Ascending), each(&|row| Cell::item_status(&row.status)));
+    if columns.attempt {
+        grid.column(Column::new("Attempt", Look::Number, Sort::Ascending), each(&|row| Cell::count(u64::from(row.attempt))));
+    }
+    if columns.evaluator {
+        grid.column(Column::new("Evaluator", Look::Words, Sort::Ascending), each(&|row| Cell::words(row.evaluator.as_str())));
+    }
+    if columns.cluster {
+        grid.column(Column::new("Cluster", Look::Words, Sort::Ascending), each(&|row| Cell::words(row.cluster.as_deref().unwrap_or_default())));
+    }
+    if columns.score {
+        grid.column(Column::new("Score", Look::Number, Sort::Descending), each(&|row| Cell::maybe(row.score.map(|score| (format::plain(score), score)))));
+    }
+    if columns.cost {
+        grid.column(Column::new("Cost", Look::Number, Sort::Descending), each(&|row| Cell::maybe(row.cost_usd.map(|usd| (format::money(usd), usd)))));
+    }
+    if columns.duration {
+        let duration = |row: &ItemRow| Cell::maybe(row.duration_seconds.map(|seconds| (format::seconds(seconds), seconds)));
+        grid.column(Column::new("Duration", Look::Number, Sort::Descending), each(&duration));
+    }
+    if columns.tokens {
+        let count = |number: Option<u64>| number.map_or_else(|| Cell::unknown("unknown"), Cell::count);
+        grid.column(Column::new("Tokens in", Look::Number, Sort::Descending), each(&|row| count(row.input_tokens)));
+        grid.column(Column::new("Tokens out", Look::Number, Sort::Descending), each(&|row| count(row.output_tokens)));
+    }
+    grid.filtered(if page.pages > 1 { "on this page" } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::external;
+
+    #[test]
+    fn only_web_addresses_become_links() {
+        assert_eq!(external("HTTPS://example.org/a?b=\"c\"").as_deref(), Some("HTTPS://example.org/a?b=\"c\""));
+        for text in ["javascript:alert(1)", " https://example.org", "data:text/html,x", "https://a\tb", "file:///etc/passwd", ""] {
+            assert_eq!(external(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What surrounds every page: head, navigation, footer; and foreign text made safe to show.
+
+use std::fmt;
+
+use crate::domain::visible;
+use crate::render::format;
+use crate::views::SiteContext;
+
+use super::assets::Assets;
+
+/// Foreign text with its control characters made visible. Templates still escape it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Text(String);
+
+impl Text {
+    pub fn new(text: &str) -> Self {
+        Self(visible(text))
+    }
+
+    /// Says whether there is anything to read.
+    pub fn is_blank(&self) -> bool {
+        self.0.trim().is_empty()
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self::new(&text)
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// Which entry of the navigation the page stands under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Here {
+    Overview,
+    Runs,
+    Method,
+    Below,
+}
+
+/// One step of the way from the overview to the page.
+#[derive(Clone, Debug)]
+pub(super) struct Crumb {
+    pub href: String,
+    pub label: Text,
+}
+
+impl Crumb {
+    pub fn new(href: impl Into<String>, label: impl Into<Text>) -> Self {
+        Self { href: href.into(), label: label.into() }
+    }
+}
+
+/// A file with the page's numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Download {
+    pub href: String,
+    pub label: &'static str,
+}
+
+/// Facts about the data as a whole. Pages of single runs and pairs leave them out: one more run must not change them all.
+#[derive(Clone, Debug)]
+pub(super) struct Foot {
+    pub digest: Text,
+    /// For machines, and for people.
+    pub newest: Option<(String, String)>,
+    pub retracted: Option<String>,
+    pub aliased: bool,
+    pub problems: Option<String>,
+}
+
+/// What surrounds a page.
+#[derive(Clone, Debug)]
+pub(super) struct Shell {
+    /// The way back to the site's root: empty, or ending in a slash.
+    pub root: String,
+    pub title: Text,
+    pub description: Text,
+    pub site: Text,
+    pub version: Text,
+    pub assets: Assets,
+    pub here: Here,
+    pub crumbs: Vec<Crumb>,
+    pub downloads: Vec<Download>,
+    pub foot: Option<Foot>,
+}
+
+impl Shell {
+    /// Makes the surroundings of the page at `path`.
+    pub fn new(context: &SiteContext, assets: &Assets, path: &str, here: Here, title: impl Into<Text>, description: impl Into<Text>) -> Self {
+        Self {
+            root: "../".repeat(path.matches('/').count()),
+            title: title.into(),
+            description: description.into(),
+            site: Text::new(&context.title),
+            version: Text::new(&context.version),
+            assets: assets.clone(),
+            here,
+            crumbs: Vec::new(),
+            downloads: Vec::new(),
+            foot: None,
+        }
+    }
+
+    pub fn crumbs(mut self, crumbs: Vec<Crumb>) -> Self {
+        self.crumbs = crumbs;
+        self
+    }
+
+    pub fn download(mut self, path: &str, label: &'static str) -> Self {
+        self.downloads.push(Download { href: format!("{}{path}", self.root), label });
+        self
+    }
+
+    pub fn foot(mut self, context: &SiteContext) -> Self {
+        let count = |number: u64, one: &str, many: &str| {
+            (number > 0).then(|| format!("{} {}", format::integer(number), if number == 1 { one } else { many }))
+        };
+        self.foot = Some(Foot {
+            digest: Text::new(&context.data_digest),
+            newest: context.newest.map(|time| (format::timestamp(&time), format::date(&time))),
+            retracted: count(context.retracted, "retracted run is left out", "retracted runs are left out"),
+            aliased: context.aliased,
+            problems: count(context.problems, "problem was met in reading the results", "problems were met in reading the results"),
+        });
+        self
+    }
+
+    pub fn current(&self, here: Here) -> bool {
+        self.here == here
+    }
+}

@@ -1,0 +1,134 @@
+//! Names into path segments that every file system and server takes.
+
+use std::collections::BTreeMap;
+
+use sha2::{Digest, Sha256};
+
+/// Device names that Windows reserves, whatever follows the first dot.
+const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
+
+/// Hash digits tried in turn until all segments of a folder differ; all 64 always do.
+const DIGITS: [usize; 5] = [0, 8, 16, 32, 64];
+
+/// Gives each name a segment of at most `longest` bytes: lower-case ASCII, unique whatever the case, never `..` or a reserved name.
+///
+/// A name that loses characters gets a part of its hash, and so do all names that would meet in one segment: which one a name gets does
+/// not depend on the order of the others.
+pub(super) fn segments<'a>(names: impl IntoIterator<Item = &'a str>, longest: usize) -> BTreeMap<&'a str, String> {
+    let mut levels: BTreeMap<&str, usize> = names.into_iter().map(|name| (name, 0)).collect();
+    loop {
+        let given: BTreeMap<&str, String> = levels.iter().map(|(name, level)| (*name, segment(name, DIGITS[*level], longest))).collect();
+        let mut users = BTreeMap::<&str, u32>::new();
+        for segment in given.values() {
+            *users.entry(segment).or_default() += 1;
+        }
+        let mut is_settled = true;
+        for (name, level) in &mut levels {
+            if users[given[name].as_str()] > 1 && *level + 1 < DIGITS.len() {
+                *level += 1;
+                is_settled = false;
+            }
+        }
+        if is_settled {
+            return given;
+        }
+    }
+}
+
+/// Makes one name's segment, with at least `digits` hash digits.
+fn segment(name: &str, digits: usize, longest: usize) -> String {
+    let mut plain = String::new();
+    let mut is_lossy = false;
+    for character in name.chars() {
+        match character {
+            'a'..='z' | '0'..='9' | '_' => plain.push(character),
+            'A'..='Z' => plain.push(character.to_ascii_lowercase()),
+            // A dot only between other characters: neither hidden, nor `..`, nor lost by Windows at the end.
+            '.' if plain.ends_with(|before: char| before.is_ascii_alphanumeric()) => plain.push('.'),
+            ' '..='~' => {
+                let kept = plain.trim_end_matches(['-', '.']).len();
+                plain.truncate(kept);
+                plain.push('-');
+            }
+            _ => is_lossy = true,
+        }
+    }
+    let mut plain = plain.trim_matches(['-', '.']).to_owned();
+    is_lossy |= plain.is_empty() || plain.len() > longest;
+    let stem = plain.split('.').next().unwrap_or_default();
+    if is_reserved(stem) {
+        plain.insert_str(0, "x-");
+        is_lossy = true;
+    }
+    let digits = if is_lossy { digits.max(DIGITS[1]) } else { digits };
+    if digits == 0 {
+        return plain;
+    }
+    let hash = hex(&Sha256::digest(name.as_bytes()), digits);
+    plain.truncate(longest.saturating_sub(digits + 1));
+    let kept = plain.trim_end_matches(['-', '.']);
+    if kept.is_empty() { format!("x-{hash}") } else { format!("{kept}-{hash}") }
+}
+
+fn is_reserved(stem: &str) -> bool {
+    let numbered = |prefix: &str| stem.strip_prefix(prefix).is_some_and(|rest| rest.len() == 1 && rest.as_bytes()[0].is_ascii_digit());
+    RESERVED.contains(&stem) || numbered("com") || numbered("lpt")
+}
+
+/// Returns the first `digits` hexadecimal digits of a hash.
+pub(super) fn hex(hash: &[u8], digits: usize) -> String {
+    let text: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    text[..digits.min(text.len())].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(name: &str) -> String {
+        segments([name], 120).remove(name).unwrap_or_default()
+    }
+
+    #[test]
+    fn plain_names_stay_readable() {
+        for (name, wanted) in [
+            ("qa-core", "qa-core"),
+            ("Ralph", "ralph"),
+            ("gpt-4.1 (2025-04-14)", "gpt-4.1-2025-04-14"),
+            ("../../x", "x"),
+            ("a--b", "a-b"),
+            ("a/b\\c", "a-b-c"),
+            ("__proto__", "__proto__"),
+        ] {
+            assert_eq!(one(name), wanted);
+        }
+    }
+
+    #[test]
+    fn hostile_names_are_harmless() {
+        let long = "n".repeat(300);
+        let names = ["", "..", ".", "con", "CON", "con.txt", "lpt1", "漢字", "a\0b", "trailing. ", "\u{202e}x", &long, "nul"];
+        let given = segments(names, 120);
+        for (name, segment) in &given {
+            assert!(!segment.is_empty() && segment.len() <= 120, "{name:?} gives {segment:?}");
+            assert!(segment.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte)), "{segment:?}");
+            assert!(!segment.contains("..") && !segment.starts_with('.') && !segment.ends_with('.'), "{segment:?}");
+            assert!(!is_reserved(segment.split('.').next().unwrap_or_default()), "{segment:?}");
+        }
+        let distinct: std::collections::BTreeSet<&String> = given.values().collect();
+        assert_eq!(distinct.len(), given.len());
+    }
+
+    #[test]
+    fn names_that_meet_are_told_apart_without_regard_to_order() {
+        let mut hashed = segments(["Foo", "foo", "bar"], 120);
+        assert_eq!(hashed["bar"], "bar");
+        assert_ne!(hashed["Foo"], hashed["foo"]);
+        assert_eq!(hashed, segments(["bar", "foo", "Foo"], 120));
+        // A name that looks like another one's hashed segment.
+        let imitation = hashed.remove("foo").unwrap_or_default();
+        let given = segments(["Foo", "foo", imitation.as_str()], 120);
+        let distinct: std::collections::BTreeSet<&String> = given.values().collect();
+        assert_eq!(distinct.len(), 3);
+    }
+}

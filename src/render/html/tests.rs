@@ -1,0 +1,440 @@
+//! The whole site of made-up results, some of them hostile.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, TimeZone, Utc};
+use sha2::{Digest, Sha256};
+
+use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
+use crate::views::{
+    Arm, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, Delta, DeltaUnit, Entry, Estimate, Evidence, Figure, Flips, Interval, ItemPage, Method,
+    Money, Overview, OverviewSuite, RunLine, RunPage, ScoreColumn, ScoreLineView, SiteContext, Spread, StatedLine, SuiteBoard, Summary, Winner, items_of,
+};
+
+use super::*;
+
+const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; \
+                   require-trusted-types-for 'script'; trusted-types evshard";
+
+/// Names that would do harm if they were taken for anything but text.
+const HOSTILE: [&str; 8] = [
+    "</script><script>window.pwned=1</script>",
+    "<img src=x onerror=alert(1)>",
+    "\"><svg onload=alert(1)>",
+    "' style='x' onclick='y",
+    "javascript:alert(1)",
+    "../../etc\0/\u{202e}gnp.exe\x1b[31m",
+    "{{7*7}}__proto__",
+    "",
+];
+
+fn day(day: u32) -> Option<DateTime<Utc>> {
+    Utc.with_ymd_and_hms(2026, 11, day, 12, 30, 0).single()
+}
+
+fn arm(approach: &str, model: &str) -> Arm {
+    Arm { approach: approach.to_owned(), model: model.to_owned() }
+}
+
+fn estimate(passed: u64, total: u64, half: f64) -> Estimate {
+    let value = passed as f64 / total as f64;
+    Estimate {
+        value,
+        interval: Interval::new((value - half).max(0.0), (value + half).min(1.0)),
+        n: total,
+        n_of: "questions",
+        method: Method::Wilson,
+        missing: passed % 3,
+        passed: Some(passed),
+        total: Some(total),
+    }
+}
+
+fn figure(mean: f64) -> Figure {
+    let summary = Summary { n: 3, mean, sd: Some(mean / 10.0), min: mean * 0.9, max: mean * 1.1 };
+    Figure { summary, interval: Interval::new(mean * 0.75, mean * 1.25), coverage: Coverage { known: 3, runs: 4 } }
+}
+
+fn entry(arm: Arm, passed: u64, total: u64) -> Entry {
+    let cost = passed as f64 / 7.0;
+    Entry {
+        arm,
+        runs: 3,
+        excluded_runs: u64::from(passed % 2 == 0),
+        failed_runs: passed % 3,
+        pass_rate: Some(estimate(passed, total, 0.04)),
+        cost: (passed % 5 != 0).then(|| Money { usd: cost, is_lower_bound: passed % 4 == 0, coverage: Coverage { known: 2, runs: 3 } }),
+        cost_per_solved_usd: (passed % 5 != 0 && passed % 4 != 0).then(|| cost / passed as f64),
+        tokens: Some(figure(120_000.0 + passed as f64)),
+        duration: Some(Spread { median: 300.0 + passed as f64, p90: Some(900.0), coverage: Coverage { known: 3, runs: 3 } }),
+        scores: BTreeMap::from([("fulfilment".to_owned(), figure(71.25))]),
+        disagreeing_runs: u64::from(passed % 7 == 0),
+        newest: day(1 + u32::try_from(passed % 20).unwrap_or(0)),
+    }
+}
+
+fn metric(name: &str, label: &str, unit: Unit, direction: Direction, kind: MetricKind) -> Metric {
+    Metric { name: name.to_owned(), label: label.to_owned(), unit, direction, kind }
+}
+
+fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Comparison {
+    let amounts = |base: f64| {
+        let cell = |index: usize| Cell { value: Some(base * (index + 1) as f64), passed: None, total: None, figure: Some(figure(base)), estimate: None };
+        (0..arms.len()).map(cell).collect::<Vec<Cell>>()
+    };
+    let rate = |index: usize| {
+        let estimate = estimate(260 - 20 * index as u64, 500, 0.043);
+        Cell { value: Some(estimate.value), passed: estimate.passed, total: estimate.total, figure: None, estimate: Some(estimate) }
+    };
+    let leads = |value, unit| Winner::Leads { arm: 0, over: 1, delta: Some(Delta { value, unit }) };
+    let n = vec![3; arms.len()];
+    let rows = vec![
+        ComparisonRow {
+            metric: metric("duration_seconds", "Duration", Unit::Seconds, Direction::Down, MetricKind::Amount),
+            cells: amounts(135.0),
+            winner: leads(-82.0, DeltaUnit::Percent),
+            evidence: Evidence::Intervals { n: n.clone(), n_of: "runs".to_owned() },
+        },
+        ComparisonRow {
+            metric: metric("cost_usd", "Cost", Unit::Usd, Direction::Down, MetricKind::Amount),
+            cells: amounts(0.18),
+            winner: leads(-65.0, DeltaUnit::Percent),
+            evidence: Evidence::TooFew { n, n_of: "runs".to_owned() },
+        },
+        ComparisonRow {
+            metric: metric("shared_tests", "Questions", Unit::Fraction, Direction::Up, MetricKind::Rate),
+            cells: (0..arms.len()).map(rate).collect(),
+            winner: leads(4.0, DeltaUnit::PercentagePoints),
+            evidence: Evidence::Intervals { n: vec![500; arms.len()], n_of: "questions".to_owned() },
+        },
+        ComparisonRow {
+            metric: metric(hostile, hostile, Unit::Points, Direction::None, MetricKind::Score),
+            cells: (0..arms.len()).map(|_| Cell { value: None, passed: None, total: None, figure: None, estimate: None }).collect(),
+            winner: Winner::NotAvailable,
+            evidence: Evidence::NoData,
+        },
+    ];
+    let compared = |arm: &Arm| ComparedArm {
+        arm: arm.clone(),
+        run_ids: (1..4).map(|number| format!("{}-{number}", run_stem(suite, version, arm))).collect(),
+        not_completed: BTreeMap::from([("failed".to_owned(), 1)]),
+        excluded_runs: 1,
+        can_win: true,
+    };
+    Comparison {
+        suite: suite.to_owned(),
+        suite_version: version.map(str::to_owned),
+        source: None,
+        arms: arms.iter().map(compared).collect(),
+        rows,
+        not_measured: vec!["Own Tests".to_owned(), hostile.to_owned()],
+        confidence: 0.95,
+        flips: (arms.len() == 2).then_some(Flips { shared: 500, both_passed: 214, only_first: 46, only_second: 26, neither: 214 }),
+    }
+}
+
+fn run_stem(suite: &str, version: Option<&str>, arm: &Arm) -> String {
+    slug::hex(&Sha256::digest(format!("{suite}\n{version:?}\n{}\n{}", arm.approach, arm.model)), 12)
+}
+
+fn run_line(suite: &str, version: Option<&str>, arm: &Arm, number: u32) -> RunLine {
+    RunLine {
+        id: format!("{}-{number}", run_stem(suite, version, arm)),
+        suite: suite.to_owned(),
+        arm: arm.clone(),
+        status: "completed".to_owned(),
+        timestamp: day(number),
+        passed: Some(250),
+        total: Some(500),
+        interval: Interval::new(0.456, 0.544),
+        cost_usd: (number != 2).then_some(1.25),
+        tokens: Some(123_456.0),
+        duration_seconds: Some(754.0),
+        batch: Some("batch".to_owned()),
+        source: Some(HOSTILE[1].to_owned()),
+    }
+}
+
+fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> OverviewSuite {
+    let entries: Vec<Entry> = (0..).zip(arms).map(|(index, arm)| entry(arm.clone(), 260 - 11 * index, 500)).collect();
+    let pairs: Vec<Comparison> = crate::views::comparison_pairs(arms.len())
+        .into_iter()
+        .map(|(left, right)| comparison(name, version, &[arms[left].clone(), arms[right].clone()], hostile))
+        .collect();
+    OverviewSuite {
+        board: SuiteBoard {
+            suite: name.to_owned(),
+            suite_version: version.map(str::to_owned),
+            source: None,
+            items: 500,
+            attempts: 2,
+            score_columns: vec![ScoreColumn { metric: "fulfilment".to_owned(), unit: Unit::Points, direction: Direction::Up }],
+            entries,
+        },
+        top: pairs.first().cloned(),
+        tables: if arms.len() > 1 { vec![comparison(name, version, &arms[..arms.len().min(4)], hostile)] } else { Vec::new() },
+        pairs,
+        runs: arms.iter().flat_map(|arm| (1..4).map(|number| run_line(name, version, arm, number))).collect(),
+    }
+}
+
+fn made_up() -> Overview {
+    let models = ["small", "middle", "large", "largest-2026"];
+    let all: Vec<Arm> = ["planner-v3", "rag-hybrid", "oneshot"].iter().flat_map(|approach| models.iter().map(|model| arm(approach, model))).collect();
+    let many: Vec<Arm> = (1..=20).map(|number| arm("0-shot", &format!("model-{number}"))).collect();
+    let hostile: Vec<Arm> = HOSTILE.iter().zip(HOSTILE.iter().rev()).map(|(approach, model)| arm(approach, model)).collect();
+    let long = "n".repeat(300);
+    Overview {
+        context: SiteContext {
+            title: "Agents <at> work".to_owned(),
+            version: "0.1.0".to_owned(),
+            data_digest: "5d41402abc4b2a76b9719d911017c592".to_owned(),
+            newest: day(21),
+            retracted: 2,
+            aliased: true,
+            problems: 1,
+        },
+        suites: vec![
+            suite("qa-core", Some("aaaabbbbccccdddd"), &all, "plain"),
+            suite("qa-core", Some("1111222233334444"), &all[..2], "plain"),
+            suite("QA-Core", None, &all[..1], "plain"),
+            suite("science", None, &many, "plain"),
+            suite(HOSTILE[0], None, &hostile, HOSTILE[1]),
+            suite(HOSTILE[7], None, &hostile[..2], HOSTILE[2]),
+            suite(&long, None, &[arm(&long, "m"), arm("con", "")], &long),
+        ],
+    }
+}
+
+fn run_page(line: &RunLine, text: &str) -> RunPage {
+    RunPage {
+        line: line.clone(),
+        error: Some(format!("{text}\n  second line")),
+        cost_source: "priced".to_owned(),
+        input_tokens: Some(100_000),
+        output_tokens: None,
+        cache_write_tokens: None,
+        cache_read_tokens: Some(0),
+        total_calls: Some(7),
+        own_tests_passed: Some(0),
+        own_tests_total: Some(0),
+        files_generated: Some(12),
+        lines_generated: None,
+        agent: Some(text.to_owned()),
+        run_index: Some(1),
+        seed: Some(7),
+        suite_version: Some(text.to_owned()),
+        tool_version: None,
+        git_rev: Some(text.to_owned()),
+        tags: BTreeMap::from([(text.to_owned(), text.to_owned())]),
+        provenance: vec![
+            ("source".to_owned(), text.to_owned()),
+            ("source".to_owned(), "https://example.org/\"><script>".to_owned()),
+            (text.to_owned(), "plain".to_owned()),
+        ],
+        stated: vec![StatedLine { name: text.to_owned(), unit: Unit::Fraction, stated: 0.52, recomputed: Some(0.516), disagrees: Some(true) }],
+        scores: vec![ScoreLineView {
+            metric: text.to_owned(),
+            value: Some(71.5),
+            unit: Unit::Points,
+            direction: Direction::Up,
+            standard_error: Some(1.5),
+            n: Some(500),
+            revision: 0,
+        }],
+        statuses: BTreeMap::from([("pass".to_owned(), 250), ("not_evaluated".to_owned(), 3), ("fail".to_owned(), 247)]),
+        outcomes: 500,
+        item_word: Some("questions".to_owned()),
+    }
+}
+
+fn items(line: &RunLine, text: &str) -> Vec<ItemPage> {
+    let run = RunId::parse(&line.id).expect("made from hexadecimal digits");
+    let outcomes: Vec<ItemOutcome> = (0..450)
+        .map(|number| ItemOutcome {
+            run: run.clone(),
+            kind: ItemKind::Question,
+            item: format!("q-{number:03} {text}"),
+            cluster: Some(text.to_owned()),
+            attempt: 1 + number % 2,
+            status: ItemStatus::ALL[number as usize % ItemStatus::ALL.len()],
+            score: Some(0.5),
+            evaluator: text.to_owned(),
+            revision: 0,
+            duration_seconds: Some(1.5),
+            cost_usd: None,
+            input_tokens: Some(10),
+            output_tokens: None,
+        })
+        .collect();
+    items_of(&line.id, &outcomes, ITEMS_PER_PAGE)
+}
+
+/// Every file of the made-up site; hostile text in every field of its runs.
+fn whole_site() -> Vec<SiteFile> {
+    let overview = made_up();
+    let plan = Plan::new(&overview);
+    let mut files: Vec<SiteFile> = site_files(&overview, &plan).collect();
+    let lines = overview.suites.iter().flat_map(|suite| &suite.runs);
+    for (index, line) in lines.enumerate() {
+        let text = HOSTILE[index % HOSTILE.len()];
+        let items = if index % 9 == 0 { items(line, text) } else { Vec::new() };
+        files.extend(run_files(&overview, &plan, &run_page(line, text), &items));
+    }
+    files
+}
+
+fn pages(files: &[SiteFile]) -> impl Iterator<Item = (&str, &str)> {
+    let is_page = |file: &&SiteFile| file.path.strip_suffix(".html").is_some();
+    files.iter().filter(is_page).map(|file| (file.path.as_str(), std::str::from_utf8(&file.bytes).expect("templates write text")))
+}
+
+/// The start tags of a page.
+fn tags(html: &str) -> impl Iterator<Item = &str> {
+    html.split('<').skip(1).filter(|tag| tag.starts_with(|first: char| first.is_ascii_alphabetic())).map(|tag| &tag[..tag.find('>').unwrap_or(tag.len())])
+}
+
+/// The values of an attribute, unescaped as far as addresses need it.
+fn attribute<'a>(html: &'a str, name: &'a str) -> impl Iterator<Item = String> + 'a {
+    let opening = format!(" {name}=\"");
+    tags(html).filter_map(move |tag| {
+        let value = tag.split_once(opening.as_str())?.1;
+        Some(value[..value.find('"')?].replace("&#38;", "&").replace("&amp;", "&"))
+    })
+}
+
+#[test]
+fn the_same_views_give_the_same_bytes() {
+    assert!(whole_site() == whole_site());
+}
+
+#[test]
+fn paths_are_distinct_whatever_the_case_and_stay_inside() {
+    let files = whole_site();
+    let mut seen = BTreeSet::new();
+    for file in &files {
+        assert!(seen.insert(file.path.to_lowercase()), "{} twice", file.path);
+        assert!(file.path.split('/').all(|part| !part.is_empty() && !part.starts_with('.') && part.len() <= 130), "{}", file.path);
+        assert!(file.path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte)), "{}", file.path);
+    }
+}
+
+#[test]
+fn every_link_leads_to_a_file_of_the_site() {
+    let files = whole_site();
+    let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    let mut checked = 0;
+    for (path, html) in pages(&files) {
+        let folder: Vec<&str> = path.split('/').rev().skip(1).collect::<Vec<_>>().into_iter().rev().collect();
+        for address in attribute(html, "href").chain(attribute(html, "src")) {
+            if let Some(id) = address.strip_prefix('#') {
+                assert!(html.contains(&format!(" id=\"{id}\"")), "{path} links to its own `{id}`");
+                continue;
+            }
+            if address.starts_with("https://example.org/") {
+                continue;
+            }
+            let mut parts = folder.clone();
+            for part in address.split('/') {
+                if part == ".." {
+                    assert!(parts.pop().is_some(), "{path} leaves the site by {address}");
+                } else {
+                    parts.push(part);
+                }
+            }
+            assert!(paths.contains(parts.join("/").as_str()), "{path} links to {address}, which is not there");
+            checked += 1;
+        }
+    }
+    assert!(checked > 1000);
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    const KNOWN: [&str; 2] = ["script src=", "svg class="];
+    for (path, html) in pages(&whole_site()) {
+        assert!(html.contains(&format!("<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{CSP}\">")), "{path}");
+        for tag in tags(html) {
+            let names = tag.split('"').step_by(2).flat_map(str::split_whitespace).skip(1);
+            for name in names {
+                let name = name.trim_end_matches('=').trim_end_matches('/');
+                assert!(name != "style" && !name.starts_with("on"), "{path}: <{tag}>");
+            }
+            assert!(!tag.starts_with("img") && !tag.starts_with("style") && !tag.starts_with("iframe"), "{path}: <{tag}>");
+            assert!(!tag.starts_with("script") || tag.starts_with(KNOWN[0]), "{path}: <{tag}>");
+        }
+        assert_eq!(html.matches("<script").count(), 1, "{path}");
+        assert!(!html.contains(['\0', '\u{202e}', '\x1b', '\r']), "{path}");
+        assert!(attribute(html, "href").all(|address| !address.starts_with("javascript:")), "{path}");
+    }
+    let site = whole_site();
+    let told = pages(&site).filter(|(_, html)| html.contains("&#60;/script&#62;&#60;script&#62;window.pwned=1&#60;/script&#62;")).count();
+    assert!(told > 10, "the hostile name is shown as it is on {told} pages");
+}
+
+#[test]
+fn each_page_has_its_own_title_one_heading_distinct_ids_and_a_size() {
+    let mut titles = BTreeMap::new();
+    for (path, html) in pages(&whole_site()) {
+        let title = html.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>")).map(|(title, _)| title.to_owned());
+        if let Some(other) = titles.insert(title.clone(), path.to_owned()) {
+            panic!("{path} and {other} share the title {title:?}");
+        }
+        assert_eq!(html.matches("<h1>").count(), 1, "{path}");
+        assert!(html.starts_with("<!DOCTYPE html>\n<html lang=\"en\">"), "{path}");
+        assert!(html.len() <= 150_000, "{path} has {} bytes", html.len());
+        let mut ids = BTreeSet::new();
+        for id in attribute(html, "id") {
+            assert!(ids.insert(id.clone()), "{path} has the id {id} twice");
+        }
+        for id in attribute(html, "aria-labelledby") {
+            assert!(ids.contains(&id), "{path} is labelled by {id}, which is not there");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_coloured_as_won_without_evidence() {
+    let site = whole_site();
+    let (_, html) = pages(&site).find(|(path, _)| path.starts_with("compare/qa-core")).expect("the suite has pairs");
+    for word in ["not enough evidence", "see intervals", "unknown", "n = 500"] {
+        assert!(html.contains(word), "{word}");
+    }
+    assert!(!html.contains("class=\"better\"") && !html.contains("s-pass"));
+}
+
+#[test]
+fn numbers_of_the_data_files_are_the_views() {
+    let overview = made_up();
+    let plan = Plan::new(&overview);
+    let files: BTreeMap<String, Vec<u8>> = site_files(&overview, &plan).map(|file| (file.path, file.bytes)).collect();
+    let board: serde_json::Value = serde_json::from_slice(&files["data/leaderboard.json"]).expect("JSON was written");
+    assert_eq!(board["schema"], "evalreport/leaderboard/1");
+    assert_eq!(board["suites"][0]["entries"][0]["pass_rate"]["value"], 0.52);
+    let csv = String::from_utf8_lossy(&files["data/leaderboard.csv"]);
+    let arms: usize = overview.suites.iter().map(|suite| suite.board.entries.len()).sum();
+    assert_eq!(csv.lines().count(), arms + 1);
+    assert!(csv.lines().nth(1).is_some_and(|line| line.starts_with("qa-core,aaaabbbbccccdddd,1,planner-v3,small,3,2,1,0.52,")), "{csv}");
+}
+
+#[test]
+fn a_site_without_runs_says_so() {
+    let empty = Overview { suites: Vec::new(), ..made_up() };
+    let plan = Plan::new(&empty);
+    let files: Vec<SiteFile> = site_files(&empty, &plan).collect();
+    let texts: BTreeMap<&str, &str> = pages(&files).collect();
+    assert!(texts["index.html"].contains("No runs yet"));
+    assert!(texts["runs/index.html"].contains("No runs yet"));
+}
+
+/// Not a check: writes the made-up site where `EVALREPORT_MADE_UP_SITE` says, to look at it.
+#[test]
+#[ignore = "writes files to look at"]
+fn write_the_made_up_site() {
+    let Ok(folder) = std::env::var("EVALREPORT_MADE_UP_SITE") else { return };
+    for file in whole_site() {
+        let path = std::path::Path::new(&folder).join(&file.path);
+        std::fs::create_dir_all(path.parent().expect("a file stands in a folder")).expect("the folder can be made");
+        std::fs::write(path, file.bytes).expect("the file can be written");
+    }
+}

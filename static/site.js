@@ -1,0 +1,177 @@
+// Adds to pages that already say everything: sorting, filtering and a choice of theme. Without it nothing is missing but these.
+(function () {
+  "use strict";
+  var root = document.documentElement;
+
+  // ---- Theme: automatic, light or dark, remembered where the browser lets us.
+  var themes = ["auto", "light", "dark"];
+  function stored() {
+    try { return localStorage.getItem("evalreport-theme"); } catch (error) { return null; }
+  }
+  function apply(theme) {
+    if (theme === "light" || theme === "dark") root.setAttribute("data-theme", theme);
+    else root.removeAttribute("data-theme");
+  }
+  var theme = themes.indexOf(stored()) > 0 ? stored() : "auto";
+  apply(theme);
+  var button = document.getElementById("theme");
+  if (button) {
+    var label = function () { button.textContent = "Theme: " + theme; };
+    label();
+    button.hidden = false;
+    button.addEventListener("click", function () {
+      theme = themes[(themes.indexOf(theme) + 1) % themes.length];
+      apply(theme);
+      label();
+      try { localStorage.setItem("evalreport-theme", theme); } catch (error) { /* Private windows forget. */ }
+    });
+  }
+
+  // ---- State in the address: #f.TABLE=text&s.TABLE=COLUMN.asc
+  function readState() {
+    var state = new Map();
+    var hash = location.hash.slice(1);
+    if (hash.indexOf("=") < 0) return state;
+    hash.split("&").forEach(function (part) {
+      var at = part.indexOf("=");
+      if (at < 1) return;
+      try { state.set(decodeURIComponent(part.slice(0, at)), decodeURIComponent(part.slice(at + 1))); } catch (error) { /* Not ours. */ }
+    });
+    return state;
+  }
+  var state = readState();
+  function writeState(key, value) {
+    if (value) state.set(key, value); else state.delete(key);
+    var parts = [];
+    state.forEach(function (entry, name) { parts.push(encodeURIComponent(name) + "=" + encodeURIComponent(entry)); });
+    var hash = parts.length ? "#" + parts.join("&") : location.pathname + location.search;
+    try { history.replaceState(null, "", hash); } catch (error) { /* Some browsers refuse on file addresses. */ }
+  }
+
+  // ---- Tables.
+  function keyOf(row, column) {
+    var cell = row.cells[column];
+    if (!cell) return null;
+    if (cell.hasAttribute("data-v")) {
+      var number = cell.getAttribute("data-v");
+      return number === "" ? null : Number(number);
+    }
+    var text = cell.textContent.trim();
+    return text === "" ? null : text;
+  }
+  var collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+  function sortRows(table, column, ascending) {
+    var body = table.tBodies[0];
+    var keyed = Array.prototype.map.call(body.rows, function (row) {
+      return { row: row, key: keyOf(row, column), order: Number(row.getAttribute("data-order")) };
+    });
+    var sign = ascending ? 1 : -1;
+    keyed.sort(function (left, right) {
+      // Unknown values stay last whichever way the column is sorted.
+      if (left.key === null || right.key === null) {
+        return (left.key === null) - (right.key === null) || left.order - right.order;
+      }
+      var both = typeof left.key === "number" && typeof right.key === "number";
+      var compared = both ? left.key - right.key : collator.compare(String(left.key), String(right.key));
+      return sign * compared || left.order - right.order;
+    });
+    var fragment = document.createDocumentFragment();
+    keyed.forEach(function (entry) { fragment.appendChild(entry.row); });
+    body.appendChild(fragment);
+  }
+
+  function setUpSort(table) {
+    var heads = table.tHead ? Array.prototype.slice.call(table.tHead.rows[0].cells) : [];
+    function sortBy(column, ascending) {
+      heads.forEach(function (head, index) {
+        if (head.hasAttribute("aria-sort")) head.setAttribute("aria-sort", index === column ? (ascending ? "ascending" : "descending") : "none");
+      });
+      sortRows(table, column, ascending);
+    }
+    heads.forEach(function (head, column) {
+      if (!head.hasAttribute("data-sort")) return;
+      var sorter = document.createElement("button");
+      sorter.type = "button";
+      sorter.className = "sort";
+      while (head.firstChild) sorter.appendChild(head.firstChild);
+      head.appendChild(sorter);
+      head.setAttribute("aria-sort", "none");
+      sorter.addEventListener("click", function () {
+        var current = head.getAttribute("aria-sort");
+        // The first click shows the better end first where the column says which that is.
+        var ascending = current === "none" ? head.getAttribute("data-sort") !== "desc" : current === "descending";
+        sortBy(column, ascending);
+        writeState("s." + table.id, column + (ascending ? ".asc" : ".desc"));
+      });
+    });
+    var wanted = /^(\d+)\.(asc|desc)$/.exec(state.get("s." + table.id) || "");
+    if (wanted && heads[wanted[1]] && heads[wanted[1]].hasAttribute("data-sort")) sortBy(Number(wanted[1]), wanted[2] === "asc");
+  }
+
+  var firstFilter = null;
+  function setUpFilter(table) {
+    var region = table.closest(".scroll");
+    if (!region || !table.hasAttribute("data-filter")) return;
+    var tools = document.createElement("div");
+    tools.className = "tools";
+    var label = document.createElement("label");
+    label.textContent = "Filter ";
+    var input = document.createElement("input");
+    input.type = "search";
+    input.autocomplete = "off";
+    input.id = "filter-" + table.id;
+    label.htmlFor = input.id;
+    var count = document.createElement("span");
+    count.className = "muted";
+    count.setAttribute("role", "status");
+    var reset = document.createElement("button");
+    reset.type = "button";
+    reset.textContent = "Show all";
+    tools.append(label, input, count, reset);
+    region.parentNode.insertBefore(tools, region);
+    var rows = Array.prototype.map.call(table.tBodies[0].rows, function (row) {
+      return { row: row, text: row.textContent.toLowerCase() };
+    });
+    var where = table.getAttribute("data-filter");
+    function run() {
+      var words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      var shown = 0;
+      rows.forEach(function (entry) {
+        var matches = words.every(function (word) { return entry.text.indexOf(word) >= 0; });
+        entry.row.hidden = !matches;
+        if (matches) shown += 1;
+      });
+      var hidden = rows.length - shown;
+      count.textContent = shown + " of " + rows.length + " shown" + (hidden ? ", " + hidden + " hidden by the filter" : "") + (where ? " " + where : "");
+      reset.hidden = words.length === 0;
+    }
+    input.addEventListener("input", function () { run(); writeState("f." + table.id, input.value.trim()); });
+    input.addEventListener("keydown", function (event) {
+      if (event.key === "Escape") { input.value = ""; run(); writeState("f." + table.id, ""); }
+    });
+    reset.addEventListener("click", function () { input.value = ""; run(); writeState("f." + table.id, ""); input.focus(); });
+    input.value = state.get("f." + table.id) || "";
+    run();
+    firstFilter = firstFilter || input;
+  }
+
+  Array.prototype.forEach.call(document.querySelectorAll("table[id]"), function (table) {
+    if (!table.tBodies.length) return;
+    Array.prototype.forEach.call(table.tBodies[0].rows, function (row, index) { row.setAttribute("data-order", index); });
+    setUpSort(table);
+    setUpFilter(table);
+  });
+
+  document.addEventListener("keydown", function (event) {
+    var target = event.target;
+    var typing = target && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey && firstFilter) {
+      event.preventDefault();
+      firstFilter.focus();
+    }
+  });
+  window.addEventListener("hashchange", function () {
+    // An address typed or pasted over this one restores its own state.
+    if (location.hash.indexOf("=") > 0) location.reload();
+  });
+})();
