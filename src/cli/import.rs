@@ -131,7 +131,7 @@ fn describe_source(source: &SourceReport, dry_run: bool, text: &mut String) {
         line(format!("  {} repeated: in the store or in an earlier file already, kept as they were", runs(source.runs_repeated.len())));
     }
     for lacking in &source.columns_lacking {
-        let hint = lacking.hint.as_ref().map_or_else(String::new, |hint| format!("; did you mean `{}`?", visible(hint)));
+        let hint = lacking.hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}"));
         line(format!("  no row has column `{}` (for {}){hint}", visible(&lacking.column), lacking.fields.join(", ")));
     }
     if dry_run && !source.columns_unused.is_empty() {

@@ -122,8 +122,7 @@ pub fn suite_board(board: &SuiteBoard) -> Table {
     table.left("Model", 0);
     table.right("Pass rate % [95% CI]", 0);
     table.right("Passed", 3);
-    table.right("n", 0);
-    table.right("Missing", 4);
+    table.left("n", 0);
     table.right("Runs", 2);
     table.right("Cost", 1);
     table.right("Cost/solved", 3);
@@ -153,8 +152,7 @@ fn entry_cells(place: u64, entry: &Entry, board: &SuiteBoard) -> Vec<String> {
             |rate| if rate.is_stated() { format!("{} stated", format::estimate(rate)) } else { format::estimate(rate) },
         ),
         rate.and_then(|rate| Some(format!("{}/{}", format::integer(rate.passed?), format::integer(rate.total?)))).unwrap_or_default(),
-        rate.map_or_else(String::new, |rate| format!("{} {}", format::integer(rate.n), rate.n_of)),
-        rate.filter(|rate| rate.missing > 0).map_or_else(String::new, |rate| format::integer(rate.missing)),
+        rate.map_or_else(String::new, words::basis),
         format::integer(entry.runs),
         entry.cost.as_ref().map_or_else(|| "unknown".to_owned(), words::money),
         entry.cost_per_solved_usd.map_or_else(String::new, format::money),

@@ -156,7 +156,15 @@ pub(super) struct Grid {
 
 impl Grid {
     pub fn new(id: impl Into<String>, caption: impl Into<Text>) -> Self {
-        Self { id: id.into(), caption: caption.into(), about: Text::default(), columns: Vec::new(), rows: Vec::new(), filter: None, fits: false }
+        Self {
+            id: id.into(),
+            caption: caption.into(),
+            about: Text::default(),
+            columns: Vec::new(),
+            rows: Vec::new(),
+            filter: None,
+            fits: false,
+        }
     }
 
     pub fn about(mut self, about: impl Into<Text>) -> Self {

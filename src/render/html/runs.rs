@@ -54,7 +54,8 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
             let path = format!("runs/{}", name(page));
             let heading = if page == 1 { "All runs".to_owned() } else { format!("All runs, page {page}") };
             let title = format!("{heading} · {}", overview.context.title);
-            let shell = Shell::new(&overview.context, &plan.assets, &path, Here::Runs, title, "Every run, by suite, approach and model.").foot(&overview.context);
+            let shell = Shell::new(&overview.context, &plan.assets, &path, Here::Runs, title, "Every run, by suite, approach and model.")
+                .foot(&overview.context);
             let lines: Vec<RunLine> = chunk.iter().map(|run| (*run).clone()).collect();
             let mut grid = run_grid("runs-table", "Runs by suite and arm", &lines, plan, &shell.root);
             let suites = lines.iter().map(|run| {
@@ -93,7 +94,10 @@ pub(super) fn run_grid(id: &str, caption: &str, runs: &[RunLine], plan: &Plan, r
     };
     grid.column(Column::new("Passed", Look::Number, Sort::Descending), each(&passed));
     if any(&|run| run.cost_usd.is_some()) {
-        grid.column(Column::new("Cost", Look::Number, Sort::Ascending), each(&|run| Cell::maybe(run.cost_usd.map(|usd| (format::money(usd), usd)))));
+        grid.column(
+            Column::new("Cost", Look::Number, Sort::Ascending),
+            each(&|run| Cell::maybe(run.cost_usd.map(|usd| (format::money(usd), usd)))),
+        );
     }
     if any(&|run| run.tokens.is_some()) {
         let tokens = |run: &RunLine| Cell::maybe(run.tokens.map(|tokens| (format::fixed(tokens, 0), tokens)));

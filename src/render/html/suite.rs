@@ -66,22 +66,28 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let below = |path: String| format!("{}{path}", shell.root);
     let shown = suite.runs.len().min(MAX_RUNS);
     let caption = if shown < suite.runs.len() { "The newest runs" } else { "Runs, newest first" };
-    let pairs = suite.pairs.iter().filter_map(|pair| Some(Link { href: below(place.pair_path(pair)?), label: Text::from(metrics::labels(pair).join(" against ")) }));
+    let pairs = suite
+        .pairs
+        .iter()
+        .filter_map(|pair| Some(Link { href: below(place.pair_path(pair)?), label: Text::from(metrics::labels(pair).join(" against ")) }));
     let page = SuitePage {
         label: Text::new(&place.label),
         mark,
         sentences: sentences.into_iter().map(Text::from).collect(),
         pair: suite.top.as_ref().and_then(|top| place.pair_path(top)).map(below),
         facts: facts(suite),
-        board: board::grid(&suite.board, Extent::Whole, "board", "Arms by pass rate").about(board::common(&suite.board).unwrap_or_default()),
+        board: board::grid(&suite.board, Extent::Whole, "board", "Arms by pass rate")
+            .about(board::common(&suite.board).unwrap_or_default()),
         notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
         left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
         tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table)).collect(),
         pairs: pairs.collect(),
-        limited: (suite.board.entries.len() > ALL_PAIRS)
-            .then_some("With this many arms, only neighbours in the table and pairs with the leader have a page; the command line compares any two."),
+        limited: (suite.board.entries.len() > ALL_PAIRS).then_some(
+            "With this many arms, only neighbours in the table and pairs with the leader have a page; the command line compares any two.",
+        ),
         runs: run_grid("runs-table", caption, &suite.runs[..shown], plan, &shell.root).filtered(""),
-        more_runs: (shown < suite.runs.len()).then(|| format!("{} of {} runs are listed here.", format::integer(shown as u64), format::integer(suite.runs.len() as u64))),
+        more_runs: (shown < suite.runs.len())
+            .then(|| format!("{} of {} runs are listed here.", format::integer(shown as u64), format::integer(suite.runs.len() as u64))),
         shell,
     };
     SiteFile::page(path, &page)

@@ -7,8 +7,9 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
-    Arm, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, Delta, DeltaUnit, Entry, Estimate, Evidence, Figure, Flips, Interval, ItemPage, Method,
-    Money, Overview, OverviewSuite, RunLine, RunPage, ScoreColumn, ScoreLineView, SiteContext, Spread, StatedLine, SuiteBoard, Summary, Winner, items_of,
+    Arm, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, Delta, DeltaUnit, Entry, Estimate, Evidence, Figure, Flips, Interval,
+    ItemPage, Method, Money, Overview, OverviewSuite, RunLine, RunPage, ScoreColumn, ScoreLineView, SiteContext, Spread, StatedLine,
+    SuiteBoard, Summary, Winner, items_of,
 };
 
 use super::*;
@@ -79,7 +80,13 @@ fn metric(name: &str, label: &str, unit: Unit, direction: Direction, kind: Metri
 
 fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Comparison {
     let amounts = |base: f64| {
-        let cell = |index: usize| Cell { value: Some(base * (index + 1) as f64), passed: None, total: None, figure: Some(figure(base)), estimate: None };
+        let cell = |index: usize| Cell {
+            value: Some(base * (index + 1) as f64),
+            passed: None,
+            total: None,
+            figure: Some(figure(base)),
+            estimate: None,
+        };
         (0..arms.len()).map(cell).collect::<Vec<Cell>>()
     };
     let rate = |index: usize| {
@@ -180,7 +187,8 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
 
 fn made_up() -> Overview {
     let models = ["small", "middle", "large", "largest-2026"];
-    let all: Vec<Arm> = ["planner-v3", "rag-hybrid", "oneshot"].iter().flat_map(|approach| models.iter().map(|model| arm(approach, model))).collect();
+    let all: Vec<Arm> =
+        ["planner-v3", "rag-hybrid", "oneshot"].iter().flat_map(|approach| models.iter().map(|model| arm(approach, model))).collect();
     let many: Vec<Arm> = (1..=20).map(|number| arm("0-shot", &format!("model-{number}"))).collect();
     let hostile: Vec<Arm> = HOSTILE.iter().zip(HOSTILE.iter().rev()).map(|(approach, model)| arm(approach, model)).collect();
     let long = "n".repeat(300);
@@ -232,7 +240,13 @@ fn run_page(line: &RunLine, text: &str) -> RunPage {
             ("source".to_owned(), "https://example.org/\"><script>".to_owned()),
             (text.to_owned(), "plain".to_owned()),
         ],
-        stated: vec![StatedLine { name: text.to_owned(), unit: Unit::Fraction, stated: 0.52, recomputed: Some(0.516), disagrees: Some(true) }],
+        stated: vec![StatedLine {
+            name: text.to_owned(),
+            unit: Unit::Fraction,
+            stated: 0.52,
+            recomputed: Some(0.516),
+            disagrees: Some(true),
+        }],
         scores: vec![ScoreLineView {
             metric: text.to_owned(),
             value: Some(71.5),
@@ -291,7 +305,10 @@ fn pages(files: &[SiteFile]) -> impl Iterator<Item = (&str, &str)> {
 
 /// The start tags of a page.
 fn tags(html: &str) -> impl Iterator<Item = &str> {
-    html.split('<').skip(1).filter(|tag| tag.starts_with(|first: char| first.is_ascii_alphabetic())).map(|tag| &tag[..tag.find('>').unwrap_or(tag.len())])
+    html.split('<')
+        .skip(1)
+        .filter(|tag| tag.starts_with(|first: char| first.is_ascii_alphabetic()))
+        .map(|tag| &tag[..tag.find('>').unwrap_or(tag.len())])
 }
 
 /// The values of an attribute, unescaped as far as addresses need it.
@@ -353,7 +370,10 @@ fn every_link_leads_to_a_file_of_the_site() {
 fn hostile_text_stays_text() {
     const KNOWN: [&str; 2] = ["script src=", "svg class="];
     for (path, html) in pages(&whole_site()) {
-        assert!(html.contains(&format!("<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{CSP}\">")), "{path}");
+        assert!(
+            html.contains(&format!("<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{CSP}\">")),
+            "{path}"
+        );
         for tag in tags(html) {
             let names = tag.split('"').step_by(2).flat_map(str::split_whitespace).skip(1);
             for name in names {
