@@ -37,6 +37,9 @@ fn time(text: &str) -> Result<DateTime<Utc>, Failure> {
     })
 }
 
+/// How a run is called in one respect.
+type Name = fn(&crate::domain::Run) -> &str;
+
 /// Refuses a filter with names that no run has, suggesting the nearest, and one that selects nothing.
 pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
     if warehouse.runs().is_empty() {
@@ -49,7 +52,6 @@ pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failur
                 .with_hint("bring some in with `evalreport import FILE --map MAP`, or point --results at a folder of result files")
         });
     }
-    type Name = fn(&crate::domain::Run) -> &str;
     let names: [(&str, &[String], Name); 3] = [
         ("suite", &filter.suites, |run| &run.suite),
         ("approach", &filter.approaches, |run| &run.approach),

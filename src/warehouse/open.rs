@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Aliases, Filter, ItemKind, ItemStatus, Problem, Run, RunId};
+use crate::domain::{Aliases, Filter, ItemKind, ItemStatus, Problem, Run, RunId, hex};
 use crate::results::{Contents, ItemLine, Retractions, Store, parse_header, scan, to_json};
 
 use super::ingest::{self, ItemFile, path_text};
@@ -321,7 +321,6 @@ impl Warehouse {
             .collect();
         items.sort();
         // Aliases can give two keys one name: they become one item.
-        const ABSENT: u32 = u32::MAX;
         let mut index_of = vec![ABSENT; keys.len()];
         let mut merged: Vec<MatrixItem> = Vec::with_capacity(items.len());
         for (item, number) in items {
@@ -377,7 +376,7 @@ impl Warehouse {
                 hasher.update(row.statuses.iter().map(|status| super::snapshot::status_byte(*status)).collect::<Vec<u8>>());
             }
         }
-        super::segment::hex(&hasher.finalize())
+        hex(&hasher.finalize())
     }
 
     /// Writes what was learnt for the next command. A cache that cannot be written costs time, nothing else.
@@ -388,6 +387,9 @@ impl Warehouse {
         }
     }
 }
+
+/// No item of the matrix.
+const ABSENT: u32 = u32::MAX;
 
 /// Picks the kind of item that the pass rate is about: questions, else shared tests, else criteria, else checks.
 fn headline<'a>(present: impl Iterator<Item = (ItemKind, &'a str)>) -> Option<ItemKind> {
@@ -413,5 +415,5 @@ fn snapshot_name(stores: &[PathBuf]) -> String {
         name.push_str(&path_text(&path));
         name.push('\n');
     }
-    format!("snapshot-{}", &super::segment::digest(name.as_bytes())[..16])
+    format!("snapshot-{}", &hex(&Sha256::digest(name.as_bytes()))[..16])
 }
