@@ -206,6 +206,8 @@ impl Warehouse {
                 continue;
             }
             first_of.insert(run.id.clone(), unit);
+            // A tombstone may use a run's own names or those it is shown under.
+            let reason_before = retractions.reason(&run).map(str::to_owned);
             self.aliases.apply(&mut run);
             let unit = items_of_header.get(path).and_then(|items| item_units.get(items.as_str())).copied();
             let number = run_numbers.get(run.id.as_str()).copied();
@@ -217,8 +219,8 @@ impl Warehouse {
                 self.unit_of.insert(run.id.clone(), unit);
                 self.run_numbers.insert(run.id.clone(), number);
             }
-            match retractions.reason(&run) {
-                Some(reason) => self.hidden.push(Hidden { reason: reason.to_owned(), run }),
+            match reason_before.or_else(|| retractions.reason(&run).map(str::to_owned)) {
+                Some(reason) => self.hidden.push(Hidden { reason, run }),
                 None => self.runs.push(RunRow { run, items: totals }),
             }
         }
