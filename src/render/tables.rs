@@ -36,6 +36,7 @@ pub fn comparison(comparison: &Comparison) -> Table {
     }
     let sentences = words::summary_sentences(comparison);
     table.notes.push(format!("Summary: {}", sentences.join(" ")));
+    table.instead.push(("Evidence".to_owned(), evidence_note(comparison)));
     for row in &comparison.rows {
         let intervals: Vec<String> = labels
             .iter()
@@ -72,6 +73,20 @@ pub fn comparison(comparison: &Comparison) -> Table {
         table.notes.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));
     }
     table
+}
+
+/// Says the Evidence column in a sentence, for widths that have no room for it.
+fn evidence_note(comparison: &Comparison) -> String {
+    let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
+    for row in &comparison.rows {
+        let evidence = words::evidence(&row.evidence);
+        match kinds.iter_mut().find(|(kind, _)| *kind == evidence) {
+            Some((_, labels)) => labels.push(&row.metric.label),
+            None => kinds.push((evidence, vec![&row.metric.label])),
+        }
+    }
+    let parts: Vec<String> = kinds.iter().map(|(evidence, labels)| format!("{evidence} ({})", labels.join(", "))).collect();
+    format!("Evidence: {}.", parts.join("; "))
 }
 
 /// Many arms: one row each, ordered as the views have them.
