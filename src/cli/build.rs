@@ -1,7 +1,91 @@
-//! stub
+//! `build`: the static site.
+
+use crate::domain::{Filter, ItemOutcome, RunId};
+use crate::render::html::{ITEMS_PER_PAGE, Plan, run_files, site_files};
+use crate::views::{Overview, items_of, overview, run_page};
+use crate::warehouse::{RunRow, Warehouse};
+
 use super::arguments::Build;
 use super::failure::Failure;
-use super::settings::Settings;
-pub(super) fn run(_: &Settings, _: &Build) -> Result<u8, Failure> {
-    Err(Failure::new("later"))
+use super::progress::Bar;
+use super::settings::{Settings, shown};
+use super::site_folder::SiteFolder;
+use super::{exit_code, output, selection};
+
+/// Outcomes held in memory at once.
+const BATCH_LINES: u64 = 250_000;
+
+pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure> {
+    let filter = arguments.selection.filter()?;
+    let mut warehouse = settings.open()?;
+    if warehouse.runs().is_empty() {
+        output::say(settings, "note: the store holds no runs; the site says so");
+    } else {
+        selection::check(&warehouse, &filter)?;
+    }
+    let title = settings.config.site.title.clone().unwrap_or_else(|| "Which approach wins?".to_owned());
+    let overview = overview(&warehouse, &filter, &title, env!("CARGO_PKG_VERSION"), &warehouse.digest());
+    let plan = Plan::new(&overview);
+    let mut folder = SiteFolder::open(&arguments.out)?;
+    for file in site_files(&overview, &plan) {
+        folder.write(&file.path, &file.bytes)?;
+    }
+    write_runs(settings, &warehouse, &filter, &overview, &plan, &mut folder)?;
+    let (written, kept) = (folder.written, folder.kept);
+    let removed = folder.finish()?;
+    output::say(
+        settings,
+        &format!(
+            "{}: {} written, {kept} unchanged, {removed} removed\nopen {}",
+            shown(&arguments.out),
+            output::count(written, "file"),
+            shown(&arguments.out.join("index.html"))
+        ),
+    );
+    settings.keep(&mut warehouse);
+    Ok(exit_code::DONE)
+}
+
+/// Writes the pages of single runs, some runs at a time.
+fn write_runs(
+    settings: &Settings,
+    warehouse: &Warehouse,
+    filter: &Filter,
+    overview: &Overview,
+    plan: &Plan,
+    folder: &mut SiteFolder,
+) -> Result<(), Failure> {
+    let rows: Vec<&RunRow> = warehouse.select(filter).collect();
+    let bar = Bar::new(settings.interactive);
+    bar.watch(|progress| {
+        (progress.begin)("writing run pages", rows.len() as u64);
+        let mut rest = rows.as_slice();
+        while !rest.is_empty() {
+            let mut lines = 0;
+            let length = rest.iter().take_while(|row| {
+                let fits = lines == 0 || lines + lines_of(row) <= BATCH_LINES;
+                lines += lines_of(row);
+                fits
+            });
+            let (batch, later) = rest.split_at(length.count());
+            rest = later;
+            let with_items: Vec<&RunId> = batch.iter().filter(|row| row.items.is_some()).map(|row| &row.run.id).collect();
+            let outcomes = warehouse.outcomes(&with_items).map_err(|error| Failure::new(crate::domain::visible(&error.to_string())))?;
+            for row in batch {
+                let start = outcomes.partition_point(|outcome: &ItemOutcome| outcome.run < row.run.id);
+                let length = outcomes[start..].partition_point(|outcome| outcome.run == row.run.id);
+                let items = items_of(row.run.id.as_str(), &outcomes[start..start + length], ITEMS_PER_PAGE);
+                for file in run_files(overview, plan, &run_page(warehouse, row), &items) {
+                    folder.write(&file.path, &file.bytes)?;
+                }
+            }
+            (progress.advance)(batch.len() as u64);
+        }
+        (progress.end)();
+        Ok(())
+    })
+}
+
+fn lines_of(row: &RunRow) -> u64 {
+    row.items.map_or(0, |items| items.lines)
 }

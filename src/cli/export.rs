@@ -1,7 +1,22 @@
-//! stub
-use super::arguments::Export;
+//! `export`: the four tables as files.
+
+use crate::warehouse::ExportFormat;
+
+use super::arguments::{Export, ExportAs};
 use super::failure::Failure;
-use super::settings::Settings;
-pub(super) fn run(_: &Settings, _: &Export) -> Result<u8, Failure> {
-    Err(Failure::new("later"))
+use super::settings::{Settings, shown};
+use super::{exit_code, output};
+
+pub(super) fn run(settings: &Settings, arguments: &Export) -> Result<u8, Failure> {
+    let mut warehouse = settings.open()?;
+    let format = match arguments.format {
+        ExportAs::Parquet => ExportFormat::Parquet,
+        ExportAs::Csv => ExportFormat::Csv,
+    };
+    let written = warehouse.export(&arguments.folder, format).map_err(|error| Failure::new(crate::domain::visible(&error.to_string())))?;
+    for (path, rows) in written {
+        output::say(settings, &format!("{}: {}", shown(&path), output::count(rows, "row")));
+    }
+    settings.keep(&mut warehouse);
+    Ok(exit_code::DONE)
 }

@@ -1,7 +1,285 @@
-//! stub
-use super::arguments::Import;
+//! `import`: other tools' tables into the store.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::domain::{Problem, RunId, Unit, visible};
+use crate::import::{Disagreement, ImportReport, ImportedRun, Map, Mode, SourceOutcome, SourceReport, import_table};
+use crate::render::format;
+
+use super::arguments::{Format, Import};
 use super::failure::Failure;
-use super::settings::Settings;
-pub(super) fn run(_: &Settings, _: &Import) -> Result<u8, Failure> {
-    Err(Failure::new("later"))
+use super::progress::Bar;
+use super::settings::{Settings, shown};
+use super::{exit_code, output};
+
+pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure> {
+    let map = load_map(arguments)?;
+    let existing: BTreeSet<RunId> = {
+        let warehouse = settings.open()?;
+        warehouse.runs().iter().map(|row| row.run.id.clone()).chain(warehouse.hidden().iter().map(|hidden| hidden.run.id.clone())).collect()
+    };
+    let mode = if arguments.dry_run { Mode::DryRun } else { Mode::Store };
+    let bar = Bar::new(settings.interactive);
+    let total = arguments.files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|metadata| metadata.len()).sum();
+    let report = bar.watch(|progress| {
+        (progress.begin)("importing", total);
+        let report = import_table(&settings.store(), &arguments.files, &map, &existing, mode, &mut |bytes| (progress.advance)(bytes));
+        (progress.end)();
+        report
+    })?;
+    match settings.format {
+        Format::Json => output::print(&crate::render::json::document("import", Answer::of(&report)))?,
+        Format::Table | Format::Markdown | Format::Csv => output::print(&describe(&report))?,
+    }
+    let failed = report.sources.iter().any(|source| matches!(source.outcome, SourceOutcome::Unreadable | SourceOutcome::NothingAccepted));
+    let refused: u64 = report.sources.iter().map(SourceReport::rows_refused).sum();
+    if settings.strict && refused > 0 && !failed {
+        return Err(
+            Failure::new(format!("{} refused", rows(refused))).with_hint("without --strict the accepted rows count; they are stored")
+        );
+    }
+    Ok(if failed { exit_code::BAD_INPUT } else { exit_code::DONE })
+}
+
+fn load_map(arguments: &Import) -> Result<Map, Failure> {
+    let mut set = BTreeMap::new();
+    for one in &arguments.set {
+        let (field, value) = one.split_once('=').ok_or_else(|| {
+            Failure::new(format!("--set `{}` has no `=`", visible(one)))
+                .with_hint("write --set FIELD=VALUE, such as --set suite=aider-edit")
+        })?;
+        set.insert(field.to_owned(), value.to_owned());
+    }
+    Map::load(&arguments.map, &set).map_err(|problems| {
+        let source = std::fs::read_to_string(&arguments.map).ok();
+        Failure::of_document(&shown(&arguments.map), &problems.0, source.as_deref())
+    })
+}
+
+fn rows(count: u64) -> String {
+    output::count(usize::try_from(count).unwrap_or(usize::MAX), "row")
+}
+
+fn runs(count: usize) -> String {
+    output::count(count, "run")
+}
+
+fn describe(report: &ImportReport) -> String {
+    let mut text = String::new();
+    for source in &report.sources {
+        describe_source(source, report.dry_run, &mut text);
+    }
+    if report.sources.len() > 1 {
+        let sum = |of: fn(&SourceReport) -> u64| report.sources.iter().map(of).sum::<u64>();
+        let new: usize = report.sources.iter().map(|source| source.runs_new.len()).sum();
+        text.push_str(&format!(
+            "{} in all: {} read, {} accepted, {} refused; {} new, {} published figures checked: {} agree with their own counts, {} do not\n",
+            output::count(report.sources.len(), "file"),
+            rows(sum(|source| source.rows_read)),
+            format::integer(sum(|source| source.rows_accepted)),
+            format::integer(sum(SourceReport::rows_refused)),
+            runs(new),
+            format::integer(sum(|source| source.stated.checked)),
+            format::integer(sum(|source| source.stated.agree)),
+            format::integer(sum(|source| source.stated.disagreements.len() as u64)),
+        ));
+        let named: BTreeSet<&RunId> =
+            report.sources.iter().flat_map(|source| &source.stated.disagreements).map(|one| &one.run.id).collect();
+        if !named.is_empty() {
+            text.push_str(&format!("the figures that do not agree are in {}\n", runs(named.len())));
+        }
+    }
+    if report.dry_run {
+        text.push_str("dry run: nothing was written\n");
+    }
+    text
+}
+
+fn describe_source(source: &SourceReport, dry_run: bool, text: &mut String) {
+    let file = visible(&source.file);
+    let mut line = |content: String| {
+        text.push_str(&content);
+        text.push('\n');
+    };
+    for problem in &source.problems {
+        line(with_hint(problem));
+    }
+    let outcome = match source.outcome {
+        SourceOutcome::Imported if dry_run => format!("would import {} with {}", runs(source.runs_new.len()), outcomes(source.items)),
+        SourceOutcome::Imported => format!("imported {} with {}", runs(source.runs_new.len()), outcomes(source.items)),
+        SourceOutcome::AlreadyImported => "imported before, with the same map; nothing to do".to_owned(),
+        SourceOutcome::NothingNew => "every run of it is in the store already; nothing to do".to_owned(),
+        SourceOutcome::NothingAccepted => "no row was accepted; nothing imported".to_owned(),
+        SourceOutcome::Unreadable => "could not be read; nothing imported".to_owned(),
+    };
+    line(format!("{file}: {outcome}"));
+    if source.rows_read > 0 {
+        line(format!(
+            "  {} read, {} accepted, {} refused",
+            rows(source.rows_read),
+            format::integer(source.rows_accepted),
+            format::integer(source.rows_refused())
+        ));
+    }
+    for refusal in &source.refusals {
+        line(format!("  refused {}: {}", rows(refusal.rows), visible(&refusal.reason)));
+        for example in &refusal.examples {
+            line(format!("    {example}"));
+        }
+    }
+    if !source.runs_repeated.is_empty() {
+        line(format!("  {} repeated: in the store or in an earlier file already, kept as they were", runs(source.runs_repeated.len())));
+    }
+    for lacking in &source.columns_lacking {
+        let hint = lacking.hint.as_ref().map_or_else(String::new, |hint| format!("; did you mean `{}`?", visible(hint)));
+        line(format!("  no row has column `{}` (for {}){hint}", visible(&lacking.column), lacking.fields.join(", ")));
+    }
+    if dry_run && !source.columns_unused.is_empty() {
+        let columns: Vec<String> = source.columns_unused.iter().map(|column| visible(column)).collect();
+        line(format!("  columns the map does not read: {}", columns.join(", ")));
+    }
+    let stated = &source.stated;
+    if stated.checked > 0 {
+        line(format!(
+            "  {} published figures checked against their own counts: {} agree, {} do not",
+            format::integer(stated.checked),
+            format::integer(stated.agree),
+            stated.disagreements.len()
+        ));
+    }
+    if stated.unchecked > 0 {
+        line(format!("  {} published figures have no counts to check them by", format::integer(stated.unchecked)));
+    }
+    for one in &stated.disagreements {
+        line(format!(
+            "    {}: {} stated {}, recomputed {}",
+            run_name(&one.run),
+            visible(&one.figure),
+            figure(one.stated, one.unit),
+            figure(one.recomputed, one.unit)
+        ));
+    }
+}
+
+fn outcomes(count: u64) -> String {
+    output::count(usize::try_from(count).unwrap_or(usize::MAX), "outcome")
+}
+
+fn with_hint(problem: &Problem) -> String {
+    match &problem.hint {
+        Some(hint) => format!("{problem}\n  hint: {hint}"),
+        None => problem.to_string(),
+    }
+}
+
+fn run_name(run: &ImportedRun) -> String {
+    let place = run.line.map_or_else(|| run.file.clone(), |line| format!("{}:{line}", run.file));
+    let name = run.identity.clone().unwrap_or_else(|| format!("{} · {}", run.approach, run.model));
+    visible(&format!("{place} {name}"))
+}
+
+/// Published figures are shown as precisely as any source prints them.
+fn figure(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Fraction => format!("{}%", format::fixed(value * 100.0, 2)),
+        Unit::Points | Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => format::value(value, unit, 0),
+    }
+}
+
+/// The report for programs.
+#[derive(serde::Serialize)]
+struct Answer {
+    dry_run: bool,
+    sources: Vec<SourceAnswer>,
+}
+
+#[derive(serde::Serialize)]
+struct SourceAnswer {
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+    outcome: &'static str,
+    problems: Vec<String>,
+    rows_read: u64,
+    rows_accepted: u64,
+    rows_refused: u64,
+    refusals: Vec<RefusalAnswer>,
+    runs_new: Vec<String>,
+    runs_repeated: Vec<String>,
+    items: u64,
+    columns_unused: Vec<String>,
+    columns_lacking: Vec<String>,
+    stated_checked: u64,
+    stated_agree: u64,
+    disagreements: Vec<DisagreementAnswer>,
+}
+
+#[derive(serde::Serialize)]
+struct RefusalAnswer {
+    reason: String,
+    rows: u64,
+    examples: Vec<String>,
+}
+
+#[derive(serde::Serialize)]
+struct DisagreementAnswer {
+    run: String,
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    identity: Option<String>,
+    figure: String,
+    stated: f64,
+    recomputed: f64,
+}
+
+impl Answer {
+    fn of(report: &ImportReport) -> Self {
+        Self { dry_run: report.dry_run, sources: report.sources.iter().map(SourceAnswer::of).collect() }
+    }
+}
+
+impl SourceAnswer {
+    fn of(source: &SourceReport) -> Self {
+        let ids = |runs: &[ImportedRun]| runs.iter().map(|run| run.id.to_string()).collect();
+        let disagreement = |one: &Disagreement| DisagreementAnswer {
+            run: one.run.id.to_string(),
+            file: one.run.file.clone(),
+            identity: one.run.identity.clone(),
+            figure: one.figure.clone(),
+            stated: one.stated,
+            recomputed: one.recomputed,
+        };
+        Self {
+            file: source.file.clone(),
+            sha256: source.sha256.clone(),
+            outcome: match source.outcome {
+                SourceOutcome::Imported => "imported",
+                SourceOutcome::AlreadyImported => "already_imported",
+                SourceOutcome::NothingNew => "nothing_new",
+                SourceOutcome::NothingAccepted => "nothing_accepted",
+                SourceOutcome::Unreadable => "unreadable",
+            },
+            problems: source.problems.iter().map(ToString::to_string).collect(),
+            rows_read: source.rows_read,
+            rows_accepted: source.rows_accepted,
+            rows_refused: source.rows_refused(),
+            refusals: source
+                .refusals
+                .iter()
+                .map(|refusal| RefusalAnswer {
+                    reason: refusal.reason.clone(),
+                    rows: refusal.rows,
+                    examples: refusal.examples.iter().map(ToString::to_string).collect(),
+                })
+                .collect(),
+            runs_new: ids(&source.runs_new),
+            runs_repeated: ids(&source.runs_repeated),
+            items: source.items,
+            columns_unused: source.columns_unused.clone(),
+            columns_lacking: source.columns_lacking.iter().map(|lacking| lacking.column.clone()).collect(),
+            stated_checked: source.stated.checked,
+            stated_agree: source.stated.agree,
+            disagreements: source.stated.disagreements.iter().map(disagreement).collect(),
+        }
+    }
 }

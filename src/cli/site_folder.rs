@@ -1,1 +1,167 @@
-//! stub
+//! The folder of a site: written only where it changed, and never over what is not ours.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::failure::Failure;
+use super::settings::shown;
+
+/// Lists what we wrote; its presence says that the folder is ours.
+const MANIFEST: &str = ".evalreport-manifest.json";
+
+#[derive(Default, Serialize, Deserialize)]
+struct Manifest {
+    /// SHA-256 of every file's bytes, by its path from the site's root.
+    files: BTreeMap<String, String>,
+}
+
+/// A site being written.
+pub(super) struct SiteFolder {
+    root: PathBuf,
+    old: Manifest,
+    new: Manifest,
+    pub written: usize,
+    pub kept: usize,
+}
+
+impl SiteFolder {
+    /// Takes an empty or new folder, or one that holds a site of ours.
+    pub fn open(root: &Path) -> Result<Self, Failure> {
+        let manifest = root.join(MANIFEST);
+        let old = match fs::read(&manifest) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+                Failure::new(format!("{} is damaged: {error}", shown(&manifest)))
+                    .with_hint("delete the folder, or choose another with --out")
+            })?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let is_empty = match fs::read_dir(root) {
+                    Ok(mut entries) => entries.next().is_none(),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+                    Err(error) => return Err(Failure::new(format!("cannot use {}: {error}", shown(root)))),
+                };
+                if !is_empty {
+                    return Err(Failure::new(format!("{} holds other files than a site of evalreport", shown(root)))
+                        .with_hint("choose an empty or new folder with --out"));
+                }
+                Manifest::default()
+            }
+            Err(error) => return Err(Failure::new(format!("cannot read {}: {error}", shown(&manifest)))),
+        };
+        let folder = Self { root: root.to_owned(), old, new: Manifest::default(), written: 0, kept: 0 };
+        fs::create_dir_all(root).map_err(|error| Failure::new(format!("cannot create {}: {error}", shown(root))))?;
+        // From here on the folder is ours, also if this build is cut short.
+        if folder.old.files.is_empty() {
+            folder.save(&folder.old)?;
+        }
+        Ok(folder)
+    }
+
+    /// Writes one file unless it is there with these bytes.
+    pub fn write(&mut self, path: &str, bytes: &[u8]) -> Result<(), Failure> {
+        let place = self.place(path).ok_or_else(|| Failure::new(format!("a page wants the path `{}`", crate::domain::visible(path))))?;
+        let digest = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let is_same = self.old.files.get(path) == Some(&digest) && fs::read(&place).is_ok_and(|found| found == bytes);
+        if is_same {
+            self.kept += 1;
+        } else {
+            replace(&place, bytes).map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(&place))))?;
+            self.written += 1;
+        }
+        self.new.files.insert(path.to_owned(), digest);
+        Ok(())
+    }
+
+    /// Removes the files of the last build that this one has not, and records what there is. Returns how many were removed.
+    pub fn finish(self) -> Result<usize, Failure> {
+        let mut removed = 0;
+        for path in self.old.files.keys().filter(|path| !self.new.files.contains_key(*path)) {
+            // A manifest is a file like any other: it may not point out of the folder.
+            let Some(place) = self.place(path) else { continue };
+            match fs::remove_file(&place) {
+                Ok(()) => removed += 1,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(Failure::new(format!("cannot remove {}: {error}", shown(&place)))),
+            }
+            remove_empty_folders(&self.root, &place);
+        }
+        self.save(&self.new)?;
+        Ok(removed)
+    }
+
+    fn save(&self, manifest: &Manifest) -> Result<(), Failure> {
+        let mut json = serde_json::to_vec_pretty(manifest).map_err(|error| Failure::new(format!("cannot write the manifest: {error}")))?;
+        json.push(b'\n');
+        let place = self.root.join(MANIFEST);
+        replace(&place, &json).map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(&place))))
+    }
+
+    /// Returns the place of a path within the folder; nothing for one that would leave it.
+    fn place(&self, path: &str) -> Option<PathBuf> {
+        let relative = Path::new(path);
+        let is_plain = relative.components().all(|component| matches!(component, Component::Normal(_)));
+        (is_plain && !path.is_empty()).then(|| self.root.join(relative))
+    }
+}
+
+fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = place.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        // A site is there to be read by a web server.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o644));
+    }
+    let mut file = builder.prefix(".writing-").tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.persist(place).map_err(|error| error.error)?;
+    Ok(())
+}
+
+fn remove_empty_folders(root: &Path, place: &Path) {
+    let mut folder = place.parent();
+    while let Some(current) = folder.filter(|current| *current != root && current.starts_with(root)) {
+        if fs::remove_dir(current).is_err() {
+            return;
+        }
+        folder = current.parent();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_changed_is_written_and_what_went_is_removed() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let root = folder.path().join("site");
+        let mut site = SiteFolder::open(&root).expect("a new folder");
+        site.write("index.html", b"one").expect("writable");
+        site.write("runs/a/index.html", b"a").expect("writable");
+        site.finish().expect("writable");
+
+        let mut site = SiteFolder::open(&root).expect("our folder");
+        site.write("index.html", b"one").expect("writable");
+        assert_eq!((site.written, site.kept), (0, 1));
+        assert_eq!(site.finish().expect("writable"), 1);
+        assert!(!root.join("runs").exists());
+    }
+
+    #[test]
+    fn other_peoples_folders_and_paths_are_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::write(folder.path().join("thesis.tex"), "x").expect("writable");
+        assert!(SiteFolder::open(folder.path()).is_err());
+        let mut site = SiteFolder::open(&folder.path().join("site")).expect("a new folder");
+        for path in ["../x", "/etc/x", "a/../../x", ""] {
+            assert!(site.write(path, b"x").is_err(), "{path}");
+        }
+    }
+}

@@ -1,7 +1,57 @@
-//! stub
-use super::arguments::Sql;
+//! `sql`: one SELECT over the four tables.
+
+use crate::render::table::Table;
+use crate::warehouse::{SqlTable, SqlValue};
+
+use super::arguments::{Format, Sql};
 use super::failure::Failure;
 use super::settings::Settings;
-pub(super) fn run(_: &Settings, _: &Sql) -> Result<u8, Failure> {
-    Err(Failure::new("later"))
+use super::{exit_code, output};
+
+pub(super) fn run(settings: &Settings, arguments: &Sql) -> Result<u8, Failure> {
+    let mut warehouse = settings.open()?;
+    let answer = warehouse.sql(&arguments.query).map_err(|error| {
+        Failure::new(crate::domain::visible(&error.to_string()))
+            .with_hint("the tables are runs, items, scores and usage; docs/guide.md lists their columns")
+    })?;
+    match settings.format {
+        Format::Json => output::print(&crate::render::json::document("sql", json(&answer)))?,
+        Format::Table | Format::Markdown | Format::Csv => output::answer(settings, "sql", &[table(&answer)], || ())?,
+    }
+    settings.keep(&mut warehouse);
+    Ok(exit_code::DONE)
+}
+
+#[derive(serde::Serialize)]
+struct Answer<'a> {
+    columns: &'a [String],
+    rows: &'a [Vec<SqlValue>],
+}
+
+fn json(answer: &SqlTable) -> Answer<'_> {
+    Answer { columns: &answer.columns, rows: &answer.rows }
+}
+
+fn table(answer: &SqlTable) -> Table {
+    let mut table = Table::default();
+    for (index, column) in answer.columns.iter().enumerate() {
+        let is_number = |row: &Vec<SqlValue>| matches!(row[index], SqlValue::Integer(_) | SqlValue::Number(_) | SqlValue::Null);
+        if !answer.rows.is_empty() && answer.rows.iter().all(is_number) {
+            table.right(column, 0);
+        } else {
+            table.left(column, 0);
+        }
+    }
+    table.rows = answer.rows.iter().map(|row| row.iter().map(text).collect()).collect();
+    table
+}
+
+fn text(value: &SqlValue) -> String {
+    match value {
+        SqlValue::Null => String::new(),
+        SqlValue::Boolean(value) => value.to_string(),
+        SqlValue::Integer(value) => value.to_string(),
+        SqlValue::Number(value) => value.to_string(),
+        SqlValue::Text(value) => value.clone(),
+    }
 }

@@ -37,7 +37,7 @@ pub struct Node {
 pub enum Value {
     Scalar(Scalar),
     List(Vec<Node>),
-    /// In the order of the file; no key appears twice.
+    /// In the order of the file; no key appears twice, except in what [`parse_table`] gives.
     Map(Vec<(Key, Node)>),
 }
 
@@ -84,7 +84,20 @@ pub fn parse(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
         return Err(vec![empty(file)]);
     }
     let is_json = Path::new(file).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-    if is_json { json::parse(file, text) } else { yaml::parse(file, text) }
+    if is_json { json::parse(file, text) } else { yaml::parse(file, text, Repeats::Refused) }
+}
+
+/// Reads YAML that nobody here wrote: a key may appear twice in a map, and both are kept. Whether that matters is for the caller to say.
+pub fn parse_table(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim().is_empty() { Err(vec![empty(file)]) } else { yaml::parse(file, text, Repeats::Kept) }
+}
+
+/// What becomes of a key that appears twice in a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repeats {
+    Refused,
+    Kept,
 }
 
 fn empty(file: &str) -> Problem {

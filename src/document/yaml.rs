@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
 
-use super::{DEEPEST, Key, Node, Scalar, ScalarKind, Value, duplicate, empty, quote, too_deep};
+use super::{DEEPEST, Key, Node, Repeats, Scalar, ScalarKind, Value, duplicate, empty, quote, too_deep};
 use crate::domain::{Problem, visible};
 
 /// How much all aliases of a file may expand to, in bytes of text with [`NODE_COST`] for each node.
@@ -13,12 +13,12 @@ const NODE_COST: usize = 64;
 /// Reading stops at this many problems; a person fixes a few and runs again.
 const MOST_PROBLEMS: usize = 100;
 
-pub(super) fn parse(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
+pub(super) fn parse(file: &str, text: &str, repeats: Repeats) -> Result<Node, Vec<Problem>> {
     // The scanner takes a zero character for the end of the text, so it must not get one.
     if let Some(problem) = unprintable(file, text) {
         return Err(vec![problem]);
     }
-    let mut builder = Builder { file, open: Vec::new(), root: None, anchors: BTreeMap::new(), spent: 0, problems: Vec::new() };
+    let mut builder = Builder { file, repeats, open: Vec::new(), root: None, anchors: BTreeMap::new(), spent: 0, problems: Vec::new() };
     for event in Parser::new_from_str(text) {
         match event {
             Ok((event, span)) => {
@@ -62,6 +62,7 @@ fn unprintable(file: &str, text: &str) -> Option<Problem> {
 
 struct Builder<'t> {
     file: &'t str,
+    repeats: Repeats,
     open: Vec<Open>,
     root: Option<Node>,
     /// Complete anchored nodes with their cost. An anchor whose node is still open is not here.
@@ -176,7 +177,7 @@ impl Builder<'_> {
                 Some(Pending::Good(key)) => entries.push((key, node)),
                 Some(Pending::Refused) => {}
                 None => {
-                    let (key, problem) = accept_key(self.file, node, lines);
+                    let (key, problem) = accept_key(self.file, node, lines, self.repeats);
                     *pending = Some(key);
                     self.problems.extend(problem);
                 }
@@ -207,7 +208,7 @@ impl Builder<'_> {
 }
 
 /// Turns a node into a map's key, noting its line in `lines`.
-fn accept_key(file: &str, node: Node, lines: &mut BTreeMap<String, usize>) -> (Pending, Option<Problem>) {
+fn accept_key(file: &str, node: Node, lines: &mut BTreeMap<String, usize>, repeats: Repeats) -> (Pending, Option<Problem>) {
     let refused = |problem| (Pending::Refused, Some(problem));
     let noun = node.noun();
     let Node { line, column, value } = node;
@@ -217,7 +218,7 @@ fn accept_key(file: &str, node: Node, lines: &mut BTreeMap<String, usize>) -> (P
         }
         Value::Scalar(Scalar { text, .. }) => {
             let key = Key { text, line, column };
-            if let Some(first) = lines.get(&key.text) {
+            if let (Repeats::Refused, Some(first)) = (repeats, lines.get(&key.text)) {
                 return refused(duplicate(file, &key, *first));
             }
             lines.insert(key.text.clone(), line);
@@ -283,6 +284,14 @@ mod tests {
         for text in ["", " \n\t\n", "# only a comment\n", "---\n", "---\n...\n"] {
             refused(text, &["a.yaml: the file is empty"]);
         }
+    }
+
+    #[test]
+    fn a_table_keeps_both_of_a_repeated_key() {
+        let root = super::super::parse_table("t.yml", "a: 1\na: 2\n").expect("valid");
+        let Value::Map(entries) = &root.value else { panic!("a map") };
+        assert_eq!(entries.iter().map(|(key, node)| (key.text.as_str(), node.line)).collect::<Vec<_>>(), [("a", 1), ("a", 2)]);
+        assert!(super::super::parse_table("t.yml", "[a]: 1\n").is_err());
     }
 
     #[test]

@@ -293,9 +293,11 @@ fn stated_line(figure: &crate::domain::StatedFigure) -> StatedLine {
     }
 }
 
-/// Splits a run's outcomes into pages of `per_page`.
+/// Splits a run's outcomes into pages of `per_page`. Of several revisions of an outcome, which follow each other, the last is taken.
 pub fn items_of(run: &str, outcomes: &[ItemOutcome], per_page: usize) -> Vec<ItemPage> {
-    let chunks: Vec<&[ItemOutcome]> = outcomes.chunks(per_page.max(1)).collect();
+    let is_revision = |left: &ItemOutcome, right: &ItemOutcome| left.attempt == right.attempt && left.key() == right.key();
+    let outcomes: Vec<&ItemOutcome> = outcomes.chunk_by(is_revision).filter_map(<[ItemOutcome]>::last).collect();
+    let chunks: Vec<&[&ItemOutcome]> = outcomes.chunks(per_page.max(1)).collect();
     let pages = chunks.len() as u64;
     (1..)
         .zip(chunks)
@@ -304,7 +306,7 @@ pub fn items_of(run: &str, outcomes: &[ItemOutcome], per_page: usize) -> Vec<Ite
             page,
             pages,
             first: (page - 1) * per_page as u64 + 1,
-            rows: chunk.iter().map(item_row).collect(),
+            rows: chunk.iter().map(|outcome| item_row(outcome)).collect(),
             total: outcomes.len() as u64,
         })
         .collect()

@@ -19,5 +19,7 @@ mod sql;
 mod tables;
 mod unit;
 
+pub use export::ExportFormat;
 pub use matrix::{MatrixItem, MatrixRow, OutcomeMatrix};
 pub use open::{Hidden, ItemTotals, Options, Progress, RunRow, Warehouse};
+pub use sql::{SqlError, SqlTable, SqlValue};

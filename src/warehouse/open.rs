@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::domain::{Aliases, Filter, ItemKind, ItemStatus, Problem, Run, RunId};
-use crate::results::{Contents, ItemLine, Retractions, Store, parse_header, scan};
+use crate::results::{Contents, ItemLine, Retractions, Store, parse_header, scan, to_json};
 
 use super::ingest::{self, ItemFile, path_text};
 use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix};
@@ -127,6 +128,8 @@ pub struct Warehouse {
     snapshot: Snapshot,
     /// Where the snapshot goes when it is new.
     unsaved: Option<PathBuf>,
+    /// Holds the segments when there is no cache.
+    temporary: std::sync::OnceLock<Option<tempfile::TempDir>>,
     /// By run: the item unit its outcomes come from.
     unit_of: HashMap<RunId, u32>,
     run_numbers: HashMap<RunId, u32>,
@@ -160,6 +163,7 @@ impl Warehouse {
             files: ingest::item_files(&contents, snapshot.headers.iter()),
             cache: options.cache.clone(),
             unsaved: snapshot_path.filter(|_| changed),
+            temporary: std::sync::OnceLock::new(),
             unit_of: HashMap::new(),
             run_numbers: HashMap::new(),
             snapshot,
@@ -235,6 +239,26 @@ impl Warehouse {
 
     pub fn hidden(&self) -> &[Hidden] {
         &self.hidden
+    }
+
+    /// Says whether the item files hold lines of runs that are not shown.
+    pub(super) fn hides_some(&self) -> bool {
+        !self.hidden.is_empty() || self.runs.len() < self.unit_of.len()
+    }
+
+    /// Returns where Parquet segments are kept: in the cache, or for the life of this value in a folder of their own.
+    pub(super) fn segments_folder(&self) -> Result<PathBuf, super::sql::SqlError> {
+        if let Some(cache) = &self.cache {
+            return Ok(cache.join("segments"));
+        }
+        let made = self.temporary.get_or_init(|| tempfile::Builder::new().prefix("evalreport-").tempdir().ok());
+        match made {
+            Some(folder) => Ok(folder.path().to_owned()),
+            None => Err(super::sql::SqlError::cache(
+                std::path::Path::new("the temporary folder"),
+                &io::Error::other("cannot make a temporary folder"),
+            )),
+        }
     }
 
     pub fn aliases(&self) -> &Aliases {
@@ -334,6 +358,26 @@ impl Warehouse {
             .filter(|row: &MatrixRow| !row.items.is_empty())
             .collect();
         OutcomeMatrix { items: merged, rows }
+    }
+
+    /// Returns a digest of everything that is shown: runs and outcomes, whatever files they came from.
+    pub fn digest(&self) -> String {
+        let mut hasher = Sha256::new();
+        for suite in self.runs.chunk_by(|left, right| left.run.suite == right.run.suite) {
+            for row in suite {
+                hasher.update(to_json(&row.run));
+                hasher.update(b"\n");
+            }
+            let matrix = self.matrix(suite.iter().map(|row| &row.run.id));
+            for item in &matrix.items {
+                hasher.update(format!("{:?}\n", item.key));
+            }
+            for row in &matrix.rows {
+                hasher.update(format!("{} {} {:?}\n", row.run, row.attempt, row.items));
+                hasher.update(row.statuses.iter().map(|status| super::snapshot::status_byte(*status)).collect::<Vec<u8>>());
+            }
+        }
+        super::segment::hex(&hasher.finalize())
     }
 
     /// Writes what was learnt for the next command. A cache that cannot be written costs time, nothing else.

@@ -1,6 +1,224 @@
-//! Item lines as Parquet.
+//! Item lines as Parquet: one file per group of sources, named by what it was made from.
+//!
+//! A segment is good exactly when its name and its digest fit; anything else is made again.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use polars::prelude::*;
 use sha2::{Digest, Sha256};
+
+use crate::domain::{ItemKind, ItemOutcome, ItemStatus, RunId};
+use crate::results::ItemLine;
+
+use super::ingest::{ItemFile, each_item_line, path_text};
+use super::sql::SqlError;
+use super::unit::Stamp;
+
+/// Changes whenever the columns or their meaning do.
+const VERSION: &str = "evalreport segment 1";
+/// Sources are put together until they reach this size, so that many small runs make few files.
+const GROUP_BYTES: u64 = 64 << 20;
+/// Compressed lines count for about what they were.
+const COMPRESSION_RATIO: u64 = 20;
+/// Rows held in memory at once while a segment is written.
+const ROW_GROUP: usize = 1 << 18;
+
 /// Returns the SHA-256 of `bytes` in lower-case hex.
 pub(super) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
+}
+
+/// Lower-case hex.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+}
+
+/// Returns the segments that hold the files' lines, making those that are missing or damaged.
+pub(super) fn segments(files: &[ItemFile], folder: &Path) -> Result<Vec<PathBuf>, SqlError> {
+    fs::create_dir_all(folder).map_err(|error| SqlError::cache(folder, &error))?;
+    let mut paths = Vec::new();
+    let mut group = Vec::new();
+    let mut group_bytes = 0;
+    for file in files {
+        let stamp = Stamp::of(&file.path).unwrap_or_default();
+        group_bytes += if file.journal_of.is_some() { stamp.bytes } else { stamp.bytes * COMPRESSION_RATIO };
+        group.push((file, stamp));
+        if group_bytes >= GROUP_BYTES {
+            paths.push(segment(&group, folder)?);
+            group.clear();
+            group_bytes = 0;
+        }
+    }
+    if !group.is_empty() {
+        paths.push(segment(&group, folder)?);
+    }
+    Ok(paths)
+}
+
+fn segment(group: &[(&ItemFile, Stamp)], folder: &Path) -> Result<PathBuf, SqlError> {
+    let mut name = String::from(VERSION);
+    for (file, stamp) in group {
+        name.push_str(&format!("\n{}\t{stamp:?}", path_text(&file.path)));
+    }
+    let path = folder.join(format!("{}.parquet", &digest(name.as_bytes())[..32]));
+    let sum_path = path.with_extension("sha256");
+    let is_good = fs::read_to_string(&sum_path).is_ok_and(|sum| file_digest(&path).is_ok_and(|found| found == sum));
+    if !is_good {
+        let file = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder).map_err(|error| SqlError::cache(folder, &error))?;
+        write(group, file.as_file())?;
+        file.persist(&path).map_err(|error| SqlError::cache(&path, &error.error))?;
+        let sum = file_digest(&path).map_err(|error| SqlError::cache(&path, &error))?;
+        fs::write(&sum_path, sum).map_err(|error| SqlError::cache(&sum_path, &error))?;
+    }
+    Ok(path)
+}
+
+fn file_digest(path: &Path) -> io::Result<String> {
+    let mut reader = BufReader::with_capacity(1 << 20, File::open(path)?);
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => return Ok(hex(&hasher.finalize())),
+            length => hasher.update(&buffer[..length]),
+        }
+    }
+}
+
+fn write(group: &[(&ItemFile, Stamp)], file: &File) -> Result<(), SqlError> {
+    let mut rows = Rows::default();
+    let mut writer = ParquetWriter::new(file).with_compression(ParquetCompression::Zstd(None)).batched(rows.take()?.schema())?;
+    for (source, _) in group {
+        let mut failure = None;
+        let mut flush = |rows: &mut Rows| -> Result<(), SqlError> { Ok(writer.write_batch(&rows.take()?)?) };
+        let own_run = source.journal_of.as_ref().map(RunId::as_str);
+        let read = each_item_line(source, |line| {
+            // Lines that cannot be read are problems already, from the ingest.
+            if let (Ok(item), None) = (ItemLine::parse(line), &failure)
+                && let Some(run) = own_run.or(item.run.as_deref())
+            {
+                rows.push(run, &item);
+                if rows.len() >= ROW_GROUP {
+                    failure = flush(&mut rows).err();
+                }
+            }
+        });
+        // A source that ends early is a problem already, too; what was read of it stays.
+        let _ = read;
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+    }
+    if rows.len() > 0 {
+        writer.write_batch(&rows.take()?)?;
+    }
+    writer.finish()?;
+    Ok(())
+}
+
+/// The columns of `items`, being filled.
+#[derive(Default)]
+struct Rows {
+    run_id: Vec<String>,
+    item: Vec<String>,
+    kind: Vec<&'static str>,
+    evaluator: Vec<String>,
+    cluster: Vec<Option<String>>,
+    attempt: Vec<u32>,
+    revision: Vec<u32>,
+    status: Vec<&'static str>,
+    score: Vec<Option<f64>>,
+    duration_seconds: Vec<Option<f64>>,
+    cost_usd: Vec<Option<f64>>,
+    input_tokens: Vec<Option<u64>>,
+    output_tokens: Vec<Option<u64>>,
+}
+
+impl Rows {
+    fn len(&self) -> usize {
+        self.run_id.len()
+    }
+
+    fn push(&mut self, run: &str, item: &ItemLine<'_>) {
+        self.run_id.push(run.to_owned());
+        self.item.push(item.item.clone().into_owned());
+        self.kind.push(item.kind.name());
+        self.evaluator.push(item.evaluator.clone().into_owned());
+        self.cluster.push(item.cluster.as_deref().map(str::to_owned));
+        self.attempt.push(item.attempt);
+        self.revision.push(item.revision);
+        self.status.push(item.status.name());
+        self.score.push(item.score);
+        self.duration_seconds.push(item.duration_seconds);
+        self.cost_usd.push(item.cost_usd);
+        self.input_tokens.push(item.input_tokens);
+        self.output_tokens.push(item.output_tokens);
+    }
+
+    /// Returns the rows so far as a frame and begins anew.
+    fn take(&mut self) -> PolarsResult<DataFrame> {
+        let rows = std::mem::take(self);
+        DataFrame::new(
+            rows.run_id.len(),
+            vec![
+                Column::new("run_id".into(), rows.run_id),
+                Column::new("item".into(), rows.item),
+                Column::new("kind".into(), rows.kind),
+                Column::new("evaluator".into(), rows.evaluator),
+                Column::new("cluster".into(), rows.cluster),
+                Column::new("attempt".into(), rows.attempt),
+                Column::new("revision".into(), rows.revision),
+                Column::new("status".into(), rows.status),
+                Column::new("score".into(), rows.score),
+                Column::new("duration_seconds".into(), rows.duration_seconds),
+                Column::new("cost_usd".into(), rows.cost_usd),
+                Column::new("input_tokens".into(), rows.input_tokens),
+                Column::new("output_tokens".into(), rows.output_tokens),
+            ],
+        )
+    }
+}
+
+/// Returns the table without rows.
+pub(super) fn empty() -> PolarsResult<DataFrame> {
+    Rows::default().take()
+}
+
+/// Reads the given runs' outcomes back from the segments, in the order of run, evaluator, item, attempt and revision.
+pub(super) fn outcomes(items: LazyFrame, runs: &[&RunId]) -> Result<Vec<ItemOutcome>, SqlError> {
+    let wanted = Series::new("wanted".into(), runs.iter().map(|run| run.as_str()).collect::<Vec<_>>());
+    let order = ["run_id", "kind", "evaluator", "item", "attempt", "revision"];
+    let frame = items
+        .filter(col("run_id").is_in(lit(wanted).implode(false), false))
+        .sort(order, SortMultipleOptions::default().with_maintain_order(true))
+        .collect()?;
+    let text = |name: &str| -> Result<StringChunked, SqlError> { Ok(frame.column(name)?.str()?.clone()) };
+    let whole = |name: &str| -> Result<UInt64Chunked, SqlError> { Ok(frame.column(name)?.cast(&DataType::UInt64)?.u64()?.clone()) };
+    let number = |name: &str| -> Result<Float64Chunked, SqlError> { Ok(frame.column(name)?.f64()?.clone()) };
+    let (run_id, item, kind, evaluator) = (text("run_id")?, text("item")?, text("kind")?, text("evaluator")?);
+    let (cluster, status) = (text("cluster")?, text("status")?);
+    let (attempt, revision) = (whole("attempt")?, whole("revision")?);
+    let (input_tokens, output_tokens) = (whole("input_tokens")?, whole("output_tokens")?);
+    let (score, duration_seconds, cost_usd) = (number("score")?, number("duration_seconds")?, number("cost_usd")?);
+    let outcome = |row: usize| {
+        Some(ItemOutcome {
+            run: RunId::parse(run_id.get(row)?).ok()?,
+            kind: ItemKind::from_name(kind.get(row)?)?,
+            item: item.get(row)?.to_owned(),
+            cluster: cluster.get(row).map(str::to_owned),
+            attempt: u32::try_from(attempt.get(row)?).ok()?,
+            status: ItemStatus::from_name(status.get(row)?)?,
+            score: score.get(row),
+            evaluator: evaluator.get(row)?.to_owned(),
+            revision: u32::try_from(revision.get(row)?).ok()?,
+            duration_seconds: duration_seconds.get(row),
+            cost_usd: cost_usd.get(row),
+            input_tokens: input_tokens.get(row),
+            output_tokens: output_tokens.get(row),
+        })
+    };
+    Ok((0..frame.height()).filter_map(outcome).collect())
 }

@@ -1,1 +1,219 @@
-//! stub
+//! SQL over the four tables, and nothing else: one SELECT, no table functions, no files.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use polars::prelude::*;
+use polars::sql::SQLContext;
+use sqlparser::ast::{ObjectName, Query, Select, SetExpr, Statement, TableFactor, Visit, Visitor};
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::Parser;
+use thiserror::Error;
+
+use crate::domain::{ItemOutcome, RunId, visible};
+
+use super::open::Warehouse;
+use super::segment;
+use super::tables::TABLES;
+
+/// Why a query has no answer; lower case, no final period.
+#[derive(Debug, Error)]
+pub enum SqlError {
+    #[error("the query is not SQL: {0}")]
+    Syntax(String),
+    #[error("{0}")]
+    Refused(String),
+    #[error("the query failed: {0}")]
+    Failed(String),
+    #[error("cannot use {}: {message}", path.display())]
+    Cache { path: PathBuf, message: String },
+}
+
+impl SqlError {
+    pub(super) fn cache(path: &Path, error: &io::Error) -> Self {
+        Self::Cache { path: path.to_owned(), message: error.to_string() }
+    }
+}
+
+impl From<PolarsError> for SqlError {
+    fn from(error: PolarsError) -> Self {
+        Self::Failed(visible(&error.to_string()))
+    }
+}
+
+/// One value of an answer.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(untagged)]
+pub enum SqlValue {
+    Null,
+    Boolean(bool),
+    Integer(i64),
+    Number(f64),
+    Text(String),
+}
+
+/// A query's answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SqlTable {
+    pub columns: Vec<String>,
+    pub rows: Vec<Vec<SqlValue>>,
+}
+
+impl Warehouse {
+    /// Answers one SELECT over `runs`, `items`, `scores` and `usage`.
+    pub fn sql(&self, query: &str) -> Result<SqlTable, SqlError> {
+        let named = check(query)?;
+        let mut context = SQLContext::new();
+        for table in TABLES {
+            if named.contains(table) {
+                context.register(table, self.table(table)?);
+            }
+        }
+        let frame = context.execute(query)?.collect()?;
+        let columns: Vec<String> = frame.get_column_names().iter().map(ToString::to_string).collect();
+        let mut rows = Vec::with_capacity(frame.height());
+        for row in 0..frame.height() {
+            let values: PolarsResult<Vec<SqlValue>> = frame.columns().iter().map(|column| column.get(row).map(value)).collect();
+            rows.push(values?);
+        }
+        Ok(SqlTable { columns, rows })
+    }
+
+    /// Returns the outcomes of some runs with money, time and text, in the order of run, kind, evaluator, item and attempt.
+    pub fn outcomes(&self, runs: &[&RunId]) -> Result<Vec<ItemOutcome>, SqlError> {
+        if runs.is_empty() {
+            return Ok(Vec::new());
+        }
+        segment::outcomes(self.items_table()?, runs)
+    }
+}
+
+fn value(value: AnyValue<'_>) -> SqlValue {
+    match value {
+        AnyValue::Null => SqlValue::Null,
+        AnyValue::Boolean(value) => SqlValue::Boolean(value),
+        AnyValue::Float32(number) => number_value(f64::from(number)),
+        AnyValue::Float64(number) => number_value(number),
+        AnyValue::String(text) => SqlValue::Text(text.to_owned()),
+        AnyValue::StringOwned(text) => SqlValue::Text(text.to_string()),
+        other => match other.extract::<i64>() {
+            Some(number) if other.is_primitive_numeric() => SqlValue::Integer(number),
+            _ => SqlValue::Text(other.to_string()),
+        },
+    }
+}
+
+/// A number without a value is no number.
+fn number_value(number: f64) -> SqlValue {
+    if number.is_finite() { SqlValue::Number(number) } else { SqlValue::Null }
+}
+
+/// Refuses everything but one SELECT over our tables; returns which of them it names.
+fn check(query: &str) -> Result<BTreeSet<String>, SqlError> {
+    let statements = Parser::parse_sql(&GenericDialect {}, query).map_err(|error| SqlError::Syntax(visible(&error.to_string())))?;
+    let [Statement::Query(_)] = statements.as_slice() else {
+        return Err(SqlError::Refused("only a single SELECT is answered".to_owned()));
+    };
+    let mut guard = Guard::default();
+    if let ControlFlow::Break(refusal) = statements.visit(&mut guard) {
+        return Err(SqlError::Refused(refusal));
+    }
+    let known = |name: &String| TABLES.contains(&name.as_str()) || guard.common.contains(name);
+    match guard.relations.iter().find(|name| !known(name)) {
+        Some(name) => Err(SqlError::Refused(format!("no table `{}`; there are {}", visible(name), TABLES.join(", ")))),
+        None => Ok(guard.relations),
+    }
+}
+
+/// Collects the tables a query names, and stops at what is not a plain SELECT.
+#[derive(Default)]
+struct Guard {
+    relations: BTreeSet<String>,
+    /// Names given by WITH.
+    common: BTreeSet<String>,
+}
+
+impl Visitor for Guard {
+    type Break = String;
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<String> {
+        self.common.extend(query.with.iter().flat_map(|with| &with.cte_tables).map(|table| table.alias.name.value.clone()));
+        match query.body.as_ref() {
+            SetExpr::Select(_) | SetExpr::Query(_) | SetExpr::SetOperation { .. } | SetExpr::Values(_) => ControlFlow::Continue(()),
+            _ => ControlFlow::Break("only SELECT is answered".to_owned()),
+        }
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<String> {
+        if select.into.is_some() {
+            ControlFlow::Break("SELECT INTO is not answered: queries write nothing".to_owned())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<String> {
+        let name =
+            relation.0.iter().map(|part| part.as_ident().map_or_else(|| part.to_string(), |ident| ident.value.clone())).collect::<Vec<_>>();
+        self.relations.insert(name.join("."));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<String> {
+        match factor {
+            TableFactor::Table { args: None, .. } | TableFactor::Derived { .. } | TableFactor::NestedJoin { .. } => {
+                ControlFlow::Continue(())
+            }
+            TableFactor::Table { name, .. } => ControlFlow::Break(format!(
+                "`{}` is a table function; only the tables {} are read",
+                visible(&name.to_string()),
+                TABLES.join(", ")
+            )),
+            _ => ControlFlow::Break(format!("only the tables {} are read", TABLES.join(", "))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selects_over_our_tables_pass() {
+        for query in [
+            "SELECT suite, count(*) FROM runs GROUP BY suite",
+            "WITH solved AS (SELECT run_id FROM items WHERE status = 'pass') SELECT count(*) FROM solved JOIN runs USING (run_id)",
+            "SELECT * FROM (SELECT * FROM usage) AS u UNION ALL SELECT * FROM usage",
+            "SELECT 1",
+        ] {
+            assert!(check(query).is_ok(), "{query}: {:?}", check(query));
+        }
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        for query in [
+            "SELECT * FROM read_csv('/etc/passwd')",
+            "SELECT * FROM read_parquet('x.parquet')",
+            "SELECT * FROM (SELECT * FROM read_json('x'))",
+            "SELECT * FROM runs WHERE run_id IN (SELECT a FROM read_csv('x'))",
+            "WITH x AS (SELECT * FROM read_csv('x')) SELECT * FROM x",
+            "DROP TABLE runs",
+            "INSERT INTO runs VALUES (1)",
+            "DELETE FROM runs",
+            "TRUNCATE TABLE runs",
+            "CREATE TABLE t AS SELECT * FROM runs",
+            "EXPLAIN SELECT * FROM runs",
+            "SELECT * INTO t FROM runs",
+            "SELECT 1; SELECT 2",
+            "SELECT * FROM 'x.csv'",
+            "SELECT * FROM secrets",
+            "SELECT * FROM UNNEST([1,2])",
+            "",
+        ] {
+            assert!(check(query).is_err(), "{query}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! One value of a foreign row, and what its text may mean.
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
+
+use crate::document::quote;
+
+/// What a reader found in a place. The text is as the source wrote it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum CellKind {
+    /// The row does not have the column.
+    #[default]
+    Absent,
+    Null,
+    Text,
+    Number,
+    Boolean,
+    /// A list or an object where one value is expected.
+    Compound,
+    /// The row has the column twice, with different values.
+    Ambiguous,
+    /// Bytes that are not UTF-8.
+    Invalid,
+}
+
+/// A reused buffer: reading ten million rows allocates only when a text is longer than any before it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cell {
+    pub kind: CellKind,
+    pub text: String,
+}
+
+impl Cell {
+    pub fn clear(&mut self) {
+        self.set(CellKind::Absent, "");
+    }
+
+    pub fn set(&mut self, kind: CellKind, text: &str) {
+        self.kind = kind;
+        self.text.clear();
+        self.text.push_str(text);
+    }
+
+    pub fn set_bytes(&mut self, bytes: &[u8]) {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.set(CellKind::Text, text),
+            Err(_) => self.set(CellKind::Invalid, ""),
+        }
+    }
+}
+
+/// Why a row was refused. Rows refused for the same `reason` are counted together, so no value of a row is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refused {
+    pub reason: String,
+    /// What this row has instead, shown with the examples.
+    pub detail: Option<String>,
+}
+
+impl Refused {
+    pub fn because(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), detail: None }
+    }
+
+    pub fn with_value(reason: impl Into<String>, value: &str) -> Self {
+        Self { reason: reason.into(), detail: Some(format!("it is {}", quote(value))) }
+    }
+
+    pub fn with_detail(reason: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { reason: reason.into(), detail: Some(detail.into()) }
+    }
+}
+
+/// Says whether two texts are the same value: equal, or both numbers of equal size (`0`, `0.0`, `0.0000`).
+pub(super) fn same_value(left: &str, right: &str) -> bool {
+    if left == right {
+        return true;
+    }
+    let looks_numeric = |text: &str| text.bytes().next().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.'));
+    if !looks_numeric(left) || !looks_numeric(right) {
+        return false;
+    }
+    // Long integers (ids) first: as floats, neighbours beyond 2^53 would be equal.
+    if let (Ok(left), Ok(right)) = (left.parse::<i128>(), right.parse::<i128>()) {
+        return left == right;
+    }
+    #[expect(clippy::float_cmp, reason = "two spellings of one number parse to the same bits")]
+    match (left.parse::<f64>(), right.parse::<f64>()) {
+        (Ok(left), Ok(right)) => left.is_finite() && left == right,
+        _ => false,
+    }
+}
+
+/// What a number may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Range {
+    Any,
+    NotNegative,
+}
+
+/// Reads a finite number.
+pub(super) fn number(name: &str, text: &str, range: Range) -> Result<f64, Refused> {
+    let value: f64 = text.parse().map_err(|_| Refused::with_value(format!("{name} is not a number"), text))?;
+    if value.is_nan() {
+        return Err(Refused::with_value(format!("{name} is not a number"), text));
+    }
+    if value.is_infinite() {
+        return Err(Refused::with_value(format!("{name} is not a finite number"), text));
+    }
+    if range == Range::NotNegative && value < 0.0 {
+        return Err(Refused::with_value(format!("{name} is negative"), text));
+    }
+    // A negative zero would print as `-0`.
+    Ok(value + 0.0)
+}
+
+/// Reads a whole number, also when it is written `12.0`.
+pub(super) fn whole(name: &str, text: &str) -> Result<u64, Refused> {
+    if let Ok(value) = text.parse() {
+        return Ok(value);
+    }
+    let value = number(name, text, Range::NotNegative)?;
+    if value.fract() != 0.0 || value > 9_007_199_254_740_992.0 {
+        return Err(Refused::with_value(format!("{name} is not a whole number"), text));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, not negative and below 2^53")]
+    Ok(value as u64)
+}
+
+/// Reads a time: RFC 3339, or a date or date and time without a zone, which is taken as UTC.
+pub(super) fn time(name: &str, text: &str) -> Result<DateTime<Utc>, Refused> {
+    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+        return Ok(time.to_utc());
+    }
+    let local = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"]
+        .into_iter()
+        .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())
+        .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0));
+    local.map(|time| time.and_utc()).ok_or_else(|| Refused::with_value(format!("{name} is not a date or time"), text))
+}
+
+/// Counts the digits after the decimal point as printed.
+pub(super) fn decimals_of(text: &str) -> u32 {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let digits = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let shift: i64 = exponent.parse().unwrap_or(0);
+    let digits = i64::try_from(digits).unwrap_or(0) - shift;
+    u32::try_from(digits.clamp(0, 30)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_compare_as_numbers_and_text_as_text() {
+        for (left, right, expected) in [
+            ("0", "0.0000", true),
+            ("1", "1e0", true),
+            ("-0.5", "-.5", true),
+            ("9007199254740993", "9007199254740992", false),
+            ("A", "A", true),
+            ("A", "a", false),
+            ("nan", "NaN", false),
+            ("1", "true", false),
+            ("1e999", "2e999", false),
+        ] {
+            assert_eq!(same_value(left, right), expected, "{left} {right}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_finite() {
+        assert_eq!(number("x", "-0", Range::NotNegative).map(f64::to_bits), Ok(0.0_f64.to_bits()));
+        for (text, reason) in [
+            ("NaN", "x is not a number"),
+            ("inf", "x is not a finite number"),
+            ("-Infinity", "x is not a finite number"),
+            ("1e400", "x is not a finite number"),
+            ("1,000", "x is not a number"),
+            ("-3", "x is negative"),
+        ] {
+            assert_eq!(number("x", text, Range::NotNegative).map_err(|refused| refused.reason), Err(reason.to_owned()), "{text}");
+        }
+        assert_eq!(number("x", "-3", Range::Any), Ok(-3.0));
+    }
+
+    #[test]
+    fn whole_numbers_are_whole() {
+        assert_eq!(whole("n", "12"), Ok(12));
+        assert_eq!(whole("n", "12.0"), Ok(12));
+        assert_eq!(whole("n", "18446744073709551615"), Ok(u64::MAX));
+        for text in ["1.5", "-1", "1e300", "x", "NaN"] {
+            assert!(whole("n", text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_without_a_zone_are_utc() {
+        for text in ["2024-05-01T10:00:00Z", "2024-05-01T12:00:00+02:00", "2024-05-01 10:00:00", "2024-05-01T10:00"] {
+            assert_eq!(time("t", text).map(|time| time.to_rfc3339()), Ok("2024-05-01T10:00:00+00:00".to_owned()), "{text}");
+        }
+        assert_eq!(time("t", "2024-05-01").map(|time| time.timestamp()), Ok(1_714_521_600));
+        assert!(time("t", "yesterday").is_err());
+    }
+
+    #[test]
+    fn printed_digits_are_counted() {
+        for (text, digits) in [("61.7", 1), ("90", 0), ("0.250", 3), ("1e-3", 3), ("1.5e2", 0)] {
+            assert_eq!(decimals_of(text), digits, "{text}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Which columns a map reads, and which a source turned out to have.
+
+use std::collections::BTreeSet;
+
+use crate::document::{nearest_hint, quote};
+use crate::domain::Problem;
+
+use super::cell::Cell;
+use super::map::Map;
+
+/// So many different column names of a source are remembered for messages; a hostile file could have a new one in every row.
+const MOST_KNOWN: usize = 200;
+
+/// The columns of one source. A column is named as in a CSV header, or by a dot path into nested objects.
+pub(super) struct Columns {
+    wanted: Vec<String>,
+    /// Whether any row had the column, one for each wanted.
+    seen: Vec<bool>,
+    known: BTreeSet<String>,
+    tree: Branch,
+}
+
+/// Where the wanted columns are in an object.
+#[derive(Default)]
+pub(super) struct Branch {
+    keys: Vec<(String, Self)>,
+    slot: Option<usize>,
+}
+
+impl Branch {
+    fn child(&mut self, key: &str) -> &mut Self {
+        let place = self.keys.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
+            self.keys.push((key.to_owned(), Self::default()));
+            self.keys.len() - 1
+        });
+        &mut self.keys[place].1
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.keys.iter().find(|(name, _)| name == key).map(|(_, branch)| branch)
+    }
+
+    pub fn slot(&self) -> Option<usize> {
+        self.slot
+    }
+}
+
+impl Columns {
+    pub fn new(map: &Map) -> Self {
+        Self::of(map.columns.iter().map(|column| column.name.clone()).collect())
+    }
+
+    pub fn of(wanted: Vec<String>) -> Self {
+        let mut tree = Branch::default();
+        for (slot, name) in wanted.iter().enumerate() {
+            // A key that itself has dots is found too.
+            tree.child(name).slot = Some(slot);
+            let mut branch = &mut tree;
+            for key in name.split('.') {
+                branch = branch.child(key);
+            }
+            branch.slot = Some(slot);
+        }
+        Self { seen: vec![false; wanted.len()], wanted, known: BTreeSet::new(), tree }
+    }
+
+    pub fn tree(&self) -> &Branch {
+        &self.tree
+    }
+
+    /// Returns one empty cell for each wanted column.
+    pub fn cells(&self) -> Vec<Cell> {
+        vec![Cell::default(); self.wanted.len()]
+    }
+
+    pub fn name(&self, slot: usize) -> &str {
+        &self.wanted[slot]
+    }
+
+    pub fn mark_seen(&mut self, slot: usize) {
+        self.seen[slot] = true;
+    }
+
+    pub fn add_known(&mut self, name: &str) {
+        if self.known.len() < MOST_KNOWN && !self.known.contains(name) {
+            self.known.insert(name.to_owned());
+        }
+    }
+
+    /// Finds the wanted columns in a header: for each wanted column its place. An ambiguous header is an error.
+    pub fn in_header(&mut self, header: &[String]) -> Result<Vec<Option<usize>>, String> {
+        for name in header {
+            self.add_known(name);
+        }
+        let mut places = Vec::with_capacity(self.wanted.len());
+        for (slot, wanted) in self.wanted.iter().enumerate() {
+            let mut found = header.iter().enumerate().filter(|(_, name)| *name == wanted).map(|(place, _)| place);
+            let place = found.next();
+            if found.next().is_some() {
+                return Err(format!("the header has two columns {}", quote(wanted)));
+            }
+            self.seen[slot] |= place.is_some();
+            places.push(place);
+        }
+        Ok(places)
+    }
+
+    /// Returns the wanted columns that no row had.
+    pub fn lacking(&self) -> impl Iterator<Item = &str> {
+        self.wanted.iter().zip(&self.seen).filter(|(_, seen)| !**seen).map(|(name, _)| name.as_str())
+    }
+
+    /// Returns the columns that rows had and the map does not read.
+    pub fn unused(&self) -> Vec<String> {
+        self.known.iter().filter(|name| self.tree.get(name).is_none()).cloned().collect()
+    }
+
+    /// Returns the hint "did you mean `…`?" for a column that was not found.
+    pub fn near(&self, name: &str) -> Option<String> {
+        nearest_hint(name, self.known.iter().map(String::as_str))
+    }
+
+    /// Returns one problem naming all columns that the map cannot do without and no row had.
+    pub fn missing_essential(&self, map: &Map, file: &str) -> Option<Problem> {
+        let missing: Vec<&str> = self.lacking().filter(|name| map.is_essential(name)).collect();
+        let first = missing.first()?;
+        let names: Vec<String> = missing.iter().map(|name| quote(name)).collect();
+        let message = format!("no row has the column{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", "));
+        let known: Vec<String> = self.known.iter().take(20).map(|name| quote(name)).collect();
+        let more = if self.known.len() > known.len() { ", …" } else { "" };
+        let near = self.near(first).map(|near| format!("{near} ")).unwrap_or_default();
+        Some(Problem::in_file(file, message).with_hint(format!("{near}the columns are {}{more}", known.join(", "))))
+    }
+}

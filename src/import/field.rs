@@ -1,0 +1,236 @@
+//! How one field of a record is found in a foreign row. A closed set: no expressions, nothing to execute.
+
+use std::borrow::Cow;
+
+use regex::Regex;
+
+use crate::document::quote;
+
+use super::cell::{Cell, CellKind, Range, Refused, number, same_value, whole};
+
+/// A row with what is known about where it stands.
+pub(super) struct View<'a> {
+    pub cells: &'a [Cell],
+    /// The source's file name.
+    pub file: &'a str,
+    /// The name inside an archive.
+    pub member: Option<&'a str>,
+}
+
+/// Where a value is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A slot of the row's cells.
+    Column(usize),
+    /// The source's file name.
+    File,
+    /// The name of the archive's member.
+    Member,
+}
+
+/// How a value is found.
+#[derive(Clone, Debug)]
+pub(super) enum Rule {
+    Constant(String),
+    Cell(Origin),
+    /// Several values with `/` between; not measured unless all are.
+    Joined(Vec<Origin>),
+    /// Exactly these values stand for something; a target of `None` is "not measured".
+    Values {
+        origin: Origin,
+        values: Vec<(String, Option<String>)>,
+        otherwise: Otherwise,
+    },
+    Regex {
+        origin: Origin,
+        pattern: Regex,
+        group: usize,
+    },
+}
+
+/// What becomes of a value that a value map does not list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Otherwise {
+    Refuse,
+    Keep,
+    /// Not measured.
+    Missing,
+    Constant(String),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    /// The column (or the like) as a message names it.
+    pub label: String,
+    pub rule: Rule,
+}
+
+impl Origin {
+    /// Returns the trimmed text of a measured value: absent, null and empty are not.
+    pub fn text<'a>(self, label: &str, row: &View<'a>) -> Result<Option<&'a str>, Refused> {
+        let text = match self {
+            Self::Column(slot) => {
+                let cell = &row.cells[slot];
+                match cell.kind {
+                    CellKind::Absent | CellKind::Null => return Ok(None),
+                    CellKind::Text | CellKind::Number | CellKind::Boolean => cell.text.as_str(),
+                    CellKind::Compound => return Err(Refused::because(format!("{label} is a list or an object, not one value"))),
+                    CellKind::Ambiguous => return Err(Refused::because(format!("{label} is there twice, with different values"))),
+                    CellKind::Invalid => return Err(Refused::because(format!("{label} is not UTF-8"))),
+                }
+            }
+            Self::File => row.file,
+            Self::Member => row.member.unwrap_or(row.file),
+        };
+        let text = text.trim();
+        Ok((!text.is_empty()).then_some(text))
+    }
+}
+
+impl Field {
+    pub fn constant(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { label: format!("the constant {}", quote(&text)), rule: Rule::Constant(text) }
+    }
+
+    /// Returns the field's text in this row; `None` is "not measured".
+    pub fn text<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
+        match &self.rule {
+            Rule::Constant(text) => Ok(Some(Cow::Borrowed(text))),
+            Rule::Cell(origin) => Ok(origin.text(&self.label, row)?.map(Cow::Borrowed)),
+            Rule::Joined(origins) => {
+                let mut joined = String::new();
+                for (index, origin) in origins.iter().enumerate() {
+                    let Some(part) = origin.text(&self.label, row)? else { return Ok(None) };
+                    if index > 0 {
+                        joined.push('/');
+                    }
+                    joined.push_str(part);
+                }
+                Ok(Some(Cow::Owned(joined)))
+            }
+            Rule::Values { origin, values, otherwise } => {
+                let Some(raw) = origin.text(&self.label, row)? else { return Ok(None) };
+                if let Some((_, target)) = values.iter().find(|(value, _)| same_value(value, raw)) {
+                    return Ok(target.as_deref().map(Cow::Borrowed));
+                }
+                match otherwise {
+                    Otherwise::Refuse => Err(Refused::with_value(format!("{} has a value that the map does not list", self.label), raw)),
+                    Otherwise::Keep => Ok(Some(Cow::Borrowed(raw))),
+                    Otherwise::Missing => Ok(None),
+                    Otherwise::Constant(text) => Ok(Some(Cow::Borrowed(text))),
+                }
+            }
+            Rule::Regex { origin, pattern, group } => {
+                let Some(raw) = origin.text(&self.label, row)? else { return Ok(None) };
+                let Some(captures) = pattern.captures(raw) else {
+                    return Err(Refused::with_value(format!("{} does not match the pattern", self.label), raw));
+                };
+                let text = captures.get(*group).map_or("", |found| found.as_str().trim());
+                Ok((!text.is_empty()).then_some(Cow::Borrowed(text)))
+            }
+        }
+    }
+
+    pub fn amount(&self, row: &View<'_>) -> Result<Option<f64>, Refused> {
+        self.number(row, Range::NotNegative)
+    }
+
+    pub fn number(&self, row: &View<'_>, range: Range) -> Result<Option<f64>, Refused> {
+        self.text(row)?.map(|text| number(&self.label, &text, range)).transpose()
+    }
+
+    pub fn whole(&self, row: &View<'_>) -> Result<Option<u64>, Refused> {
+        self.text(row)?.map(|text| whole(&self.label, &text)).transpose()
+    }
+
+    /// Returns a name of bounded length.
+    pub fn name<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
+        const LONGEST: usize = 1024;
+        let text = self.text(row)?;
+        match &text {
+            Some(name) if name.len() > LONGEST => Err(Refused::because(format!("{} is longer than {LONGEST} bytes", self.label))),
+            Some(_) | None => Ok(text),
+        }
+    }
+
+    /// Returns a name that must be there.
+    pub fn required_name<'a>(&'a self, row: &View<'a>) -> Result<Cow<'a, str>, Refused> {
+        self.name(row)?.ok_or_else(|| Refused::because(format!("{} is empty", self.label)))
+    }
+
+    /// Returns the texts that the map itself gives, to be checked before any row is read.
+    pub fn own_texts(&self) -> Vec<&str> {
+        match &self.rule {
+            Rule::Constant(text) => vec![text],
+            Rule::Cell(_) | Rule::Joined(_) | Rule::Regex { .. } => Vec::new(),
+            Rule::Values { values, otherwise, .. } => {
+                let mut texts: Vec<&str> = values.iter().filter_map(|(_, target)| target.as_deref()).collect();
+                if let Otherwise::Constant(text) = otherwise {
+                    texts.push(text);
+                }
+                texts
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMN: Origin = Origin::Column(0);
+
+    fn check(rule: Rule, raw: &str, expected: Result<Option<&str>, &str>) {
+        let mut cells = vec![Cell::default(), Cell::default()];
+        cells[0].set(CellKind::Text, raw);
+        cells[1].set(CellKind::Number, "7");
+        let field = Field { label: "`x`".to_owned(), rule };
+        let row = View { cells: &cells, file: "outputs_m1_5shots.zip", member: None };
+        let found = field.text(&row).map_err(|refused| refused.reason);
+        assert_eq!(found.as_ref().map(Option::as_deref).map_err(String::as_str), expected, "{raw}");
+    }
+
+    #[test]
+    fn a_cell_is_trimmed_and_empty_is_not_measured() {
+        check(Rule::Cell(COLUMN), " a b ", Ok(Some("a b")));
+        check(Rule::Cell(COLUMN), "  ", Ok(None));
+        check(Rule::Constant("c".to_owned()), "", Ok(Some("c")));
+        check(Rule::Joined(vec![COLUMN, Origin::Column(1)]), "a", Ok(Some("a/7")));
+        check(Rule::Joined(vec![COLUMN, Origin::Column(1)]), "", Ok(None));
+    }
+
+    #[test]
+    fn a_value_map_lists_what_may_be() {
+        let values = || vec![("0".to_owned(), None), ("1".to_owned(), Some("pass".to_owned()))];
+        let rule = |otherwise| Rule::Values { origin: COLUMN, values: values(), otherwise };
+        check(rule(Otherwise::Refuse), "1.0", Ok(Some("pass")));
+        check(rule(Otherwise::Refuse), "0.0000", Ok(None));
+        check(rule(Otherwise::Refuse), "", Ok(None));
+        check(rule(Otherwise::Refuse), "2", Err("`x` has a value that the map does not list"));
+        check(rule(Otherwise::Keep), "2", Ok(Some("2")));
+        check(rule(Otherwise::Missing), "2", Ok(None));
+        check(rule(Otherwise::Constant("fail".to_owned())), "2", Ok(Some("fail")));
+    }
+
+    #[test]
+    fn a_pattern_takes_one_group() {
+        let pattern = Regex::new("^outputs_(.+)_5shots").expect("a valid pattern");
+        check(Rule::Regex { origin: Origin::File, pattern: pattern.clone(), group: 1 }, "", Ok(Some("m1")));
+        check(Rule::Regex { origin: COLUMN, pattern, group: 1 }, "other", Err("`x` does not match the pattern"));
+    }
+
+    #[test]
+    fn what_is_no_single_value_is_refused() {
+        let mut cells = vec![Cell::default()];
+        for (kind, reason) in [
+            (CellKind::Compound, "x is a list or an object, not one value"),
+            (CellKind::Ambiguous, "x is there twice, with different values"),
+            (CellKind::Invalid, "x is not UTF-8"),
+        ] {
+            cells[0].set(kind, "");
+            let found = COLUMN.text("x", &View { cells: &cells, file: "f", member: None });
+            assert_eq!(found.map_err(|refused| refused.reason), Err(reason.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,439 @@
+//! Rows into runs: what is kept while a source streams by, which is something for each run and each distinct item and nothing for a row.
+
+use std::collections::HashMap;
+
+use crate::document::quote;
+use crate::domain::{ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, ScoreRecord};
+use crate::results::StoreError;
+
+use super::cell::Refused;
+use super::field::View;
+use super::map::{Attempt, ItemFields, Map};
+use super::record::{self, RunNames};
+use super::report::{Disagreement, ImportedRun, Refusals, StatedReport};
+use super::rows::Row;
+use super::seen::{Attempts, Dictionary};
+
+/// Whose tests count as a run's own, as the store's examination has it.
+const OWN_TESTS: &str = "own_tests";
+const FUNCTIONAL_TESTS: &str = "functional_tests";
+
+/// Where rows come from.
+pub(super) struct Place<'a> {
+    /// The part as messages name it.
+    pub label: &'a str,
+    /// The source's file name.
+    pub file: &'a str,
+    pub member: Option<&'a str>,
+}
+
+pub(super) struct Fold<'a> {
+    map: &'a Map,
+    /// Whether the store has the run, or an earlier file of the command.
+    is_stored: &'a dyn Fn(&RunId) -> bool,
+    has_run_figures: bool,
+    runs: Vec<RunState>,
+    by_names: HashMap<String, usize>,
+    by_id: HashMap<RunId, usize>,
+    items: Dictionary,
+    /// The row before this one: rows of a run mostly follow each other.
+    last: Option<usize>,
+    names: RunNames,
+    last_names: RunNames,
+    key: String,
+    outcome: ItemOutcome,
+    pub rows_read: u64,
+    pub rows_accepted: u64,
+    pub items_written: u64,
+    pub refusals: Refusals,
+}
+
+struct RunState {
+    run: Run,
+    source: ImportedRun,
+    is_repeated: bool,
+    attempts: Attempts,
+    shared: Counted,
+    own: Counted,
+    rows: u64,
+    score: Sum,
+    cost: Sum,
+    input_tokens: Total,
+    output_tokens: Total,
+}
+
+#[derive(Default)]
+struct Counted {
+    passed: u64,
+    total: u64,
+}
+
+/// A sum that keeps its rounding errors, so that the order of the rows does not show in the result.
+#[derive(Default)]
+struct Sum {
+    high: f64,
+    low: f64,
+    n: u64,
+}
+
+impl Sum {
+    fn add(&mut self, value: f64) {
+        let sum = self.high + value;
+        let rounded = sum - self.high;
+        self.low += (self.high - (sum - rounded)) + (value - rounded);
+        self.high = sum;
+        self.n += 1;
+    }
+
+    fn value(&self) -> f64 {
+        self.high + self.low
+    }
+}
+
+/// A sum of whole numbers; `None` once it is too large.
+struct Total {
+    sum: Option<u64>,
+    n: u64,
+}
+
+impl Total {
+    fn new() -> Self {
+        Self { sum: Some(0), n: 0 }
+    }
+
+    fn add(&mut self, value: u64) {
+        self.sum = self.sum.and_then(|sum| sum.checked_add(value));
+        self.n += 1;
+    }
+}
+
+/// Everything that a source gave, in an order that does not depend on the order of its rows.
+pub(super) struct Folded {
+    pub runs: Vec<Run>,
+    pub new: Vec<ImportedRun>,
+    pub repeated: Vec<ImportedRun>,
+    pub stated: StatedReport,
+}
+
+impl<'a> Fold<'a> {
+    pub fn new(map: &'a Map, is_stored: &'a dyn Fn(&RunId) -> bool) -> Self {
+        let nobody = RunNames::default();
+        Self {
+            map,
+            is_stored,
+            has_run_figures: record::has_run_figures(map),
+            runs: Vec::new(),
+            by_names: HashMap::new(),
+            by_id: HashMap::new(),
+            items: Dictionary::default(),
+            last: None,
+            names: nobody.clone(),
+            last_names: nobody.clone(),
+            key: String::new(),
+            outcome: ItemOutcome {
+                run: record::run_id(map, &nobody),
+                kind: ItemKind::Question,
+                item: String::new(),
+                cluster: None,
+                attempt: 1,
+                status: ItemStatus::NotEvaluated,
+                score: None,
+                evaluator: String::new(),
+                revision: 0,
+                duration_seconds: None,
+                cost_usd: None,
+                input_tokens: None,
+                output_tokens: None,
+            },
+            rows_read: 0,
+            rows_accepted: 0,
+            items_written: 0,
+            refusals: Refusals::default(),
+        }
+    }
+
+    /// Takes one row; the outcome of an item of a new run goes to `write`.
+    pub fn take(
+        &mut self,
+        row: &Row<'_>,
+        place: &Place<'_>,
+        write: &mut dyn FnMut(&ItemOutcome) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.rows_read += 1;
+        let understood = match &row.cells {
+            Ok(cells) => {
+                let view = View { cells, file: place.file, member: place.member };
+                match &self.map.item {
+                    Some(fields) => self.take_item(fields, &view, row, place).map(Some),
+                    None => self.take_run(&view, row, place).map(|()| None),
+                }
+            }
+            Err(refused) => Err(refused.clone()),
+        };
+        match understood {
+            Ok(state) => {
+                self.rows_accepted += 1;
+                if state.is_some_and(|state| !self.runs[state].is_repeated) {
+                    write(&self.outcome)?;
+                    self.items_written += 1;
+                }
+            }
+            Err(refused) => self.refusals.add(refused, place.label, row),
+        }
+        Ok(())
+    }
+
+    fn take_run(&mut self, view: &View<'_>, row: &Row<'_>, place: &Place<'_>) -> Result<(), Refused> {
+        record::run_names(self.map, view, &mut self.names)?;
+        let run = record::run_of(self.map, view, &self.names)?;
+        if let Some(&first) = self.by_id.get(&run.id) {
+            let first = &self.runs[first].source;
+            let line = first.line.map(|line| format!(", line {line}")).unwrap_or_default();
+            return Err(Refused::with_detail("the run is there twice", format!("first in {}{line}", first.file)));
+        }
+        self.add_run(run, row, place);
+        Ok(())
+    }
+
+    /// Takes the outcome of an item and returns the place of its run.
+    fn take_item(&mut self, fields: &ItemFields, view: &View<'_>, row: &Row<'_>, place: &Place<'_>) -> Result<usize, Refused> {
+        record::run_names(self.map, view, &mut self.names)?;
+        record::outcome_of(fields, view, &mut self.outcome)?;
+        let known = self.last.filter(|_| self.names == self.last_names).or_else(|| {
+            names_key(&self.names, &mut self.key);
+            self.by_names.get(&self.key).copied()
+        });
+        // Made before anything is noted, so that a refused row leaves nothing behind.
+        let figures = if known.is_none() || self.has_run_figures { Some(record::run_of(self.map, view, &self.names)?) } else { None };
+        if known.is_none() && figures.as_ref().is_some_and(|run| self.by_id.contains_key(&run.id)) {
+            return Err(Refused::because("rows of one run disagree about its approach, model or index"));
+        }
+
+        let outcome = &mut self.outcome;
+        item_key(outcome, &mut self.key);
+        let item = self.items.number(&self.key).ok_or_else(|| Refused::because("more different items than can be told apart"))?;
+        let state = if let Some(state) = known {
+            let known = &mut self.runs[state];
+            if is_there(&known.attempts, fields, item, outcome) {
+                let detail = format!("item {}, attempt {}", quote(&outcome.item), outcome.attempt);
+                return Err(Refused::with_detail("the attempt at the item is there twice", detail));
+            }
+            if let Some(figures) = figures {
+                record::merge(&mut known.run, figures)?;
+            }
+            state
+        } else {
+            let run = figures.unwrap_or_else(|| Run::new(record::run_id(self.map, &self.names), "", "", ""));
+            let state = self.add_run(run, row, place);
+            names_key(&self.names, &mut self.key);
+            self.by_names.insert(self.key.clone(), state);
+            state
+        };
+        note_attempt(&mut self.runs[state].attempts, fields, item, &mut self.outcome);
+        if self.last != Some(state) {
+            self.last = Some(state);
+            self.last_names.clone_from(&self.names);
+            self.outcome.run.clone_from(&self.runs[state].run.id);
+        }
+        self.runs[state].count(&self.outcome);
+        Ok(state)
+    }
+
+    fn add_run(&mut self, run: Run, row: &Row<'_>, place: &Place<'_>) -> usize {
+        let source = ImportedRun {
+            id: run.id.clone(),
+            suite: run.suite.clone(),
+            approach: run.approach.clone(),
+            model: run.model.clone(),
+            identity: (!self.names.identity.is_empty()).then(|| self.names.identity.join("/")),
+            file: place.label.to_owned(),
+            line: row.line.and_then(|line| usize::try_from(line).ok()),
+        };
+        let is_repeated = (self.is_stored)(&run.id);
+        self.by_id.insert(run.id.clone(), self.runs.len());
+        self.runs.push(RunState {
+            run,
+            source,
+            is_repeated,
+            attempts: Attempts::default(),
+            shared: Counted::default(),
+            own: Counted::default(),
+            rows: 0,
+            score: Sum::default(),
+            cost: Sum::default(),
+            input_tokens: Total::new(),
+            output_tokens: Total::new(),
+        });
+        self.runs.len() - 1
+    }
+
+    /// Ends the source: completes each run from its items and checks what the source says about itself.
+    pub fn finish(self, provenance: &Provenance) -> (Folded, Refusals) {
+        let mut states = self.runs;
+        let names = |state: &RunState| {
+            let run = &state.run;
+            (run.suite.clone(), run.approach.clone(), run.model.clone(), run.run_index, state.source.identity.clone(), run.id.clone())
+        };
+        states.sort_by_cached_key(names);
+        let mut folded = Folded { runs: Vec::new(), new: Vec::new(), repeated: Vec::new(), stated: StatedReport::default() };
+        for mut state in states {
+            if let Some(item) = &self.map.item {
+                state.complete(item);
+            }
+            record::settle(&mut state.run);
+            check_stated(&state, &mut folded.stated);
+            if state.is_repeated {
+                folded.repeated.push(state.source);
+            } else {
+                folded.new.push(state.source);
+                state.run.provenance = Some(provenance.clone());
+                folded.runs.push(state.run);
+            }
+        }
+        (folded, self.refusals)
+    }
+}
+
+impl RunState {
+    fn count(&mut self, outcome: &ItemOutcome) {
+        let is_headline = match outcome.kind {
+            ItemKind::Question | ItemKind::Test => outcome.evaluator != FUNCTIONAL_TESTS,
+            ItemKind::Criterion | ItemKind::Check => false,
+        };
+        if is_headline && outcome.status.is_counted() {
+            let counted = if outcome.evaluator == OWN_TESTS { &mut self.own } else { &mut self.shared };
+            counted.total += 1;
+            counted.passed += u64::from(outcome.status == ItemStatus::Pass);
+        }
+        self.rows += 1;
+        if let Some(score) = outcome.score {
+            self.score.add(score);
+        }
+        if let Some(cost) = outcome.cost_usd {
+            self.cost.add(cost);
+        }
+        if let Some(tokens) = outcome.input_tokens {
+            self.input_tokens.add(tokens);
+        }
+        if let Some(tokens) = outcome.output_tokens {
+            self.output_tokens.add(tokens);
+        }
+    }
+
+    /// Gives the run what its items add up to. A sum with a part unknown is unknown.
+    fn complete(&mut self, item: &ItemFields) {
+        let counts = |counted: &Counted| if counted.total > 0 { (Some(counted.passed), Some(counted.total)) } else { (None, None) };
+        (self.run.shared_tests_passed, self.run.shared_tests_total) = counts(&self.shared);
+        (self.run.own_tests_passed, self.run.own_tests_total) = counts(&self.own);
+        let rows = self.rows;
+        self.run.cost_usd = self.run.cost_usd.or_else(|| (self.cost.n == rows).then(|| self.cost.value()).filter(|cost| cost.is_finite()));
+        let total = |total: &Total| total.sum.filter(|_| total.n == rows);
+        self.run.input_tokens = self.run.input_tokens.or_else(|| total(&self.input_tokens));
+        self.run.output_tokens = self.run.output_tokens.or_else(|| total(&self.output_tokens));
+        let mean = self.score.value() / self.score.n as f64;
+        if let Some(score) = &item.score
+            && self.score.n > 0
+            && mean.is_finite()
+        {
+            self.run.scores.push(ScoreRecord {
+                metric: score.metric.clone(),
+                value: Some(mean),
+                unit: score.unit.unit,
+                direction: score.direction,
+                // Attempts at one item are not independent; the interval is a matter of the outcomes, which are stored.
+                standard_error: None,
+                n: Some(self.score.n),
+                evaluator: None,
+                revision: 0,
+            });
+        }
+    }
+}
+
+fn check_stated(state: &RunState, report: &mut StatedReport) {
+    for figure in &state.run.stated {
+        let (Some(disagrees), Some(recomputed)) = (figure.disagrees(), figure.recomputed) else {
+            report.unchecked += 1;
+            continue;
+        };
+        report.checked += 1;
+        if disagrees {
+            report.disagreements.push(Disagreement {
+                run: state.source.clone(),
+                figure: figure.name.clone(),
+                unit: figure.unit,
+                stated: figure.value,
+                recomputed,
+            });
+        } else {
+            report.agree += 1;
+        }
+    }
+}
+
+fn is_there(attempts: &Attempts, fields: &ItemFields, item: u32, outcome: &ItemOutcome) -> bool {
+    match fields.attempt {
+        Attempt::Occurrence => false,
+        Attempt::Only | Attempt::Counted(_) => attempts.contains(item, outcome.attempt),
+    }
+}
+
+/// Notes the attempt, numbering it first if the map says so.
+fn note_attempt(attempts: &mut Attempts, fields: &ItemFields, item: u32, outcome: &mut ItemOutcome) {
+    match fields.attempt {
+        Attempt::Occurrence => outcome.attempt = attempts.next(item),
+        Attempt::Only | Attempt::Counted(_) => attempts.insert(item, outcome.attempt),
+    }
+}
+
+/// Writes a text that only these names have.
+fn names_key(names: &RunNames, key: &mut String) {
+    key.clear();
+    let index = names.index.map(|index| index.to_string()).unwrap_or_default();
+    let fixed = [names.suite.as_str(), &names.approach, &names.model, &index];
+    for name in fixed.into_iter().chain(names.identity.iter().map(String::as_str)) {
+        push_framed(key, name);
+    }
+}
+
+fn item_key(outcome: &ItemOutcome, key: &mut String) {
+    key.clear();
+    key.push_str(outcome.kind.name());
+    push_framed(key, &outcome.evaluator);
+    key.push_str(&outcome.item);
+}
+
+/// Appends a text and its length, so that what follows cannot be mistaken for a part of it.
+fn push_framed(key: &mut String, text: &str) {
+    use std::fmt::Write;
+    // Writing to a string cannot fail.
+    let _ = write!(key, "|{}:{text}", text.len());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_does_not_depend_on_the_order() {
+        let values: Vec<f64> = (1..=1000).map(|n| 1.0 / f64::from(n)).collect();
+        let sum = |values: &mut dyn Iterator<Item = f64>| {
+            let mut sum = Sum::default();
+            values.for_each(|value| sum.add(value));
+            sum.value()
+        };
+        let forward = sum(&mut values.iter().copied());
+        assert_eq!(forward.to_bits(), sum(&mut values.iter().rev().copied()).to_bits());
+        assert_eq!(sum(&mut [1e16, 1.0, -1e16].into_iter()).to_bits(), 1.0_f64.to_bits());
+    }
+
+    #[test]
+    fn keys_of_different_names_differ() {
+        let key = |suite: &str, approach: &str| {
+            let mut key = String::new();
+            names_key(&RunNames { suite: suite.to_owned(), approach: approach.to_owned(), ..RunNames::default() }, &mut key);
+            key
+        };
+        assert_ne!(key("a|1:b", "c"), key("a", "b|1:c"));
+    }
+}

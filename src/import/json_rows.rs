@@ -1,0 +1,597 @@
+//! Rows of JSON: the elements of a list, wherever it is in the file, objects one after another, or one object a line.
+//!
+//! The reader first finds where each element ends, which needs no more than strings and brackets, and then parses the element alone. So
+//! memory is bounded by the longest element, and an element that is not valid JSON costs that row and no other.
+
+use std::fmt;
+use std::io::{self, BufRead};
+
+use memchr::{memchr, memchr_iter, memchr2};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use crate::domain::visible;
+
+use super::cell::{Cell, CellKind, Refused};
+use super::columns::Branch;
+use super::rows::{MOST_RECORD_BYTES, Rows, Stop};
+
+/// So many rows are asked for the names of all their columns; later ones only for the wanted.
+const ROWS_ASKED_FOR_NAMES: u64 = 1000;
+
+/// Reads the list at `path`, or the list or the objects that the file consists of.
+pub(super) fn read_json(input: impl BufRead, path: Option<&str>, rows: &mut Rows<'_>) -> Result<(), Stop> {
+    let mut scanner = Scanner { input, line: 1 };
+    let mut cells = rows.columns.cells();
+    scanner.skip_mark().map_err(|error| rows.io(None, &error))?;
+    match scan(&mut scanner, path, rows, &mut cells) {
+        Ok(()) => Ok(()),
+        Err(Halt::Stop(stop)) => Err(stop),
+        Err(Halt::Io(error)) => Err(rows.io(Some(scanner.line), &error)),
+        Err(Halt::End) => Err(rows.io(Some(scanner.line), &io::ErrorKind::UnexpectedEof.into())),
+        Err(Halt::Wrong(message)) => Err(rows.unreadable(Some(scanner.line), message).into()),
+    }
+}
+
+/// Reads one object a line. A line that is not valid JSON, the last one too, is refused alone.
+pub(super) fn read_lines(mut input: impl BufRead, rows: &mut Rows<'_>) -> Result<(), Stop> {
+    let mut cells = rows.columns.cells();
+    let (mut line, mut number) = (Vec::new(), 0);
+    loop {
+        number += 1;
+        let (bytes, fits) = read_line(&mut input, &mut line).map_err(|error| rows.io(Some(number), &error))?;
+        if bytes == 0 {
+            return if number == 1 { Err(rows.unreadable(None, "is empty").into()) } else { Ok(()) };
+        }
+        let text = if number == 1 { line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&line) } else { &line };
+        if !fits {
+            rows.refuse(Some(number), too_long())?;
+        } else if !text.iter().all(u8::is_ascii_whitespace) {
+            take(text, Some(number), rows, &mut cells)?;
+        }
+    }
+}
+
+/// Reads up to and with the next line end. Beyond the bound the line is read over and not kept.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<(u64, bool)> {
+    line.clear();
+    let mut total = 0;
+    loop {
+        let buffer = match input.fill_buf() {
+            Ok(buffer) => buffer,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let end = memchr(b'\n', buffer);
+        let used = end.map_or(buffer.len(), |end| end + 1);
+        total += used as u64;
+        if total <= MOST_RECORD_BYTES {
+            line.extend_from_slice(&buffer[..used]);
+        }
+        input.consume(used);
+        if end.is_some() || used == 0 {
+            return Ok((total, total <= MOST_RECORD_BYTES));
+        }
+    }
+}
+
+fn too_long() -> Refused {
+    Refused::because(format!("longer than {} MiB", MOST_RECORD_BYTES >> 20))
+}
+
+/// Parses one element and passes it on.
+fn take(bytes: &[u8], line: Option<u64>, rows: &mut Rows<'_>, cells: &mut [Cell]) -> Result<(), Stop> {
+    cells.iter_mut().for_each(Cell::clear);
+    let mut names = (rows.count() < ROWS_ASKED_FOR_NAMES).then(Vec::new);
+    let parsed = {
+        let mut reader = serde_json::Deserializer::from_slice(bytes);
+        let object = Object { branch: rows.columns.tree(), cells, names: names.as_mut() };
+        object.deserialize(&mut reader).and_then(|is_object| reader.end().map(|()| is_object))
+    };
+    for name in names.into_iter().flatten() {
+        rows.columns.add_known(&name);
+    }
+    match parsed {
+        Ok(true) => {
+            for (slot, cell) in cells.iter().enumerate() {
+                if cell.kind != CellKind::Absent {
+                    rows.columns.mark_seen(slot);
+                }
+            }
+            rows.accept(line, cells)
+        }
+        Ok(false) => rows.refuse(line, Refused::because("not a JSON object")),
+        Err(error) => rows.refuse(line, explain(bytes, &error)),
+    }
+}
+
+fn explain(bytes: &[u8], error: &serde_json::Error) -> Refused {
+    if std::str::from_utf8(bytes).is_err() {
+        return Refused::because("not UTF-8");
+    }
+    if error.is_eof() {
+        return Refused::because("cut off in the middle of the JSON");
+    }
+    // The place is inside the element, which says little; the row's own line is in the message already.
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or(&text);
+    let near = bytes.get(error.column().saturating_sub(2)..).unwrap_or_default();
+    let word: String = String::from_utf8_lossy(near).chars().take(12).collect();
+    let is_constant =
+        error.line() == 1 && ["NaN", "Inf", "-Inf", "nan", "inf"].iter().any(|name| word.trim_start_matches([' ', ':']).starts_with(name));
+    let detail = if is_constant { "JSON has no NaN or Infinity".to_owned() } else { visible(what) };
+    Refused::with_detail("not valid JSON", detail)
+}
+
+/// Picks the wanted cells of an object. Gives `false` for a value that is not an object.
+struct Object<'a> {
+    branch: &'a Branch,
+    cells: &'a mut [Cell],
+    names: Option<&'a mut Vec<String>>,
+}
+
+impl<'de> DeserializeSeed<'de> for Object<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_any(Pick { branch: self.branch, cells: self.cells, names: self.names, is_row: true })
+    }
+}
+
+/// Takes a value into its cell, and the wanted values below it into theirs.
+struct Pick<'a> {
+    branch: &'a Branch,
+    cells: &'a mut [Cell],
+    names: Option<&'a mut Vec<String>>,
+    is_row: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for Pick<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Pick<'_> {
+    fn set(self, kind: CellKind, text: &str) {
+        if let Some(slot) = self.branch.slot().filter(|_| !self.is_row) {
+            self.cells[slot].set(kind, text);
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Pick<'_> {
+    type Value = bool;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<bool, E> {
+        self.set(CellKind::Boolean, if value { "true" } else { "false" });
+        Ok(false)
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<bool, E> {
+        self.set(CellKind::Number, &value.to_string());
+        Ok(false)
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<bool, E> {
+        self.set(CellKind::Number, &value.to_string());
+        Ok(false)
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<bool, E> {
+        self.set(CellKind::Number, &value.to_string());
+        Ok(false)
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<bool, E> {
+        self.set(CellKind::Text, value);
+        Ok(false)
+    }
+
+    fn visit_unit<E>(self) -> Result<bool, E> {
+        self.set(CellKind::Null, "");
+        Ok(false)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<bool, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        self.set(CellKind::Compound, "");
+        Ok(false)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<bool, A::Error> {
+        while let Some(branch) = map.next_key_seed(Key { branch: self.branch, names: self.names.as_deref_mut() })? {
+            match branch {
+                Some(branch) => {
+                    map.next_value_seed(Pick { branch, cells: &mut *self.cells, names: None, is_row: false })?;
+                }
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        let is_row = self.is_row;
+        self.set(CellKind::Compound, "");
+        Ok(is_row)
+    }
+}
+
+/// Looks a key up without keeping it.
+struct Key<'a, 'n> {
+    branch: &'a Branch,
+    names: Option<&'n mut Vec<String>>,
+}
+
+impl<'de, 'a> DeserializeSeed<'de> for Key<'a, '_> {
+    type Value = Option<&'a Branch>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'a> Visitor<'_> for Key<'a, '_> {
+    type Value = Option<&'a Branch>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        if let Some(names) = self.names {
+            names.push(key.to_owned());
+        }
+        Ok(self.branch.get(key))
+    }
+}
+
+/// Why scanning ended.
+enum Halt {
+    Io(io::Error),
+    /// The input ended inside a value.
+    End,
+    Wrong(String),
+    Stop(Stop),
+}
+
+impl From<io::Error> for Halt {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Stop> for Halt {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+fn scan<R: BufRead>(scanner: &mut Scanner<R>, path: Option<&str>, rows: &mut Rows<'_>, cells: &mut [Cell]) -> Result<(), Halt> {
+    if scanner.next()?.is_none() {
+        return Err(Halt::Wrong("is empty".to_owned()));
+    }
+    if let Some(path) = path {
+        for key in path.split('.') {
+            scanner.descend(key, path)?;
+        }
+        return match scanner.next()? {
+            Some(b'[') => elements(scanner, rows, cells),
+            Some(_) => Err(Halt::Wrong(format!("`{}` is not a list", visible(path)))),
+            None => Err(Halt::End),
+        };
+    }
+    match scanner.next()? {
+        Some(b'[') => {
+            elements(scanner, rows, cells)?;
+            if scanner.next()?.is_some() { Err(Halt::Wrong("goes on after the end of the list".to_owned())) } else { Ok(()) }
+        }
+        Some(b'{') => {
+            let mut record = Vec::new();
+            while scanner.next()?.is_some() {
+                element(scanner, &mut record, rows, cells)?;
+            }
+            Ok(())
+        }
+        Some(_) => Err(Halt::Wrong("is neither a list nor objects".to_owned())),
+        None => Err(Halt::End),
+    }
+}
+
+fn elements<R: BufRead>(scanner: &mut Scanner<R>, rows: &mut Rows<'_>, cells: &mut [Cell]) -> Result<(), Halt> {
+    scanner.input.consume(1);
+    let mut record = Vec::new();
+    if scanner.next()? == Some(b']') {
+        scanner.input.consume(1);
+        return Ok(());
+    }
+    loop {
+        match scanner.next()? {
+            None => return Err(Halt::End),
+            Some(b',' | b']' | b':' | b'}') => {
+                return Err(Halt::Wrong(format!("is not a JSON list: no value after row {}", rows.count())));
+            }
+            Some(_) => element(scanner, &mut record, rows, cells)?,
+        }
+        match scanner.next()? {
+            Some(b',') => scanner.input.consume(1),
+            Some(b']') => {
+                scanner.input.consume(1);
+                return Ok(());
+            }
+            Some(_) => return Err(Halt::Wrong(format!("is not a JSON list: neither `,` nor `]` after row {}", rows.count()))),
+            None => return Err(Halt::End),
+        }
+    }
+}
+
+fn element<R: BufRead>(scanner: &mut Scanner<R>, record: &mut Vec<u8>, rows: &mut Rows<'_>, cells: &mut [Cell]) -> Result<(), Halt> {
+    let line = scanner.line;
+    record.clear();
+    let fits = scanner.value(Some(record))?;
+    Ok(if fits { take(record, Some(line), rows, cells) } else { rows.refuse(Some(line), too_long()) }?)
+}
+
+/// Knows where JSON values end.
+struct Scanner<R> {
+    input: R,
+    line: u64,
+}
+
+impl<R: BufRead> Scanner<R> {
+    fn skip_mark(&mut self) -> io::Result<()> {
+        if self.input.fill_buf()?.starts_with("\u{feff}".as_bytes()) {
+            self.input.consume(3);
+        }
+        Ok(())
+    }
+
+    /// Skips white space and returns the next byte without taking it.
+    fn next(&mut self) -> io::Result<Option<u8>> {
+        loop {
+            let buffer = self.input.fill_buf()?;
+            if buffer.is_empty() {
+                return Ok(None);
+            }
+            let space = buffer.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            self.line += memchr_iter(b'\n', &buffer[..space]).count() as u64;
+            let next = buffer.get(space).copied();
+            self.input.consume(space);
+            if next.is_some() {
+                return Ok(next);
+            }
+        }
+    }
+
+    /// Goes to the value of `key` in the object that comes next.
+    fn descend(&mut self, key: &str, path: &str) -> Result<(), Halt> {
+        let path = visible(path);
+        match self.next()? {
+            Some(b'{') => self.input.consume(1),
+            Some(_) => {
+                return Err(Halt::Wrong(format!("has no list at `{path}`: what should have the key `{}` is not an object", visible(key))));
+            }
+            None => return Err(Halt::End),
+        }
+        let mut known = Vec::new();
+        let mut text = Vec::new();
+        loop {
+            match self.next()? {
+                Some(b'"') => {}
+                Some(b',') => {
+                    self.input.consume(1);
+                    continue;
+                }
+                Some(b'}') => {
+                    return Err(Halt::Wrong(format!("has no list at `{path}`: no key `{}` among {}", visible(key), known.join(", "))));
+                }
+                Some(_) => return Err(Halt::Wrong("is not valid JSON: a key is missing".to_owned())),
+                None => return Err(Halt::End),
+            }
+            text.clear();
+            self.value(Some(&mut text))?;
+            let found: String = serde_json::from_slice(&text).map_err(|error| Halt::Wrong(format!("is not valid JSON: {error}")))?;
+            if self.next()? != Some(b':') {
+                return Err(Halt::Wrong(format!("is not valid JSON: no `:` after the key `{}`", visible(&found))));
+            }
+            self.input.consume(1);
+            if found == key {
+                return Ok(());
+            }
+            if known.len() < 20 {
+                known.push(format!("`{}`", visible(&found)));
+            }
+            self.next()?;
+            self.value(None)?;
+        }
+    }
+
+    /// Reads over the value that begins at the next byte, into `record` if given. Says whether it fits there.
+    fn value(&mut self, mut record: Option<&mut Vec<u8>>) -> Result<bool, Halt> {
+        let mut state = Nesting::default();
+        let mut fits = true;
+        loop {
+            let buffer = self.input.fill_buf()?;
+            if buffer.is_empty() {
+                return Err(Halt::End);
+            }
+            let (used, is_complete) = state.advance(buffer);
+            self.line += memchr_iter(b'\n', &buffer[..used]).count() as u64;
+            if let Some(record) = record.as_deref_mut() {
+                fits &= record.len() + used <= usize::try_from(MOST_RECORD_BYTES).unwrap_or(usize::MAX);
+                if fits {
+                    record.extend_from_slice(&buffer[..used]);
+                }
+            }
+            self.input.consume(used);
+            if is_complete {
+                return Ok(fits);
+            }
+        }
+    }
+}
+
+/// Where in a value the scanner is.
+#[derive(Default)]
+struct Nesting {
+    depth: u64,
+    in_string: bool,
+    is_escaped: bool,
+    /// Inside a number, `true`, `false`, `null`, or something that is none of them.
+    in_word: bool,
+}
+
+impl Nesting {
+    /// Returns how many bytes belong to the value and whether it is complete with them.
+    fn advance(&mut self, buffer: &[u8]) -> (usize, bool) {
+        let mut at = 0;
+        while at < buffer.len() {
+            if self.in_string {
+                if self.is_escaped {
+                    self.is_escaped = false;
+                    at += 1;
+                    continue;
+                }
+                let Some(found) = memchr2(b'"', b'\\', &buffer[at..]) else { return (buffer.len(), false) };
+                at += found + 1;
+                if buffer[at - 1] == b'\\' {
+                    self.is_escaped = true;
+                } else {
+                    self.in_string = false;
+                    if self.depth == 0 {
+                        return (at, true);
+                    }
+                }
+                continue;
+            }
+            let byte = buffer[at];
+            if self.depth == 0 && self.in_word && (byte.is_ascii_whitespace() || matches!(byte, b',' | b']' | b'}')) {
+                return (at, true);
+            }
+            at += 1;
+            match byte {
+                b'"' => self.in_string = true,
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    if self.depth == 0 {
+                        return (at, true);
+                    }
+                }
+                _ => self.in_word = self.depth == 0,
+            }
+        }
+        (at, false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::super::rows::testing::rows_of;
+    use super::*;
+
+    fn check(json: &[u8], path: Option<&str>, expected: &[&str], problem: Option<&str>) {
+        // Tiny buffers put every boundary everywhere.
+        for capacity in [1, 2, 3, 7, 64, 4096] {
+            let (rows, found) =
+                rows_of(&["id", "info.cost", "ok"], |rows| read_json(BufReader::with_capacity(capacity.max(3), json), path, rows));
+            assert_eq!(rows, expected);
+            assert_eq!(found.map(|problem| problem.to_string()).as_deref(), problem);
+        }
+    }
+
+    #[test]
+    fn a_list_of_objects_gives_their_cells() {
+        check(
+            br#" [{"id": "a\"]", "info": {"cost": 0.5, "x": [1, {}]}, "ok": true, "more": "}"},
+                {"id": 7, "ok": null}, {"info": 3, "id": [1]} ] "#,
+            None,
+            &["1: 'a\"]'|0.5|true", "2: 7|-|null", "2: […]|-|-"],
+            None,
+        );
+        check(b"[]", None, &[], None);
+    }
+
+    #[test]
+    fn a_list_inside_is_found_by_its_path() {
+        let json = br#"{"meta": {"results": [1]}, "data": {"n": "x", "results": [{"id": 1}, {"id": 2}], "z": 0}}"#;
+        check(json, Some("data.results"), &["1: 1|-|-", "1: 2|-|-"], None);
+        check(json, Some("data.rows"), &[], Some("f:1: has no list at `data.rows`: no key `rows` among `n`, `results`, `z`"));
+        check(json, Some("meta"), &[], Some("f:1: `meta` is not a list"));
+    }
+
+    #[test]
+    fn objects_may_follow_each_other() {
+        check(b"{\"id\":1}\n{\"id\":2}{\"id\":3}", None, &["1: 1|-|-", "2: 2|-|-", "2: 3|-|-"], None);
+    }
+
+    #[test]
+    fn a_dotted_key_is_found_as_it_is() {
+        check(br#"[{"info.cost": 2}]"#, None, &["1: -|2|-"], None);
+    }
+
+    #[test]
+    fn a_bad_element_is_refused_alone() {
+        check(
+            b"[{\"id\":1},\n{\"id\":NaN},\n{\"id\":1e400},\n{\"id\":\"\xff\"},\n7, {\"id\" 1},\n{\"id\":2}]",
+            None,
+            &[
+                "1: 1|-|-",
+                "2! not valid JSON (JSON has no NaN or Infinity)",
+                "3! not valid JSON (number out of range)",
+                "4! not UTF-8 ()",
+                "5! not a JSON object ()",
+                "5! not valid JSON (expected `:`)",
+                "6: 2|-|-",
+            ],
+            None,
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_no_list_is_one_problem() {
+        check(b"  ", None, &[], Some("f:1: is empty"));
+        check(b"\"text\"", None, &[], Some("f:1: is neither a list nor objects"));
+        check(b"[{\"id\":1},\n{\"id\":", None, &["1: 1|-|-"], Some("f:2: is cut off after row 1"));
+        check(b"[{\"id\":1} {\"id\":2}]", None, &["1: 1|-|-"], Some("f:1: is not a JSON list: neither `,` nor `]` after row 1"));
+        check(b"[{\"id\":1}]]", None, &["1: 1|-|-"], Some("f:1: goes on after the end of the list"));
+    }
+
+    #[test]
+    fn lines_are_refused_alone() {
+        let lines = b"\xef\xbb\xbf{\"id\":1}\n\n{\"id\":\n[1]\n{\"id\":2} x\r\n{\"id\":3}\r\n{\"id\":4";
+        let (rows, problem) = rows_of(&["id"], |rows| read_lines(&lines[..], rows));
+        assert_eq!(problem, None);
+        assert_eq!(
+            rows,
+            [
+                "1: 1",
+                "3! cut off in the middle of the JSON ()",
+                "4! not a JSON object ()",
+                "5! not valid JSON (trailing characters)",
+                "6: 3",
+                "7! cut off in the middle of the JSON ()"
+            ]
+        );
+        let (_, problem) = rows_of(&["id"], |rows| read_lines(&b""[..], rows));
+        assert_eq!(problem.map(|problem| problem.message), Some("is empty".to_owned()));
+    }
+
+    #[test]
+    fn a_line_beyond_the_bound_is_refused_without_being_kept() {
+        let long = "x".repeat(1 << 20);
+        let mut input: Box<dyn io::Read> = Box::new(&b"\""[..]);
+        for _ in 0..65 {
+            input = Box::new(io::Read::chain(input, long.as_bytes()));
+        }
+        let input = io::Read::chain(input, &b"\"\n{\"id\":1}\n"[..]);
+        let (rows, _) = rows_of(&["id"], |rows| read_lines(BufReader::new(input), rows));
+        assert_eq!(rows, ["1! longer than 64 MiB ()", "2: 1"]);
+    }
+}

@@ -1,0 +1,329 @@
+//! The map file: which column of a foreign table is which field of our records.
+//!
+//! `docs/import/README.md` is its reference. A map is data and not a program: [`Rule`](super::field::Rule) lists everything a field can say.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::document::{self, quote};
+use crate::domain::{Direction, Problem, Problems, Unit};
+
+use super::field::Field;
+use super::map_reader::MapReader;
+use super::source::hex_digest;
+
+pub(super) const FORMAT: &str = "evalreport/map/1";
+
+/// A map is a page of text; a file beyond this is something else.
+const MOST_MAP_BYTES: u64 = 1 << 20;
+
+/// What one row of the source is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowsAre {
+    /// The outcome of one attempt at one item.
+    Items,
+    /// The summary of one run.
+    Runs,
+}
+
+/// A map, checked: every problem that can be found without a source has been.
+#[derive(Clone, Debug)]
+pub struct Map {
+    /// Names the kind of source; runs of differently named maps never are the same run.
+    pub name: String,
+    /// The map's file name, without folders.
+    pub file: String,
+    /// SHA-256 of the map's text and of what was set on the command line.
+    pub sha256: String,
+    pub url: Option<String>,
+    pub licence: Option<String>,
+    pub rows: RowsAre,
+    pub(super) list: Option<String>,
+    pub(super) delimiter: Option<u8>,
+    pub(super) columns: Vec<MapColumn>,
+    /// The same bytes under another name are another source.
+    pub(super) reads_file_name: bool,
+    pub(super) run: RunFields,
+    pub(super) item: Option<ItemFields>,
+    pub(super) scores: Vec<ScoreField>,
+    pub(super) stated: Vec<StatedField>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct MapColumn {
+    pub name: String,
+    /// No record can be made without it.
+    pub is_essential: bool,
+    /// The fields that read it, as paths in the map.
+    pub fields: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct RunFields {
+    pub suite: Field,
+    pub approach: Field,
+    pub model: Field,
+    pub index: Option<Counter>,
+    /// What tells runs of one suite apart, instead of approach, model and index.
+    pub identity: Vec<Field>,
+    pub timestamp: Option<Field>,
+    pub duration_seconds: Option<Field>,
+    pub total_calls: Option<Field>,
+    pub input_tokens: Option<Field>,
+    pub output_tokens: Option<Field>,
+    pub total_tokens: Option<Field>,
+    pub cost_usd: Option<Field>,
+    pub files_generated: Option<Field>,
+    pub lines_generated: Option<Field>,
+    pub counts: Option<Counts>,
+    pub status: Option<Field>,
+    pub error: Option<Field>,
+    pub agent: Option<Field>,
+    pub suite_version: Option<Field>,
+    pub tags: BTreeMap<String, Field>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ItemFields {
+    pub id: Field,
+    pub kind: Field,
+    pub evaluator: Field,
+    pub cluster: Option<Field>,
+    pub attempt: Attempt,
+    pub status: StatusField,
+    pub score: Option<ItemScore>,
+    pub duration_seconds: Option<Field>,
+    pub cost_usd: Option<Field>,
+    pub input_tokens: Option<Field>,
+    pub output_tokens: Option<Field>,
+}
+
+/// A number that counts from `base` in the source and from 1 here.
+#[derive(Clone, Debug)]
+pub(super) struct Counter {
+    pub field: Field,
+    pub base: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Attempt {
+    /// Every item has one attempt.
+    Only,
+    /// The n-th row of an item is its n-th attempt.
+    Occurrence,
+    Counted(Counter),
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum StatusField {
+    /// The name of a status, or true and false.
+    Named(Field),
+    /// Passes when what was given is what was expected. Nothing given is wrong.
+    Equal {
+        expected: Field,
+        given: Field,
+    },
+    AtLeast {
+        field: Field,
+        bound: f64,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ItemScore {
+    pub field: Field,
+    /// What the mean over the run is called.
+    pub metric: String,
+    pub unit: Measure,
+    pub direction: Direction,
+}
+
+/// Passed of total, where `failed` may be known instead of passed.
+#[derive(Clone, Debug)]
+pub(super) struct Counts {
+    pub part: CountedPart,
+    pub total: Field,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum CountedPart {
+    Passed(Field),
+    Failed(Field),
+}
+
+/// A unit of the source, and what one of it is in ours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Measure {
+    pub unit: Unit,
+    /// Ours = theirs / divisor. A division, because 61.7 / 100 is the nearest float and 61.7 × 0.01 is not.
+    pub divisor: f64,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ScoreField {
+    pub metric: String,
+    pub value: Field,
+    pub unit: Measure,
+    pub direction: Direction,
+    pub n: Option<Field>,
+    pub standard_error: Option<Field>,
+    /// The score is left out where this has a value: better evidence for the same is there.
+    pub unless: Option<Field>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct StatedField {
+    pub name: String,
+    pub value: Field,
+    pub unit: Measure,
+    pub counts: Option<Counts>,
+    /// Digits after the point, where the printed text does not keep trailing zeros.
+    pub decimals: Option<u32>,
+}
+
+impl Map {
+    /// Reads a map file. `set` replaces the map's suite, approach or model by constants.
+    pub fn load(path: &Path, set: &BTreeMap<String, String>) -> Result<Self, Problems> {
+        let shown = path.display().to_string();
+        let one = |message: String| Problems(vec![Problem::in_file(shown.clone(), message)]);
+        let size = fs::metadata(path).map_err(|error| one(format!("cannot be read: {error}")))?;
+        if size.is_dir() {
+            return Err(one("is a folder, not a map".to_owned()));
+        }
+        if size.len() > MOST_MAP_BYTES {
+            return Err(one(format!("is larger than {} KiB; a map is a page of text", MOST_MAP_BYTES >> 10)));
+        }
+        let bytes = fs::read(path).map_err(|error| one(format!("cannot be read: {error}")))?;
+        let text = String::from_utf8(bytes).map_err(|_| one("is not UTF-8".to_owned()))?;
+        let mut map = Self::parse(&shown, &text, set)?;
+        map.file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or(shown);
+        Ok(map)
+    }
+
+    pub fn parse(file: &str, text: &str, set: &BTreeMap<String, String>) -> Result<Self, Problems> {
+        let node = document::parse(file, text).map_err(Problems)?;
+        let mut problems = Vec::new();
+        let reader = MapReader::new(set);
+        for key in set.keys().filter(|key| !["suite", "approach", "model"].contains(&key.as_str())) {
+            problems.push(
+                Problem::in_file(file, format!("{} cannot be set from outside", quote(key))).with_hint("suite, approach and model can"),
+            );
+        }
+        let map = reader.read(file, &node, &mut problems);
+        if !problems.is_empty() {
+            problems.sort_by_key(|problem| (problem.line, problem.column));
+            return Err(Problems(problems));
+        }
+        let mut map = map.ok_or_else(|| Problems(vec![Problem::in_file(file, "is not a map")]))?;
+        let mut parts = vec![text.as_bytes()];
+        for (key, value) in set {
+            parts.extend([key.as_bytes(), value.as_bytes()]);
+        }
+        map.sha256 = if set.is_empty() { hex_digest(&[text.as_bytes()], false) } else { hex_digest(&parts, true) };
+        Ok(map)
+    }
+
+    pub(super) fn is_essential(&self, column: &str) -> bool {
+        self.columns.iter().any(|one| one.is_essential && one.name == column)
+    }
+
+    pub(super) fn fields_of(&self, column: &str) -> &[String] {
+        self.columns.iter().find(|one| one.name == column).map_or(&[], |one| &one.fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = "format: evalreport/map/1\nname: t\nrows: item\n\
+        run: {suite: {constant: s}, approach: approach, model: model}\n\
+        item: {id: [a, b], kind: {constant: question}, status: {equal: [answer, pred]}}\n";
+
+    fn problems(text: &str) -> Vec<String> {
+        let set = BTreeMap::new();
+        match Map::parse("m.yaml", text, &set) {
+            Ok(_) => Vec::new(),
+            Err(problems) => problems
+                .0
+                .iter()
+                .map(|problem| problem.hint.as_ref().map_or_else(|| problem.to_string(), |hint| format!("{problem} [{hint}]")))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn a_small_map_is_read() {
+        let map = Map::parse("m.yaml", SMALL, &BTreeMap::new()).expect("a valid map");
+        let names: Vec<&str> = map.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["approach", "model", "a", "b", "answer", "pred"]);
+        assert!(map.columns.iter().all(|column| column.is_essential));
+    }
+
+    #[test]
+    fn setting_a_field_makes_its_column_needless_and_another_key() {
+        let set = BTreeMap::from([("model".to_owned(), "m".to_owned())]);
+        let map = Map::parse("m.yaml", SMALL, &set).expect("a valid map");
+        assert!(map.columns.iter().all(|column| column.name != "model"));
+        let plain = Map::parse("m.yaml", SMALL, &BTreeMap::new()).expect("a valid map");
+        assert_ne!(map.sha256, plain.sha256);
+        assert_eq!(plain.sha256, hex_digest(&[SMALL.as_bytes()], false));
+        assert!(Map::parse("m.yaml", SMALL, &BTreeMap::from([("item".to_owned(), "x".to_owned())])).is_err());
+    }
+
+    #[test]
+    fn every_problem_of_a_map_is_named_with_its_place() {
+        let run = "format: evalreport/map/2\nrows: run\nrun:\n  suite: 7\n  aproach: x\n  model: {column: m, constant: c}\n  \
+            index: {column: i, base: -1}\n  status: {column: s, values: {ok: fail}}\n  total: t\nscores:\n  x: {value: v, unit: kilo}\n\
+            stated:\n  y: {value: v, unit: seconds, passed: p, failed: f, total: n}\n";
+        assert_eq!(
+            problems(run),
+            [
+                "m.yaml:1:1: `name` is missing",
+                "m.yaml:1:9: `format` is `evalreport/map/2`, not `evalreport/map/1`",
+                "m.yaml:4:3: `run.approach` is missing",
+                "m.yaml:4:10: `run.suite` must be the name of a column, not `7` [write \"7\" for the column, or {constant: \"7\"} for the text]",
+                "m.yaml:5:3: unknown key `run.aproach` [did you mean `approach`?]",
+                "m.yaml:6:10: `run.model` must have one of `column`, `constant`, `source` and `regex`; constant and column are there",
+                "m.yaml:7:28: `run.index.base` must not be negative, but is `-1`",
+                "m.yaml:8:11: `run.status` must give one of completed, failed, limit, infra, cancelled, not `fail` [did you mean `failed`?]",
+                "m.yaml:9:10: `total` is given without `passed` or `failed`",
+                "m.yaml:11:6: `scores.x.direction` is missing",
+                "m.yaml:11:23: `scores.x.unit` must be one of `percent`, `fraction`, `points`, `seconds`, `tokens`, `usd`, `count`, `number`, not `kilo`",
+                "m.yaml:13:51: `passed` and `failed` are both given; one of them is enough",
+            ]
+        );
+        let item = "format: evalreport/map/1\nname: t\nrows: item\nrun: {suite: s, approach: a, model: m}\nitem:\n  id: []\n  \
+            kind: {constant: exam}\n  status: {equal: [a]}\n  cluster: {regex: {column: c, pattern: '(', group: 1}}\n  score: {column: x, otherwise: keep}\n";
+        assert_eq!(
+            problems(item),
+            [
+                "m.yaml:6:7: `item.id` is an empty list",
+                "m.yaml:7:9: `item.kind` must give one of question, test, criterion, check, not `exam`",
+                "m.yaml:8:19: `item.status.equal` must be two columns: what was expected, and what was given",
+                "m.yaml:9:41: `item.cluster.regex.pattern` is not a valid pattern: unclosed group",
+                "m.yaml:10:33: `item.score.otherwise` needs `values`",
+            ]
+        );
+        assert_eq!(
+            problems("rows: item\nformat: evalreport/map/1\nname: t\n"),
+            ["m.yaml:1:1: `run` is missing", "m.yaml:1:1: `item` is missing"]
+        );
+    }
+
+    #[test]
+    fn a_pattern_must_have_its_group() {
+        let text = SMALL.replace("model: model", "model: {regex: {source: file, pattern: 'x', group: 2}}");
+        assert_eq!(problems(&text), ["m.yaml:4:100: the pattern has no group 2, only 0"]);
+    }
+
+    #[test]
+    fn rows_of_runs_have_no_items_and_rows_of_items_no_counts() {
+        assert_eq!(problems(&SMALL.replace("rows: item", "rows: run")), ["m.yaml:5:7: `item` has no place in a map whose rows are runs"]);
+        assert_eq!(
+            problems(&SMALL.replace("model: model", "model: model, passed: p, total: n")),
+            ["m.yaml:4:81: `run.total` has no place where the rows are items [passed and total are counted from them]"]
+        );
+    }
+}

@@ -1,0 +1,546 @@
+//! Reading a map file: every key it may have, with every mistake in it named by file, line and column.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+
+use crate::document::{Fields, Node, ScalarKind, Value, nearest_hint, quote};
+use crate::domain::{Direction, ItemKind, ItemStatus, Problem, RunStatus, Unit, visible};
+
+use super::csv_rows::delimiter_of;
+use super::field::{Field, Origin, Otherwise, Rule};
+use super::map::{
+    Attempt, CountedPart, Counter, Counts, FORMAT, ItemFields, ItemScore, Map, MapColumn, Measure, RowsAre, RunFields, ScoreField,
+    StatedField, StatusField,
+};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Essential,
+    Optional,
+}
+
+pub(super) struct MapReader<'s> {
+    columns: Vec<MapColumn>,
+    reads_file_name: bool,
+    /// What replaces the map's suite, approach and model.
+    set: &'s BTreeMap<String, String>,
+}
+
+impl<'s> MapReader<'s> {
+    pub fn new(set: &'s BTreeMap<String, String>) -> Self {
+        Self { columns: Vec::new(), reads_file_name: false, set }
+    }
+
+    pub fn read(mut self, file: &str, node: &Node, problems: &mut Vec<Problem>) -> Option<Map> {
+        let mut top = Fields::new(file, node, "", problems)?;
+        match top.required_text("format") {
+            Some(format) if format != FORMAT => {
+                top.reject("format", format!("`format` is {}, not `{FORMAT}`", quote(&format)), None);
+            }
+            Some(_) | None => {}
+        }
+        let name = top.required_text("name");
+        let rows = top.one_of("rows", &[("item", RowsAre::Items), ("run", RowsAre::Runs)]);
+        if top.child("rows").is_none() {
+            top.reject_missing("rows");
+        }
+        let list = top.text("list");
+        let delimiter = top.text("delimiter").and_then(|word| match delimiter_of(&word) {
+            Ok(byte) => Some(byte),
+            Err(message) => {
+                top.reject("delimiter", message, Some("one character such as `;`, or `tab`".to_owned()));
+                None
+            }
+        });
+        let (mut url, mut licence) = (None, None);
+        if let Some(mut source) = top.fields("source") {
+            url = source.text("url");
+            licence = source.text("licence");
+            source.finish();
+        }
+        if top.child("run").is_none() {
+            top.reject_missing("run");
+        }
+        let run = top.fields("run").and_then(|run| self.run_fields(run, rows));
+        let has_items = top.child("item").is_some();
+        let item = match (rows, top.fields("item")) {
+            (Some(RowsAre::Items), Some(item)) => self.item_fields(item),
+            (_, item) => {
+                // The keys of a section that should not be there are not looked at.
+                drop(item);
+                None
+            }
+        };
+        match (rows, has_items) {
+            (Some(RowsAre::Items), false) => top.reject_missing("item"),
+            (Some(RowsAre::Runs), true) => top.reject("item", "`item` has no place in a map whose rows are runs", None),
+            (Some(RowsAre::Items), true) | (Some(RowsAre::Runs), false) | (None, _) => {}
+        }
+        let scores = top.each_named("scores", |key, fields| self.score(&key.text, fields)).into_values().collect();
+        let stated = top.each_named("stated", |key, fields| self.stated(&key.text, fields)).into_values().collect();
+        top.finish();
+        Some(Map {
+            name: name?,
+            file: file.to_owned(),
+            sha256: String::new(),
+            url,
+            licence,
+            rows: rows?,
+            list,
+            delimiter,
+            columns: std::mem::take(&mut self.columns),
+            reads_file_name: self.reads_file_name,
+            run: run?,
+            item,
+            scores,
+            stated,
+        })
+    }
+
+    fn run_fields(&mut self, mut fields: Fields<'_, '_>, rows: Option<RowsAre>) -> Option<RunFields> {
+        let suite = self.settable(&mut fields, "suite");
+        let approach = self.settable(&mut fields, "approach");
+        let model = self.settable(&mut fields, "model");
+        let index = self.counter(&mut fields, "index", Need::Optional);
+        let identity = self.identity(&mut fields);
+        let mut optional = |key: &str| self.optional(&mut fields, key);
+        let timestamp = optional("timestamp");
+        let duration_seconds = optional("duration_seconds");
+        let total_calls = optional("total_calls");
+        let input_tokens = optional("input_tokens");
+        let output_tokens = optional("output_tokens");
+        let total_tokens = optional("total_tokens");
+        let cost_usd = optional("cost_usd");
+        let files_generated = optional("files_generated");
+        let lines_generated = optional("lines_generated");
+        let status = optional("status");
+        let error = optional("error");
+        let agent = optional("agent");
+        let suite_version = optional("suite_version");
+        check_names(&mut fields, "status", status.as_ref(), &RunStatus::ALL.map(RunStatus::name));
+        let counts = self.counts(&mut fields);
+        if rows == Some(RowsAre::Items) && counts.is_some() {
+            fields.reject(
+                "total",
+                "`run.total` has no place where the rows are items",
+                Some("passed and total are counted from them".to_owned()),
+            );
+        }
+        let mut tags = BTreeMap::new();
+        let path = fields.path_of("tags");
+        for (key, node) in fields.entries_of("tags") {
+            let file = fields.file();
+            if let Some(field) = self.spec(file, node, &format!("{path}.{}", key.text), Need::Optional, fields.problems(), &mut |_| {}) {
+                tags.insert(key.text.clone(), field);
+            }
+        }
+        fields.finish();
+        Some(RunFields {
+            suite: suite?,
+            approach: approach?,
+            model: model?,
+            index,
+            identity,
+            timestamp,
+            duration_seconds,
+            total_calls,
+            input_tokens,
+            output_tokens,
+            total_tokens,
+            cost_usd,
+            files_generated,
+            lines_generated,
+            counts,
+            status,
+            error,
+            agent,
+            suite_version,
+            tags,
+        })
+    }
+
+    fn item_fields(&mut self, mut fields: Fields<'_, '_>) -> Option<ItemFields> {
+        let id = self.required(&mut fields, "id");
+        let kind = self.required(&mut fields, "kind");
+        check_names(&mut fields, "kind", kind.as_ref(), &ItemKind::ALL.map(ItemKind::name));
+        let evaluator = self.optional(&mut fields, "evaluator").unwrap_or_else(|| Field::constant("import"));
+        let cluster = self.optional(&mut fields, "cluster");
+        let attempt = self.attempt(&mut fields);
+        let status = self.status(&mut fields);
+        let score = self.item_score(&mut fields);
+        let duration_seconds = self.optional(&mut fields, "duration_seconds");
+        let cost_usd = self.optional(&mut fields, "cost_usd");
+        let input_tokens = self.optional(&mut fields, "input_tokens");
+        let output_tokens = self.optional(&mut fields, "output_tokens");
+        fields.finish();
+        Some(ItemFields {
+            id: id?,
+            kind: kind?,
+            evaluator,
+            cluster,
+            attempt: attempt?,
+            status: status?,
+            score,
+            duration_seconds,
+            cost_usd,
+            input_tokens,
+            output_tokens,
+        })
+    }
+
+    fn attempt(&mut self, fields: &mut Fields<'_, '_>) -> Option<Attempt> {
+        let Some(node) = fields.child("attempt") else { return Some(Attempt::Only) };
+        if node.get("occurrence").is_some() {
+            let mut inner = fields.fields("attempt")?;
+            let is_on = inner.boolean("occurrence");
+            inner.finish();
+            return is_on.map(|is_on| if is_on { Attempt::Occurrence } else { Attempt::Only });
+        }
+        self.counter(fields, "attempt", Need::Essential).map(Attempt::Counted)
+    }
+
+    fn status(&mut self, fields: &mut Fields<'_, '_>) -> Option<StatusField> {
+        let Some(node) = fields.child("status") else {
+            fields.reject_missing("status");
+            return None;
+        };
+        if node.get("equal").is_some() {
+            let mut inner = fields.fields("status")?;
+            let columns = inner.texts("equal");
+            let path = inner.path_of("equal");
+            let found = if let [expected, given] = columns.as_slice() {
+                let expected = self.column_field(expected, &path, Need::Essential);
+                let given = self.column_field(given, &path, Need::Essential);
+                Some(StatusField::Equal { expected, given })
+            } else {
+                inner.reject("equal", format!("{} must be two columns: what was expected, and what was given", quote(&path)), None);
+                None
+            };
+            inner.finish();
+            return found;
+        }
+        let mut bound = None;
+        let (file, path) = (fields.file(), fields.path_of("status"));
+        let field = self.spec(file, node, &path, Need::Essential, fields.problems(), &mut |inner| bound = inner.number("pass_at_least"))?;
+        if let Some(bound) = bound {
+            return Some(StatusField::AtLeast { field, bound });
+        }
+        check_names(fields, "status", Some(&field), &ItemStatus::ALL.map(ItemStatus::name));
+        Some(StatusField::Named(field))
+    }
+
+    fn item_score(&mut self, fields: &mut Fields<'_, '_>) -> Option<ItemScore> {
+        let node = fields.child("score")?;
+        let (mut metric, mut unit, mut direction) = (None, None, None);
+        let (file, path) = (fields.file(), fields.path_of("score"));
+        let field = self.spec(file, node, &path, Need::Optional, fields.problems(), &mut |inner| {
+            metric = inner.text("metric");
+            unit = measure(inner);
+            direction = direction_of(inner);
+        })?;
+        Some(ItemScore {
+            field,
+            metric: metric.unwrap_or_else(|| "score".to_owned()),
+            unit: unit.unwrap_or(Measure { unit: Unit::Number, divisor: 1.0 }),
+            direction: direction.unwrap_or(Direction::Up),
+        })
+    }
+
+    fn score(&mut self, metric: &str, mut fields: Fields<'_, '_>) -> Option<ScoreField> {
+        let value = self.needed(&mut fields, "value", Need::Optional);
+        let unit = measure(&mut fields);
+        if fields.child("unit").is_none() {
+            fields.reject_missing("unit");
+        }
+        let direction = direction_of(&mut fields);
+        if fields.child("direction").is_none() {
+            fields.reject_missing("direction");
+        }
+        let n = self.optional(&mut fields, "n");
+        let standard_error = self.optional(&mut fields, "standard_error");
+        let unless = self.optional(&mut fields, "unless");
+        fields.finish();
+        Some(ScoreField { metric: metric.to_owned(), value: value?, unit: unit?, direction: direction?, n, standard_error, unless })
+    }
+
+    fn stated(&mut self, name: &str, mut fields: Fields<'_, '_>) -> Option<StatedField> {
+        let value = self.needed(&mut fields, "value", Need::Optional);
+        let unit = measure(&mut fields);
+        if fields.child("unit").is_none() {
+            fields.reject_missing("unit");
+        }
+        let counts = self.counts(&mut fields);
+        if counts.is_some() && unit.is_some_and(|unit| unit.unit != Unit::Fraction) {
+            fields.reject("unit", "passed of total is a share: `unit` must be `percent` or `fraction`", None);
+        }
+        let decimals = fields.unsigned("decimals").map(|digits| u32::try_from(digits.min(30)).unwrap_or(30));
+        fields.finish();
+        Some(StatedField { name: name.to_owned(), value: value?, unit: unit?, counts, decimals })
+    }
+
+    fn counts(&mut self, fields: &mut Fields<'_, '_>) -> Option<Counts> {
+        let passed = self.optional(fields, "passed");
+        let failed = self.optional(fields, "failed");
+        let total = self.optional(fields, "total");
+        let part = match (passed, failed) {
+            (Some(_), Some(_)) => {
+                fields.reject("failed", "`passed` and `failed` are both given; one of them is enough", None);
+                return None;
+            }
+            (Some(passed), None) => CountedPart::Passed(passed),
+            (None, Some(failed)) => CountedPart::Failed(failed),
+            (None, None) if total.is_some() => {
+                fields.reject("total", "`total` is given without `passed` or `failed`", None);
+                return None;
+            }
+            (None, None) => return None,
+        };
+        if total.is_none() {
+            fields.reject_missing("total");
+        }
+        Some(Counts { part, total: total? })
+    }
+
+    fn identity(&mut self, fields: &mut Fields<'_, '_>) -> Vec<Field> {
+        let path = fields.path_of("identity");
+        let file = fields.file();
+        let nodes = fields.list("identity").unwrap_or_default();
+        let mut identity = Vec::new();
+        for (index, node) in nodes.iter().enumerate() {
+            identity.extend(self.spec(file, node, &format!("{path}[{index}]"), Need::Essential, fields.problems(), &mut |_| {}));
+        }
+        identity
+    }
+
+    /// A field that the command line may have set.
+    fn settable(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
+        match self.set.get(key) {
+            Some(text) => {
+                fields.mark_used(key);
+                if text.trim().is_empty() {
+                    fields.reject(key, format!("{} is set to nothing", quote(key)), None);
+                }
+                Some(Field::constant(text.trim()))
+            }
+            None => self.required(fields, key),
+        }
+    }
+
+    fn required(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
+        self.needed(fields, key, Need::Essential)
+    }
+
+    /// A field that the map must have; its columns may be lacking in a source if `need` says so.
+    fn needed(&mut self, fields: &mut Fields<'_, '_>, key: &str, need: Need) -> Option<Field> {
+        let Some(node) = fields.child(key) else {
+            fields.reject_missing(key);
+            return None;
+        };
+        let (file, path) = (fields.file(), fields.path_of(key));
+        self.spec(file, node, &path, need, fields.problems(), &mut |_| {})
+    }
+
+    fn optional(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
+        let node = fields.child(key)?;
+        let (file, path) = (fields.file(), fields.path_of(key));
+        self.spec(file, node, &path, Need::Optional, fields.problems(), &mut |_| {})
+    }
+
+    fn counter(&mut self, fields: &mut Fields<'_, '_>, key: &str, need: Need) -> Option<Counter> {
+        let node = fields.child(key)?;
+        let (file, path) = (fields.file(), fields.path_of(key));
+        let mut base = None;
+        let field = self.spec(file, node, &path, need, fields.problems(), &mut |inner| base = inner.unsigned("base"))?;
+        Some(Counter { field, base: base.unwrap_or(1) })
+    }
+
+    fn column(&mut self, name: &str, path: &str, need: Need) -> Origin {
+        let slot = self.columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
+            self.columns.push(MapColumn { name: name.to_owned(), is_essential: false, fields: Vec::new() });
+            self.columns.len() - 1
+        });
+        self.columns[slot].is_essential |= need == Need::Essential;
+        self.columns[slot].fields.push(path.to_owned());
+        Origin::Column(slot)
+    }
+
+    fn column_field(&mut self, name: &str, path: &str, need: Need) -> Field {
+        Field { label: quote(name), rule: Rule::Cell(self.column(name, path, need)) }
+    }
+
+    /// Reads how a field is found. `more` takes the keys that only this field has.
+    fn spec(
+        &mut self,
+        file: &str,
+        node: &Node,
+        path: &str,
+        need: Need,
+        problems: &mut Vec<Problem>,
+        more: &mut dyn FnMut(&mut Fields<'_, '_>),
+    ) -> Option<Field> {
+        match &node.value {
+            Value::Scalar(scalar) if scalar.kind == ScalarKind::Text && !scalar.text.trim().is_empty() => {
+                Some(self.column_field(&scalar.text, path, need))
+            }
+            Value::Scalar(scalar) => {
+                let message = format!("{} must be the name of a column, not {}", quote(path), quote(&scalar.text));
+                let hint = format!("write \"{0}\" for the column, or {{constant: \"{0}\"}} for the text", visible(&scalar.text));
+                problems.push(Problem::at(file, node.line, node.column, message).with_hint(hint));
+                None
+            }
+            Value::List(_) => {
+                // A wrapper gives the list's items the same checks as any list of texts.
+                let parts = joined_columns(file, node, path, problems)?;
+                let label = parts.iter().map(|part| quote(part)).collect::<Vec<_>>().join("/");
+                let origins = parts.iter().map(|part| self.column(part, path, need)).collect();
+                Some(Field { label, rule: Rule::Joined(origins) })
+            }
+            Value::Map(_) => {
+                let mut fields = Fields::new(file, node, path, problems)?;
+                let field = self.spec_map(&mut fields, path, need);
+                more(&mut fields);
+                fields.finish();
+                field
+            }
+        }
+    }
+
+    fn spec_map(&mut self, fields: &mut Fields<'_, '_>, path: &str, need: Need) -> Option<Field> {
+        let found: Vec<&str> = ["constant", "column", "source", "regex"].into_iter().filter(|key| fields.child(key).is_some()).collect();
+        let &[first] = found.as_slice() else {
+            let what = if found.is_empty() { "none of them is".to_owned() } else { format!("{} are", found.join(" and ")) };
+            fields.reject("", format!("{} must have one of `column`, `constant`, `source` and `regex`; {what} there", quote(path)), None);
+            return None;
+        };
+        match first {
+            "constant" => {
+                let text = fields.text("constant")?;
+                if text.trim().is_empty() {
+                    fields.reject("constant", format!("{} is empty", quote(&fields.path_of("constant"))), None);
+                }
+                Some(Field::constant(text.trim()))
+            }
+            "regex" => {
+                let mut inner = fields.fields("regex")?;
+                let origin = self.origin(&mut inner, path, need);
+                let pattern = inner.required_text("pattern");
+                let compiled = pattern.and_then(|pattern| match Regex::new(&pattern) {
+                    Ok(regex) => Some(regex),
+                    Err(error) => {
+                        let text = error.to_string();
+                        let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+                        let message = format!("{} is not a valid pattern: {}", quote(&inner.path_of("pattern")), visible(last));
+                        inner.reject("pattern", message, None);
+                        None
+                    }
+                });
+                let group = inner.unsigned("group").and_then(|group| usize::try_from(group).ok());
+                let group = compiled.as_ref().and_then(|regex| {
+                    let group = group.unwrap_or(1.min(regex.captures_len() - 1));
+                    if group >= regex.captures_len() {
+                        let message = format!("the pattern has no group {group}, only {}", regex.captures_len() - 1);
+                        inner.reject("group", message, None);
+                        return None;
+                    }
+                    Some(group)
+                });
+                inner.finish();
+                let (label, origin) = origin?;
+                Some(Field { label, rule: Rule::Regex { origin, pattern: compiled?, group: group? } })
+            }
+            _ => {
+                let (label, origin) = self.origin(fields, path, need)?;
+                let has_values = fields.child("values").is_some();
+                let values = value_map(fields);
+                let otherwise = otherwise(fields);
+                if !has_values && otherwise.is_some() {
+                    fields.reject("otherwise", format!("{} needs `values`", quote(&fields.path_of("otherwise"))), None);
+                }
+                let rule = if has_values {
+                    Rule::Values { origin, values, otherwise: otherwise.unwrap_or(Otherwise::Refuse) }
+                } else {
+                    Rule::Cell(origin)
+                };
+                Some(Field { label, rule })
+            }
+        }
+    }
+
+    /// Reads `column: name` or `source: file | member`.
+    fn origin(&mut self, fields: &mut Fields<'_, '_>, path: &str, need: Need) -> Option<(String, Origin)> {
+        if fields.child("source").is_some() {
+            let origin = fields.one_of("source", &[("file", Origin::File), ("member", Origin::Member)])?;
+            self.reads_file_name = true;
+            let label = if origin == Origin::File { "the file name" } else { "the member's name" };
+            return Some((label.to_owned(), origin));
+        }
+        let name = fields.required_text("column")?;
+        Some((quote(&name), self.column(&name, path, need)))
+    }
+}
+
+fn joined_columns(file: &str, node: &Node, path: &str, problems: &mut Vec<Problem>) -> Option<Vec<String>> {
+    let Value::List(items) = &node.value else { return None };
+    let mut names = Vec::new();
+    for item in items {
+        match &item.value {
+            Value::Scalar(scalar) if scalar.kind == ScalarKind::Text && !scalar.text.trim().is_empty() => names.push(scalar.text.clone()),
+            Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
+                let message = format!("{} must be a list of columns, but has {} in it", quote(path), item.noun());
+                problems.push(Problem::at(file, item.line, item.column, message));
+            }
+        }
+    }
+    if items.is_empty() {
+        problems.push(Problem::at(file, node.line, node.column, format!("{} is an empty list", quote(path))));
+    }
+    (!names.is_empty() && names.len() == items.len()).then_some(names)
+}
+
+fn value_map(fields: &mut Fields<'_, '_>) -> Vec<(String, Option<String>)> {
+    let path = fields.path_of("values");
+    let mut values = Vec::new();
+    for (key, node) in fields.entries_of("values") {
+        if node.is_null() {
+            values.push((key.text.clone(), None));
+        } else if let Some(text) = fields.text_of(node, &format!("{path}.{}", key.text)) {
+            values.push((key.text.clone(), Some(text)));
+        }
+    }
+    values
+}
+
+fn otherwise(fields: &mut Fields<'_, '_>) -> Option<Otherwise> {
+    let node = fields.child("otherwise")?;
+    if let Value::Map(_) = node.value {
+        let mut inner = fields.fields("otherwise")?;
+        let text = inner.required_text("constant");
+        inner.finish();
+        return text.map(Otherwise::Constant);
+    }
+    let words = [("refuse", &Otherwise::Refuse), ("keep", &Otherwise::Keep), ("missing", &Otherwise::Missing)];
+    fields.one_of("otherwise", &words).cloned()
+}
+
+fn measure(fields: &mut Fields<'_, '_>) -> Option<Measure> {
+    let plain = |unit: Unit| (unit.name(), Measure { unit, divisor: 1.0 });
+    let mut choices = vec![("percent", Measure { unit: Unit::Fraction, divisor: 100.0 })];
+    choices.extend(Unit::ALL.map(plain));
+    fields.one_of("unit", &choices)
+}
+
+fn direction_of(fields: &mut Fields<'_, '_>) -> Option<Direction> {
+    fields.one_of("direction", &Direction::ALL.map(|direction| (direction.name(), direction)))
+}
+
+/// Checks the names that the map itself gives for a closed set.
+fn check_names(fields: &mut Fields<'_, '_>, key: &str, field: Option<&Field>, names: &[&str]) {
+    let Some(field) = field else { return };
+    for text in field.own_texts() {
+        if !names.contains(&text) {
+            let message = format!("{} must give one of {}, not {}", quote(&fields.path_of(key)), names.join(", "), quote(text));
+            fields.reject(key, message, nearest_hint(text, names.iter().copied()));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What an import found and did, as plain data; the command line prints it.
+
+use std::collections::BTreeMap;
+
+use crate::domain::{Problem, RunId, Unit};
+
+use super::cell::Refused;
+use super::rows::Row;
+
+/// So many rows are shown for each reason.
+const MOST_EXAMPLES: usize = 3;
+
+/// The outcome of one import command: one report for each file, in the order given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ImportReport {
+    pub sources: Vec<SourceReport>,
+    /// Nothing was written.
+    pub dry_run: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceOutcome {
+    /// New runs were stored, or would be.
+    Imported,
+    /// The same file with the same map was imported before; it was not read again.
+    AlreadyImported,
+    /// Every run of it is in the store already.
+    NothingNew,
+    /// No row was accepted.
+    NothingAccepted,
+    /// The file as a whole cannot be read; nothing of it was stored.
+    Unreadable,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceReport {
+    /// The file as the user named it.
+    pub file: String,
+    pub sha256: Option<String>,
+    pub outcome: SourceOutcome,
+    /// Why the file cannot be read, or has nothing to read.
+    pub problems: Vec<Problem>,
+    pub rows_read: u64,
+    pub rows_accepted: u64,
+    /// In the order of their first row.
+    pub refusals: Vec<Refusal>,
+    pub runs_new: Vec<ImportedRun>,
+    /// Runs that were in the store, or in an earlier file of the same command; theirs were kept.
+    pub runs_repeated: Vec<ImportedRun>,
+    /// Item outcomes stored with the new runs.
+    pub items: u64,
+    pub stated: StatedReport,
+    /// Columns that the map reads and no row had, where records can be made without them.
+    pub columns_lacking: Vec<LackingColumn>,
+    /// Columns that the rows have and the map does not read.
+    pub columns_unused: Vec<String>,
+}
+
+/// Rows refused for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    pub reason: String,
+    pub rows: u64,
+    pub examples: Vec<Problem>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportedRun {
+    pub id: RunId,
+    pub suite: String,
+    pub approach: String,
+    pub model: String,
+    /// What the map names to tell runs apart, where it does.
+    pub identity: Option<String>,
+    pub file: String,
+    pub line: Option<usize>,
+}
+
+/// Published figures beside the same recomputed from the source's own counts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StatedReport {
+    pub checked: u64,
+    pub agree: u64,
+    /// Stated figures with no counts to check them by.
+    pub unchecked: u64,
+    pub disagreements: Vec<Disagreement>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Disagreement {
+    pub run: ImportedRun,
+    pub figure: String,
+    pub unit: Unit,
+    pub stated: f64,
+    pub recomputed: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LackingColumn {
+    pub column: String,
+    /// The map's fields that read it.
+    pub fields: Vec<String>,
+    /// The nearest column that is there.
+    pub hint: Option<String>,
+}
+
+impl SourceReport {
+    pub fn new(file: &str) -> Self {
+        Self {
+            file: file.to_owned(),
+            sha256: None,
+            outcome: SourceOutcome::Unreadable,
+            problems: Vec::new(),
+            rows_read: 0,
+            rows_accepted: 0,
+            refusals: Vec::new(),
+            runs_new: Vec::new(),
+            runs_repeated: Vec::new(),
+            items: 0,
+            stated: StatedReport::default(),
+            columns_lacking: Vec::new(),
+            columns_unused: Vec::new(),
+        }
+    }
+
+    pub fn rows_refused(&self) -> u64 {
+        self.refusals.iter().map(|refusal| refusal.rows).sum()
+    }
+}
+
+/// Counts refused rows by reason.
+#[derive(Debug, Default)]
+pub(super) struct Refusals {
+    places: BTreeMap<String, usize>,
+    found: Vec<Refusal>,
+}
+
+impl Refusals {
+    pub fn add(&mut self, refused: Refused, label: &str, row: &Row<'_>) {
+        let place = *self.places.entry(refused.reason.clone()).or_insert_with(|| {
+            self.found.push(Refusal { reason: refused.reason.clone(), rows: 0, examples: Vec::new() });
+            self.found.len() - 1
+        });
+        let refusal = &mut self.found[place];
+        refusal.rows += 1;
+        if refusal.examples.len() < MOST_EXAMPLES {
+            let message = match refused.detail {
+                Some(detail) => format!("row {}: {} ({detail})", row.number, refused.reason),
+                None => format!("row {}: {}", row.number, refused.reason),
+            };
+            let line = row.line.and_then(|line| usize::try_from(line).ok());
+            refusal.examples.push(Problem { line, ..Problem::in_file(label, message) });
+        }
+    }
+
+    pub fn into_found(self) -> Vec<Refusal> {
+        self.found
+    }
+}

@@ -1,0 +1,77 @@
+//! Which attempts at which items a run has had.
+
+use std::collections::HashMap;
+
+/// One bit for each attempt at an item, in pages of 64 items: as small as a matrix where runs share their items, and never larger than
+/// an entry a row.
+#[derive(Debug, Default)]
+pub(super) struct Attempts {
+    pages: HashMap<u64, u64>,
+    /// How many rows an item had, where that numbers its attempts.
+    occurrences: HashMap<u32, u32>,
+}
+
+impl Attempts {
+    pub fn insert(&mut self, item: u32, attempt: u32) {
+        *self.pages.entry(page_of(item, attempt)).or_default() |= bit_of(item);
+    }
+
+    pub fn contains(&self, item: u32, attempt: u32) -> bool {
+        self.pages.get(&page_of(item, attempt)).is_some_and(|page| page & bit_of(item) != 0)
+    }
+
+    /// Returns the number of the item's next attempt.
+    pub fn next(&mut self, item: u32) -> u32 {
+        let count = self.occurrences.entry(item).or_default();
+        *count = count.saturating_add(1);
+        *count
+    }
+}
+
+fn page_of(item: u32, attempt: u32) -> u64 {
+    u64::from(attempt) << 32 | u64::from(item / 64)
+}
+
+fn bit_of(item: u32) -> u64 {
+    1 << (item % 64)
+}
+
+/// Numbers items in the order of their first row.
+#[derive(Debug, Default)]
+pub(super) struct Dictionary {
+    numbers: HashMap<String, u32>,
+}
+
+impl Dictionary {
+    /// Returns the key's number; `None` when there are more than 2^32.
+    pub fn number(&mut self, key: &str) -> Option<u32> {
+        if let Some(number) = self.numbers.get(key) {
+            return Some(*number);
+        }
+        let number = u32::try_from(self.numbers.len()).ok()?;
+        self.numbers.insert(key.to_owned(), number);
+        Some(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_is_new_once() {
+        let mut attempts = Attempts::default();
+        for (item, attempt) in [(0, 1), (63, 1), (64, 1), (0, 2), (u32::MAX, u32::MAX)] {
+            assert!(!attempts.contains(item, attempt), "{item} {attempt}");
+            attempts.insert(item, attempt);
+            assert!(attempts.contains(item, attempt), "{item} {attempt}");
+        }
+        assert_eq!([attempts.next(5), attempts.next(5), attempts.next(6)], [1, 2, 1]);
+    }
+
+    #[test]
+    fn a_key_keeps_its_number() {
+        let mut dictionary = Dictionary::default();
+        assert_eq!(["a", "b", "a"].map(|key| dictionary.number(key)), [Some(0), Some(1), Some(0)]);
+    }
+}

@@ -1,0 +1,228 @@
+//! Opening a foreign file: what it is by its first bytes, its digest, and the parts an archive has.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use zip::ZipArchive;
+
+use crate::document::quote;
+use crate::domain::Problem;
+
+use super::rows::Stop;
+
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// A file on disk, digested.
+pub(super) struct Source {
+    path: PathBuf,
+    /// The path as the user gave it.
+    pub shown: String,
+    /// The file's name without folders.
+    pub name: String,
+    pub sha256: String,
+    pub bytes: u64,
+}
+
+/// What the rows of a part are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Csv,
+    Tsv,
+    Json,
+    JsonLines,
+    Yaml,
+}
+
+/// A file, or one member of an archive.
+pub(super) struct Part<'a> {
+    /// As messages name it: `outer.zip/inner.json`.
+    pub label: String,
+    pub member: Option<String>,
+    pub format: Format,
+    pub input: Box<dyn BufRead + 'a>,
+}
+
+/// Returns the lower-case hex SHA-256 over the parts, with each part's length before it if `framed`.
+pub(super) fn hex_digest(parts: &[&[u8]], framed: bool) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        if framed {
+            hasher.update((part.len() as u64).to_le_bytes());
+        }
+        hasher.update(part);
+    }
+    hex(&hasher.finalize())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+impl Source {
+    /// Reads the file once for its digest.
+    pub fn examine(path: &Path) -> Result<Self, Problem> {
+        let shown = path.display().to_string();
+        let problem = |message: String| Problem::in_file(shown.clone(), message);
+        let metadata = fs::metadata(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        if metadata.is_dir() {
+            return Err(problem("is a folder, not a file".to_owned()));
+        }
+        if !metadata.is_file() {
+            return Err(problem("is not a regular file".to_owned()));
+        }
+        let mut file = File::open(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        let mut hasher = Sha256::new();
+        let mut buffer = vec![0; BUFFER_BYTES];
+        let mut bytes = 0;
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => {
+                    bytes += read as u64;
+                    hasher.update(&buffer[..read]);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(problem(format!("cannot be read: {error}"))),
+            }
+        }
+        if bytes == 0 {
+            return Err(problem("is empty".to_owned()));
+        }
+        let name = path.file_name().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
+        Ok(Self { path: path.to_owned(), shown, name, sha256: hex(&hasher.finalize()), bytes })
+    }
+
+    /// Opens the file, or each readable member of an archive in the order of their names.
+    pub fn each_part(&self, progress: &mut dyn FnMut(u64), mut on_part: impl FnMut(Part<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
+        let problem = |message: String| Stop::from(Problem::in_file(self.shown.clone(), message));
+        let mut file = File::open(&self.path).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        let mut head = Vec::new();
+        Read::by_ref(&mut file).take(4).read_to_end(&mut head).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        file.seek(SeekFrom::Start(0)).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        let file = Watched { file, progress };
+        if !head.starts_with(b"PK\x03\x04") && !head.starts_with(b"PK\x05\x06") {
+            let (format, input) = self.open(file, &self.shown, &self.name)?;
+            return on_part(Part { label: self.shown.clone(), member: None, format, input });
+        }
+
+        let damaged = |error: zip::result::ZipError| problem(format!("is a damaged zip archive: {error}"));
+        let mut archive = ZipArchive::new(BufReader::new(file)).map_err(damaged)?;
+        let mut members: Vec<String> = archive.file_names().filter(|name| is_readable(name)).map(str::to_owned).collect();
+        members.sort_unstable();
+        if members.is_empty() {
+            return Err(problem("has no member that ends in .csv, .tsv, .json, .jsonl, .ndjson, .yaml or .yml".to_owned()));
+        }
+        for member in members {
+            let label = format!("{}/{}", self.shown, crate::domain::visible(&member));
+            let input = archive.by_name(&member).map_err(damaged)?;
+            let (format, input) = self.open(input, &label, &member)?;
+            on_part(Part { label, member: Some(member.clone()), format, input })?;
+        }
+        Ok(())
+    }
+
+    /// Undoes a compression that the first bytes show, and finds the format by the name's ending.
+    #[expect(clippy::unused_self, reason = "opening is the source's work")]
+    fn open<'a>(&self, mut input: impl Read + 'a, label: &str, name: &str) -> Result<(Format, Box<dyn BufRead + 'a>), Stop> {
+        let problem = |message: String| Problem::in_file(label.to_owned(), message);
+        let mut head = Vec::new();
+        input.by_ref().take(4).read_to_end(&mut head).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        let whole = Cursor::new(head.clone()).chain(input);
+        let mut reader: Box<dyn BufRead + 'a> = if head.starts_with(&[0x1f, 0x8b]) {
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, flate2::read::MultiGzDecoder::new(whole)))
+        } else if head == [0x28, 0xb5, 0x2f, 0xfd] {
+            let decoder = zstd::Decoder::new(whole).map_err(|error| problem(format!("is damaged: {error}")))?;
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))
+        } else {
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, whole))
+        };
+        // A failure here comes again when the rows are read, with their number.
+        let start = reader.fill_buf().unwrap_or_default();
+        if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
+            return Err(problem("is UTF-16, not UTF-8".to_owned()).with_hint("save the file as UTF-8").into());
+        }
+        let format = match format_of(name) {
+            Some(format) => format,
+            None if start.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| matches!(byte, b'[' | b'{')) => Format::Json,
+            None => {
+                let message = format!("has an unknown kind of name: {}", quote(name));
+                return Err(problem(message)
+                    .with_hint("name it .csv, .tsv, .json, .jsonl or .yaml, also with .gz or .zst, or put it into a .zip")
+                    .into());
+            }
+        };
+        Ok((format, reader))
+    }
+}
+
+fn is_readable(member: &str) -> bool {
+    let hidden = member.split('/').any(|part| part.starts_with('.') || part == "__MACOSX");
+    !hidden && format_of(member).is_some()
+}
+
+fn format_of(name: &str) -> Option<Format> {
+    let name = name.to_lowercase();
+    let name = [".gz", ".gzip", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
+    match name.rsplit_once('.')?.1 {
+        "csv" => Some(Format::Csv),
+        "tsv" => Some(Format::Tsv),
+        "json" => Some(Format::Json),
+        "jsonl" | "ndjson" => Some(Format::JsonLines),
+        "yaml" | "yml" => Some(Format::Yaml),
+        _ => None,
+    }
+}
+
+/// Tells how many bytes of the file were read.
+struct Watched<'a> {
+    file: File,
+    progress: &'a mut dyn FnMut(u64),
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        (self.progress)(read as u64);
+        Ok(read)
+    }
+}
+
+impl Seek for Watched<'_> {
+    fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
+        self.file.seek(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_tells_the_format_behind_any_compression() {
+        for (name, format) in [
+            ("a.csv", Some(Format::Csv)),
+            ("A.CSV.GZ", Some(Format::Csv)),
+            ("a.b.jsonl.zst", Some(Format::JsonLines)),
+            ("dir/a.yml", Some(Format::Yaml)),
+            ("a.txt", None),
+            ("csv", None),
+        ] {
+            assert_eq!(format_of(name), format, "{name}");
+        }
+        assert!(!is_readable("__MACOSX/._a.csv"));
+        assert!(!is_readable("x/.hidden.csv"));
+    }
+
+    #[test]
+    fn framed_digests_tell_parts_apart() {
+        assert_ne!(hex_digest(&[b"ab", b"c"], true), hex_digest(&[b"a", b"bc"], true));
+        assert_eq!(hex_digest(&[b"abc"], false), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}

@@ -1,0 +1,547 @@
+//! Imports tables by a map: files in, sealed pairs and a report out.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::domain::{Problem, Provenance, RunId};
+use crate::results::{SealedWriter, Store, StoreError};
+
+use super::columns::Columns;
+use super::csv_rows::read_csv;
+use super::fold::{Fold, Place};
+use super::json_rows::{read_json, read_lines};
+use super::map::Map;
+use super::report::{ImportReport, LackingColumn, SourceOutcome, SourceReport};
+use super::rows::{Row, Rows, Stop};
+use super::source::{Format, Part, Source, hex_digest};
+use super::yaml_rows::read_yaml;
+
+/// Whether an import writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Store,
+    /// Everything but writing.
+    DryRun,
+}
+
+/// Imports each file by the map. `existing` are the runs of the store; `progress` is told how many more bytes of a file were read.
+///
+/// A file that cannot be read, or has no row that the map fits, is reported and keeps no other from being imported. The error is one of
+/// writing to the store; files before it were imported then.
+pub fn import_table(
+    store: &Store,
+    files: &[impl AsRef<Path>],
+    map: &Map,
+    existing: &BTreeSet<RunId>,
+    mode: Mode,
+    progress: &mut dyn FnMut(u64),
+) -> Result<ImportReport, StoreError> {
+    let mut report = ImportReport { sources: Vec::new(), dry_run: mode == Mode::DryRun };
+    let mut taken = BTreeSet::new();
+    let mut keys = BTreeSet::new();
+    for file in files {
+        let is_stored = |id: &RunId| existing.contains(id) || taken.contains(id);
+        let source = import_file(store, file.as_ref(), map, &is_stored, &mut keys, mode, progress)?;
+        taken.extend(source.runs_new.iter().map(|run| run.id.clone()));
+        report.sources.push(source);
+    }
+    Ok(report)
+}
+
+fn import_file(
+    store: &Store,
+    path: &Path,
+    map: &Map,
+    is_stored: &dyn Fn(&RunId) -> bool,
+    keys: &mut BTreeSet<String>,
+    mode: Mode,
+    progress: &mut dyn FnMut(u64),
+) -> Result<SourceReport, StoreError> {
+    let mut report = SourceReport::new(&path.display().to_string());
+    let source = match Source::examine(path) {
+        Ok(source) => source,
+        Err(problem) => {
+            report.problems.push(problem);
+            return Ok(report);
+        }
+    };
+    let key = key_of(&source, map);
+    report.sha256 = Some(source.sha256.clone());
+    if SealedWriter::exists(store, &key) || !keys.insert(key.clone()) {
+        progress(source.bytes);
+        report.outcome = SourceOutcome::AlreadyImported;
+        return Ok(report);
+    }
+
+    let mut columns = Columns::new(map);
+    let mut fold = Fold::new(map, is_stored);
+    // Begun with the first item of a new run, so that a source with nothing to store leaves no trace.
+    let mut writer = None;
+    let read = read_source(&source, map, &mut columns, &mut fold, progress, &mut |outcome| match mode {
+        Mode::DryRun => Ok(()),
+        Mode::Store => begun(&mut writer, store, &key)?.item(outcome),
+    });
+    (report.rows_read, report.rows_accepted, report.items) = (fold.rows_read, fold.rows_accepted, fold.items_written);
+    let read = match read {
+        Ok(()) if fold.rows_read == 0 => Err(Problem::in_file(&report.file, "has no rows").into()),
+        // Without these columns every row was refused, and saying so once says more.
+        Ok(()) => columns.missing_essential(map, &report.file).map_or(Ok(()), |problem| Err(Stop::from(problem))),
+        Err(stop) => Err(stop),
+    };
+    match read {
+        Ok(()) => {}
+        Err(Stop::Store(error)) => return Err(error),
+        Err(Stop::Unreadable(problems)) => {
+            report.problems = problems;
+            report.items = 0;
+            return Ok(report);
+        }
+    }
+
+    let provenance = Provenance {
+        importer: "table".to_owned(),
+        file: source.name.clone(),
+        sha256: source.sha256.clone(),
+        map: Some(map.file.clone()),
+        map_sha256: Some(map.sha256.clone()),
+        url: map.url.clone(),
+    };
+    let (folded, refusals) = fold.finish(&provenance);
+    report.refusals = refusals.into_found();
+    report.stated = folded.stated;
+    report.columns_lacking = lacking(&columns, map);
+    report.columns_unused = columns.unused();
+    report.outcome = match (report.rows_accepted, folded.new.is_empty()) {
+        (0, _) => SourceOutcome::NothingAccepted,
+        (_, true) => SourceOutcome::NothingNew,
+        (_, false) => SourceOutcome::Imported,
+    };
+    report.runs_new = folded.new;
+    report.runs_repeated = folded.repeated;
+    if mode == Mode::Store && report.outcome == SourceOutcome::Imported {
+        begun(&mut writer, store, &key)?;
+        if let Some(writer) = writer {
+            writer.commit(&folded.runs)?;
+        }
+    }
+    Ok(report)
+}
+
+/// Names the pair: the same bytes by the same map are the same import.
+fn key_of(source: &Source, map: &Map) -> String {
+    let mut parts = vec![source.sha256.as_bytes(), map.sha256.as_bytes()];
+    if map.reads_file_name {
+        parts.push(source.name.as_bytes());
+    }
+    hex_digest(&parts, true)
+}
+
+fn begun<'w>(writer: &'w mut Option<SealedWriter>, store: &Store, key: &str) -> Result<&'w mut SealedWriter, StoreError> {
+    match writer {
+        Some(writer) => Ok(writer),
+        None => Ok(writer.insert(SealedWriter::create(store, key)?)),
+    }
+}
+
+fn read_source(
+    source: &Source,
+    map: &Map,
+    columns: &mut Columns,
+    fold: &mut Fold<'_>,
+    progress: &mut dyn FnMut(u64),
+    write: &mut dyn FnMut(&crate::domain::ItemOutcome) -> Result<(), StoreError>,
+) -> Result<(), Stop> {
+    let (fold, write) = (RefCell::new(fold), RefCell::new(write));
+    source.each_part(progress, |part: Part<'_>| {
+        let place = Place { label: &part.label, file: &source.name, member: part.member.as_deref() };
+        let mut on_row = |row: &Row<'_>| fold.borrow_mut().take(row, &place, &mut **write.borrow_mut());
+        let mut rows = Rows::new(&part.label, columns, &mut on_row);
+        let list = map.list.as_deref();
+        match part.format {
+            Format::Csv | Format::Tsv => {
+                let delimiter = map.delimiter.unwrap_or(if part.format == Format::Tsv { b'\t' } else { b',' });
+                read_csv(part.input, delimiter, &mut rows, |rows| rows.columns.missing_essential(map, rows.label))
+            }
+            Format::Json => read_json(part.input, list, &mut rows),
+            Format::JsonLines => read_lines(part.input, &mut rows),
+            Format::Yaml => read_yaml(part.input, list, &mut rows),
+        }
+    })
+}
+
+fn lacking(columns: &Columns, map: &Map) -> Vec<LackingColumn> {
+    let describe = |name: &str| LackingColumn { column: name.to_owned(), fields: map.fields_of(name).to_vec(), hint: columns.near(name) };
+    columns.lacking().map(describe).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::io::{Read, Write};
+
+    use super::*;
+    use crate::domain::{ItemOutcome, ItemStatus, Run};
+    use crate::import::ImportedRun;
+    use crate::results::{ItemLine, SealedReader, examine, scan};
+
+    const ITEMS: &str = "format: evalreport/map/1\nname: t\nrows: item\n\
+        run: {suite: {constant: s}, approach: approach, model: model}\n\
+        item: {id: q, kind: {constant: question}, cluster: topic, attempt: {column: trial, base: 0}, status: {equal: [answer, pred]}, \
+        score: {column: points, metric: points, unit: number}, cost_usd: cost, input_tokens: tokens}\n";
+
+    const RUNS: &str = "format: evalreport/map/1\nname: t\nrows: run\n\
+        run: {suite: suite, approach: approach, model: model, passed: passed, total: total, cost_usd: cost, timestamp: date}\n\
+        stated: {rate: {value: rate, unit: percent, passed: passed, total: total, decimals: 1}}\n";
+
+    const HEADER: &str = "approach,model,q,topic,trial,answer,pred,points,cost,tokens\n";
+
+    /// A store and a folder of files, both temporary.
+    struct Place {
+        folder: tempfile::TempDir,
+        store: Store,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let store = Store::at(folder.path().join("results"));
+            Self { folder, store }
+        }
+
+        fn file(&self, name: &str, bytes: &[u8]) -> std::path::PathBuf {
+            let path = self.folder.path().join(name);
+            fs::write(&path, bytes).expect("a writable folder");
+            path
+        }
+
+        fn import_as(&self, map: &str, files: &[(&str, &[u8])], mode: Mode) -> Vec<SourceReport> {
+            let map = Map::parse("m.yaml", map, &BTreeMap::new()).expect("a valid map");
+            let files: Vec<_> = files.iter().map(|(name, bytes)| self.file(name, bytes)).collect();
+            let existing: BTreeSet<RunId> = self.runs().into_iter().map(|run| run.id).collect();
+            let report = import_table(&self.store, &files, &map, &existing, mode, &mut |_| {}).expect("a writable store");
+            assert_eq!(report.dry_run, mode == Mode::DryRun);
+            report.sources
+        }
+
+        fn import(&self, map: &str, name: &str, bytes: &[u8]) -> SourceReport {
+            self.import_as(map, &[(name, bytes)], Mode::Store).remove(0)
+        }
+
+        fn runs(&self) -> Vec<Run> {
+            scan(&self.store).sealed.iter().flat_map(|pair| SealedReader::runs(&pair.runs).0).collect()
+        }
+
+        fn items(&self) -> Vec<ItemOutcome> {
+            let mut items = Vec::new();
+            let nobody = RunId::parse("nobody").expect("a valid id");
+            for pair in scan(&self.store).sealed {
+                let mut text = String::new();
+                let path = pair.items.expect("a pair has items");
+                SealedReader::items(&path).and_then(|mut reader| reader.read_to_string(&mut text)).expect("readable items");
+                items.extend(
+                    text.lines()
+                        .map(|line| ItemLine::parse(line.as_bytes()).and_then(|item| item.to_outcome(&nobody)).expect("a valid line")),
+                );
+            }
+            items
+        }
+    }
+
+    /// The examples' messages without the folder, one after another.
+    fn refused(report: &SourceReport) -> Vec<String> {
+        report
+            .refusals
+            .iter()
+            .flat_map(|refusal| &refusal.examples)
+            .map(|problem| format!("{}: {}", problem.line.unwrap_or(0), problem.message))
+            .collect()
+    }
+
+    fn problem(report: &SourceReport) -> String {
+        assert_eq!((report.outcome, report.problems.len()), (SourceOutcome::Unreadable, 1), "{report:?}");
+        let problem = &report.problems[0];
+        let name = problem.file.rsplit('/').next().unwrap_or_default();
+        format!("{name}:{}: {}", problem.line.unwrap_or(0), problem.message)
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory")
+    }
+
+    fn zip_of(members: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for (name, bytes) in members {
+            writer.start_file(*name, zip::write::SimpleFileOptions::default()).expect("memory");
+            writer.write_all(bytes).expect("memory");
+        }
+        writer.finish().expect("memory").into_inner()
+    }
+
+    #[test]
+    fn items_become_runs_with_counts_sums_and_provenance() {
+        let place = Place::new();
+        let rows = format!("{HEADER}a,m,1,x,0,A,A,1,0.1,10\na,m,1,x,1,A,B,0,0.2,20\na,m,2,,0,A,,,0.3,30\na,n,1,x,0,7,7.0,0.5,,5\n");
+        let report = place.import(ITEMS, "f.csv", rows.as_bytes());
+        assert_eq!((report.outcome, report.rows_read, report.rows_accepted, report.items), (SourceOutcome::Imported, 4, 4, 4));
+        let runs = place.runs();
+        assert_eq!(runs.iter().map(|run| run.model.as_str()).collect::<Vec<_>>(), ["m", "n"]);
+        assert_eq!((runs[0].shared_tests_passed, runs[0].shared_tests_total), (Some(1), Some(3)));
+        assert_eq!((runs[0].cost_usd.map(|cost| (cost * 1e9).round()), runs[0].input_tokens), (Some(6e8), Some(60)));
+        assert_eq!((runs[0].scores[0].value, runs[0].scores[0].n), (Some(0.5), Some(2)));
+        assert_eq!((runs[1].cost_usd, runs[1].input_tokens), (None, Some(5)), "a sum with a part unknown is unknown");
+        let provenance = runs[0].provenance.as_ref().expect("imports have one");
+        assert_eq!((provenance.file.as_str(), provenance.map.as_deref(), provenance.sha256.len()), ("f.csv", Some("m.yaml"), 64));
+        let items = place.items();
+        assert_eq!(
+            items.iter().map(|item| (item.item.as_str(), item.attempt, item.status)).collect::<Vec<_>>(),
+            [("1", 1, ItemStatus::Pass), ("1", 2, ItemStatus::Fail), ("2", 1, ItemStatus::Fail), ("1", 1, ItemStatus::Pass),]
+        );
+        assert_eq!((items[2].cluster.as_deref(), items[2].score, items[3].run.clone()), (None, None, runs[1].id.clone()));
+        assert_eq!(examine(&place.store).damage, []);
+    }
+
+    #[test]
+    fn importing_again_adds_nothing() {
+        let place = Place::new();
+        let rows = format!("{HEADER}a,m,1,x,0,A,A,1,0.1,10\n");
+        assert_eq!(place.import(ITEMS, "f.csv", rows.as_bytes()).outcome, SourceOutcome::Imported);
+        assert_eq!(place.import(ITEMS, "renamed.csv", rows.as_bytes()).outcome, SourceOutcome::AlreadyImported);
+        // The same rows compressed are another file with the same runs.
+        let repeated = place.import(ITEMS, "f.csv.gz", &gzip(rows.as_bytes()));
+        assert_eq!((repeated.outcome, repeated.runs_repeated.len(), repeated.items), (SourceOutcome::NothingNew, 1, 0));
+        assert_eq!((place.runs().len(), place.items().len()), (1, 1));
+        assert_eq!(examine(&place.store).damage, []);
+    }
+
+    #[test]
+    fn a_run_in_two_files_of_a_command_is_kept_once() {
+        let place = Place::new();
+        let first = "suite,approach,model,passed,total,rate,cost,date\ns,a,m,1,2,50,,\n";
+        let second = "suite,approach,model,passed,total,rate,cost,date\ns,a,m,1,2,50.1,,\ns,a,n,1,3,33.3,0,2024-01-02\n";
+        let reports =
+            place.import_as(RUNS, &[("a.csv", first.as_bytes()), ("b.csv", second.as_bytes()), ("c.csv", first.as_bytes())], Mode::Store);
+        assert_eq!(
+            reports.iter().map(|report| report.outcome).collect::<Vec<_>>(),
+            [SourceOutcome::Imported, SourceOutcome::Imported, SourceOutcome::AlreadyImported]
+        );
+        let models = |runs: &[ImportedRun]| runs.iter().map(|run| run.model.clone()).collect::<Vec<_>>();
+        assert_eq!((models(&reports[1].runs_new), models(&reports[1].runs_repeated)), (vec!["n".to_owned()], vec!["m".to_owned()]));
+        // What a repeated run says about itself is checked all the same.
+        let stated = &reports[1].stated;
+        assert_eq!((stated.checked, stated.agree, stated.disagreements.len()), (2, 1, 1));
+        assert_eq!((stated.disagreements[0].run.model.as_str(), stated.disagreements[0].run.line), ("m", Some(2)));
+        let runs = place.runs();
+        assert_eq!(runs.len(), 2);
+        let zero = runs.iter().find(|run| run.model == "n").expect("stored");
+        assert_eq!(zero.cost_usd, Some(0.0), "zero stays zero");
+        assert_eq!(runs.iter().find(|run| run.model == "m").expect("stored").cost_usd, None, "and empty stays unknown");
+    }
+
+    #[test]
+    fn a_dry_run_says_the_same_and_writes_nothing() {
+        let place = Place::new();
+        let rows = format!("{HEADER}a,m,1,x,0,A,A,1,0.1,10\na,m,1,x,0,A,A,1,0.1,10\n");
+        let dry = place.import_as(ITEMS, &[("f.csv", rows.as_bytes())], Mode::DryRun);
+        assert!(!place.store.root().exists());
+        let wet = place.import_as(ITEMS, &[("f.csv", rows.as_bytes())], Mode::Store);
+        assert_eq!(dry, wet);
+    }
+
+    #[test]
+    fn each_bad_row_is_refused_with_its_line_and_reason() {
+        let place = Place::new();
+        let rows = format!(
+            "{HEADER}a,m,1,x,0,A,A,1,0.1,10\na,m,1,x,0,A,A,1,0.1,10\na,m,2,x,0,A,A,NaN,0.1,10\na,m,2,x,0,A,A,1e400,0.1,10\n\
+            a,m,2,x,0,A,A,1,-0.1,10\na,m,2,x,0,A,A,1,0.1,-10\na,m,2,x,0,A,A,1,0.1,1.5\na,m,,x,0,A,A,1,0.1,1\na,,2,x,0,A,A,1,0.1,1\n\
+            a,m,2,x,,A,A,1,0.1,1\na,m,2,x,0,,A,1,0.1,1\na,m,2\na,m,2,x,0,A,A,1,0.1,-11\n"
+        );
+        let report = place.import(ITEMS, "f.csv", rows.as_bytes());
+        assert_eq!(
+            refused(&report),
+            [
+                "3: row 2: the attempt at the item is there twice (item `1`, attempt 1)",
+                "4: row 3: `points` is not a number (it is `NaN`)",
+                "5: row 4: `points` is not a finite number (it is `1e400`)",
+                "6: row 5: `cost` is negative (it is `-0.1`)",
+                "7: row 6: `tokens` is negative (it is `-10`)",
+                "14: row 13: `tokens` is negative (it is `-11`)",
+                "8: row 7: `tokens` is not a whole number (it is `1.5`)",
+                "9: row 8: `q` is empty",
+                "10: row 9: `model` is empty",
+                "11: row 10: `trial` is empty",
+                "12: row 11: `answer`, which is expected, is empty",
+                "13: row 12: wrong number of columns (it has 3, the header 10)",
+            ]
+        );
+        assert_eq!((report.rows_read, report.rows_accepted, report.rows_refused()), (13, 1, 12));
+        assert_eq!(place.items().len(), 1);
+    }
+
+    #[test]
+    fn examples_are_few_and_counts_are_whole() {
+        let place = Place::new();
+        let mut rows = HEADER.to_owned();
+        for _ in 0..50 {
+            rows.push_str("a,m,1,x,0,A,A,x,0.1,10\n");
+        }
+        let report = place.import(ITEMS, "f.csv", rows.as_bytes());
+        assert_eq!((report.outcome, report.refusals[0].rows, report.refusals[0].examples.len()), (SourceOutcome::NothingAccepted, 50, 3));
+        assert!(!place.store.root().exists(), "nothing accepted, nothing written");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_one_problem_and_stores_nothing() {
+        let place = Place::new();
+        let rows = format!("{HEADER}a,m,1,x,0,A,A,1,0.1,10\n");
+        let whole = gzip(rows.repeat(50).as_bytes());
+        let json = br#"[{"approach":"a","model":"m","q":1,"trial":0,"answer":"A","pred":"A"},{"approach""#;
+        let cases: [(&str, &[u8], &str); 8] = [
+            ("f.csv", b"", "f.csv:0: is empty"),
+            ("f.csv", b"approach,model\n", "f.csv:0: no row has the columns `q`, `trial`, `answer`, `pred`"),
+            ("f.csv", HEADER.as_bytes(), "f.csv:0: has no rows"),
+            ("f.csv.gz", &whole[..whole.len() - 9], "f.csv.gz:101: is cut off after row 99"),
+            ("f.json", json, "f.json:1: is cut off after row 1"),
+            ("f.zip", b"PK\x03\x04 and no more", "f.zip:0: is a damaged zip archive: invalid Zip archive: Could not find EOCD"),
+            ("f.txt", b"hello", "f.txt:0: has an unknown kind of name: `f.txt`"),
+            ("f.csv", &[0xff, 0xfe, b'a', 0], "f.csv:0: is UTF-16, not UTF-8"),
+        ];
+        for (name, bytes, expected) in cases {
+            assert_eq!(problem(&place.import(ITEMS, name, bytes)), expected);
+        }
+        let map = Map::parse("m.yaml", ITEMS, &BTreeMap::new()).expect("a valid map");
+        let missing = place.folder.path().join("missing.csv");
+        let report = import_table(&place.store, &[place.folder.path(), &missing], &map, &BTreeSet::new(), Mode::Store, &mut |_| {})
+            .expect("no writing");
+        assert_eq!(report.sources[0].problems[0].message, "is a folder, not a file");
+        assert!(report.sources[1].problems[0].message.starts_with("cannot be read: "));
+        let left = fs::read_dir(place.store.imports_dir()).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "what was begun is gone");
+    }
+
+    #[test]
+    fn a_column_that_no_row_has_is_named_once_with_the_nearest() {
+        let place = Place::new();
+        let row = br#"{"approach":"a","modl":"m","q":1,"trial":0,"answer":"A","pred":"A","extra":1}
+"#;
+        let report = place.import(ITEMS, "f.jsonl", &row.repeat(20));
+        assert_eq!(problem(&report), "f.jsonl:0: no row has the column `model`");
+        let hint = report.problems[0].hint.as_deref().unwrap_or_default();
+        assert_eq!(hint, "did you mean `modl`? the columns are `answer`, `approach`, `extra`, `modl`, `pred`, `q`, `trial`");
+        // Columns that records can do without are only reported.
+        let fixed = String::from_utf8_lossy(row).replace("modl", "model");
+        let report = place.import(ITEMS, "g.jsonl", fixed.as_bytes());
+        let lacking: Vec<(&str, &str)> = report.columns_lacking.iter().map(|one| (one.column.as_str(), one.fields[0].as_str())).collect();
+        assert_eq!(
+            lacking,
+            [("topic", "item.cluster"), ("points", "item.score"), ("cost", "item.cost_usd"), ("tokens", "item.input_tokens")]
+        );
+        assert_eq!(report.columns_unused, ["extra"]);
+    }
+
+    #[test]
+    fn every_member_of_an_archive_is_read_in_the_order_of_names() {
+        let place = Place::new();
+        let json = br#"[{"approach":"a","model":"m","q":2,"trial":0,"answer":"A","pred":"A"}]"#;
+        let csv = format!("{HEADER}a,m,1,x,0,A,A,1,0.1,10\n");
+        let bad = format!("{HEADER}a,m,1,x,0,A,A,1,x,10\n");
+        let bytes = zip_of(&[("z/late.csv.gz", &gzip(bad.as_bytes())), ("readme.txt", b"x"), ("b.json", json), ("a.csv", csv.as_bytes())]);
+        let report = place.import(ITEMS, "f.zip", &bytes);
+        assert_eq!((report.rows_read, report.rows_accepted), (3, 2));
+        assert!(report.refusals[0].examples[0].file.ends_with("f.zip/z/late.csv.gz"));
+        assert_eq!(place.items().iter().map(|item| item.item.as_str()).collect::<Vec<_>>(), ["1", "2"]);
+    }
+
+    #[test]
+    fn the_order_of_the_rows_does_not_change_the_runs() {
+        let map = ITEMS.replace("model: model", "model: model, timestamp: date");
+        let mut rows: Vec<String> = Vec::new();
+        for model in ["m", "n", "o"] {
+            for question in 0..40 {
+                let (cost, points) = (0.1 * f64::from(question + 1), 1.0 / f64::from(question + 3));
+                let pred = if question % 3 == 0 { "A" } else { "B" };
+                rows.push(format!("2024-01-{:02},a,{model},{question},x,0,A,{pred},{points},{cost},{question}", question % 28 + 1));
+            }
+        }
+        let text = |rows: &[String]| format!("date,{HEADER}{}\n", rows.join("\n"));
+        let bare = |runs: Vec<Run>| runs.into_iter().map(|run| Run { provenance: None, ..run }).collect::<Vec<_>>();
+        let (forward, backward) = (Place::new(), Place::new());
+        forward.import(&map, "f.csv", text(&rows).as_bytes());
+        rows.sort_by_key(|row| row.bytes().rev().collect::<Vec<_>>());
+        backward.import(&map, "f.csv", text(&rows).as_bytes());
+        assert_eq!(bare(forward.runs()).len(), 3);
+        assert_eq!(bare(forward.runs()), bare(backward.runs()));
+        let sorted = |place: &Place| {
+            let mut items: Vec<_> = place.items().iter().map(|item| format!("{item:?}")).collect();
+            items.sort();
+            items
+        };
+        assert_eq!(sorted(&forward), sorted(&backward));
+    }
+
+    #[test]
+    fn rows_that_contradict_their_run_are_refused() {
+        let place = Place::new();
+        let map = ITEMS.replace("model: model", "model: model, identity: [run], agent: agent");
+        let head = "run,agent,approach,model,q,trial,answer,pred\n";
+        let rows = format!("{head}r,x,a,m,1,0,A,A\nr,y,a,m,2,0,A,A\nr,x,a,n,2,0,A,A\nr,,a,m,2,0,A,A\n");
+        let report = place.import(&map, "f.csv", rows.as_bytes());
+        assert_eq!(
+            refused(&report),
+            ["3: row 2: rows of one run disagree about its agent", "4: row 3: rows of one run disagree about its approach, model or index"]
+        );
+        assert_eq!((place.runs().len(), place.items().len()), (1, 2));
+    }
+
+    #[test]
+    fn occurrences_number_the_attempts_and_thresholds_decide() {
+        let place = Place::new();
+        let map = ITEMS
+            .replace("attempt: {column: trial, base: 0}", "attempt: {occurrence: true}")
+            .replace("status: {equal: [answer, pred]}", "status: {column: points, pass_at_least: 0.5}");
+        let rows = "approach,model,q,points\na,m,1,0.5\na,m,1,0.4\na,m,2,\na,m,1,1\n";
+        place.import(&map, "f.csv", rows.as_bytes());
+        let found: Vec<_> = place.items().iter().map(|item| (item.item.clone(), item.attempt, item.status)).collect();
+        let expected =
+            [("1", 1, ItemStatus::Pass), ("1", 2, ItemStatus::Fail), ("2", 1, ItemStatus::NotEvaluated), ("1", 3, ItemStatus::Pass)];
+        assert_eq!(found, expected.map(|(item, attempt, status)| (item.to_owned(), attempt, status)));
+        assert_eq!(place.runs()[0].shared_tests_total, Some(3), "what was not evaluated is not counted");
+    }
+
+    #[test]
+    fn a_run_that_is_there_twice_is_refused_and_so_are_impossible_counts() {
+        let place = Place::new();
+        let rows = "suite,approach,model,passed,total,rate,cost,date\ns,a,m,1,2,50,1,\ns,a,m,2,2,100,1,\ns,a,n,3,2,100,1,\ns,a,n,2,2,101,1,\n\
+            s,a,n,2,2,,1,soon\ns,a,o,,9,,1,\n";
+        let report = place.import(RUNS, "f.csv", rows.as_bytes());
+        let first = format!("row 2: the run is there twice (first in {}, line 2)", report.file);
+        assert_eq!(
+            refused(&report),
+            [
+                &format!("3: {first}"),
+                "4: row 3: `passed` is more than `total` (3 of 2)",
+                "5: row 4: `rate` is outside 0 to 100 (it is `101`)",
+                "6: row 5: `date` is not a date or time (it is `soon`)",
+            ]
+        );
+        let runs = place.runs();
+        assert_eq!((runs[1].shared_tests_passed, runs[1].shared_tests_total), (None, None), "a total alone is no count");
+    }
+
+    #[test]
+    fn the_ready_maps_are_valid() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/import");
+        let mut maps = 0;
+        for entry in fs::read_dir(folder).expect("the maps' folder") {
+            let path = entry.expect("a readable folder").path();
+            if path.extension().is_some_and(|extension| extension == "yaml") {
+                let map = Map::load(&path, &BTreeMap::new()).unwrap_or_else(|problems| panic!("{problems}"));
+                assert!(map.url.is_some() && map.licence.is_some(), "{} names its source", path.display());
+                maps += 1;
+            }
+        }
+        assert!(maps >= 5);
+    }
+}

@@ -1,0 +1,124 @@
+//! Rows of a YAML list. YAML cannot be split without parsing it, so the file is whole in memory and bounded more
+//! tightly than a record: its tree is many times as large as its text.
+
+use std::io::Read;
+
+use crate::document::{self, Key, Node, ScalarKind, Value, quote};
+
+use super::cell::{Cell, CellKind, Refused};
+use super::rows::{Rows, Stop};
+
+const MOST_BYTES: u64 = 32 << 20;
+
+pub(super) fn read_yaml(input: impl Read, path: Option<&str>, rows: &mut Rows<'_>) -> Result<(), Stop> {
+    let mut bytes = Vec::new();
+    input.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| rows.io(None, &error))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let problem = rows.unreadable(None, format!("is longer than {} MiB, too long for YAML", MOST_BYTES >> 20));
+        return Err(problem.with_hint("convert it to JSON or JSON lines, which are read row by row").into());
+    }
+    let text = String::from_utf8(bytes).map_err(|error| rows.unreadable(None, format!("is not UTF-8: {}", error.utf8_error())))?;
+    let mut node = &document::parse_table(rows.label, &text).map_err(Stop::Unreadable)?;
+    for key in path.into_iter().flat_map(|path| path.split('.')) {
+        node = node.get(key).ok_or_else(|| {
+            let shown = quote(path.unwrap_or_default());
+            rows.unreadable(Some(node.line as u64), format!("has no list at {shown}: no key {}", quote(key)))
+        })?;
+    }
+    let Value::List(items) = &node.value else {
+        return Err(rows.unreadable(Some(node.line as u64), format!("is not a list but {}", node.noun())).into());
+    };
+    let mut cells = rows.columns.cells();
+    for item in items {
+        let line = Some(item.line as u64);
+        let Value::Map(entries) = &item.value else {
+            rows.refuse(line, Refused::with_detail("not a map of keys", format!("it is {}", item.noun())))?;
+            continue;
+        };
+        for (key, _) in entries {
+            rows.columns.add_known(&key.text);
+        }
+        for (slot, cell) in cells.iter_mut().enumerate() {
+            match find(item, rows.columns.name(slot)) {
+                Some(found) => {
+                    set(cell, found);
+                    rows.columns.mark_seen(slot);
+                }
+                None => cell.clear(),
+            }
+            if is_ambiguous(entries, rows.columns.name(slot)) {
+                cell.set(CellKind::Ambiguous, "");
+            }
+        }
+        rows.accept(line, &cells)?;
+    }
+    Ok(())
+}
+
+fn find<'a>(row: &'a Node, name: &str) -> Option<&'a Node> {
+    row.get(name).or_else(|| name.split('.').try_fold(row, |node, key| node.get(key)))
+}
+
+/// Says whether the key is there more than once with different values.
+fn is_ambiguous(entries: &[(Key, Node)], name: &str) -> bool {
+    let name = name.split('.').next().unwrap_or(name);
+    let mut values = entries.iter().filter(|(key, _)| key.text == name).map(|(_, node)| &node.value);
+    let first = values.next();
+    values.any(|value| Some(value) != first)
+}
+
+fn set(cell: &mut Cell, node: &Node) {
+    match &node.value {
+        Value::List(_) | Value::Map(_) => cell.set(CellKind::Compound, ""),
+        Value::Scalar(scalar) => match scalar.kind {
+            ScalarKind::Text => cell.set(CellKind::Text, &scalar.text),
+            ScalarKind::Null => cell.set(CellKind::Null, ""),
+            ScalarKind::Bool(value) => cell.set(CellKind::Boolean, if value { "true" } else { "false" }),
+            // As printed: an unquoted commit hash such as 0012345 must not lose its zeros, nor a figure its digits.
+            ScalarKind::Integer(_) | ScalarKind::Float(_) => cell.set(CellKind::Number, &scalar.text),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::testing::rows_of;
+    use super::*;
+
+    fn read(yaml: &[u8], path: Option<&str>) -> (Vec<String>, Option<String>) {
+        let (rows, problem) = rows_of(&["id", "info.cost"], |rows| read_yaml(yaml, path, rows));
+        (rows, problem.map(|problem| problem.to_string()))
+    }
+
+    #[test]
+    fn a_list_of_maps_gives_their_cells() {
+        let yaml = b"- id: 0012\n  info: {cost: 0.10}\n- id: ~\n- 5\n- id: 'x'\n  info: [1]\n";
+        assert_eq!(
+            read(yaml, None),
+            (
+                vec![
+                    "1: 0012|0.10".to_owned(),
+                    "3: null|-".to_owned(),
+                    "4! not a map of keys (it is a number)".to_owned(),
+                    "5: 'x'|-".to_owned()
+                ],
+                None
+            )
+        );
+        assert_eq!(read(b"data: {rows: [{id: 1}]}", Some("data.rows")).0, ["1: 1|-"]);
+    }
+
+    #[test]
+    fn a_key_that_says_two_things_says_nothing() {
+        assert_eq!(read(b"- {id: 1, id: 1}\n- {id: 1, id: 2}\n- {x: 1, x: 2, id: 3}\n", None).0, ["1: 1|-", "2: 2x|-", "3: 3|-"]);
+    }
+
+    #[test]
+    fn what_is_no_list_is_one_problem() {
+        assert_eq!(read(b"a: 1\n", None).1.as_deref(), Some("f:1: is not a list but a map"));
+        assert_eq!(read(b"a: 1\n", Some("b")).1.as_deref(), Some("f:1: has no list at `b`: no key `b`"));
+        assert_eq!(read(b"", None).1.as_deref(), Some("f: the file is empty"));
+        assert!(read(b"- [1", None).1.is_some_and(|problem| problem.starts_with("f:")));
+        assert!(read(b"\xff", None).1.is_some_and(|problem| problem.starts_with("f: is not UTF-8")));
+    }
+}
