@@ -176,7 +176,11 @@ pub fn exclusions(entry: &Entry) -> Option<String> {
 
 /// The summary: who leads on quality and at what price, and whether that is evidence.
 pub fn summary_sentences(comparison: &Comparison) -> Vec<String> {
-    let names = labels(comparison);
+    summary_sentences_naming(comparison, &labels(comparison))
+}
+
+/// The same with other names for the arms: where more arms are in sight than these, the shortest names may be ambiguous.
+pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Vec<String> {
     if comparison.arms.len() < 2 {
         let name = names.first().cloned().unwrap_or_default();
         return vec![format!("Only {name} has runs here: nothing to compare with.")];

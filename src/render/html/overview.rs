@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::render::{format, words};
-use crate::views::{Overview, OverviewSuite};
+use crate::views::{Arm, Comparison, Overview, OverviewSuite};
 
 use super::SiteFile;
 use super::board::{self, Extent};
@@ -12,6 +12,8 @@ use super::metrics;
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
 
+/// Sentences on this page: who leads, and what that is worth. The suite's page has all.
+const SENTENCES: usize = 2;
 /// Rows of each leaderboard on this page.
 const TOP: usize = 10;
 
@@ -66,7 +68,7 @@ fn summary(number: usize, suite: &OverviewSuite, place: &SuitePlace) -> Summary 
         href: place.path(),
         anchor: format!("suite-{number}"),
         mark,
-        verdict: Text::from(sentences.join(" ")),
+        verdict: Text::from(sentences.iter().take(SENTENCES).map(String::as_str).collect::<Vec<&str>>().join(" ")),
         pair: suite.top.as_ref().and_then(|top| place.pair_path(top)),
         about: Text::from(about(suite)),
         grid: board::grid(&suite.board, Extent::Top(TOP), &format!("board-{number}"), &caption),
@@ -78,7 +80,7 @@ fn summary(number: usize, suite: &OverviewSuite, place: &SuitePlace) -> Summary 
 /// The sentences on the leading two, and their mark.
 pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
     match (&suite.top, suite.board.entries.as_slice()) {
-        (Some(top), _) => (metrics::mark(top), words::summary_sentences(top)),
+        (Some(top), _) => (metrics::mark(top), words::summary_sentences_naming(top, &names(suite, top))),
         (None, []) => ("✕", vec!["No runs.".to_owned()]),
         (None, [only, ..]) => {
             let name = words::arm_name(&only.arm);
@@ -89,6 +91,14 @@ pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
             ("✕", vec![format!("Nothing to compare with: only {name} has runs here; {rate}.")])
         }
     }
+}
+
+/// The arms of a comparison by the names they have on the suite's board.
+pub(super) fn names(suite: &OverviewSuite, comparison: &Comparison) -> Vec<String> {
+    let arms: Vec<Arm> = suite.board.entries.iter().map(|entry| entry.arm.clone()).collect();
+    let labels = words::arm_labels(&arms);
+    let name = |arm: &Arm| arms.iter().position(|known| known == arm).map_or_else(|| words::arm_name(arm), |at| labels[at].clone());
+    comparison.arms.iter().map(|compared| name(&compared.arm)).collect()
 }
 
 /// `225 items, 3 runs, from a.csv`.

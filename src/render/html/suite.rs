@@ -7,7 +7,7 @@ use crate::views::{Comparison, OverviewSuite, SiteContext};
 
 use super::board::{self, Extent};
 use super::grid::{Grid, Kind, Look, Sort};
-use super::overview::verdict;
+use super::overview::{names, verdict};
 use super::plan::{Plan, SuitePlace};
 use super::runs::run_grid;
 use super::shell::{Here, Shell, Text};
@@ -59,7 +59,6 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let title = format!("{}: leaderboard · {}", place.label, context.title);
     let (mark, sentences) = verdict(suite);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "))
-        .crumbs(vec![super::shell::Crumb::new("index.html", place.label.as_str())])
         .download(&format!("data/suites/{}.json", place.segment), "JSON")
         .download(&format!("data/suites/{}.csv", place.segment), "CSV")
         .foot(context);
@@ -69,7 +68,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let pairs = suite
         .pairs
         .iter()
-        .filter_map(|pair| Some(Link { href: below(place.pair_path(pair)?), label: Text::from(metrics::labels(pair).join(" against ")) }));
+        .filter_map(|pair| Some(Link { href: below(place.pair_path(pair)?), label: Text::from(names(suite, pair).join(" against ")) }));
     let page = SuitePage {
         label: Text::new(&place.label),
         mark,

@@ -339,7 +339,8 @@ fn paths_are_distinct_whatever_the_case_and_stay_inside() {
 #[test]
 fn every_link_leads_to_a_file_of_the_site() {
     let files = whole_site();
-    let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    let paths: BTreeMap<&str, &str> =
+        files.iter().map(|file| (file.path.as_str(), std::str::from_utf8(&file.bytes).expect("all files are text"))).collect();
     let mut checked = 0;
     for (path, html) in pages(&files) {
         let folder: Vec<&str> = path.split('/').rev().skip(1).collect::<Vec<_>>().into_iter().rev().collect();
@@ -352,6 +353,7 @@ fn every_link_leads_to_a_file_of_the_site() {
                 continue;
             }
             let mut parts = folder.clone();
+            let (address, fragment) = address.split_once('#').unwrap_or((address.as_str(), ""));
             for part in address.split('/') {
                 if part == ".." {
                     assert!(parts.pop().is_some(), "{path} leaves the site by {address}");
@@ -359,7 +361,11 @@ fn every_link_leads_to_a_file_of_the_site() {
                     parts.push(part);
                 }
             }
-            assert!(paths.contains(parts.join("/").as_str()), "{path} links to {address}, which is not there");
+            let target = paths.get(parts.join("/").as_str());
+            assert!(
+                target.is_some_and(|text| fragment.is_empty() || text.contains(&format!(" id=\"{fragment}\""))),
+                "{path} links to {address}#{fragment}"
+            );
             checked += 1;
         }
     }
