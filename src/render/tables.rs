@@ -1,5 +1,7 @@
 //! Views laid out as tables.
 
+use std::collections::BTreeSet;
+
 use crate::domain::Direction;
 use crate::views::{Board, Comparison, Entry, Overall, Pooling, RunLine, RunPage, SuiteBoard, SuiteLine, Winner};
 
@@ -190,12 +192,10 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         let attempts = if board.attempts > 1 { format!(", up to {} attempts at each", board.attempts) } else { String::new() };
         notes.push(format!("{} items{attempts}.", format::integer(board.items)));
     }
-    let mut methods: Vec<&str> =
+    let methods: BTreeSet<&str> =
         board.entries.iter().filter_map(|entry| entry.pass_rate.as_ref()).map(|rate| words::method(rate.method)).collect();
-    methods.sort_unstable();
-    methods.dedup();
     if !methods.is_empty() {
-        notes.push(format!("Intervals: {}.", methods.join("; ")));
+        notes.push(format!("Intervals: {}.", methods.into_iter().collect::<Vec<_>>().join("; ")));
     }
     notes.push("Order is by the numbers shown; neighbours whose intervals overlap may well be equal.".to_owned());
     notes

@@ -29,7 +29,7 @@ impl Browser {
         let stdout = driver.stdout.take().expect("a piped stdout");
         let mut lines = BufReader::new(stdout).lines();
         let port = lines
-            .find_map(|line| line.ok()?.split("on port ").nth(1)?.trim_end_matches('.').trim().parse().ok())
+            .find_map(|line| line.ok()?.split("successfully on port ").nth(1)?.trim_end_matches('.').trim().parse().ok())
             .expect("chromedriver says its port");
         // Keep reading, so that the driver never blocks on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
