@@ -90,8 +90,9 @@ fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, Failure> {
                 None => Err(unknown("run", text, warehouse.runs().iter().map(|row| row.run.id.as_str()))),
             }
         }
-        several => Err(Failure::new(format!("`{}` is the beginning of {} run ids", visible(text), several.len()))
-            .with_hint("give more of the id")),
+        several => {
+            Err(Failure::new(format!("`{}` is the beginning of {} run ids", visible(text), several.len())).with_hint("give more of the id"))
+        }
     }
 }
 
