@@ -1,8 +1,10 @@
 //! `retract`: hide runs by a tombstone, or take it back.
 
+use std::collections::BTreeSet;
+
 use chrono::Utc;
 
-use crate::domain::{Filter, Run, visible};
+use crate::domain::{RunId, visible};
 use crate::results::{Retraction, Retractions};
 
 use super::arguments::Retract;
@@ -17,19 +19,17 @@ pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failur
         return Err(Failure::new("retract needs a run id or a selection").with_hint("`evalreport list --runs` shows the ids"));
     }
     let store = settings.store();
-    let warehouse = settings.open()?;
     if arguments.undo {
-        let hidden: Vec<&Run> = warehouse.hidden().iter().map(|hidden| &hidden.run).collect();
-        complete_ids(&mut selector, &hidden);
         let (standing, _) = Retractions::load(&store);
+        selector.ids = selector.ids.iter().map(|id| whole_id(id, &standing)).collect();
         if !standing.standing.iter().any(|retraction| retraction.selector == selector) {
             return Err(Failure::new("no standing tombstone has this selector")
                 .with_hint(format!("{} lists them", visible(&store.retractions_path().display().to_string()))));
         }
     } else {
+        let warehouse = settings.open()?;
+        selector.ids = selection::complete_ids(&warehouse, &selector.ids)?;
         selection::check(&warehouse, &selector)?;
-        let shown: Vec<&Run> = warehouse.runs().iter().map(|row| &row.run).collect();
-        complete_ids(&mut selector, &shown);
         let runs = warehouse.select(&selector).count();
         output::say(settings, &format!("{} retracted", output::count(runs, "run")));
     }
@@ -44,13 +44,12 @@ pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failur
     Ok(exit_code::DONE)
 }
 
-/// Writes out ids that were given by their beginning: a later run may begin like them.
-fn complete_ids(selector: &mut Filter, runs: &[&Run]) {
-    for id in &mut selector.ids {
-        let one = Filter { ids: vec![id.clone()], ..Filter::default() };
-        let found: Vec<&&Run> = runs.iter().filter(|run| one.matches(run)).collect();
-        if let [run] = found.as_slice() {
-            *id = run.id.to_string();
-        }
+/// Returns the id of a standing tombstone that `text` is or begins; `text` itself where there is none or several.
+fn whole_id(text: &str, standing: &Retractions) -> String {
+    let ids: BTreeSet<RunId> =
+        standing.standing.iter().flat_map(|retraction| &retraction.selector.ids).filter_map(|id| RunId::parse(id).ok()).collect();
+    match selection::named(text, ids.iter()).as_slice() {
+        [one] => one.to_string(),
+        _ => text.to_owned(),
     }
 }
