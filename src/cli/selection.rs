@@ -87,6 +87,10 @@ fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, Failure> {
             let retracted = named(text, hidden.iter().map(|hidden| &hidden.run.id));
             match hidden.iter().find(|hidden| retracted.contains(&&hidden.run.id)) {
                 Some(hidden) => Err(Failure::new(format!("run `{}` is retracted: {}", hidden.run.id, visible(&hidden.reason)))),
+                None if text.len() < 4 => {
+                    Err(Failure::new(format!("no run `{}`", visible(text)))
+                        .with_hint("the beginning of an id needs at least four characters"))
+                }
                 None => Err(unknown("run", text, warehouse.runs().iter().map(|row| row.run.id.as_str()))),
             }
         }

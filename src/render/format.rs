@@ -9,7 +9,7 @@ use crate::views::{Estimate, Interval};
 const MINUS: char = '\u{2212}';
 
 /// Returns how many decimals of a percentage `n` outcomes can carry: one outcome more or less moves the last digit.
-fn percent_decimals(n: u64) -> usize {
+pub fn percent_decimals(n: u64) -> usize {
     match n {
         0..100 => 0,
         100..10_000 => 1,

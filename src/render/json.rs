@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::Serialize;
 
-use crate::views::{Board, Comparison, Overall, RunPage, SuiteLine};
+use crate::views::{Board, Comparison, Overall, RunLine, RunPage, SuiteLine};
 
 /// The answer of a command with the name and version of its shape.
 #[derive(Serialize, JsonSchema)]
@@ -35,7 +35,11 @@ pub struct LeaderboardAnswer {
 #[derive(Serialize, JsonSchema)]
 pub struct ListAnswer {
     pub suites: Vec<SuiteLine>,
+    /// Selected runs.
     pub runs: u64,
+    /// The runs themselves, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_lines: Option<Vec<RunLine>>,
     /// Selected runs that tombstones hide.
     pub retracted: u64,
     /// Runs with a folder but no header: in flight or abandoned.

@@ -149,7 +149,7 @@ pub fn suite_board(board: &SuiteBoard) -> Table {
     for column in &board.score_columns {
         table.right(&column.metric, 6);
     }
-    table.left("Left out", 5);
+    table.left("Left out", 1);
     for (place, entry) in (1u64..).zip(&board.entries) {
         table.rows.push(entry_cells(place, entry, board));
     }

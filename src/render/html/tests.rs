@@ -126,6 +126,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         run_ids: (1..4).map(|number| format!("{}-{number}", run_stem(suite, version, arm))).collect(),
         not_completed: BTreeMap::from([("failed".to_owned(), 1)]),
         excluded_runs: 1,
+        earlier_runs: 0,
         can_win: true,
     };
     Comparison {
