@@ -2,4 +2,5 @@
 
 mod architecture;
 mod browser;
+mod published;
 mod site;
