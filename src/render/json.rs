@@ -1,6 +1,7 @@
 //! Versioned JSON for programs.
 
-use schemars::{JsonSchema, Schema, schema_for};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
 use crate::views::{Board, Comparison, Overall, RunLine, RunPage, SuiteLine};
@@ -63,9 +64,14 @@ pub fn document<T: Serialize>(command: &str, answer: T) -> String {
 /// Returns the JSON Schema of every answer, by command.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
-        ("compare", schema_for!(Versioned<CompareAnswer>)),
-        ("leaderboard", schema_for!(Versioned<LeaderboardAnswer>)),
-        ("list", schema_for!(Versioned<ListAnswer>)),
-        ("show", schema_for!(Versioned<ShowAnswer>)),
+        ("compare", schema::<CompareAnswer>()),
+        ("leaderboard", schema::<LeaderboardAnswer>()),
+        ("list", schema::<ListAnswer>()),
+        ("show", schema::<ShowAnswer>()),
     ]
+}
+
+/// The schema of what is written: fields that can be left out are not required.
+fn schema<T: JsonSchema>() -> Schema {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Versioned<T>>()
 }

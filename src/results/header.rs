@@ -166,7 +166,12 @@ pub fn read_header(path: &Path) -> Result<Run, Problems> {
 ///
 /// All problems of the header are reported together, each with its key.
 pub fn parse_header(bytes: &[u8], file: &str, line: Option<usize>, stem: Option<&str>) -> Result<Run, Problems> {
-    let parsed = serde_json::from_slice::<WireRun>(bytes).map_err(|error| explain(bytes, file, line, &error));
+    let parsed = if bytes.trim_ascii_start().starts_with(b"[") {
+        // A list would be taken for the fields in their order.
+        Err(vec![problem(file, line, "is JSON, but not an object".to_owned())])
+    } else {
+        serde_json::from_slice::<WireRun>(bytes).map_err(|error| explain(bytes, file, line, &error))
+    };
     let checked = parsed.and_then(|wire| check(wire, file, line, stem));
     // Paths appear in messages; a file name is foreign text too.
     checked.map_err(|problems| Problems(problems.into_iter().map(|problem| Problem { file: visible(&problem.file), ..problem }).collect()))

@@ -71,6 +71,10 @@ impl<'a> ItemLine<'a> {
     }
 
     fn parse_strict(line: &'a [u8]) -> Result<Self, LineError> {
+        if line.trim_ascii_start().starts_with(b"[") {
+            // A list would be taken for the fields in their order.
+            return Err(LineError("is a list, not an object".to_owned()));
+        }
         serde_json::from_slice(line).map_err(|error| {
             let text = error.to_string();
             let text = text.split(" at line ").next().unwrap_or_default();
