@@ -28,7 +28,10 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
     let mut grid = Grid::new(id, caption);
     grid.column(Column::new("Arm", Look::Key, Sort::Ascending), labels.into_iter().take(shown).map(Cell::head));
     grid.column(Column::new("#", Look::Number, Sort::Ascending), (1..).take(shown).map(Cell::count));
-    grid.column(Column::new("Pass rate, %", Look::Number, Sort::Descending).sub("95% interval"), each(&|entry| rate(entry.pass_rate.as_ref())));
+    grid.column(
+        Column::new("Pass rate, %", Look::Number, Sort::Descending).sub("95% interval"),
+        each(&|entry| rate(entry.pass_rate.as_ref())),
+    );
     if any(&|entry| entry.pass_rate.is_some()) {
         let dots = each(&|entry| Cell::dots(entry.pass_rate.as_ref().map(Whisker::of)));
         grid.column(Column::new("Pass rate and interval, drawn", Look::Scale, Sort::None), dots);
@@ -37,7 +40,8 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
     }
     if extent == Extent::Whole {
         if any(&|entry| entry.pass_rate.as_ref().is_some_and(|rate| rate.missing > 0)) {
-            let missing = |entry: &Entry| entry.pass_rate.as_ref().map_or_else(|| Cell::unknown("unknown"), |rate| Cell::count(rate.missing));
+            let missing =
+                |entry: &Entry| entry.pass_rate.as_ref().map_or_else(|| Cell::unknown("unknown"), |rate| Cell::count(rate.missing));
             grid.column(Column::new("Missing", Look::Number, Sort::Ascending), each(&missing));
         }
         grid.column(Column::new("Runs", Look::Number, Sort::Descending), each(&|entry| Cell::count(entry.runs)));
@@ -48,7 +52,10 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
         grid.column(Column::new("Cost per solved", Look::Number, Sort::Ascending).sub("item"), each(&cost_per_solved));
     }
     if extent == Extent::Whole && any(&|entry| entry.tokens.is_some()) {
-        grid.column(Column::new("Tokens", Look::Number, Sort::Ascending).sub("mean per run"), each(&|entry| figure(entry.tokens.as_ref(), Unit::Tokens)));
+        grid.column(
+            Column::new("Tokens", Look::Number, Sort::Ascending).sub("mean per run"),
+            each(&|entry| figure(entry.tokens.as_ref(), Unit::Tokens)),
+        );
     }
     if any(&|entry| entry.duration.is_some()) {
         let median = |entry: &Entry| Cell::maybe(entry.duration.as_ref().map(|spread| (format::seconds(spread.median), spread.median)));

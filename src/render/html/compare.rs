@@ -63,7 +63,10 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, place: &SuitePlace, pair:
             .run_ids
             .iter()
             .take(MAX_RUNS)
-            .map(|id| Link { href: plan.run_path(id).map_or_else(String::new, |path| format!("{}{path}", shell.root)), label: Text::new(id) })
+            .map(|id| Link {
+                href: plan.run_path(id).map_or_else(String::new, |path| format!("{}{path}", shell.root)),
+                label: Text::new(id),
+            })
             .collect(),
         more: match arm.run_ids.len() {
             0 => Some("No run counts for this arm.".to_owned()),
@@ -97,8 +100,14 @@ fn rates(pair: &Comparison, labels: &[String]) -> Option<Grid> {
     }
     let mut grid = Grid::new("rates", format!("{}: pass rates", row.metric.label)).fits();
     grid.column(Column::new("Arm", Look::Key, Sort::None), labels.iter().map(|label| Cell::head(label.as_str())));
-    grid.column(Column::new("Pass rate, %", Look::Number, Sort::None).sub("95% interval"), estimates.iter().map(|estimate| rate(*estimate)));
-    grid.column(Column::new("Pass rate and interval, drawn", Look::Scale, Sort::None), estimates.iter().map(|estimate| Cell::dots(estimate.map(Whisker::of))));
+    grid.column(
+        Column::new("Pass rate, %", Look::Number, Sort::None).sub("95% interval"),
+        estimates.iter().map(|estimate| rate(*estimate)),
+    );
+    grid.column(
+        Column::new("Pass rate and interval, drawn", Look::Scale, Sort::None),
+        estimates.iter().map(|estimate| Cell::dots(estimate.map(Whisker::of))),
+    );
     samples(&mut grid, &estimates, Sort::None);
     Some(grid)
 }
@@ -106,7 +115,7 @@ fn rates(pair: &Comparison, labels: &[String]) -> Option<Grid> {
 fn outcomes(flips: &Flips, labels: &[String]) -> Outcomes {
     let mut grid = Grid::new("outcomes-table", "Outcomes on the items that both have").fits();
     grid.column(
-        Column::new("", Look::Key, Sort::None),
+        Column::new("Items", Look::Key, Sort::None),
         [Cell::head(format!("{} passed", labels[0])), Cell::head(format!("{} did not", labels[0]))],
     );
     grid.column(

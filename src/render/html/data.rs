@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use crate::render::{csv, format, json};
-use crate::views::{Board, Comparison, Entry, ItemPage, ItemRow, Overview, OverviewSuite, RunLine, RunPage, SiteContext, SortKey, SuiteBoard};
+use crate::views::{
+    Board, Comparison, Entry, ItemPage, ItemRow, Overview, OverviewSuite, RunLine, RunPage, SiteContext, SortKey, SuiteBoard,
+};
 
 use super::SiteFile;
 use super::plan::{RunPlace, SuitePlace};
@@ -66,9 +68,31 @@ fn file(path: String, text: String) -> SiteFile {
 /// Writes boards as one table, a row for each arm.
 fn table<'a>(boards: impl IntoIterator<Item = &'a SuiteBoard>) -> String {
     let header = [
-        "suite", "suite_version", "position", "approach", "model", "runs", "failed_runs", "excluded_runs", "pass_rate", "ci95_low", "ci95_high", "method",
-        "n", "n_of", "passed", "total", "missing", "cost_usd", "cost_is_lower_bound", "cost_per_solved_usd", "tokens_mean", "duration_seconds_median",
-        "duration_seconds_p90", "disagreeing_runs", "newest",
+        "suite",
+        "suite_version",
+        "position",
+        "approach",
+        "model",
+        "runs",
+        "failed_runs",
+        "excluded_runs",
+        "pass_rate",
+        "ci95_low",
+        "ci95_high",
+        "method",
+        "n",
+        "n_of",
+        "passed",
+        "total",
+        "missing",
+        "cost_usd",
+        "cost_is_lower_bound",
+        "cost_per_solved_usd",
+        "tokens_mean",
+        "duration_seconds_median",
+        "duration_seconds_p90",
+        "disagreeing_runs",
+        "newest",
     ];
     let header = header.iter().map(|name| (*name).to_owned()).collect();
     let rows = boards.into_iter().flat_map(|board| (1..).zip(&board.entries).map(move |(position, entry)| record(board, position, entry)));

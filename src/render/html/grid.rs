@@ -80,11 +80,7 @@ impl Cell {
     }
 
     pub fn head(text: impl Into<Text>) -> Self {
-        let mut cell = Self::of(Kind::Head, text);
-        if cell.text.is_blank() {
-            cell.text = Text::new("(no name)");
-        }
-        cell
+        Self::of(Kind::Head, text).named()
     }
 
     pub fn words(text: impl Into<Text>) -> Self {
@@ -136,6 +132,14 @@ impl Cell {
 
     pub fn link(mut self, href: Option<String>) -> Self {
         self.href = href.unwrap_or_default();
+        self.named()
+    }
+
+    /// A link or a row without a name would be nothing to hear or to touch.
+    fn named(mut self) -> Self {
+        if self.text.is_blank() {
+            self.text = Text::new("(no name)");
+        }
         self
     }
 }
@@ -156,7 +160,15 @@ pub(super) struct Grid {
 
 impl Grid {
     pub fn new(id: impl Into<String>, caption: impl Into<Text>) -> Self {
-        Self { id: id.into(), caption: caption.into(), about: Text::default(), columns: Vec::new(), rows: Vec::new(), filter: None, fits: false }
+        Self {
+            id: id.into(),
+            caption: caption.into(),
+            about: Text::default(),
+            columns: Vec::new(),
+            rows: Vec::new(),
+            filter: None,
+            fits: false,
+        }
     }
 
     pub fn about(mut self, about: impl Into<Text>) -> Self {

@@ -17,7 +17,14 @@ struct MethodPage {
 pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let path = "method.html";
     let title = format!("What the numbers mean · {}", overview.context.title);
-    let shell = Shell::new(&overview.context, &plan.assets, path, Here::Method, title, "How each figure is made, what it leaves out, and what it cannot say.")
-        .foot(&overview.context);
+    let shell = Shell::new(
+        &overview.context,
+        &plan.assets,
+        path,
+        Here::Method,
+        title,
+        "How each figure is made, what it leaves out, and what it cannot say.",
+    )
+    .foot(&overview.context);
     SiteFile::page(path.to_owned(), &MethodPage { shell })
 }

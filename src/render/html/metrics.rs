@@ -11,18 +11,28 @@ pub(super) fn grid(comparison: &Comparison, id: &str, caption: &str) -> Grid {
     let labels = labels(comparison);
     let mut grid = Grid::new(id, caption);
     let each = |cell: &dyn Fn(&ComparisonRow) -> Cell| comparison.rows.iter().map(cell).collect::<Vec<Cell>>();
-    grid.column(Column::new("Metric", Look::Key, Sort::None), each(&|row| Cell::head(row.metric.label.as_str()).sub(better(row.metric.direction))));
+    grid.column(
+        Column::new("Metric", Look::Key, Sort::None),
+        each(&|row| Cell::head(row.metric.label.as_str()).sub(better(row.metric.direction))),
+    );
     for (arm, label) in labels.iter().enumerate() {
         let value = |row: &ComparisonRow| {
             let Some(cell) = row.cells.get(arm) else { return Cell::unknown("n/a") };
             let details = [words::spread(&row.metric, cell), words::interval(&row.metric, cell, comparison.confidence)];
             let details: Vec<String> = details.into_iter().flatten().collect();
             let shown = words::cell(&row.metric, cell);
-            if cell.value.is_none() && cell.total.is_none() { Cell::unknown("unknown") } else { Cell::number(shown, cell.value.unwrap_or(0.0)).sub(details.join("; ")) }
+            if cell.value.is_none() && cell.total.is_none() {
+                Cell::unknown("unknown")
+            } else {
+                Cell::number(shown, cell.value.unwrap_or(0.0)).sub(details.join("; "))
+            }
         };
         grid.column(Column::new(label.as_str(), Look::Number, Sort::None), each(&value));
     }
-    grid.column(Column::new("Winner", Look::Words, Sort::None).sub("on the numbers shown"), each(&|row| Cell::words(words::winner(comparison, row))));
+    grid.column(
+        Column::new("Winner", Look::Words, Sort::None).sub("on the numbers shown"),
+        each(&|row| Cell::words(words::winner(comparison, row))),
+    );
     grid.column(Column::new("Evidence", Look::Words, Sort::None), each(&|row| Cell::words(words::evidence(&row.evidence))));
     grid
 }
@@ -44,7 +54,8 @@ fn better(direction: Direction) -> &'static str {
 pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     for row in &comparison.rows {
-        let mut methods: Vec<&str> = row.cells.iter().filter_map(|cell| cell.estimate.as_ref()).map(|estimate| words::method(estimate.method)).collect();
+        let mut methods: Vec<&str> =
+            row.cells.iter().filter_map(|cell| cell.estimate.as_ref()).map(|estimate| words::method(estimate.method)).collect();
         methods.dedup();
         if !methods.is_empty() {
             notes.push(format!("{}: {}.", row.metric.label, methods.join("; ")));

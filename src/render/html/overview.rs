@@ -5,12 +5,12 @@ use askama::Template;
 use crate::render::{format, words};
 use crate::views::{Arm, Comparison, Overview, OverviewSuite};
 
+use super::SiteFile;
 use super::board::{self, Extent};
 use super::grid::{Grid, Kind, Look, Sort};
 use super::metrics;
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
-use super::SiteFile;
 
 /// Sentences on this page: who leads, and what that is worth. The suite's page has all.
 const SENTENCES: usize = 2;
@@ -40,19 +40,28 @@ struct Summary {
 pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let path = "index.html";
     let context = &overview.context;
-    let title = format!("{}: which approach wins?", context.title);
-    let shell = Shell::new(context, &plan.assets, path, Here::Overview, title, "Leaderboards and comparisons of AI agent evaluations, with intervals and costs.")
-        .download("data/leaderboard.json", "JSON")
-        .download("data/leaderboard.csv", "CSV")
-        .foot(context);
-    let suites = (1..).zip(overview.suites.iter().zip(&plan.suites)).map(|(number, (suite, place))| summary(number, suite, place)).collect();
+    let title = format!("{} · overview", context.title);
+    let shell = Shell::new(
+        context,
+        &plan.assets,
+        path,
+        Here::Overview,
+        title,
+        "Leaderboards and comparisons of AI agent evaluations, with intervals and costs.",
+    )
+    .download("data/leaderboard.json", "JSON")
+    .download("data/leaderboard.csv", "CSV")
+    .foot(context);
+    let suites =
+        (1..).zip(overview.suites.iter().zip(&plan.suites)).map(|(number, (suite, place))| summary(number, suite, place)).collect();
     SiteFile::page(path.to_owned(), &OverviewPage { shell, suites })
 }
 
 fn summary(number: usize, suite: &OverviewSuite, place: &SuitePlace) -> Summary {
     let (mark, sentences) = verdict(suite);
     let arms = suite.board.entries.len();
-    let caption = if arms > TOP { format!("The first {TOP} of {arms} arms by pass rate") } else { "Arms by pass rate".to_owned() };
+    let shown = if arms > TOP { format!("the first {TOP} of {arms} arms by pass rate") } else { "arms by pass rate".to_owned() };
+    let caption = format!("{}: {shown}", place.label);
     let notes = if arms == 0 { Vec::new() } else { board::notes(&suite.board) };
     let common = board::common(&suite.board).into_iter();
     Summary {
@@ -76,9 +85,10 @@ pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
         (None, []) => ("✕", vec!["No runs.".to_owned()]),
         (None, [only, ..]) => {
             let name = words::arm_name(&only.arm);
-            let rate = only.pass_rate.as_ref().map_or_else(|| "its pass rate is unknown".to_owned(), |rate| {
-                format!("it passes {}%, counted over {}", format::estimate(rate), words::basis(rate))
-            });
+            let rate = only.pass_rate.as_ref().map_or_else(
+                || "its pass rate is unknown".to_owned(),
+                |rate| format!("it passes {}%, counted over {}", format::estimate(rate), words::basis(rate)),
+            );
             ("✕", vec![format!("Nothing to compare with: only {name} has runs here; {rate}.")])
         }
     }

@@ -56,9 +56,11 @@ impl Plan {
                 SuitePlace { segment: suite_segments[label.as_str()].clone(), label: label.clone(), arms }
             })
             .collect();
-        let ids: Vec<(usize, &str)> = (0..).zip(&overview.suites).flat_map(|(index, suite)| suite.runs.iter().map(move |run| (index, run.id.as_str()))).collect();
+        let ids: Vec<(usize, &str)> =
+            (0..).zip(&overview.suites).flat_map(|(index, suite)| suite.runs.iter().map(move |run| (index, run.id.as_str()))).collect();
         let run_segments = segments(ids.iter().map(|(_, id)| *id), LONGEST);
-        let runs = ids.iter().map(|(suite, id)| ((*id).to_owned(), RunPlace { segment: run_segments[id].clone(), suite: *suite })).collect();
+        let runs =
+            ids.iter().map(|(suite, id)| ((*id).to_owned(), RunPlace { segment: run_segments[id].clone(), suite: *suite })).collect();
         Self { assets: Assets::names(), suites, runs }
     }
 
@@ -71,6 +73,10 @@ impl Plan {
 impl SuitePlace {
     pub fn path(&self) -> String {
         format!("suites/{}/index.html", self.segment)
+    }
+
+    pub fn pairs_path(&self) -> String {
+        format!("compare/{}/index.html", self.segment)
     }
 
     /// Returns the name, without extension, of what belongs to a pair.

@@ -132,8 +132,11 @@ fn heading(page: &ItemPage) -> String {
 fn totals(run: &RunPage) -> Vec<Fact> {
     let line = &run.line;
     let rate = |passed: u64, total: u64| {
-        let interval = line.interval.map_or_else(String::new, |interval| format!(" {}", format::percent_interval(interval, total)));
-        let share = if total > 0 { format!(" ({}{interval})", format::percent(passed as f64 / total as f64, total)) } else { String::new() };
+        let interval = line
+            .interval
+            .map_or_else(String::new, |interval| format!("\u{a0}{}", format::percent_interval(interval, total).replace(' ', "\u{a0}")));
+        let share =
+            if total > 0 { format!(" · {}{interval}", format::percent(passed as f64 / total as f64, total)) } else { String::new() };
         format!("{} of {}{share}", format::integer(passed), format::integer(total))
     };
     let count = |number: Option<u64>| number.map(format::integer);
@@ -145,7 +148,10 @@ fn totals(run: &RunPage) -> Vec<Fact> {
         Fact::maybe("Duration", line.duration_seconds.map(format::seconds)),
         Fact::maybe("Tokens", line.tokens.map(|tokens| format::fixed(tokens, 0))),
     ];
-    let own_tests = run.own_tests_passed.zip(run.own_tests_total).map(|(passed, total)| format!("{} of {}", format::integer(passed), format::integer(total)));
+    let own_tests = run
+        .own_tests_passed
+        .zip(run.own_tests_total)
+        .map(|(passed, total)| format!("{} of {}", format::integer(passed), format::integer(total)));
     let known = [
         ("Input tokens", count(run.input_tokens)),
         ("Output tokens", count(run.output_tokens)),
@@ -199,7 +205,8 @@ fn statuses(run: &RunPage) -> Option<Grid> {
     let mut grid = Grid::new("statuses-table", format!("{} outcomes", format::integer(run.outcomes))).fits();
     // In the order in which statuses are explained elsewhere; an unknown one goes last.
     let known = ItemStatus::ALL.iter().filter_map(|status| Some((status.name(), *run.statuses.get(status.name())?)));
-    let unknown = run.statuses.iter().filter(|(name, _)| ItemStatus::from_name(name).is_none()).map(|(name, count)| (name.as_str(), *count));
+    let unknown =
+        run.statuses.iter().filter(|(name, _)| ItemStatus::from_name(name).is_none()).map(|(name, count)| (name.as_str(), *count));
     let rows: Vec<(&str, u64)> = known.chain(unknown).collect();
     grid.column(Column::new("Outcomes", Look::Number, Sort::None), rows.iter().map(|(_, count)| Cell::count(*count)));
     grid.column(Column::new("Status", Look::Words, Sort::None), rows.iter().map(|(name, _)| Cell::item_status(name)));
@@ -223,18 +230,24 @@ fn scores(run: &RunPage) -> Option<Grid> {
     let mut grid = Grid::new("scores-table", "Scores of the run").fits();
     let scores = &run.scores;
     grid.column(Column::new("Metric", Look::Key, Sort::Ascending), scores.iter().map(|score| Cell::head(score.metric.as_str())));
-    let value = |value: Option<f64>, unit, n: Option<u64>| Cell::maybe(value.map(|value| (format::value(value, unit, n.unwrap_or(1_000)), value)));
+    let value =
+        |value: Option<f64>, unit, n: Option<u64>| Cell::maybe(value.map(|value| (format::value(value, unit, n.unwrap_or(1_000)), value)));
     grid.column(Column::new("Value", Look::Number, Sort::Descending), scores.iter().map(|score| value(score.value, score.unit, score.n)));
     if scores.iter().any(|score| score.standard_error.is_some()) {
         let errors = scores.iter().map(|score| value(score.standard_error, score.unit, score.n));
         grid.column(Column::new("Standard error", Look::Number, Sort::Ascending), errors);
     }
     if scores.iter().any(|score| score.n.is_some()) {
-        grid.column(Column::new("n", Look::Number, Sort::Descending), scores.iter().map(|score| score.n.map_or_else(|| Cell::unknown("unknown"), Cell::count)));
+        grid.column(
+            Column::new("n", Look::Number, Sort::Descending),
+            scores.iter().map(|score| score.n.map_or_else(|| Cell::unknown("unknown"), Cell::count)),
+        );
     }
-    grid.column(Column::new("Unit", Look::Words, Sort::None), scores.iter().map(|score| Cell::words(words::unit(score.unit))));
     if scores.iter().any(|score| score.revision > 0) {
-        grid.column(Column::new("Revision", Look::Number, Sort::Ascending), scores.iter().map(|score| Cell::count(u64::from(score.revision))));
+        grid.column(
+            Column::new("Revision", Look::Number, Sort::Ascending),
+            scores.iter().map(|score| Cell::count(u64::from(score.revision))),
+        );
     }
     Some(grid)
 }
@@ -305,13 +318,22 @@ fn item_grid(page: &ItemPage, columns: &Columns) -> Grid {
         grid.column(Column::new("Evaluator", Look::Words, Sort::Ascending), each(&|row| Cell::words(row.evaluator.as_str())));
     }
     if columns.cluster {
-        grid.column(Column::new("Cluster", Look::Words, Sort::Ascending), each(&|row| Cell::words(row.cluster.as_deref().unwrap_or_default())));
+        grid.column(
+            Column::new("Cluster", Look::Words, Sort::Ascending),
+            each(&|row| Cell::words(row.cluster.as_deref().unwrap_or_default())),
+        );
     }
     if columns.score {
-        grid.column(Column::new("Score", Look::Number, Sort::Descending), each(&|row| Cell::maybe(row.score.map(|score| (format::plain(score), score)))));
+        grid.column(
+            Column::new("Score", Look::Number, Sort::Descending),
+            each(&|row| Cell::maybe(row.score.map(|score| (format::plain(score), score)))),
+        );
     }
     if columns.cost {
-        grid.column(Column::new("Cost", Look::Number, Sort::Descending), each(&|row| Cell::maybe(row.cost_usd.map(|usd| (format::money(usd), usd)))));
+        grid.column(
+            Column::new("Cost", Look::Number, Sort::Descending),
+            each(&|row| Cell::maybe(row.cost_usd.map(|usd| (format::money(usd), usd)))),
+        );
     }
     if columns.duration {
         let duration = |row: &ItemRow| Cell::maybe(row.duration_seconds.map(|seconds| (format::seconds(seconds), seconds)));

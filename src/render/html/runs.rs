@@ -54,12 +54,14 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
             let path = format!("runs/{}", name(page));
             let heading = if page == 1 { "All runs".to_owned() } else { format!("All runs, page {page}") };
             let title = format!("{heading} · {}", overview.context.title);
-            let shell = Shell::new(&overview.context, &plan.assets, &path, Here::Runs, title, "Every run, by suite, approach and model.").foot(&overview.context);
+            let shell = Shell::new(&overview.context, &plan.assets, &path, Here::Runs, title, "Every run, by suite, approach and model.")
+                .foot(&overview.context);
             let lines: Vec<RunLine> = chunk.iter().map(|run| (*run).clone()).collect();
             let mut grid = run_grid("runs-table", "Runs by suite and arm", &lines, plan, &shell.root);
             let suites = lines.iter().map(|run| {
-                let href = plan.runs.get(&run.id).map(|place| format!("{}{}", shell.root, plan.suites[place.suite].path()));
-                Cell::words(run.suite.as_str()).link(href)
+                let place = plan.runs.get(&run.id).map(|place| &plan.suites[place.suite]);
+                let label = place.map_or(run.suite.as_str(), |place| place.label.as_str());
+                Cell::words(label).link(place.map(|place| format!("{}{}", shell.root, place.path())))
             });
             grid.column(Column::new("Suite", Look::Words, Sort::Ascending), suites);
             let within = if count > 1 { "on this page" } else { "" };
@@ -93,7 +95,10 @@ pub(super) fn run_grid(id: &str, caption: &str, runs: &[RunLine], plan: &Plan, r
     };
     grid.column(Column::new("Passed", Look::Number, Sort::Descending), each(&passed));
     if any(&|run| run.cost_usd.is_some()) {
-        grid.column(Column::new("Cost", Look::Number, Sort::Ascending), each(&|run| Cell::maybe(run.cost_usd.map(|usd| (format::money(usd), usd)))));
+        grid.column(
+            Column::new("Cost", Look::Number, Sort::Ascending),
+            each(&|run| Cell::maybe(run.cost_usd.map(|usd| (format::money(usd), usd)))),
+        );
     }
     if any(&|run| run.tokens.is_some()) {
         let tokens = |run: &RunLine| Cell::maybe(run.tokens.map(|tokens| (format::fixed(tokens, 0), tokens)));

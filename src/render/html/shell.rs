@@ -99,7 +99,14 @@ pub(super) struct Shell {
 
 impl Shell {
     /// Makes the surroundings of the page at `path`.
-    pub fn new(context: &SiteContext, assets: &Assets, path: &str, here: Here, title: impl Into<Text>, description: impl Into<Text>) -> Self {
+    pub fn new(
+        context: &SiteContext,
+        assets: &Assets,
+        path: &str,
+        here: Here,
+        title: impl Into<Text>,
+        description: impl Into<Text>,
+    ) -> Self {
         Self {
             root: "../".repeat(path.matches('/').count()),
             title: title.into(),

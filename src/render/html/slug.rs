@@ -111,7 +111,10 @@ mod tests {
         let given = segments(names, 120);
         for (name, segment) in &given {
             assert!(!segment.is_empty() && segment.len() <= 120, "{name:?} gives {segment:?}");
-            assert!(segment.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte)), "{segment:?}");
+            assert!(
+                segment.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte)),
+                "{segment:?}"
+            );
             assert!(!segment.contains("..") && !segment.starts_with('.') && !segment.ends_with('.'), "{segment:?}");
             assert!(!is_reserved(segment.split('.').next().unwrap_or_default()), "{segment:?}");
         }
