@@ -222,7 +222,8 @@ pub(super) struct Sql {
 #[derive(Args)]
 pub(super) struct Export {
     /// The format of the files
-    #[arg(value_enum, value_name = "FORMAT")]
+    // An id of its own: `format` is the global option.
+    #[arg(id = "file_format", value_enum, value_name = "FORMAT")]
     pub format: ExportAs,
     /// Folder to write runs, items, scores and usage to
     #[arg(value_name = "DIR")]

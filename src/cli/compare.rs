@@ -27,6 +27,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
         warehouse
     };
     name_targets(&warehouse, &arguments.what, &mut filter)?;
+    filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
     selection::check(&warehouse, &filter)?;
     let grouping = if arguments.all_batches || !filter.ids.is_empty() || !arguments.files.is_empty() {
         Grouping::AllBatches
@@ -61,7 +62,7 @@ fn name_targets(warehouse: &Warehouse, what: &[String], filter: &mut Filter) -> 
     for target in what {
         if suites.contains(target.as_str()) {
             filter.suites.push(target.clone());
-        } else if warehouse.select(&Filter { ids: vec![target.clone()], ..Filter::default() }).next().is_some() {
+        } else if !selection::named(target, warehouse.runs().iter().map(|row| &row.run.id)).is_empty() {
             filter.ids.push(target.clone());
         } else if !warehouse.runs().is_empty() {
             return Err(selection::unknown("suite or run", target, suites.iter().copied()));

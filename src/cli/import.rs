@@ -19,26 +19,44 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
         warehouse.runs().iter().map(|row| row.run.id.clone()).chain(warehouse.hidden().iter().map(|hidden| hidden.run.id.clone())).collect()
     };
     let mode = if arguments.dry_run { Mode::DryRun } else { Mode::Store };
-    let bar = Bar::new(settings.interactive);
-    let total = arguments.files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|metadata| metadata.len()).sum();
-    let report = bar.watch(|progress| {
-        (progress.begin)("importing", total);
-        let report = import_table(&settings.store(), &arguments.files, &map, &existing, mode, &mut |bytes| (progress.advance)(bytes));
-        (progress.end)();
-        report
-    })?;
+    if settings.strict && mode == Mode::Store {
+        // A strict import stores all or nothing, so it must know before it writes.
+        refuse_refused(&import(settings, arguments, &map, &existing, Mode::DryRun)?)?;
+    }
+    let report = import(settings, arguments, &map, &existing, mode)?;
     match settings.format {
         Format::Json => output::print(&crate::render::json::document("import", Answer::of(&report)))?,
         Format::Table | Format::Markdown | Format::Csv => output::print(&describe(&report))?,
     }
-    let failed = report.sources.iter().any(|source| matches!(source.outcome, SourceOutcome::Unreadable | SourceOutcome::NothingAccepted));
-    let refused: u64 = report.sources.iter().map(SourceReport::rows_refused).sum();
-    if settings.strict && refused > 0 && !failed {
-        return Err(
-            Failure::new(format!("{} refused", rows(refused))).with_hint("without --strict the accepted rows count; they are stored")
-        );
+    if settings.strict {
+        refuse_refused(&report)?;
     }
+    let failed = report.sources.iter().any(|source| matches!(source.outcome, SourceOutcome::Unreadable | SourceOutcome::NothingAccepted));
     Ok(if failed { exit_code::BAD_INPUT } else { exit_code::DONE })
+}
+
+fn import(settings: &Settings, arguments: &Import, map: &Map, existing: &BTreeSet<RunId>, mode: Mode) -> Result<ImportReport, Failure> {
+    let bar = Bar::new(settings.interactive);
+    let total = arguments.files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|metadata| metadata.len()).sum();
+    let report = bar.watch(|progress| {
+        (progress.begin)("importing", total);
+        let report = import_table(&settings.store(), &arguments.files, map, existing, mode, &mut |bytes| (progress.advance)(bytes));
+        (progress.end)();
+        report
+    })?;
+    Ok(report)
+}
+
+/// Under `--strict` a refused row, or a file that cannot be read, refuses the whole import.
+fn refuse_refused(report: &ImportReport) -> Result<(), Failure> {
+    let refused: u64 = report.sources.iter().map(SourceReport::rows_refused).sum();
+    let unreadable = report.sources.iter().any(|source| source.outcome == SourceOutcome::Unreadable);
+    if refused == 0 && !unreadable {
+        return Ok(());
+    }
+    let mut failure = Failure::new(format!("{} refused, and --strict imports all or nothing", rows(refused)));
+    failure.details = vec![describe(report).trim_end().to_owned()];
+    Err(failure)
 }
 
 fn load_map(arguments: &Import) -> Result<Map, Failure> {
@@ -131,7 +149,7 @@ fn describe_source(source: &SourceReport, dry_run: bool, text: &mut String) {
         line(format!("  {} repeated: in the store or in an earlier file already, kept as they were", runs(source.runs_repeated.len())));
     }
     for lacking in &source.columns_lacking {
-        let hint = lacking.hint.as_ref().map_or_else(String::new, |hint| format!("; did you mean `{}`?", visible(hint)));
+        let hint = lacking.hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}"));
         line(format!("  no row has column `{}` (for {}){hint}", visible(&lacking.column), lacking.fields.join(", ")));
     }
     if dry_run && !source.columns_unused.is_empty() {

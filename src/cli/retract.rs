@@ -1,8 +1,10 @@
 //! `retract`: hide runs by a tombstone, or take it back.
 
+use std::collections::BTreeSet;
+
 use chrono::Utc;
 
-use crate::domain::visible;
+use crate::domain::{RunId, visible};
 use crate::results::{Retraction, Retractions};
 
 use super::arguments::Retract;
@@ -19,12 +21,14 @@ pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failur
     let store = settings.store();
     if arguments.undo {
         let (standing, _) = Retractions::load(&store);
+        selector.ids = selector.ids.iter().map(|id| whole_id(id, &standing)).collect();
         if !standing.standing.iter().any(|retraction| retraction.selector == selector) {
             return Err(Failure::new("no standing tombstone has this selector")
                 .with_hint(format!("{} lists them", visible(&store.retractions_path().display().to_string()))));
         }
     } else {
         let warehouse = settings.open()?;
+        selector.ids = selection::complete_ids(&warehouse, &selector.ids)?;
         selection::check(&warehouse, &selector)?;
         let runs = warehouse.select(&selector).count();
         output::say(settings, &format!("{} retracted", output::count(runs, "run")));
@@ -38,4 +42,14 @@ pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failur
         output::say(settings, "tombstone taken back");
     }
     Ok(exit_code::DONE)
+}
+
+/// Returns the id of a standing tombstone that `text` is or begins; `text` itself where there is none or several.
+fn whole_id(text: &str, standing: &Retractions) -> String {
+    let ids: BTreeSet<RunId> =
+        standing.standing.iter().flat_map(|retraction| &retraction.selector.ids).filter_map(|id| RunId::parse(id).ok()).collect();
+    match selection::named(text, ids.iter()).as_slice() {
+        [one] => one.to_string(),
+        _ => text.to_owned(),
+    }
 }

@@ -37,6 +37,9 @@ fn time(text: &str) -> Result<DateTime<Utc>, Failure> {
     })
 }
 
+/// How a run is called in one respect.
+type Name = fn(&crate::domain::Run) -> &str;
+
 /// Refuses a filter with names that no run has, suggesting the nearest, and one that selects nothing.
 pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
     if warehouse.runs().is_empty() {
@@ -49,7 +52,6 @@ pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failur
                 .with_hint("bring some in with `evalreport import FILE --map MAP`, or point --results at a folder of result files")
         });
     }
-    type Name = fn(&crate::domain::Run) -> &str;
     let names: [(&str, &[String], Name); 3] = [
         ("suite", &filter.suites, |run| &run.suite),
         ("approach", &filter.approaches, |run| &run.approach),
@@ -62,28 +64,45 @@ pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failur
             }
         }
     }
-    for id in &filter.ids {
-        let one = Filter { ids: vec![id.clone()], ..Filter::default() };
-        let found: Vec<&RunId> = warehouse.select(&one).map(|row| &row.run.id).collect();
-        match found.as_slice() {
-            [] => {
-                if let Some(hidden) = warehouse.hidden().iter().find(|hidden| one.matches(&hidden.run)) {
-                    return Err(Failure::new(format!("run `{}` is retracted: {}", hidden.run.id, visible(&hidden.reason))));
-                }
-                return Err(unknown("run", id, warehouse.runs().iter().map(|row| row.run.id.as_str())));
-            }
-            [_] => {}
-            _ if found.iter().any(|found| found.as_str() == id) => {}
-            several => {
-                return Err(Failure::new(format!("`{}` is the beginning of {} run ids", visible(id), several.len()))
-                    .with_hint("give more of the id"));
-            }
-        }
-    }
     if warehouse.select(filter).next().is_none() {
         return Err(Failure::new("no run matches the selection").with_hint("`evalreport list --runs` shows what there is"));
     }
     Ok(())
+}
+
+/// Completes beginnings of run ids to the ids they begin, so that a selection means the same when more runs have come.
+pub(super) fn complete_ids(warehouse: &Warehouse, ids: &[String]) -> Result<Vec<String>, Failure> {
+    // Without runs the selection is refused for that.
+    if warehouse.runs().is_empty() {
+        return Ok(ids.to_vec());
+    }
+    ids.iter().map(|id| complete_id(warehouse, id)).collect()
+}
+
+fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, Failure> {
+    match named(text, warehouse.runs().iter().map(|row| &row.run.id)).as_slice() {
+        [one] => Ok(one.to_string()),
+        [] => {
+            let hidden = warehouse.hidden();
+            let retracted = named(text, hidden.iter().map(|hidden| &hidden.run.id));
+            match hidden.iter().find(|hidden| retracted.contains(&&hidden.run.id)) {
+                Some(hidden) => Err(Failure::new(format!("run `{}` is retracted: {}", hidden.run.id, visible(&hidden.reason)))),
+                None => Err(unknown("run", text, warehouse.runs().iter().map(|row| row.run.id.as_str()))),
+            }
+        }
+        several => {
+            Err(Failure::new(format!("`{}` is the beginning of {} run ids", visible(text), several.len())).with_hint("give more of the id"))
+        }
+    }
+}
+
+/// Returns the ids that `text` names: the one it is, else those it is the beginning of, from four characters on.
+pub(super) fn named<'a>(text: &str, ids: impl Iterator<Item = &'a RunId> + Clone) -> Vec<&'a RunId> {
+    match ids.clone().find(|id| id.as_str() == text) {
+        Some(whole) => vec![whole],
+        None if text.len() < 4 => Vec::new(),
+        None => ids.filter(|id| id.as_str().starts_with(text)).collect(),
+    }
 }
 
 /// An unknown name, with the nearest known one or a few of them.

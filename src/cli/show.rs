@@ -19,6 +19,7 @@ pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> 
     if filter.is_empty() {
         return Err(Failure::new("show needs a run id or a selection").with_hint("`evalreport list --runs` shows the ids"));
     }
+    filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
     selection::check(&warehouse, &filter)?;
     let rows: Vec<_> = warehouse.select(&filter).collect();
     if rows.len() > MAX_RUNS {

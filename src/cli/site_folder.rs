@@ -8,6 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::domain::hex;
+
 use super::failure::Failure;
 use super::settings::shown;
 
@@ -64,7 +66,7 @@ impl SiteFolder {
     /// Writes one file unless it is there with these bytes.
     pub fn write(&mut self, path: &str, bytes: &[u8]) -> Result<(), Failure> {
         let place = self.place(path).ok_or_else(|| Failure::new(format!("a page wants the path `{}`", crate::domain::visible(path))))?;
-        let digest = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let digest = hex(&Sha256::digest(bytes));
         let is_same = self.old.files.get(path) == Some(&digest) && fs::read(&place).is_ok_and(|found| found == bytes);
         if is_same {
             self.kept += 1;

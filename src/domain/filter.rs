@@ -17,7 +17,7 @@ pub struct Filter {
     /// Runs without a time do not match.
     pub since: Option<DateTime<Utc>>,
     pub batch: Option<String>,
-    /// Run ids, or unambiguous beginnings of at least four characters.
+    /// Whole run ids: a tombstone must not reach runs that come later.
     pub ids: Vec<String>,
 }
 
@@ -35,12 +35,8 @@ impl Filter {
             && self.tags.iter().all(|(key, value)| run.tags.get(key) == Some(value))
             && self.since.is_none_or(|since| run.timestamp.is_some_and(|time| time >= since))
             && self.batch.as_ref().is_none_or(|batch| run.batch_id.as_ref() == Some(batch))
-            && (self.ids.is_empty() || self.ids.iter().any(|id| matches_id(id, run.id.as_str())))
+            && (self.ids.is_empty() || self.ids.iter().any(|id| id == run.id.as_str()))
     }
-}
-
-fn matches_id(wanted: &str, id: &str) -> bool {
-    wanted == id || (wanted.len() >= 4 && id.starts_with(wanted))
 }
 
 /// Names that the configuration maps to other names at query time. The stored records keep their own.

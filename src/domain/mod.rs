@@ -1,6 +1,7 @@
 //! The vocabulary: plain data that every layer speaks. No I/O, no clock, no randomness.
 
 mod filter;
+mod hex;
 mod item;
 mod metric;
 mod problem;
@@ -10,6 +11,7 @@ mod text;
 mod usage;
 
 pub use filter::{Aliases, Filter};
+pub use hex::hex;
 pub use item::{ItemKey, ItemKind, ItemOutcome};
 pub use metric::{Direction, Metric, MetricKind, Unit};
 pub use problem::{Problem, Problems};

@@ -35,7 +35,7 @@ pub fn percent_number(share: f64, n: u64) -> String {
 }
 
 fn rounds_to(value: f64, decimals: usize, target: f64) -> bool {
-    format!("{value:.decimals$}").parse::<f64>().is_ok_and(|rounded| rounded.total_cmp(&target).is_eq())
+    format!("{value:.decimals$}").parse::<f64>().is_ok_and(|rounded| (rounded - target).abs() < f64::EPSILON)
 }
 
 /// An estimate with its interval in percent: `52.0 [47.8, 56.2]`, or the value alone.
@@ -104,12 +104,14 @@ pub fn money(usd: f64) -> String {
 }
 
 /// Decimals that show `digits` significant digits of a number below 1.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a magnitude is between 1 and 324")]
 fn significant_decimals(value: f64, digits: usize) -> usize {
     let magnitude = value.abs().log10().floor();
     if magnitude.is_finite() && magnitude < 0.0 { ((-magnitude) as usize + digits - 1).min(12) } else { digits - 1 }
 }
 
 /// A duration: `850 ms`, `12.3 s`, `12m 34s`, `1h 05m`.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "durations are positive, and the cast saturates")]
 pub fn seconds(seconds: f64) -> String {
     if seconds < 0.999_5 {
         return format!("{} ms", fixed(seconds * 1000.0, 0));

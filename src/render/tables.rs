@@ -1,5 +1,7 @@
 //! Views laid out as tables.
 
+use std::collections::BTreeSet;
+
 use crate::domain::Direction;
 use crate::views::{Board, Comparison, Entry, Overall, Pooling, RunLine, RunPage, SuiteBoard, SuiteLine, Winner};
 
@@ -36,6 +38,7 @@ pub fn comparison(comparison: &Comparison) -> Table {
     }
     let sentences = words::summary_sentences(comparison);
     table.notes.push(format!("Summary: {}", sentences.join(" ")));
+    table.instead.push(("Evidence".to_owned(), evidence_note(comparison)));
     for row in &comparison.rows {
         let intervals: Vec<String> = labels
             .iter()
@@ -72,6 +75,20 @@ pub fn comparison(comparison: &Comparison) -> Table {
         table.notes.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));
     }
     table
+}
+
+/// Says the Evidence column in a sentence, for widths that have no room for it.
+fn evidence_note(comparison: &Comparison) -> String {
+    let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
+    for row in &comparison.rows {
+        let evidence = words::evidence(&row.evidence);
+        match kinds.iter_mut().find(|(kind, _)| *kind == evidence) {
+            Some((_, labels)) => labels.push(&row.metric.label),
+            None => kinds.push((evidence, vec![&row.metric.label])),
+        }
+    }
+    let parts: Vec<String> = kinds.iter().map(|(evidence, labels)| format!("{evidence} ({})", labels.join(", "))).collect();
+    format!("Evidence: {}.", parts.join("; "))
 }
 
 /// Many arms: one row each, ordered as the views have them.
@@ -122,8 +139,7 @@ pub fn suite_board(board: &SuiteBoard) -> Table {
     table.left("Model", 0);
     table.right("Pass rate % [95% CI]", 0);
     table.right("Passed", 3);
-    table.right("n", 0);
-    table.right("Missing", 4);
+    table.left("n", 0);
     table.right("Runs", 2);
     table.right("Cost", 1);
     table.right("Cost/solved", 3);
@@ -153,8 +169,7 @@ fn entry_cells(place: u64, entry: &Entry, board: &SuiteBoard) -> Vec<String> {
             |rate| if rate.is_stated() { format!("{} stated", format::estimate(rate)) } else { format::estimate(rate) },
         ),
         rate.and_then(|rate| Some(format!("{}/{}", format::integer(rate.passed?), format::integer(rate.total?)))).unwrap_or_default(),
-        rate.map_or_else(String::new, |rate| format!("{} {}", format::integer(rate.n), rate.n_of)),
-        rate.filter(|rate| rate.missing > 0).map_or_else(String::new, |rate| format::integer(rate.missing)),
+        rate.map_or_else(String::new, words::basis),
         format::integer(entry.runs),
         entry.cost.as_ref().map_or_else(|| "unknown".to_owned(), words::money),
         entry.cost_per_solved_usd.map_or_else(String::new, format::money),
@@ -177,12 +192,10 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         let attempts = if board.attempts > 1 { format!(", up to {} attempts at each", board.attempts) } else { String::new() };
         notes.push(format!("{} items{attempts}.", format::integer(board.items)));
     }
-    let mut methods: Vec<&str> =
+    let methods: BTreeSet<&str> =
         board.entries.iter().filter_map(|entry| entry.pass_rate.as_ref()).map(|rate| words::method(rate.method)).collect();
-    methods.sort_unstable();
-    methods.dedup();
     if !methods.is_empty() {
-        notes.push(format!("Intervals: {}.", methods.join("; ")));
+        notes.push(format!("Intervals: {}.", methods.into_iter().collect::<Vec<_>>().join("; ")));
     }
     notes.push("Order is by the numbers shown; neighbours whose intervals overlap may well be equal.".to_owned());
     notes

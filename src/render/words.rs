@@ -90,7 +90,8 @@ pub fn winner(comparison: &Comparison, row: &ComparisonRow) -> String {
             Some(delta) => format!("{} ({})", names[*arm], self::delta(*delta)),
             None => names[*arm].clone(),
         },
-        Winner::Tie => "tie".to_owned(),
+        Winner::Tie { arms } if arms.len() < comparison.arms.len() => format!("tie of {}", arms.len()),
+        Winner::Tie { .. } => "tie".to_owned(),
         Winner::NotAvailable => match row.metric.direction {
             crate::domain::Direction::None => "–".to_owned(),
             crate::domain::Direction::Up | crate::domain::Direction::Down => "n/a".to_owned(),
@@ -198,10 +199,11 @@ pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Ve
                     let price = price(comparison, *arm, *over);
                     sentences.push(format!("{} passes more {what}{rates}{behind}{price}.", names[*arm]));
                 }
-                Winner::Tie => sentences.push(format!(
-                    "The leading arms pass the same share of {what}{}.",
-                    rate(0).map_or_else(String::new, |rate| format!(" ({rate})"))
-                )),
+                Winner::Tie { arms } => {
+                    let tied: Vec<String> = arms.iter().map(|arm| names[*arm].clone()).collect();
+                    let share = arms.first().and_then(|arm| rate(*arm)).map_or_else(String::new, |rate| format!(" ({rate})"));
+                    sentences.push(format!("{} pass the same share of {what}{share}.", listed(&tied)));
+                }
                 Winner::NotAvailable => sentences.push(format!("No leader on {what}: an arm has no completed run or no value.")),
             }
             sentences.push(match &row.evidence {

@@ -102,6 +102,11 @@ impl<'a> ItemLine<'a> {
     }
 }
 
+/// Appends the line that a journal holds for the outcome, with its line break.
+pub fn write_line(outcome: &ItemOutcome, line: &mut String) {
+    write_item_line(outcome, false, line);
+}
+
 /// Appends the outcome's line and its line break. `with_run` for files that hold several runs.
 pub(super) fn write_item_line(outcome: &ItemOutcome, with_run: bool, line: &mut String) {
     line.push('{');

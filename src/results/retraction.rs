@@ -70,7 +70,7 @@ impl Retractions {
         });
         match read {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                problems.push(Problem::in_file(&name, format!("cannot read: {error}")))
+                problems.push(Problem::in_file(&name, format!("cannot read: {error}")));
             }
             _ => {}
         }

@@ -3,6 +3,7 @@
 /// The quantile at `level` by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996).
 ///
 /// Undefined for an empty sample, a value that is not finite, and a level outside [0, 1].
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the place lies between 0 and the last index")]
 pub fn quantile(values: &[f64], level: f64) -> Option<f64> {
     if values.is_empty() || !(0.0..=1.0).contains(&level) || values.iter().any(|value| !value.is_finite()) {
         return None;

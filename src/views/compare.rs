@@ -61,8 +61,8 @@ pub enum Winner {
         #[serde(skip_serializing_if = "Option::is_none")]
         delta: Option<Delta>,
     },
-    /// All shown values are equal.
-    Tie,
+    /// The best shown value is that of several arms, by their indices.
+    Tie { arms: Vec<usize> },
     /// A value is missing, the leading arm has no run that completed, or the metric has no better side.
     NotAvailable,
 }
@@ -280,7 +280,7 @@ fn winner(metric: &Metric, cells: &[Cell], arms: &[ArmRuns<'_>]) -> Winner {
         return Winner::NotAvailable;
     }
     if values[leader].total_cmp(&values[second]).is_eq() {
-        return Winner::Tie;
+        return Winner::Tie { arms: (0..values.len()).filter(|arm| values[*arm].total_cmp(&values[leader]).is_eq()).collect() };
     }
     let (won, lost) = (values[leader], values[second]);
     let delta = match metric.unit {

@@ -178,9 +178,6 @@ pub fn suite_lines(warehouse: &Warehouse, filter: &Filter) -> Vec<SuiteLine> {
     for row in warehouse.select(filter) {
         suites.entry(&row.run.suite).or_default().push(&row.run);
     }
-    fn distinct<'a, T: Ord>(runs: &[&'a Run], of: impl Fn(&'a Run) -> T) -> Vec<T> {
-        runs.iter().map(|run| of(run)).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
-    }
     suites
         .into_iter()
         .map(|(suite, runs)| SuiteLine {
@@ -194,6 +191,10 @@ pub fn suite_lines(warehouse: &Warehouse, filter: &Filter) -> Vec<SuiteLine> {
             newest: runs.iter().filter_map(|run| run.timestamp).max(),
         })
         .collect()
+}
+
+fn distinct<'a, T: Ord>(runs: &[&'a Run], of: impl Fn(&'a Run) -> T) -> Vec<T> {
+    runs.iter().map(|run| of(run)).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }
 
 /// Says one run in a line.

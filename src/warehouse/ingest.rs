@@ -307,7 +307,7 @@ impl Merge {
         for block in parsed.blocks {
             problems.extend(block.problems.into_iter().map(|(line, message)| Problem::at_line(&shown, first_line + line, message)));
             first_line += block.lines;
-            let runs: Vec<u32> = block.runs.texts.iter().map(|run| self.runs.intern(run)).collect();
+            let runs: Vec<u32> = block.runs.names.iter().map(|run| self.runs.intern(run)).collect();
             let keys: Vec<u32> = block
                 .keys
                 .entries
@@ -351,7 +351,7 @@ impl Merge {
             item: entry.key.item,
             cluster: entry.cluster,
         });
-        Snapshot { headers: Vec::new(), items: Vec::new(), run_ids: self.runs.texts, keys: keys.collect(), item_sets: self.item_sets }
+        Snapshot { headers: Vec::new(), items: Vec::new(), run_ids: self.runs.names, keys: keys.collect(), item_sets: self.item_sets }
     }
 }
 

@@ -9,20 +9,20 @@ use crate::domain::{ItemKey, ItemKind};
 /// Numbers every distinct text in the order of first sight.
 #[derive(Default)]
 pub(super) struct Texts {
-    pub texts: Vec<String>,
+    pub names: Vec<String>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
 impl Texts {
     pub fn intern(&mut self, text: &str) -> u32 {
-        let Self { texts, index, hasher } = self;
+        let Self { names, index, hasher } = self;
         let hash = hasher.hash_one(text);
-        let next = number(texts.len());
+        let next = number(names.len());
         let found =
-            *index.entry(hash, |id| texts[*id as usize] == text, |id| hasher.hash_one(texts[*id as usize].as_str())).or_insert(next).get();
+            *index.entry(hash, |id| names[*id as usize] == text, |id| hasher.hash_one(names[*id as usize].as_str())).or_insert(next).get();
         if found == next {
-            texts.push(text.to_owned());
+            names.push(text.to_owned());
         }
         found
     }

@@ -1,7 +1,7 @@
 //! Item lines in columns of numbers: what one block of text or one file gives.
 
 use crate::domain::{ItemStatus, RunId};
-use crate::results::ItemLine;
+use crate::results::{ItemLine, MAX_LINE_BYTES};
 
 use super::intern::{Keys, Texts, number};
 use super::open::ItemTotals;
@@ -49,6 +49,11 @@ impl Block {
             block.lines += 1;
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if line.trim_ascii().is_empty() {
+                continue;
+            }
+            if line.len() >= MAX_LINE_BYTES {
+                // Not parsed: its end may not have been read.
+                block.problem(index, format!("line is longer than the {MAX_LINE_BYTES} bytes that are read of one"));
                 continue;
             }
             let item = match ItemLine::parse(line) {

@@ -1,6 +1,6 @@
 //! Opening the stores: scan, ingest what is new, merge by id, hide what was retracted.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Aliases, Filter, ItemKind, ItemStatus, Problem, Run, RunId};
+use crate::domain::{Aliases, Filter, ItemKind, ItemStatus, Problem, Run, RunId, hex};
 use crate::results::{Contents, ItemLine, Retractions, Store, parse_header, scan, to_json};
 
 use super::ingest::{self, ItemFile, path_text};
@@ -138,7 +138,13 @@ pub struct Warehouse {
 impl Warehouse {
     /// Reads what changed since the last time. Never fails: what cannot be read is a problem, and the rest goes on.
     pub fn open(options: &Options, progress: &Progress) -> Self {
-        let stores: Vec<Store> = options.stores.iter().map(Store::at).collect();
+        let mut stores: Vec<Store> = Vec::with_capacity(options.stores.len());
+        for store in options.stores.iter().map(Store::at) {
+            // A store that is given twice is one store.
+            if !stores.contains(&store) {
+                stores.push(store);
+            }
+        }
         let mut contents: Vec<Contents> = stores.iter().map(scan).collect();
         contents.push(Contents::of_files(&options.files));
         let mut problems: Vec<Problem> = contents.iter_mut().flat_map(|contents| std::mem::take(&mut contents.problems)).collect();
@@ -172,7 +178,7 @@ impl Warehouse {
         warehouse
     }
 
-    /// Fills in the runs: the first of each id stands.
+    /// Fills in the runs: the first of each id stands. In one store a second one is a problem; another store may hold a copy.
     fn merge_runs(&mut self, contents: &[Contents], retractions: &Retractions) {
         let item_units: HashMap<&str, u32> = self.snapshot.items.iter().zip(0..).map(|(unit, index)| (unit.path.as_str(), index)).collect();
         let mut items_of_header: HashMap<String, String> = HashMap::new();
@@ -181,6 +187,14 @@ impl Warehouse {
             let sealed = contents.sealed.iter().filter_map(|pair| Some((&pair.runs, pair.items.as_ref()?)));
             items_of_header.extend(own.chain(sealed).map(|(header, items)| (path_text(header), path_text(items))));
         }
+        let store_of: HashMap<String, usize> = contents
+            .iter()
+            .enumerate()
+            .flat_map(|(store, contents)| {
+                let own = contents.headers.iter().map(|header| &header.path);
+                own.chain(contents.sealed.iter().map(|pair| &pair.runs)).map(move |path| (path_text(path), store))
+            })
+            .collect();
         let run_numbers: HashMap<&str, u32> = self.snapshot.run_ids.iter().zip(0..).map(|(id, number)| (id.as_str(), number)).collect();
         let parsed: Vec<(usize, Run)> = self
             .snapshot
@@ -196,16 +210,20 @@ impl Warehouse {
             let path = &self.snapshot.headers[unit].path;
             if let Some(first) = first_of.get(&run.id) {
                 let first = &self.snapshot.headers[*first].path;
-                self.problems.push(
-                    Problem::in_file(
-                        crate::domain::visible(path),
-                        format!("duplicate id `{}`, also in {}", run.id, crate::domain::visible(first)),
-                    )
-                    .with_hint("the first one is used"),
-                );
+                if store_of.get(path) == store_of.get(first) {
+                    self.problems.push(
+                        Problem::in_file(
+                            crate::domain::visible(path),
+                            format!("duplicate id `{}`, also in {}", run.id, crate::domain::visible(first)),
+                        )
+                        .with_hint("the first one is used"),
+                    );
+                }
                 continue;
             }
             first_of.insert(run.id.clone(), unit);
+            // A tombstone may use a run's own names or those it is shown under.
+            let reason_before = retractions.reason(&run).map(str::to_owned);
             self.aliases.apply(&mut run);
             let unit = items_of_header.get(path).and_then(|items| item_units.get(items.as_str())).copied();
             let number = run_numbers.get(run.id.as_str()).copied();
@@ -217,11 +235,15 @@ impl Warehouse {
                 self.unit_of.insert(run.id.clone(), unit);
                 self.run_numbers.insert(run.id.clone(), number);
             }
-            match retractions.reason(&run) {
-                Some(reason) => self.hidden.push(Hidden { reason: reason.to_owned(), run }),
+            match reason_before.or_else(|| retractions.reason(&run).map(str::to_owned)) {
+                Some(reason) => self.hidden.push(Hidden { reason, run }),
                 None => self.runs.push(RunRow { run, items: totals }),
             }
         }
+        // Outcomes are read where their run stands, and not again from a copy. Files and units have the same order.
+        let standing: HashSet<u32> = self.unit_of.values().copied().collect();
+        let mut units = 0..;
+        self.files.retain(|_| units.next().is_some_and(|unit| standing.contains(&unit)));
         let order = |run: &Run| (run.suite.clone(), run.timestamp, run.id.clone());
         self.runs.sort_by_cached_key(|row| order(&row.run));
         self.hidden.sort_by_cached_key(|hidden| order(&hidden.run));
@@ -243,7 +265,8 @@ impl Warehouse {
 
     /// Says whether the item files hold lines of runs that are not shown.
     pub(super) fn hides_some(&self) -> bool {
-        !self.hidden.is_empty() || self.runs.len() < self.unit_of.len()
+        let held: usize = self.snapshot.items.iter().map(|unit| unit.totals.len()).sum();
+        !self.hidden.is_empty() || self.unit_of.len() < held
     }
 
     /// Returns where Parquet segments are kept: in the cache, or for the life of this value in a folder of their own.
@@ -321,7 +344,6 @@ impl Warehouse {
             .collect();
         items.sort();
         // Aliases can give two keys one name: they become one item.
-        const ABSENT: u32 = u32::MAX;
         let mut index_of = vec![ABSENT; keys.len()];
         let mut merged: Vec<MatrixItem> = Vec::with_capacity(items.len());
         for (item, number) in items {
@@ -377,7 +399,7 @@ impl Warehouse {
                 hasher.update(row.statuses.iter().map(|status| super::snapshot::status_byte(*status)).collect::<Vec<u8>>());
             }
         }
-        super::segment::hex(&hasher.finalize())
+        hex(&hasher.finalize())
     }
 
     /// Writes what was learnt for the next command. A cache that cannot be written costs time, nothing else.
@@ -388,6 +410,9 @@ impl Warehouse {
         }
     }
 }
+
+/// No item of the matrix.
+const ABSENT: u32 = u32::MAX;
 
 /// Picks the kind of item that the pass rate is about: questions, else shared tests, else criteria, else checks.
 fn headline<'a>(present: impl Iterator<Item = (ItemKind, &'a str)>) -> Option<ItemKind> {
@@ -413,5 +438,5 @@ fn snapshot_name(stores: &[PathBuf]) -> String {
         name.push_str(&path_text(&path));
         name.push('\n');
     }
-    format!("snapshot-{}", &super::segment::digest(name.as_bytes())[..16])
+    format!("snapshot-{}", &hex(&Sha256::digest(name.as_bytes()))[..16])
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use polars::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{ItemKind, ItemOutcome, ItemStatus, RunId};
+use crate::domain::{ItemKind, ItemOutcome, ItemStatus, RunId, hex};
 use crate::results::ItemLine;
 
 use super::ingest::{ItemFile, each_item_line, path_text};
@@ -24,17 +24,6 @@ const GROUP_BYTES: u64 = 64 << 20;
 const COMPRESSION_RATIO: u64 = 20;
 /// Rows held in memory at once while a segment is written.
 const ROW_GROUP: usize = 1 << 18;
-
-/// Returns the SHA-256 of `bytes` in lower-case hex.
-pub(super) fn digest(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-/// Lower-case hex.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
-}
 
 /// Returns the segments that hold the files' lines, making those that are missing or damaged.
 pub(super) fn segments(files: &[ItemFile], folder: &Path) -> Result<Vec<PathBuf>, SqlError> {
@@ -63,7 +52,7 @@ fn segment(group: &[(&ItemFile, Stamp)], folder: &Path) -> Result<PathBuf, SqlEr
     for (file, stamp) in group {
         name.push_str(&format!("\n{}\t{stamp:?}", path_text(&file.path)));
     }
-    let path = folder.join(format!("{}.parquet", &digest(name.as_bytes())[..32]));
+    let path = folder.join(format!("{}.parquet", &hex(&Sha256::digest(name.as_bytes()))[..32]));
     let sum_path = path.with_extension("sha256");
     let is_good = fs::read_to_string(&sum_path).is_ok_and(|sum| file_digest(&path).is_ok_and(|found| found == sum));
     if !is_good {

@@ -43,8 +43,7 @@ impl Pager {
 }
 
 pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
-    let mut runs: Vec<&RunLine> = overview.suites.iter().flat_map(|suite| &suite.runs).collect();
-    runs.sort_by(|left, right| (&left.suite, &left.arm, &left.id).cmp(&(&right.suite, &right.arm, &right.id)));
+    let runs = overview.runs_by_name();
     let name = |page: u64| if page == 1 { "index.html".to_owned() } else { format!("p{page:04}.html") };
     let chunks: Vec<&[&RunLine]> = if runs.is_empty() { vec![&[]] } else { runs.chunks(PER_PAGE).collect() };
     let count = chunks.len() as u64;

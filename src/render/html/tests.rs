@@ -61,15 +61,19 @@ fn entry(arm: Arm, passed: u64, total: u64) -> Entry {
     Entry {
         arm,
         runs: 3,
-        excluded_runs: u64::from(passed % 2 == 0),
+        excluded_runs: u64::from(passed.is_multiple_of(2)),
         failed_runs: passed % 3,
         pass_rate: Some(estimate(passed, total, 0.04)),
-        cost: (passed % 5 != 0).then(|| Money { usd: cost, is_lower_bound: passed % 4 == 0, coverage: Coverage { known: 2, runs: 3 } }),
-        cost_per_solved_usd: (passed % 5 != 0 && passed % 4 != 0).then(|| cost / passed as f64),
+        cost: (!passed.is_multiple_of(5)).then_some(Money {
+            usd: cost,
+            is_lower_bound: passed.is_multiple_of(4),
+            coverage: Coverage { known: 2, runs: 3 },
+        }),
+        cost_per_solved_usd: (!passed.is_multiple_of(5) && !passed.is_multiple_of(4)).then(|| cost / passed as f64),
         tokens: Some(figure(120_000.0 + passed as f64)),
         duration: Some(Spread { median: 300.0 + passed as f64, p90: Some(900.0), coverage: Coverage { known: 3, runs: 3 } }),
         scores: BTreeMap::from([("fulfilment".to_owned(), figure(71.25))]),
-        disagreeing_runs: u64::from(passed % 7 == 0),
+        disagreeing_runs: u64::from(passed.is_multiple_of(7)),
         newest: day(1 + u32::try_from(passed % 20).unwrap_or(0)),
     }
 }
