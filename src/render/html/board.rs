@@ -101,13 +101,13 @@ pub(super) fn samples(grid: &mut Grid, estimates: &[Option<&Estimate>], sort: So
     let mut words: Vec<&str> = estimates.iter().flatten().map(|estimate| estimate.n_of).collect();
     words.dedup();
     let shared = if let [one] = words.as_slice() { *one } else { "" };
-    let cell = |estimate: &Option<&Estimate>| {
+    let cell = |estimate: Option<&Estimate>| {
         let Some(estimate) = estimate else { return Cell::unknown("unknown") };
         let n = format::integer(estimate.n);
         let text = if shared.is_empty() { format!("{n} {}", one_or_many(estimate.n, estimate.n_of)) } else { n };
         Cell::number(text, estimate.n as f64)
     };
-    grid.column(Column::new("n", Look::Number, sort).sub(shared), estimates.iter().map(cell).collect::<Vec<Cell>>());
+    grid.column(Column::new("n", Look::Number, sort).sub(shared), estimates.iter().copied().map(cell).collect::<Vec<Cell>>());
 }
 
 /// The plural it was given, or its singular.

@@ -115,7 +115,7 @@ fn rates(pair: &Comparison, labels: &[String]) -> Option<Grid> {
 fn outcomes(flips: &Flips, labels: &[String]) -> Outcomes {
     let mut grid = Grid::new("outcomes-table", "Outcomes on the items that both have").fits();
     grid.column(
-        Column::new("", Look::Key, Sort::None),
+        Column::new("Items", Look::Key, Sort::None),
         [Cell::head(format!("{} passed", labels[0])), Cell::head(format!("{} did not", labels[0]))],
     );
     grid.column(

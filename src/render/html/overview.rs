@@ -40,7 +40,7 @@ struct Summary {
 pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let path = "index.html";
     let context = &overview.context;
-    let title = format!("{}: which approach wins?", context.title);
+    let title = format!("{} · overview", context.title);
     let shell = Shell::new(
         context,
         &plan.assets,
@@ -60,7 +60,8 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
 fn summary(number: usize, suite: &OverviewSuite, place: &SuitePlace) -> Summary {
     let (mark, sentences) = verdict(suite);
     let arms = suite.board.entries.len();
-    let caption = if arms > TOP { format!("The first {TOP} of {arms} arms by pass rate") } else { "Arms by pass rate".to_owned() };
+    let shown = if arms > TOP { format!("the first {TOP} of {arms} arms by pass rate") } else { "arms by pass rate".to_owned() };
+    let caption = format!("{}: {shown}", place.label);
     let notes = if arms == 0 { Vec::new() } else { board::notes(&suite.board) };
     let common = board::common(&suite.board).into_iter();
     Summary {

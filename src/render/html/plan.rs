@@ -75,6 +75,10 @@ impl SuitePlace {
         format!("suites/{}/index.html", self.segment)
     }
 
+    pub fn pairs_path(&self) -> String {
+        format!("compare/{}/index.html", self.segment)
+    }
+
     /// Returns the name, without extension, of what belongs to a pair.
     pub fn pair_stem(&self, pair: &Comparison) -> Option<String> {
         let [first, second] = pair.arms.as_slice() else { return None };
