@@ -132,8 +132,7 @@ fn group_name(suite: &str, version: Option<&str>, source: Option<&str>) -> Strin
 
 /// Lays out one suite's board.
 pub fn suite_board(board: &SuiteBoard) -> Table {
-    let mut table =
-        Table::new(format!("Leaderboard: {}", group_name(&board.suite, board.suite_version.as_deref(), board.source.as_deref())));
+    let mut table = Table::new(format!("Leaderboard: {}", group_name(&board.suite, board.suite_version.as_deref(), None)));
     table.right("#", 0);
     table.left("Approach", 0);
     table.left("Model", 0);
@@ -196,6 +195,11 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         board.entries.iter().filter_map(|entry| entry.pass_rate.as_ref()).map(|rate| words::method(rate.method)).collect();
     if !methods.is_empty() {
         notes.push(format!("Intervals: {}.", methods.into_iter().collect::<Vec<_>>().join("; ")));
+    }
+    match board.sources.as_slice() {
+        [] => {}
+        [one] => notes.push(format!("From {one}.")),
+        several => notes.push(format!("Runs from {} sources are pooled: {}.", several.len(), listed(several))),
     }
     notes.push("Order is by the numbers shown; neighbours whose intervals overlap may well be equal.".to_owned());
     notes

@@ -112,8 +112,10 @@ fn about(suite: &OverviewSuite) -> String {
     if suite.board.attempts > 1 {
         parts.push(format!("up to {} attempts at each", format::integer(u64::from(suite.board.attempts))));
     }
-    if let Some(source) = &suite.board.source {
-        parts.push(format!("from {source}"));
+    match suite.board.sources.as_slice() {
+        [] => {}
+        [source] => parts.push(format!("from {source}")),
+        several => parts.push(format!("pooled from {} sources", format::integer(several.len() as u64))),
     }
     parts.join(", ")
 }

@@ -142,8 +142,10 @@ fn facts(suite: &OverviewSuite) -> Vec<Fact> {
     if let Some(version) = &board.suite_version {
         facts.push(Fact { label: "Version of the suite", text: Text::from(version.chars().take(16).collect::<String>()) });
     }
-    if let Some(source) = &board.source {
-        facts.push(Fact { label: "Source", text: Text::new(source) });
+    match board.sources.as_slice() {
+        [] => {}
+        [source] => facts.push(Fact { label: "Source", text: Text::new(source) }),
+        several => facts.push(Fact { label: "Sources, pooled", text: Text::new(&several.join(", ")) }),
     }
     if let Some(newest) = board.entries.iter().filter_map(|entry| entry.newest).max() {
         facts.push(Fact { label: "Newest run", text: Text::from(format::date(&newest)) });

@@ -177,7 +177,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         board: SuiteBoard {
             suite: name.to_owned(),
             suite_version: version.map(str::to_owned),
-            source: None,
+            sources: Vec::new(),
             items: 500,
             attempts: 2,
             score_columns: vec![ScoreColumn { metric: "fulfilment".to_owned(), unit: Unit::Points, direction: Direction::Up }],
