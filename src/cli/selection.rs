@@ -80,19 +80,22 @@ pub(super) fn complete_ids(warehouse: &Warehouse, ids: &[String]) -> Result<Vec<
 }
 
 fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, Failure> {
+    let hidden = warehouse.hidden();
+    let retracted = |ids: &[&RunId]| {
+        let one = hidden.iter().find(|hidden| ids.contains(&&hidden.run.id))?;
+        Some(Failure::new(format!("run `{}` is retracted: {}", one.run.id, visible(&one.reason))))
+    };
+    // A whole id is that run, also where it is hidden and begins the id of another.
+    let whole: Vec<&RunId> = hidden.iter().map(|hidden| &hidden.run.id).filter(|id| id.as_str() == text).collect();
+    if let Some(failure) = retracted(&whole) {
+        return Err(failure);
+    }
     match named(text, warehouse.runs().iter().map(|row| &row.run.id)).as_slice() {
         [one] => Ok(one.to_string()),
-        [] => {
-            let hidden = warehouse.hidden();
-            let retracted = named(text, hidden.iter().map(|hidden| &hidden.run.id));
-            match hidden.iter().find(|hidden| retracted.contains(&&hidden.run.id)) {
-                Some(hidden) => Err(Failure::new(format!("run `{}` is retracted: {}", hidden.run.id, visible(&hidden.reason)))),
-                None => Err(unknown("run", text, warehouse.runs().iter().map(|row| row.run.id.as_str()))),
-            }
-        }
-        several => {
-            Err(Failure::new(format!("`{}` is the beginning of {} run ids", visible(text), several.len())).with_hint("give more of the id"))
-        }
+        [] => Err(retracted(&named(text, hidden.iter().map(|hidden| &hidden.run.id)))
+            .unwrap_or_else(|| unknown("run", text, warehouse.runs().iter().map(|row| row.run.id.as_str())))),
+        several => Err(Failure::new(format!("`{}` is the beginning of {} run ids", visible(text), several.len()))
+            .with_hint("give more of the id")),
     }
 }
 

@@ -1,3 +1,14 @@
 //! The one integration binary: linking polars is what costs, so it is linked once.
 
 mod architecture;
+mod broken;
+mod cache;
+mod cli;
+mod compare;
+mod doctor;
+mod import;
+mod leaderboard;
+mod schema;
+mod sql_export;
+mod store;
+mod support;
