@@ -94,8 +94,9 @@ fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, Failure> {
         [one] => Ok(one.to_string()),
         [] => Err(retracted(&named(text, hidden.iter().map(|hidden| &hidden.run.id)))
             .unwrap_or_else(|| unknown("run", text, warehouse.runs().iter().map(|row| row.run.id.as_str())))),
-        several => Err(Failure::new(format!("`{}` is the beginning of {} run ids", visible(text), several.len()))
-            .with_hint("give more of the id")),
+        several => {
+            Err(Failure::new(format!("`{}` is the beginning of {} run ids", visible(text), several.len())).with_hint("give more of the id"))
+        }
     }
 }
 

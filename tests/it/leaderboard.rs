@@ -64,7 +64,11 @@ fn every_order_puts_the_best_first_and_the_unknown_last() {
 
 #[test]
 fn equal_arms_stand_by_name() {
-    let project = Project::with(&[counts("1", "s", "z", 1, 2, json!({})), counts("2", "s", "a", 2, 4, json!({})), counts("3", "s", "k", 1, 2, json!({}))]);
+    let project = Project::with(&[
+        counts("1", "s", "z", 1, 2, json!({})),
+        counts("2", "s", "a", 2, 4, json!({})),
+        counts("3", "s", "k", 1, 2, json!({})),
+    ]);
     assert_eq!(approaches(&entries(&project, &[])), ["a", "k", "z"]);
 }
 
@@ -171,7 +175,10 @@ fn own_tests_and_functional_tests_are_not_the_pass_rate() {
         line["evaluator"] = json!(evaluator);
         line
     };
-    project.items("a-1", &[test("t1", "fail"), test("t2", "pass"), by("own_tests", "o1"), by("own_tests", "o2"), by("functional_tests", "f1")]);
+    project.items(
+        "a-1",
+        &[test("t1", "fail"), test("t2", "pass"), by("own_tests", "o1"), by("own_tests", "o2"), by("functional_tests", "f1")],
+    );
     assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("Passed"), ["1/2"]);
 }
 
@@ -203,7 +210,8 @@ fn suites() -> Project {
 fn macro_and_micro_means_differ() {
     let project = suites();
     // Macro: a (0.9 + 0.1) / 2 = 50 %, b (0.5 + 0.9) / 2 = 70 %. Micro: a 91 of 110 = 82.7 %, b 59 of 110 = 53.6 %.
-    for (mean, order, rates) in [("macro", ["b", "a", "c"], [0.7, 0.5, 1.0]), ("micro", ["a", "b", "c"], [91.0 / 110.0, 59.0 / 110.0, 1.0])] {
+    for (mean, order, rates) in [("macro", ["b", "a", "c"], [0.7, 0.5, 1.0]), ("micro", ["a", "b", "c"], [91.0 / 110.0, 59.0 / 110.0, 1.0])]
+    {
         let json = project.run(["leaderboard", "--overall", mean, "--format", "json"]).json();
         let entries = json["overall"]["entries"].as_array().expect("entries").clone();
         assert_eq!(approaches(&entries), order, "{mean}: fewer suites stand last");
@@ -260,8 +268,11 @@ fn filters_narrow_the_runs() {
     ];
     for (arguments, expected) in cases {
         assert_eq!(approaches(&entries(&project, arguments)), expected, "{arguments:?}");
-        let listed = project.run(["list", "--runs", "--suite", "s", "--format", "csv"].iter().chain(arguments.iter().filter(|one| **one != "s")).copied());
-        let mut names: Vec<String> = listed.rows().into_iter().filter(|row| row["Suite"] == "s").map(|row| row["Approach"].clone()).collect();
+        // `list` has the same filters, and no suites by position.
+        let options = arguments.strip_prefix(&["s"]).unwrap_or(arguments);
+        let listed = project.run(["list", "--runs", "--format", "csv"].iter().chain(options).copied());
+        let mut names: Vec<String> =
+            listed.rows().into_iter().filter(|row| row["Suite"] == "s").map(|row| row["Approach"].clone()).collect();
         names.sort();
         assert_eq!(names, expected, "list {arguments:?}");
     }

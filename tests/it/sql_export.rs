@@ -23,12 +23,28 @@ fn project() -> Project {
 fn the_four_tables_answer() {
     let project = project();
     for (query, columns, rows) in [
-        ("select run_id, suite from runs order by run_id", json!(["run_id", "suite"]), json!([["run-1", "quiz"], ["run-2", "quiz"], ["run-3", "other"]])),
-        ("SELECT status, count(*) AS n FROM items GROUP BY status ORDER BY status", json!(["status", "n"]), json!([["fail", 1], ["infra", 1], ["pass", 1]])),
+        (
+            "select run_id, suite from runs order by run_id",
+            json!(["run_id", "suite"]),
+            json!([["run-1", "quiz"], ["run-2", "quiz"], ["run-3", "other"]]),
+        ),
+        (
+            "SELECT status, count(*) AS n FROM items GROUP BY status ORDER BY status",
+            json!(["status", "n"]),
+            json!([["fail", 1], ["infra", 1], ["pass", 1]]),
+        ),
         ("select metric, value, unit from scores", json!(["metric", "value", "unit"]), json!([["quality", 71.5, "points"]])),
-        ("select cost_usd, total_tokens from usage order by run_id", json!(["cost_usd", "total_tokens"]), json!([[0.5, 100], [null, null], [null, null]])),
+        (
+            "select cost_usd, total_tokens from usage order by run_id",
+            json!(["cost_usd", "total_tokens"]),
+            json!([[0.5, 100], [null, null], [null, null]]),
+        ),
         ("select count(*) as n from runs", json!(["n"]), json!([[3]])),
-        ("select r.approach, count(*) as n from items i join runs r on r.run_id = i.run_id group by r.approach order by n", json!(["approach", "n"]), json!([["=b", 1], ["a", 2]])),
+        (
+            "select r.approach, count(*) as n from items i join runs r on r.run_id = i.run_id group by r.approach order by n",
+            json!(["approach", "n"]),
+            json!([["=b", 1], ["a", 2]]),
+        ),
         ("with passed as (select * from items where status = 'pass') select run_id from passed", json!(["run_id"]), json!([["run-1"]])),
         ("select run_id from runs where cost_usd is null limit 1", json!(null), json!(null)),
     ] {

@@ -81,7 +81,8 @@ fn saving_races_have_one_winner() {
 fn a_plan_is_written_before_its_runs_and_never_changed() {
     let project = Project::with(&[result("run-1", "s", "a", json!({"batch_id": "b1"})), result("run-2", "s", "a", json!({}))]);
     let store = store(&project);
-    let arm = PlannedArm { suite: "s".into(), suite_version: Some("abc".into()), approach: "a".into(), model: "m".into(), seeds: vec![1, 2] };
+    let arm =
+        PlannedArm { suite: "s".into(), suite_version: Some("abc".into()), approach: "a".into(), model: "m".into(), seeds: vec![1, 2] };
     let mut batch = Batch { id: "b1".into(), created: "2026-01-01T00:00:00Z".into(), arms: vec![arm] };
     batch.save(&store).expect("the first save");
     let path = store.batches_dir().join("b1.json");
