@@ -1,6 +1,7 @@
 //! The driver: a temporary project, files in it, and the binary run in it.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -60,8 +61,7 @@ impl Project {
 
     /// Puts items of a run into the store, one a line.
     pub fn items(&self, run: &str, items: &[Value]) -> &Self {
-        let lines: String = items.iter().map(|item| format!("{item}\n")).collect();
-        self.file(&format!("results/{run}/items.jsonl"), lines)
+        self.file(&format!("results/{run}/items.jsonl"), lines(items))
     }
 
     /// Copies a file of `tests/fixtures`.
@@ -173,4 +173,9 @@ pub fn question(item: &str, attempt: u32, status: &str) -> Value {
 /// An outcome of a shared test.
 pub fn test(item: &str, status: &str) -> Value {
     json!({"item": item, "kind": "test", "evaluator": "shared_tests", "attempt": 1, "revision": 0, "status": status})
+}
+
+/// One value a line.
+pub fn lines(values: impl IntoIterator<Item = impl Display>) -> String {
+    values.into_iter().flat_map(|value| [value.to_string(), "\n".to_owned()]).collect()
 }
