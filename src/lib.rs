@@ -17,9 +17,9 @@
 //! | --- | --- | --- | --- |
 //! | 0 | [`domain`] | the vocabulary as plain data; no I/O, clock or randomness | nothing of ours |
 //! | 0 | [`stats`] | pure mathematics on slices and counts | nothing of ours |
-//! | 1 | [`document`] | YAML and JSON text into a tree that knows lines and columns; collected problems | domain |
-//! | 1 | [`config`] | `evalreport.yaml` into typed settings | domain, document |
-//! | 1 | [`results`] | the store: layout, wire structs, commit, read, examine; the only writer there | domain |
+//! | 1a | [`document`] | YAML and JSON text into a tree that knows lines and columns; collected problems | domain |
+//! | 1b | [`config`] | `evalreport.yaml` into typed settings | domain, document |
+//! | 1b | [`results`] | the store: layout, wire structs, commit, read, examine; the only writer there | domain |
 //! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, document, results |
 //! | 3 | [`warehouse`] | the only module that names polars: tables, cache, outcome matrices, typed queries | domain, results |
 //! | 4 | [`views`] | what a page or table says, as plain structs | domain, stats, warehouse |

@@ -93,8 +93,8 @@
       var sorter = document.createElement("button");
       sorter.type = "button";
       sorter.className = "sort";
-      while (head.firstChild) sorter.appendChild(head.firstChild);
-      head.appendChild(sorter);
+      head.insertBefore(sorter, head.firstChild);
+      sorter.appendChild(sorter.nextSibling);
       head.setAttribute("aria-sort", "none");
       sorter.addEventListener("click", function () {
         var current = head.getAttribute("aria-sort");

@@ -23,7 +23,7 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     } else {
         selection::check(&warehouse, &filter)?;
     }
-    let title = settings.config.site.title.clone().unwrap_or_else(|| "Which approach wins?".to_owned());
+    let title = settings.config.site.title.clone().unwrap_or_else(|| "evalreport".to_owned());
     let overview = overview(&warehouse, &filter, &title, env!("CARGO_PKG_VERSION"), &warehouse.digest());
     let plan = Plan::new(&overview);
     let mut folder = SiteFolder::open(&arguments.out)?;

@@ -17,13 +17,10 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
     let suites = suite_lines(&warehouse, &filter);
     let retracted = warehouse.hidden().iter().filter(|hidden| filter.matches(&hidden.run)).count();
     let runs = warehouse.select(&filter).count();
-    let mut table = if arguments.runs {
-        // Counts come from the headers: a list needs no outcomes.
-        let matrix = OutcomeMatrix::default();
-        tables::runs(&warehouse.select(&filter).map(|row| run_line(row, &matrix)).collect::<Vec<_>>())
-    } else {
-        tables::suites(&suites)
-    };
+    // Counts come from the headers: a list needs no outcomes.
+    let matrix = OutcomeMatrix::default();
+    let run_lines: Option<Vec<_>> = arguments.runs.then(|| warehouse.select(&filter).map(|row| run_line(row, &matrix)).collect());
+    let mut table = run_lines.as_ref().map_or_else(|| tables::suites(&suites), |lines| tables::runs(lines));
     if retracted > 0 {
         table.notes.push(format!("{} retracted and left out.", output::count(retracted, "run")));
     }
@@ -33,6 +30,7 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
     output::answer(settings, "list", &[table], || ListAnswer {
         suites,
         runs: runs as u64,
+        run_lines,
         retracted: retracted as u64,
         unfinished: warehouse.unfinished() as u64,
     })?;

@@ -18,29 +18,27 @@ pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failur
     if selector.is_empty() {
         return Err(Failure::new("retract needs a run id or a selection").with_hint("`evalreport list --runs` shows the ids"));
     }
+    let reason = arguments.reason.as_deref().unwrap_or_default().trim().to_owned();
+    if reason.is_empty() && !arguments.undo {
+        return Err(Failure::new("the reason is empty").with_hint("say why with --reason TEXT: readers of the site will ask"));
+    }
     let store = settings.store();
-    if arguments.undo {
+    let said = if arguments.undo {
         let (standing, _) = Retractions::load(&store);
         selector.ids = selector.ids.iter().map(|id| whole_id(id, &standing)).collect();
         if !standing.standing.iter().any(|retraction| retraction.selector == selector) {
             return Err(Failure::new("no standing tombstone has this selector")
                 .with_hint(format!("{} lists them", visible(&store.retractions_path().display().to_string()))));
         }
+        "tombstone taken back".to_owned()
     } else {
         let warehouse = settings.open()?;
         selector.ids = selection::complete_ids(&warehouse, &selector.ids)?;
         selection::check(&warehouse, &selector)?;
-        let runs = warehouse.select(&selector).count();
-        output::say(settings, &format!("{} retracted", output::count(runs, "run")));
-    }
-    let reason = arguments.reason.as_deref().unwrap_or_default().trim().to_owned();
-    if reason.is_empty() && !arguments.undo {
-        return Err(Failure::new("the reason is empty").with_hint("say why with --reason TEXT: readers of the site will ask"));
-    }
+        format!("{} retracted", output::count(warehouse.select(&selector).count(), "run"))
+    };
     Retraction { selector, reason, time: Utc::now(), undo: arguments.undo }.append(&store)?;
-    if arguments.undo {
-        output::say(settings, "tombstone taken back");
-    }
+    output::say(settings, &said);
     Ok(exit_code::DONE)
 }
 

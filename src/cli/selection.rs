@@ -92,8 +92,13 @@ fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, Failure> {
     }
     match named(text, warehouse.runs().iter().map(|row| &row.run.id)).as_slice() {
         [one] => Ok(one.to_string()),
-        [] => Err(retracted(&named(text, hidden.iter().map(|hidden| &hidden.run.id)))
-            .unwrap_or_else(|| unknown("run", text, warehouse.runs().iter().map(|row| row.run.id.as_str())))),
+        [] => Err(retracted(&named(text, hidden.iter().map(|hidden| &hidden.run.id))).unwrap_or_else(|| {
+            if text.len() < 4 {
+                Failure::new(format!("no run `{}`", visible(text))).with_hint("the beginning of an id needs at least four characters")
+            } else {
+                unknown("run", text, warehouse.runs().iter().map(|row| row.run.id.as_str()))
+            }
+        })),
         several => {
             Err(Failure::new(format!("`{}` is the beginning of {} run ids", visible(text), several.len())).with_hint("give more of the id"))
         }

@@ -1,7 +1,7 @@
 //! `sql`: one SELECT over the four tables.
 
 use crate::render::table::Table;
-use crate::warehouse::{SqlTable, SqlValue};
+use crate::warehouse::{SqlError, SqlTable, SqlValue};
 
 use super::arguments::{Format, Sql};
 use super::failure::Failure;
@@ -11,8 +11,11 @@ use super::{exit_code, output};
 pub(super) fn run(settings: &Settings, arguments: &Sql) -> Result<u8, Failure> {
     let mut warehouse = settings.open()?;
     let answer = warehouse.sql(&arguments.query).map_err(|error| {
-        Failure::new(crate::domain::visible(&error.to_string()))
-            .with_hint("the tables are runs, items, scores and usage; docs/guide.md lists their columns")
+        let failure = Failure::new(crate::domain::visible(&error.to_string()));
+        match error {
+            SqlError::Failed(_) => failure.with_hint("docs/guide.md lists the columns of runs, items, scores and usage"),
+            SqlError::Syntax(_) | SqlError::Refused(_) | SqlError::Cache { .. } => failure,
+        }
     })?;
     match settings.format {
         Format::Json => output::print(&crate::render::json::document("sql", json(&answer)))?,

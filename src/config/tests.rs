@@ -127,7 +127,7 @@ aliases: {model: {x: x}}
             "c.yaml:14:26: `tasks[0].budget.max_tokens` must not be negative, but is `-5`",
             "c.yaml:14:43: `tasks[0].budget.max_seconds` must not be negative, but is `-0.5`",
             "c.yaml:15:18: `tasks[0].concurrency` must be at least 1",
-            "c.yaml:16:8: unknown key `site.titel` [known keys here: base_url, baseline, default_suite, noindex, title]",
+            "c.yaml:16:8: unknown key `site.titel` [did you mean `title`?]",
             "c.yaml:17:1: unknown key `gates` [did you mean `gate`?]",
             "c.yaml:18:22: `aliases.model.x` is an alias of itself [remove it]",
         ],

@@ -9,6 +9,7 @@ use zip::ZipArchive;
 
 use crate::document::quote;
 use crate::domain::Problem;
+use crate::domain::hex;
 
 use super::rows::Stop;
 
@@ -54,15 +55,6 @@ pub(super) fn hex_digest(parts: &[&[u8]], framed: bool) -> String {
         hasher.update(part);
     }
     hex(&hasher.finalize())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 impl Source {

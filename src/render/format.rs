@@ -9,7 +9,7 @@ use crate::views::{Estimate, Interval};
 const MINUS: char = '\u{2212}';
 
 /// Returns how many decimals of a percentage `n` outcomes can carry: one outcome more or less moves the last digit.
-fn percent_decimals(n: u64) -> usize {
+pub fn percent_decimals(n: u64) -> usize {
     match n {
         0..100 => 0,
         100..10_000 => 1,
@@ -35,7 +35,7 @@ pub fn percent_number(share: f64, n: u64) -> String {
 }
 
 fn rounds_to(value: f64, decimals: usize, target: f64) -> bool {
-    format!("{value:.decimals$}").parse::<f64>().is_ok_and(|rounded| rounded.total_cmp(&target).is_eq())
+    format!("{value:.decimals$}").parse::<f64>().is_ok_and(|rounded| (rounded - target).abs() < f64::EPSILON)
 }
 
 /// An estimate with its interval in percent: `52.0 [47.8, 56.2]`, or the value alone.

@@ -4,7 +4,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
-use crate::views::{Board, Comparison, Overall, RunPage, SuiteLine};
+use crate::views::{Board, Comparison, Overall, RunLine, RunPage, SuiteLine};
 
 /// The answer of a command with the name and version of its shape.
 #[derive(Serialize, JsonSchema)]
@@ -36,7 +36,11 @@ pub struct LeaderboardAnswer {
 #[derive(Serialize, JsonSchema)]
 pub struct ListAnswer {
     pub suites: Vec<SuiteLine>,
+    /// Selected runs.
     pub runs: u64,
+    /// The runs themselves, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_lines: Option<Vec<RunLine>>,
     /// Selected runs that tombstones hide.
     pub retracted: u64,
     /// Runs with a folder but no header: in flight or abandoned.

@@ -24,6 +24,8 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// Sentences that belong under the table.
     pub notes: Vec<String>,
+    /// By a column's name: the sentence that stands in for it where it has no room.
+    pub instead: Vec<(String, String)>,
 }
 
 impl Table {

@@ -1,5 +1,7 @@
 //! Views laid out as tables.
 
+use std::collections::BTreeSet;
+
 use crate::domain::Direction;
 use crate::views::{Board, Comparison, Entry, Overall, Pooling, RunLine, RunPage, SuiteBoard, SuiteLine, Winner};
 
@@ -36,6 +38,7 @@ pub fn comparison(comparison: &Comparison) -> Table {
     }
     let sentences = words::summary_sentences(comparison);
     table.notes.push(format!("Summary: {}", sentences.join(" ")));
+    table.instead.push(("Evidence".to_owned(), evidence_note(comparison)));
     for row in &comparison.rows {
         let intervals: Vec<String> = labels
             .iter()
@@ -72,6 +75,20 @@ pub fn comparison(comparison: &Comparison) -> Table {
         table.notes.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));
     }
     table
+}
+
+/// Says the Evidence column in a sentence, for widths that have no room for it.
+fn evidence_note(comparison: &Comparison) -> String {
+    let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
+    for row in &comparison.rows {
+        let evidence = words::evidence(&row.evidence);
+        match kinds.iter_mut().find(|(kind, _)| *kind == evidence) {
+            Some((_, labels)) => labels.push(&row.metric.label),
+            None => kinds.push((evidence, vec![&row.metric.label])),
+        }
+    }
+    let parts: Vec<String> = kinds.iter().map(|(evidence, labels)| format!("{evidence} ({})", labels.join(", "))).collect();
+    format!("Evidence: {}.", parts.join("; "))
 }
 
 /// Many arms: one row each, ordered as the views have them.
@@ -115,8 +132,7 @@ fn group_name(suite: &str, version: Option<&str>, source: Option<&str>) -> Strin
 
 /// Lays out one suite's board.
 pub fn suite_board(board: &SuiteBoard) -> Table {
-    let mut table =
-        Table::new(format!("Leaderboard: {}", group_name(&board.suite, board.suite_version.as_deref(), board.source.as_deref())));
+    let mut table = Table::new(format!("Leaderboard: {}", group_name(&board.suite, board.suite_version.as_deref(), None)));
     table.right("#", 0);
     table.left("Approach", 0);
     table.left("Model", 0);
@@ -132,7 +148,7 @@ pub fn suite_board(board: &SuiteBoard) -> Table {
     for column in &board.score_columns {
         table.right(&column.metric, 6);
     }
-    table.left("Left out", 5);
+    table.left("Left out", 1);
     for (place, entry) in (1u64..).zip(&board.entries) {
         table.rows.push(entry_cells(place, entry, board));
     }
@@ -175,12 +191,15 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         let attempts = if board.attempts > 1 { format!(", up to {} attempts at each", board.attempts) } else { String::new() };
         notes.push(format!("{} items{attempts}.", format::integer(board.items)));
     }
-    let mut methods: Vec<&str> =
+    let methods: BTreeSet<&str> =
         board.entries.iter().filter_map(|entry| entry.pass_rate.as_ref()).map(|rate| words::method(rate.method)).collect();
-    methods.sort_unstable();
-    methods.dedup();
     if !methods.is_empty() {
-        notes.push(format!("Intervals: {}.", methods.join("; ")));
+        notes.push(format!("Intervals: {}.", methods.into_iter().collect::<Vec<_>>().join("; ")));
+    }
+    match board.sources.as_slice() {
+        [] => {}
+        [one] => notes.push(format!("From {one}.")),
+        several => notes.push(format!("Runs from {} sources are pooled: {}.", several.len(), listed(several))),
     }
     notes.push("Order is by the numbers shown; neighbours whose intervals overlap may well be equal.".to_owned());
     notes

@@ -45,6 +45,9 @@ pub fn table(table: &Table, style: Style) -> String {
         text.push('\n');
     }
     let mut notes = table.notes.clone();
+    let (said, dropped): (Vec<String>, Vec<String>) =
+        dropped.into_iter().partition(|name| table.instead.iter().any(|(column, _)| column == name));
+    notes.extend(table.instead.iter().filter(|(column, _)| said.contains(column)).map(|(_, note)| note.clone()));
     if !dropped.is_empty() {
         notes.push(format!("Left out at this width: {}. A wider terminal or --format csv|json has them.", dropped.join(", ")));
     }

@@ -87,7 +87,10 @@ pub fn winner(comparison: &Comparison, row: &ComparisonRow) -> String {
     let names = labels(comparison);
     match &row.winner {
         Winner::Leads { arm, delta, .. } => match delta {
-            Some(delta) => format!("{} ({})", names[*arm], self::delta(*delta)),
+            Some(delta) => {
+                let n = row.cells.iter().filter_map(|cell| cell.total).max().unwrap_or(0);
+                format!("{} ({})", names[*arm], self::delta(*delta, n))
+            }
             None => names[*arm].clone(),
         },
         Winner::Tie { arms } if arms.len() < comparison.arms.len() => format!("tie of {}", arms.len()),
@@ -99,11 +102,12 @@ pub fn winner(comparison: &Comparison, row: &ComparisonRow) -> String {
     }
 }
 
-/// A difference with its sign and unit: `−82%`, `+20 pp`.
-pub fn delta(delta: Delta) -> String {
+/// A difference with its sign and unit, `−82%`, `+20 pp`; percentage points as precise as `n` outcomes allow.
+pub fn delta(delta: Delta, n: u64) -> String {
+    let least = if delta.unit == DeltaUnit::PercentagePoints { format::percent_decimals(n) } else { 0 };
     // A difference that would be shown as nothing gets decimals until it is something.
-    let decimals = (0..4).find(|decimals| delta.value.abs() * 10f64.powi(*decimals) >= 0.95).unwrap_or(4);
-    let number = format::signed(delta.value, usize::try_from(decimals).unwrap_or(0));
+    let shows = |decimals: &usize| format!("{:.decimals$}", delta.value.abs()).bytes().any(|byte| matches!(byte, b'1'..=b'9'));
+    let number = format::signed(delta.value, (least..6).find(shows).unwrap_or(least));
     match delta.unit {
         DeltaUnit::Percent => format!("{number}%"),
         DeltaUnit::PercentagePoints => format!("{number} pp"),
@@ -176,7 +180,11 @@ pub fn exclusions(entry: &Entry) -> Option<String> {
 
 /// The summary: who leads on quality and at what price, and whether that is evidence.
 pub fn summary_sentences(comparison: &Comparison) -> Vec<String> {
-    let names = labels(comparison);
+    summary_sentences_naming(comparison, &labels(comparison))
+}
+
+/// The same with other names for the arms: where more arms are in sight than these, the shortest names may be ambiguous.
+pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Vec<String> {
     if comparison.arms.len() < 2 {
         let name = names.first().cloned().unwrap_or_default();
         return vec![format!("Only {name} has runs here: nothing to compare with.")];
@@ -215,6 +223,9 @@ pub fn summary_sentences(comparison: &Comparison) -> Vec<String> {
         }
     }
     for (index, arm) in comparison.arms.iter().enumerate() {
+        if arm.earlier_runs > 0 {
+            sentences.push(format!("{}: {} of earlier batches not in this table.", names[index], count_runs(arm.earlier_runs)));
+        }
         if !arm.not_completed.is_empty() {
             let parts: Vec<String> = arm.not_completed.iter().map(|(status, count)| format!("{count} {status}")).collect();
             sentences.push(format!(

@@ -332,7 +332,19 @@ fn wrong_keys(object: &Map<String, Value>) -> Vec<(String, String)> {
 
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    visible(text.split(" at line ").next().unwrap_or(&text))
+    in_plain_words(text.split(" at line ").next().unwrap_or(&text))
+}
+
+/// Says a parser's message without the names of types.
+pub(super) fn in_plain_words(message: &str) -> String {
+    let whole = "expected a whole number, zero or more";
+    let mut text = visible(message);
+    for (words, plain) in
+        [("expected u64", whole), ("expected u32", whole), ("expected f64", "expected a number"), ("expected a string", "expected text")]
+    {
+        text = text.replace(words, plain);
+    }
+    text
 }
 
 /// Returns the text at the place of a syntax error.

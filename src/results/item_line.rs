@@ -78,7 +78,7 @@ impl<'a> ItemLine<'a> {
         serde_json::from_slice(line).map_err(|error| {
             let text = error.to_string();
             let text = text.split(" at line ").next().unwrap_or_default();
-            LineError(if error.is_eof() { "is cut off in the middle".to_owned() } else { crate::domain::visible(text) })
+            LineError(if error.is_eof() { "is cut off in the middle".to_owned() } else { super::header::in_plain_words(text) })
         })
     }
 

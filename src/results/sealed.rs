@@ -4,7 +4,7 @@
 //! written last.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -15,12 +15,14 @@ use super::{Store, StoreError, durable, for_each_line, header, item_line};
 
 /// Fast enough to keep up with a CSV reader, and about a twentieth of the text's size.
 const COMPRESSION_LEVEL: i32 = 3;
+/// A call of the compressor costs as much as a line: it gets many.
+const LINES_AT_ONCE: usize = 64 << 10;
 
 /// Writes one pair. Dropping it without [`SealedWriter::commit`] leaves nothing behind.
 pub struct SealedWriter {
     items_path: PathBuf,
     runs_path: PathBuf,
-    items: zstd::Encoder<'static, NamedTempFile>,
+    items: BufWriter<zstd::Encoder<'static, NamedTempFile>>,
     line: String,
 }
 
@@ -35,7 +37,7 @@ impl SealedWriter {
         Ok(Self {
             items_path: folder.join(format!("{key}.items.jsonl.zst")),
             runs_path: folder.join(format!("{key}.runs.jsonl")),
-            items,
+            items: BufWriter::with_capacity(LINES_AT_ONCE, items),
             line: String::new(),
         })
     }
@@ -53,7 +55,8 @@ impl SealedWriter {
 
     /// Seals the pair: items into place first, then the runs.
     pub fn commit(self, runs: &[Run]) -> Result<(), StoreError> {
-        let items = self.items.finish().map_err(StoreError::io("cannot write", &self.items_path))?;
+        let encoder = self.items.into_inner().map_err(|error| StoreError::io("cannot write", &self.items_path)(error.into_error()))?;
+        let items = encoder.finish().map_err(StoreError::io("cannot write", &self.items_path))?;
         // An items file without its runs is the rest of a crashed import of the same source; it is replaced.
         items.as_file().sync_all().map_err(StoreError::io("cannot sync", &self.items_path))?;
         items.persist(&self.items_path).map_err(|error| StoreError::io("cannot write", &self.items_path)(error.error))?;

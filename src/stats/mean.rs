@@ -38,7 +38,8 @@ pub fn summary(values: &[f64]) -> Option<Summary> {
 /// Undefined for fewer than two values, and where all are equal: no spread was seen, so the data give no interval.
 pub fn mean_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     let summary = summary(values)?;
-    let sd = summary.sd.filter(|sd| *sd > 0.0)?;
+    // Equal values can leave a remainder in the sum of squares; their ends cannot differ.
+    let sd = summary.sd.filter(|_| summary.min < summary.max)?;
     around(summary.mean, sd / (values.len() as f64).sqrt(), values.len() as f64 - 1.0, confidence)
 }
 
@@ -81,6 +82,7 @@ mod tests {
         assert_eq!(mean_interval(&[], 0.95), None);
         assert_eq!(mean_interval(&[1.0], 0.95), None);
         assert_eq!(mean_interval(&[2.0, 2.0, 2.0], 0.95), None);
+        assert_eq!(mean_interval(&[0.7, 0.7, 0.7], 0.95), None);
         assert_eq!(summary(&[1.0, f64::NAN]), None);
     }
 }

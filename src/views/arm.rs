@@ -29,6 +29,8 @@ pub struct ArmRuns<'a> {
     pub counted: Vec<&'a RunRow>,
     /// Runs that an outage or an interrupt ended.
     pub excluded: Vec<&'a RunRow>,
+    /// Runs of earlier batches, which do not stand for the arm here.
+    pub earlier: usize,
 }
 
 impl ArmRuns<'_> {
@@ -102,14 +104,16 @@ fn arms<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRuns<'a>> {
     by_arm
         .into_iter()
         .map(|(arm, mut rows)| {
+            let all = rows.len();
             if grouping == Grouping::NewestBatch
                 && let Some(newest) =
                     rows.iter().max_by_key(|row| (row.run.timestamp, &row.run.id)).map(|row| batch_of(&row.run).to_owned())
             {
                 rows.retain(|row| batch_of(&row.run) == newest);
             }
+            let earlier = all - rows.len();
             let (counted, excluded) = rows.into_iter().partition(|row| row.run.status.is_counted());
-            ArmRuns { arm, counted, excluded }
+            ArmRuns { arm, counted, excluded, earlier }
         })
         .collect()
 }

@@ -100,6 +100,8 @@ pub struct ComparedArm {
     pub not_completed: BTreeMap<String, u64>,
     /// Runs that an outage or an interrupt ended: left out of every figure.
     pub excluded_runs: u64,
+    /// Runs of earlier batches, which are not in this table.
+    pub earlier_runs: u64,
     pub can_win: bool,
 }
 
@@ -176,6 +178,7 @@ fn compared_arm(arm: &ArmRuns<'_>) -> ComparedArm {
         run_ids: arm.counted.iter().map(|row| row.run.id.to_string()).collect(),
         not_completed,
         excluded_runs: arm.excluded.len() as u64,
+        earlier_runs: arm.earlier as u64,
         can_win: arm.can_win(),
     }
 }
@@ -184,7 +187,11 @@ fn compared_arm(arm: &ArmRuns<'_>) -> ComparedArm {
 fn metric_rows(group: &SuiteGroup<'_>, arms: &[ArmRuns<'_>], matrix: &OutcomeMatrix) -> Vec<(Metric, Vec<Cell>)> {
     let amount = |name: &str, label: &str, unit, direction, value: &dyn Fn(&RunRow) -> Option<f64>| {
         let kind = if unit == Unit::Count { MetricKind::Count } else { MetricKind::Amount };
-        let cells = arms.iter().map(|arm| number_cell(&arm.counted, value)).collect();
+        let mut cells: Vec<Cell> = arms.iter().map(|arm| number_cell(&arm.counted, value)).collect();
+        for figure in cells.iter_mut().filter_map(|cell| cell.figure.as_mut()) {
+            // Time, tokens, money and counts are never negative, whatever a t interval over few runs says.
+            figure.interval = figure.interval.map(|interval| interval.clipped(0.0, f64::MAX));
+        }
         (Metric { name: name.to_owned(), label: label.to_owned(), unit, direction, kind }, cells)
     };
     let rate = |name: &str, label: &str, cells| {

@@ -72,9 +72,9 @@ pub struct SuiteBoard {
     pub suite: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suite_version: Option<String>,
-    /// The file an imported board came from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
+    /// The files that imported runs came from; several are pooled here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
     /// Distinct items with outcomes; 0 where the runs hold only counts.
     pub items: u64,
     /// Attempts at each item in the run with most of them.
@@ -121,12 +121,18 @@ pub(super) fn suite_board(warehouse: &Warehouse, group: &SuiteGroup<'_>, sort: S
     SuiteBoard {
         suite: group.suite.clone(),
         suite_version: group.suite_version.clone(),
-        source: group.source.clone(),
+        sources: sources(group),
         items: matrix.items.len() as u64,
         attempts: matrix.rows.iter().map(|row| row.attempt).max().unwrap_or(1),
         score_columns: score_columns(group),
         entries,
     }
+}
+
+fn sources(group: &SuiteGroup<'_>) -> Vec<String> {
+    let rows = group.arms.iter().flat_map(|arm| &arm.counted);
+    let files: BTreeSet<&str> = rows.filter_map(|row| row.run.provenance.as_ref()).map(|from| from.file.as_str()).collect();
+    files.into_iter().map(str::to_owned).collect()
 }
 
 fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Entry {

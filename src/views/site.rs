@@ -52,6 +52,15 @@ pub struct Overview {
     pub suites: Vec<OverviewSuite>,
 }
 
+impl Overview {
+    /// Lists the runs of all suites, by suite, arm and id.
+    pub fn runs_by_name(&self) -> Vec<&RunLine> {
+        let mut runs: Vec<&RunLine> = self.suites.iter().flat_map(|suite| &suite.runs).collect();
+        runs.sort_by(|left, right| (&left.suite, &left.arm, &left.id).cmp(&(&right.suite, &right.arm, &right.id)));
+        runs
+    }
+}
+
 /// With more arms, pairs are limited to neighbours in rank and everyone against the leader.
 const MAX_ALL_PAIRS: usize = 12;
 /// A table wider than this is no table.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::support::{Project, question, result};
+use crate::support::{Project, lines, question, result};
 
 /// Two arms with two attempts at five questions each.
 fn project() -> Project {
@@ -30,13 +30,10 @@ fn answers(project: &Project, more: &[&str]) -> String {
         &["sql", "select run_id, item, attempt, status from items order by run_id, item, attempt", "--format", "json"],
         &["sql", "select * from runs order by run_id", "--format", "json"],
     ];
-    commands
-        .iter()
-        .map(|command| {
-            let output = project.run(command.iter().chain(more).copied());
-            format!("{command:?} {} {}{}\n", output.code, output.stdout, output.stderr)
-        })
-        .collect()
+    lines(commands.iter().map(|command| {
+        let output = project.run(command.iter().chain(more).copied());
+        format!("{command:?} {} {}{}", output.code, output.stdout, output.stderr)
+    }))
 }
 
 /// The answers of a copy of the project that never had a cache.
@@ -67,11 +64,13 @@ fn cold_warm_deleted_and_elsewhere() {
     assert_eq!(truth(&project), cold);
 }
 
+/// What happens to a file's bytes.
+type Damage = fn(&[u8]) -> Vec<u8>;
+
 #[test]
 fn damaged_files_are_made_again() {
     let project = project();
     let truth = answers(&project, &[]);
-    type Damage = fn(&[u8]) -> Vec<u8>;
     let damages: [(&str, Damage); 5] = [
         ("emptied", |_| Vec::new()),
         ("cut in half", |bytes| bytes[..bytes.len() / 2].to_vec()),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::Project;
+use crate::support::{Project, lines};
 
 const MAP: &str = "\
 format: evalreport/map/1
@@ -68,8 +68,9 @@ fn zipped(members: &[(&str, &str)]) -> Vec<u8> {
 #[test]
 fn the_same_table_in_every_format() {
     let list = json!(rows()).to_string();
-    let lines: String = rows().iter().map(|row| format!("{row}\n")).collect();
-    let yaml: String = rows().iter().map(|row| format!("- {row}\n")).collect();
+    let lines = lines(rows());
+    let yaml = format!("- {}\n", lines.trim_end().replace('\n', "\n- "));
+    let (first, rest) = lines.split_at(lines.find('\n').expect("a line") + 1);
     let cases: Vec<(&str, Vec<u8>)> = vec![
         ("table.csv", CSV.as_bytes().to_vec()),
         ("table.tsv", CSV.replace(',', "\t").into_bytes()),
@@ -83,13 +84,7 @@ fn the_same_table_in_every_format() {
         ("table.jsonl.gz", gzip(lines.as_bytes())),
         ("table.csv.zst", zstd::encode_all(CSV.as_bytes(), 1).expect("memory")),
         ("table.zip", zipped(&[("inner/table.csv", CSV)])),
-        (
-            "parts.zip",
-            zipped(&[
-                ("a.jsonl", &lines[..lines.find('\n').expect("a line") + 1]),
-                ("b.jsonl", &lines[lines.find('\n').expect("a line") + 1..]),
-            ]),
-        ),
+        ("parts.zip", zipped(&[("a.jsonl", first), ("b.jsonl", rest)])),
     ];
     for (file, bytes) in cases {
         let project = project();

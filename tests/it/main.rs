@@ -2,13 +2,16 @@
 
 mod architecture;
 mod broken;
+mod browser;
 mod cache;
 mod cli;
 mod compare;
 mod doctor;
 mod import;
 mod leaderboard;
+mod published;
 mod schema;
+mod site;
 mod sql_export;
 mod store;
 mod support;

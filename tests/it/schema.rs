@@ -63,13 +63,14 @@ fn everything() -> Project {
 #[test]
 fn real_answers_keep_to_the_schemas() {
     let project = everything();
-    let cases: [(&str, &[&str]); 8] = [
+    let cases: [(&str, &[&str]); 9] = [
         ("compare", &["compare", "tasktracker"]),
         ("compare", &["compare", "quiz", "imported"]),
         ("leaderboard", &["leaderboard"]),
         ("leaderboard", &["leaderboard", "--overall", "macro"]),
         ("leaderboard", &["leaderboard", "--overall", "micro", "--sort", "cost"]),
         ("list", &["list"]),
+        ("list", &["list", "--runs"]),
         ("show", &["show", "quiz-1", "ralph-1", "failed-1"]),
         ("show", &["show", "--suite", "imported"]),
     ];

@@ -35,7 +35,8 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
     if any(&|entry| entry.pass_rate.is_some()) {
         let dots = each(&|entry| Cell::dots(entry.pass_rate.as_ref().map(Whisker::of)));
         grid.column(Column::new("Pass rate and interval, drawn", Look::Scale, Sort::None), dots);
-        grid.column(Column::new("n", Look::Number, Sort::Descending), each(&|entry| sample(entry.pass_rate.as_ref())));
+        let estimates: Vec<Option<&Estimate>> = entries.iter().map(|entry| entry.pass_rate.as_ref()).collect();
+        samples(&mut grid, &estimates, Sort::Descending);
     }
     if extent == Extent::Whole {
         if any(&|entry| entry.pass_rate.as_ref().is_some_and(|rate| rate.missing > 0)) {
@@ -95,12 +96,18 @@ pub(super) fn rate(estimate: Option<&Estimate>) -> Cell {
     estimate.map_or_else(|| Cell::unknown("unknown"), |estimate| Cell::number(format::estimate(estimate), estimate.value))
 }
 
-/// What a rate was counted over.
-pub(super) fn sample(estimate: Option<&Estimate>) -> Cell {
-    estimate.map_or_else(
-        || Cell::unknown("unknown"),
-        |estimate| Cell::number(format!("{} {}", format::integer(estimate.n), one_or_many(estimate.n, estimate.n_of)), estimate.n as f64),
-    )
+/// Adds what the rates were counted over; the word stands in the head where all have the same.
+pub(super) fn samples(grid: &mut Grid, estimates: &[Option<&Estimate>], sort: Sort) {
+    let mut words: Vec<&str> = estimates.iter().flatten().map(|estimate| estimate.n_of).collect();
+    words.dedup();
+    let shared = if let [one] = words.as_slice() { *one } else { "" };
+    let cell = |estimate: Option<&Estimate>| {
+        let Some(estimate) = estimate else { return Cell::unknown("unknown") };
+        let n = format::integer(estimate.n);
+        let text = if shared.is_empty() { format!("{n} {}", one_or_many(estimate.n, estimate.n_of)) } else { n };
+        Cell::number(text, estimate.n as f64)
+    };
+    grid.column(Column::new("n", Look::Number, sort).sub(shared), estimates.iter().copied().map(cell).collect::<Vec<Cell>>());
 }
 
 /// The plural it was given, or its singular.

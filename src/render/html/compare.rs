@@ -5,7 +5,7 @@ use askama::Template;
 use crate::render::{format, words};
 use crate::views::{Comparison, Flips, SiteContext};
 
-use super::board::{rate, sample};
+use super::board::{rate, samples};
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Crumb, Here, Shell, Text};
@@ -108,14 +108,14 @@ fn rates(pair: &Comparison, labels: &[String]) -> Option<Grid> {
         Column::new("Pass rate and interval, drawn", Look::Scale, Sort::None),
         estimates.iter().map(|estimate| Cell::dots(estimate.map(Whisker::of))),
     );
-    grid.column(Column::new("n", Look::Number, Sort::None), estimates.iter().map(|estimate| sample(*estimate)));
+    samples(&mut grid, &estimates, Sort::None);
     Some(grid)
 }
 
 fn outcomes(flips: &Flips, labels: &[String]) -> Outcomes {
     let mut grid = Grid::new("outcomes-table", "Outcomes on the items that both have").fits();
     grid.column(
-        Column::new("", Look::Key, Sort::None),
+        Column::new("Items", Look::Key, Sort::None),
         [Cell::head(format!("{} passed", labels[0])), Cell::head(format!("{} did not", labels[0]))],
     );
     grid.column(

@@ -80,11 +80,7 @@ impl Cell {
     }
 
     pub fn head(text: impl Into<Text>) -> Self {
-        let mut cell = Self::of(Kind::Head, text);
-        if cell.text.is_blank() {
-            cell.text = Text::new("(no name)");
-        }
-        cell
+        Self::of(Kind::Head, text).named()
     }
 
     pub fn words(text: impl Into<Text>) -> Self {
@@ -136,6 +132,14 @@ impl Cell {
 
     pub fn link(mut self, href: Option<String>) -> Self {
         self.href = href.unwrap_or_default();
+        self.named()
+    }
+
+    /// A link or a row without a name would be nothing to hear or to touch.
+    fn named(mut self) -> Self {
+        if self.text.is_blank() {
+            self.text = Text::new("(no name)");
+        }
         self
     }
 }

@@ -53,7 +53,10 @@ pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<I
         let pairs = suite.pairs.iter().flat_map(move |pair| {
             [compare::page(&overview.context, plan, place, pair), data::pair(&overview.context, place, pair)].into_iter().flatten()
         });
-        std::iter::once_with(move || suite::page(&overview.context, plan, suite, place)).chain(data::suite(suite, place)).chain(pairs)
+        std::iter::once_with(move || suite::page(&overview.context, plan, suite, place))
+            .chain(suite::pairs(&overview.context, plan, suite, place))
+            .chain(data::suite(suite, place))
+            .chain(pairs)
     });
     pages.chain(of_suites).chain(runs::pages(overview, plan)).chain(data::boards(overview)).chain(plan.assets.files())
 }

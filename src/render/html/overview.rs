@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::render::{format, words};
-use crate::views::{Overview, OverviewSuite};
+use crate::views::{Arm, Comparison, Overview, OverviewSuite};
 
 use super::SiteFile;
 use super::board::{self, Extent};
@@ -12,6 +12,8 @@ use super::metrics;
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};
 
+/// Sentences on this page: who leads, and what that is worth. The suite's page has all.
+const SENTENCES: usize = 2;
 /// Rows of each leaderboard on this page.
 const TOP: usize = 10;
 
@@ -38,7 +40,7 @@ struct Summary {
 pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let path = "index.html";
     let context = &overview.context;
-    let title = format!("{}: which approach wins?", context.title);
+    let title = format!("{} · overview", context.title);
     let shell = Shell::new(
         context,
         &plan.assets,
@@ -58,7 +60,8 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
 fn summary(number: usize, suite: &OverviewSuite, place: &SuitePlace) -> Summary {
     let (mark, sentences) = verdict(suite);
     let arms = suite.board.entries.len();
-    let caption = if arms > TOP { format!("The first {TOP} of {arms} arms by pass rate") } else { "Arms by pass rate".to_owned() };
+    let shown = if arms > TOP { format!("the first {TOP} of {arms} arms by pass rate") } else { "arms by pass rate".to_owned() };
+    let caption = format!("{}: {shown}", place.label);
     let notes = if arms == 0 { Vec::new() } else { board::notes(&suite.board) };
     let common = board::common(&suite.board).into_iter();
     Summary {
@@ -66,7 +69,7 @@ fn summary(number: usize, suite: &OverviewSuite, place: &SuitePlace) -> Summary 
         href: place.path(),
         anchor: format!("suite-{number}"),
         mark,
-        verdict: Text::from(sentences.join(" ")),
+        verdict: Text::from(sentences.iter().take(SENTENCES).map(String::as_str).collect::<Vec<&str>>().join(" ")),
         pair: suite.top.as_ref().and_then(|top| place.pair_path(top)),
         about: Text::from(about(suite)),
         grid: board::grid(&suite.board, Extent::Top(TOP), &format!("board-{number}"), &caption),
@@ -78,7 +81,7 @@ fn summary(number: usize, suite: &OverviewSuite, place: &SuitePlace) -> Summary 
 /// The sentences on the leading two, and their mark.
 pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
     match (&suite.top, suite.board.entries.as_slice()) {
-        (Some(top), _) => (metrics::mark(top), words::summary_sentences(top)),
+        (Some(top), _) => (metrics::mark(top), words::summary_sentences_naming(top, &names(suite, top))),
         (None, []) => ("✕", vec!["No runs.".to_owned()]),
         (None, [only, ..]) => {
             let name = words::arm_name(&only.arm);
@@ -91,6 +94,14 @@ pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
     }
 }
 
+/// The arms of a comparison by the names they have on the suite's board.
+pub(super) fn names(suite: &OverviewSuite, comparison: &Comparison) -> Vec<String> {
+    let arms: Vec<Arm> = suite.board.entries.iter().map(|entry| entry.arm.clone()).collect();
+    let labels = words::arm_labels(&arms);
+    let name = |arm: &Arm| arms.iter().position(|known| known == arm).map_or_else(|| words::arm_name(arm), |at| labels[at].clone());
+    comparison.arms.iter().map(|compared| name(&compared.arm)).collect()
+}
+
 /// `225 items, 3 runs, from a.csv`.
 fn about(suite: &OverviewSuite) -> String {
     let count = |number: u64, one: &str, many: &str| format!("{} {}", format::integer(number), if number == 1 { one } else { many });
@@ -101,8 +112,10 @@ fn about(suite: &OverviewSuite) -> String {
     if suite.board.attempts > 1 {
         parts.push(format!("up to {} attempts at each", format::integer(u64::from(suite.board.attempts))));
     }
-    if let Some(source) = &suite.board.source {
-        parts.push(format!("from {source}"));
+    match suite.board.sources.as_slice() {
+        [] => {}
+        [source] => parts.push(format!("from {source}")),
+        several => parts.push(format!("pooled from {} sources", format::integer(several.len() as u64))),
     }
     parts.join(", ")
 }

@@ -75,6 +75,10 @@ impl SuitePlace {
         format!("suites/{}/index.html", self.segment)
     }
 
+    pub fn pairs_path(&self) -> String {
+        format!("compare/{}/index.html", self.segment)
+    }
+
     /// Returns the name, without extension, of what belongs to a pair.
     pub fn pair_stem(&self, pair: &Comparison) -> Option<String> {
         let [first, second] = pair.arms.as_slice() else { return None };
@@ -91,10 +95,11 @@ fn suite_labels(boards: &[&SuiteBoard]) -> Vec<String> {
     let mut labels = Vec::<String>::new();
     for (index, board) in boards.iter().enumerate() {
         let is_newest = boards[..index].iter().all(|earlier| earlier.suite != board.suite);
+        let name = if board.suite.trim().is_empty() { "(no name)" } else { board.suite.as_str() };
         let mut label = match (&board.suite_version, is_newest) {
-            (_, true) => board.suite.clone(),
-            (Some(version), false) => format!("{} (version {})", board.suite, version.chars().take(12).collect::<String>()),
-            (None, false) => format!("{} (version unknown)", board.suite),
+            (_, true) => name.to_owned(),
+            (Some(version), false) => format!("{name} (version {})", version.chars().take(12).collect::<String>()),
+            (None, false) => format!("{name} (version unknown)"),
         };
         // Another suite may have exactly this name.
         while labels.contains(&label) {

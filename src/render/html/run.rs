@@ -132,9 +132,11 @@ fn heading(page: &ItemPage) -> String {
 fn totals(run: &RunPage) -> Vec<Fact> {
     let line = &run.line;
     let rate = |passed: u64, total: u64| {
-        let interval = line.interval.map_or_else(String::new, |interval| format!(" {}", format::percent_interval(interval, total)));
+        let interval = line
+            .interval
+            .map_or_else(String::new, |interval| format!("\u{a0}{}", format::percent_interval(interval, total).replace(' ', "\u{a0}")));
         let share =
-            if total > 0 { format!(" ({}{interval})", format::percent(passed as f64 / total as f64, total)) } else { String::new() };
+            if total > 0 { format!(" · {}{interval}", format::percent(passed as f64 / total as f64, total)) } else { String::new() };
         format!("{} of {}{share}", format::integer(passed), format::integer(total))
     };
     let count = |number: Option<u64>| number.map(format::integer);
@@ -241,7 +243,6 @@ fn scores(run: &RunPage) -> Option<Grid> {
             scores.iter().map(|score| score.n.map_or_else(|| Cell::unknown("unknown"), Cell::count)),
         );
     }
-    grid.column(Column::new("Unit", Look::Words, Sort::None), scores.iter().map(|score| Cell::words(words::unit(score.unit))));
     if scores.iter().any(|score| score.revision > 0) {
         grid.column(
             Column::new("Revision", Look::Number, Sort::Ascending),

@@ -43,8 +43,7 @@ impl Pager {
 }
 
 pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
-    let mut runs: Vec<&RunLine> = overview.suites.iter().flat_map(|suite| &suite.runs).collect();
-    runs.sort_by(|left, right| (&left.suite, &left.arm, &left.id).cmp(&(&right.suite, &right.arm, &right.id)));
+    let runs = overview.runs_by_name();
     let name = |page: u64| if page == 1 { "index.html".to_owned() } else { format!("p{page:04}.html") };
     let chunks: Vec<&[&RunLine]> = if runs.is_empty() { vec![&[]] } else { runs.chunks(PER_PAGE).collect() };
     let count = chunks.len() as u64;
@@ -59,8 +58,9 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
             let lines: Vec<RunLine> = chunk.iter().map(|run| (*run).clone()).collect();
             let mut grid = run_grid("runs-table", "Runs by suite and arm", &lines, plan, &shell.root);
             let suites = lines.iter().map(|run| {
-                let href = plan.runs.get(&run.id).map(|place| format!("{}{}", shell.root, plan.suites[place.suite].path()));
-                Cell::words(run.suite.as_str()).link(href)
+                let place = plan.runs.get(&run.id).map(|place| &plan.suites[place.suite]);
+                let label = place.map_or(run.suite.as_str(), |place| place.label.as_str());
+                Cell::words(label).link(place.map(|place| format!("{}{}", shell.root, place.path())))
             });
             grid.column(Column::new("Suite", Look::Words, Sort::Ascending), suites);
             let within = if count > 1 { "on this page" } else { "" };

@@ -77,8 +77,9 @@ fn is_reserved(stem: &str) -> bool {
 
 /// Returns the first `digits` hexadecimal digits of a hash.
 pub(super) fn hex(hash: &[u8], digits: usize) -> String {
-    let text: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    text[..digits.min(text.len())].to_owned()
+    let mut text = crate::domain::hex(hash);
+    text.truncate(digits);
+    text
 }
 
 #[cfg(test)]

@@ -7,14 +7,16 @@ use crate::views::{Comparison, OverviewSuite, SiteContext};
 
 use super::board::{self, Extent};
 use super::grid::{Grid, Kind, Look, Sort};
-use super::overview::verdict;
+use super::overview::{names, verdict};
 use super::plan::{Plan, SuitePlace};
 use super::runs::run_grid;
-use super::shell::{Here, Shell, Text};
+use super::shell::{Crumb, Here, Shell, Text};
 use super::{SiteFile, metrics};
 
 /// More runs than this stand on the list of all runs only.
-const MAX_RUNS: usize = 50;
+const MAX_RUNS: usize = 30;
+/// More pairs than this stand on the list of pairs only.
+const MAX_PAIRS: usize = 24;
 /// With more arms, not every pair has a page.
 const ALL_PAIRS: usize = 12;
 
@@ -32,9 +34,19 @@ struct SuitePage {
     left_out: Vec<Text>,
     tables: Vec<Table>,
     pairs: Vec<Link>,
-    limited: Option<&'static str>,
+    /// Address and words of the list of all pairs.
+    all_pairs: Option<(String, String)>,
     runs: Grid,
     more_runs: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "pairs.html")]
+struct PairsPage {
+    shell: Shell,
+    suite: Text,
+    about: &'static str,
+    links: Vec<Link>,
 }
 
 /// A label and what it says.
@@ -59,17 +71,12 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let title = format!("{}: leaderboard · {}", place.label, context.title);
     let (mark, sentences) = verdict(suite);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "))
-        .crumbs(vec![super::shell::Crumb::new("index.html", place.label.as_str())])
         .download(&format!("data/suites/{}.json", place.segment), "JSON")
         .download(&format!("data/suites/{}.csv", place.segment), "CSV")
         .foot(context);
     let below = |path: String| format!("{}{path}", shell.root);
     let shown = suite.runs.len().min(MAX_RUNS);
     let caption = if shown < suite.runs.len() { "The newest runs" } else { "Runs, newest first" };
-    let pairs = suite
-        .pairs
-        .iter()
-        .filter_map(|pair| Some(Link { href: below(place.pair_path(pair)?), label: Text::from(metrics::labels(pair).join(" against ")) }));
     let page = SuitePage {
         label: Text::new(&place.label),
         mark,
@@ -81,16 +88,43 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
         left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
         tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table)).collect(),
-        pairs: pairs.collect(),
-        limited: (suite.board.entries.len() > ALL_PAIRS).then_some(
-            "With this many arms, only neighbours in the table and pairs with the leader have a page; the command line compares any two.",
-        ),
+        pairs: links(suite, place, &shell.root).take(MAX_PAIRS).collect(),
+        all_pairs: (suite.pairs.len() > MAX_PAIRS)
+            .then(|| (below(place.pairs_path()), format!("All {} pairs", format::integer(suite.pairs.len() as u64)))),
         runs: run_grid("runs-table", caption, &suite.runs[..shown], plan, &shell.root).filtered(""),
         more_runs: (shown < suite.runs.len())
             .then(|| format!("{} of {} runs are listed here.", format::integer(shown as u64), format::integer(suite.runs.len() as u64))),
         shell,
     };
     SiteFile::page(path, &page)
+}
+
+/// The pairs that have a page.
+fn links(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> impl Iterator<Item = Link> {
+    let link = move |pair| {
+        Some(Link { href: format!("{root}{}", place.pair_path(pair)?), label: Text::from(names(suite, pair).join(" against ")) })
+    };
+    suite.pairs.iter().filter_map(link)
+}
+
+/// Lists a suite's pairs; nothing where its page has them all.
+pub(super) fn pairs(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
+    if suite.pairs.len() <= MAX_PAIRS {
+        return None;
+    }
+    let path = place.pairs_path();
+    let title = format!("Pairs on {} · {}", place.label, context.title);
+    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, format!("Two arms of {} side by side.", place.label));
+    let back = format!("{}{}", shell.root, place.path());
+    let about = if suite.board.entries.len() > ALL_PAIRS {
+        "Everyone against the leader, and neighbours in the leaderboard. The command line compares any two."
+    } else {
+        "Every arm against every other."
+    };
+    let links = links(suite, place, &shell.root).collect();
+    let page =
+        PairsPage { suite: Text::new(&place.label), about, links, shell: shell.crumbs(vec![Crumb::new(back, place.label.as_str())]) };
+    Some(SiteFile::page(path, &page))
 }
 
 fn facts(suite: &OverviewSuite) -> Vec<Fact> {
@@ -108,8 +142,10 @@ fn facts(suite: &OverviewSuite) -> Vec<Fact> {
     if let Some(version) = &board.suite_version {
         facts.push(Fact { label: "Version of the suite", text: Text::from(version.chars().take(16).collect::<String>()) });
     }
-    if let Some(source) = &board.source {
-        facts.push(Fact { label: "Source", text: Text::new(source) });
+    match board.sources.as_slice() {
+        [] => {}
+        [source] => facts.push(Fact { label: "Source", text: Text::new(source) }),
+        several => facts.push(Fact { label: "Sources, pooled", text: Text::new(&several.join(", ")) }),
     }
     if let Some(newest) = board.entries.iter().filter_map(|entry| entry.newest).max() {
         facts.push(Fact { label: "Newest run", text: Text::from(format::date(&newest)) });

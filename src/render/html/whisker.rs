@@ -23,8 +23,8 @@ impl Whisker {
         Self {
             title: format!("{} of {} {}", format::percent(estimate.value, n), format::integer(estimate.n), estimate.n_of),
             about: match estimate.interval {
-                Some(interval) => format!("95% interval {} on a scale from 0 to 100%", format::percent_interval(interval, n)),
-                None => "no interval; on a scale from 0 to 100%".to_owned(),
+                Some(interval) => format!("95% interval {}", format::percent_interval(interval, n)),
+                None => "no interval".to_owned(),
             },
             x: at(estimate.value),
             ends: estimate.interval.map(|interval| (at(interval.low), at(interval.high))),

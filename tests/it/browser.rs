@@ -1,0 +1,138 @@
+//! A real browser, driven over WebDriver: just the calls the site's checks need.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// A headless Chromium with a profile of its own; closed when dropped.
+pub struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+    _profile: tempfile::TempDir,
+}
+
+impl Browser {
+    /// Starts chromedriver and a session. `.ci/run` installs both; without them the check fails rather than passing unseen.
+    pub fn start() -> Self {
+        let mut driver = Command::new("chromedriver")
+            .args(["--port=0", "--log-level=SEVERE"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("chromedriver is installed (Debian: apt-get install chromium chromium-driver)");
+        let stdout = driver.stdout.take().expect("a piped stdout");
+        let mut lines = BufReader::new(stdout).lines();
+        let port = lines
+            .find_map(|line| line.ok()?.split("successfully on port ").nth(1)?.trim_end_matches('.').trim().parse().ok())
+            .expect("chromedriver says its port");
+        // Keep reading, so that the driver never blocks on a full pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        let profile = tempfile::tempdir().expect("a temporary folder");
+        let mut browser = Self { driver, port, session: String::new(), _profile: profile };
+        let arguments = [
+            "--headless".to_owned(),
+            "--no-sandbox".to_owned(),
+            "--disable-gpu".to_owned(),
+            "--disable-quic".to_owned(),
+            "--no-first-run".to_owned(),
+            "--disable-background-networking".to_owned(),
+            "--disable-component-update".to_owned(),
+            "--disable-sync".to_owned(),
+            "--disable-dev-shm-usage".to_owned(),
+            format!("--user-data-dir={}", browser._profile.path().display()),
+        ];
+        let wanted =
+            json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": {"args": arguments}, "goog:loggingPrefs": {"browser": "ALL"}}}});
+        let started = browser.call("POST", "/session", &wanted);
+        browser.session = started["sessionId"].as_str().expect("a session").to_owned();
+        browser
+    }
+
+    pub fn open(&self, page: &Path) {
+        self.command("url", &json!({"url": format!("file://{}", page.display())}));
+    }
+
+    /// Runs a function body in the page, past its content security policy, and returns what it returns.
+    pub fn evaluate(&self, script: &str) -> Value {
+        self.command("execute/sync", &json!({"script": script, "args": []}))
+    }
+
+    /// Sets the size of the page.
+    pub fn resize(&self, width: u32, height: u32) {
+        let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
+    }
+
+    pub fn prefer_dark(&self, dark: bool) {
+        let scheme = if dark { "dark" } else { "light" };
+        self.devtools("Emulation.setEmulatedMedia", &json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]}));
+    }
+
+    pub fn allow_scripts(&self, allow: bool) {
+        self.devtools("Emulation.setScriptExecutionDisabled", &json!({"value": !allow}));
+    }
+
+    /// Returns the console's warnings and errors since the last call, refused content among them.
+    pub fn complaints(&self) -> Vec<String> {
+        let entries = self.command("se/log", &json!({"type": "browser"}));
+        let entries = entries.as_array().cloned().unwrap_or_default();
+        entries
+            .iter()
+            .filter(|entry| entry["level"] != "INFO" && entry["level"] != "DEBUG")
+            .map(|entry| entry["message"].to_string())
+            .collect()
+    }
+
+    fn devtools(&self, method: &str, parameters: &Value) {
+        self.command("goog/cdp/execute", &json!({"cmd": method, "params": parameters}));
+    }
+
+    fn command(&self, name: &str, body: &Value) -> Value {
+        self.call("POST", &format!("/session/{}/{name}", self.session), body)
+    }
+
+    fn call(&self, method: &str, path: &str, body: &Value) -> Value {
+        let body = body.to_string();
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("chromedriver listens");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out");
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).expect("chromedriver reads");
+        let mut answer = String::new();
+        let mut reader = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut header = String::new();
+            reader.read_line(&mut header).expect("an answer");
+            let header = header.trim().to_ascii_lowercase();
+            if header.is_empty() {
+                break;
+            }
+            if let Some(value) = header.strip_prefix("content-length:") {
+                length = value.trim().parse().expect("a length");
+            }
+        }
+        reader.take(length).read_to_string(&mut answer).expect("a body");
+        let answer: Value = serde_json::from_str(&answer).expect("JSON");
+        assert!(answer["value"]["error"].is_null(), "{method} {path}: {answer}");
+        answer["value"].clone()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if !self.session.is_empty() && !std::thread::panicking() {
+            self.call("DELETE", &format!("/session/{}", self.session), &json!({}));
+        }
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}

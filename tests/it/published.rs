@@ -1,0 +1,88 @@
+//! The shipped results give the numbers that their sources published.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+fn answer(arguments: &[&str]) -> Value {
+    let cache = tempfile::tempdir().expect("a temporary folder");
+    let output = Command::new(env!("CARGO_BIN_EXE_evalreport"))
+        .args(arguments)
+        .args(["--format", "json", "--cache"])
+        .arg(cache.path())
+        .arg("--results")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("results"))
+        .output()
+        .expect("the binary runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn rows<'a>(comparison: &'a Value, metric: &str) -> &'a Value {
+    let rows = comparison["rows"].as_array().expect("rows");
+    rows.iter().find(|row| row["metric"]["name"] == metric).expect("the metric")
+}
+
+/// Published: 26/28 against 23/28, 1546 s against 298 s, 7.83 M against 1.01 M tokens, $4.18 against $0.72.
+#[test]
+fn tasktracker_of_the_ralph_study() {
+    let answer = answer(&["compare", "tasktracker"]);
+    let comparison = &answer["comparisons"][0];
+    let arms: Vec<&str> =
+        comparison["arms"].as_array().expect("arms").iter().map(|arm| arm["approach"].as_str().expect("a name")).collect();
+    assert_eq!(arms, ["oneshot", "ralph"]);
+    let tests = rows(comparison, "shared_tests");
+    assert_eq!((&tests["cells"][0]["passed"], &tests["cells"][1]["passed"]), (&23.into(), &26.into()));
+    let delta = tests["winner"]["delta"]["value"].as_f64().expect("a difference");
+    assert!((delta - 10.714).abs() < 0.001, "published as 13 % relative, which is 10.7 points: {delta}");
+    let cost = rows(comparison, "cost_usd");
+    let ratio = cost["cells"][1]["value"].as_f64().expect("a cost") / cost["cells"][0]["value"].as_f64().expect("a cost");
+    assert!((ratio - 5.806).abs() < 0.001, "published as 480 % more: {ratio}");
+    let duration = rows(comparison, "duration_seconds");
+    assert_eq!((duration["winner"]["arm"].as_u64(), duration["winner"]["delta"]["value"].as_f64().map(f64::round)), (Some(0), Some(-81.0)));
+    // One run a side is no evidence, whatever the headline said.
+    for row in comparison["rows"].as_array().expect("rows") {
+        assert_eq!(row["evidence"]["kind"], "too_few", "{row}");
+    }
+}
+
+/// Published: 41/48 and 40/48 with either model; opus costs 13.4 % and 13.7 % more than sonnet.
+#[test]
+fn workflow_of_the_ralph_study() {
+    let answer = answer(&["compare", "workflow"]);
+    let comparison = &answer["comparisons"][0];
+    let tests = rows(comparison, "shared_tests");
+    let passed: Vec<u64> = tests["cells"].as_array().expect("cells").iter().filter_map(|cell| cell["passed"].as_u64()).collect();
+    assert_eq!(passed, [40, 40, 41, 41]);
+    assert_eq!(tests["winner"]["kind"], "tie");
+    assert_eq!(tests["winner"]["arms"], serde_json::json!([2, 3]));
+    let cost: Vec<f64> =
+        rows(comparison, "cost_usd")["cells"].as_array().expect("cells").iter().filter_map(|cell| cell["value"].as_f64()).collect();
+    let [oneshot_opus, oneshot_sonnet, ralph_opus, ralph_sonnet] = cost.as_slice() else { panic!("four costs: {cost:?}") };
+    assert!((ralph_opus / ralph_sonnet - 1.134).abs() < 0.001 && (oneshot_opus / oneshot_sonnet - 1.137).abs() < 0.001);
+}
+
+/// Published: 69 rows; gpt-5 (high) solves 88.0 %; five rates do not follow from their own counts.
+#[test]
+fn aider_polyglot_leaderboard() {
+    let answer = answer(&["leaderboard", "aider-polyglot"]);
+    let entries = answer["suites"][0]["entries"].as_array().expect("entries");
+    assert_eq!(entries.iter().map(|entry| entry["runs"].as_u64().expect("runs")).sum::<u64>(), 69);
+    let first = &entries[0];
+    assert_eq!(
+        (first["model"].as_str(), first["pass_rate"]["passed"].as_u64(), first["pass_rate"]["total"].as_u64()),
+        (Some("gpt-5 (high)"), Some(198), Some(225))
+    );
+    assert!((first["cost"]["usd"].as_f64().expect("a cost") - 29.0829).abs() < 1e-9);
+    assert!((first["scores"]["seconds_per_case"]["mean"].as_f64().expect("seconds") - 194.0).abs() < 1e-9);
+    let disagreeing: u64 = entries.iter().map(|entry| entry["disagreeing_runs"].as_u64().expect("a count")).sum();
+    assert_eq!(disagreeing, 5);
+    let o1 = entries.iter().find(|entry| entry["model"] == "o1-2024-12-17 (high)").expect("a row with 224 cases");
+    assert_eq!(o1["disagreeing_runs"], 1);
+    let rate = o1["pass_rate"]["value"].as_f64().expect("a rate");
+    assert!((rate - 139.0 / 224.0).abs() < 1e-12, "published as 61.7 %, 139 of 224 is 62.05 %: {rate}");
+    // A published cost of 0 is unknown, never free.
+    let gemini = entries.iter().find(|entry| entry["model"] == "Gemini 2.0 Pro exp-02-05").expect("a row with cost 0");
+    assert!(gemini["cost"].is_null() && gemini["cost_per_solved_usd"].is_null());
+}

@@ -1,0 +1,255 @@
+//! The site: complete, closed, the same twice, and right in a real browser.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::browser::Browser;
+
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; \
+     require-trusted-types-for 'script'; trusted-types evshard";
+
+/// Builds a site from a store into a folder.
+fn build(results: &Path, out: &Path, environment: &[(&str, &str)]) {
+    let cache = tempfile::tempdir().expect("a temporary folder");
+    let output = Command::new(env!("CARGO_BIN_EXE_evalreport"))
+        .args(["build", "--results"])
+        .arg(results)
+        .arg("--out")
+        .arg(out)
+        .arg("--cache")
+        .arg(cache.path())
+        .current_dir(cache.path())
+        .envs(environment.iter().copied())
+        .output()
+        .expect("the binary runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn shipped_results() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("results")
+}
+
+/// Every file of a folder by its relative path.
+fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
+    walkdir::WalkDir::new(root)
+        .into_iter()
+        .map(|entry| entry.expect("a readable folder"))
+        .filter(|entry| entry.file_type().is_file())
+        .map(|entry| {
+            let path = entry.path().strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
+            (path, fs::read(entry.path()).expect("a readable file"))
+        })
+        .collect()
+}
+
+fn pages(files: &BTreeMap<String, Vec<u8>>) -> impl Iterator<Item = (&str, &str)> {
+    files
+        .iter()
+        .filter(|(path, _)| path.ends_with(".html"))
+        .map(|(path, bytes)| (path.as_str(), std::str::from_utf8(bytes).expect("pages are UTF-8")))
+}
+
+/// Returns the values of an attribute in a page.
+fn attributes<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
+    let start = format!(" {name}=\"");
+    page.match_indices(&start).map(|(place, found)| page[place + found.len()..].split('"').next().unwrap_or_default()).collect()
+}
+
+#[test]
+fn shipped_site_is_closed_and_whole() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    build(&shipped_results(), &folder.path().join("site"), &[]);
+    let files = files(&folder.path().join("site"));
+    let ids: BTreeMap<&str, BTreeSet<&str>> =
+        pages(&files).map(|(path, page)| (path, attributes(page, "id").into_iter().collect())).collect();
+    let mut titles = BTreeSet::new();
+    let mut links = 0;
+    for (path, page) in pages(&files) {
+        assert!(page.len() <= 150 * 1024, "{path} is {} bytes long", page.len());
+        let charset = page.find("<meta charset=\"utf-8\">").unwrap_or_else(|| panic!("{path} has no charset"));
+        let policy = format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">");
+        let place = page.find(&policy).unwrap_or_else(|| panic!("{path} has not the policy"));
+        assert!(page[charset + 22..place].trim().is_empty(), "{path}: the policy comes first after the charset");
+        assert_eq!(attributes(page, "style"), Vec::<&str>::new(), "{path}");
+        for handler in ["onclick", "onload", "onerror", "onchange", "oninput", "onsubmit"] {
+            assert_eq!(attributes(page, handler), Vec::<&str>::new(), "{path}");
+        }
+        assert!(page.contains("<html lang=\"en\""), "{path}");
+        assert_eq!(page.matches("<h1").count(), 1, "{path}");
+        let title = page.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next()).unwrap_or_default();
+        assert!(!title.is_empty() && titles.insert(title), "{path}: title `{title}` is empty or there twice");
+        for source in attributes(page, "src") {
+            assert!(!source.contains("//"), "{path} loads {source}");
+        }
+        for link in attributes(page, "href") {
+            if link.starts_with("https://") || link.starts_with("http://") {
+                let anchor = &page[..page.find(link).expect("just found")];
+                let tag = &page[anchor.rfind('<').expect("an element")..];
+                assert!(tag.starts_with("<a ") && tag[..tag.find('>').expect("an end")].contains("noopener"), "{path}: {link}");
+                continue;
+            }
+            links += 1;
+            let (target, fragment) = link.split_once('#').map_or((link, None), |(target, fragment)| (target, Some(fragment)));
+            let target = resolve(path, target);
+            assert!(files.contains_key(&target), "{path} links to {link}, which is {target}");
+            if let Some(fragment) = fragment.filter(|_| target.ends_with(".html")) {
+                assert!(ids[target.as_str()].contains(fragment), "{path} links to {link}: no such place");
+            }
+        }
+    }
+    assert!(links > 500, "only {links} links were checked");
+    for (path, bytes) in &files {
+        assert!(!String::from_utf8_lossy(bytes).contains(env!("CARGO_MANIFEST_DIR")), "{path} tells where the repository is");
+    }
+}
+
+/// Resolves a relative link of a page.
+fn resolve(page: &str, target: &str) -> String {
+    if target.is_empty() {
+        return page.to_owned();
+    }
+    let mut parts: Vec<&str> = page.split('/').collect();
+    parts.pop();
+    for part in target.split('/') {
+        match part {
+            ".." => assert!(parts.pop().is_some(), "{page} links out of the site: {target}"),
+            "." | "" => {}
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[test]
+fn same_results_same_bytes() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let elsewhere = folder.path().join("copied/elsewhere");
+    copy(&shipped_results(), &elsewhere);
+    build(&shipped_results(), &folder.path().join("one"), &[("TZ", "UTC"), ("LANG", "C")]);
+    build(&elsewhere, &folder.path().join("two"), &[("TZ", "Asia/Tokyo"), ("LANG", "de_DE.UTF-8"), ("RAYON_NUM_THREADS", "1")]);
+    let (one, two) = (files(&folder.path().join("one")), files(&folder.path().join("two")));
+    assert_eq!(one.keys().collect::<Vec<_>>(), two.keys().collect::<Vec<_>>());
+    for (path, bytes) in &one {
+        assert!(two[path] == *bytes, "{path} differs");
+    }
+}
+
+#[test]
+fn a_rebuild_after_a_new_run_equals_a_clean_build() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let results = folder.path().join("results");
+    copy(&shipped_results(), &results);
+    build(&results, &folder.path().join("grown"), &[]);
+    let run = r#"{"id":"new-run","suite":"workflow","approach":"third","model":"opus","shared_tests_passed":47,"shared_tests_total":48}"#;
+    fs::write(results.join("new-run.json"), run).expect("a writable folder");
+    build(&results, &folder.path().join("grown"), &[]);
+    build(&results, &folder.path().join("clean"), &[]);
+    let (grown, clean) = (files(&folder.path().join("grown")), files(&folder.path().join("clean")));
+    assert_eq!(grown.keys().collect::<Vec<_>>(), clean.keys().collect::<Vec<_>>());
+    for (path, bytes) in &clean {
+        assert!(grown[path] == *bytes, "{path} differs");
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    for (path, bytes) in files(from) {
+        let place = to.join(path);
+        fs::create_dir_all(place.parent().expect("below the root")).expect("a writable folder");
+        fs::write(place, bytes).expect("a writable folder");
+    }
+}
+
+/// Texts that have broken pages before.
+const HOSTILE: [&str; 6] = [
+    "</script><script>window.pwned=1</script>",
+    "<!--<script>window.pwned=1",
+    "<img src=x onerror=window.pwned=1>",
+    "\\\"><svg onload=window.pwned=1>",
+    "javascript:window.pwned=1 \\u202e evil \\u001b]8;;x {{7*7}} \\u2028",
+    "../../x",
+];
+
+/// A store in which every text is hostile.
+fn hostile_store(folder: &Path) {
+    fs::create_dir_all(folder).expect("a writable folder");
+    for (index, text) in HOSTILE.iter().enumerate() {
+        let id = format!("run-{index}");
+        let run = format!(
+            r#"{{"id":"{id}","suite":"{text}","approach":"{text}","model":"m{index}","error":"{text}","tags":{{"{text}":"{text}"}},
+            "shared_tests_passed":1,"shared_tests_total":2,"agent":"{text}","batch_id":"{text}",
+            "provenance":{{"importer":"table","file":"{text}","sha256":"00","url":"javascript:window.pwned=1"}}}}"#
+        );
+        fs::write(folder.join(format!("{id}.json")), &run).expect("a writable folder");
+        fs::write(folder.join(format!("b-{id}.json")), run.replace(&id, &format!("b-{id}")).replace(&format!("m{index}"), "other"))
+            .expect("a writable folder");
+        let item = format!(
+            r#"{{"item":"{text}","kind":"question","evaluator":"{text}","attempt":1,"revision":0,"status":"pass","cluster":"{text}"}}"#
+        );
+        fs::create_dir_all(folder.join(&id)).expect("a writable folder");
+        fs::write(folder.join(&id).join("items.jsonl"), item + "\n").expect("a writable folder");
+    }
+}
+
+/// One page of each kind.
+fn page_kinds(files: &BTreeMap<String, Vec<u8>>) -> Vec<&str> {
+    let first = |prefix: &str, part: &str| pages(files).map(|(path, _)| path).find(|path| path.starts_with(prefix) && path.contains(part));
+    let kinds = [
+        first("index.html", ""),
+        first("method.html", ""),
+        first("suites/", ""),
+        first("compare/", ""),
+        first("runs/index", ""),
+        pages(files).map(|(path, _)| path).find(|path| path.starts_with("runs/") && path.ends_with("/index.html")),
+        first("runs/", "items-"),
+    ];
+    kinds.into_iter().flatten().collect()
+}
+
+#[test]
+fn pages_are_right_in_a_browser() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (shipped, hostile) = (folder.path().join("shipped"), folder.path().join("hostile"));
+    build(&shipped_results(), &shipped, &[]);
+    hostile_store(&folder.path().join("results"));
+    build(&folder.path().join("results"), &hostile, &[]);
+    let browser = Browser::start();
+    for site in [&shipped, &hostile] {
+        let files = files(site);
+        let kinds = page_kinds(&files);
+        assert!(kinds.len() >= 6, "{kinds:?}");
+        for page in kinds {
+            for (width, dark) in [(1280, false), (320, true)] {
+                browser.resize(width, 900);
+                browser.prefer_dark(dark);
+                browser.open(&site.join(page));
+                let told = format!("{page} at {width} px");
+                assert_eq!(browser.complaints(), Vec::<String>::new(), "{told}");
+                let overflow = browser.evaluate("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
+                assert_eq!(overflow, 0, "{told} overflows by so many pixels");
+                assert_eq!(browser.evaluate("return typeof window.pwned"), "undefined", "{told}");
+                let loaded = browser.evaluate(
+                    "return performance.getEntriesByType('resource').map(entry => entry.name).filter(name => !name.startsWith('file:'))",
+                );
+                assert_eq!(loaded, serde_json::json!([]), "{told} asks others");
+            }
+        }
+    }
+    // The overview says the verdict, sorts by a button, and has its text without scripts as well.
+    browser.resize(1280, 900);
+    browser.open(&shipped.join("index.html"));
+    let text = |browser: &Browser| browser.evaluate("return document.querySelector('main').innerText").to_string();
+    let with_scripts = text(&browser);
+    assert!(with_scripts.contains("ralph passes more shared tests (93% vs 82%)"), "{with_scripts}");
+    let sorted = browser.evaluate(
+        "const button = document.querySelector('th button'); button.click(); return button.closest('th').getAttribute('aria-sort')",
+    );
+    assert!(sorted == "ascending" || sorted == "descending", "{sorted}");
+    browser.allow_scripts(false);
+    browser.open(&shipped.join("index.html"));
+    let page = fs::read_to_string(shipped.join("index.html")).expect("just built");
+    for number in ["88.0", "ralph passes more shared tests (93% vs 82%)"] {
+        assert!(page.contains(number), "{number} needs no script");
+    }
+}
