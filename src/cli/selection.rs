@@ -80,20 +80,25 @@ pub(super) fn complete_ids(warehouse: &Warehouse, ids: &[String]) -> Result<Vec<
 }
 
 fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, Failure> {
+    let hidden = warehouse.hidden();
+    let retracted = |ids: &[&RunId]| {
+        let one = hidden.iter().find(|hidden| ids.contains(&&hidden.run.id))?;
+        Some(Failure::new(format!("run `{}` is retracted: {}", one.run.id, visible(&one.reason))))
+    };
+    // A whole id is that run, also where it is hidden and begins the id of another.
+    let whole: Vec<&RunId> = hidden.iter().map(|hidden| &hidden.run.id).filter(|id| id.as_str() == text).collect();
+    if let Some(failure) = retracted(&whole) {
+        return Err(failure);
+    }
     match named(text, warehouse.runs().iter().map(|row| &row.run.id)).as_slice() {
         [one] => Ok(one.to_string()),
-        [] => {
-            let hidden = warehouse.hidden();
-            let retracted = named(text, hidden.iter().map(|hidden| &hidden.run.id));
-            match hidden.iter().find(|hidden| retracted.contains(&&hidden.run.id)) {
-                Some(hidden) => Err(Failure::new(format!("run `{}` is retracted: {}", hidden.run.id, visible(&hidden.reason)))),
-                None if text.len() < 4 => {
-                    Err(Failure::new(format!("no run `{}`", visible(text)))
-                        .with_hint("the beginning of an id needs at least four characters"))
-                }
-                None => Err(unknown("run", text, warehouse.runs().iter().map(|row| row.run.id.as_str()))),
+        [] => Err(retracted(&named(text, hidden.iter().map(|hidden| &hidden.run.id))).unwrap_or_else(|| {
+            if text.len() < 4 {
+                Failure::new(format!("no run `{}`", visible(text))).with_hint("the beginning of an id needs at least four characters")
+            } else {
+                unknown("run", text, warehouse.runs().iter().map(|row| row.run.id.as_str()))
             }
-        }
+        })),
         several => {
             Err(Failure::new(format!("`{}` is the beginning of {} run ids", visible(text), several.len())).with_hint("give more of the id"))
         }

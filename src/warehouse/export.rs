@@ -53,6 +53,8 @@ fn write_csv(frame: &DataFrame, file: &File) -> Result<(), Box<dyn std::error::E
             match column.get(row)? {
                 AnyValue::Null => record.push_field(""),
                 AnyValue::String(text) => record.push_field(text),
+                // What a filter leaves is owned; its own words would be quoted.
+                AnyValue::StringOwned(text) => record.push_field(text.as_str()),
                 other => record.push_field(&other.to_string()),
             }
         }

@@ -1,6 +1,17 @@
 //! The one integration binary: linking polars is what costs, so it is linked once.
 
 mod architecture;
+mod broken;
 mod browser;
+mod cache;
+mod cli;
+mod compare;
+mod doctor;
+mod import;
+mod leaderboard;
 mod published;
+mod schema;
 mod site;
+mod sql_export;
+mod store;
+mod support;

@@ -1,0 +1,181 @@
+//! The driver: a temporary project, files in it, and the binary run in it.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// The program under test.
+pub const BINARY: &str = env!("CARGO_BIN_EXE_evalreport");
+
+/// A folder of its own, deleted at the end of the test.
+pub struct Project {
+    folder: tempfile::TempDir,
+}
+
+/// What one command did.
+pub struct Output {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+    folder: PathBuf,
+}
+
+impl Project {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    /// A project whose store holds these results, one file each.
+    pub fn with(results: &[Value]) -> Self {
+        let project = Self::new();
+        for result in results {
+            project.result(result);
+        }
+        project
+    }
+
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    pub fn file(&self, path: &str, text: impl AsRef<str>) -> &Self {
+        self.bytes(path, text.as_ref().as_bytes())
+    }
+
+    pub fn bytes(&self, path: &str, bytes: &[u8]) -> &Self {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().expect("a file has a folder")).expect("the folder can be made");
+        fs::write(path, bytes).expect("the file can be written");
+        self
+    }
+
+    /// Puts a result into the store under its id.
+    pub fn result(&self, result: &Value) -> &Self {
+        let id = result["id"].as_str().expect("a result has an id");
+        self.file(&format!("results/{id}.json"), result.to_string())
+    }
+
+    /// Puts items of a run into the store, one a line.
+    pub fn items(&self, run: &str, items: &[Value]) -> &Self {
+        self.file(&format!("results/{run}/items.jsonl"), lines(items))
+    }
+
+    /// Copies a file of `tests/fixtures`.
+    pub fn fixture(&self, fixture: &str, path: &str) -> &Self {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(fixture);
+        self.bytes(path, &fs::read(from).expect("the fixture is in the repository"))
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).expect("the file is there")
+    }
+
+    /// Lists every file below a folder, sorted.
+    pub fn files(&self, below: &str) -> Vec<String> {
+        let mut files: Vec<String> = walkdir::WalkDir::new(self.path(below))
+            .into_iter()
+            .filter_map(Result::ok)
+            .filter(|entry| entry.file_type().is_file())
+            .map(|entry| entry.path().strip_prefix(self.folder.path()).expect("below the project").display().to_string())
+            .collect();
+        files.sort();
+        files
+    }
+
+    pub fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Output {
+        self.run_in(arguments, &[])
+    }
+
+    /// Runs with more environment than the usual.
+    pub fn run_in<'a>(&self, arguments: impl IntoIterator<Item = &'a str>, environment: &[(&str, &str)]) -> Output {
+        let mut command = Command::new(BINARY);
+        command.args(arguments).envs(Self::environment());
+        self.output(command.envs(environment.iter().copied()))
+    }
+
+    fn environment() -> BTreeMap<&'static str, String> {
+        let path = std::env::var("PATH").unwrap_or_default();
+        BTreeMap::from([("COLUMNS", "100".to_owned()), ("HOME", "/nonexistent".to_owned()), ("NO_COLOR", "1".to_owned()), ("PATH", path)])
+    }
+
+    /// Runs any command in the project.
+    pub fn output(&self, command: &mut Command) -> Output {
+        let kept: Vec<_> = command.get_envs().filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned()))).collect();
+        let output =
+            command.env_clear().envs(kept).current_dir(self.folder.path()).stdin(Stdio::null()).output().expect("the program starts");
+        Output {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).expect("output is UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("messages are UTF-8"),
+            folder: self.folder.path().to_owned(),
+        }
+    }
+}
+
+impl Output {
+    /// Exit code, stdout and stderr, without what differs from machine to machine.
+    pub fn snapshot(&self) -> String {
+        let text = format!("exit {}\n----- stdout -----\n{}----- stderr -----\n{}", self.code, self.stdout, self.stderr);
+        text.replace(&self.folder.display().to_string(), "[DIR]")
+    }
+
+    /// The answer, which must have come without a word on stderr.
+    #[track_caller]
+    pub fn answer(&self) -> &str {
+        assert_eq!((self.code, self.stderr.as_str()), (0, ""), "{}", self.stdout);
+        &self.stdout
+    }
+
+    /// The message of a command that was refused with exit code 2 and no answer.
+    #[track_caller]
+    pub fn refusal(&self) -> &str {
+        assert_eq!((self.code, self.stdout.as_str()), (2, ""), "{}", self.stderr);
+        &self.stderr
+    }
+
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        assert_eq!(self.code, 0, "{}", self.stderr);
+        serde_json::from_str(&self.stdout).expect("the answer is JSON")
+    }
+
+    /// The rows of a CSV answer, by the names of its columns.
+    #[track_caller]
+    pub fn rows(&self) -> Vec<BTreeMap<String, String>> {
+        assert_eq!(self.code, 0, "{}", self.stderr);
+        csv::Reader::from_reader(self.stdout.as_bytes()).deserialize().map(|row| row.expect("the answer is CSV")).collect()
+    }
+
+    /// One column of a CSV answer.
+    #[track_caller]
+    pub fn column(&self, name: &str) -> Vec<String> {
+        self.rows().into_iter().map(|row| row[name].clone()).collect()
+    }
+}
+
+/// A result of the original schema with these fields more or other.
+pub fn result(id: &str, suite: &str, approach: &str, fields: Value) -> Value {
+    let mut result = json!({"id": id, "suite": suite, "approach": approach, "model": "m1"});
+    let Value::Object(fields) = fields else { unreachable!("the fields are an object") };
+    result.as_object_mut().expect("a result is an object").extend(fields);
+    result
+}
+
+/// An outcome of a question.
+pub fn question(item: &str, attempt: u32, status: &str) -> Value {
+    json!({"item": item, "kind": "question", "evaluator": "answers", "attempt": attempt, "revision": 0, "status": status})
+}
+
+/// An outcome of a shared test.
+pub fn test(item: &str, status: &str) -> Value {
+    json!({"item": item, "kind": "test", "evaluator": "shared_tests", "attempt": 1, "revision": 0, "status": status})
+}
+
+/// One value a line.
+pub fn lines(values: impl IntoIterator<Item = impl Display>) -> String {
+    values.into_iter().flat_map(|value| [value.to_string(), "\n".to_owned()]).collect()
+}
