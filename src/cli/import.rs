@@ -159,14 +159,14 @@ fn describe_source(source: &SourceReport, dry_run: bool, text: &mut String) {
     let stated = &source.stated;
     if stated.checked > 0 {
         line(format!(
-            "  {} published figures checked against their own counts: {} agree, {} do not",
-            format::integer(stated.checked),
+            "  {} checked against their own counts: {} agree, {} do not",
+            figures(stated.checked),
             format::integer(stated.agree),
             stated.disagreements.len()
         ));
     }
     if stated.unchecked > 0 {
-        line(format!("  {} published figures have no counts to check them by", format::integer(stated.unchecked)));
+        line(format!("  {} without counts to check them by", figures(stated.unchecked)));
     }
     for one in &stated.disagreements {
         line(format!(
@@ -194,6 +194,10 @@ fn run_name(run: &ImportedRun) -> String {
     let place = run.line.map_or_else(|| run.file.clone(), |line| format!("{}:{line}", run.file));
     let name = run.identity.clone().unwrap_or_else(|| format!("{} · {}", run.approach, run.model));
     visible(&format!("{place} {name}"))
+}
+
+fn figures(count: u64) -> String {
+    output::count(usize::try_from(count).unwrap_or(usize::MAX), "published figure")
 }
 
 /// Published figures are shown as precisely as any source prints them.

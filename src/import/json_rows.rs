@@ -45,6 +45,12 @@ pub(super) fn read_lines(mut input: impl BufRead, rows: &mut Rows<'_>) -> Result
         let text = if number == 1 { line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&line) } else { &line };
         if !fits {
             rows.refuse(Some(number), too_long())?;
+        } else if !text.ends_with(b"\n") && is_cut_off(text) {
+            // Storing the whole lines would make short runs, which the whole file could not replace later.
+            return Err(rows
+                .unreadable(Some(number), "is cut off in the middle of the JSON")
+                .with_hint("fetch the file again; nothing of it was stored")
+                .into());
         } else if !text.iter().all(u8::is_ascii_whitespace) {
             take(text, Some(number), rows, &mut cells)?;
         }
@@ -72,6 +78,10 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<(u64, b
             return Ok((total, total <= MOST_RECORD_BYTES));
         }
     }
+}
+
+fn is_cut_off(text: &[u8]) -> bool {
+    !text.trim_ascii().is_empty() && serde_json::from_slice::<serde::de::IgnoredAny>(text).is_err_and(|error| error.is_eof())
 }
 
 fn too_long() -> Refused {

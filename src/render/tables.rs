@@ -189,7 +189,7 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     let mut notes = Vec::new();
     if board.items > 0 {
         let attempts = if board.attempts > 1 { format!(", up to {} attempts at each", board.attempts) } else { String::new() };
-        notes.push(format!("{} items{attempts}.", format::integer(board.items)));
+        notes.push(format!("{} {}{attempts}.", format::integer(board.items), words::one_or_many(board.items, "items")));
     }
     let methods: BTreeSet<&str> =
         board.entries.iter().filter_map(|entry| entry.pass_rate.as_ref()).map(|rate| words::method(rate.method)).collect();

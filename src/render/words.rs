@@ -148,11 +148,20 @@ pub fn method(method: Method) -> &'static str {
     }
 }
 
+/// The plural it was given, or its singular.
+pub fn one_or_many(n: u64, many: &str) -> &str {
+    match (n, many) {
+        (1, "criteria") => "criterion",
+        (1, _) => many.trim_end_matches('s'),
+        _ => many,
+    }
+}
+
 /// What an estimate was counted over: `225 tests`, `50 questions, 20 missing`.
 pub fn basis(estimate: &Estimate) -> String {
     let mut text = match (estimate.n_of, estimate.total) {
         ("runs", Some(total)) => format!("{} runs, {} outcomes", format::integer(estimate.n), format::integer(total)),
-        (word, _) => format!("{} {word}", format::integer(estimate.n)),
+        (word, _) => format!("{} {}", format::integer(estimate.n), one_or_many(estimate.n, word)),
     };
     if estimate.missing > 0 {
         text.push_str(&format!(", {} missing", format::integer(estimate.missing)));

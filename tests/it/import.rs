@@ -160,12 +160,22 @@ fn rows_that_cannot_be_right_are_refused_with_reasons() {
 }
 
 #[test]
-fn a_cut_last_line_is_a_refused_row() {
+fn a_file_with_a_cut_last_line_stores_nothing() {
     let project = project();
-    project.file("cut.jsonl", "{\"task\":\"q1\",\"approach\":\"a\",\"result\":\"ok\"}\n{\"task\":\"q2\",");
+    let whole = "{\"task\":\"q1\",\"approach\":\"a\",\"result\":\"ok\"}\n{\"task\":\"q2\",\"approach\":\"a\",\"result\":\"ok\"}";
+    project.file("cut.jsonl", &whole[..whole.len() - 9]);
     let output = project.run(["import", "cut.jsonl", "--map", "map.yaml"]);
-    assert!(output.answer().contains("cut.jsonl:2: row 2: cut off in the middle of the JSON\n"), "{}", output.stdout);
-    assert!(output.stdout.contains("2 rows read, 1 accepted, 1 refused"), "{}", output.stdout);
+    assert_eq!(output.code, 2);
+    assert!(
+        output.stdout.starts_with("cut.jsonl:2: is cut off in the middle of the JSON\n  hint: fetch the file again"),
+        "{}",
+        output.stdout
+    );
+    assert_eq!(project.files("results"), [] as [String; 0]);
+    // The whole file counts in full; a last line break is not needed.
+    project.file("cut.jsonl", whole);
+    let output = project.run(["import", "cut.jsonl", "--map", "map.yaml"]);
+    assert!(output.answer().contains("2 rows read, 2 accepted, 0 refused"), "{}", output.stdout);
 }
 
 #[test]

@@ -104,19 +104,10 @@ pub(super) fn samples(grid: &mut Grid, estimates: &[Option<&Estimate>], sort: So
     let cell = |estimate: Option<&Estimate>| {
         let Some(estimate) = estimate else { return Cell::unknown("unknown") };
         let n = format::integer(estimate.n);
-        let text = if shared.is_empty() { format!("{n} {}", one_or_many(estimate.n, estimate.n_of)) } else { n };
+        let text = if shared.is_empty() { format!("{n} {}", words::one_or_many(estimate.n, estimate.n_of)) } else { n };
         Cell::number(text, estimate.n as f64)
     };
     grid.column(Column::new("n", Look::Number, sort).sub(shared), estimates.iter().copied().map(cell).collect::<Vec<Cell>>());
-}
-
-/// The plural it was given, or its singular.
-fn one_or_many(n: u64, many: &str) -> &str {
-    match (n, many) {
-        (1, "criteria") => "criterion",
-        (1, _) => many.trim_end_matches('s'),
-        _ => many,
-    }
 }
 
 fn cost_per_solved(entry: &Entry) -> Cell {
