@@ -269,7 +269,7 @@ fn published_figures_are_checked_against_their_own_counts() {
     // 100 of 225 are 44.4 %, not 45.4 %.
     assert!(output.stdout.contains("3 published figures checked against their own counts: 2 agree, 1 do not"), "{}", output.stdout);
     assert!(output.stdout.contains("board.csv:3 whole · m2: pass_rate stated 45.40%, recomputed 44.44%"), "{}", output.stdout);
-    assert!(output.stdout.contains("1 published figures have no counts to check them by"), "{}", output.stdout);
+    assert!(output.stdout.contains("1 published figure without counts to check them by"), "{}", output.stdout);
     let board = project.run(["leaderboard", "--format", "csv"]).rows();
     let row = |model: &str| board.iter().find(|row| row["Model"] == model).expect("a row");
     assert_eq!((row("m1")["Passed"].as_str(), row("m1")["Cost"].as_str(), row("m1")["well_formed"].as_str()), ("116/225", "$14.41", "99%"));

@@ -468,15 +468,3 @@ fn a_site_without_runs_says_so() {
     assert!(texts["index.html"].contains("No runs yet"));
     assert!(texts["runs/index.html"].contains("No runs yet"));
 }
-
-/// Not a check: writes the made-up site where `EVALREPORT_MADE_UP_SITE` says, to look at it.
-#[test]
-#[ignore = "writes files to look at"]
-fn write_the_made_up_site() {
-    let Ok(folder) = std::env::var("EVALREPORT_MADE_UP_SITE") else { return };
-    for file in whole_site() {
-        let path = std::path::Path::new(&folder).join(&file.path);
-        std::fs::create_dir_all(path.parent().expect("a file stands in a folder")).expect("the folder can be made");
-        std::fs::write(path, file.bytes).expect("the file can be written");
-    }
-}
