@@ -1,4 +1,4 @@
-//! Views into bytes. Numbers become text in [`format`], sentences in [`words`], once for every output.
+//! Views into bytes. Numbers become text in [`mod@format`], sentences in [`words`], once for every output.
 
 pub mod csv;
 pub mod format;

@@ -236,7 +236,7 @@ impl Warehouse {
                 self.run_numbers.insert(run.id.clone(), number);
             }
             match reason_before.or_else(|| retractions.reason(&run).map(str::to_owned)) {
-                Some(reason) => self.hidden.push(Hidden { reason, run }),
+                Some(reason) => self.hidden.push(Hidden { run, reason }),
                 None => self.runs.push(RunRow { run, items: totals }),
             }
         }
@@ -298,7 +298,7 @@ impl Warehouse {
         self.unfinished
     }
 
-    /// Returns the outcomes of the given runs at their headline items (see [`headline`]).
+    /// Returns the outcomes of the given runs at their headline items (questions, else shared tests, else criteria, else checks).
     pub fn matrix<'a>(&self, runs: impl IntoIterator<Item = &'a RunId>) -> OutcomeMatrix {
         let mut wanted: Vec<(&RunId, u32, u32)> =
             runs.into_iter().filter_map(|id| Some((id, *self.unit_of.get(id)?, *self.run_numbers.get(id)?))).collect();

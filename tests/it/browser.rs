@@ -13,7 +13,7 @@ pub struct Browser {
     driver: Child,
     port: u16,
     session: String,
-    _profile: tempfile::TempDir,
+    profile: tempfile::TempDir,
 }
 
 impl Browser {
@@ -34,7 +34,7 @@ impl Browser {
         // Keep reading, so that the driver never blocks on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
         let profile = tempfile::tempdir().expect("a temporary folder");
-        let mut browser = Self { driver, port, session: String::new(), _profile: profile };
+        let mut browser = Self { driver, port, session: String::new(), profile };
         let arguments = [
             "--headless".to_owned(),
             "--no-sandbox".to_owned(),
@@ -45,12 +45,12 @@ impl Browser {
             "--disable-component-update".to_owned(),
             "--disable-sync".to_owned(),
             "--disable-dev-shm-usage".to_owned(),
-            format!("--user-data-dir={}", browser._profile.path().display()),
+            format!("--user-data-dir={}", browser.profile.path().display()),
         ];
         let wanted =
             json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": {"args": arguments}, "goog:loggingPrefs": {"browser": "ALL"}}}});
         let started = browser.call("POST", "/session", &wanted);
-        browser.session = started["sessionId"].as_str().expect("a session").to_owned();
+        started["sessionId"].as_str().expect("a session").clone_into(&mut browser.session);
         browser
     }
 
@@ -100,7 +100,7 @@ impl Browser {
     fn call(&self, method: &str, path: &str, body: &Value) -> Value {
         let body = body.to_string();
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("chromedriver listens");
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out");
+        stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a time-out");
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
             body.len()

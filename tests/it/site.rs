@@ -44,10 +44,14 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
+fn is_page(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "html")
+}
+
 fn pages(files: &BTreeMap<String, Vec<u8>>) -> impl Iterator<Item = (&str, &str)> {
     files
         .iter()
-        .filter(|(path, _)| path.ends_with(".html"))
+        .filter(|(path, _)| is_page(path))
         .map(|(path, bytes)| (path.as_str(), std::str::from_utf8(bytes).expect("pages are UTF-8")))
 }
 
@@ -94,7 +98,7 @@ fn shipped_site_is_closed_and_whole() {
             let (target, fragment) = link.split_once('#').map_or((link, None), |(target, fragment)| (target, Some(fragment)));
             let target = resolve(path, target);
             assert!(files.contains_key(&target), "{path} links to {link}, which is {target}");
-            if let Some(fragment) = fragment.filter(|_| target.ends_with(".html")) {
+            if let Some(fragment) = fragment.filter(|_| is_page(&target)) {
                 assert!(ids[target.as_str()].contains(fragment), "{path} links to {link}: no such place");
             }
         }

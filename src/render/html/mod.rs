@@ -1,7 +1,7 @@
 //! The static site: pages, assets and data files as bytes. Writing them is not done here.
 //!
 //! Every page is complete without its script, calls nobody, and is linked by relative addresses only, so that a folder of them opens from
-//! anywhere. Foreign text reaches a template only as [`shell::Text`], and every template escapes.
+//! anywhere. Foreign text reaches a template only as `shell::Text`, and every template escapes.
 
 mod assets;
 mod board;
