@@ -33,7 +33,7 @@ fn outcomes(folder: &Path) {
         let (approach, model) = (format!("approach-{}", index % 10), format!("model-{}", index % 5));
         let mut run = Run::new(id.clone(), format!("suite-{}", index % 2), approach, model);
         let mut lines = String::new();
-        let mut passed = 0;
+        let (mut passed, mut counted) = (0, 0);
         for item in 0..ITEMS {
             let draw = random.next_u32();
             let status = match draw % 100 {
@@ -44,6 +44,7 @@ fn outcomes(folder: &Path) {
                 _ => ItemStatus::Infra,
             };
             passed += u64::from(status == ItemStatus::Pass);
+            counted += u64::from(status.is_counted());
             let outcome = ItemOutcome {
                 run: id.clone(),
                 kind: ItemKind::Question,
@@ -61,7 +62,7 @@ fn outcomes(folder: &Path) {
             };
             evalreport::results::write_line(&outcome, &mut lines);
         }
-        run.shared_tests_passed = Some(passed);
+        (run.shared_tests_passed, run.shared_tests_total) = (Some(passed), Some(counted));
         run.duration_seconds = Some(f64::from(random.next_u32() % 4000));
         run.cost_usd = Some(f64::from(random.next_u32() % 4000) / 100.0);
         run.cost_source = CostSource::Reported;

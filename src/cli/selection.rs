@@ -44,6 +44,10 @@ type Name = fn(&crate::domain::Run) -> &str;
 pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
     if warehouse.runs().is_empty() {
         let hidden = warehouse.hidden().len();
+        if let Some(first) = warehouse.problems().first().filter(|_| hidden == 0) {
+            return Err(Failure::new(format!("no run of the store could be read: {first}"))
+                .with_hint("`evalreport doctor` lists everything that is wrong"));
+        }
         return Err(if hidden > 0 {
             Failure::new(format!("all {hidden} runs of the store are retracted"))
                 .with_hint("`evalreport retract --undo` with the same selector brings them back")

@@ -7,17 +7,20 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::domain::{Problem, RunId, visible};
-use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, parse_header, read_header, to_json};
+use crate::domain::{Problem, Run, RunId, visible};
+use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_header};
 
 use super::intern::{Keys, Texts, number};
-use super::items::{Block, Cell};
+use super::items::{Block, Cell, Dictionary};
 use super::open::{ItemTotals, Progress};
 use super::snapshot::{Bytes, HeaderUnit, ItemUnit, Snapshot, StoredKey, StoredRow, status_byte};
 use super::unit::Stamp;
 
 /// Large enough that the dictionary of a block repeats, small enough that two cores stay busy and memory small.
 const BLOCK_BYTES: u64 = 16 << 20;
+
+/// More shares than threads even out slow ones; each costs a dictionary.
+const SHARES_PER_THREAD: u64 = 4;
 
 /// A file of item lines to read.
 #[derive(Clone, Debug)]
@@ -56,9 +59,10 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
     let changed = headers_changed || !fresh.is_empty() || known_units != units.len();
 
     let mut merge = Merge::over(old);
-    let parsed = parse_files(&fresh, progress);
+    let (dictionaries, parsed) = parse_files(&fresh, progress);
+    let numbers: Vec<Numbers> = dictionaries.iter().map(|dictionary| merge.numbers(dictionary)).collect();
     for ((place, file, stamp), parsed) in fresh.iter().zip(parsed) {
-        units[*place] = Some(merge.unit(path_text(&file.path), *stamp, parsed));
+        units[*place] = Some(merge.unit(path_text(&file.path), *stamp, parsed, &numbers));
     }
     let snapshot = Snapshot {
         headers: headers.into_iter().map(|(unit, _)| unit).collect(),
@@ -96,7 +100,7 @@ fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress
                 Some(unit) => (unit.clone(), false),
                 None => {
                     let (runs, problems) = read_runs(source.path, source.scores, source.is_sealed);
-                    (HeaderUnit { path, stamp, scores_stamp, runs, problems }, true)
+                    (HeaderUnit { path, stamp, scores_stamp, runs: Vec::new(), fresh: runs, problems }, true)
                 }
             }
         })
@@ -105,10 +109,9 @@ fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress
     units
 }
 
-fn read_runs(path: &Path, scores: Option<&Path>, is_sealed: bool) -> (Vec<String>, Vec<Problem>) {
+fn read_runs(path: &Path, scores: Option<&Path>, is_sealed: bool) -> (Vec<Run>, Vec<Problem>) {
     if is_sealed {
-        let (runs, problems) = SealedReader::runs(path);
-        return (runs.iter().map(to_json).collect(), problems);
+        return SealedReader::runs(path);
     }
     match read_header(path) {
         Ok(mut run) => {
@@ -116,7 +119,7 @@ fn read_runs(path: &Path, scores: Option<&Path>, is_sealed: bool) -> (Vec<String
             if let Some(scores) = scores {
                 run.scores.extend(ScoreLine::read_all(scores, &mut problems).into_iter().map(|line| line.score));
             }
-            (vec![to_json(&run)], problems)
+            (vec![run], problems)
         }
         Err(problems) => (Vec::new(), problems.0),
     }
@@ -130,13 +133,8 @@ pub(super) fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item 
         .filter(|header| header.items.is_some())
         .map(|header| path_text(&header.path))
         .collect();
-    let run_of: HashMap<&str, RunId> = headers
-        .filter(|unit| with_journal.contains(&unit.path))
-        .filter_map(|unit| {
-            let [run] = unit.runs.as_slice() else { return None };
-            Some((unit.path.as_str(), parse_header(run.as_bytes(), &unit.path, None, None).ok()?.id))
-        })
-        .collect();
+    let run_of: HashMap<&str, RunId> =
+        headers.filter(|unit| with_journal.contains(&unit.path)).filter_map(|unit| Some((unit.path.as_str(), unit.only_id()?))).collect();
     let mut files = Vec::new();
     for contents in contents {
         for header in &contents.headers {
@@ -150,54 +148,82 @@ pub(super) fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item 
     files
 }
 
-/// One file's blocks in order, and why reading ended early if it did.
+/// One file's blocks in order, each with the number of its dictionary, and why reading ended early if it did.
 #[derive(Default)]
 struct Parsed {
-    blocks: Vec<Block>,
+    blocks: Vec<(usize, Block)>,
     failure: Option<String>,
 }
 
-fn parse_files(files: &[(usize, ItemFile, Stamp)], progress: &Progress) -> Vec<Parsed> {
-    struct Task {
-        file: usize,
-        start: u64,
-        end: u64,
-    }
+/// A range of a file; the lines that begin in it are read together.
+struct Range {
+    file: usize,
+    start: u64,
+    end: u64,
+}
+
+fn parse_files(files: &[(usize, ItemFile, Stamp)], progress: &Progress) -> (Vec<Dictionary>, Vec<Parsed>) {
+    let mut dictionaries = Vec::new();
+    let mut parsed: Vec<Parsed> = files.iter().map(|_| Parsed::default()).collect();
     if files.is_empty() {
-        return Vec::new();
+        return (dictionaries, parsed);
     }
     progress.begin("reading outcomes", files.iter().map(|(_, _, stamp)| stamp.bytes).sum());
-    let mut parsed: Vec<Parsed> = files.iter().map(|_| Parsed::default()).collect();
-    let mut tasks = Vec::new();
+    let mut ranges = Vec::new();
     for (file, (_, item_file, stamp)) in files.iter().enumerate() {
         if item_file.journal_of.is_none() {
-            parsed[file] = parse_compressed(&item_file.path, progress);
+            parsed[file] = parse_compressed(&item_file.path, &mut dictionaries, progress);
         } else {
             let mut start = 0;
             while start < stamp.bytes {
                 let end = (start + BLOCK_BYTES).min(stamp.bytes);
-                tasks.push(Task { file, start, end });
+                ranges.push(Range { file, start, end });
                 start = end;
             }
         }
     }
-    let blocks: Vec<io::Result<Block>> = tasks
-        .par_iter()
-        .map_init(Vec::new, |buffer, task| {
-            let (_, file, _) = &files[task.file];
-            read_lines(&file.path, task.start, task.end, buffer)?;
-            progress.advance(task.end - task.start);
-            Ok(Block::parse(buffer, file.journal_of.as_ref()))
+    let shares: Vec<(Dictionary, Vec<io::Result<Block>>)> = shares(&ranges)
+        .into_par_iter()
+        .map(|share| {
+            let (mut dictionary, mut buffer) = (Dictionary::default(), Vec::new());
+            let blocks = share.iter().map(|range| {
+                let (_, file, _) = &files[range.file];
+                read_lines(&file.path, range.start, range.end, &mut buffer)?;
+                progress.advance(range.end - range.start);
+                Ok(dictionary.parse(&buffer, file.journal_of.as_ref()))
+            });
+            let blocks = blocks.collect();
+            (dictionary, blocks)
         })
         .collect();
-    for (task, block) in tasks.iter().zip(blocks) {
-        match block {
-            Ok(block) => parsed[task.file].blocks.push(block),
-            Err(error) => parsed[task.file].failure = Some(format!("cannot read: {error}")),
+    let mut range = ranges.iter();
+    for (dictionary, blocks) in shares {
+        for (range, block) in range.by_ref().take(blocks.len()).zip(blocks) {
+            match block {
+                Ok(block) => parsed[range.file].blocks.push((dictionaries.len(), block)),
+                Err(error) => parsed[range.file].failure = Some(format!("cannot read: {error}")),
+            }
         }
+        dictionaries.push(dictionary);
     }
     progress.end();
-    parsed
+    (dictionaries, parsed)
+}
+
+/// Splits the ranges into as many runs of neighbours as keep every thread busy: neighbours share a dictionary.
+fn shares(ranges: &[Range]) -> Vec<&[Range]> {
+    let bytes: u64 = ranges.iter().map(|range| range.end - range.start).sum();
+    let wanted = bytes / (rayon::current_num_threads() as u64 * SHARES_PER_THREAD) + 1;
+    let mut shares = Vec::new();
+    let (mut first, mut held) = (0, 0);
+    for (index, range) in ranges.iter().enumerate() {
+        held += range.end - range.start;
+        if held >= wanted || index + 1 == ranges.len() {
+            shares.push(&ranges[first..=index]);
+            (first, held) = (index + 1, 0);
+        }
+    }
+    shares
 }
 
 /// Fills the buffer with the lines that begin in `start..end`.
@@ -226,17 +252,19 @@ fn read_lines(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Re
 }
 
 /// Decompresses blocks of whole lines on this thread and parses a few of them at once.
-fn parse_compressed(path: &Path, progress: &Progress) -> Parsed {
+fn parse_compressed(path: &Path, dictionaries: &mut Vec<Dictionary>, progress: &Progress) -> Parsed {
     let mut parsed = Parsed::default();
     let mut reader = match SealedReader::items(path) {
         Ok(reader) => reader,
         Err(error) => return Parsed { failure: Some(format!("cannot read: {error}")), ..parsed },
     };
+    let first = dictionaries.len();
+    let mut own: Vec<Dictionary> = std::iter::repeat_with(Dictionary::default).take(rayon::current_num_threads().max(2)).collect();
     let mut rest = Vec::new();
-    loop {
+    let mut at_end = false;
+    while !at_end {
         let mut texts = Vec::new();
-        let mut at_end = false;
-        while texts.len() < rayon::current_num_threads().max(2) && !at_end {
+        while texts.len() < own.len() && !at_end {
             let mut text = std::mem::take(&mut rest);
             let wanted = usize::try_from(BLOCK_BYTES).unwrap_or(usize::MAX);
             text.reserve(wanted);
@@ -257,12 +285,18 @@ fn parse_compressed(path: &Path, progress: &Progress) -> Parsed {
             }
             texts.push(text);
         }
-        parsed.blocks.extend(texts.par_iter().map(|text| Block::parse(text, None)).collect::<Vec<_>>());
-        if at_end {
-            progress.advance(Stamp::of(path).map_or(0, |stamp| stamp.bytes));
-            return parsed;
-        }
+        let blocks: Vec<Block> = own.par_iter_mut().zip(&texts).map(|(dictionary, text)| dictionary.parse(text, None)).collect();
+        parsed.blocks.extend((first..).zip(blocks));
     }
+    dictionaries.append(&mut own);
+    progress.advance(Stamp::of(path).map_or(0, |stamp| stamp.bytes));
+    parsed
+}
+
+/// The numbers in a [`Merge`] of the names of one dictionary.
+struct Numbers {
+    runs: Vec<u32>,
+    keys: Vec<u32>,
 }
 
 /// The dictionaries that all units share.
@@ -298,24 +332,30 @@ impl Merge {
         set
     }
 
-    fn unit(&mut self, path: String, stamp: Stamp, parsed: Parsed) -> ItemUnit {
+    /// Gives every name of a dictionary its number here.
+    fn numbers(&mut self, dictionary: &Dictionary) -> Numbers {
+        let entries = &dictionary.keys.entries;
+        Numbers {
+            runs: dictionary.runs.names.iter().map(|run| self.runs.intern(run)).collect(),
+            keys: entries
+                .iter()
+                .map(|entry| self.keys.intern(entry.key.kind, &entry.key.evaluator, &entry.key.item, entry.cluster.as_deref()))
+                .collect(),
+        }
+    }
+
+    fn unit(&mut self, path: String, stamp: Stamp, parsed: Parsed, numbers: &[Numbers]) -> ItemUnit {
         let mut problems = Vec::new();
         let shown = visible(&path);
         let mut first_line = 1;
         let mut totals: HashMap<u32, ItemTotals> = HashMap::new();
-        let mut cells = Vec::with_capacity(parsed.blocks.iter().map(|block| block.cells.len()).sum());
-        for block in parsed.blocks {
+        let mut cells = Vec::with_capacity(parsed.blocks.iter().map(|(_, block)| block.cells.len()).sum());
+        for (dictionary, block) in parsed.blocks {
+            let Numbers { runs, keys } = &numbers[dictionary];
             problems.extend(block.problems.into_iter().map(|(line, message)| Problem::at_line(&shown, first_line + line, message)));
             first_line += block.lines;
-            let runs: Vec<u32> = block.runs.names.iter().map(|run| self.runs.intern(run)).collect();
-            let keys: Vec<u32> = block
-                .keys
-                .entries
-                .iter()
-                .map(|entry| self.keys.intern(entry.key.kind, &entry.key.evaluator, &entry.key.item, entry.cluster.as_deref()))
-                .collect();
-            for (run, block_totals) in runs.iter().zip(&block.totals) {
-                totals.entry(*run).or_default().merge(block_totals);
+            for (run, block_totals) in &block.totals {
+                totals.entry(runs[*run as usize]).or_default().merge(block_totals);
             }
             cells.extend(block.cells.iter().map(|cell| Cell { run: runs[cell.run as usize], key: keys[cell.key as usize], ..*cell }));
         }

@@ -1,12 +1,14 @@
-//! Item lines in columns of numbers: what one block of text or one file gives.
+//! Item lines in columns of numbers: what one block of text gives.
+
+use std::borrow::Cow;
 
 use crate::domain::{ItemStatus, RunId};
 use crate::results::{ItemLine, MAX_LINE_BYTES};
 
-use super::intern::{Keys, Texts, number};
+use super::intern::{Keys, Texts};
 use super::open::ItemTotals;
 
-/// One outcome: numbers into the dictionaries of its block.
+/// One outcome: numbers into the dictionary it was parsed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub run: u32,
@@ -16,14 +18,19 @@ pub(super) struct Cell {
     pub status: ItemStatus,
 }
 
+/// The names met so far. One dictionary serves many blocks, because the files of a suite repeat the same items.
+#[derive(Default)]
+pub(super) struct Dictionary {
+    pub runs: Texts,
+    pub keys: Keys,
+}
+
 /// The outcomes of a block of whole lines.
 #[derive(Default)]
 pub(super) struct Block {
-    pub runs: Texts,
-    pub keys: Keys,
     pub cells: Vec<Cell>,
-    /// By run of the block.
-    pub totals: Vec<ItemTotals>,
+    /// By run of the dictionary, in the order of the lines; a run may come again.
+    pub totals: Vec<(u32, ItemTotals)>,
     /// Lines seen, blank ones included.
     pub lines: usize,
     /// Line within the block (from 0) and what is wrong with it.
@@ -33,13 +40,13 @@ pub(super) struct Block {
 /// A damaged file of millions of lines is told by its first problems and their number.
 const MAX_PROBLEMS: usize = 1000;
 
-impl Block {
+impl Dictionary {
     /// Parses whole lines. `journal_of` is the run of lines that name none.
-    pub fn parse(bytes: &[u8], journal_of: Option<&RunId>) -> Self {
-        let mut block = Self::default();
+    pub fn parse(&mut self, bytes: &[u8], journal_of: Option<&RunId>) -> Block {
+        let mut block = Block::default();
+        let own_run = journal_of.map(|run| self.runs.intern(run.as_str()));
         // The text of the last run's id: lines of a run follow each other.
         let mut last_run: Option<(&str, u32)> = None;
-        let own_run = journal_of.map(|run| block.run(run.as_str()));
         let mut rest = bytes;
         while !rest.is_empty() {
             let end = memchr::memchr(b'\n', rest);
@@ -63,37 +70,39 @@ impl Block {
                     continue;
                 }
             };
-            let run = match (&item.run, own_run) {
-                (Some(std::borrow::Cow::Borrowed(text)), None) => match last_run {
-                    Some((last, id)) if last == *text => id,
+            let run = match (own_run, &item.run) {
+                (Some(run), _) => run,
+                (None, Some(Cow::Borrowed(text))) => match last_run {
+                    Some((last, run)) if last == *text => run,
                     _ => {
-                        let id = block.run(text);
-                        last_run = Some((*text, id));
-                        id
+                        let run = self.runs.intern(text);
+                        last_run = Some((text, run));
+                        run
                     }
                 },
-                (Some(text), None) => block.run(text),
-                (_, Some(run)) => run,
+                (None, Some(Cow::Owned(text))) => self.runs.intern(text),
                 (None, None) => {
                     block.problem(index, "names no run".to_owned());
                     continue;
                 }
             };
-            let key = block.keys.intern(item.kind, &item.evaluator, &item.item, item.cluster.as_deref());
+            let key = self.keys.intern(item.kind, &item.evaluator, &item.item, item.cluster.as_deref());
             if item.revision == 0 {
-                block.totals[run as usize].add(&item);
+                block.totals_of(run).add(&item);
             }
             block.cells.push(Cell { run, key, attempt: item.attempt, revision: item.revision, status: item.status });
         }
         block
     }
+}
 
-    fn run(&mut self, text: &str) -> u32 {
-        let id = self.runs.intern(text);
-        if id == number(self.totals.len()) {
-            self.totals.push(ItemTotals::default());
+impl Block {
+    fn totals_of(&mut self, run: u32) -> &mut ItemTotals {
+        if self.totals.last().is_none_or(|(last, _)| *last != run) {
+            self.totals.push((run, ItemTotals::default()));
         }
-        id
+        let last = self.totals.len() - 1;
+        &mut self.totals[last].1
     }
 
     fn problem(&mut self, line: usize, message: String) {

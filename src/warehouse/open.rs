@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::domain::{Aliases, Filter, ItemKind, ItemStatus, Problem, Run, RunId, hex};
-use crate::results::{Contents, ItemLine, Retractions, Store, parse_header, scan, to_json};
+use crate::results::{Contents, ItemLine, Retractions, Store, scan, to_json};
 
 use super::ingest::{self, ItemFile, path_text};
 use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix};
@@ -201,9 +201,7 @@ impl Warehouse {
             .headers
             .par_iter()
             .enumerate()
-            .flat_map_iter(|(unit, header)| {
-                header.runs.iter().filter_map(move |json| Some((unit, parse_header(json.as_bytes(), &header.path, None, None).ok()?)))
-            })
+            .flat_map_iter(|(unit, header)| header.parsed().map(move |run| (unit, run)))
             .collect();
         let mut first_of = HashMap::<RunId, usize>::with_capacity(parsed.len());
         for (unit, mut run) in parsed {

@@ -6,9 +6,11 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{ItemKind, ItemStatus, Problem};
+use crate::domain::{ItemKind, ItemStatus, Problem, Run, RunId};
+use crate::results::{parse_header, to_json};
 
 use super::open::ItemTotals;
 use super::unit::Stamp;
@@ -24,9 +26,28 @@ pub(super) struct HeaderUnit {
     pub stamp: Stamp,
     /// The scores file's, where there is one.
     pub scores_stamp: Option<Stamp>,
-    /// The runs in their wire form.
+    /// The runs in their wire form; empty until the snapshot is saved where they are `fresh`.
     pub runs: Vec<String>,
+    /// Runs that were read just now.
+    #[serde(skip)]
+    pub fresh: Vec<Run>,
     pub problems: Vec<Problem>,
+}
+
+impl HeaderUnit {
+    /// Returns the runs of the file.
+    pub fn parsed(&self) -> impl Iterator<Item = Run> {
+        self.fresh.iter().cloned().chain(self.runs.iter().filter_map(|json| parse_header(json.as_bytes(), &self.path, None, None).ok()))
+    }
+
+    /// Returns the id of the run where the file holds just one.
+    pub fn only_id(&self) -> Option<RunId> {
+        match (self.fresh.as_slice(), self.runs.as_slice()) {
+            ([run], []) => Some(run.id.clone()),
+            ([], [json]) => Some(parse_header(json.as_bytes(), &self.path, None, None).ok()?.id),
+            _ => None,
+        }
+    }
 }
 
 /// A file of item lines.
@@ -85,7 +106,11 @@ impl Snapshot {
     }
 
     /// Writes the snapshot beside its place and moves it there.
-    pub fn save(&self, path: &Path) -> io::Result<()> {
+    pub fn save(&mut self, path: &Path) -> io::Result<()> {
+        self.headers.par_iter_mut().filter(|unit| !unit.fresh.is_empty()).for_each(|unit| {
+            unit.runs = unit.fresh.iter().map(to_json).collect();
+            unit.fresh = Vec::new();
+        });
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
         let file = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder)?;
@@ -179,7 +204,7 @@ mod tests {
     fn a_damaged_snapshot_is_none() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("snapshot");
-        let snapshot = Snapshot { run_ids: vec!["r".to_owned(); 50], ..Snapshot::default() };
+        let mut snapshot = Snapshot { run_ids: vec!["r".to_owned(); 50], ..Snapshot::default() };
         snapshot.save(&path).expect("a writable folder");
         assert_eq!(Snapshot::load(&path).expect("just written").run_ids.len(), 50);
         let bytes = fs::read(&path).expect("just written");
