@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::domain::Filter;
 use crate::render::json::CompareAnswer;
 use crate::render::tables;
-use crate::views::{Comparison, Grouping, compare, suite_groups};
+use crate::views::{Comparison, Grouping, compare, retracted, suite_groups};
 use crate::warehouse::{Options, Warehouse};
 
 use super::arguments::Compare;
@@ -41,17 +41,12 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     if comparisons.is_empty() {
         return Err(Failure::new("no suite has two arms to compare").with_hint("`evalreport list` shows what each suite has"));
     }
-    let retracted = warehouse.hidden().iter().filter(|hidden| filter.matches(&hidden.run)).count();
+    let retracted = retracted(&warehouse, &filter);
     let mut tables: Vec<_> = comparisons.iter().map(tables::comparison).collect();
     if let Some(last) = tables.last_mut() {
-        if retracted > 0 {
-            last.notes.push(format!("{} retracted and left out.", output::count(retracted, "run")));
-        }
-        if !warehouse.aliases().is_empty() {
-            last.notes.push("Names are mapped by the configuration's aliases.".to_owned());
-        }
+        last.notes.extend(tables::scope_notes(retracted, !warehouse.aliases().is_empty()));
     }
-    output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, retracted: retracted as u64 })?;
+    output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, retracted })?;
     settings.keep(&mut warehouse);
     Ok(exit_code::DONE)
 }

@@ -29,7 +29,7 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
         None => board.suites.iter().map(tables::suite_board).collect(),
     };
     if let Some(last) = tables.last_mut() {
-        last.notes.extend(tables::scope_notes(&board));
+        last.notes.extend(tables::scope_notes(board.retracted, board.aliased));
     }
     output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer { board, overall: pooled })?;
     settings.keep(&mut warehouse);

@@ -2,7 +2,7 @@
 
 use crate::render::json::ListAnswer;
 use crate::render::tables;
-use crate::views::{run_line, suite_lines};
+use crate::views::{retracted, run_line, suite_lines};
 use crate::warehouse::OutcomeMatrix;
 
 use super::arguments::List;
@@ -15,15 +15,13 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
     let filter = arguments.selection.filter()?;
     selection::check(&warehouse, &filter)?;
     let suites = suite_lines(&warehouse, &filter);
-    let retracted = warehouse.hidden().iter().filter(|hidden| filter.matches(&hidden.run)).count();
+    let retracted = retracted(&warehouse, &filter);
     let runs = warehouse.select(&filter).count();
     // Counts come from the headers: a list needs no outcomes.
     let matrix = OutcomeMatrix::default();
     let run_lines: Option<Vec<_>> = arguments.runs.then(|| warehouse.select(&filter).map(|row| run_line(row, &matrix)).collect());
     let mut table = run_lines.as_ref().map_or_else(|| tables::suites(&suites), |lines| tables::runs(lines));
-    if retracted > 0 {
-        table.notes.push(format!("{} retracted and left out.", output::count(retracted, "run")));
-    }
+    table.notes.extend(tables::retracted_note(retracted));
     if warehouse.unfinished() > 0 {
         table.notes.push(format!("{} not finished.", output::count(warehouse.unfinished(), "run")));
     }
@@ -31,7 +29,7 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
         suites,
         runs: runs as u64,
         run_lines,
-        retracted: retracted as u64,
+        retracted,
         unfinished: warehouse.unfinished() as u64,
     })?;
     settings.keep(&mut warehouse);

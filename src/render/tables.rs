@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::domain::Direction;
-use crate::views::{Board, Comparison, Entry, Overall, Pooling, RunLine, RunPage, SuiteBoard, SuiteLine, Winner};
+use crate::views::{Comparison, Entry, Overall, Pooling, RunLine, RunPage, SuiteBoard, SuiteLine, Winner};
 
 use super::table::Table;
 use super::{format, words};
@@ -382,18 +382,12 @@ pub fn run(page: &RunPage) -> Table {
 }
 
 /// Says what a board's or comparison's data were reduced by.
-pub fn scope_notes(board: &Board) -> Vec<String> {
-    let mut notes = Vec::new();
-    if board.retracted > 0 {
-        notes.push(format!("{} retracted and left out.", runs_word(board.retracted)));
-    }
-    if board.aliased {
-        notes.push("Names are mapped by the configuration's aliases.".to_owned());
-    }
-    notes
+pub fn scope_notes(retracted: u64, aliased: bool) -> Vec<String> {
+    let mapped = aliased.then(|| "Names are mapped by the configuration's aliases.".to_owned());
+    retracted_note(retracted).into_iter().chain(mapped).collect()
 }
 
-/// `1 run`, `3 runs`.
-pub fn runs_word(count: u64) -> String {
-    format!("{} {}", format::integer(count), if count == 1 { "run" } else { "runs" })
+/// Counts the runs that tombstones hide, if any.
+pub fn retracted_note(retracted: u64) -> Option<String> {
+    (retracted > 0).then(|| format!("{} retracted and left out.", words::count_runs(retracted)))
 }

@@ -251,7 +251,8 @@ pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Ve
     sentences
 }
 
-fn count_runs(count: u64) -> String {
+/// `1 run`, `3 runs`.
+pub fn count_runs(count: u64) -> String {
     format!("{} {}", format::integer(count), if count == 1 { "run" } else { "runs" })
 }
 

@@ -105,7 +105,8 @@ pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, sort: SortKey) -> Boa
     }
 }
 
-pub(super) fn retracted(warehouse: &Warehouse, filter: &Filter) -> u64 {
+/// Counts the selected runs that tombstones hide.
+pub fn retracted(warehouse: &Warehouse, filter: &Filter) -> u64 {
     warehouse.hidden().iter().filter(|hidden| filter.matches(&hidden.run)).count() as u64
 }
 

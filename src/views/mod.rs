@@ -15,7 +15,7 @@ pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
 pub use compare::{Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Evidence, Flips, Winner, compare};
 pub use estimate::{Estimate, Method};
 pub use figures::{Coverage, Figure, Money, Spread};
-pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall};
+pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use run::{ItemPage, ItemRow, RunLine, RunPage, ScoreLineView, StatedLine, SuiteLine, items_of, run_line, run_page, suite_lines};
 pub use site::{Overview, OverviewSuite, SiteContext, comparison_pairs, overview};
 

@@ -30,27 +30,33 @@ pub(super) struct ItemFile {
     pub journal_of: Option<RunId>,
 }
 
-/// Returns a snapshot of what the stores hold now, and whether it differs from `old`.
-pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Progress) -> (Snapshot, bool) {
+/// What the stores hold now.
+pub(super) struct Ingested {
+    pub snapshot: Snapshot,
+    /// The item files, in the order of the snapshot's item units.
+    pub files: Vec<ItemFile>,
+    /// The snapshot differs from the one before.
+    pub changed: bool,
+}
+
+/// Reads what `old` does not know yet.
+pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Progress) -> Ingested {
     let mut old = old.unwrap_or_default();
     let known_headers = old.headers.len();
     let headers = header_units(contents, std::mem::take(&mut old.headers), progress);
-    let files: Vec<(ItemFile, Option<Stamp>)> = item_files(contents, headers.iter().map(|(unit, _)| unit))
-        .into_iter()
-        .map(|file| (Stamp::of(&file.path).ok(), file))
-        .map(|(stamp, file)| (file, stamp))
-        .collect();
+    let files = item_files(contents, headers.iter().map(|(unit, _)| unit));
 
     let mut known: HashMap<String, ItemUnit> = std::mem::take(&mut old.items).into_iter().map(|unit| (unit.path.clone(), unit)).collect();
     let known_units = known.len();
     let mut units: Vec<Option<ItemUnit>> = Vec::with_capacity(files.len());
     let mut fresh = Vec::new();
-    for (file, stamp) in files {
+    for file in &files {
+        let stamp = Stamp::of(&file.path).ok();
         let path = path_text(&file.path);
         match known.remove(&path).filter(|unit| Some(unit.stamp) == stamp) {
             Some(unit) => units.push(Some(unit)),
             None => {
-                fresh.push((units.len(), file, stamp.unwrap_or_default()));
+                fresh.push((units.len(), file.clone(), stamp.unwrap_or_default()));
                 units.push(None);
             }
         }
@@ -69,7 +75,7 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
         items: units.into_iter().flatten().collect(),
         ..merge.finish()
     };
-    (snapshot, changed)
+    Ingested { snapshot, files, changed }
 }
 
 /// Reads every header file that changed. The flag says whether it was read now.
@@ -87,17 +93,24 @@ fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress
             own.chain(sealed)
         })
         .collect();
-    let old: HashMap<String, HeaderUnit> = old.into_iter().map(|unit| (unit.path.clone(), unit)).collect();
+    let mut old: HashMap<String, HeaderUnit> = old.into_iter().map(|unit| (unit.path.clone(), unit)).collect();
     progress.begin("reading runs", sources.len() as u64);
-    let units = sources
-        .par_iter()
+    let known: Vec<(Source<'_>, String, Option<HeaderUnit>)> = sources
+        .into_iter()
         .map(|source| {
             let path = path_text(source.path);
+            let unit = old.remove(&path);
+            (source, path, unit)
+        })
+        .collect();
+    let units = known
+        .into_par_iter()
+        .map(|(source, path, unit)| {
             let stamp = Stamp::of(source.path).unwrap_or_default();
             let scores_stamp = source.scores.and_then(|path| Stamp::of(path).ok());
             progress.advance(1);
-            match old.get(&path).filter(|unit| unit.stamp == stamp && unit.scores_stamp == scores_stamp) {
-                Some(unit) => (unit.clone(), false),
+            match unit.filter(|unit| unit.stamp == stamp && unit.scores_stamp == scores_stamp) {
+                Some(unit) => (unit, false),
                 None => {
                     let (runs, problems) = read_runs(source.path, source.scores, source.is_sealed);
                     (HeaderUnit { path, stamp, scores_stamp, runs: Vec::new(), fresh: runs, problems }, true)
@@ -126,7 +139,7 @@ fn read_runs(path: &Path, scores: Option<&Path>, is_sealed: bool) -> (Vec<Run>, 
 }
 
 /// Lists the item files that belong to readable headers.
-pub(super) fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item = &'a HeaderUnit>) -> Vec<ItemFile> {
+fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item = &'a HeaderUnit>) -> Vec<ItemFile> {
     let with_journal: HashSet<String> = contents
         .iter()
         .flat_map(|contents| &contents.headers)

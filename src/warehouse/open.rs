@@ -1,5 +1,6 @@
 //! Opening the stores: scan, ingest what is new, merge by id, hide what was retracted.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::domain::{Aliases, Filter, ItemKind, ItemStatus, Problem, Run, RunId, hex};
 use crate::results::{Contents, ItemLine, Retractions, Store, scan, to_json};
 
-use super::ingest::{self, ItemFile, path_text};
+use super::ingest::{self, Ingested, ItemFile, path_text};
 use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix};
 use super::snapshot::{Snapshot, byte_status};
 
@@ -150,7 +151,7 @@ impl Warehouse {
         let mut problems: Vec<Problem> = contents.iter_mut().flat_map(|contents| std::mem::take(&mut contents.problems)).collect();
         let snapshot_path = options.cache.as_ref().map(|cache| cache.join(snapshot_name(&options.stores)));
         let old = snapshot_path.as_deref().and_then(Snapshot::load);
-        let (snapshot, changed) = ingest::ingest(&contents, old, progress);
+        let Ingested { snapshot, files, changed } = ingest::ingest(&contents, old, progress);
         problems.extend(snapshot.headers.iter().flat_map(|unit| unit.problems.iter().cloned()));
         problems.extend(snapshot.items.iter().flat_map(|unit| unit.problems.iter().cloned()));
 
@@ -166,7 +167,7 @@ impl Warehouse {
             problems,
             unfinished: contents.iter().map(|contents| contents.unfinished.len()).sum(),
             aliases: options.aliases.clone(),
-            files: ingest::item_files(&contents, snapshot.headers.iter()),
+            files,
             cache: options.cache.clone(),
             unsaved: snapshot_path.filter(|_| changed),
             temporary: std::sync::OnceLock::new(),
@@ -187,14 +188,14 @@ impl Warehouse {
             let sealed = contents.sealed.iter().filter_map(|pair| Some((&pair.runs, pair.items.as_ref()?)));
             items_of_header.extend(own.chain(sealed).map(|(header, items)| (path_text(header), path_text(items))));
         }
-        let store_of: HashMap<String, usize> = contents
-            .iter()
-            .enumerate()
-            .flat_map(|(store, contents)| {
+        // Asked only where an id comes twice.
+        let store_of = LazyCell::new(|| -> HashMap<String, usize> {
+            let paths = contents.iter().enumerate().flat_map(|(store, contents)| {
                 let own = contents.headers.iter().map(|header| &header.path);
                 own.chain(contents.sealed.iter().map(|pair| &pair.runs)).map(move |path| (path_text(path), store))
-            })
-            .collect();
+            });
+            paths.collect()
+        });
         let run_numbers: HashMap<&str, u32> = self.snapshot.run_ids.iter().zip(0..).map(|(id, number)| (id.as_str(), number)).collect();
         let parsed: Vec<(usize, Run)> = self
             .snapshot
