@@ -25,6 +25,16 @@
 //! | 4 | [`views`] | what a page or table says, as plain structs | domain, stats, warehouse |
 //! | 5 | [`render`] | views into bytes: HTML, terminal, JSON, Markdown, CSV; numbers become text once | domain, views |
 //! | 6 | [`cli`] | arguments, one file per command, printing, progress, exit codes, writing the site | everything |
+//!
+//! # Invariants
+//!
+//! - Only `warehouse` names polars. Only `results` writes under `results/`, and a committed record is never rewritten.
+//! - `render` computes nothing, orders nothing and reads no file.
+//! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values.
+//! - Same inputs, same bytes: ordered maps, no time of day in the output.
+//! - What was not measured is absent, never zero; no rate without its n and what is missing.
+//! - The cache can be deleted at any time. No command starts a program or opens a socket.
+//! - Text from results and imports is hostile: escaped in HTML, made visible on a terminal, never a path or a shell word.
 
 pub mod cli;
 pub mod config;
