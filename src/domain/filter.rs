@@ -1,6 +1,7 @@
 //! Which runs a command looks at, and which names mean the same.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
@@ -53,12 +54,18 @@ impl Aliases {
         self.suite.is_empty() && self.approach.is_empty() && self.model.is_empty() && self.item.is_empty()
     }
 
-    /// Replaces the run's suite, approach and model names.
-    pub fn apply(&self, run: &mut Run) {
-        for (names, name) in [(&self.suite, &mut run.suite), (&self.approach, &mut run.approach), (&self.model, &mut run.model)] {
-            if let Some(alias) = names.get(name) {
+    /// Returns the run under its aliases: suite, approach and model; the same run where it has none.
+    pub fn applied(&self, run: &Arc<Run>) -> Arc<Run> {
+        let (suite, approach, model) = (self.suite.get(&run.suite), self.approach.get(&run.approach), self.model.get(&run.model));
+        if suite.or(approach).or(model).is_none() {
+            return Arc::clone(run);
+        }
+        let mut renamed = Run::clone(run);
+        for (name, alias) in [(&mut renamed.suite, suite), (&mut renamed.approach, approach), (&mut renamed.model, model)] {
+            if let Some(alias) = alias {
                 name.clone_from(alias);
             }
         }
+        Arc::new(renamed)
     }
 }

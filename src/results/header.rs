@@ -4,7 +4,7 @@
 //! absent or `null` was not measured; it never becomes zero.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
 
@@ -146,17 +146,25 @@ pub fn to_json(run: &Run) -> String {
 
 /// Reads and checks one header file.
 pub fn read_header(path: &Path) -> Result<Run, Problems> {
+    let open = File::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
+    match open {
+        Ok((file, metadata)) => read_opened_header(path, file, &metadata),
+        Err(error) => Err(Problems(vec![Problem::in_file(path.display().to_string(), format!("cannot read: {error}"))])),
+    }
+}
+
+/// Reads and checks a header file that is open, for a caller who needs its metadata as well.
+pub fn read_opened_header(path: &Path, file: File, metadata: &Metadata) -> Result<Run, Problems> {
     let name = path.display().to_string();
     let one = |message: String| Problems(vec![Problem::in_file(&name, message)]);
-    let file = File::open(path).map_err(|error| one(format!("cannot read: {error}")))?;
-    let metadata = file.metadata().map_err(|error| one(format!("cannot read: {error}")))?;
     if metadata.is_dir() {
         return Err(one("is a folder, not a result file".to_owned()));
     }
     if metadata.len() > MAX_HEADER_BYTES {
         return Err(one(format!("is {} bytes long; a result header is at most {MAX_HEADER_BYTES}", metadata.len())));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+    // The spare byte lets the reader see the end of the file without growing the buffer.
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
     file.take(MAX_HEADER_BYTES).read_to_end(&mut bytes).map_err(|error| one(format!("cannot read: {error}")))?;
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     parse_header(&bytes, &name, None, stem)

@@ -25,7 +25,7 @@ mod store;
 
 pub use batch::{Batch, PlannedArm};
 pub use examine::{Examination, examine};
-pub use header::{parse_header, read_header, to_json};
+pub use header::{parse_header, read_opened_header, to_json};
 pub use item_line::{ItemLine, LineError, write_line};
 pub use journal::Journal;
 pub use lines::{LineProblem, MAX_LINE_BYTES, for_each_line};

@@ -1,10 +1,10 @@
 //! What is in a store, by name only: nothing is parsed.
 
+use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-use walkdir::WalkDir;
 
 use crate::domain::{Problem, visible};
 
@@ -68,18 +68,23 @@ pub fn scan(store: &Store) -> Contents {
         let name = entry.file_name.as_str();
         match entry.kind {
             EntryKind::Folder if matches!(name, "batches" | "imports") => {}
-            EntryKind::Folder if has_extension(&entry.path, "json") => {
+            EntryKind::Folder if name.ends_with(".json") => {
                 contents.problems.push(Problem::in_file(shown(&entry.path), "is a folder, not a result file"));
             }
             EntryKind::Folder => folders.push(entry.path),
-            EntryKind::File if has_extension(&entry.path, "json") => {
+            EntryKind::File if name.ends_with(".json") => {
                 contents.headers.push(HeaderFile { path: entry.path, items: None, scores: None });
             }
             EntryKind::File => {}
         }
     }
-    for folder in folders {
-        let header = contents.headers.iter().position(|header| header.path.file_stem() == folder.file_name());
+    let by_stem: HashMap<&OsStr, usize> = if folders.is_empty() {
+        HashMap::new()
+    } else {
+        contents.headers.iter().enumerate().filter_map(|(index, header)| Some((header.path.file_stem()?, index))).collect()
+    };
+    let headers: Vec<Option<usize>> = folders.iter().map(|folder| folder.file_name().and_then(|name| by_stem.get(name)).copied()).collect();
+    for (folder, header) in folders.into_iter().zip(headers) {
         let is_journal = |name: &str| Some(folder.join(name)).filter(|path| path.is_file());
         match header {
             Some(index) => {
@@ -103,7 +108,7 @@ pub fn scan(store: &Store) -> Contents {
     }
     contents.batches = list(&store.batches_dir(), &mut contents.problems)
         .into_iter()
-        .filter(|entry| has_extension(&entry.path, "json"))
+        .filter(|entry| entry.file_name.ends_with(".json"))
         .map(|entry| entry.path)
         .collect();
     contents
@@ -134,30 +139,37 @@ fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
         }
         Ok(_) => {}
     }
+    let listing = match fs::read_dir(folder) {
+        Ok(listing) => listing,
+        Err(error) => {
+            problems.push(Problem::in_file(shown(folder), format!("cannot read: {error}")));
+            return Vec::new();
+        }
+    };
     let mut entries = Vec::new();
-    for entry in WalkDir::new(folder).min_depth(1).max_depth(1).sort_by_file_name() {
-        let entry = match entry {
-            Ok(entry) => entry,
+    for entry in listing {
+        let found = entry.and_then(|entry| entry.file_type().map(|file_type| (entry, file_type)));
+        let (entry, file_type) = match found {
+            Ok(found) => found,
             Err(error) => {
-                let path = error.path().unwrap_or(folder).to_owned();
-                problems.push(Problem::in_file(shown(&path), format!("cannot read: {}", visible(&error.to_string()))));
+                problems.push(Problem::in_file(shown(folder), format!("cannot read: {error}")));
                 continue;
             }
         };
-        let Some(file_name) = entry.file_name().to_str().map(str::to_owned) else {
-            problems.push(Problem::in_file(shown(entry.path()), "has a name that is not UTF-8"));
+        let Ok(file_name) = entry.file_name().into_string() else {
+            problems.push(Problem::in_file(shown(&entry.path()), "has a name that is not UTF-8"));
             continue;
         };
         if file_name.starts_with('.') {
             continue;
         }
-        let file_type = entry.file_type();
+        let path = folder.join(&file_name);
         let kind = if file_type.is_symlink() {
-            match fs::metadata(entry.path()) {
+            match fs::metadata(&path) {
                 Ok(metadata) if metadata.is_dir() => EntryKind::Folder,
                 Ok(_) => EntryKind::File,
                 Err(error) => {
-                    problems.push(Problem::in_file(shown(entry.path()), format!("cannot follow the symbolic link: {error}")));
+                    problems.push(Problem::in_file(shown(&path), format!("cannot follow the symbolic link: {error}")));
                     continue;
                 }
             }
@@ -166,13 +178,10 @@ fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
         } else {
             EntryKind::File
         };
-        entries.push(Entry { path: entry.into_path(), file_name, kind });
+        entries.push(Entry { path, file_name, kind });
     }
+    entries.sort_unstable_by(|left, right| left.file_name.cmp(&right.file_name));
     entries
-}
-
-fn has_extension(path: &Path, extension: &str) -> bool {
-    path.extension().is_some_and(|found| found == extension)
 }
 
 fn shown(path: &Path) -> String {

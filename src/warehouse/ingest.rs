@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::domain::{Problem, Run, RunId, visible};
-use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_header};
+use crate::domain::{Problem, RunId, visible};
+use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header};
 
 use super::intern::{Keys, Texts, number};
 use super::items::{Block, Cell, Dictionary};
@@ -78,43 +79,38 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
     Ingested { snapshot, files, changed }
 }
 
+/// A file of headers in a store.
+struct HeaderSource<'a> {
+    path: &'a Path,
+    scores: Option<&'a Path>,
+    is_sealed: bool,
+}
+
 /// Reads every header file that changed. The flag says whether it was read now.
 fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress) -> Vec<(HeaderUnit, bool)> {
-    struct Source<'a> {
-        path: &'a Path,
-        scores: Option<&'a Path>,
-        is_sealed: bool,
-    }
-    let sources: Vec<Source<'_>> = contents
-        .iter()
-        .flat_map(|contents| {
-            let own = contents.headers.iter().map(|file| Source { path: &file.path, scores: file.scores.as_deref(), is_sealed: false });
-            let sealed = contents.sealed.iter().map(|pair| Source { path: &pair.runs, scores: None, is_sealed: true });
-            own.chain(sealed)
-        })
-        .collect();
+    let sources = contents.iter().flat_map(|contents| {
+        let own = contents.headers.iter().map(|file| HeaderSource { path: &file.path, scores: file.scores.as_deref(), is_sealed: false });
+        own.chain(contents.sealed.iter().map(|pair| HeaderSource { path: &pair.runs, scores: None, is_sealed: true }))
+    });
     let mut old: HashMap<String, HeaderUnit> = old.into_iter().map(|unit| (unit.path.clone(), unit)).collect();
-    progress.begin("reading runs", sources.len() as u64);
-    let known: Vec<(Source<'_>, String, Option<HeaderUnit>)> = sources
-        .into_iter()
+    let known: Vec<(HeaderSource<'_>, String, Option<HeaderUnit>)> = sources
         .map(|source| {
             let path = path_text(source.path);
             let unit = old.remove(&path);
             (source, path, unit)
         })
         .collect();
+    progress.begin("reading runs", known.len() as u64);
     let units = known
         .into_par_iter()
         .map(|(source, path, unit)| {
-            let stamp = Stamp::of(source.path).unwrap_or_default();
-            let scores_stamp = source.scores.and_then(|path| Stamp::of(path).ok());
             progress.advance(1);
-            match unit.filter(|unit| unit.stamp == stamp && unit.scores_stamp == scores_stamp) {
+            let scores_stamp = source.scores.and_then(|path| Stamp::of(path).ok());
+            let is_unchanged =
+                |unit: &HeaderUnit| unit.scores_stamp == scores_stamp && unit.stamp == Stamp::of(source.path).unwrap_or_default();
+            match unit.filter(is_unchanged) {
                 Some(unit) => (unit, false),
-                None => {
-                    let (runs, problems) = read_runs(source.path, source.scores, source.is_sealed);
-                    (HeaderUnit { path, stamp, scores_stamp, runs: Vec::new(), fresh: runs, problems }, true)
-                }
+                None => (read_unit(&source, path, scores_stamp), true),
             }
         })
         .collect();
@@ -122,20 +118,28 @@ fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress
     units
 }
 
-fn read_runs(path: &Path, scores: Option<&Path>, is_sealed: bool) -> (Vec<Run>, Vec<Problem>) {
-    if is_sealed {
-        return SealedReader::runs(path);
-    }
-    match read_header(path) {
-        Ok(mut run) => {
-            let mut problems = Vec::new();
-            if let Some(scores) = scores {
-                run.scores.extend(ScoreLine::read_all(scores, &mut problems).into_iter().map(|line| line.score));
-            }
-            (vec![run], problems)
+fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp>) -> HeaderUnit {
+    let opened = File::open(source.path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
+    let (file, metadata) = match opened {
+        Ok(opened) => opened,
+        Err(error) => {
+            let problem = Problem::in_file(visible(&path), format!("cannot read: {error}"));
+            return HeaderUnit { path, stamp: Stamp::default(), scores_stamp, runs: Vec::new(), problems: vec![problem] };
         }
-        Err(problems) => (Vec::new(), problems.0),
+    };
+    let stamp = Stamp::from_metadata(&metadata);
+    let (mut runs, mut problems) = if source.is_sealed {
+        SealedReader::runs(source.path)
+    } else {
+        match read_opened_header(source.path, file, &metadata) {
+            Ok(run) => (vec![run], Vec::new()),
+            Err(problems) => (Vec::new(), problems.0),
+        }
+    };
+    if let (Some(scores), [run]) = (source.scores, runs.as_mut_slice()) {
+        run.scores.extend(ScoreLine::read_all(scores, &mut problems).into_iter().map(|line| line.score));
     }
+    HeaderUnit { path, stamp, scores_stamp, runs: runs.into_iter().map(Arc::new).collect(), problems }
 }
 
 /// Lists the item files that belong to readable headers.
@@ -146,14 +150,14 @@ fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item = &'a Heade
         .filter(|header| header.items.is_some())
         .map(|header| path_text(&header.path))
         .collect();
-    let run_of: HashMap<&str, RunId> =
+    let run_of: HashMap<&str, &RunId> =
         headers.filter(|unit| with_journal.contains(&unit.path)).filter_map(|unit| Some((unit.path.as_str(), unit.only_id()?))).collect();
     let mut files = Vec::new();
     for contents in contents {
         for header in &contents.headers {
             let run = header.items.as_ref().and_then(|_| run_of.get(path_text(&header.path).as_str()));
             if let (Some(items), Some(run)) = (&header.items, run) {
-                files.push(ItemFile { path: items.clone(), journal_of: Some(run.clone()) });
+                files.push(ItemFile { path: items.clone(), journal_of: Some((*run).clone()) });
             }
         }
         files.extend(contents.sealed.iter().filter_map(|pair| pair.items.clone()).map(|path| ItemFile { path, journal_of: None }));

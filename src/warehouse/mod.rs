@@ -16,6 +16,7 @@ mod open;
 mod segment;
 mod snapshot;
 mod sql;
+mod stored_run;
 mod tables;
 mod unit;
 

@@ -1,6 +1,7 @@
 //! Opening the stores: scan, ingest what is new, merge by id, hide what was retracted.
 
 use std::cell::LazyCell;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
@@ -105,7 +106,7 @@ impl ItemTotals {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRow {
     /// Suite, approach and model under their aliases.
-    pub run: Run,
+    pub run: Arc<Run>,
     /// Absent when the run has no item lines.
     pub items: Option<ItemTotals>,
 }
@@ -113,7 +114,7 @@ pub struct RunRow {
 /// A run that a tombstone hides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hidden {
-    pub run: Run,
+    pub run: Arc<Run>,
     pub reason: String,
 }
 
@@ -197,18 +198,13 @@ impl Warehouse {
             paths.collect()
         });
         let run_numbers: HashMap<&str, u32> = self.snapshot.run_ids.iter().zip(0..).map(|(id, number)| (id.as_str(), number)).collect();
-        let parsed: Vec<(usize, Run)> = self
-            .snapshot
-            .headers
-            .par_iter()
-            .enumerate()
-            .flat_map_iter(|(unit, header)| header.parsed().map(move |run| (unit, run)))
-            .collect();
-        let mut first_of = HashMap::<RunId, usize>::with_capacity(parsed.len());
-        for (unit, mut run) in parsed {
-            let path = &self.snapshot.headers[unit].path;
+        let headers = &self.snapshot.headers;
+        let runs = headers.iter().enumerate().flat_map(|(unit, header)| header.runs.iter().map(move |run| (unit, run)));
+        let mut first_of = HashMap::<&RunId, usize>::with_capacity(headers.len());
+        for (unit, run) in runs {
+            let path = &headers[unit].path;
             if let Some(first) = first_of.get(&run.id) {
-                let first = &self.snapshot.headers[*first].path;
+                let first = &headers[*first].path;
                 if store_of.get(path) == store_of.get(first) {
                     self.problems.push(
                         Problem::in_file(
@@ -220,10 +216,10 @@ impl Warehouse {
                 }
                 continue;
             }
-            first_of.insert(run.id.clone(), unit);
+            first_of.insert(&run.id, unit);
             // A tombstone may use a run's own names or those it is shown under.
-            let reason_before = retractions.reason(&run).map(str::to_owned);
-            self.aliases.apply(&mut run);
+            let reason_before = retractions.reason(run).map(str::to_owned);
+            let run = self.aliases.applied(run);
             let unit = items_of_header.get(path).and_then(|items| item_units.get(items.as_str())).copied();
             let number = run_numbers.get(run.id.as_str()).copied();
             let totals = unit.zip(number).and_then(|(unit, number)| {
@@ -243,9 +239,8 @@ impl Warehouse {
         let standing: HashSet<u32> = self.unit_of.values().copied().collect();
         let mut units = 0..;
         self.files.retain(|_| units.next().is_some_and(|unit| standing.contains(&unit)));
-        let order = |run: &Run| (run.suite.clone(), run.timestamp, run.id.clone());
-        self.runs.sort_by_cached_key(|row| order(&row.run));
-        self.hidden.sort_by_cached_key(|hidden| order(&hidden.run));
+        self.runs.par_sort_by(|left, right| order(&left.run, &right.run));
+        self.hidden.sort_by(|left, right| order(&left.run, &right.run));
     }
 
     /// Returns the runs that no tombstone hides, by suite, time (unknown first) and id.
@@ -408,6 +403,11 @@ impl Warehouse {
             None => Ok(()),
         }
     }
+}
+
+/// By suite, time (unknown first) and id.
+fn order(left: &Run, right: &Run) -> Ordering {
+    (&left.suite, left.timestamp, &left.id).cmp(&(&right.suite, right.timestamp, &right.id))
 }
 
 /// No item of the matrix.

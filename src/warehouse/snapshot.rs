@@ -5,18 +5,18 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{ItemKind, ItemStatus, Problem, Run, RunId};
-use crate::results::{parse_header, to_json};
 
 use super::open::ItemTotals;
+use super::stored_run;
 use super::unit::Stamp;
 
 /// Changes whenever the meaning of what is stored changes.
-const VERSION: &str = concat!("evalreport snapshot 1 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("evalreport snapshot 2 ", env!("CARGO_PKG_VERSION"));
 const COMPRESSION_LEVEL: i32 = 1;
 
 /// A file of headers: one run's header, or the runs of a sealed pair.
@@ -26,25 +26,16 @@ pub(super) struct HeaderUnit {
     pub stamp: Stamp,
     /// The scores file's, where there is one.
     pub scores_stamp: Option<Stamp>,
-    /// The runs in their wire form; empty until the snapshot is saved where they are `fresh`.
-    pub runs: Vec<String>,
-    /// Runs that were read just now.
-    #[serde(skip)]
-    pub fresh: Vec<Run>,
+    #[serde(with = "stored_run")]
+    pub runs: Vec<Arc<Run>>,
     pub problems: Vec<Problem>,
 }
 
 impl HeaderUnit {
-    /// Returns the runs of the file.
-    pub fn parsed(&self) -> impl Iterator<Item = Run> {
-        self.fresh.iter().cloned().chain(self.runs.iter().filter_map(|json| parse_header(json.as_bytes(), &self.path, None, None).ok()))
-    }
-
     /// Returns the id of the run where the file holds just one.
-    pub fn only_id(&self) -> Option<RunId> {
-        match (self.fresh.as_slice(), self.runs.as_slice()) {
-            ([run], []) => Some(run.id.clone()),
-            ([], [json]) => Some(parse_header(json.as_bytes(), &self.path, None, None).ok()?.id),
+    pub fn only_id(&self) -> Option<&RunId> {
+        match self.runs.as_slice() {
+            [run] => Some(&run.id),
             _ => None,
         }
     }
@@ -106,11 +97,7 @@ impl Snapshot {
     }
 
     /// Writes the snapshot beside its place and moves it there.
-    pub fn save(&mut self, path: &Path) -> io::Result<()> {
-        self.headers.par_iter_mut().filter(|unit| !unit.fresh.is_empty()).for_each(|unit| {
-            unit.runs = unit.fresh.iter().map(to_json).collect();
-            unit.fresh = Vec::new();
-        });
+    pub fn save(&self, path: &Path) -> io::Result<()> {
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
         let file = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder)?;
@@ -204,7 +191,7 @@ mod tests {
     fn a_damaged_snapshot_is_none() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("snapshot");
-        let mut snapshot = Snapshot { run_ids: vec!["r".to_owned(); 50], ..Snapshot::default() };
+        let snapshot = Snapshot { run_ids: vec!["r".to_owned(); 50], ..Snapshot::default() };
         snapshot.save(&path).expect("a writable folder");
         assert_eq!(Snapshot::load(&path).expect("just written").run_ids.len(), 50);
         let bytes = fs::read(&path).expect("just written");

@@ -23,7 +23,7 @@ impl Stamp {
         std::fs::metadata(path).map(|metadata| Self::from_metadata(&metadata))
     }
 
-    fn from_metadata(metadata: &Metadata) -> Self {
+    pub fn from_metadata(metadata: &Metadata) -> Self {
         let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         let modified_nanos = modified.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(0));
         #[cfg(unix)]
