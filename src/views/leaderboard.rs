@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -98,7 +99,7 @@ pub struct Board {
 pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, sort: SortKey) -> Board {
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
     Board {
-        suites: groups.iter().map(|group| suite_board(warehouse, group, sort)).collect(),
+        suites: groups.par_iter().map(|group| suite_board(warehouse, group, sort)).collect(),
         retracted: retracted(warehouse, filter),
         aliased: !warehouse.aliases().is_empty(),
         sorted_by: sort,
