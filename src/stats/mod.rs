@@ -3,6 +3,7 @@
 mod agreement;
 mod attempts;
 mod bootstrap;
+mod change_point;
 mod distribution;
 mod interval;
 mod letters;
@@ -19,6 +20,7 @@ mod variance;
 pub use agreement::{Agreement, cohen_kappa, krippendorff_alpha_nominal, prevalence};
 pub use attempts::{mean_pass_at_k, mean_pass_hat_k, pass_at_k, pass_hat_k};
 pub use bootstrap::{BcaInterval, Replicates, Seed, jackknife};
+pub use change_point::{ChangePoint, ChangeRule, Split, change_points, e_divisive_best_split};
 pub use distribution::{normal_quantile, normal_two_sided, t_quantile, t_two_sided};
 pub use interval::Interval;
 pub use letters::letters;
