@@ -101,14 +101,14 @@ pub struct ChangePoint {
     pub p: f64,
 }
 
-/// Splits found with less evidence than this are not pursued; the rule's own alpha decides in the end.
-const WEAK: f64 = 0.05;
-
 /// The changes of level in a series, oldest first.
 ///
 /// Searches splits recursively and then drops, least certain first, every one whose neighbouring stretches are too short, too alike, or
-/// not significantly different by Welch's test (Fleming et al. 2023, "Hunter", on Matteson and James 2014). The p values are those of
-/// splits that were looked for and therefore too small by some; alpha is strict to make up for it.
+/// not significantly different by Welch's test (Fleming et al. 2023, "Hunter", on Matteson and James 2014). Where neither side varies,
+/// the exact permutation test decides.
+///
+/// The p values are those of splits that were looked for and therefore too small; alpha is strict to make up for it. Of steady series
+/// of normal values, about 6 in 100 of 60 nights and 10 in 100 of 120 nights show a change somewhere, before the smallest size is asked.
 ///
 /// `breaks` are indices at which something else changed, such as the suite or the model: the series is cut there, nothing is compared
 /// across a cut, and a cut is never a change.
@@ -128,7 +128,7 @@ pub fn change_points(series: &[f64], breaks: &[usize], rule: ChangeRule) -> Resu
 /// The changes inside a stretch without a cut that starts at `start`.
 fn within(series: &[f64], start: usize, rule: ChangeRule) -> Vec<ChangePoint> {
     let mut edges = vec![0];
-    candidates(series, 0, &mut edges);
+    candidates(series, 0, rule, &mut edges);
     edges.push(series.len());
     loop {
         let changes: Vec<ChangePoint> = edges.windows(3).map(|edges| change(series, [edges[0], edges[1], edges[2]])).collect();
@@ -144,15 +144,15 @@ fn within(series: &[f64], start: usize, rule: ChangeRule) -> Vec<ChangePoint> {
 }
 
 /// Adds the places, ascending, at which the series might have changed.
-fn candidates(series: &[f64], offset: usize, found: &mut Vec<usize>) {
+fn candidates(series: &[f64], offset: usize, rule: ChangeRule, found: &mut Vec<usize>) {
     let Ok(split) = e_divisive_best_split(series, 2) else { return };
     let (left, right) = series.split_at(split.tau);
-    if p_value(left, &series[split.tau..split.kappa]) >= WEAK {
+    if p_value(left, &series[split.tau..split.kappa]) >= rule.alpha {
         return;
     }
-    candidates(left, offset, found);
+    candidates(left, offset, rule, found);
     found.push(offset + split.tau);
-    candidates(right, offset + split.tau, found);
+    candidates(right, offset + split.tau, rule, found);
 }
 
 fn change(series: &[f64], [from, at, to]: [usize; 3]) -> ChangePoint {
