@@ -33,7 +33,7 @@ pub fn beta_credible_interval(passed: u64, total: u64, prior: BetaPrior, confide
 /// The posterior chance that an item is flaky: that its pass rate lies between `margin` and 1 − `margin`, so that it is neither as good
 /// as always nor as good as never solved.
 ///
-/// Under Jeffreys' prior: a uniform one would call an item that passed five of five flaky with a chance of 74 % (here 48 %), only for
+/// Under Jeffreys' prior: a uniform one would call an item that passed five of five flaky with a chance of 74 % at a margin of 0.05 (here 46 %), only for
 /// want of runs. Undefined without runs.
 pub fn probability_flaky(passed: u64, total: u64, margin: f64) -> Result<f64, Undefined> {
     if total == 0 {
