@@ -1,7 +1,6 @@
 //! Where a series of nights changed its level.
 
-use super::Undefined;
-use super::mean::welch;
+use super::{Undefined, welch};
 
 /// The split of a series that separates its two sides most.
 #[derive(Clone, Copy, Debug, PartialEq)]
