@@ -45,6 +45,52 @@ pub fn t_two_sided(t: f64, degrees: f64) -> Result<f64, Undefined> {
     Ok((2.0 * distribution.sf(t.abs())).min(1.0))
 }
 
+/// The lower half of the binomial distribution with a chance of one half, unscaled: the middle weighs 1.
+///
+/// Built by ratios from the middle outwards, so that nothing is lost to logarithms of large factorials; places so far out that their
+/// weight would not be a normal number are left out.
+pub(super) struct FairCoin {
+    /// The count that the first weight belongs to.
+    first: u64,
+    /// Weights of the counts from `first` up to half of the tosses.
+    weights: Vec<f64>,
+    /// The sum over both halves.
+    total: f64,
+}
+
+impl FairCoin {
+    pub(super) fn new(tosses: u64) -> Self {
+        let middle = tosses / 2;
+        let (mut weights, mut first, mut weight) = (vec![1.0], middle, 1.0);
+        while first > 0 {
+            weight *= first as f64 / (tosses - first + 1) as f64;
+            if weight < f64::MIN_POSITIVE {
+                break;
+            }
+            weights.push(weight);
+            first -= 1;
+        }
+        weights.reverse();
+        let half: f64 = weights.iter().sum();
+        let total = if tosses.is_multiple_of(2) { 2.0 * half - 1.0 } else { 2.0 * half };
+        Self { first, weights, total }
+    }
+
+    /// The chance of exactly `count`, which is at most half of the tosses.
+    pub(super) fn chance(&self, count: u64) -> f64 {
+        self.stored(count).and_then(|place| self.weights.get(place)).map_or(0.0, |weight| weight / self.total)
+    }
+
+    /// The chance of `count` or fewer, where `count` is at most half of the tosses.
+    pub(super) fn at_most(&self, count: u64) -> f64 {
+        self.stored(count).map_or(0.0, |place| self.weights.iter().take(place + 1).sum::<f64>() / self.total)
+    }
+
+    fn stored(&self, count: u64) -> Option<usize> {
+        count.checked_sub(self.first).and_then(|place| usize::try_from(place).ok())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,5 +115,16 @@ mod tests {
         assert_eq!(normal_quantile(1.0), Err(Undefined::OutOfRange));
         assert_eq!(t_two_sided(1.0, 0.0), Err(Undefined::OutOfRange));
         assert_eq!(t_quantile(0.5, f64::NAN), Err(Undefined::OutOfRange));
+    }
+
+    #[test]
+    fn tosses_of_a_fair_coin() {
+        let eight = FairCoin::new(8);
+        assert!((eight.at_most(1) - 9.0 / 256.0).abs() < 1e-16 && (eight.chance(4) - 70.0 / 256.0).abs() < 1e-16);
+        assert!((FairCoin::new(5).at_most(2) - 0.5).abs() < 1e-16);
+        assert!((FairCoin::new(0).at_most(0) - 1.0).abs() < 1e-16);
+        // Stirling's series for the middle of a million tosses.
+        let million = FairCoin::new(1_000_000).chance(500_000);
+        assert!((million / 7.978_843_613_311_035e-4 - 1.0).abs() < 1e-11, "{million:e}");
     }
 }

@@ -1,67 +1,151 @@
-//! Means, their spread and t intervals.
+//! Means, their spread, t intervals, and the comparison of two means.
 
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
-
-use super::Interval;
-
-/// Beyond this many degrees of freedom the t quantile equals the normal one to more than ten digits, and the library's inversion
-/// loses accuracy.
-const NORMAL_DF: f64 = 1e7;
+use super::distribution::{t_quantile, t_two_sided, upper_level};
+use super::{Interval, Undefined};
 
 /// What a sample says about itself. All values are finite.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct Summary {
     pub n: u64,
     pub mean: f64,
-    /// Standard deviation with n − 1; absent for n = 1.
+    /// Standard deviation with n − 1; absent for n = 1, exactly 0 where no value differs from another.
     pub sd: Option<f64>,
     pub min: f64,
     pub max: f64,
 }
 
-/// Summarises a sample; nothing for an empty one or one with a value that is not finite.
-pub fn summary(values: &[f64]) -> Option<Summary> {
-    if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
-        return None;
+/// A difference of two means, a − b, with its t interval and test.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct Comparison {
+    pub difference: f64,
+    pub standard_error: f64,
+    /// Degrees of freedom; Welch's need not be whole.
+    pub degrees: f64,
+    pub t: f64,
+    /// Two-sided.
+    pub p: f64,
+    pub interval: Interval,
+}
+
+/// Summarises a sample.
+pub fn summary(values: &[f64]) -> Result<Summary, Undefined> {
+    if values.is_empty() {
+        return Err(Undefined::NoData);
+    }
+    let (min, max) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), value| (min.min(*value), max.max(*value)));
+    if values.iter().any(|value| !value.is_finite()) {
+        return Err(Undefined::NotFinite);
+    }
+    if min == max {
+        // Equal values leave a remainder in sums; their mean and spread are known without any.
+        return Ok(Summary { n: values.len() as u64, mean: min, sd: (values.len() > 1).then_some(0.0), min, max });
     }
     let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let sd = (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt());
-    let min = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    Some(Summary { n: values.len() as u64, mean, sd, min, max })
+    let mean = (total(values.iter().copied()) / n).clamp(min, max);
+    let sd = (total(values.iter().map(|value| (value - mean).powi(2))) / (n - 1.0)).sqrt();
+    if mean.is_finite() && sd.is_finite() {
+        Ok(Summary { n: values.len() as u64, mean, sd: Some(sd), min, max })
+    } else {
+        Err(Undefined::NotFinite)
+    }
 }
 
 /// Student's t interval for the mean, with n − 1 degrees of freedom.
 ///
 /// Undefined for fewer than two values, and where all are equal: no spread was seen, so the data give no interval.
-pub fn mean_interval(values: &[f64], confidence: f64) -> Option<Interval> {
+pub fn mean_interval(values: &[f64], confidence: f64) -> Result<Interval, Undefined> {
     let summary = summary(values)?;
-    // Equal values can leave a remainder in the sum of squares; their ends cannot differ.
-    let sd = summary.sd.filter(|_| summary.min < summary.max)?;
-    around(summary.mean, sd / (values.len() as f64).sqrt(), values.len() as f64 - 1.0, confidence)
+    let sd = spread(&summary)?;
+    t_interval(summary.mean, sd / (values.len() as f64).sqrt(), values.len() as f64 - 1.0, confidence)
 }
 
-fn around(mean: f64, error: f64, degrees: f64, confidence: f64) -> Option<Interval> {
-    if !(confidence > 0.0 && confidence < 1.0) {
-        return None;
+/// Compares the means of two independent samples whose variances may differ (Welch 1947).
+///
+/// One sample may be constant. Undefined where both are, or one has fewer than two values.
+pub fn welch(a: &[f64], b: &[f64], confidence: f64) -> Result<Comparison, Undefined> {
+    let (a, b) = (summary(a)?, summary(b)?);
+    let (of_a, of_b) = (mean_variance(&a)?, mean_variance(&b)?);
+    let squared_error = of_a + of_b;
+    if squared_error <= 0.0 {
+        return Err(Undefined::NoVariation);
     }
-    let level = 0.5 + confidence / 2.0;
-    let quantile = if degrees > NORMAL_DF {
-        Normal::standard().inverse_cdf(level)
-    } else {
-        StudentsT::new(0.0, 1.0, degrees).ok()?.inverse_cdf(level)
-    };
-    Interval::new(mean - quantile * error, mean + quantile * error)
+    // Shares instead of squared variances, which could leave the range of numbers.
+    let (share_a, share_b) = (of_a / squared_error, of_b / squared_error);
+    let degrees = 1.0 / (share_a * share_a / (a.n as f64 - 1.0) + share_b * share_b / (b.n as f64 - 1.0));
+    compared(a.mean - b.mean, squared_error.sqrt(), degrees, confidence)
+}
+
+/// Compares two samples measured on the same units: a t test of the differences.
+///
+/// Undefined where the samples differ in length, for fewer than two pairs, and where all differences are equal up to the rounding of
+/// the values.
+pub fn paired_t(a: &[f64], b: &[f64], confidence: f64) -> Result<Comparison, Undefined> {
+    let largest = a.iter().chain(b).fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    paired(a, b, 4.0 * f64::EPSILON * largest, confidence)
+}
+
+/// A paired t test where differences that lie within `noise` of each other count as equal.
+pub(super) fn paired(a: &[f64], b: &[f64], noise: f64, confidence: f64) -> Result<Comparison, Undefined> {
+    if a.len() != b.len() {
+        return Err(Undefined::Unequal);
+    }
+    let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    let summary = summary(&differences)?;
+    let sd = spread(&summary)?;
+    if summary.max - summary.min <= noise {
+        return Err(Undefined::NoVariation);
+    }
+    let n = differences.len() as f64;
+    compared(summary.mean, sd / n.sqrt(), n - 1.0, confidence)
+}
+
+/// The interval that a t quantile of errors makes around an estimate.
+pub(super) fn t_interval(estimate: f64, error: f64, degrees: f64, confidence: f64) -> Result<Interval, Undefined> {
+    let half = t_quantile(upper_level(confidence)?, degrees)? * error;
+    Interval::new(estimate - half, estimate + half).ok_or(Undefined::NotFinite)
+}
+
+/// Adds up with the lost low digits carried along (Neumaier 1974), so that the order of rows does not show.
+pub(super) fn total(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
+    for value in values {
+        let next = sum + value;
+        lost += if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
+        sum = next;
+    }
+    sum + lost
+}
+
+fn compared(difference: f64, standard_error: f64, degrees: f64, confidence: f64) -> Result<Comparison, Undefined> {
+    let t = difference / standard_error;
+    if !t.is_finite() {
+        return Err(Undefined::NotFinite);
+    }
+    let interval = t_interval(difference, standard_error, degrees, confidence)?;
+    Ok(Comparison { difference, standard_error, degrees, t, p: t_two_sided(t, degrees)?, interval })
+}
+
+/// The standard deviation, where there is one above zero.
+fn spread(summary: &Summary) -> Result<f64, Undefined> {
+    match summary.sd {
+        None => Err(Undefined::TooFew),
+        Some(sd) if sd > 0.0 => Ok(sd),
+        Some(_) => Err(Undefined::NoVariation),
+    }
+}
+
+/// The squared standard error of a mean; 0 for a constant sample.
+fn mean_variance(summary: &Summary) -> Result<f64, Undefined> {
+    let sd = summary.sd.ok_or(Undefined::TooFew)?;
+    Ok(sd * sd / summary.n as f64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn near(interval: Option<Interval>, low: f64, high: f64) -> bool {
-        interval.is_some_and(|interval| (interval.low - low).abs() < 1e-4 && (interval.high - high).abs() < 1e-4)
+    fn near(interval: Result<Interval, Undefined>, low: f64, high: f64) -> bool {
+        interval.is_ok_and(|interval| (interval.low - low).abs() < 1e-4 && (interval.high - high).abs() < 1e-4)
     }
 
     #[test]
@@ -79,10 +163,57 @@ mod tests {
 
     #[test]
     fn no_spread_or_too_few_give_no_interval() {
-        assert_eq!(mean_interval(&[], 0.95), None);
-        assert_eq!(mean_interval(&[1.0], 0.95), None);
-        assert_eq!(mean_interval(&[2.0, 2.0, 2.0], 0.95), None);
-        assert_eq!(mean_interval(&[0.7, 0.7, 0.7], 0.95), None);
-        assert_eq!(summary(&[1.0, f64::NAN]), None);
+        assert_eq!(mean_interval(&[], 0.95), Err(Undefined::NoData));
+        assert_eq!(mean_interval(&[1.0], 0.95), Err(Undefined::TooFew));
+        assert_eq!(mean_interval(&[2.0, 2.0, 2.0], 0.95), Err(Undefined::NoVariation));
+        assert_eq!(mean_interval(&[0.7, 0.7, 0.7], 0.95), Err(Undefined::NoVariation));
+        assert_eq!(mean_interval(&[1.0, 2.0], 1.0), Err(Undefined::OutOfRange));
+        assert_eq!(summary(&[1.0, f64::NAN]), Err(Undefined::NotFinite));
+        assert_eq!(summary(&[f64::MAX, f64::MAX, 0.0]), Err(Undefined::NotFinite));
+    }
+
+    /// Student's sleep data of 1908, the example of R's `t.test`: Welch t = -1.8608, df = 17.776, p = 0.07939; paired t = -4.0621,
+    /// p = 0.002833.
+    #[test]
+    fn hours_of_sleep() {
+        let first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
+        let second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
+        let apart = welch(&first, &second, 0.95).expect("they vary");
+        assert!((apart.t + 1.8608).abs() < 5e-5 && (apart.degrees - 17.776).abs() < 5e-4 && (apart.p - 0.07939).abs() < 5e-6);
+        assert!(near(Ok(apart.interval), -3.365_483, 0.205_483));
+        let together = paired_t(&first, &second, 0.95).expect("they vary");
+        assert!((together.t + 4.0621).abs() < 5e-5 && (together.p - 0.002_833).abs() < 5e-7);
+        assert!(near(Ok(together.interval), -2.459_886, -0.700_114));
+    }
+
+    #[test]
+    fn constant_arms() {
+        let one = welch(&[1.0; 4], &[1.0, 2.0, 3.0], 0.95).expect("one arm varies");
+        assert!((one.degrees - 2.0).abs() < 1e-12 && (one.standard_error - (1.0f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert_eq!(welch(&[0.7; 3], &[0.1; 3], 0.95), Err(Undefined::NoVariation));
+        assert_eq!(welch(&[0.7], &[0.1, 0.2], 0.95), Err(Undefined::TooFew));
+        assert_eq!(paired_t(&[0.3, 0.4, 7.7], &[0.2, 0.3, 7.6], 0.95), Err(Undefined::NoVariation));
+        assert_eq!(paired_t(&[1.0], &[1.0, 2.0], 0.95), Err(Undefined::Unequal));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn swapping_flips_the_sign(
+            a in proptest::collection::vec(-1e3..1e3f64, 2..30), b in proptest::collection::vec(-1e3..1e3f64, 2..30),
+        ) {
+            let (there, back) = (welch(&a, &b, 0.95).expect("varies"), welch(&b, &a, 0.95).expect("varies"));
+            proptest::prop_assert_eq!(there.difference, -back.difference);
+            proptest::prop_assert_eq!(there.p, back.p);
+            proptest::prop_assert_eq!(there.interval.low, -back.interval.high);
+            proptest::prop_assert!(there.interval.low <= there.difference && there.difference <= there.interval.high);
+        }
+
+        #[test]
+        fn order_does_not_matter(mut values in proptest::collection::vec(-1e6..1e6f64, 2..60)) {
+            let there = summary(&values).expect("finite");
+            values.reverse();
+            let back = summary(&values).expect("finite");
+            proptest::prop_assert!((there.mean - back.mean).abs() <= 1e-15 * 1e6);
+        }
     }
 }

@@ -1,15 +1,54 @@
-//! Pure mathematics on slices and counts: knows neither polars nor the domain. Undefined is `None`, never NaN.
+//! Pure mathematics on slices and counts: knows neither polars nor the domain. What has no value has a reason ([`Undefined`]), never NaN.
 
+mod adjust;
+mod agreement;
+mod attempts;
+mod bootstrap;
+mod change_point;
+mod cluster;
 mod distribution;
+mod effect;
+mod exact;
 mod interval;
+mod letters;
 mod mean;
+mod posterior;
+mod power;
 mod proportion;
+mod proportion_difference;
 mod quantile;
+mod ranking;
+mod ratio;
+mod sequential;
 mod undefined;
+mod variance;
+mod verdict;
 
+pub use adjust::{benjamini_hochberg, holm};
+pub use agreement::{Agreement, cohen_kappa, krippendorff_alpha_nominal, prevalence};
+pub use attempts::{mean_pass_at_k, mean_pass_hat_k, pass_at_k, pass_hat_k};
+pub use bootstrap::{BcaInterval, Replicates, Seed, jackknife};
+pub use change_point::{ChangePoint, ChangeRule, Split, change_points, e_divisive_best_split};
+pub use cluster::{Clustered, clustered_mean};
 pub use distribution::{normal_quantile, normal_two_sided, t_quantile, t_two_sided};
+pub use effect::{Dominance, StandardizedDifference, cliffs_delta, hedges_g};
+pub use exact::{McNemar, Permutation, Resampling, fisher, mcnemar, permutation, sign_flip};
 pub use interval::Interval;
-pub use mean::{Summary, mean_interval, summary};
-pub use proportion::wilson;
-pub use quantile::quantile;
+pub use letters::letters;
+pub use mean::{Comparison, Summary, mean_interval, paired_t, summary, welch};
+pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky};
+pub use power::{
+    Aim, PairedVariance, Side, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_mcnemar, n_miller, n_paired, n_two_proportions,
+    n_welch, power_two_proportions,
+};
+pub use proportion::{clopper_pearson, wilson};
+pub use proportion_difference::{Pairs, newcombe, newcombe_paired, tango};
+pub use quantile::{MedianInterval, median_absolute_deviation, median_interval, quantile};
+pub use ranking::{RankRange, leading_group, probability_of_best, rank_intervals, rank_ranges};
+pub use ratio::{
+    LogRatio, RatioOfMeans, geometric_mean, log_ratio_paired, log_ratio_welch, ratio_of_means, ratio_of_means_paired, relative_change,
+};
+pub use sequential::{bernoulli_confidence_sequence, mcnemar_e_value};
 pub use undefined::Undefined;
+pub use variance::{Buy, VarianceSplit, variance_split};
+pub use verdict::{Question, Verdict, decide};

@@ -1,26 +1,108 @@
 //! Intervals for passed of total.
 
-use statrs::distribution::{ContinuousCDF, Normal};
-
-use super::Interval;
+use super::distribution::{normal_quantile, upper_level};
+use super::{Interval, Undefined};
 
 /// Wilson's score interval for `passed` of `total` at the given confidence (Wilson 1927).
 ///
-/// The ends are exact where nothing or everything passed. Undefined for `total == 0`, for `passed > total`, and for a confidence
-/// outside (0, 1).
-pub fn wilson(passed: u64, total: u64, confidence: f64) -> Option<Interval> {
-    if total == 0 || passed > total || !(confidence > 0.0 && confidence < 1.0) {
-        return None;
-    }
-    let n = total as f64;
-    let share = passed as f64 / n;
-    let z = Normal::standard().inverse_cdf(0.5 + confidence / 2.0);
-    let z2 = z * z;
+/// The ends are exact where nothing or everything passed.
+pub fn wilson(passed: u64, total: u64, confidence: f64) -> Result<Interval, Undefined> {
+    let z = normal_quantile(upper_level(confidence)?)?;
+    let share = share(passed, total)?;
+    let (n, z2) = (total as f64, z * z);
     let centre = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = z / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
-    let low = if passed == 0 { 0.0 } else { (centre - half).max(0.0) };
-    let high = if passed == total { 1.0 } else { (centre + half).min(1.0) };
-    Interval::new(low, high)
+    let low = if passed == 0 { 0.0 } else { (centre - half).clamp(0.0, share) };
+    let high = if passed == total { 1.0 } else { (centre + half).clamp(share, 1.0) };
+    Interval::new(low, high).ok_or(Undefined::NotFinite)
+}
+
+/// The interval of Clopper and Pearson (1934), which covers at least as often as it says.
+///
+/// Its ends are the chances of passing under which as many passes or more, and as few or fewer, have half the error's probability each.
+/// They are found on the binomial sums themselves: inversions of the beta distribution lose digits for thousands of items.
+pub fn clopper_pearson(passed: u64, total: u64, confidence: f64) -> Result<Interval, Undefined> {
+    let tail = 1.0 - upper_level(confidence)?;
+    share(passed, total)?;
+    let low = lower_end(passed, total, tail);
+    let high = 1.0 - lower_end(total - passed, total, tail);
+    Interval::new(low, high).ok_or(Undefined::NotFinite)
+}
+
+/// The share of passed in total.
+pub(super) fn share(passed: u64, total: u64) -> Result<f64, Undefined> {
+    match total {
+        0 => Err(Undefined::NoData),
+        _ if passed > total => Err(Undefined::OutOfRange),
+        _ => Ok(passed as f64 / total as f64),
+    }
+}
+
+/// The chance of passing under which `passed` or more of `total` have the probability `tail`: Newton's steps inside a bracket.
+fn lower_end(passed: u64, total: u64, tail: f64) -> f64 {
+    if passed == 0 {
+        return 0.0;
+    }
+    let n = total as f64;
+    if passed == total {
+        return (tail.ln() / n).exp();
+    }
+    let (mut low, mut high) = (0.0, passed as f64 / n);
+    let mut chance = high / 2.0;
+    // Halving alone would need about fifty rounds; rounds beyond that are never useful.
+    for _ in 0..200 {
+        let (at_least, exactly) = upper_tail(passed, total, chance);
+        if at_least < tail {
+            low = chance;
+        } else {
+            high = chance;
+        }
+        // The tail's slope in the chance is its first term times passed / chance.
+        let step = chance - (at_least - tail) / (exactly * passed as f64 / chance);
+        let next = if step > low && step < high { step } else { f64::midpoint(low, high) };
+        if (next - chance).abs() <= f64::EPSILON * chance {
+            return next;
+        }
+        chance = next;
+    }
+    chance
+}
+
+/// The probabilities of at least and of exactly `passed` of `total`, added up from the most likely count outwards.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the most likely count lies between 0 and the total")]
+fn upper_tail(passed: u64, total: u64, chance: f64) -> (f64, f64) {
+    /// A share of the sum that no longer changes it.
+    const NOTHING: f64 = 1e-20;
+    let odds = chance / (1.0 - chance);
+    let mode = (((total + 1) as f64 * chance) as u64).min(total);
+    let (mut sum, mut at_least, mut exactly) = (0.0, 0.0, 0.0);
+    let mut take = |count: u64, weight: f64| {
+        sum += weight;
+        if count >= passed {
+            at_least += weight;
+        }
+        if count == passed {
+            exactly = weight;
+        }
+        weight > NOTHING
+    };
+    let mut weight = 1.0;
+    take(mode, weight);
+    for count in mode + 1..=total {
+        weight *= (total - count + 1) as f64 / count as f64 * odds;
+        // Up to the wanted count every term is needed, as long as it is a number above zero.
+        if !take(count, weight) && (count > passed || weight < f64::MIN_POSITIVE) {
+            break;
+        }
+    }
+    weight = 1.0;
+    for count in (0..mode).rev() {
+        weight *= (count + 1) as f64 / (total - count) as f64 / odds;
+        if !take(count, weight) && (count < passed || weight < f64::MIN_POSITIVE) {
+            break;
+        }
+    }
+    (at_least / sum, exactly / sum)
 }
 
 #[cfg(test)]
@@ -31,31 +113,49 @@ mod tests {
 
     #[test]
     fn published_values() {
-        // Newcombe 1998, table I: 81/263, 15/148, 0/20, 1/29.
-        for (passed, total, low, high) in
-            [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)]
-        {
-            let interval = wilson(passed, total, 0.95).expect("a defined interval");
-            assert!((interval.low - low).abs() < 5e-5 && (interval.high - high).abs() < 5e-5, "{passed}/{total}: {interval:?}");
+        // Newcombe 1998, table I: 81/263, 15/148, 0/20, 1/29; Wilson's and Clopper and Pearson's.
+        for (passed, total, wilsons, exact) in [
+            (81, 263, (0.2553, 0.3662), (0.2527, 0.3676)),
+            (15, 148, (0.0624, 0.1605), (0.0578, 0.1617)),
+            (0, 20, (0.0, 0.1611), (0.0, 0.1684)),
+            (1, 29, (0.0061, 0.1718), (0.0009, 0.1776)),
+        ] {
+            for (interval, (low, high)) in [(wilson(passed, total, 0.95), wilsons), (clopper_pearson(passed, total, 0.95), exact)] {
+                let interval = interval.expect("a defined interval");
+                assert!((interval.low - low).abs() < 5e-5 && (interval.high - high).abs() < 5e-5, "{passed}/{total}: {interval:?}");
+            }
         }
     }
 
     #[test]
     fn ends_are_exact_and_nothing_has_none() {
-        assert_eq!(wilson(0, 7, 0.95).map(|interval| interval.low), Some(0.0));
-        assert_eq!(wilson(7, 7, 0.95).map(|interval| interval.high), Some(1.0));
-        assert_eq!(wilson(0, 0, 0.95), None);
-        assert_eq!(wilson(3, 2, 0.95), None);
+        for method in [wilson, clopper_pearson] {
+            assert_eq!(method(0, 7, 0.95).map(|interval| interval.low), Ok(0.0));
+            assert_eq!(method(7, 7, 0.95).map(|interval| interval.high), Ok(1.0));
+            assert_eq!(method(0, 0, 0.95), Err(Undefined::NoData));
+            assert_eq!(method(3, 2, 0.95), Err(Undefined::OutOfRange));
+            assert_eq!(method(1, 2, 95.0), Err(Undefined::OutOfRange));
+        }
+    }
+
+    #[test]
+    fn many_items() {
+        // Beyond the size at which the library's beta distribution fails.
+        let interval = clopper_pearson(1, 1_000_000, 0.95).expect("a defined interval");
+        assert!((interval.low / 2.531_780_766e-8 - 1.0).abs() < 1e-8, "{interval:?}");
+        assert!((interval.high / 5.571_630_655e-6 - 1.0).abs() < 1e-8, "{interval:?}");
     }
 
     proptest::proptest! {
         #[test]
-        fn it_holds_the_share_and_mirrors((total, passed) in (1u64..5000).prop_flat_map(|total| (proptest::strategy::Just(total), 0..=total))) {
-            let interval = wilson(passed, total, 0.95).expect("defined for n > 0");
-            let share = passed as f64 / total as f64;
-            proptest::prop_assert!(interval.low <= share && share <= interval.high);
-            let mirrored = wilson(total - passed, total, 0.95).expect("defined for n > 0");
-            proptest::prop_assert!((interval.low - (1.0 - mirrored.high)).abs() < 1e-12);
+        fn they_hold_the_share_and_mirror((total, passed) in (1u64..5000).prop_flat_map(|total| (proptest::strategy::Just(total), 0..=total))) {
+            for method in [wilson, clopper_pearson] {
+                let interval = method(passed, total, 0.95).expect("defined for n > 0");
+                let share = passed as f64 / total as f64;
+                proptest::prop_assert!(0.0 <= interval.low && interval.low <= share && share <= interval.high && interval.high <= 1.0);
+                let mirrored = method(total - passed, total, 0.95).expect("defined for n > 0");
+                proptest::prop_assert!((interval.low - (1.0 - mirrored.high)).abs() < 1e-12);
+            }
         }
     }
 }

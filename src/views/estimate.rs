@@ -111,10 +111,10 @@ fn from_outcomes(runs: &[&RunId], matrix: &OutcomeMatrix) -> Option<Estimate> {
                 items.iter().filter(|(_, counted)| *counted > 0).map(|(passed, counted)| *passed as f64 / *counted as f64).collect();
             let n = means.len() as u64;
             Some(if attempts == 1 {
-                shared(passed as f64 / total as f64, wilson(passed, total, CONFIDENCE), n, kind.plural(), Method::Wilson)
+                shared(passed as f64 / total as f64, wilson(passed, total, CONFIDENCE).ok(), n, kind.plural(), Method::Wilson)
             } else {
                 let value = means.iter().sum::<f64>() / n as f64;
-                let interval = mean_interval(&means, CONFIDENCE).map(|interval| interval.clipped(0.0, 1.0));
+                let interval = mean_interval(&means, CONFIDENCE).ok().map(|interval| interval.clipped(0.0, 1.0));
                 shared(value, interval, n, kind.plural(), if interval.is_some() { Method::TOverItems } else { Method::None })
             })
         }
@@ -142,9 +142,9 @@ fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate>
     };
     match rates.len() {
         0 => None,
-        1 => Some(shared(rates[0], wilson(passed, total, CONFIDENCE), total, item_word, Method::WilsonOneRun)),
+        1 => Some(shared(rates[0], wilson(passed, total, CONFIDENCE).ok(), total, item_word, Method::WilsonOneRun)),
         n => {
-            let interval = mean_interval(&rates, CONFIDENCE).map(|interval| interval.clipped(0.0, 1.0));
+            let interval = mean_interval(&rates, CONFIDENCE).ok().map(|interval| interval.clipped(0.0, 1.0));
             let method = if interval.is_some() { Method::TOverRuns } else { Method::None };
             Some(shared(rates.iter().sum::<f64>() / n as f64, interval, n as u64, "runs", method))
         }
@@ -194,7 +194,7 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
         }
         several => {
             let values: Vec<f64> = several.iter().map(|(value, _, _)| *value).collect();
-            let interval = mean_interval(&values, CONFIDENCE).map(|interval| interval.clipped(0.0, 1.0));
+            let interval = mean_interval(&values, CONFIDENCE).ok().map(|interval| interval.clipped(0.0, 1.0));
             let method = if interval.is_some() { Method::TOverRuns } else { Method::Stated };
             Some(Estimate { value: values.iter().sum::<f64>() / values.len() as f64, interval, method, ..base })
         }

@@ -49,14 +49,14 @@ pub struct Money {
 pub(super) fn figure(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -> Option<Figure> {
     let values: Vec<f64> = rows.iter().filter_map(|row| value(row)).collect();
     let coverage = Coverage { known: values.len() as u64, runs: rows.len() as u64 };
-    Some(Figure { summary: summary(&values)?, interval: mean_interval(&values, CONFIDENCE), coverage })
+    Some(Figure { summary: summary(&values).ok()?, interval: mean_interval(&values, CONFIDENCE).ok(), coverage })
 }
 
 pub(super) fn spread(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -> Option<Spread> {
     let values: Vec<f64> = rows.iter().filter_map(|row| value(row)).collect();
     let coverage = Coverage { known: values.len() as u64, runs: rows.len() as u64 };
-    let p90 = if values.len() > 1 { quantile(&values, 0.9) } else { None };
-    Some(Spread { median: quantile(&values, 0.5)?, p90, coverage })
+    let p90 = if values.len() > 1 { quantile(&values, 0.9).ok() } else { None };
+    Some(Spread { median: quantile(&values, 0.5).ok()?, p90, coverage })
 }
 
 /// Adds up what the runs cost. A run whose items are priced in part gives a lower bound.

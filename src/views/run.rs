@@ -209,7 +209,7 @@ pub fn run_line(row: &RunRow, matrix: &OutcomeMatrix) -> RunLine {
         timestamp: run.timestamp,
         passed: counted.map(|(passed, _)| passed),
         total: counted.map(|(_, total)| total),
-        interval: counted.and_then(|(passed, total)| wilson(passed, total, CONFIDENCE)),
+        interval: counted.and_then(|(passed, total)| wilson(passed, total, CONFIDENCE).ok()),
         cost_usd: cost(row),
         tokens: tokens(row),
         duration_seconds: run.duration_seconds,

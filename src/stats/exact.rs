@@ -1,0 +1,357 @@
+//! Exact tests, all two-sided: counts on the same items, counts on different ones, and permutations of measured values.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+
+use super::Undefined;
+use super::distribution::FairCoin;
+use super::mean::total;
+use super::proportion::share;
+
+/// Half of a sample may have this many subsets for its permutations to be counted in full. All subsets of both halves are then known
+/// after sorting them, instead of after trying their 2³² combinations.
+const HALF: usize = 1 << 16;
+
+/// Sums that differ by less than this share of the values' absolute sum are ties: decimal numbers such as 0.1 + 0.2 and 0.3 have to be.
+const TIE: f64 = 1e-9;
+
+/// The p-values for discordant pairs.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct McNemar {
+    /// Never errs more often than it says; decides verdicts.
+    pub exact: f64,
+    /// Closer to its level on average, but above it for some numbers of pairs; shown, never decisive.
+    pub mid: f64,
+}
+
+/// The result of a permutation test.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct Permutation {
+    pub p: f64,
+    /// Rearrangements at least as extreme as the data, as drawn or in full.
+    pub count: u64,
+    /// Rearrangements looked at.
+    pub total: u64,
+    /// Whether all were looked at. If not, the data count as one more rearrangement in `p`.
+    pub exact: bool,
+}
+
+/// How to draw rearrangements where there are too many to look at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resampling {
+    pub seed: u64,
+    pub draws: u64,
+}
+
+/// McNemar's test on the items that only one arm passed (McNemar 1947; mid-p as in Fagerland, Lydersen and Laake 2013).
+///
+/// Without such items both are 1.
+pub fn mcnemar(only_a: u64, only_b: u64) -> McNemar {
+    let fewer = only_a.min(only_b);
+    let coin = FairCoin::new(only_a.saturating_add(only_b));
+    let (at_most, equal) = (coin.at_most(fewer), coin.chance(fewer));
+    McNemar { exact: (2.0 * at_most).clamp(f64::MIN_POSITIVE, 1.0), mid: (2.0 * at_most - equal).clamp(f64::MIN_POSITIVE, 1.0) }
+}
+
+/// Fisher's test for two independent proportions: the chance of all tables with the same sums that are not more likely than this one, where
+/// a relative difference of 1e-7 counts as equal (Fisher 1935; ties as R treats them).
+///
+/// Undefined where one side has no items.
+pub fn fisher(passed_a: u64, total_a: u64, passed_b: u64, total_b: u64) -> Result<f64, Undefined> {
+    share(passed_a, total_a)?;
+    share(passed_b, total_b)?;
+    let passed = passed_a + passed_b;
+    let (lowest, highest) = (passed.saturating_sub(total_b), passed.min(total_a));
+    // Weights relative to the middle by ratios of neighbours; no factorials.
+    let middle = passed_a_expected(passed, total_a, total_b).clamp(lowest, highest);
+    let up = |at: u64| ((total_a - at) as f64 * (passed - at) as f64) / ((at + 1) as f64 * (total_b + at + 1 - passed) as f64);
+    let above = (middle..highest).scan(1.0, |weight, at| {
+        *weight *= up(at);
+        Some((at + 1, *weight))
+    });
+    let below = (lowest..middle).rev().scan(1.0, |weight, at| {
+        *weight /= up(at);
+        Some((at, *weight))
+    });
+    let tables: Vec<(u64, f64)> = std::iter::once((middle, 1.0)).chain(above).chain(below).collect();
+    let observed = tables.iter().find(|(at, _)| *at == passed_a).map_or(0.0, |(_, weight)| *weight);
+    let limit = observed * (1.0 + 1e-7);
+    let extreme = total(tables.iter().map(|(_, weight)| *weight).filter(|weight| *weight <= limit));
+    Ok((extreme / total(tables.iter().map(|(_, weight)| *weight))).clamp(f64::MIN_POSITIVE, 1.0))
+}
+
+/// The sign-flip test of paired differences: how many of the 2ⁿ ways to swap the arms within pairs give a sum at least as far from zero
+/// (Fisher 1935). Looks at all for up to 32 differences that are not zero, else draws.
+pub fn sign_flip(differences: &[f64], resampling: Resampling) -> Result<Permutation, Undefined> {
+    finite(differences)?;
+    let moving: Vec<f64> = differences.iter().copied().filter(|difference| *difference != 0.0).collect();
+    let size = total(moving.iter().map(|difference| difference.abs()));
+    if !size.is_finite() {
+        return Err(Undefined::NotFinite);
+    }
+    let limit = total(moving.iter().copied()).abs() - TIE * size;
+    let (left, right) = moving.split_at(moving.len() / 2);
+    if right.len() >= 17 {
+        return drawn(resampling, limit <= 0.0, |random| flipped(&moving, random).abs() >= limit);
+    }
+    let [left, right] = [left, right].map(signed_sums);
+    // Flipping all signs mirrors the sum: as many lie at or below the lower limit as at or above the upper one.
+    let count = if limit > 0.0 { 2 * pairs_reaching(&left, &right, limit) } else { (left.len() * right.len()) as u64 };
+    // A zero flipped is a rearrangement, too, as long as they can be counted.
+    let zeros = if differences.len() < 63 { differences.len() - moving.len() } else { 0 };
+    counted(count << zeros, ((left.len() * right.len()) as u64) << zeros)
+}
+
+/// The permutation test of two independent samples: how many of the ways to split the pooled values give means at least as far apart (Pitman
+/// 1937). Looks at all as long as half of the values has few enough subsets (up to 32 values, more where one sample is small), else draws.
+pub fn permutation(a: &[f64], b: &[f64], resampling: Resampling) -> Result<Permutation, Undefined> {
+    finite(a)?;
+    finite(b)?;
+    let n = (a.len() + b.len()) as f64;
+    let mean = total(a.iter().chain(b).copied()) / n;
+    // Around the common mean the distance of the means is proportional to one sample's sum; take the smaller sample.
+    let (fewer, more) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let pool: Vec<f64> = fewer.iter().chain(more).map(|value| value - mean).collect();
+    let size = total(pool.iter().map(|value| value.abs()));
+    let rounding = 4.0 * f64::EPSILON * total(a.iter().chain(b).map(|value| value.abs()));
+    if !(size.is_finite() && rounding.is_finite()) {
+        return Err(Undefined::NotFinite);
+    }
+    let limit = total(pool[..fewer.len()].iter().copied()).abs() - TIE * size - rounding;
+    let (left, right) = pool.split_at(pool.len() / 2);
+    let Some((left, right)) = sums_by_count(left, fewer.len()).zip(sums_by_count(right, fewer.len())) else {
+        return drawn(resampling, limit <= 0.0, |random| picked(&pool, fewer.len(), random).abs() >= limit);
+    };
+    let (mut count, mut all) = (0, 0);
+    for (chosen, sums) in left.iter().enumerate() {
+        let Some(others) = right.get(fewer.len() - chosen) else { continue };
+        all += sums.len() as u64 * others.len() as u64;
+        count += pairs_reaching(sums, others, limit) + pairs_within(sums, others, -limit);
+    }
+    counted(if limit > 0.0 { count } else { all }, all)
+}
+
+/// The most likely number of passes among a's items, give or take one.
+fn passed_a_expected(passed: u64, total_a: u64, total_b: u64) -> u64 {
+    let exact = (u128::from(passed) + 1) * (u128::from(total_a) + 1) / (u128::from(total_a) + u128::from(total_b) + 2);
+    u64::try_from(exact).unwrap_or(u64::MAX)
+}
+
+fn finite(values: &[f64]) -> Result<(), Undefined> {
+    match values {
+        [] => Err(Undefined::NoData),
+        _ if values.iter().any(|value| !value.is_finite()) => Err(Undefined::NotFinite),
+        _ => Ok(()),
+    }
+}
+
+fn counted(count: u64, total: u64) -> Result<Permutation, Undefined> {
+    Ok(Permutation { p: count as f64 / total as f64, count, total, exact: true })
+}
+
+/// Counts extreme rearrangements among random ones; `always` where all are.
+fn drawn(resampling: Resampling, always: bool, mut extreme: impl FnMut(&mut ChaCha8Rng) -> bool) -> Result<Permutation, Undefined> {
+    let total = resampling.draws;
+    if total == 0 {
+        return Err(Undefined::OutOfRange);
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(resampling.seed);
+    let count = if always { total } else { (0..total).filter(|_| extreme(&mut random)).count() as u64 };
+    Ok(Permutation { p: (count + 1) as f64 / (total + 1) as f64, count, total, exact: false })
+}
+
+/// The sum with every sign drawn anew; one random word serves 64 values.
+fn flipped(values: &[f64], random: &mut ChaCha8Rng) -> f64 {
+    let mut sum = 0.0;
+    for chunk in values.chunks(64) {
+        let mut word = random.next_u64();
+        for value in chunk {
+            // The sign bit is the only one that changes.
+            sum += f64::from_bits(value.to_bits() ^ ((word & 1) << 63));
+            word >>= 1;
+        }
+    }
+    sum
+}
+
+/// The sum of `count` values drawn without replacement.
+#[expect(clippy::cast_possible_truncation, reason = "a product's upper word is below the number of places")]
+fn picked(pool: &[f64], count: usize, random: &mut ChaCha8Rng) -> f64 {
+    let mut places: Vec<usize> = (0..pool.len()).collect();
+    let mut sum = 0.0;
+    for drawn in 0..count {
+        let left = (pool.len() - drawn) as u128;
+        places.swap(drawn, drawn + ((u128::from(random.next_u64()) * left) >> 64) as usize);
+        sum += pool[places[drawn]];
+    }
+    sum
+}
+
+/// The sums under every choice of signs, in ascending order.
+fn signed_sums(values: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0];
+    for value in values {
+        let flipped: Vec<f64> = sums.iter().map(|sum| sum - value).collect();
+        sums.iter_mut().for_each(|sum| *sum += value);
+        sums.extend(flipped);
+    }
+    sums.sort_by(f64::total_cmp);
+    sums
+}
+
+/// The sums of every subset of up to `most` values, by the subset's size and in ascending order; nothing where there are too many.
+fn sums_by_count(values: &[f64], most: usize) -> Option<Vec<Vec<f64>>> {
+    let mut sums = vec![vec![0.0]];
+    for value in values {
+        if sums.len() <= most {
+            sums.push(Vec::new());
+        }
+        for size in (1..sums.len()).rev() {
+            let with: Vec<f64> = sums[size - 1].iter().map(|sum| sum + value).collect();
+            sums[size].extend(with);
+        }
+        if sums.iter().map(Vec::len).sum::<usize>() > HALF {
+            return None;
+        }
+    }
+    sums.iter_mut().for_each(|sums| sums.sort_by(f64::total_cmp));
+    Some(sums)
+}
+
+/// How many pairs of two ascending lists add up to at least `limit`.
+fn pairs_reaching(left: &[f64], right: &[f64], limit: f64) -> u64 {
+    let (mut count, mut from) = (0, right.len());
+    for value in left {
+        while from > 0 && value + right[from - 1] >= limit {
+            from -= 1;
+        }
+        count += (right.len() - from) as u64;
+    }
+    count
+}
+
+/// How many pairs of two ascending lists add up to at most `limit`.
+fn pairs_within(left: &[f64], right: &[f64], limit: f64) -> u64 {
+    let (mut count, mut until) = (0, right.len());
+    for value in left {
+        while until > 0 && value + right[until - 1] > limit {
+            until -= 1;
+        }
+        count += until as u64;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DRAWS: Resampling = Resampling { seed: 7, draws: 9999 };
+
+    fn close(got: f64, expected: f64) -> bool {
+        (got - expected).abs() < 1e-12
+    }
+
+    #[test]
+    fn discordant_pairs() {
+        // Fagerland, Lydersen and Laake 2013: 1 and 7 give .0703 and .0391, that is 18/256 and 10/256.
+        let got = mcnemar(1, 7);
+        assert!(close(got.exact, 18.0 / 256.0) && close(got.mid, 10.0 / 256.0));
+        assert_eq!((mcnemar(0, 0), mcnemar(5, 5).exact), (McNemar { exact: 1.0, mid: 1.0 }, 1.0));
+        assert!(close(mcnemar(6, 0).exact, 0.03125) && close(mcnemar(5, 5).mid, 1.0));
+        // So far out that no normal number is left.
+        assert!(mcnemar(0, 5000).exact > 0.0 && mcnemar(0, 5000).exact < 1e-300);
+    }
+
+    #[test]
+    fn tables() {
+        // The tea tasting of Fisher 1935: 3 of 4 and 1 of 4. Then R's `fisher.test` on convictions of twins, 2 of 17 and 10 of 13.
+        assert!(close(fisher(3, 4, 1, 4).expect("both have items"), 34.0 / 70.0));
+        let twins = fisher(10, 12, 3, 18).expect("both have items");
+        assert!((twins - 0.000_536_724_119_143_435_3).abs() < 1e-15, "{twins}");
+        // The published study's tables.
+        assert!(close(fisher(41, 48, 40, 48).expect("both have items"), 1.0));
+        assert!((fisher(26, 28, 23, 28).expect("both have items") - 0.42).abs() < 5e-3);
+        assert_eq!(fisher(0, 5, 0, 9), Ok(1.0));
+        assert_eq!(fisher(0, 0, 3, 9), Err(Undefined::NoData));
+        assert_eq!(fisher(4, 3, 3, 9), Err(Undefined::OutOfRange));
+    }
+
+    #[test]
+    fn flips() {
+        // Darwin's maize, the example of Fisher 1935: 863 of 16 384 sums reach the observed one on each side.
+        let maize = [49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0, -48.0];
+        let got = sign_flip(&maize, DRAWS).expect("values");
+        assert_eq!((got.count, got.total, got.exact), (2 * 863, 32_768, true));
+        // 0.1 + 0.2 ties with 0.3: of the eight sums, only those of 0.6 are further out than 0.
+        assert_eq!(sign_flip(&[0.1, 0.2, -0.3], DRAWS).map(|got| got.count), Ok(8));
+        assert_eq!(sign_flip(&[0.0; 4], DRAWS).map(|got| (got.p, got.count, got.total)), Ok((1.0, 16, 16)));
+        assert_eq!(sign_flip(&[1.0, 0.0, 1.0], DRAWS).map(|got| (got.count, got.total)), Ok((4, 8)));
+        assert_eq!(sign_flip(&[], DRAWS), Err(Undefined::NoData));
+        assert_eq!(sign_flip(&[f64::NAN], DRAWS), Err(Undefined::NotFinite));
+    }
+
+    #[test]
+    fn splits() {
+        // Three against three without overlap: the two most extreme of twenty.
+        let got = permutation(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], DRAWS).expect("values");
+        assert_eq!((got.count, got.total), (2, 20));
+        assert_eq!(permutation(&[0.7; 3], &[0.7; 4], DRAWS).map(|got| (got.p, got.total)), Ok((1.0, 35)));
+        // A large offset must not break ties: {1, 2} against {1, 2} has distance zero, so every split is as extreme.
+        let far = permutation(&[1e9 + 0.1, 1e9 + 0.2], &[1e9 + 0.1, 1e9 + 0.2], DRAWS).expect("values");
+        assert_eq!((far.count, far.total), (6, 6));
+        // A small sample against a large one is still counted in full.
+        let many: Vec<f64> = (0..60).map(f64::from).collect();
+        assert_eq!(permutation(&[100.0, 101.0], &many, DRAWS).map(|got| (got.count, got.total)), Ok((1, 1891)));
+        assert_eq!(permutation(&[], &many, DRAWS), Err(Undefined::NoData));
+    }
+
+    #[test]
+    fn draws_agree_with_counting_and_with_themselves() {
+        let differences: Vec<f64> = (0..40).map(|at| f64::from(at % 7) - 2.5).collect();
+        let got = sign_flip(&differences, DRAWS).expect("values");
+        assert!(!got.exact && got == sign_flip(&differences, DRAWS).expect("values"));
+        let exact = sign_flip(&differences[..32], DRAWS).expect("values");
+        let limit = differences[..32].iter().sum::<f64>().abs() - 1e-9;
+        let by_draw = drawn(DRAWS, false, |random| flipped(&differences[..32], random).abs() >= limit).expect("draws");
+        assert!(exact.exact && (exact.p - by_draw.p).abs() < 0.02, "{exact:?} {by_draw:?}");
+        let (left, right) = differences.split_at(18);
+        let got = permutation(left, right, DRAWS).expect("values");
+        assert!(!got.exact && got == permutation(left, right, DRAWS).expect("values"));
+        assert_eq!(permutation(left, right, Resampling { seed: 7, draws: 0 }), Err(Undefined::OutOfRange));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn counting_in_halves_is_counting(
+            a in proptest::collection::vec(-30i16..30, 1..6), b in proptest::collection::vec(-30i16..30, 1..6),
+        ) {
+            // Whole numbers, tried one by one, against tenths.
+            let pool: Vec<i64> = a.iter().chain(&b).map(|value| i64::from(*value)).collect();
+            let (na, nb) = (a.len() as i64, b.len() as i64);
+            let all: i64 = pool.iter().sum();
+            let apart = |sum: i64| (sum * nb - (all - sum) * na).abs();
+            let observed = apart(pool[..a.len()].iter().sum());
+            let splits = (0u32..1 << pool.len()).filter(|mask| mask.count_ones() as usize == a.len());
+            let sum_of = |mask: u32| (0..pool.len()).filter(|at| mask >> at & 1 == 1).map(|at| pool[at]).sum::<i64>();
+            let expected = splits.filter(|mask| apart(sum_of(*mask)) >= observed).count() as u64;
+            let [tenths_a, tenths_b] = [&a, &b].map(|values| values.iter().map(|value| f64::from(*value) / 10.0).collect::<Vec<_>>());
+            let got = permutation(&tenths_a, &tenths_b, DRAWS).expect("values");
+            proptest::prop_assert_eq!(got.count, expected);
+            proptest::prop_assert_eq!(got, permutation(&tenths_b, &tenths_a, DRAWS).expect("values"));
+            let flips = (0u32..1 << pool.len())
+                .filter(|mask| (0..pool.len()).map(|at| if mask >> at & 1 == 1 { pool[at] } else { -pool[at] }).sum::<i64>().abs() >= all.abs());
+            let tenths: Vec<f64> = pool.iter().map(|value| *value as f64 / 10.0).collect();
+            proptest::prop_assert_eq!(sign_flip(&tenths, DRAWS).expect("values").count, flips.count() as u64);
+        }
+
+        #[test]
+        fn swapping_keeps_p(passed_a in 0u64..40, failed_a in 0u64..40, passed_b in 0u64..40, failed_b in 0u64..40) {
+            proptest::prop_assume!(passed_a + failed_a > 0 && passed_b + failed_b > 0);
+            let there = fisher(passed_a, passed_a + failed_a, passed_b, passed_b + failed_b).expect("items");
+            let back = fisher(passed_b, passed_b + failed_b, passed_a, passed_a + failed_a).expect("items");
+            proptest::prop_assert!(close(there, back));
+            proptest::prop_assert_eq!(mcnemar(passed_a, passed_b), mcnemar(passed_b, passed_a));
+        }
+    }
+}

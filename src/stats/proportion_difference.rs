@@ -1,0 +1,185 @@
+//! Intervals for the difference of two proportions, a − b, as fractions.
+
+use super::distribution::{normal_quantile, upper_level};
+use super::proportion::{share, wilson};
+use super::{Interval, Undefined};
+
+/// How two arms fared on the same items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Pairs {
+    pub both: u64,
+    pub only_a: u64,
+    pub only_b: u64,
+    pub neither: u64,
+}
+
+impl Pairs {
+    /// How many items there are.
+    pub fn total(self) -> u64 {
+        self.both + self.only_a + self.only_b + self.neither
+    }
+
+    /// The share that a passed minus the share that b passed.
+    pub fn difference(self) -> Result<f64, Undefined> {
+        match self.total() {
+            0 => Err(Undefined::NoData),
+            total => Ok((self.only_a as f64 - self.only_b as f64) / total as f64),
+        }
+    }
+}
+
+/// The interval for the difference of two independent proportions, from the Wilson intervals of both (Newcombe 1998, Statistics in
+/// Medicine 17:873, method 10).
+pub fn newcombe(passed_a: u64, total_a: u64, passed_b: u64, total_b: u64, confidence: f64) -> Result<Interval, Undefined> {
+    let a = Margin::new(passed_a, total_a, confidence)?;
+    let b = Margin::new(passed_b, total_b, confidence)?;
+    combined(a, b, 0.0, a.share - b.share)
+}
+
+/// The interval for the difference of two proportions on the same items, from both Wilson intervals and the correlation of the outcomes
+/// (Newcombe 1998, Statistics in Medicine 17:2635, method 10).
+pub fn newcombe_paired(pairs: Pairs, confidence: f64) -> Result<Interval, Undefined> {
+    let total = pairs.total();
+    let a = Margin::new(pairs.both + pairs.only_a, total, confidence)?;
+    let b = Margin::new(pairs.both + pairs.only_b, total, confidence)?;
+    combined(a, b, correlation(pairs), pairs.difference()?)
+}
+
+/// The score interval for the difference of two proportions on the same items (Tango 1998, Statistics in Medicine 17:891).
+///
+/// Defined also where no item tells the arms apart: ± z² / (n + z²).
+pub fn tango(pairs: Pairs, confidence: f64) -> Result<Interval, Undefined> {
+    let z = normal_quantile(upper_level(confidence)?)?;
+    pairs.difference()?;
+    let total = pairs.total() as f64;
+    let (won, lost) = (pairs.only_a as f64, pairs.only_b as f64);
+    // The lower end is the upper one of the swapped question; so swapping the arms mirrors the interval to the last digit.
+    Interval::new(-score_end(lost, won, total, z), score_end(won, lost, total, z)).ok_or(Undefined::NotFinite)
+}
+
+/// A proportion with its Wilson interval.
+#[derive(Clone, Copy)]
+struct Margin {
+    share: f64,
+    interval: Interval,
+}
+
+impl Margin {
+    fn new(passed: u64, total: u64, confidence: f64) -> Result<Self, Undefined> {
+        Ok(Self { share: share(passed, total)?, interval: wilson(passed, total, confidence)? })
+    }
+}
+
+fn combined(a: Margin, b: Margin, correlation: f64, difference: f64) -> Result<Interval, Undefined> {
+    let reach = |of_a: f64, of_b: f64| (of_a * of_a - 2.0 * correlation * of_a * of_b + of_b * of_b).max(0.0).sqrt();
+    let below = reach(a.share - a.interval.low, b.interval.high - b.share);
+    let above = reach(a.interval.high - a.share, b.share - b.interval.low);
+    Interval::new(difference - below, difference + above).map(|interval| interval.clipped(-1.0, 1.0)).ok_or(Undefined::NotFinite)
+}
+
+/// The correlation of paired outcomes, pulled towards zero by half an item per item where it is positive; 0 where an arm does not vary.
+fn correlation(pairs: Pairs) -> f64 {
+    let [both, only_a, only_b, neither] = [pairs.both, pairs.only_a, pairs.only_b, pairs.neither].map(|count| count as f64);
+    let margins = (both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither);
+    if margins <= 0.0 {
+        return 0.0;
+    }
+    let product = both * neither - only_a * only_b;
+    let corrected = if product > 0.0 { (product - pairs.total() as f64 / 2.0).max(0.0) } else { product };
+    corrected / margins.sqrt()
+}
+
+/// The upper end of Tango's interval: the difference at which the score has fallen to −z. The score falls with the difference, so halving
+/// finds it; a few hundred operations.
+fn score_end(won: f64, lost: f64, total: f64, z: f64) -> f64 {
+    let (mut low, mut high) = ((won - lost) / total, 1.0);
+    // An end of 1 is never bracketed away: at 1 the variance is gone.
+    while low < high {
+        let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if score(won, lost, total, middle) > -z {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high.min(1.0)
+}
+
+/// Tango's score statistic for the hypothesis that the difference of the proportions is `difference`.
+fn score(won: f64, lost: f64, total: f64, difference: f64) -> f64 {
+    // The chance of "only b" that fits best under the hypothesis is the positive root of a quadratic.
+    let a = 2.0 * total;
+    let b = (2.0 * total - won + lost) * difference - won - lost;
+    let c = -lost * difference * (1.0 - difference);
+    let root = (b * b - 4.0 * a * c).max(0.0).sqrt();
+    let only_b = if b > 0.0 { -2.0 * c / (root + b) } else { (root - b) / (2.0 * a) };
+    let variance = total * (2.0 * only_b + difference * (1.0 - difference));
+    let distance = won - lost - total * difference;
+    if variance > 0.0 {
+        distance / variance.sqrt()
+    } else if distance == 0.0 {
+        0.0
+    } else {
+        f64::INFINITY.copysign(distance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(interval: Result<Interval, Undefined>, low: f64, high: f64) -> bool {
+        interval.is_ok_and(|interval| (interval.low - low).abs() < 5e-4 && (interval.high - high).abs() < 5e-4)
+    }
+
+    #[test]
+    fn published_values() {
+        // Newcombe 1998 (17:873), table II: 56/70 - 48/80 and 9/10 - 3/10, method 10.
+        assert!(near(newcombe(56, 70, 48, 80, 0.95), 0.0524, 0.3339));
+        assert!(near(newcombe(9, 10, 3, 10, 0.95), 0.1705, 0.8090));
+        // Airway responses in Fagerland, Lydersen and Laake 2014: 1, 1, 7, 12.
+        let airways = Pairs { both: 1, only_a: 1, only_b: 7, neither: 12 };
+        assert!(near(tango(airways, 0.95), -0.517, -0.026), "{:?}", tango(airways, 0.95));
+        assert!(near(newcombe_paired(airways, 0.95), -0.507, -0.026));
+    }
+
+    #[test]
+    fn borders() {
+        let (z2, alike) = (1.959_963_984_540_054f64.powi(2), Pairs { both: 12, neither: 8, ..Pairs::default() });
+        let interval = tango(alike, 0.95).expect("defined");
+        assert!((interval.high - z2 / (20.0 + z2)).abs() < 1e-14 && (interval.low + z2 / (20.0 + z2)).abs() < 1e-14);
+        let swept = tango(Pairs { only_a: 9, ..Pairs::default() }, 0.95).expect("defined");
+        assert!((swept.high - 1.0).abs() < f64::EPSILON && swept.low > 0.0 && swept.low < 1.0);
+        for method in [tango, newcombe_paired] {
+            assert_eq!(method(Pairs::default(), 0.95), Err(Undefined::NoData));
+            assert_eq!(method(airless(), 1.5), Err(Undefined::OutOfRange));
+        }
+        assert_eq!(newcombe(3, 3, 0, 0, 0.95), Err(Undefined::NoData));
+        assert!(near(newcombe(10, 10, 0, 10, 0.95), 0.6075, 1.0));
+    }
+
+    fn airless() -> Pairs {
+        Pairs { both: 1, ..Pairs::default() }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn they_hold_the_difference_and_mirror(both in 0u64..300, only_a in 0u64..300, only_b in 0u64..300, neither in 0u64..300) {
+            let pairs = Pairs { both, only_a, only_b, neither };
+            proptest::prop_assume!(pairs.total() > 0);
+            let swapped = Pairs { only_a: only_b, only_b: only_a, ..pairs };
+            let difference = pairs.difference().expect("has items");
+            for method in [tango, newcombe_paired] {
+                let (there, back) = (method(pairs, 0.95).expect("has items"), method(swapped, 0.95).expect("has items"));
+                proptest::prop_assert!((there.low + back.high).abs() < 1e-12 && (there.high + back.low).abs() < 1e-12);
+                proptest::prop_assert!(-1.0 <= there.low && there.low <= difference && difference <= there.high && there.high <= 1.0);
+            }
+            let (there, back) = (newcombe(both, both + only_a + 1, only_b, only_b + neither + 1, 0.95).expect("has items"),
+                newcombe(only_b, only_b + neither + 1, both, both + only_a + 1, 0.95).expect("has items"));
+            proptest::prop_assert!((there.low + back.high).abs() < 1e-12 && (there.high + back.low).abs() < 1e-12);
+        }
+    }
+}

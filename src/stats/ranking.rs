@@ -1,0 +1,255 @@
+//! Places on a board that admit ties: ranges of ranks, the leading group, and how often each entry comes first.
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use super::bootstrap::below;
+use super::{Interval, Seed, Undefined};
+
+/// The places that an entry can have on the evidence at hand, 1 being first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct RankRange {
+    pub best: usize,
+    pub worst: usize,
+}
+
+/// Places from intervals of the entries: an entry stands behind those whose interval lies wholly on the better side of its own, and
+/// before those whose interval lies wholly on the worse side.
+///
+/// Coarser than [`rank_ranges`]: whether two intervals overlap is not the test of their difference.
+pub fn rank_intervals(intervals: &[Interval], higher_is_better: bool) -> Vec<RankRange> {
+    let beats = |a: &Interval, b: &Interval| if higher_is_better { a.low > b.high } else { a.high < b.low };
+    intervals
+        .iter()
+        .map(|own| RankRange {
+            best: 1 + intervals.iter().filter(|other| beats(other, own)).count(),
+            worst: intervals.len() - intervals.iter().filter(|other| beats(own, other)).count(),
+        })
+        .collect()
+}
+
+/// Places from tests of all pairs; `beats[i][j]` says that `i` is significantly better than `j`.
+pub fn rank_ranges(beats: &[impl AsRef<[bool]>]) -> Result<Vec<RankRange>, Undefined> {
+    square(beats)?;
+    let range = |own: usize| RankRange {
+        best: 1 + beats.iter().filter(|row| row.as_ref()[own]).count(),
+        worst: beats.len() - beats[own].as_ref().iter().filter(|&&beaten| beaten).count(),
+    };
+    Ok((0..beats.len()).map(range).collect())
+}
+
+/// The indices of the entry with the best point and of all that are not significantly worse, ascending.
+///
+/// Where several share the best point, an entry is out only if each of them beats it.
+pub fn leading_group(points: &[f64], higher_is_better: bool, beats: &[impl AsRef<[bool]>]) -> Result<Vec<usize>, Undefined> {
+    square(beats)?;
+    if points.len() != beats.len() {
+        return Err(Undefined::Unequal);
+    }
+    if points.iter().any(|point| !point.is_finite()) {
+        return Err(Undefined::NotFinite);
+    }
+    let best = points.iter().copied().reduce(if higher_is_better { f64::max } else { f64::min }).ok_or(Undefined::NoData)?;
+    let leaders: Vec<usize> = (0..points.len()).filter(|&entry| points[entry].total_cmp(&best).is_eq()).collect();
+    Ok((0..points.len()).filter(|&entry| !leaders.iter().all(|&leader| beats[leader].as_ref()[entry])).collect())
+}
+
+fn square(matrix: &[impl AsRef<[bool]>]) -> Result<(), Undefined> {
+    if matrix.iter().any(|row| row.as_ref().len() != matrix.len()) { Err(Undefined::Unequal) } else { Ok(()) }
+}
+
+/// Means closer than this share of the largest score are one mean: sums of the same scores in another order differ by less.
+const TIE: f64 = 1e-12;
+
+/// How often each entry has the best mean when the items are drawn anew, with return: the chance that it would lead on questions like
+/// these. An equal best mean is shared evenly.
+///
+/// `scores[entry][item]` may be missing; an entry's mean is over the items it has, and an entry without a score has no chance. The items
+/// are drawn for all entries together, so that what makes an item hard makes it hard for all.
+pub fn probability_of_best(
+    scores: &[impl AsRef<[Option<f64>]>],
+    higher_is_better: bool,
+    resamples: u32,
+    seed: Seed,
+) -> Result<Vec<Option<f64>>, Undefined> {
+    let table = Table::new(scores, higher_is_better)?;
+    if resamples == 0 {
+        return Err(Undefined::NoData);
+    }
+    let bound = u32::try_from(table.items).map_err(|_| Undefined::OutOfRange)?;
+    let firsts: Vec<Vec<usize>> = (0..resamples)
+        .into_par_iter()
+        .map_init(
+            || (vec![0u32; table.items], vec![0.0; table.columns]),
+            |(times, sums), replicate| {
+                let mut random = seed.stream(u64::from(replicate));
+                times.fill(0);
+                for _ in 0..bound {
+                    times[below(&mut random, bound) as usize] += 1;
+                }
+                table.first(times, sums)
+            },
+        )
+        .collect();
+    // Summed in the order of the replicates, so that the last digit too is always the same.
+    let mut shares = vec![0.0; table.entries];
+    let mut counted = 0.0;
+    for first in firsts.iter().filter(|first| !first.is_empty()) {
+        counted += 1.0;
+        for &entry in first {
+            shares[entry] += 1.0 / first.len() as f64;
+        }
+    }
+    if counted == 0.0 {
+        return Err(Undefined::NoData);
+    }
+    Ok(shares.iter().zip(&table.has_scores).map(|(share, has)| has.then_some(share / counted)).collect())
+}
+
+/// Scores item by item, so that one pass over them adds up all entries at once.
+struct Table {
+    items: usize,
+    entries: usize,
+    /// Per item: the entries' scores, the better the higher and 0 where missing; then, for each entry with a gap, whether it has one.
+    cells: Vec<f64>,
+    columns: usize,
+    /// Per entry: the column that counts its scores; absent for an entry without gaps.
+    counts: Vec<Option<usize>>,
+    has_scores: Vec<bool>,
+    /// Means closer than this are equal.
+    tie: f64,
+}
+
+impl Table {
+    fn new(scores: &[impl AsRef<[Option<f64>]>], higher_is_better: bool) -> Result<Self, Undefined> {
+        let entries = scores.len();
+        let items = scores.first().ok_or(Undefined::NoData)?.as_ref().len();
+        if scores.iter().any(|row| row.as_ref().len() != items) {
+            return Err(Undefined::Unequal);
+        }
+        if scores.iter().flat_map(AsRef::as_ref).flatten().any(|score| !score.is_finite()) {
+            return Err(Undefined::NotFinite);
+        }
+        let mut columns = entries;
+        let mut counts = vec![None; entries];
+        for (row, count) in scores.iter().zip(&mut counts) {
+            if row.as_ref().iter().any(Option::is_none) {
+                *count = Some(columns);
+                columns += 1;
+            }
+        }
+        let sign = if higher_is_better { 1.0 } else { -1.0 };
+        let mut cells = vec![0.0; items * columns];
+        let mut largest = 0.0f64;
+        for (entry, row) in scores.iter().enumerate() {
+            for (item, score) in row.as_ref().iter().enumerate() {
+                let Some(score) = score else { continue };
+                largest = largest.max(score.abs());
+                cells[item * columns + entry] = sign * score;
+                if let Some(count) = counts[entry] {
+                    cells[item * columns + count] = 1.0;
+                }
+            }
+        }
+        let has_scores: Vec<bool> = scores.iter().map(|row| row.as_ref().iter().any(Option::is_some)).collect();
+        if !has_scores.contains(&true) {
+            return Err(Undefined::NoData);
+        }
+        Ok(Self { items, entries, cells, columns, counts, has_scores, tie: TIE * largest })
+    }
+
+    /// The entries with the best mean when each item counts `times`; none where no entry has a score among them.
+    fn first(&self, times: &[u32], sums: &mut [f64]) -> Vec<usize> {
+        sums.fill(0.0);
+        for (cells, &times) in self.cells.chunks_exact(self.columns).zip(times) {
+            let times = f64::from(times);
+            for (sum, cell) in sums.iter_mut().zip(cells) {
+                *sum += times * cell;
+            }
+        }
+        let mean = |entry: usize| {
+            let count = self.counts[entry].map_or(self.items as f64, |column| sums[column]);
+            (count > 0.0).then(|| sums[entry] / count)
+        };
+        let best = (0..self.entries).filter_map(mean).fold(f64::NEG_INFINITY, f64::max);
+        (0..self.entries).filter(|&entry| mean(entry).is_some_and(|mean| mean >= best - self.tie)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_from_intervals() {
+        let intervals = [(45.0, 51.0), (69.0, 82.0), (47.0, 56.0)].map(|(low, high)| Interval { low, high });
+        let range = |best, worst| RankRange { best, worst };
+        assert_eq!(rank_intervals(&intervals, true), [range(2, 3), range(1, 1), range(2, 3)]);
+        assert_eq!(rank_intervals(&intervals, false), [range(1, 2), range(3, 3), range(1, 2)]);
+        // Touching ends are not "wholly above".
+        let touching = [(0.0, 1.0), (1.0, 2.0)].map(|(low, high)| Interval { low, high });
+        assert_eq!(rank_intervals(&touching, true), [range(1, 2), range(1, 2)]);
+    }
+
+    #[test]
+    fn ranges_and_leaders_from_tests() {
+        // 0 beats 2 and 3, 1 beats 3.
+        let beats = [[false, false, true, true], [false, false, false, true], [false; 4], [false; 4]];
+        let ranges: Vec<(usize, usize)> = rank_ranges(&beats).expect("square").iter().map(|range| (range.best, range.worst)).collect();
+        assert_eq!(ranges, [(1, 2), (1, 3), (2, 4), (3, 4)]);
+        assert_eq!(leading_group(&[0.9, 0.8, 0.7, 0.6], true, &beats), Ok(vec![0, 1]));
+        // With two equal leaders, one of which has not beaten 2, 2 stays.
+        assert_eq!(leading_group(&[0.9, 0.9, 0.7, 0.6], true, &beats), Ok(vec![0, 1, 2]));
+        assert_eq!(leading_group(&[0.9, 0.8, 0.7, 0.6], false, &beats), Ok(vec![0, 1, 2, 3]));
+        assert_eq!(leading_group(&[1.0], true, &beats), Err(Undefined::Unequal));
+        assert_eq!(leading_group(&[f64::NAN], true, &[[false]]), Err(Undefined::NotFinite));
+        assert_eq!(leading_group(&[], true, &[[false; 0]; 0]), Err(Undefined::NoData));
+        assert_eq!(rank_ranges(&[vec![false], vec![]]), Err(Undefined::Unequal));
+    }
+
+    fn some(scores: &[f64]) -> Vec<Option<f64>> {
+        scores.iter().copied().map(Some).collect()
+    }
+
+    #[test]
+    fn the_chance_to_lead() {
+        let scores = [some(&[1.0, 0.0, 1.0, 1.0]), some(&[0.0, 1.0, 0.0, 0.0]), some(&[1.0, 0.0, 1.0, 1.0]), vec![None; 4]];
+        let shares = probability_of_best(&scores, true, 20_000, Seed(5)).expect("scores");
+        // Twins share; entry 1 leads alone when item 1 is drawn three or four times, (4·3 + 1)/256, and ties at two, 6·9/256.
+        let alone = 13.0 / 256.0 + 54.0 / 256.0 / 3.0;
+        assert_eq!(shares[3], None);
+        assert_eq!(shares[0], shares[2]);
+        assert!((shares[1].expect("scores") - alone).abs() < 0.01, "{shares:?}");
+        assert!((shares.iter().flatten().sum::<f64>() - 1.0).abs() < 1e-9);
+        let lowest = probability_of_best(&scores, false, 20_000, Seed(5)).expect("scores");
+        assert!(lowest[1] > Some(0.6));
+    }
+
+    #[test]
+    fn missing_scores_are_not_zero() {
+        let scores = [vec![Some(0.9), None, Some(0.9)], some(&[0.5, 0.5, 0.5])];
+        let shares = probability_of_best(&scores, true, 2000, Seed(1)).expect("scores");
+        // Only a resample of the missing item alone leaves the first entry out: 1/27.
+        assert!((shares[0].expect("scores") - 26.0 / 27.0).abs() < 0.02);
+        assert_eq!(probability_of_best(&[[None, None]], true, 10, Seed(1)), Err(Undefined::NoData));
+        assert_eq!(probability_of_best(&[[Some(f64::NAN)]], true, 10, Seed(1)), Err(Undefined::NotFinite));
+        assert_eq!(probability_of_best(&[vec![Some(1.0)], vec![]], true, 10, Seed(1)), Err(Undefined::Unequal));
+        assert_eq!(probability_of_best(&[[None; 1]; 0], true, 10, Seed(1)), Err(Undefined::NoData));
+    }
+
+    #[test]
+    fn means_apart_by_rounding_are_equal() {
+        let scores = [some(&[0.1 + 0.2; 3]), some(&[0.3; 3])];
+        assert_eq!(probability_of_best(&scores, true, 500, Seed(2)), Ok(vec![Some(0.5), Some(0.5)]));
+    }
+
+    #[test]
+    fn threads_do_not_matter() {
+        let scores: Vec<Vec<Option<f64>>> =
+            (0..5).map(|entry| (0..40).map(|item| Some(f64::from((entry * 7 + item * 13) % 11) / 10.0)).collect()).collect();
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of threads");
+            pool.install(|| probability_of_best(&scores, true, 501, Seed(9))).expect("scores")
+        };
+        assert_eq!(on(1), on(8));
+    }
+}

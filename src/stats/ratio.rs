@@ -1,0 +1,163 @@
+//! Ratios a / b of costs, tokens and times, and their intervals.
+//!
+//! The ratio of geometric means speaks about the typical run; the ratio of arithmetic means about the bill.
+
+use super::distribution::{normal_quantile, upper_level};
+use super::mean::{Comparison, paired, summary, total, welch};
+use super::{Interval, Undefined};
+
+/// A ratio of geometric means.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct LogRatio {
+    pub ratio: f64,
+    pub interval: Interval,
+    /// The difference of the natural logarithms, its error, interval and test: the scale on which verdicts are decided.
+    pub log: Comparison,
+}
+
+/// A ratio of arithmetic means, or of totals over equally many values.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct RatioOfMeans {
+    pub ratio: f64,
+    /// Standard error of the ratio's natural logarithm.
+    pub se_log: f64,
+    pub interval: Interval,
+}
+
+/// The geometric mean of values above zero.
+pub fn geometric_mean(values: &[f64]) -> Result<f64, Undefined> {
+    let logs = logarithms(values)?;
+    summary(&logs).map(|summary| summary.mean.exp())
+}
+
+/// The ratio of the geometric means of independent samples: Welch's comparison of the logarithms.
+///
+/// Undefined where a value is not above zero; nothing is added to make it so.
+pub fn log_ratio_welch(a: &[f64], b: &[f64], confidence: f64) -> Result<LogRatio, Undefined> {
+    exponentiated(welch(&logarithms(a)?, &logarithms(b)?, confidence)?)
+}
+
+/// The geometric mean of the ratios on the same units: a paired t test of the logarithms.
+///
+/// Undefined where a value is not above zero, and where all ratios are equal.
+pub fn log_ratio_paired(a: &[f64], b: &[f64], confidence: f64) -> Result<LogRatio, Undefined> {
+    let (a, b) = (logarithms(a)?, logarithms(b)?);
+    let largest = a.iter().chain(&b).fold(1.0, |largest: f64, value| largest.max(value.abs()));
+    exponentiated(paired(&a, &b, 8.0 * f64::EPSILON * largest, confidence)?)
+}
+
+/// The ratio of the means of independent samples, with the delta method on its logarithm.
+///
+/// Single values may be zero; undefined where a mean is not above zero, or nothing varies.
+pub fn ratio_of_means(a: &[f64], b: &[f64], confidence: f64) -> Result<RatioOfMeans, Undefined> {
+    let (a, b) = (summary(a)?, summary(b)?);
+    let (sd_a, sd_b) = a.sd.zip(b.sd).ok_or(Undefined::TooFew)?;
+    let squared = (sd_a / a.mean).powi(2) / a.n as f64 + (sd_b / b.mean).powi(2) / b.n as f64;
+    around(a.mean, b.mean, squared.sqrt(), confidence)
+}
+
+/// The ratio of the means, or totals, on the same units, with the delta method on its logarithm; what the units share cancels.
+pub fn ratio_of_means_paired(a: &[f64], b: &[f64], confidence: f64) -> Result<RatioOfMeans, Undefined> {
+    if a.len() != b.len() {
+        return Err(Undefined::Unequal);
+    }
+    let (mean_a, mean_b) = (summary(a)?.mean, summary(b)?.mean);
+    if a.len() < 2 {
+        return Err(Undefined::TooFew);
+    }
+    let n = a.len() as f64;
+    let squares = total(a.iter().zip(b).map(|(a, b)| (a / mean_a - b / mean_b).powi(2)));
+    around(mean_a, mean_b, (squares / (n * (n - 1.0))).sqrt(), confidence)
+}
+
+/// The change from `base` to `new` as a share of `base`, which must be above zero.
+pub fn relative_change(new: f64, base: f64) -> Result<f64, Undefined> {
+    if !(new.is_finite() && base.is_finite()) {
+        return Err(Undefined::NotFinite);
+    }
+    if base <= 0.0 {
+        return Err(Undefined::NotPositive);
+    }
+    Some((new - base) / base).filter(|change| change.is_finite()).ok_or(Undefined::NotFinite)
+}
+
+fn logarithms(values: &[f64]) -> Result<Vec<f64>, Undefined> {
+    if values.iter().any(|value| !value.is_finite()) {
+        return Err(Undefined::NotFinite);
+    }
+    if values.iter().any(|value| *value <= 0.0) {
+        return Err(Undefined::NotPositive);
+    }
+    Ok(values.iter().map(|value| value.ln()).collect())
+}
+
+fn exponentiated(log: Comparison) -> Result<LogRatio, Undefined> {
+    let interval = Interval::new(log.interval.low.exp(), log.interval.high.exp()).ok_or(Undefined::NotFinite)?;
+    Ok(LogRatio { ratio: log.difference.exp(), interval, log })
+}
+
+fn around(mean_a: f64, mean_b: f64, se_log: f64, confidence: f64) -> Result<RatioOfMeans, Undefined> {
+    let z = normal_quantile(upper_level(confidence)?)?;
+    if mean_a <= 0.0 || mean_b <= 0.0 {
+        return Err(Undefined::NotPositive);
+    }
+    // Proportional samples leave what rounding leaves.
+    if se_log <= 4.0 * f64::EPSILON {
+        return Err(Undefined::NoVariation);
+    }
+    let ratio = mean_a / mean_b;
+    let interval = Interval::new(ratio * (-z * se_log).exp(), ratio * (z * se_log).exp()).ok_or(Undefined::NotFinite)?;
+    Ok(RatioOfMeans { ratio, se_log, interval })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::E;
+
+    use super::*;
+
+    #[test]
+    fn by_hand() {
+        // Logarithms 0, 1, 2 and 1, 2, 3: one apart, se = sqrt(2/3), t(4, 0.975) = 2.776445.
+        let got = log_ratio_welch(&[1.0, E, E * E], &[E, E * E, E.powi(3)], 0.95).expect("positive");
+        assert!((got.ratio - 1.0 / E).abs() < 1e-14 && (got.log.degrees - 4.0).abs() < 1e-12);
+        assert!((got.interval.high.ln() - (-1.0 + 2.776_445_105 * (2.0f64 / 3.0).sqrt())).abs() < 1e-8);
+        let paired = log_ratio_paired(&[1.0, E, E * E], &[E, E, E * E], 0.95).expect("ratios differ");
+        assert!((paired.ratio - (-1.0f64 / 3.0).exp()).abs() < 1e-14 && (paired.log.t + 1.0).abs() < 1e-12);
+        assert!((geometric_mean(&[1.0, 100.0]).expect("positive") - 10.0).abs() < 1e-12);
+        // Means 2 and 4, both with variance 2: se² = (2/4 + 2/16) / 2.
+        let bill = ratio_of_means(&[1.0, 3.0], &[3.0, 5.0], 0.95).expect("positive");
+        assert!((bill.ratio - 0.5).abs() < 1e-15 && (bill.se_log - 0.3125f64.sqrt()).abs() < 1e-14);
+        // a/2 - b/4 is ±1/4 each: se² = (2/16) / 2.
+        let same = ratio_of_means_paired(&[1.0, 3.0], &[3.0, 5.0], 0.95).expect("positive");
+        assert!((same.se_log - 0.25).abs() < 1e-14);
+    }
+
+    #[test]
+    fn what_has_no_ratio() {
+        assert_eq!(log_ratio_welch(&[0.0, 1.0], &[1.0, 2.0], 0.95), Err(Undefined::NotPositive));
+        assert_eq!(log_ratio_paired(&[0.1, 0.3, 0.7], &[0.2, 0.6, 1.4], 0.95), Err(Undefined::NoVariation));
+        assert_eq!(ratio_of_means(&[0.0, 0.0], &[1.0, 2.0], 0.95), Err(Undefined::NotPositive));
+        assert_eq!(ratio_of_means_paired(&[1.0, 3.0], &[2.0, 6.0], 0.95), Err(Undefined::NoVariation));
+        assert_eq!(geometric_mean(&[]), Err(Undefined::NoData));
+        assert_eq!(relative_change(1.0, 0.0), Err(Undefined::NotPositive));
+        assert_eq!(relative_change(1.5, 1.0), Ok(0.5));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn swapping_inverts(rows in proptest::collection::vec((0.01..100.0f64, 0.01..100.0f64), 3..30)) {
+            let (a, b): (Vec<f64>, Vec<f64>) = rows.into_iter().unzip();
+            for method in [log_ratio_welch, log_ratio_paired] {
+                let (there, back) = (method(&a, &b, 0.95).expect("positive"), method(&b, &a, 0.95).expect("positive"));
+                proptest::prop_assert!((there.ratio * back.ratio - 1.0).abs() < 1e-12 && (there.log.p - back.log.p).abs() < 1e-12);
+                proptest::prop_assert!((there.interval.low * back.interval.high - 1.0).abs() < 1e-9);
+                proptest::prop_assert!(there.interval.low <= there.ratio && there.ratio <= there.interval.high);
+            }
+            for method in [ratio_of_means, ratio_of_means_paired] {
+                let (there, back) = (method(&a, &b, 0.95).expect("positive"), method(&b, &a, 0.95).expect("positive"));
+                proptest::prop_assert!((there.interval.low * back.interval.high - 1.0).abs() < 1e-9);
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Where the noise of a mean comes from: the questions, or the runs of one question.
+
+use super::Undefined;
+
+/// The variance of scores split by question (one-way random effects, equal numbers of runs; Fisher 1925, Shrout and Fleiss 1979).
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct VarianceSplit {
+    pub questions: u64,
+    pub runs: u64,
+    pub ms_between: f64,
+    pub ms_within: f64,
+    /// Variance of the questions' true means; an estimate below zero is shown as zero.
+    pub var_between: f64,
+    /// Variance between the runs of one question.
+    pub var_within: f64,
+    /// Intraclass correlation ICC(1,1), below zero where runs of one question differ more than questions do. Absent where every score is
+    /// the same.
+    pub icc: Option<f64>,
+    /// Standard error of the mean over questions like these.
+    pub se_mean: f64,
+}
+
+/// What buys the most precision next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Buy {
+    Items,
+    Runs,
+}
+
+/// Splits the variance of a table of scores; rows are questions, columns their runs.
+///
+/// Undefined for fewer than two questions or two runs of each, and where questions have unequal numbers of runs.
+pub fn variance_split(scores: &[impl AsRef<[f64]>]) -> Result<VarianceSplit, Undefined> {
+    let runs = scores.first().ok_or(Undefined::NoData)?.as_ref().len();
+    if scores.iter().any(|row| row.as_ref().len() != runs) {
+        return Err(Undefined::Unequal);
+    }
+    if scores.len() < 2 || runs < 2 {
+        return Err(Undefined::TooFew);
+    }
+    if scores.iter().flat_map(AsRef::as_ref).any(|value| !value.is_finite()) {
+        return Err(Undefined::NotFinite);
+    }
+    let (q, r) = (scores.len() as f64, runs as f64);
+    let means: Vec<f64> = scores.iter().map(|row| mean(row.as_ref())).collect();
+    let grand = means.iter().sum::<f64>() / q;
+    let between: f64 = means.iter().map(|mean| (mean - grand).powi(2)).sum();
+    let within: f64 = scores.iter().zip(&means).map(|(row, mean)| squares(row.as_ref(), *mean)).sum();
+    let ms_between = if varies(&means) { r * between / (q - 1.0) } else { 0.0 };
+    let ms_within = within / (q * (r - 1.0));
+    let spread = ms_between + (r - 1.0) * ms_within;
+    Ok(VarianceSplit {
+        questions: scores.len() as u64,
+        runs: runs as u64,
+        ms_between,
+        ms_within,
+        var_between: ((ms_between - ms_within) / r).max(0.0),
+        var_within: ms_within,
+        icc: (spread > 0.0).then(|| (ms_between - ms_within) / spread),
+        se_mean: (ms_between / (q * r)).sqrt(),
+    })
+}
+
+impl VarianceSplit {
+    /// The variance that the mean would have over `items` questions with `runs` runs of each.
+    pub fn variance_of_mean(&self, items: u64, runs: u64) -> Result<f64, Undefined> {
+        if items == 0 || runs == 0 {
+            return Err(Undefined::NoData);
+        }
+        Ok(self.var_between / items as f64 + self.var_within / (items as f64 * runs as f64))
+    }
+
+    /// The number of runs at which both sources add as much; more runs then buy less than more questions.
+    ///
+    /// Undefined where questions do not differ beyond what runs explain: runs then never stop paying.
+    pub fn balanced_runs(&self) -> Result<f64, Undefined> {
+        let ratio = self.var_within / self.var_between;
+        if ratio.is_finite() { Ok(ratio) } else { Err(Undefined::NoVariation) }
+    }
+
+    /// Whether questions or runs are the larger source of noise in the mean as measured.
+    pub fn buy(&self) -> Result<Buy, Undefined> {
+        if self.var_between == 0.0 && self.var_within == 0.0 {
+            return Err(Undefined::NoVariation);
+        }
+        Ok(if self.var_between >= self.var_within / self.runs as f64 { Buy::Items } else { Buy::Runs })
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    // A mean of equal values can miss them by a last digit, which would look like variation.
+    if varies(values) { values.iter().sum::<f64>() / values.len() as f64 } else { values[0] }
+}
+
+fn squares(values: &[f64], mean: f64) -> f64 {
+    values.iter().map(|value| (value - mean).powi(2)).sum()
+}
+
+fn varies(values: &[f64]) -> bool {
+    values.iter().any(|value| value.total_cmp(&values[0]).is_ne())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_questions_two_runs_by_hand() {
+        // Means 1, 3, 8 around 4: MSB = 2 · (9 + 1 + 16) / 2 = 26; within 2 · 1 + 0 + 2 · 4 = 10 over 3.
+        let split = variance_split(&[[0.0, 2.0], [3.0, 3.0], [6.0, 10.0]]).expect("a full table");
+        assert!((split.ms_between - 26.0).abs() < 1e-12 && (split.ms_within - 10.0 / 3.0).abs() < 1e-12);
+        assert!((split.var_between - (26.0 - 10.0 / 3.0) / 2.0).abs() < 1e-12);
+        assert!((split.icc.expect("varied") - (26.0 - 10.0 / 3.0) / (26.0 + 10.0 / 3.0)).abs() < 1e-12);
+        assert!((split.se_mean - (26.0f64 / 6.0).sqrt()).abs() < 1e-12);
+        // The plan for the design at hand gives back its own standard error.
+        assert!((split.variance_of_mean(3, 2).expect("some").sqrt() - split.se_mean).abs() < 1e-12);
+        assert_eq!(split.buy(), Ok(Buy::Items));
+        assert!((split.balanced_runs().expect("varied") - (10.0 / 3.0) / split.var_between).abs() < 1e-12);
+    }
+
+    #[test]
+    fn runs_alone_vary() {
+        let split = variance_split(&[[0.0, 2.0], [2.0, 0.0]]).expect("a full table");
+        assert_eq!((split.var_between, split.icc), (0.0, Some(-1.0)));
+        assert_eq!((split.buy(), split.balanced_runs()), (Ok(Buy::Runs), Err(Undefined::NoVariation)));
+    }
+
+    #[test]
+    fn no_table_no_split() {
+        let constant = variance_split(&[[0.1; 3], [0.1; 3]]).expect("a full table");
+        assert_eq!((constant.ms_between, constant.ms_within, constant.icc), (0.0, 0.0, None));
+        assert_eq!((constant.buy(), constant.balanced_runs()), (Err(Undefined::NoVariation), Err(Undefined::NoVariation)));
+        assert_eq!(variance_split(&[[0.0; 2]; 0]), Err(Undefined::NoData));
+        assert_eq!(variance_split(&[[1.0, 2.0]]), Err(Undefined::TooFew));
+        assert_eq!(variance_split(&[[1.0], [2.0]]), Err(Undefined::TooFew));
+        assert_eq!(variance_split(&[vec![1.0, 2.0], vec![1.0]]), Err(Undefined::Unequal));
+        assert_eq!(variance_split(&[[1.0, f64::NAN], [1.0, 2.0]]), Err(Undefined::NotFinite));
+        assert_eq!(constant.variance_of_mean(0, 1), Err(Undefined::NoData));
+    }
+}

@@ -1,0 +1,138 @@
+//! The word that evidence amounts to. The rule is one pure function, so that no surface can have its own.
+
+use super::Interval;
+
+/// What may be said about a against b on one metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    AWins,
+    BWins,
+    /// The data shown are exactly equal. An absent significance is not a tie.
+    Tie,
+    /// Different by less than a margin that was declared before.
+    Equivalent,
+    NotEnoughEvidence,
+    NotComparable,
+    NoData,
+    /// No run of either arm varied: a fact about this suite, without a p-value.
+    DeterministicDifference,
+}
+
+/// What the decision rests on. The difference is a − b, on the scale of the interval and the margin (for ratios: natural logarithms).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Question {
+    pub comparable: bool,
+    pub n_a: u64,
+    pub n_b: u64,
+    pub difference: Option<f64>,
+    /// Absent where the data allow none.
+    pub interval: Option<Interval>,
+    /// Adjusted for the family; absent where the data are fewer than evidence needs.
+    pub p_adjusted: Option<f64>,
+    pub alpha: f64,
+    /// Differences smaller than this do not matter, as declared in advance.
+    pub margin: Option<f64>,
+    pub higher_is_better: bool,
+    /// Every run of each arm had the same outcomes.
+    pub deterministic: bool,
+}
+
+/// Decides. The order of the steps is the policy: what forbids a comparison comes first, a winner needs both a small adjusted p-value and
+/// an interval without zero, and an equivalence goes before a difference too small to matter.
+pub fn decide(question: &Question) -> Verdict {
+    if !question.comparable {
+        return Verdict::NotComparable;
+    }
+    let Some(difference) = question.difference.filter(|_| question.n_a > 0 && question.n_b > 0) else {
+        return Verdict::NoData;
+    };
+    let without_winner = if difference == 0.0 { Verdict::Tie } else { Verdict::NotEnoughEvidence };
+    if question.deterministic {
+        return if difference == 0.0 { Verdict::Tie } else { Verdict::DeterministicDifference };
+    }
+    let Some(p) = question.p_adjusted else { return without_winner };
+    let significant = p < question.alpha;
+    let clear = match question.interval {
+        // Only an exact test was possible; it alone decides.
+        None => difference != 0.0,
+        Some(interval) => {
+            if question.margin.is_some_and(|margin| -margin < interval.low && interval.high < margin) {
+                return Verdict::Equivalent;
+            }
+            interval.low > 0.0 || interval.high < 0.0
+        }
+    };
+    match (significant && clear, (difference > 0.0) == question.higher_is_better) {
+        (false, _) => without_winner,
+        (true, true) => Verdict::AWins,
+        (true, false) => Verdict::BWins,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(difference: f64, ends: Option<(f64, f64)>, p: Option<f64>) -> Question {
+        Question {
+            comparable: true,
+            n_a: 50,
+            n_b: 50,
+            difference: Some(difference),
+            interval: ends.and_then(|(low, high)| Interval::new(low, high)),
+            p_adjusted: p,
+            alpha: 0.05,
+            margin: None,
+            higher_is_better: true,
+            deterministic: false,
+        }
+    }
+
+    #[test]
+    fn each_step_of_the_policy() {
+        let clear = question(0.12, Some((0.04, 0.238)), Some(0.03));
+        let touching = question(0.12, Some((-0.01, 0.25)), Some(0.03));
+        let exact = question(0.4, None, Some(0.008));
+        for (question, verdict) in [
+            (Question { comparable: false, n_a: 0, ..clear }, Verdict::NotComparable),
+            (Question { n_b: 0, ..clear }, Verdict::NoData),
+            (Question { difference: None, ..clear }, Verdict::NoData),
+            (Question { deterministic: true, ..clear }, Verdict::DeterministicDifference),
+            (Question { deterministic: true, difference: Some(0.0), ..clear }, Verdict::Tie),
+            (Question { p_adjusted: None, ..clear }, Verdict::NotEnoughEvidence),
+            (Question { p_adjusted: None, difference: Some(0.0), ..clear }, Verdict::Tie),
+            (exact, Verdict::AWins),
+            (Question { higher_is_better: false, ..exact }, Verdict::BWins),
+            (Question { p_adjusted: Some(0.05), ..exact }, Verdict::NotEnoughEvidence),
+            (Question { difference: Some(0.0), p_adjusted: Some(1.0), ..exact }, Verdict::Tie),
+            (Question { margin: Some(0.3), ..clear }, Verdict::Equivalent),
+            (Question { margin: Some(0.238), ..clear }, Verdict::AWins),
+            (clear, Verdict::AWins),
+            (Question { higher_is_better: false, ..clear }, Verdict::BWins),
+            (Question { p_adjusted: Some(0.06), ..clear }, Verdict::NotEnoughEvidence),
+            (touching, Verdict::NotEnoughEvidence),
+            (Question { difference: Some(0.0), ..touching }, Verdict::Tie),
+        ] {
+            assert_eq!(decide(&question), verdict, "{question:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn swapping_the_arms_swaps_the_winner(
+            difference in -1.0..1.0f64, below in 0.0..1.0f64, above in 0.0..1.0f64, p in proptest::option::of(0.0..0.2f64),
+            margin in proptest::option::of(0.0..2.0f64), higher_is_better: bool,
+        ) {
+            let ends = (difference - below, difference + above);
+            let there = Question { margin, higher_is_better, ..question(difference, Some(ends), p) };
+            let back = Question { margin, higher_is_better, ..question(-difference, Some((-ends.1, -ends.0)), p) };
+            let mirrored = match decide(&there) {
+                Verdict::AWins => Verdict::BWins,
+                Verdict::BWins => Verdict::AWins,
+                same => same,
+            };
+            proptest::prop_assert_eq!(decide(&back), mirrored);
+        }
+    }
+}
