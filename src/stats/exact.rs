@@ -99,7 +99,7 @@ pub fn sign_flip(differences: &[f64], resampling: Resampling) -> Result<Permutat
     let count = if limit > 0.0 { 2 * pairs_reaching(&left, &right, limit) } else { (left.len() * right.len()) as u64 };
     // A zero flipped is a rearrangement, too, as long as they can be counted.
     let zeros = if differences.len() < 63 { differences.len() - moving.len() } else { 0 };
-    counted(count << zeros, ((left.len() * right.len()) as u64) << zeros)
+    Ok(counted(count << zeros, ((left.len() * right.len()) as u64) << zeros))
 }
 
 /// The permutation test of two independent samples: how many of the ways to split the pooled values give means at least as far apart (Pitman
@@ -128,7 +128,7 @@ pub fn permutation(a: &[f64], b: &[f64], resampling: Resampling) -> Result<Permu
         all += sums.len() as u64 * others.len() as u64;
         count += pairs_reaching(sums, others, limit) + pairs_within(sums, others, -limit);
     }
-    counted(if limit > 0.0 { count } else { all }, all)
+    Ok(counted(if limit > 0.0 { count } else { all }, all))
 }
 
 /// The most likely number of passes among a's items, give or take one.
@@ -145,8 +145,8 @@ fn finite(values: &[f64]) -> Result<(), Undefined> {
     }
 }
 
-fn counted(count: u64, total: u64) -> Result<Permutation, Undefined> {
-    Ok(Permutation { p: count as f64 / total as f64, count, total, exact: true })
+fn counted(count: u64, total: u64) -> Permutation {
+    Permutation { p: count as f64 / total as f64, count, total, exact: true }
 }
 
 /// Counts extreme rearrangements among random ones; `always` where all are.
@@ -192,7 +192,9 @@ fn signed_sums(values: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0];
     for value in values {
         let flipped: Vec<f64> = sums.iter().map(|sum| sum - value).collect();
-        sums.iter_mut().for_each(|sum| *sum += value);
+        for sum in &mut sums {
+            *sum += value;
+        }
         sums.extend(flipped);
     }
     sums.sort_by(f64::total_cmp);
@@ -214,7 +216,9 @@ fn sums_by_count(values: &[f64], most: usize) -> Option<Vec<Vec<f64>>> {
             return None;
         }
     }
-    sums.iter_mut().for_each(|sums| sums.sort_by(f64::total_cmp));
+    for sums in &mut sums {
+        sums.sort_by(f64::total_cmp);
+    }
     Some(sums)
 }
 
@@ -328,7 +332,7 @@ mod tests {
         ) {
             // Whole numbers, tried one by one, against tenths.
             let pool: Vec<i64> = a.iter().chain(&b).map(|value| i64::from(*value)).collect();
-            let (na, nb) = (a.len() as i64, b.len() as i64);
+            let [na, nb] = [&a, &b].map(|values| i64::try_from(values.len()).expect("a few values"));
             let all: i64 = pool.iter().sum();
             let apart = |sum: i64| (sum * nb - (all - sum) * na).abs();
             let observed = apart(pool[..a.len()].iter().sum());
