@@ -249,7 +249,7 @@ fn differs(got: &Value, expected: &Value, abs: f64, rel: f64) -> Option<String> 
         }
         (Value::Number(got_number), Value::Number(number)) => {
             let (one, other) = (got_number.as_f64()?, number.as_f64()?);
-            (!((one - other).abs() <= abs + rel * other.abs())).then(|| format!("got {got}, expected {expected}"))
+            ((one - other).abs() > abs + rel * other.abs()).then(|| format!("got {got}, expected {expected}"))
         }
         _ => (got != expected).then(|| format!("got {got}, expected {expected}")),
     }
