@@ -148,7 +148,9 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn they_hold_the_share_and_mirror((total, passed) in (1u64..5000).prop_flat_map(|total| (proptest::strategy::Just(total), 0..=total))) {
+        fn they_hold_the_share_and_mirror(
+            (total, passed) in (1u64..5000).prop_flat_map(|total| (proptest::strategy::Just(total), 0..=total)),
+        ) {
             for method in [wilson, clopper_pearson] {
                 let interval = method(passed, total, 0.95).expect("defined for n > 0");
                 let share = passed as f64 / total as f64;

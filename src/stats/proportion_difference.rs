@@ -155,14 +155,10 @@ mod tests {
         assert!((swept.high - 1.0).abs() < f64::EPSILON && swept.low > 0.0 && swept.low < 1.0);
         for method in [tango, newcombe_paired] {
             assert_eq!(method(Pairs::default(), 0.95), Err(Undefined::NoData));
-            assert_eq!(method(airless(), 1.5), Err(Undefined::OutOfRange));
+            assert_eq!(method(alike, 1.5), Err(Undefined::OutOfRange));
         }
         assert_eq!(newcombe(3, 3, 0, 0, 0.95), Err(Undefined::NoData));
         assert!(near(newcombe(10, 10, 0, 10, 0.95), 0.6075, 1.0));
-    }
-
-    fn airless() -> Pairs {
-        Pairs { both: 1, ..Pairs::default() }
     }
 
     proptest::proptest! {

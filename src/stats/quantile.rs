@@ -91,7 +91,8 @@ mod tests {
 
     #[test]
     fn order_statistics() {
-        // Of six values the smallest and the largest hold the median unless all fall on one side: 1 - 2 / 64. Of ten: 2nd and 9th, 1 - 22 / 1024.
+        // Of six values the smallest and the largest hold the median unless all fall on one side: 1 - 2 / 64. Of ten, the second and
+        // the ninth: 1 - 22 / 1024.
         let six = median_interval(&[6.0, 5.0, 4.0, 3.0, 2.0, 1.0], 0.95).expect("six are enough");
         assert_eq!((six.median, six.interval, six.coverage), (3.5, Interval { low: 1.0, high: 6.0 }, 0.96875));
         let ten: Vec<f64> = (1..=10).map(f64::from).collect();
