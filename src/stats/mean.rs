@@ -16,7 +16,7 @@ pub struct Summary {
 
 /// A difference of two means, a − b, with its t interval and test.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
-pub struct Comparison {
+pub struct MeanDifference {
     pub difference: f64,
     pub standard_error: f64,
     /// Degrees of freedom; Welch's need not be whole.
@@ -62,7 +62,7 @@ pub fn mean_interval(values: &[f64], confidence: f64) -> Result<Interval, Undefi
 /// Compares the means of two independent samples whose variances may differ (Welch 1947).
 ///
 /// One sample may be constant. Undefined where both are, or one has fewer than two values.
-pub fn welch(a: &[f64], b: &[f64], confidence: f64) -> Result<Comparison, Undefined> {
+pub fn welch(a: &[f64], b: &[f64], confidence: f64) -> Result<MeanDifference, Undefined> {
     let (a, b) = (summary(a)?, summary(b)?);
     let (of_a, of_b) = (mean_variance(&a)?, mean_variance(&b)?);
     let squared_error = of_a + of_b;
@@ -79,13 +79,13 @@ pub fn welch(a: &[f64], b: &[f64], confidence: f64) -> Result<Comparison, Undefi
 ///
 /// Undefined where the samples differ in length, for fewer than two pairs, and where all differences are equal up to the rounding of
 /// the values.
-pub fn paired_t(a: &[f64], b: &[f64], confidence: f64) -> Result<Comparison, Undefined> {
+pub fn paired_t(a: &[f64], b: &[f64], confidence: f64) -> Result<MeanDifference, Undefined> {
     let largest = a.iter().chain(b).fold(0.0, |largest: f64, value| largest.max(value.abs()));
     paired(a, b, 4.0 * f64::EPSILON * largest, confidence)
 }
 
 /// A paired t test where differences that lie within `noise` of each other count as equal.
-pub(super) fn paired(a: &[f64], b: &[f64], noise: f64, confidence: f64) -> Result<Comparison, Undefined> {
+pub(super) fn paired(a: &[f64], b: &[f64], noise: f64, confidence: f64) -> Result<MeanDifference, Undefined> {
     if a.len() != b.len() {
         return Err(Undefined::Unequal);
     }
@@ -116,13 +116,13 @@ pub(super) fn total(values: impl Iterator<Item = f64>) -> f64 {
     sum + lost
 }
 
-fn compared(difference: f64, standard_error: f64, degrees: f64, confidence: f64) -> Result<Comparison, Undefined> {
+fn compared(difference: f64, standard_error: f64, degrees: f64, confidence: f64) -> Result<MeanDifference, Undefined> {
     let t = difference / standard_error;
     if !t.is_finite() {
         return Err(Undefined::NotFinite);
     }
     let interval = t_interval(difference, standard_error, degrees, confidence)?;
-    Ok(Comparison { difference, standard_error, degrees, t, p: t_two_sided(t, degrees)?, interval })
+    Ok(MeanDifference { difference, standard_error, degrees, t, p: t_two_sided(t, degrees)?, interval })
 }
 
 /// The standard deviation, where there is one above zero.

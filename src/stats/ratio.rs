@@ -3,7 +3,7 @@
 //! The ratio of geometric means speaks about the typical run; the ratio of arithmetic means about the bill.
 
 use super::distribution::{normal_quantile, upper_level};
-use super::mean::{Comparison, paired, summary, total, welch};
+use super::mean::{MeanDifference, paired, summary, total, welch};
 use super::{Interval, Undefined};
 
 /// A ratio of geometric means.
@@ -12,7 +12,7 @@ pub struct LogRatio {
     pub ratio: f64,
     pub interval: Interval,
     /// The difference of the natural logarithms, its error, interval and test: the scale on which verdicts are decided.
-    pub log: Comparison,
+    pub log: MeanDifference,
 }
 
 /// A ratio of arithmetic means, or of totals over equally many values.
@@ -91,7 +91,7 @@ fn logarithms(values: &[f64]) -> Result<Vec<f64>, Undefined> {
     Ok(values.iter().map(|value| value.ln()).collect())
 }
 
-fn exponentiated(log: Comparison) -> Result<LogRatio, Undefined> {
+fn exponentiated(log: MeanDifference) -> Result<LogRatio, Undefined> {
     let interval = Interval::new(log.interval.low.exp(), log.interval.high.exp()).ok_or(Undefined::NotFinite)?;
     Ok(LogRatio { ratio: log.difference.exp(), interval, log })
 }
