@@ -107,6 +107,39 @@ pub(super) struct Selection {
     pub batch: Option<String>,
 }
 
+/// What is fixed before the numbers are looked at.
+#[derive(Args, Clone, Default)]
+pub(super) struct Judging {
+    /// The chance of naming a winner where there is none [default: 0.05]
+    #[arg(long, value_name = "CHANCE", help_heading = "Evidence")]
+    pub alpha: Option<f64>,
+    /// The largest difference that does not matter, declared beforehand; may be given several times
+    #[arg(long, value_name = "METRIC=VALUE", help_heading = "Evidence")]
+    pub margin: Vec<String>,
+    /// What makes items depend on each other: their recorded cluster, or nothing [default: cluster]
+    #[arg(long, value_enum, value_name = "FIELD", help_heading = "Evidence")]
+    pub cluster: Option<ClusterField>,
+    /// What was independently repeated [default: by the kind of item]
+    #[arg(long, value_enum, value_name = "UNIT", help_heading = "Evidence")]
+    pub design: Option<JudgingDesign>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ClusterField {
+    Cluster,
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum JudgingDesign {
+    /// Items: questions like these
+    Items,
+    /// Clusters of items: questions like these
+    Clusters,
+    /// Runs: this suite, run again
+    Runs,
+}
+
 #[derive(Args)]
 pub(super) struct List {
     /// List the runs instead of the suites
@@ -136,6 +169,8 @@ pub(super) struct Compare {
     /// Pool every batch of an arm instead of taking its newest
     #[arg(long)]
     pub all_batches: bool,
+    #[command(flatten)]
+    pub judging: Judging,
     #[command(flatten)]
     pub selection: Selection,
 }

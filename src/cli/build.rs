@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::progress::Bar;
 use super::settings::{Settings, shown};
 use super::site_folder::SiteFolder;
-use super::{exit_code, output, selection};
+use super::{exit_code, output, policy, selection};
 
 /// Outcomes held in memory at once.
 const BATCH_LINES: u64 = 250_000;
@@ -24,7 +24,7 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
         selection::check(&warehouse, &filter)?;
     }
     let title = settings.config.site.title.clone().unwrap_or_else(|| "evalreport".to_owned());
-    let overview = overview(&warehouse, &filter, &title, env!("CARGO_PKG_VERSION"), &warehouse.digest());
+    let overview = overview(&warehouse, &filter, &policy::configured(settings), &title, env!("CARGO_PKG_VERSION"), &warehouse.digest());
     let plan = Plan::new(&overview);
     let mut folder = SiteFolder::open(&arguments.out)?;
     for file in site_files(&overview, &plan) {

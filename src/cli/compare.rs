@@ -11,10 +11,11 @@ use crate::warehouse::{Options, Warehouse};
 use super::arguments::Compare;
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{exit_code, output, selection};
+use super::{exit_code, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failure> {
     let mut filter = arguments.selection.filter()?;
+    let policy = policy::policy(settings, &arguments.judging)?;
     let mut warehouse = if arguments.files.is_empty() {
         settings.open()?
     } else {
@@ -37,7 +38,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     let groups = suite_groups(&warehouse, &filter, grouping);
     let is_asked = !arguments.what.is_empty() || !arguments.selection.suite.is_empty() || !arguments.files.is_empty();
     let comparisons: Vec<Comparison> =
-        groups.iter().filter(|group| is_asked || group.arms.len() > 1).map(|group| compare(&warehouse, group)).collect();
+        groups.iter().filter(|group| is_asked || group.arms.len() > 1).map(|group| compare(&warehouse, group, &policy)).collect();
     if comparisons.is_empty() {
         return Err(Failure::new("no suite has two arms to compare").with_hint("`evalreport list` shows what each suite has"));
     }

@@ -11,6 +11,7 @@ mod import;
 mod leaderboard;
 mod list;
 mod output;
+mod policy;
 mod progress;
 mod retract;
 mod selection;

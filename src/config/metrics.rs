@@ -3,18 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::document::Fields;
-use crate::domain::{Direction, MetricKind, Unit};
-
-/// What is known about one metric; each value replaces what the metric has of its own.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MetricSettings {
-    pub label: Option<String>,
-    pub direction: Option<Direction>,
-    pub unit: Option<Unit>,
-    pub kind: Option<MetricKind>,
-    /// The largest difference that does not matter, in the metric's unit; declared before looking.
-    pub margin: Option<f64>,
-}
+use crate::domain::{Direction, MetricKind, MetricSettings, Unit};
 
 const KINDS: [(&str, MetricKind); 4] =
     [("rate", MetricKind::Rate), ("amount", MetricKind::Amount), ("score", MetricKind::Score), ("count", MetricKind::Count)];

@@ -9,12 +9,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::document::{self, Fields, quote};
-use crate::domain::{Aliases, Problem, visible};
+use crate::domain::{Aliases, MetricSettings, Problem, visible};
 
 mod agents;
 mod aliases;
 mod approaches;
 mod command;
+mod designs;
 mod duration;
 mod gates;
 mod ids;
@@ -26,10 +27,10 @@ mod tasks;
 
 pub use agents::{Agent, AgentKind};
 pub use approaches::{Approach, PLACEHOLDERS};
+pub use designs::SuiteDesign;
 pub use duration::parse_duration;
 pub use gates::Gate;
 pub use judge::Judge;
-pub use metrics::MetricSettings;
 pub use prices::{Price, TokenPrices};
 pub use site::Site;
 pub use tasks::{Budget, Task};
@@ -52,6 +53,8 @@ pub struct Config {
     pub tasks: Vec<Task>,
     pub judge: Option<Judge>,
     pub metrics: BTreeMap<String, MetricSettings>,
+    /// By suite.
+    pub designs: BTreeMap<String, SuiteDesign>,
     /// Sorted by model and date.
     pub prices: Vec<Price>,
     pub gate: Vec<Gate>,
@@ -106,6 +109,7 @@ fn read_fields(mut fields: Fields) -> Config {
         tasks: tasks::read(&mut fields, &agent_ids),
         judge: judge::read(&mut fields, &agent_ids),
         metrics: metrics::read(&mut fields),
+        designs: designs::read(&mut fields),
         prices: prices::read(&mut fields),
         gate: gates::read(&mut fields),
         site: site::read(&mut fields),

@@ -88,3 +88,14 @@ pub struct Metric {
     pub direction: Direction,
     pub kind: MetricKind,
 }
+
+/// What a project says about one of its metrics; each value replaces what the metric has of its own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MetricSettings {
+    pub label: Option<String>,
+    pub direction: Option<Direction>,
+    pub unit: Option<Unit>,
+    pub kind: Option<MetricKind>,
+    /// The largest difference that does not matter, in the metric's unit; declared before looking.
+    pub margin: Option<f64>,
+}

@@ -8,4 +8,5 @@ pub mod markdown;
 pub mod table;
 pub mod tables;
 pub mod terminal;
+pub mod verdicts;
 pub mod words;

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::domain::Direction;
-use crate::views::{Comparison, Entry, Overall, Pooling, RunLine, RunPage, SuiteBoard, SuiteLine, Winner};
+use crate::views::{Comparison, ComparisonRow, Entry, Overall, PairEvidence, Pooling, RunLine, RunPage, SuiteBoard, SuiteLine, Winner};
 
 use super::table::Table;
-use super::{format, words};
+use super::{format, verdicts, words};
 
 /// With more arms than this, arms stand in rows and metrics in columns.
 const MAX_ARM_COLUMNS: usize = 6;
@@ -32,7 +32,7 @@ pub fn comparison(comparison: &Comparison) -> Table {
             let mut cells = vec![row.metric.label.clone()];
             cells.extend(row.cells.iter().map(|cell| words::cell(&row.metric, cell)));
             cells.push(words::winner(comparison, row));
-            cells.push(words::evidence(&row.evidence));
+            cells.push(verdicts::short(comparison, row));
             table.rows.push(cells);
         }
     }
@@ -59,6 +59,10 @@ pub fn comparison(comparison: &Comparison) -> Table {
             table.notes.push(format!("{}: {caption}.", row.metric.label));
         }
     }
+    let headline = comparison.rows.iter().find(|row| row.metric.name == "shared_tests");
+    if let Some(method) = headline.and_then(|row| Some((row, row.evidence.pairs.first()?))).and_then(|(row, pair)| method_note(row, pair)) {
+        table.notes.push(method);
+    }
     if let Some(flips) = &comparison.flips {
         table.notes.push(format!(
             "On {} shared items: both passed {}, only {} {}, only {} {}, neither {}.",
@@ -77,11 +81,17 @@ pub fn comparison(comparison: &Comparison) -> Table {
     table
 }
 
+/// How the verdict on the headline was reached, where there was a test.
+fn method_note(row: &ComparisonRow, pair: &PairEvidence) -> Option<String> {
+    let is_tested = pair.p_adjusted.is_some();
+    is_tested.then(|| format!("{}: verdict {}.", row.metric.label, verdicts::method(pair)))
+}
+
 /// Says the Evidence column in a sentence, for widths that have no room for it.
 fn evidence_note(comparison: &Comparison) -> String {
     let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
     for row in &comparison.rows {
-        let evidence = words::evidence(&row.evidence);
+        let evidence = verdicts::short(comparison, row);
         match kinds.iter_mut().find(|(kind, _)| *kind == evidence) {
             Some((_, labels)) => labels.push(&row.metric.label),
             None => kinds.push((evidence, vec![&row.metric.label])),
@@ -112,7 +122,7 @@ fn wide(comparison: &Comparison, labels: &[String], table: &mut Table) {
                 "{}: winner {}; {}.",
                 row.metric.label,
                 words::winner(comparison, row),
-                words::evidence(&row.evidence)
+                verdicts::short(comparison, row)
             ));
         }
     }

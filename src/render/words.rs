@@ -1,9 +1,9 @@
 //! Sentences and cells, for every output alike.
 
 use crate::domain::{Metric, MetricKind, Unit};
-use crate::views::{Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Evidence, Method, Money, Winner};
+use crate::views::{Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Method, Money, Winner};
 
-use super::format;
+use super::{format, verdicts};
 
 /// Returns the shortest names that tell the arms apart: the approach, the model, or both.
 pub fn arm_labels(arms: &[Arm]) -> Vec<String> {
@@ -27,7 +27,7 @@ pub fn arm_name(arm: &Arm) -> String {
     if arm.model.is_empty() { arm.approach.clone() } else { format!("{} · {}", arm.approach, arm.model) }
 }
 
-fn labels(comparison: &Comparison) -> Vec<String> {
+pub(super) fn labels(comparison: &Comparison) -> Vec<String> {
     arm_labels(&comparison.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>())
 }
 
@@ -115,18 +115,8 @@ pub fn delta(delta: Delta, n: u64) -> String {
     }
 }
 
-/// The Evidence column.
-pub fn evidence(evidence: &Evidence) -> String {
-    match evidence {
-        Evidence::NoData => "no data".to_owned(),
-        Evidence::OwnTests => "own tests: not comparable".to_owned(),
-        Evidence::TooFew { n, .. } => format!("{}: not enough evidence", sizes(n)),
-        Evidence::Intervals { n, n_of } => format!("{} {n_of}: see intervals", sizes(n)),
-    }
-}
-
 /// `n = 1` where all arms have the same, else `n = 3, 1`.
-fn sizes(n: &[u64]) -> String {
+pub(super) fn sizes(n: &[u64]) -> String {
     let first = n.first().copied().unwrap_or(0);
     if n.iter().all(|count| *count == first) {
         format!("n = {}", format::integer(first))
@@ -219,16 +209,7 @@ pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Ve
                 }
                 Winner::NotAvailable => sentences.push(format!("No leader on {what}: an arm has no completed run or no value.")),
             }
-            sentences.push(match &row.evidence {
-                Evidence::NoData | Evidence::OwnTests => "Not enough evidence: an arm has no data.".to_owned(),
-                Evidence::TooFew { n, n_of } => {
-                    let noun = if n.iter().all(|count| *count == 1) { n_of.trim_end_matches('s') } else { n_of };
-                    format!("Not enough evidence to call a winner: {} {noun} a side.", sizes(n))
-                }
-                Evidence::Intervals { n, n_of } => {
-                    format!("{} {n_of}; the intervals of the two rates are no test of their difference.", sizes(n))
-                }
-            });
+            sentences.extend(verdicts::sentences(row, names));
         }
     }
     for (index, arm) in comparison.arms.iter().enumerate() {
@@ -280,7 +261,7 @@ fn price(comparison: &Comparison, leader: usize, other: usize) -> String {
     }
 }
 
-fn listed(parts: &[String]) -> String {
+pub(super) fn listed(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
         [one] => one.clone(),

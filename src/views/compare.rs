@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Direction, Metric, MetricKind, RunStatus, Unit};
+use crate::domain::{Direction, ItemKind, Metric, MetricKind, RunStatus, Unit};
 use crate::stats::Interval;
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{Arm, ArmRuns, SuiteGroup};
 use super::estimate::{Estimate, counts, pass_rate};
+use super::evidence::{self, Evidence, Policy};
 use super::figures::{Figure, cost, duration, figure, tokens};
 use super::leaderboard::{group_matrix, newest_score, score_columns};
+use super::sample::{Items, Rates};
 
 /// One arm's figure for one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -65,20 +67,6 @@ pub enum Winner {
     Tie { arms: Vec<usize> },
     /// A value is missing, the leading arm has no run that completed, or the metric has no better side.
     NotAvailable,
-}
-
-/// What the numbers shown can support.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Evidence {
-    /// An arm has no value.
-    NoData,
-    /// Each arm wrote and ran its own tests: they are not the same question.
-    OwnTests,
-    /// Too few repeats for any verdict: one count per arm.
-    TooFew { n: Vec<u64>, n_of: String },
-    /// n of each arm; their intervals are in the cells.
-    Intervals { n: Vec<u64>, n_of: String },
 }
 
 /// One metric across the arms.
@@ -135,36 +123,75 @@ pub struct Flips {
 }
 
 /// Puts a group's arms side by side.
-pub fn compare(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Comparison {
+pub fn compare(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Comparison {
     let matrix = group_matrix(warehouse, group);
-    compare_arms(group, &group.arms, &matrix)
+    Compared::of(group, &matrix, policy).table
 }
 
-/// Puts some of a group's arms side by side, over the group's outcomes.
-pub(super) fn compare_arms(group: &SuiteGroup<'_>, arms: &[ArmRuns<'_>], matrix: &OutcomeMatrix) -> Comparison {
-    let mut rows = Vec::new();
-    let mut not_measured = Vec::new();
-    for (metric, cells) in metric_rows(group, arms, matrix) {
-        if cells.iter().all(|cell| cell.value.is_none() && cell.total.is_none()) {
-            not_measured.push(metric.label);
-            continue;
+/// A table of all arms, from which tables of two can be taken.
+pub(super) struct Compared {
+    pub table: Comparison,
+    rates: Vec<Rates>,
+}
+
+impl Compared {
+    /// Puts a group's arms side by side, over the group's outcomes.
+    pub fn of(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, policy: &Policy) -> Self {
+        let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(arm, matrix)).collect();
+        let arms: Vec<ComparedArm> = group.arms.iter().map(compared_arm).collect();
+        let mut table = Comparison {
+            suite: group.suite.clone(),
+            suite_version: group.suite_version.clone(),
+            source: group.source.clone(),
+            rows: Vec::new(),
+            not_measured: Vec::new(),
+            confidence: super::estimate::CONFIDENCE,
+            flips: flips_of(&rates),
+            arms,
+        };
+        for (metric, cells, evidence) in metric_rows(group, matrix, &rates, policy) {
+            table.push(metric, cells, evidence);
         }
-        let winner = winner(&metric, &cells, arms);
-        let evidence = evidence(&metric, &cells);
-        rows.push(ComparisonRow { metric, cells, winner, evidence });
+        Self { table, rates }
     }
-    Comparison {
-        suite: group.suite.clone(),
-        suite_version: group.suite_version.clone(),
-        source: group.source.clone(),
-        arms: arms.iter().map(compared_arm).collect(),
-        rows,
-        not_measured,
-        confidence: super::estimate::CONFIDENCE,
-        flips: match arms {
-            [first, second] => flips(first, second, matrix),
-            _ => None,
-        },
+
+    /// Takes two of the arms. What is said about them stays adjusted for all pairs of the whole table.
+    pub fn pair(&self, one: usize, other: usize) -> Comparison {
+        let whole = &self.table;
+        let mut table = Comparison {
+            arms: [one, other].map(|arm| whole.arms[arm].clone()).to_vec(),
+            rows: Vec::new(),
+            not_measured: whole.not_measured.clone(),
+            flips: flips(&self.rates[one], &self.rates[other]),
+            suite: whole.suite.clone(),
+            suite_version: whole.suite_version.clone(),
+            source: whole.source.clone(),
+            confidence: whole.confidence,
+        };
+        for row in &whole.rows {
+            let cells = [one, other].map(|arm| row.cells[arm].clone()).to_vec();
+            table.push(row.metric.clone(), cells, row.evidence.between(one, other));
+        }
+        table
+    }
+}
+
+impl Comparison {
+    /// Adds a metric, or its name to those that nobody measured.
+    fn push(&mut self, metric: Metric, cells: Vec<Cell>, evidence: Evidence) {
+        if cells.iter().all(|cell| cell.value.is_none() && cell.total.is_none()) {
+            self.not_measured.push(metric.label);
+        } else {
+            let winner = winner(&metric, &cells, &self.arms);
+            self.rows.push(ComparisonRow { metric, cells, winner, evidence });
+        }
+    }
+}
+
+fn flips_of(rates: &[Rates]) -> Option<Flips> {
+    match rates {
+        [first, second] => flips(first, second),
+        _ => None,
     }
 }
 
@@ -183,58 +210,58 @@ fn compared_arm(arm: &ArmRuns<'_>) -> ComparedArm {
     }
 }
 
-/// Lists the metrics in the order of the table, with a cell per arm.
-fn metric_rows(group: &SuiteGroup<'_>, arms: &[ArmRuns<'_>], matrix: &OutcomeMatrix) -> Vec<(Metric, Vec<Cell>)> {
+/// Lists the metrics in the order of the table, with a cell per arm and what they support.
+fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], policy: &Policy) -> Vec<(Metric, Vec<Cell>, Evidence)> {
+    let arms = &group.arms;
+    let numbers = |metric: Metric, value: &dyn Fn(&RunRow) -> Option<f64>| {
+        let metric = policy.described(metric);
+        let cells: Vec<Cell> = arms.iter().map(|arm| number_cell(&arm.counted, value)).collect();
+        let evidence = evidence::of_numbers(&metric, arms, value, policy);
+        (metric, cells, evidence)
+    };
     let amount = |name: &str, label: &str, unit, direction, value: &dyn Fn(&RunRow) -> Option<f64>| {
         let kind = if unit == Unit::Count { MetricKind::Count } else { MetricKind::Amount };
-        let mut cells: Vec<Cell> = arms.iter().map(|arm| number_cell(&arm.counted, value)).collect();
+        let (metric, mut cells, evidence) = numbers(named(name, label, unit, direction, kind), value);
         for figure in cells.iter_mut().filter_map(|cell| cell.figure.as_mut()) {
             // Time, tokens, money and counts are never negative, whatever a t interval over few runs says.
             figure.interval = figure.interval.map(|interval| interval.clipped(0.0, f64::MAX));
         }
-        (Metric { name: name.to_owned(), label: label.to_owned(), unit, direction, kind }, cells)
+        (metric, cells, evidence)
     };
-    let rate = |name: &str, label: &str, cells| {
-        (
-            Metric {
-                name: name.to_owned(),
-                label: label.to_owned(),
-                unit: Unit::Fraction,
-                direction: Direction::Up,
-                kind: MetricKind::Rate,
-            },
-            cells,
-        )
-    };
+    let rate = |name: &str, label: &str| policy.described(named(name, label, Unit::Fraction, Direction::Up, MetricKind::Rate));
     let count = |value: Option<u64>| value.map(|number| number as f64);
-    let headline = match matrix.items.first().map(|item| item.key.kind) {
-        Some(crate::domain::ItemKind::Question) => "Questions",
-        Some(crate::domain::ItemKind::Criterion) => "Criteria",
-        Some(crate::domain::ItemKind::Check) => "Checks",
-        Some(crate::domain::ItemKind::Test) | None => "Shared Tests",
-    };
+    let items = Items::of(matrix);
+    let headline = rate(
+        "shared_tests",
+        match items.kind {
+            Some(ItemKind::Question) => "Questions",
+            Some(ItemKind::Criterion) => "Criteria",
+            Some(ItemKind::Check) => "Checks",
+            Some(ItemKind::Test) | None => "Shared Tests",
+        },
+    );
+    let own_tests = rate("own_tests", "Own Tests");
+    let of_headline = evidence::of_rates(&headline, &group.suite, &items, rates, policy);
+    let of_own_tests = evidence::of_own_tests(&own_tests, arms.len(), policy);
     let mut rows = vec![
         amount("duration_seconds", "Duration", Unit::Seconds, Direction::Down, &duration),
         amount("total_tokens", "Total Tokens", Unit::Tokens, Direction::Down, &tokens),
         amount("cost_usd", "Cost", Unit::Usd, Direction::Down, &cost),
-        rate("shared_tests", headline, arms.iter().map(|arm| rate_cell(arm, matrix)).collect()),
-        rate("own_tests", "Own Tests", arms.iter().map(|arm| own_tests_cell(&arm.counted)).collect()),
+        (headline, arms.iter().map(|arm| rate_cell(arm, matrix)).collect(), of_headline),
+        (own_tests, arms.iter().map(|arm| own_tests_cell(&arm.counted)).collect(), of_own_tests),
         amount("files_generated", "Files Generated", Unit::Count, Direction::Up, &|row| count(row.run.files_generated)),
         amount("lines_generated", "Lines Generated", Unit::Count, Direction::None, &|row| count(row.run.lines_generated)),
         amount("total_calls", "Agent Calls", Unit::Count, Direction::Down, &|row| count(row.run.total_calls)),
     ];
     for column in score_columns(group) {
-        let cells = arms.iter().map(|arm| number_cell(&arm.counted, &|row| newest_score(row, &column.metric))).collect();
-        let metric = Metric {
-            label: column.metric.clone(),
-            name: column.metric,
-            unit: column.unit,
-            direction: column.direction,
-            kind: MetricKind::Score,
-        };
-        rows.push((metric, cells));
+        let metric = named(&column.metric, &column.metric, column.unit, column.direction, MetricKind::Score);
+        rows.push(numbers(metric, &|row| newest_score(row, &column.metric)));
     }
     rows
+}
+
+fn named(name: &str, label: &str, unit: Unit, direction: Direction, kind: MetricKind) -> Metric {
+    Metric { name: name.to_owned(), label: label.to_owned(), unit, direction, kind }
 }
 
 fn number_cell(rows: &[&RunRow], value: &dyn Fn(&RunRow) -> Option<f64>) -> Cell {
@@ -270,7 +297,7 @@ fn own_tests_cell(rows: &[&RunRow]) -> Cell {
 }
 
 /// Finds the leader on the numbers shown. A missing value anywhere means no winner: the absent arm might have won.
-fn winner(metric: &Metric, cells: &[Cell], arms: &[ArmRuns<'_>]) -> Winner {
+fn winner(metric: &Metric, cells: &[Cell], arms: &[ComparedArm]) -> Winner {
     let is_own_tests = metric.name == "own_tests";
     let values: Option<Vec<f64>> =
         cells.iter().map(|cell| if is_own_tests { cell.passed.map(|passed| passed as f64) } else { cell.value }).collect();
@@ -283,7 +310,7 @@ fn winner(metric: &Metric, cells: &[Cell], arms: &[ArmRuns<'_>]) -> Winner {
     let mut ranked: Vec<usize> = (0..values.len()).collect();
     ranked.sort_by(|left, right| (sign * values[*right]).total_cmp(&(sign * values[*left])));
     let (leader, second) = (ranked[0], ranked[1]);
-    if !arms[leader].can_win() {
+    if !arms[leader].can_win {
         return Winner::NotAvailable;
     }
     if values[leader].total_cmp(&values[second]).is_eq() {
@@ -302,31 +329,6 @@ fn winner(metric: &Metric, cells: &[Cell], arms: &[ArmRuns<'_>]) -> Winner {
     Winner::Leads { arm: leader, over: second, delta }
 }
 
-/// Fewer runs a side than this support no verdict about runs.
-const MIN_RUNS: u64 = 3;
-/// Fewer items than this support no verdict about items.
-const MIN_ITEMS: u64 = 6;
-
-fn evidence(metric: &Metric, cells: &[Cell]) -> Evidence {
-    if metric.name == "own_tests" {
-        return Evidence::OwnTests;
-    }
-    let over_items = cells.iter().all(|cell| cell.estimate.as_ref().is_some_and(|estimate| estimate.n_of == "questions"));
-    let n: Option<Vec<u64>> = cells
-        .iter()
-        .map(|cell| {
-            if over_items { cell.estimate.as_ref().map(|estimate| estimate.n) } else { cell.figure.as_ref().map(|figure| figure.summary.n) }
-        })
-        .collect();
-    let Some(n) = n else { return Evidence::NoData };
-    let (least, n_of) = if over_items { (MIN_ITEMS, "questions") } else { (MIN_RUNS, "runs") };
-    if n.iter().any(|count| *count < least) {
-        Evidence::TooFew { n, n_of: n_of.to_owned() }
-    } else {
-        Evidence::Intervals { n, n_of: n_of.to_owned() }
-    }
-}
-
 impl Cell {
     /// Returns the interval that belongs to the value shown.
     pub fn interval(&self) -> Option<Interval> {
@@ -337,13 +339,13 @@ impl Cell {
     }
 }
 
-fn flips(first: &ArmRuns<'_>, second: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Option<Flips> {
-    let (first, second) = (majority(first, matrix), majority(second, matrix));
+fn flips(first: &Rates, second: &Rates) -> Option<Flips> {
+    let (Rates::Outcomes(first), Rates::Outcomes(second)) = (first, second) else { return None };
     let mut flips = Flips { shared: 0, both_passed: 0, only_first: 0, only_second: 0, neither: 0 };
-    for (item, first_passed) in &first {
-        let Some(second_passed) = second.get(item) else { continue };
+    for item in 0..first.cells.len() {
+        let Some(passed) = first.majority(item).zip(second.majority(item)) else { continue };
         flips.shared += 1;
-        match (first_passed, second_passed) {
+        match passed {
             (true, true) => flips.both_passed += 1,
             (true, false) => flips.only_first += 1,
             (false, true) => flips.only_second += 1,
@@ -351,17 +353,4 @@ fn flips(first: &ArmRuns<'_>, second: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> O
         }
     }
     (flips.shared > 0).then_some(flips)
-}
-
-/// Whether the arm passed each item it has counted outcomes for.
-pub(super) fn majority(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> BTreeMap<u32, bool> {
-    let mut counts = BTreeMap::<u32, (u64, u64)>::new();
-    for row in arm.counted.iter().flat_map(|row| matrix.rows_of(&row.run.id)) {
-        for (item, status) in row.items.iter().zip(&row.statuses).filter(|(_, status)| status.is_counted()) {
-            let entry = counts.entry(*item).or_default();
-            entry.0 += u64::from(*status == crate::domain::ItemStatus::Pass);
-            entry.1 += 1;
-        }
-    }
-    counts.into_iter().map(|(item, (passed, counted))| (item, 2 * passed > counted)).collect()
 }

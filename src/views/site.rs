@@ -8,7 +8,8 @@ use crate::domain::Filter;
 use crate::warehouse::Warehouse;
 
 use super::arm::{Grouping, suite_groups};
-use super::compare::{Comparison, compare_arms};
+use super::compare::{Compared, Comparison, compare};
+use super::evidence::Policy;
 use super::leaderboard::{SortKey, SuiteBoard, group_matrix, retracted, suite_board};
 use super::run::{RunLine, run_line};
 
@@ -67,22 +68,21 @@ const MAX_ALL_PAIRS: usize = 12;
 const MAX_TABLE_ARMS: usize = 8;
 
 /// Builds the site's views of the selected runs.
-pub fn overview(warehouse: &Warehouse, filter: &Filter, title: &str, version: &str, data_digest: &str) -> Overview {
+pub fn overview(warehouse: &Warehouse, filter: &Filter, policy: &Policy, title: &str, version: &str, data_digest: &str) -> Overview {
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
     let suites: Vec<OverviewSuite> = groups
         .iter()
         .map(|group| {
             let matrix = group_matrix(warehouse, group);
             let board = suite_board(warehouse, group, SortKey::PassRate);
-            let arm_of = |entry: usize| group.arms.iter().find(|arm| arm.arm == board.entries[entry].arm);
-            let pair = |(left, right): (usize, usize)| -> Option<Comparison> {
-                Some(compare_arms(group, &[arm_of(left)?.clone(), arm_of(right)?.clone()], &matrix))
-            };
+            let compared = Compared::of(group, &matrix, policy);
+            let arm_of = |entry: usize| group.arms.iter().position(|arm| arm.arm == board.entries[entry].arm);
+            let pair = |(left, right): (usize, usize)| Some(compared.pair(arm_of(left)?, arm_of(right)?));
             let pairs: Vec<Comparison> = comparison_pairs(board.entries.len()).into_iter().filter_map(pair).collect();
             let tables = suite_groups(warehouse, &Filter { suites: vec![group.suite.clone()], ..filter.clone() }, Grouping::NewestBatch)
                 .iter()
                 .filter(|table| table.suite_version == group.suite_version && (2..=MAX_TABLE_ARMS).contains(&table.arms.len()))
-                .map(|table| super::compare::compare(warehouse, table))
+                .map(|table| compare(warehouse, table, policy))
                 .collect();
             let rows = group.arms.iter().flat_map(|arm| arm.counted.iter().chain(&arm.excluded));
             let mut runs: Vec<RunLine> = rows.map(|row| run_line(row, &matrix)).collect();

@@ -43,8 +43,17 @@ fn tasktracker_of_the_ralph_study() {
     assert_eq!((duration["winner"]["arm"].as_u64(), duration["winner"]["delta"]["value"].as_f64().map(f64::round)), (Some(0), Some(-81.0)));
     // One run a side is no evidence, whatever the headline said.
     for row in comparison["rows"].as_array().expect("rows") {
-        assert_eq!(row["evidence"]["kind"], "too_few", "{row}");
+        let pair = &row["evidence"]["pairs"][0];
+        assert_eq!((pair["verdict"].as_str(), pair["reason"].as_str()), (Some("not_enough_evidence"), Some("few_runs")), "{row}");
     }
+    // Even if the tests were independent of each other.
+    assert!((fisher_p(tests) - 0.422).abs() < 0.001);
+}
+
+fn fisher_p(row: &Value) -> f64 {
+    let pair = &row["evidence"]["pairs"][0];
+    assert_eq!((pair["test"].as_str(), pair["design"].as_str()), (Some("fisher_exact"), Some("counts")));
+    pair["p"].as_f64().expect("a p-value")
 }
 
 /// Published: 41/48 and 40/48 with either model; opus costs 13.4 % and 13.7 % more than sonnet.
@@ -59,6 +68,10 @@ fn workflow_of_the_ralph_study() {
     assert_eq!(tests["winner"]["arms"], serde_json::json!([2, 3]));
     let cost: Vec<f64> =
         rows(comparison, "cost_usd")["cells"].as_array().expect("cells").iter().filter_map(|cell| cell["value"].as_f64()).collect();
+    let pair = self::answer(&["compare", "workflow", "--model", "opus"]);
+    let tests = rows(&pair["comparisons"][0], "shared_tests");
+    assert_eq!(tests["evidence"]["pairs"][0]["verdict"], "not_enough_evidence");
+    assert!((fisher_p(tests) - 1.0).abs() < 1e-12);
     let [oneshot_opus, oneshot_sonnet, ralph_opus, ralph_sonnet] = cost.as_slice() else { panic!("four costs: {cost:?}") };
     assert!((ralph_opus / ralph_sonnet - 1.134).abs() < 0.001 && (oneshot_opus / oneshot_sonnet - 1.137).abs() < 0.001);
 }

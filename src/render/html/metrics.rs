@@ -1,8 +1,8 @@
 //! A comparison's table: metrics in rows, arms in columns, then Winner and Evidence.
 
 use crate::domain::Direction;
-use crate::render::words;
-use crate::views::{Arm, Comparison, ComparisonRow, Evidence};
+use crate::render::{verdicts, words};
+use crate::views::{Arm, Comparison, ComparisonRow, Verdict};
 
 use super::grid::{Cell, Column, Grid, Look, Sort};
 
@@ -33,7 +33,7 @@ pub(super) fn grid(comparison: &Comparison, id: &str, caption: &str) -> Grid {
         Column::new("Winner", Look::Words, Sort::None).sub("on the numbers shown"),
         each(&|row| Cell::words(words::winner(comparison, row))),
     );
-    grid.column(Column::new("Evidence", Look::Words, Sort::None), each(&|row| Cell::words(words::evidence(&row.evidence))));
+    grid.column(Column::new("Evidence", Look::Words, Sort::None), each(&|row| Cell::words(verdicts::short(comparison, row))));
     grid
 }
 
@@ -67,10 +67,13 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     notes
 }
 
-/// The mark before a comparison's first sentence. No version of it says that somebody won: the views give no such evidence yet.
+/// The mark before a comparison's first sentence.
 pub(super) fn mark(comparison: &Comparison) -> &'static str {
-    match comparison.rows.iter().find(|row| row.metric.name == "shared_tests").map(|row| &row.evidence) {
-        Some(Evidence::TooFew { .. } | Evidence::Intervals { .. }) => "○",
-        Some(Evidence::NoData | Evidence::OwnTests) | None => "✕",
+    let evidence = comparison.rows.iter().find(|row| row.metric.name == "shared_tests").map(|row| &row.evidence);
+    match evidence.and_then(|evidence| evidence.pairs.first()).map(|pair| pair.verdict) {
+        Some(Verdict::AWins | Verdict::BWins) => "▲",
+        Some(Verdict::Tie | Verdict::Equivalent | Verdict::DeterministicDifference) => "＝",
+        Some(Verdict::NotEnoughEvidence) => "○",
+        Some(Verdict::NotComparable | Verdict::NoData) | None => "✕",
     }
 }

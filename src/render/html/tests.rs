@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
-    Arm, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, Delta, DeltaUnit, Entry, Estimate, Evidence, Figure, Flips, Interval,
-    ItemPage, Method, Money, Overview, OverviewSuite, RunLine, RunPage, ScoreColumn, ScoreLineView, SiteContext, Spread, StatedLine,
-    SuiteBoard, Summary, Winner, items_of,
+    Arm, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, Delta, DeltaUnit, Design, Difference, Entry, Estimate, Evidence, Figure,
+    Flips, Interval, ItemPage, Method, Money, Needed, Overview, OverviewSuite, PairEvidence, RankRange, RunLine, RunPage, Scale,
+    ScoreColumn, ScoreLineView, SiteContext, Sizes, Spread, StatedLine, SuiteBoard, Summary, Verdict, Winner, items_of,
 };
 
 use super::*;
@@ -82,6 +82,40 @@ fn metric(name: &str, label: &str, unit: Unit, direction: Direction, kind: Metri
     Metric { name: name.to_owned(), label: label.to_owned(), unit, direction, kind }
 }
 
+/// All pairs of the arms with one verdict.
+fn evidence(arms: usize, verdict: Verdict, n: u64, of: &'static str) -> Evidence {
+    let pair = |first, second| PairEvidence {
+        first,
+        second,
+        verdict,
+        reason: None,
+        design: Design::Items,
+        difference: (verdict != Verdict::NoData).then_some(Difference {
+            value: 0.04,
+            scale: Scale::Share,
+            interval: Interval::new(-0.01, 0.09),
+        }),
+        test: None,
+        p: Some(0.2),
+        p_adjusted: Some(0.2),
+        sizes: Sizes { first: n, second: n, pairs: None, of, clusters: None },
+        record: None,
+        bounds: None,
+        detectable: Some(0.08),
+        needed: Some(Needed { n: 2 * n, of: "items" }),
+        margin: None,
+    };
+    let pairs = (0..arms).flat_map(|first| (first + 1..arms).map(move |second| pair(first, second)));
+    Evidence {
+        pairs: pairs.collect(),
+        winner: None,
+        leading: (0..arms).collect(),
+        ranks: vec![RankRange { best: 1, worst: arms }; arms],
+        letters: Vec::new(),
+        alpha: 0.05,
+    }
+}
+
 fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Comparison {
     let amounts = |base: f64| {
         let cell = |index: usize| Cell {
@@ -98,31 +132,30 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         Cell { value: Some(estimate.value), passed: estimate.passed, total: estimate.total, figure: None, estimate: Some(estimate) }
     };
     let leads = |value, unit| Winner::Leads { arm: 0, over: 1, delta: Some(Delta { value, unit }) };
-    let n = vec![3; arms.len()];
     let rows = vec![
         ComparisonRow {
             metric: metric("duration_seconds", "Duration", Unit::Seconds, Direction::Down, MetricKind::Amount),
             cells: amounts(135.0),
             winner: leads(-82.0, DeltaUnit::Percent),
-            evidence: Evidence::Intervals { n: n.clone(), n_of: "runs".to_owned() },
+            evidence: evidence(arms.len(), Verdict::NotEnoughEvidence, 3, "runs"),
         },
         ComparisonRow {
             metric: metric("cost_usd", "Cost", Unit::Usd, Direction::Down, MetricKind::Amount),
             cells: amounts(0.18),
             winner: leads(-65.0, DeltaUnit::Percent),
-            evidence: Evidence::TooFew { n, n_of: "runs".to_owned() },
+            evidence: evidence(arms.len(), Verdict::NotEnoughEvidence, 2, "runs"),
         },
         ComparisonRow {
             metric: metric("shared_tests", "Questions", Unit::Fraction, Direction::Up, MetricKind::Rate),
             cells: (0..arms.len()).map(rate).collect(),
             winner: leads(4.0, DeltaUnit::PercentagePoints),
-            evidence: Evidence::Intervals { n: vec![500; arms.len()], n_of: "questions".to_owned() },
+            evidence: evidence(arms.len(), Verdict::NotEnoughEvidence, 500, "questions"),
         },
         ComparisonRow {
             metric: metric(hostile, hostile, Unit::Points, Direction::None, MetricKind::Score),
             cells: (0..arms.len()).map(|_| Cell { value: None, passed: None, total: None, figure: None, estimate: None }).collect(),
             winner: Winner::NotAvailable,
-            evidence: Evidence::NoData,
+            evidence: evidence(arms.len(), Verdict::NoData, 0, "runs"),
         },
     ];
     let compared = |arm: &Arm| ComparedArm {
@@ -439,7 +472,7 @@ fn a_hundred_arms_fit_on_a_page() {
 fn nothing_is_coloured_as_won_without_evidence() {
     let site = whole_site();
     let (_, html) = pages(&site).find(|(path, _)| path.starts_with("compare/qa-core") && path.contains("--")).expect("the suite has pairs");
-    for word in ["not enough evidence", "see intervals", "unknown", "n = 500"] {
+    for word in ["not enough evidence", "unknown", "n = 500"] {
         assert!(html.contains(word), "{word}");
     }
     assert!(!html.contains("class=\"better\"") && !html.contains("s-pass"));

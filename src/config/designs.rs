@@ -1,0 +1,40 @@
+//! What was independently repeated in a suite, where it does not follow from the kind of its items.
+
+use std::collections::BTreeMap;
+
+use crate::document::{Fields, quote};
+
+/// The unit that verdicts about a suite are counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SuiteDesign {
+    /// Independent items: the suite is a sample of questions.
+    Items,
+    /// Clusters of items.
+    Clusters,
+    /// Runs of a fixed suite.
+    Runs,
+}
+
+const WORDS: [(&str, SuiteDesign); 3] = [("items", SuiteDesign::Items), ("clusters", SuiteDesign::Clusters), ("runs", SuiteDesign::Runs)];
+
+pub(super) fn read(fields: &mut Fields) -> BTreeMap<String, SuiteDesign> {
+    let words = fields.text_map("designs");
+    let mut designs = BTreeMap::new();
+    for (suite, word) in words {
+        match WORDS.iter().find(|(known, _)| *known == word) {
+            Some((_, design)) => {
+                designs.insert(suite, *design);
+            }
+            None => {
+                let place = quote(&format!("designs.{suite}"));
+                fields.reject_entry(
+                    "designs",
+                    &suite,
+                    format!("{place} must be one of `items`, `clusters`, `runs`, not {}", quote(&word)),
+                    None,
+                );
+            }
+        }
+    }
+    designs
+}

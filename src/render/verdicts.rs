@@ -1,0 +1,308 @@
+//! What the evidence amounts to, in words: a short one for a column, and the whole sentence.
+
+use crate::domain::{Metric, MetricKind, Unit};
+use crate::views::{
+    Comparison, ComparisonRow, Design, Difference, Evidence, MIN_ITEMS, MIN_RUNS, PairEvidence, Reason, Scale, Test, Verdict,
+};
+
+use super::{format, words};
+
+/// The Evidence column of a table.
+pub fn short(comparison: &Comparison, row: &ComparisonRow) -> String {
+    let names = words::labels(comparison);
+    let evidence = &row.evidence;
+    match evidence.pairs.as_slice() {
+        [] => "nothing to compare with".to_owned(),
+        [pair] => short_pair(&row.metric, pair, &names),
+        pairs => {
+            if let Some(winner) = evidence.winner {
+                return format!("{} beats every other", names[winner]);
+            }
+            if pairs.iter().all(|pair| pair.verdict == Verdict::NotComparable) {
+                return pairs[0].reason.map_or("not comparable", not_comparable).to_owned();
+            }
+            if pairs.iter().all(|pair| pair.verdict == Verdict::NoData || pair.verdict == Verdict::NotComparable) {
+                return "no data".to_owned();
+            }
+            if pairs.iter().any(|pair| pair.winner().is_some()) {
+                return format!("leading group of {}", evidence.leading.len());
+            }
+            format!("{}: not enough evidence", words::sizes(&evidence.sizes()))
+        }
+    }
+}
+
+fn short_pair(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
+    let n = match pair.sizes.pairs {
+        Some(pairs) => words::sizes(&[pairs]),
+        None => words::sizes(&[pair.sizes.first, pair.sizes.second]),
+    };
+    match pair.verdict {
+        Verdict::AWins | Verdict::BWins => {
+            let winner = pair.winner().map_or("", |winner| names[winner].as_str());
+            format!("{winner} wins, {}", p_value(pair.p_adjusted))
+        }
+        Verdict::Tie => format!("{n}: tie"),
+        Verdict::Equivalent => format!("equivalent within {}", margin(metric, pair)),
+        Verdict::NotEnoughEvidence => format!("{n}: not enough evidence"),
+        Verdict::NotComparable => pair.reason.map_or("not comparable", not_comparable).to_owned(),
+        Verdict::NoData if pair.reason == Some(Reason::NotCompleted) => "no completed run".to_owned(),
+        Verdict::NoData => "no data".to_owned(),
+        Verdict::DeterministicDifference => "deterministic difference".to_owned(),
+    }
+}
+
+fn not_comparable(reason: Reason) -> &'static str {
+    match reason {
+        Reason::OwnDenominator => "own tests: not comparable",
+        Reason::DisjointItems => "no shared items: not comparable",
+        Reason::DirectionUnknown => "no direction",
+        Reason::FewRuns
+        | Reason::FewItems
+        | Reason::FewClusters
+        | Reason::NoVariation
+        | Reason::MissingOutcomes
+        | Reason::Censored
+        | Reason::NotCompleted => "not comparable",
+    }
+}
+
+/// `p = .03`, `p < .001`; nothing is never said to be certain.
+pub fn p_value(p: Option<f64>) -> String {
+    match p {
+        None => "no p".to_owned(),
+        Some(p) if p < 0.001 => "p < .001".to_owned(),
+        Some(p) if p >= 0.995 => "p = 1.00".to_owned(),
+        Some(p) => format!("p = {}", format::fixed(p, if p < 0.1 { 3 } else { 2 }).trim_start_matches('0')),
+    }
+}
+
+/// A margin in the metric's unit: `2.0 pp`, `10%`.
+fn margin(metric: &Metric, pair: &PairEvidence) -> String {
+    let margin = pair.margin.unwrap_or(0.0);
+    if metric.kind == MetricKind::Amount { format!("{}%", format::fixed(margin * 100.0, 0)) } else { amount(metric, margin) }
+}
+
+/// A difference without its sign, with its unit.
+fn amount(metric: &Metric, value: f64) -> String {
+    match metric.unit {
+        Unit::Fraction => format!("{} pp", format::fixed(value.abs() * 100.0, 1)),
+        Unit::Points => format!("{} points", format::fixed(value.abs(), 1)),
+        Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => format::value(value.abs(), metric.unit, 0),
+    }
+}
+
+/// The ends of a difference's interval, with their signs; of a ratio, as they are.
+fn ends(metric: &Metric, difference: &Difference) -> Option<String> {
+    let interval = difference.interval?;
+    Some(match difference.scale {
+        Scale::Ratio => format!("{} to {}", ratio(interval.low), ratio(interval.high)),
+        Scale::Share => format!("{} to {} pp", format::signed(interval.low * 100.0, 1), format::signed(interval.high * 100.0, 1)),
+        Scale::Unit => match metric.unit {
+            Unit::Points | Unit::Fraction | Unit::Number | Unit::Count => {
+                format!("{} to {}", format::signed(interval.low, 1), format::signed(interval.high, 1))
+            }
+            Unit::Seconds | Unit::Tokens | Unit::Usd => {
+                let signed = |value: f64| format!("{}{}", if value < 0.0 { "−" } else { "+" }, amount(metric, value));
+                format!("{} to {}", signed(interval.low), signed(interval.high))
+            }
+        },
+    })
+}
+
+/// Says how far apart two arms are: `A passes 12.0 pp more questions than B`, `A takes 0.62× the cost of B`.
+fn claim(metric: &Metric, pair: &PairEvidence, difference: &Difference, names: &[String]) -> String {
+    let (first, second) = (&names[pair.first], &names[pair.second]);
+    let label = metric.label.to_lowercase();
+    if difference.value == 0.0 || (difference.scale == Scale::Ratio && (difference.value - 1.0).abs() < f64::EPSILON) {
+        return format!("{first} and {second} have the same {label}");
+    }
+    match difference.scale {
+        Scale::Ratio => format!("{first} has {} the {label} of {second}", ratio(difference.value)),
+        Scale::Share if metric.kind == MetricKind::Rate => {
+            let (more, less) = if difference.value > 0.0 { (first, second) } else { (second, first) };
+            format!("{more} passes {} more {label} than {less}", amount(metric, difference.value))
+        }
+        Scale::Share | Scale::Unit => {
+            let (more, less) = if difference.value > 0.0 { (first, second) } else { (second, first) };
+            format!("{more} has {} more {label} than {less}", amount(metric, difference.value))
+        }
+    }
+}
+
+/// What it was counted over and how it was tested: `95% CI +4.0 to +23.8 pp, paired on 50 questions, 6 won and 0 lost, p = .031`.
+fn basis(metric: &Metric, pair: &PairEvidence, difference: &Difference, family: usize) -> String {
+    let mut parts = Vec::new();
+    if let Some(ends) = ends(metric, difference) {
+        parts.push(format!("95% CI {ends}"));
+    }
+    let sizes = &pair.sizes;
+    match (sizes.pairs, sizes.clusters) {
+        (Some(pairs), clusters) => {
+            let most = sizes.first.max(sizes.second);
+            let of = if pairs < most { format!(" of {}", format::integer(most)) } else { String::new() };
+            let clusters = clusters.map_or_else(String::new, |count| format!(" in {} clusters", format::integer(count)));
+            parts.push(format!("paired on {}{of} {}{clusters}", format::integer(pairs), words::one_or_many(pairs, sizes.of)));
+        }
+        (None, _) if sizes.first == sizes.second => {
+            parts.push(format!("{} {} each", format::integer(sizes.first), words::one_or_many(sizes.first, sizes.of)));
+        }
+        (None, _) => parts.push(format!("{} and {} {}", format::integer(sizes.first), format::integer(sizes.second), sizes.of)),
+    }
+    if let Some(record) = pair.record {
+        parts.push(format!("{} won and {} lost", format::integer(record.won), format::integer(record.lost)));
+    }
+    match (pair.p_adjusted, pair.p) {
+        (Some(p), _) if family > 1 => parts.push(format!("{} for {family} pairs", p_value(Some(p)))),
+        (Some(p), _) => parts.push(p_value(Some(p))),
+        (None, Some(p)) if pair.design == Design::Counts => {
+            parts.push(format!("Fisher {} if the tests were independent; how runs vary is unknown", p_value(Some(p))));
+        }
+        (None, _) => {}
+    }
+    parts.join(", ")
+}
+
+/// What stands in the way of a verdict.
+fn obstacle(reason: Reason) -> String {
+    match reason {
+        Reason::FewRuns => format!("a verdict about runs needs at least {MIN_RUNS} a side"),
+        Reason::FewItems => format!("a verdict about items needs at least {MIN_ITEMS} that both have"),
+        Reason::FewClusters => format!("the items come in fewer than {MIN_ITEMS} clusters"),
+        Reason::NoVariation => "no value differs from another, so chance cannot be measured".to_owned(),
+        Reason::MissingOutcomes => "the missing outcomes could turn it round".to_owned(),
+        Reason::Censored => "runs hit a limit, and how long they would have taken is unknown".to_owned(),
+        Reason::NotCompleted => "an arm has no run that came to its end".to_owned(),
+        Reason::OwnDenominator => "each wrote its own tests".to_owned(),
+        Reason::DisjointItems => "they share no item".to_owned(),
+        Reason::DirectionUnknown => "neither direction is better".to_owned(),
+    }
+}
+
+/// The verdict on two arms in a sentence, without its full stop.
+pub fn sentence(metric: &Metric, pair: &PairEvidence, names: &[String], family: usize) -> String {
+    let Some(difference) = pair.difference else {
+        return match pair.verdict {
+            Verdict::NotComparable => {
+                format!(
+                    "{} and {} are not comparable: {}",
+                    names[pair.first],
+                    names[pair.second],
+                    pair.reason.map_or_else(String::new, obstacle)
+                )
+            }
+            _ => "Not enough evidence: an arm has no data".to_owned(),
+        };
+    };
+    let mut text = format!("{} ({})", claim(metric, pair, &difference, names), basis(metric, pair, &difference, family));
+    match pair.verdict {
+        Verdict::AWins | Verdict::BWins => text.push_str(&format!(": {} wins", pair.winner().map_or("", |winner| names[winner].as_str()))),
+        Verdict::Tie => text.push_str(": a tie on these data"),
+        Verdict::Equivalent => text.push_str(&format!(": equivalent within {}", margin(metric, pair))),
+        Verdict::DeterministicDifference => {
+            text.push_str(": a deterministic difference, every run of each arm has the same outcomes and repeats add nothing");
+        }
+        Verdict::NotComparable => text.push_str(": not comparable"),
+        Verdict::NoData => text.push_str(": no data"),
+        Verdict::NotEnoughEvidence => {
+            text.push_str(": not enough evidence");
+            let mut parts: Vec<String> = pair.reason.map(obstacle).into_iter().collect();
+            if let Some(detectable) = pair.detectable.filter(|_| pair.reason.is_none()) {
+                parts.push(format!("so much data can show {}", detectable_words(metric, &difference, detectable)));
+            }
+            if let Some(needed) = pair.needed.filter(|_| !matches!(pair.reason, Some(Reason::MissingOutcomes | Reason::Censored))) {
+                let each = if needed.of == "runs" { " each" } else { "" };
+                let about = if pair.reason.is_none() { "about " } else { "" };
+                parts.push(format!(
+                    "{about}{} {}{each} would be needed to settle a difference of this size",
+                    format::integer(needed.n),
+                    words::one_or_many(needed.n, needed.of)
+                ));
+            }
+            if !parts.is_empty() {
+                text.push_str(&format!("; {}", parts.join("; ")));
+            }
+        }
+    }
+    if let Some(bounds) = pair.bounds {
+        text.push_str(&format!(
+            "; with the missing outcomes it lies between {} and {} pp",
+            format::signed(bounds.low * 100.0, 1),
+            format::signed(bounds.high * 100.0, 1)
+        ));
+    }
+    text
+}
+
+fn detectable_words(metric: &Metric, difference: &Difference, detectable: f64) -> String {
+    match difference.scale {
+        Scale::Ratio => format!("an increase of {}% or a decrease of {}%", percent(detectable - 1.0), percent(1.0 - 1.0 / detectable)),
+        Scale::Share | Scale::Unit => format!("a difference of {} or more", amount(metric, detectable)),
+    }
+}
+
+/// A ratio near one needs two decimals: `0.62×`.
+fn ratio(value: f64) -> String {
+    format!("{}×", format::fixed(value, if value < 10.0 { 2 } else { 0 }))
+}
+
+fn percent(share: f64) -> String {
+    format::fixed(share * 100.0, 0)
+}
+
+/// How the verdict was reached: the design and the test.
+pub fn method(pair: &PairEvidence) -> String {
+    let design = match pair.design {
+        Design::Items => "over items: questions like these",
+        Design::Clusters => "over clusters of items: questions like these",
+        Design::Runs => "over runs: this suite, run again",
+        Design::Counts => "counts of these runs only, no inference",
+    };
+    match pair.test {
+        Some(test) => format!("{design}; {}", test_name(test)),
+        None => design.to_owned(),
+    }
+}
+
+fn test_name(test: Test) -> &'static str {
+    match test {
+        Test::McnemarExact => "exact McNemar test, Tango interval",
+        Test::FisherExact => "Fisher's exact test",
+        Test::PairedT => "paired t over item means",
+        Test::SignFlip => "exact sign flips of item differences",
+        Test::ClusteredT => "cluster-robust t (CR1, G − 1 degrees of freedom)",
+        Test::Welch => "Welch's t over runs",
+        Test::WelchOnLogs => "Welch's t on logarithms over runs",
+        Test::Permutation => "permutation of runs",
+    }
+}
+
+/// The sentences about one metric: the pair's, or for more arms who leads.
+pub fn sentences(row: &ComparisonRow, names: &[String]) -> Vec<String> {
+    let evidence = &row.evidence;
+    match evidence.pairs.as_slice() {
+        [] => Vec::new(),
+        [pair] => vec![format!("{}.", sentence(&row.metric, pair, names, 1))],
+        _ => vec![format!("{}.", group_sentence(&row.metric, evidence, names))],
+    }
+}
+
+/// Who leads among several arms.
+fn group_sentence(metric: &Metric, evidence: &Evidence, names: &[String]) -> String {
+    let label = metric.label.to_lowercase();
+    let family = evidence.pairs.iter().filter(|pair| pair.p_adjusted.is_some()).count();
+    let adjusted = if family > 1 { format!(" (each of {family} pairs tested, adjusted by Holm)") } else { String::new() };
+    if let Some(winner) = evidence.winner {
+        return format!("{} beats every other arm on {label}{adjusted}", names[winner]);
+    }
+    let reason = || evidence.pairs.iter().find_map(|pair| pair.reason).map_or_else(String::new, |reason| format!(": {}", obstacle(reason)));
+    if evidence.leading.is_empty() {
+        return format!("No arm can lead on {label}{}", reason());
+    }
+    let leading: Vec<String> = evidence.leading.iter().map(|arm| names[*arm].clone()).collect();
+    if evidence.pairs.iter().all(|pair| pair.winner().is_none()) {
+        let why = if family == 0 { reason() } else { String::new() };
+        return format!("Not enough evidence to tell any two arms apart on {label}{adjusted}{why}");
+    }
+    format!("Leading group on {label}: {}{adjusted}", words::listed(&leading))
+}

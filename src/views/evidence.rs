@@ -1,0 +1,848 @@
+//! Whether a difference is evidence: one verdict per metric and pair of arms, the same for every output.
+//!
+//! The design says what was independently repeated. It follows from the kind of item: questions are a sample of questions, so items (or
+//! the clusters they come in) are the units; the tests, criteria and checks of a fixed suite share one artefact, so runs are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{Direction, ItemKind, Metric, MetricKind, MetricSettings, RunStatus, Unit};
+use crate::stats::{
+    self, Aim, Interval, MeanDifference, Pairs, Question, RankRange, Resampling, Side, Undefined, Verdict, clustered_mean, decide, fisher,
+    holm, log_ratio_welch, mcnemar, newcombe, paired_t, permutation, sign_flip, summary, tango, welch,
+};
+use crate::warehouse::RunRow;
+
+use super::arm::ArmRuns;
+use super::sample::{Items, Outcomes, Rates};
+
+/// What is fixed before anybody looks at the numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    /// The chance, over the family of pairs, of naming a winner where there is none.
+    pub alpha: f64,
+    /// What the project says about its metrics. A margin is in the metric's unit; for amounts it is relative, 0.1 for a tenth.
+    pub metrics: BTreeMap<String, MetricSettings>,
+    /// By suite: a design other than the one that follows from the kind of item. The empty name stands for every suite.
+    pub designs: BTreeMap<String, Design>,
+    /// Items of one cluster are not independent of each other. Off only where somebody knows better.
+    pub use_clusters: bool,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { alpha: 0.05, metrics: BTreeMap::new(), designs: BTreeMap::new(), use_clusters: true }
+    }
+}
+
+impl Policy {
+    fn confidence(&self) -> f64 {
+        1.0 - self.alpha
+    }
+
+    fn aim(&self) -> Aim {
+        Aim { alpha: self.alpha, power: POWER }
+    }
+
+    /// Returns the metric as the project describes it.
+    pub(super) fn described(&self, metric: Metric) -> Metric {
+        let Some(settings) = self.metrics.get(&metric.name) else { return metric };
+        Metric {
+            label: settings.label.clone().unwrap_or(metric.label),
+            unit: settings.unit.unwrap_or(metric.unit),
+            direction: settings.direction.unwrap_or(metric.direction),
+            kind: settings.kind.unwrap_or(metric.kind),
+            name: metric.name,
+        }
+    }
+
+    fn design(&self, suite: &str) -> Option<Design> {
+        self.designs.get(suite).or_else(|| self.designs.get("")).copied()
+    }
+}
+
+/// Planning figures say what the data would have shown four times out of five.
+const POWER: f64 = 0.8;
+/// Fewer runs a side than this support no verdict about runs.
+pub const MIN_RUNS: usize = 3;
+/// Fewer items, or clusters, than this support no verdict about items.
+pub const MIN_ITEMS: usize = 6;
+/// From here on the t test holds its level for item differences; below, signs are flipped.
+const MIN_PAIRED_T: usize = 10;
+/// More of an arm's items missing than this: bounds are shown, and may forbid a winner.
+const MAX_MISSING: f64 = 0.05;
+/// Rearrangements where all would be too many.
+const DRAWS: u64 = 99_999;
+
+/// What was independently repeated, and so what the verdict is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Design {
+    /// Questions like these: items are a sample.
+    Items,
+    /// Questions like these, which come in clusters.
+    Clusters,
+    /// This suite, run again.
+    Runs,
+    /// These runs and nothing beyond them: no inference.
+    Counts,
+}
+
+/// How the p-value was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Test {
+    McnemarExact,
+    FisherExact,
+    PairedT,
+    SignFlip,
+    ClusteredT,
+    Welch,
+    WelchOnLogs,
+    Permutation,
+}
+
+/// Why there is no comparison, or no winner whatever the numbers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// Each arm wrote and ran its own tests: they are not the same question.
+    OwnDenominator,
+    /// The arms share no item.
+    DisjointItems,
+    /// Nobody says which way is better.
+    DirectionUnknown,
+    /// Fewer than three runs a side.
+    FewRuns,
+    /// Fewer than six shared items.
+    FewItems,
+    /// Fewer than six clusters.
+    FewClusters,
+    /// No two values differ, so the data show no spread to measure against.
+    NoVariation,
+    /// Depending on what the missing outcomes were, the sign could be the other.
+    MissingOutcomes,
+    /// Runs that hit a limit: how long they would have taken is unknown.
+    Censored,
+    /// No run of an arm came to its end, and what a failed run spent is no price.
+    NotCompleted,
+}
+
+/// What a difference is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Of shares between 0 and 1: 0.02 is two percentage points.
+    Share,
+    /// In the metric's own unit.
+    Unit,
+    /// First over second: 1 is no difference.
+    Ratio,
+}
+
+/// How far apart two arms are: the first less the second, or the first over the second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Difference {
+    pub value: f64,
+    pub scale: Scale,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+}
+
+/// What a pair's numbers rest on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Sizes {
+    /// Units of each arm, counted in `of`.
+    pub first: u64,
+    pub second: u64,
+    /// Units that both arms have, where they are laid side by side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<u64>,
+    /// `questions`, `tests`, `criteria`, `checks`, `items`, `clusters` or `runs`.
+    pub of: &'static str,
+    /// Clusters among the pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<u64>,
+}
+
+/// Units on which each arm did better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Record {
+    pub won: u64,
+    pub lost: u64,
+    pub same: u64,
+}
+
+/// How much more data would probably settle it, if the difference is as large as it looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Needed {
+    pub n: u64,
+    /// `items`, `clusters` or `runs` (of each arm).
+    pub of: &'static str,
+}
+
+/// What may be said about two arms on one metric.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PairEvidence {
+    /// Indices into the arms. `a_wins` is about the first.
+    pub first: usize,
+    pub second: usize,
+    pub verdict: Verdict,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    pub design: Design,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<Test>,
+    /// Of this pair alone. Where the design is `counts`: what it would be if the tests were independent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+    /// Over the family, after Holm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_adjusted: Option<f64>,
+    pub sizes: Sizes,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<Record>,
+    /// Between the worst and the best that the missing outcomes could make of the difference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<Interval>,
+    /// The smallest difference that this much data shows four times out of five, on the scale of the difference (a ratio above 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detectable: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needed: Option<Needed>,
+    /// A difference smaller than this does not matter, as declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin: Option<f64>,
+}
+
+/// What may be said about all arms on one metric.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Evidence {
+    pub pairs: Vec<PairEvidence>,
+    /// The arm that beats every other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub winner: Option<usize>,
+    /// The arm with the best value and all that are not significantly worse; empty without a better side or without values.
+    pub leading: Vec<usize>,
+    /// Places that the evidence leaves open, by arm.
+    pub ranks: Vec<RankRange>,
+    /// Arms that share a letter cannot be told apart; by arm.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub letters: Vec<String>,
+    pub alpha: f64,
+}
+
+impl Evidence {
+    /// Returns the evidence about two arms, whichever comes first in it.
+    pub fn pair(&self, one: usize, other: usize) -> Option<&PairEvidence> {
+        self.pairs.iter().find(|pair| (pair.first, pair.second) == (one, other) || (pair.first, pair.second) == (other, one))
+    }
+
+    /// Returns the distinct numbers of units that the pairs rest on, ascending.
+    pub fn sizes(&self) -> Vec<u64> {
+        let of_pair = |pair: &PairEvidence| pair.sizes.pairs.unwrap_or(pair.sizes.first.min(pair.sizes.second));
+        self.pairs.iter().map(of_pair).collect::<BTreeSet<u64>>().into_iter().collect()
+    }
+
+    /// Says whether `arm` is significantly better than `other`.
+    pub fn beats(&self, arm: usize, other: usize) -> bool {
+        self.pair(arm, other).is_some_and(|pair| pair.winner() == Some(arm))
+    }
+
+    /// Returns what it says about two of the arms, which become the first and the second. The family stays the whole table's.
+    pub fn between(&self, one: usize, other: usize) -> Self {
+        let pair = self.pair(one, other).map(|pair| if pair.first == one { pair.clone() } else { pair.reversed() });
+        let pair = pair.map(|pair| PairEvidence { first: 0, second: 1, ..pair });
+        let winner = pair.as_ref().and_then(PairEvidence::winner);
+        let leading = match winner {
+            Some(winner) => vec![winner],
+            None if self.leading.is_empty() => Vec::new(),
+            None => vec![0, 1],
+        };
+        let place = |arm| match winner {
+            Some(winner) if winner == arm => RankRange { best: 1, worst: 1 },
+            Some(_) => RankRange { best: 2, worst: 2 },
+            None => RankRange { best: 1, worst: 2 },
+        };
+        Self { pairs: pair.into_iter().collect(), winner, leading, ranks: vec![place(0), place(1)], letters: Vec::new(), alpha: self.alpha }
+    }
+}
+
+impl PairEvidence {
+    /// The same, seen from the other arm.
+    fn reversed(&self) -> Self {
+        let mirrored = |ends: Interval| Interval { low: -ends.high, high: -ends.low };
+        let difference = self.difference.map(|found| match found.scale {
+            Scale::Ratio => Difference {
+                value: 1.0 / found.value,
+                interval: found.interval.map(|ends| Interval { low: 1.0 / ends.high, high: 1.0 / ends.low }),
+                ..found
+            },
+            Scale::Share | Scale::Unit => Difference { value: -found.value, interval: found.interval.map(mirrored), ..found },
+        });
+        Self {
+            first: self.second,
+            second: self.first,
+            verdict: match self.verdict {
+                Verdict::AWins => Verdict::BWins,
+                Verdict::BWins => Verdict::AWins,
+                same @ (Verdict::Tie
+                | Verdict::Equivalent
+                | Verdict::NotEnoughEvidence
+                | Verdict::NotComparable
+                | Verdict::NoData
+                | Verdict::DeterministicDifference) => same,
+            },
+            difference,
+            sizes: Sizes { first: self.sizes.second, second: self.sizes.first, ..self.sizes },
+            record: self.record.map(|record| Record { won: record.lost, lost: record.won, same: record.same }),
+            bounds: self.bounds.map(mirrored),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the arm that the verdict calls better.
+    pub fn winner(&self) -> Option<usize> {
+        match self.verdict {
+            Verdict::AWins => Some(self.first),
+            Verdict::BWins => Some(self.second),
+            Verdict::Tie
+            | Verdict::Equivalent
+            | Verdict::NotEnoughEvidence
+            | Verdict::NotComparable
+            | Verdict::NoData
+            | Verdict::DeterministicDifference => None,
+        }
+    }
+}
+
+/// What a pair's data give before the family is known.
+#[derive(Default)]
+struct Finding {
+    difference: Option<Difference>,
+    test: Option<Test>,
+    p: Option<f64>,
+    /// The data are enough for a verdict.
+    is_enough: bool,
+    deterministic: bool,
+    reason: Option<Reason>,
+    sizes: Sizes,
+    record: Option<Record>,
+    bounds: Option<Interval>,
+    detectable: Option<f64>,
+    needed: Option<Needed>,
+    is_comparable: bool,
+}
+
+impl Finding {
+    fn not_comparable(reason: Reason, sizes: Sizes) -> Self {
+        Self { reason: Some(reason), sizes, ..Self::default() }
+    }
+}
+
+/// Weighs the arms' pass rates on the items of a suite.
+pub(super) fn of_rates(metric: &Metric, suite: &str, items: &Items, rates: &[Rates], policy: &Policy) -> Evidence {
+    let findings = pairs_of(rates.len()).map(|(first, second)| {
+        let (design, finding) = rate_pair(suite, items, &rates[first], &rates[second], policy);
+        (first, second, design, finding)
+    });
+    let values: Vec<Option<f64>> = rates.iter().map(rate_value).collect();
+    settle(metric, &values, findings.collect(), policy)
+}
+
+/// Weighs a number per run: an amount, a score, or a count.
+pub(super) fn of_numbers(metric: &Metric, arms: &[ArmRuns<'_>], value: &dyn Fn(&RunRow) -> Option<f64>, policy: &Policy) -> Evidence {
+    let samples: Vec<RunSample> = arms.iter().map(|arm| RunSample::of(metric, arm, value)).collect();
+    let findings = pairs_of(arms.len())
+        .map(|(first, second)| (first, second, Design::Runs, number_pair(metric, &samples[first], &samples[second], policy)));
+    let means: Vec<Option<f64>> = samples.iter().map(|sample| summary(&sample.values).ok().map(|summary| summary.mean)).collect();
+    settle(metric, &means, findings.collect(), policy)
+}
+
+/// Tests that every arm wrote for itself: shown, never compared.
+pub(super) fn of_own_tests(metric: &Metric, arms: usize, policy: &Policy) -> Evidence {
+    let findings = pairs_of(arms)
+        .map(|(first, second)| (first, second, Design::Counts, Finding::not_comparable(Reason::OwnDenominator, Sizes::default())));
+    settle(metric, &vec![None; arms], findings.collect(), policy)
+}
+
+fn pairs_of(arms: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..arms).flat_map(move |first| (first + 1..arms).map(move |second| (first, second)))
+}
+
+/// Adjusts for the family and decides.
+fn settle(metric: &Metric, values: &[Option<f64>], findings: Vec<(usize, usize, Design, Finding)>, policy: &Policy) -> Evidence {
+    let tested: Vec<f64> =
+        findings.iter().filter(|(_, _, _, finding)| finding.is_enough).filter_map(|(_, _, _, finding)| finding.p).collect();
+    let mut adjusted = holm(&tested).unwrap_or_default().into_iter();
+    let margin = policy.metrics.get(&metric.name).and_then(|settings| settings.margin);
+    let pairs: Vec<PairEvidence> = findings
+        .into_iter()
+        .map(|(first, second, design, finding)| {
+            let p_adjusted = if finding.is_enough && finding.p.is_some() { adjusted.next() } else { None };
+            let verdict = verdict(metric, &finding, p_adjusted, margin, policy.alpha);
+            let is_open = !matches!(verdict, Verdict::AWins | Verdict::BWins);
+            PairEvidence {
+                first,
+                second,
+                verdict,
+                reason: finding.reason,
+                design,
+                difference: finding.difference,
+                test: finding.test,
+                p: finding.p,
+                p_adjusted,
+                sizes: finding.sizes,
+                record: finding.record,
+                bounds: finding.bounds,
+                detectable: finding.detectable.filter(|_| is_open),
+                needed: finding.needed.filter(|_| verdict == Verdict::NotEnoughEvidence),
+                margin,
+            }
+        })
+        .collect();
+    overall(metric, values, pairs, policy.alpha)
+}
+
+fn verdict(metric: &Metric, finding: &Finding, p_adjusted: Option<f64>, margin: Option<f64>, alpha: f64) -> Verdict {
+    // The policy's rule works on differences: a ratio's logarithm is one.
+    let log = |interval: Interval| Interval::new(interval.low.ln(), interval.high.ln());
+    let (difference, interval, margin) = match finding.difference {
+        None => (None, None, margin),
+        Some(Difference { value, scale: Scale::Ratio, interval }) => {
+            (Some(value.ln()), interval.and_then(log), margin.map(|margin| (1.0 + margin).ln()))
+        }
+        Some(Difference { value, scale: Scale::Share | Scale::Unit, interval }) => (Some(value), interval, margin),
+    };
+    let is_blocked = finding.reason == Some(Reason::MissingOutcomes);
+    let decided = decide(&Question {
+        comparable: finding.is_comparable,
+        n_a: finding.sizes.first,
+        n_b: finding.sizes.second,
+        difference,
+        interval,
+        p_adjusted,
+        alpha,
+        margin,
+        higher_is_better: metric.direction != Direction::Down,
+        deterministic: finding.deterministic,
+    });
+    match decided {
+        Verdict::AWins | Verdict::BWins | Verdict::Equivalent if is_blocked => Verdict::NotEnoughEvidence,
+        decided => decided,
+    }
+}
+
+fn overall(metric: &Metric, values: &[Option<f64>], pairs: Vec<PairEvidence>, alpha: f64) -> Evidence {
+    let arms = values.len();
+    let mut beats = vec![vec![false; arms]; arms];
+    for pair in &pairs {
+        match pair.winner() {
+            Some(winner) if winner == pair.first => beats[pair.first][pair.second] = true,
+            Some(_) => beats[pair.second][pair.first] = true,
+            None => {}
+        }
+    }
+    let is_compared = metric.direction != Direction::None && pairs.iter().any(|pair| pair.verdict != Verdict::NotComparable);
+    // Arms without a value stand behind all others: they cannot lead.
+    let worst = if metric.direction == Direction::Down { f64::MAX } else { f64::MIN };
+    let points: Vec<f64> = values.iter().map(|value| value.unwrap_or(worst)).collect();
+    let leading = stats::leading_group(&points, metric.direction != Direction::Down, &beats).unwrap_or_default();
+    let leading = if is_compared { leading.into_iter().filter(|arm| values[*arm].is_some()).collect() } else { Vec::new() };
+    let winner = (0..arms).find(|arm| arms > 1 && beats[*arm].iter().filter(|beaten| **beaten).count() == arms - 1);
+    Evidence { winner, leading, ranks: stats::rank_ranges(&beats).unwrap_or_default(), letters: lettered(&points, &beats), alpha, pairs }
+}
+
+/// Letters by arm, where anything differs. They are dealt out from the best arm down.
+fn lettered(points: &[f64], beats: &[Vec<bool>]) -> Vec<String> {
+    if points.len() < 3 || !beats.iter().flatten().any(|beaten| *beaten) {
+        return Vec::new();
+    }
+    let wins = |arm: usize| beats[arm].iter().filter(|beaten| **beaten).count();
+    let mut order: Vec<usize> = (0..points.len()).collect();
+    order.sort_by_key(|arm| std::cmp::Reverse(wins(*arm)));
+    let differ = |one: usize, other: usize| beats[one][other] || beats[other][one];
+    let matrix: Vec<Vec<bool>> = order.iter().map(|one| order.iter().map(|other| differ(*one, *other)).collect()).collect();
+    let mut letters = vec![String::new(); points.len()];
+    for (arm, own) in order.into_iter().zip(stats::letters(&matrix).unwrap_or_default()) {
+        letters[arm] = own;
+    }
+    letters
+}
+
+fn rate_value(rates: &Rates) -> Option<f64> {
+    match rates {
+        Rates::Outcomes(outcomes) => {
+            let means: Vec<f64> = (0..outcomes.cells.len()).filter_map(|item| outcomes.mean(item)).collect();
+            summary(&means).ok().map(|summary| summary.mean)
+        }
+        Rates::Counts(_) => summary(&rates.run_rates()).ok().map(|summary| summary.mean),
+        Rates::Unknown => None,
+    }
+}
+
+fn rate_pair(suite: &str, items: &Items, first: &Rates, second: &Rates, policy: &Policy) -> (Design, Finding) {
+    let asked = policy.design(suite);
+    match (first, second) {
+        (Rates::Outcomes(one), Rates::Outcomes(other)) => {
+            let shared = Shared::of(one, other, items, policy);
+            if shared.items.is_empty() {
+                let sizes = Sizes { first: shared.first, second: shared.second, pairs: Some(0), of: item_word(items), clusters: None };
+                return (Design::Items, Finding::not_comparable(Reason::DisjointItems, sizes));
+            }
+            match asked.unwrap_or_else(|| shared.natural_design(items)) {
+                Design::Items => (Design::Items, over_items(&shared, items, policy)),
+                Design::Clusters if shared.codes.is_some() => (Design::Clusters, over_clusters(&shared, items, policy)),
+                Design::Clusters => (Design::Items, over_items(&shared, items, policy)),
+                Design::Runs | Design::Counts => over_runs(first, second, policy),
+            }
+        }
+        (Rates::Unknown, _) | (_, Rates::Unknown) => {
+            let runs = |rates: &Rates| rates.run_rates().len() as u64;
+            let sizes = Sizes { first: runs(first), second: runs(second), of: "runs", ..Sizes::default() };
+            (Design::Counts, Finding { is_comparable: true, sizes, ..Finding::default() })
+        }
+        _ if asked == Some(Design::Items) => (Design::Items, over_totals(first, second, policy)),
+        _ => over_runs(first, second, policy),
+    }
+}
+
+fn item_word(items: &Items) -> &'static str {
+    items.kind.map_or("items", ItemKind::plural)
+}
+
+/// Two arms' outcomes on the items that both have.
+struct Shared<'a> {
+    one: &'a Outcomes,
+    other: &'a Outcomes,
+    items: Vec<usize>,
+    /// Counted items of each arm.
+    first: u64,
+    second: u64,
+    /// The cluster of each shared item.
+    codes: Option<Vec<u32>>,
+    clusters: usize,
+}
+
+impl<'a> Shared<'a> {
+    fn of(one: &'a Outcomes, other: &'a Outcomes, items: &Items, policy: &Policy) -> Self {
+        let counted = |outcomes: &Outcomes| outcomes.cells.iter().filter(|(_, counted)| *counted > 0).count() as u64;
+        let shared: Vec<usize> = (0..one.cells.len()).filter(|item| one.cells[*item].1 > 0 && other.cells[*item].1 > 0).collect();
+        let codes: Option<Vec<u32>> =
+            items.clusters.as_ref().filter(|_| policy.use_clusters).map(|codes| shared.iter().map(|item| codes[*item]).collect());
+        let clusters = codes.as_ref().map_or(0, |codes| {
+            let mut distinct = codes.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            distinct.len()
+        });
+        Self { one, other, first: counted(one), second: counted(other), items: shared, codes, clusters }
+    }
+
+    fn natural_design(&self, items: &Items) -> Design {
+        // As many clusters as items are no clusters.
+        let are_clustered = self.codes.is_some() && self.clusters < self.items.len();
+        match items.kind {
+            Some(ItemKind::Question) | None if are_clustered => Design::Clusters,
+            Some(ItemKind::Question) | None => Design::Items,
+            Some(ItemKind::Test | ItemKind::Criterion | ItemKind::Check) if are_clustered && self.clusters >= MIN_ITEMS => Design::Clusters,
+            Some(ItemKind::Test | ItemKind::Criterion | ItemKind::Check) => Design::Runs,
+        }
+    }
+
+    fn differences(&self) -> Vec<f64> {
+        self.items.iter().filter_map(|item| Some(self.one.mean(*item)? - self.other.mean(*item)?)).collect()
+    }
+
+    /// Every arm tried every item once.
+    fn is_binary(&self) -> bool {
+        self.items.iter().all(|item| self.one.cells[*item].1 == 1 && self.other.cells[*item].1 == 1)
+    }
+
+    fn sizes(&self, items: &Items, clusters: Option<usize>) -> Sizes {
+        Sizes {
+            first: self.first,
+            second: self.second,
+            pairs: Some(self.items.len() as u64),
+            of: item_word(items),
+            clusters: clusters.map(|count| count as u64),
+        }
+    }
+
+    /// What the difference could be if the missing outcomes were known; nothing where few are missing, and as many in both arms.
+    fn bounds(&self) -> Option<Interval> {
+        let missing = |outcomes: &Outcomes| outcomes.missing.iter().filter(|missing| **missing).count();
+        let (one, other) = (missing(self.one), missing(self.other));
+        let asked = |outcomes: &Outcomes, missing: usize| outcomes.cells.iter().filter(|(_, counted)| *counted > 0).count() + missing;
+        let too_many = |outcomes: &Outcomes, missing: usize| missing as f64 > MAX_MISSING * asked(outcomes, missing) as f64;
+        if one == other && !too_many(self.one, one) && !too_many(self.other, other) {
+            return None;
+        }
+        let (mut low, mut high, mut n) = (0.0, 0.0, 0.0);
+        for item in 0..self.one.cells.len() {
+            let ends = |outcomes: &Outcomes| match outcomes.mean(item) {
+                Some(mean) => Some((mean, mean)),
+                None => outcomes.missing[item].then_some((0.0, 1.0)),
+            };
+            if let Some(((one_low, one_high), (other_low, other_high))) = ends(self.one).zip(ends(self.other)) {
+                low += one_low - other_high;
+                high += one_high - other_low;
+                n += 1.0;
+            }
+        }
+        Interval::new(low / n, high / n)
+    }
+
+    /// A verdict that the missing outcomes could turn round is none.
+    fn guard(&self, finding: &mut Finding) {
+        finding.bounds = self.bounds();
+        let difference = finding.difference.map_or(0.0, |difference| difference.value);
+        if finding.bounds.is_some_and(|bounds| (difference > 0.0 && bounds.low < 0.0) || (difference < 0.0 && bounds.high > 0.0)) {
+            finding.reason = Some(Reason::MissingOutcomes);
+        }
+    }
+}
+
+/// Counts won, lost and same by the sign of the difference.
+fn record(differences: &[f64]) -> Record {
+    let won = differences.iter().filter(|difference| **difference > 0.0).count() as u64;
+    let lost = differences.iter().filter(|difference| **difference < 0.0).count() as u64;
+    Record { won, lost, same: differences.len() as u64 - won - lost }
+}
+
+fn over_items(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding {
+    let differences = shared.differences();
+    let n = differences.len();
+    let Ok(summary) = summary(&differences) else { return Finding::default() };
+    let mut finding = Finding {
+        is_comparable: true,
+        is_enough: n >= MIN_ITEMS,
+        sizes: shared.sizes(items, None),
+        record: Some(record(&differences)),
+        reason: (n < MIN_ITEMS).then_some(Reason::FewItems),
+        ..Finding::default()
+    };
+    let share = |value: f64, interval: Option<Interval>| Some(Difference { value, scale: Scale::Share, interval });
+    if shared.is_binary() {
+        let (won, lost) = finding.record.map_or((0, 0), |record| (record.won, record.lost));
+        let both = shared.items.iter().filter(|item| shared.one.cells[**item].0 == 1 && shared.other.cells[**item].0 == 1).count() as u64;
+        let pairs = Pairs { both, only_a: won, only_b: lost, neither: n as u64 - both - won - lost };
+        finding.difference = share(summary.mean, tango(pairs, policy.confidence()).ok());
+        (finding.test, finding.p) = (Some(Test::McnemarExact), Some(mcnemar(won, lost).exact));
+    } else if n >= MIN_PAIRED_T && summary.min < summary.max {
+        let test: Option<MeanDifference> = paired_t(&differences, &vec![0.0; n], policy.confidence()).ok();
+        finding.difference = share(summary.mean, test.map(|test| test.interval.clipped(-1.0, 1.0)));
+        (finding.test, finding.p) = (Some(Test::PairedT), test.map(|test| test.p));
+    } else {
+        finding.difference = share(summary.mean, None);
+        let resampling = Resampling { seed: seed(&differences), draws: DRAWS };
+        (finding.test, finding.p) = (Some(Test::SignFlip), sign_flip(&differences, resampling).ok().map(|test| test.p));
+    }
+    if let Some(sd) = summary.sd.filter(|sd| *sd > 0.0) {
+        finding.detectable = stats::mde_paired(sd, n as u64, policy.aim()).ok().map(|share| share.min(1.0));
+        let wanted = stats::n_paired(sd, summary.mean.abs(), policy.aim()).ok().filter(|_| summary.mean != 0.0);
+        finding.needed = wanted.map(|wanted| Needed { n: wanted.max(MIN_ITEMS as u64), of: "items" });
+    }
+    shared.guard(&mut finding);
+    finding
+}
+
+fn over_clusters(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding {
+    let differences = shared.differences();
+    let codes = shared.codes.as_deref().unwrap_or_default();
+    let clusters = shared.clusters;
+    let mut finding = Finding {
+        is_comparable: true,
+        is_enough: clusters >= MIN_ITEMS,
+        sizes: shared.sizes(items, Some(clusters)),
+        record: Some(record(&differences)),
+        reason: (clusters < MIN_ITEMS).then_some(Reason::FewClusters),
+        ..Finding::default()
+    };
+    match clustered_mean(&differences, codes, policy.confidence()) {
+        Ok(mean) => {
+            let interval = Some(mean.interval.clipped(-1.0, 1.0));
+            finding.difference = Some(Difference { value: mean.mean, scale: Scale::Share, interval });
+            finding.test = Some(Test::ClusteredT);
+            finding.p = stats::t_two_sided(mean.mean / mean.se_cr1, clusters as f64 - 1.0).ok();
+            // The spread that so many independent clusters would have for this standard error.
+            let sd = mean.se_cr1 * (clusters as f64).sqrt();
+            finding.detectable = stats::mde_paired(sd, clusters as u64, policy.aim()).ok().map(|share| share.min(1.0));
+            let wanted = stats::n_paired(sd, mean.mean.abs(), policy.aim()).ok().filter(|_| mean.mean != 0.0);
+            finding.needed = wanted.map(|wanted| Needed { n: wanted.max(MIN_ITEMS as u64), of: "clusters" });
+        }
+        Err(reason) => {
+            let value = summary(&differences).ok().map(|summary| summary.mean);
+            finding.difference = value.map(|value| Difference { value, scale: Scale::Share, interval: None });
+            finding.is_enough = false;
+            if reason == Undefined::NoVariation {
+                finding.reason = Some(Reason::NoVariation);
+            }
+        }
+    }
+    shared.guard(&mut finding);
+    finding
+}
+
+/// Totals of independent items, without pairing: the user says that they are items of their own.
+fn over_totals(first: &Rates, second: &Rates, policy: &Policy) -> Finding {
+    let ((passed_a, total_a), (passed_b, total_b)) = (first.totals(), second.totals());
+    if total_a == 0 || total_b == 0 {
+        return Finding { is_comparable: true, ..Finding::default() };
+    }
+    let (rate_a, rate_b) = (passed_a as f64 / total_a as f64, passed_b as f64 / total_b as f64);
+    let is_enough = total_a.min(total_b) >= MIN_ITEMS as u64;
+    let interval = newcombe(passed_a, total_a, passed_b, total_b, policy.confidence()).ok();
+    let wanted = stats::n_two_proportions(rate_a, rate_b, policy.aim()).ok().filter(|_| total_a.min(total_b) > 0);
+    Finding {
+        is_comparable: true,
+        is_enough,
+        reason: (!is_enough).then_some(Reason::FewItems),
+        difference: Some(Difference { value: rate_a - rate_b, scale: Scale::Share, interval }),
+        test: Some(Test::FisherExact),
+        p: fisher(passed_a, total_a, passed_b, total_b).ok(),
+        sizes: Sizes { first: total_a, second: total_b, of: "items", ..Sizes::default() },
+        detectable: stats::mde_two_proportions(rate_b, total_a, total_b, policy.aim()).ok(),
+        needed: wanted.map(|n| Needed { n, of: "items" }),
+        ..Finding::default()
+    }
+}
+
+/// Run-level rates: the suite is fixed, and the tests of a run share one artefact.
+fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> (Design, Finding) {
+    let (one, other) = (first.run_rates(), second.run_rates());
+    let Ok((mean_a, mean_b)) = summary(&one).and_then(|a| Ok((a.mean, summary(&other)?.mean))) else {
+        let sizes = Sizes { first: one.len() as u64, second: other.len() as u64, of: "runs", ..Sizes::default() };
+        return (Design::Counts, Finding { is_comparable: true, sizes, ..Finding::default() });
+    };
+    let difference = Difference { value: mean_a - mean_b, scale: Scale::Share, interval: None };
+    if one.len() == 1 && other.len() == 1 {
+        // What these two runs passed, and nothing about another run.
+        let ((passed_a, total_a), (passed_b, total_b)) = (first.totals(), second.totals());
+        let finding = Finding {
+            is_comparable: true,
+            difference: Some(difference),
+            test: Some(Test::FisherExact),
+            p: fisher(passed_a, total_a, passed_b, total_b).ok(),
+            reason: Some(Reason::FewRuns),
+            sizes: Sizes { first: 1, second: 1, of: "runs", ..Sizes::default() },
+            ..Finding::default()
+        };
+        return (Design::Counts, finding);
+    }
+    let mut finding = run_means(&one, &other, Scale::Share, policy);
+    finding.deterministic = first.is_deterministic() && second.is_deterministic();
+    finding.difference =
+        finding.difference.map(|found| Difference { interval: found.interval.map(|ends| ends.clipped(-1.0, 1.0)), ..found });
+    (Design::Runs, finding)
+}
+
+/// Compares the means of numbers per run by Welch's t, or by rearranging where no run of either arm varied.
+fn run_means(one: &[f64], other: &[f64], scale: Scale, policy: &Policy) -> Finding {
+    let sizes = Sizes { first: one.len() as u64, second: other.len() as u64, of: "runs", ..Sizes::default() };
+    let (Ok(a), Ok(b)) = (summary(one), summary(other)) else { return Finding { is_comparable: true, sizes, ..Finding::default() } };
+    let is_enough = one.len().min(other.len()) >= MIN_RUNS;
+    let mut finding = Finding {
+        is_comparable: true,
+        is_enough,
+        sizes,
+        reason: (!is_enough).then_some(Reason::FewRuns),
+        difference: Some(Difference { value: a.mean - b.mean, scale, interval: None }),
+        ..Finding::default()
+    };
+    if let Ok(test) = welch(one, other, policy.confidence()) {
+        finding.difference = Some(Difference { value: test.difference, scale, interval: Some(test.interval) });
+        (finding.test, finding.p) = (Some(Test::Welch), Some(test.p));
+    } else if one.len() > 1 && other.len() > 1 {
+        let resampling = Resampling { seed: seed(one) ^ seed(other), draws: DRAWS };
+        (finding.test, finding.p) = (Some(Test::Permutation), permutation(one, other, resampling).ok().map(|test| test.p));
+    }
+    plan_runs(&mut finding, one, other, a.mean - b.mean, policy);
+    finding
+}
+
+/// Says what so many runs could show, and how many would settle the difference; both on the scale of the values.
+fn plan_runs(finding: &mut Finding, one: &[f64], other: &[f64], difference: f64, policy: &Policy) {
+    let sd = |values: &[f64]| summary(values).ok().and_then(|summary| summary.sd);
+    let needed = match sd(one).zip(sd(other)) {
+        Some((sd_a, sd_b)) if sd_a > 0.0 || sd_b > 0.0 => {
+            let side = |sd, values: &[f64]| Side { sd, n: values.len() as u64 };
+            finding.detectable = stats::mde_welch(side(sd_a, one), side(sd_b, other), policy.aim()).ok();
+            stats::n_welch(sd_a, sd_b, difference.abs(), policy.aim()).ok().filter(|_| difference != 0.0)
+        }
+        _ => None,
+    };
+    finding.needed = needed.map(|n| Needed { n: n.max(MIN_RUNS as u64), of: "runs" });
+}
+
+/// An arm's numbers per run.
+struct RunSample {
+    /// Of completed runs for amounts: what a failed run spent is no price of success.
+    values: Vec<f64>,
+    /// Runs that a limit ended.
+    censored: usize,
+    /// Runs without a value that counts, though they have one.
+    left_out: usize,
+}
+
+impl RunSample {
+    fn of(metric: &Metric, arm: &ArmRuns<'_>, value: &dyn Fn(&RunRow) -> Option<f64>) -> Self {
+        let is_amount = metric.kind == MetricKind::Amount;
+        let taken = arm.counted.iter().filter(|row| !is_amount || row.run.status == RunStatus::Completed);
+        let values: Vec<f64> = taken.filter_map(|row| value(row)).filter(|value| value.is_finite()).collect();
+        let left_out = arm.counted.iter().filter_map(|row| value(row)).count() - values.len();
+        let limited = arm.counted.iter().filter(|row| row.run.status == RunStatus::Limit).count();
+        Self { values, left_out, censored: if metric.unit == Unit::Seconds { limited } else { 0 } }
+    }
+}
+
+fn number_pair(metric: &Metric, one: &RunSample, other: &RunSample, policy: &Policy) -> Finding {
+    let sizes = Sizes { first: one.values.len() as u64, second: other.values.len() as u64, of: "runs", ..Sizes::default() };
+    if metric.direction == Direction::None || metric.kind == MetricKind::Count {
+        return Finding::not_comparable(Reason::DirectionUnknown, sizes);
+    }
+    let is_ratio = metric.kind == MetricKind::Amount && one.values.iter().chain(&other.values).all(|value| *value > 0.0);
+    if let Some(sample) = [one, other].into_iter().find(|sample| sample.values.is_empty())
+        && sample.left_out > 0
+    {
+        return Finding { is_comparable: true, reason: Some(Reason::NotCompleted), sizes, ..Finding::default() };
+    }
+    if !is_ratio || one.values.is_empty() || other.values.is_empty() {
+        let scale = if metric.unit == Unit::Fraction { Scale::Share } else { Scale::Unit };
+        return run_means(&one.values, &other.values, scale, policy);
+    }
+    let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
+    let (log_a, log_b) = (logs(&one.values), logs(&other.values));
+    let mut finding = run_means(&log_a, &log_b, Scale::Ratio, policy);
+    // The logarithms' difference is the ratio's logarithm.
+    finding.difference = finding.difference.map(|found| Difference {
+        value: found.value.exp(),
+        scale: Scale::Ratio,
+        interval: found.interval.and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp())),
+    });
+    if let Ok(ratio) = log_ratio_welch(&one.values, &other.values, policy.confidence()) {
+        finding.difference = Some(Difference { value: ratio.ratio, scale: Scale::Ratio, interval: Some(ratio.interval) });
+        (finding.test, finding.p) = (Some(Test::WelchOnLogs), Some(ratio.log.p));
+    }
+    finding.detectable = finding.detectable.map(f64::exp);
+    if one.censored + other.censored > 0 {
+        // How long those runs would have taken is unknown, so no mean over the others is the arm's.
+        finding.is_enough = false;
+        finding.reason = Some(Reason::Censored);
+        finding.needed = None;
+    }
+    finding
+}
+
+/// A seed from the data, so that the same data always give the same p-value.
+pub(super) fn seed(values: &[f64]) -> u64 {
+    // FNV-1a over the values' bits.
+    values
+        .iter()
+        .flat_map(|value| value.to_bits().to_le_bytes())
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -1,0 +1,149 @@
+//! What an arm's runs say about one metric, reduced to the units that were independently repeated.
+
+use std::collections::BTreeMap;
+
+use crate::domain::{ItemKind, ItemStatus};
+use crate::warehouse::{OutcomeMatrix, RunRow};
+
+use super::arm::ArmRuns;
+
+/// An arm's outcomes on the items of a suite.
+pub(super) struct Outcomes {
+    /// By item of the matrix: passed and counted outcomes over all runs and attempts.
+    pub cells: Vec<(u32, u32)>,
+    /// By item: an outcome was asked for and is missing, and none was counted.
+    pub missing: Vec<bool>,
+    /// Passed and counted by run, in the order of the runs.
+    pub by_run: Vec<(u64, u64)>,
+    /// At least three runs, and each passed exactly the same items.
+    pub deterministic: bool,
+}
+
+/// Fewer equal runs than this are no sign that an arm never varies.
+const DETERMINISTIC_RUNS: usize = 3;
+
+impl Outcomes {
+    /// Counts the arm's outcomes; nothing where a counted run has none.
+    pub fn of(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Option<Self> {
+        let mut cells = vec![(0, 0); matrix.items.len()];
+        let mut missing = vec![false; matrix.items.len()];
+        let mut by_run = Vec::with_capacity(arm.counted.len());
+        let mut first: Option<Vec<(u32, ItemStatus)>> = None;
+        let mut all_equal = true;
+        for run in &arm.counted {
+            let rows = matrix.rows_of(&run.run.id);
+            if rows.is_empty() {
+                return None;
+            }
+            let (mut passed, mut counted) = (0u64, 0u64);
+            for row in rows {
+                for (item, status) in row.items.iter().zip(&row.statuses) {
+                    let cell = &mut cells[*item as usize];
+                    if status.is_counted() {
+                        let is_pass = *status == ItemStatus::Pass;
+                        cell.0 += u32::from(is_pass);
+                        cell.1 += 1;
+                        passed += u64::from(is_pass);
+                        counted += 1;
+                    } else if status.is_missing() {
+                        missing[*item as usize] = true;
+                    }
+                }
+            }
+            by_run.push((passed, counted));
+            if arm.counted.len() >= DETERMINISTIC_RUNS && all_equal {
+                let own = rows.iter().flat_map(|row| row.items.iter().copied().zip(row.statuses.iter().copied()));
+                match &first {
+                    None => first = Some(own.collect()),
+                    Some(first) => all_equal = first.iter().copied().eq(own),
+                }
+            }
+        }
+        for (missing, cell) in missing.iter_mut().zip(&cells) {
+            *missing &= cell.1 == 0;
+        }
+        let deterministic = arm.counted.len() >= DETERMINISTIC_RUNS && all_equal;
+        (!arm.counted.is_empty()).then_some(Self { cells, missing, by_run, deterministic })
+    }
+
+    /// The share of its attempts at an item that the arm passed.
+    pub fn mean(&self, item: usize) -> Option<f64> {
+        let (passed, counted) = self.cells[item];
+        (counted > 0).then(|| f64::from(passed) / f64::from(counted))
+    }
+
+    /// Whether the arm passed more than half of its attempts at an item.
+    pub fn majority(&self, item: usize) -> Option<bool> {
+        let (passed, counted) = self.cells[item];
+        (counted > 0).then(|| 2 * passed > counted)
+    }
+
+    /// The pass rate of each run with counted outcomes.
+    pub fn run_rates(&self) -> Vec<f64> {
+        self.by_run.iter().filter(|(_, counted)| *counted > 0).map(|(passed, counted)| *passed as f64 / *counted as f64).collect()
+    }
+}
+
+/// What is known of an arm's pass rate.
+pub(super) enum Rates {
+    Outcomes(Outcomes),
+    /// Passed and total of each run: no items to pair on.
+    Counts(Vec<(u64, u64)>),
+    Unknown,
+}
+
+impl Rates {
+    pub fn of(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Self {
+        if let Some(outcomes) = Outcomes::of(arm, matrix) {
+            return Self::Outcomes(outcomes);
+        }
+        let of_run = |row: &&RunRow| row.run.shared_tests_passed.zip(row.run.shared_tests_total).filter(|(_, total)| *total > 0);
+        let counts: Vec<(u64, u64)> = arm.counted.iter().filter_map(of_run).collect();
+        if counts.is_empty() { Self::Unknown } else { Self::Counts(counts) }
+    }
+
+    /// The pass rate of each run.
+    pub fn run_rates(&self) -> Vec<f64> {
+        match self {
+            Self::Outcomes(outcomes) => outcomes.run_rates(),
+            Self::Counts(counts) => counts.iter().map(|(passed, total)| *passed as f64 / *total as f64).collect(),
+            Self::Unknown => Vec::new(),
+        }
+    }
+
+    /// Passed and counted over all runs.
+    pub fn totals(&self) -> (u64, u64) {
+        let by_run = match self {
+            Self::Outcomes(outcomes) => &outcomes.by_run,
+            Self::Counts(counts) => counts,
+            Self::Unknown => return (0, 0),
+        };
+        by_run.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    }
+
+    pub fn is_deterministic(&self) -> bool {
+        match self {
+            Self::Outcomes(outcomes) => outcomes.deterministic,
+            Self::Counts(_) | Self::Unknown => false,
+        }
+    }
+}
+
+/// The items of a suite as far as a comparison needs them.
+pub(super) struct Items {
+    pub kind: Option<ItemKind>,
+    /// By item: the number of its cluster, where every item has one.
+    pub clusters: Option<Vec<u32>>,
+}
+
+impl Items {
+    pub fn of(matrix: &OutcomeMatrix) -> Self {
+        let mut numbers = BTreeMap::<&str, u32>::new();
+        let codes = matrix.items.iter().map(|item| {
+            let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+            Some(*numbers.entry(item.cluster.as_deref()?).or_insert(next))
+        });
+        let clusters = codes.collect::<Option<Vec<u32>>>().filter(|codes| !codes.is_empty());
+        Self { kind: matrix.items.first().map(|item| item.key.kind), clusters }
+    }
+}
