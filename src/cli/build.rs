@@ -1,5 +1,7 @@
 //! `build`: the static site.
 
+use tracing::info;
+
 use crate::domain::{Filter, ItemOutcome, RunId};
 use crate::render::html::{ITEMS_PER_PAGE, Plan, run_files, site_files};
 use crate::views::{Overview, items_of, overview, run_page};
@@ -26,13 +28,16 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     let title = settings.config.site.title.clone().unwrap_or_else(|| "evalreport".to_owned());
     let overview = overview(&warehouse, &filter, &title, env!("CARGO_PKG_VERSION"), &warehouse.digest());
     let plan = Plan::new(&overview);
+    info!(suites = overview.suites.len(), runs = overview.runs_by_name().len(), "overview made");
     let mut folder = SiteFolder::open(&arguments.out)?;
     for file in site_files(&overview, &plan) {
         folder.write(&file.path, &file.bytes)?;
     }
+    info!(written = folder.written, kept = folder.kept, "suite pages");
     write_runs(settings, &warehouse, &filter, &overview, &plan, &mut folder)?;
     let (written, kept) = (folder.written, folder.kept);
     let removed = folder.finish()?;
+    info!(folder = %arguments.out.display(), written, kept, removed, "site written");
     output::say(
         settings,
         &format!(

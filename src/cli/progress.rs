@@ -1,9 +1,10 @@
-//! A bar on stderr for long work, only on a terminal.
+//! The phases of long work: a bar on stderr, only on a terminal, and their seconds in the log.
 
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use tracing::{Level, enabled, info};
 
 use crate::warehouse::Progress;
 
@@ -13,16 +14,24 @@ const DELAY: Duration = Duration::from_millis(300);
 pub(super) struct Bar {
     interactive: bool,
     bar: Mutex<Option<ProgressBar>>,
+    phase: Mutex<Option<Phase>>,
+}
+
+/// What is being done, and since when.
+struct Phase {
+    what: &'static str,
+    total: u64,
+    start: Instant,
 }
 
 impl Bar {
     pub fn new(interactive: bool) -> Self {
-        Self { interactive, bar: Mutex::new(None) }
+        Self { interactive, bar: Mutex::new(None), phase: Mutex::new(None) }
     }
 
     /// Hands the work something to report to.
     pub fn watch<T>(&self, work: impl FnOnce(&Progress) -> T) -> T {
-        if !self.interactive {
+        if !self.interactive && !enabled!(Level::INFO) {
             return work(&Progress::SILENT);
         }
         let begin = |what: &'static str, total: u64| self.begin(what, total);
@@ -31,7 +40,13 @@ impl Bar {
         work(&Progress { begin: &begin, advance: &advance, end: &end })
     }
 
-    pub fn begin(&self, what: &'static str, total: u64) {
+    fn begin(&self, what: &'static str, total: u64) {
+        if let Ok(mut phase) = self.phase.lock() {
+            *phase = Some(Phase { what, total, start: Instant::now() });
+        }
+        if !self.interactive {
+            return;
+        }
         let style = ProgressStyle::with_template("{msg} {bar:32} {percent}%").unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = ProgressBar::hidden().with_style(style).with_message(what);
         bar.set_length(total);
@@ -40,7 +55,7 @@ impl Bar {
         self.replace(Some(bar));
     }
 
-    pub fn advance(&self, by: u64) {
+    fn advance(&self, by: u64) {
         if let Ok(bar) = self.bar.lock()
             && let Some(bar) = bar.as_ref()
         {
@@ -48,7 +63,12 @@ impl Bar {
         }
     }
 
-    pub fn end(&self) {
+    fn end(&self) {
+        if let Ok(mut phase) = self.phase.lock()
+            && let Some(Phase { what, total, start }) = phase.take()
+        {
+            info!(total, seconds = start.elapsed().as_secs_f64(), "{what}");
+        }
         self.replace(None);
     }
 

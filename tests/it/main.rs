@@ -9,6 +9,7 @@ mod compare;
 mod doctor;
 mod import;
 mod leaderboard;
+mod log;
 mod published;
 mod schema;
 mod site;
