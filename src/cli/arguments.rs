@@ -15,6 +15,7 @@ pub(super) struct Arguments {
 }
 
 /// Options of every command.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option that is given or not")]
 #[derive(Args)]
 pub(super) struct Global {
     /// Configuration file [default: evalreport.yaml here or in a folder above]

@@ -13,7 +13,6 @@ const DELAY: Duration = Duration::from_millis(300);
 
 pub(super) struct Bar {
     interactive: bool,
-    bar: Mutex<Option<ProgressBar>>,
     phase: Mutex<Option<Phase>>,
 }
 
@@ -22,11 +21,12 @@ struct Phase {
     what: &'static str,
     total: u64,
     start: Instant,
+    drawn: Option<ProgressBar>,
 }
 
 impl Bar {
     pub fn new(interactive: bool) -> Self {
-        Self { interactive, bar: Mutex::new(None), phase: Mutex::new(None) }
+        Self { interactive, phase: Mutex::new(None) }
     }
 
     /// Hands the work something to report to.
@@ -41,42 +41,39 @@ impl Bar {
     }
 
     fn begin(&self, what: &'static str, total: u64) {
-        if let Ok(mut phase) = self.phase.lock() {
-            *phase = Some(Phase { what, total, start: Instant::now() });
-        }
-        if !self.interactive {
-            return;
-        }
-        let style = ProgressStyle::with_template("{msg} {bar:32} {percent}%").unwrap_or_else(|_| ProgressStyle::default_bar());
-        let bar = ProgressBar::hidden().with_style(style).with_message(what);
-        bar.set_length(total);
-        bar.set_draw_target(indicatif::ProgressDrawTarget::stderr_with_hz(10));
-        bar.enable_steady_tick(DELAY);
-        self.replace(Some(bar));
+        let drawn = self.interactive.then(|| draw(what, total));
+        self.replace(Some(Phase { what, total, start: Instant::now(), drawn }));
     }
 
     fn advance(&self, by: u64) {
-        if let Ok(bar) = self.bar.lock()
-            && let Some(bar) = bar.as_ref()
+        if let Ok(phase) = self.phase.lock()
+            && let Some(Phase { drawn: Some(bar), .. }) = phase.as_ref()
         {
             bar.inc(by);
         }
     }
 
     fn end(&self) {
-        if let Ok(mut phase) = self.phase.lock()
-            && let Some(Phase { what, total, start }) = phase.take()
-        {
+        if let Some(Phase { what, total, start, .. }) = self.replace(None) {
             info!(total, seconds = start.elapsed().as_secs_f64(), "{what}");
         }
-        self.replace(None);
     }
 
-    fn replace(&self, new: Option<ProgressBar>) {
-        if let Ok(mut bar) = self.bar.lock()
-            && let Some(old) = std::mem::replace(&mut *bar, new)
-        {
-            old.finish_and_clear();
+    /// Takes the phase before off the screen and returns it.
+    fn replace(&self, new: Option<Phase>) -> Option<Phase> {
+        let old = std::mem::replace(&mut *self.phase.lock().ok()?, new)?;
+        if let Some(bar) = &old.drawn {
+            bar.finish_and_clear();
         }
+        Some(old)
     }
+}
+
+fn draw(what: &'static str, total: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {bar:32} {percent}%").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = ProgressBar::hidden().with_style(style).with_message(what);
+    bar.set_length(total);
+    bar.set_draw_target(indicatif::ProgressDrawTarget::stderr_with_hz(10));
+    bar.enable_steady_tick(DELAY);
+    bar
 }

@@ -17,6 +17,6 @@ pub use estimate::{Estimate, Method};
 pub use figures::{Coverage, Figure, Money, Spread};
 pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use run::{ItemPage, ItemRow, RunLine, RunPage, ScoreLineView, StatedLine, SuiteLine, items_of, run_line, run_page, suite_lines};
-pub use site::{Overview, OverviewSuite, SiteContext, comparison_pairs, overview};
+pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
 
 pub use crate::stats::{Interval, Summary};
