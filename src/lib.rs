@@ -30,7 +30,8 @@
 //!
 //! - Only `warehouse` names polars. Only `results` writes under `results/`, and a committed record is never rewritten.
 //! - `render` computes nothing, orders nothing and reads no file.
-//! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values.
+//! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values. `import` and `warehouse` say what
+//!   they did as `tracing` events, which nobody hears unless `cli` listens.
 //! - Same inputs, same bytes: ordered maps, no time of day in the output.
 //! - What was not measured is absent, never zero; no rate without its n and what is missing.
 //! - The cache can be deleted at any time. No command starts a program or opens a socket.

@@ -15,6 +15,7 @@ pub(super) struct Arguments {
 }
 
 /// Options of every command.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option that is given or not")]
 #[derive(Args)]
 pub(super) struct Global {
     /// Configuration file [default: evalreport.yaml here or in a folder above]
@@ -38,6 +39,12 @@ pub(super) struct Global {
     /// Print nothing but the answer
     #[arg(long, short, global = true, help_heading = "Global options")]
     pub quiet: bool,
+    /// Say on stderr what is done and how long it takes; --quiet wins
+    #[arg(long, short, global = true, help_heading = "Global options")]
+    pub verbose: bool,
+    /// Append what is done, with the time, to a file; its folder must exist
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
+    pub log: Option<PathBuf>,
     /// Refuse to answer (exit code 2) where something could not be read
     #[arg(long, global = true, help_heading = "Global options")]
     pub strict: bool,
@@ -82,6 +89,25 @@ pub(super) enum Command {
     Doctor(Doctor),
     /// Print shell completions or the man page
     Completions(Completions),
+}
+
+impl Command {
+    /// Returns the word it is called by.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::List(_) => "list",
+            Self::Show(_) => "show",
+            Self::Compare(_) => "compare",
+            Self::Leaderboard(_) => "leaderboard",
+            Self::Build(_) => "build",
+            Self::Import(_) => "import",
+            Self::Retract(_) => "retract",
+            Self::Sql(_) => "sql",
+            Self::Export(_) => "export",
+            Self::Doctor(_) => "doctor",
+            Self::Completions(_) => "completions",
+        }
+    }
 }
 
 /// Which runs a command looks at.

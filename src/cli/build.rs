@@ -1,8 +1,10 @@
 //! `build`: the static site.
 
-use crate::domain::{Filter, ItemOutcome, RunId};
-use crate::render::html::{ITEMS_PER_PAGE, Plan, run_files, site_files};
-use crate::views::{Overview, items_of, overview, run_page};
+use tracing::{info, warn};
+
+use crate::domain::{Filter, ItemOutcome, Run, RunId};
+use crate::render::html::{ITEMS_PER_PAGE, Plan, crawler_files, run_files, site_files};
+use crate::views::{Overview, SiteOptions, items_of, overview, run_page};
 use crate::warehouse::{RunRow, Warehouse};
 
 use super::arguments::Build;
@@ -23,16 +25,22 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     } else {
         selection::check(&warehouse, &filter)?;
     }
-    let title = settings.config.site.title.clone().unwrap_or_else(|| "evalreport".to_owned());
-    let overview = overview(&warehouse, &filter, &policy::configured(settings), &title, env!("CARGO_PKG_VERSION"), &warehouse.digest());
+    let options = options(settings, &warehouse);
+    let overview = overview(&warehouse, &filter, &policy::configured(settings), &options, env!("CARGO_PKG_VERSION"), &warehouse.digest());
     let plan = Plan::new(&overview);
+    info!(suites = overview.suites.len(), runs = overview.runs_by_name().len(), "overview made");
     let mut folder = SiteFolder::open(&arguments.out)?;
     for file in site_files(&overview, &plan) {
         folder.write(&file.path, &file.bytes)?;
     }
+    info!(written = folder.written, kept = folder.kept, "suite pages");
     write_runs(settings, &warehouse, &filter, &overview, &plan, &mut folder)?;
+    for file in crawler_files(&overview.context, folder.paths()) {
+        folder.write(&file.path, &file.bytes)?;
+    }
     let (written, kept) = (folder.written, folder.kept);
     let removed = folder.finish()?;
+    info!(folder = %arguments.out.display(), written, kept, removed, "site written");
     output::say(
         settings,
         &format!(
@@ -44,6 +52,29 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     );
     settings.keep(&mut warehouse);
     Ok(exit_code::DONE)
+}
+
+/// Takes the configuration's word about the site. A name that no run has is a slip, not a reason to write no site.
+fn options(settings: &Settings, warehouse: &Warehouse) -> SiteOptions {
+    let site = &settings.config.site;
+    let runs = warehouse.runs();
+    let check = |key: &str, what: &str, name: Option<&String>, of: fn(&Run) -> &str| {
+        if let Some(name) = name.filter(|name| !runs.is_empty() && runs.iter().all(|row| of(&row.run) != name.as_str())) {
+            let unknown = selection::unknown(what, name, runs.iter().map(|row| of(&row.run)));
+            warn!(key, name, "unknown name");
+            let hint = unknown.hint.map_or_else(String::new, |hint| format!("\n  hint: {hint}"));
+            output::say(settings, &format!("warning: `{key}` in the configuration: {}{hint}", unknown.message));
+        }
+    };
+    check("site.default_suite", "suite", site.default_suite.as_ref(), |run| &run.suite);
+    check("site.baseline", "approach", site.baseline.as_ref(), |run| &run.approach);
+    SiteOptions {
+        title: site.title.clone().unwrap_or_else(|| "evalreport".to_owned()),
+        base_url: site.base_url.clone(),
+        noindex: site.noindex,
+        default_suite: site.default_suite.clone(),
+        baseline: site.baseline.clone(),
+    }
 }
 
 /// Writes the pages of single runs, some runs at a time.

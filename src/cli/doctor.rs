@@ -1,5 +1,9 @@
 //! `doctor`: the stores looked over for damage.
 
+use std::time::Instant;
+
+use tracing::info;
+
 use crate::domain::Problem;
 use crate::results::{Examination, Store, examine};
 
@@ -38,7 +42,16 @@ pub(super) fn run(settings: &Settings, _: &Doctor) -> Result<u8, Failure> {
         if folder.exists() && !folder.is_dir() {
             return Err(Failure::new(format!("{} is not a folder", shown(folder))));
         }
+        let start = Instant::now();
         let found = examine(&Store::at(folder));
+        info!(
+            store = %folder.display(),
+            runs = found.runs,
+            item_lines = found.items,
+            problems = found.damage.len(),
+            seconds = start.elapsed().as_secs_f64(),
+            "store examined"
+        );
         damaged |= !found.damage.is_empty();
         describe(&shown(folder), &found, &mut text);
         answers.push(answer(shown(folder), found));

@@ -1,5 +1,7 @@
 //! `export`: the four tables as files.
 
+use tracing::info;
+
 use crate::warehouse::ExportFormat;
 
 use super::arguments::{Export, ExportAs};
@@ -15,6 +17,7 @@ pub(super) fn run(settings: &Settings, arguments: &Export) -> Result<u8, Failure
     };
     let written = warehouse.export(&arguments.folder, format).map_err(|error| Failure::new(crate::domain::visible(&error.to_string())))?;
     for (path, rows) in written {
+        info!(file = %path.display(), rows, "file written");
         output::say(settings, &format!("{}: {}", shown(&path), output::count(rows, "row")));
     }
     settings.keep(&mut warehouse);

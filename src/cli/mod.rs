@@ -10,6 +10,7 @@ mod failure;
 mod import;
 mod leaderboard;
 mod list;
+mod log;
 mod output;
 mod policy;
 mod progress;
@@ -24,6 +25,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use tracing::{error, info};
 
 use arguments::{Arguments, Command};
 use failure::Failure;
@@ -58,7 +60,19 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
+/// Runs the command between the first and the last line of the log.
 fn run(arguments: Arguments) -> Result<u8, Failure> {
+    log::start(&arguments.global)?;
+    info!(version = env!("CARGO_PKG_VERSION"), command = arguments.command.name(), "started");
+    let done = dispatch(arguments);
+    match &done {
+        Ok(code) => info!(exit_code = code, "done"),
+        Err(failure) => error!(exit_code = failure.code, error = failure.message, "failed"),
+    }
+    done
+}
+
+fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
     if let Command::Completions(completions) = &arguments.command {
         return completions::run(completions);
     }

@@ -3,6 +3,8 @@
 
 use std::io::{self, Write};
 
+use tracing::{debug, warn};
+
 use crate::domain::Problem;
 use crate::render::json;
 use crate::render::table::Table;
@@ -40,7 +42,10 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(format!("cannot write the answer: {error}"))),
-        _ => Ok(()),
+        _ => {
+            debug!(bytes = text.len(), "answer written to stdout");
+            Ok(())
+        }
     }
 }
 
@@ -49,6 +54,11 @@ pub(super) fn say(settings: &Settings, text: &str) {
     if !settings.quiet {
         eprintln!("{text}");
     }
+}
+
+/// Writes a line of the log to stderr. One that nobody can read is no reason to stop.
+pub(super) fn trace(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Prints what could not be read; under `--strict` that is a refusal.
@@ -63,6 +73,9 @@ pub(super) fn warnings(settings: &Settings, problems: &[Problem]) -> Result<(), 
             None => problem.to_string(),
         })
         .collect();
+    for problem in problems {
+        warn!(%problem, "could not be read");
+    }
     if settings.strict {
         let mut failure = Failure::new(format!(
             "{} of the results could not be read, and --strict refuses to go on without",

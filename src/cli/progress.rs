@@ -1,9 +1,10 @@
-//! A bar on stderr for long work, only on a terminal.
+//! The phases of long work: a bar on stderr, only on a terminal, and their seconds in the log.
 
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use tracing::{Level, enabled, info};
 
 use crate::warehouse::Progress;
 
@@ -12,17 +13,25 @@ const DELAY: Duration = Duration::from_millis(300);
 
 pub(super) struct Bar {
     interactive: bool,
-    bar: Mutex<Option<ProgressBar>>,
+    phase: Mutex<Option<Phase>>,
+}
+
+/// What is being done, and since when.
+struct Phase {
+    what: &'static str,
+    total: u64,
+    start: Instant,
+    drawn: Option<ProgressBar>,
 }
 
 impl Bar {
     pub fn new(interactive: bool) -> Self {
-        Self { interactive, bar: Mutex::new(None) }
+        Self { interactive, phase: Mutex::new(None) }
     }
 
     /// Hands the work something to report to.
     pub fn watch<T>(&self, work: impl FnOnce(&Progress) -> T) -> T {
-        if !self.interactive {
+        if !self.interactive && !enabled!(Level::INFO) {
             return work(&Progress::SILENT);
         }
         let begin = |what: &'static str, total: u64| self.begin(what, total);
@@ -31,32 +40,40 @@ impl Bar {
         work(&Progress { begin: &begin, advance: &advance, end: &end })
     }
 
-    pub fn begin(&self, what: &'static str, total: u64) {
-        let style = ProgressStyle::with_template("{msg} {bar:32} {percent}%").unwrap_or_else(|_| ProgressStyle::default_bar());
-        let bar = ProgressBar::hidden().with_style(style).with_message(what);
-        bar.set_length(total);
-        bar.set_draw_target(indicatif::ProgressDrawTarget::stderr_with_hz(10));
-        bar.enable_steady_tick(DELAY);
-        self.replace(Some(bar));
+    fn begin(&self, what: &'static str, total: u64) {
+        let drawn = self.interactive.then(|| draw(what, total));
+        self.replace(Some(Phase { what, total, start: Instant::now(), drawn }));
     }
 
-    pub fn advance(&self, by: u64) {
-        if let Ok(bar) = self.bar.lock()
-            && let Some(bar) = bar.as_ref()
+    fn advance(&self, by: u64) {
+        if let Ok(phase) = self.phase.lock()
+            && let Some(Phase { drawn: Some(bar), .. }) = phase.as_ref()
         {
             bar.inc(by);
         }
     }
 
-    pub fn end(&self) {
-        self.replace(None);
-    }
-
-    fn replace(&self, new: Option<ProgressBar>) {
-        if let Ok(mut bar) = self.bar.lock()
-            && let Some(old) = std::mem::replace(&mut *bar, new)
-        {
-            old.finish_and_clear();
+    fn end(&self) {
+        if let Some(Phase { what, total, start, .. }) = self.replace(None) {
+            info!(total, seconds = start.elapsed().as_secs_f64(), "{what}");
         }
     }
+
+    /// Takes the phase before off the screen and returns it.
+    fn replace(&self, new: Option<Phase>) -> Option<Phase> {
+        let old = std::mem::replace(&mut *self.phase.lock().ok()?, new)?;
+        if let Some(bar) = &old.drawn {
+            bar.finish_and_clear();
+        }
+        Some(old)
+    }
+}
+
+fn draw(what: &'static str, total: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {bar:32} {percent}%").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = ProgressBar::hidden().with_style(style).with_message(what);
+    bar.set_length(total);
+    bar.set_draw_target(indicatif::ProgressDrawTarget::stderr_with_hz(10));
+    bar.enable_steady_tick(DELAY);
+    bar
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use chrono::Utc;
+use tracing::info;
 
 use crate::domain::{RunId, visible};
 use crate::results::{Retraction, Retractions};
@@ -38,6 +39,7 @@ pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failur
         format!("{} retracted", output::count(warehouse.select(&selector).count(), "run"))
     };
     Retraction { selector, reason, time: Utc::now(), undo: arguments.undo }.append(&store)?;
+    info!(file = %store.retractions_path().display(), undo = arguments.undo, "tombstone written");
     output::say(settings, &said);
     Ok(exit_code::DONE)
 }

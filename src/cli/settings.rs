@@ -3,6 +3,9 @@
 use std::env;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use tracing::{debug, info};
 
 use crate::config::{self, Config};
 use crate::render::terminal::Style;
@@ -36,8 +39,14 @@ impl Settings {
         let here = env::current_dir().map_err(|error| Failure::new(format!("cannot tell the current folder: {error}")))?;
         let config_path = global.config.clone().or_else(|| config::find(&here));
         let config = match &config_path {
-            Some(path) => load_config(path)?,
-            None => Config::default(),
+            Some(path) => {
+                info!(file = %path.display(), "configuration");
+                load_config(path)?
+            }
+            None => {
+                info!("no configuration file");
+                Config::default()
+            }
         };
         let base = config_path.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
         let results = if global.results.is_empty() {
@@ -49,6 +58,10 @@ impl Settings {
             Some(parent) if !parent.as_os_str().is_empty() => parent.join(".evalreport/cache"),
             _ => PathBuf::from(".evalreport/cache"),
         });
+        for folder in &results {
+            info!(folder = %folder.display(), exists = folder.is_dir(), "store");
+        }
+        info!(folder = %cache.display(), exists = cache.is_dir(), "cache");
         Ok(Self {
             config,
             results,
@@ -57,7 +70,7 @@ impl Settings {
             style: style(global),
             quiet: global.quiet,
             strict: global.strict,
-            interactive: std::io::stderr().is_terminal() && !global.quiet,
+            interactive: std::io::stderr().is_terminal() && !global.quiet && !global.verbose,
         })
     }
 
@@ -86,15 +99,29 @@ impl Settings {
 
     /// Opens and keeps quiet about problems.
     pub fn open_with(&self, options: &Options) -> Warehouse {
+        let start = Instant::now();
         let bar = progress::Bar::new(self.interactive);
-        bar.watch(|progress| Warehouse::open(options, progress))
+        let warehouse = bar.watch(|progress| Warehouse::open(options, progress));
+        info!(
+            runs = warehouse.runs().len(),
+            retracted = warehouse.hidden().len(),
+            unfinished = warehouse.unfinished(),
+            problems = warehouse.problems().len(),
+            seconds = start.elapsed().as_secs_f64(),
+            "results opened"
+        );
+        warehouse
     }
 
     /// Keeps what was learnt for the next command. Without a cache the next one takes longer, nothing else.
     pub fn keep(&self, warehouse: &mut Warehouse) {
+        let start = Instant::now();
         if let Err(error) = warehouse.save_cache() {
+            info!(folder = %self.cache.display(), %error, "cache not written");
             output::say(self, &format!("note: the cache {} could not be written: {error}", shown(&self.cache)));
+            return;
         }
+        debug!(seconds = start.elapsed().as_secs_f64(), "cache up to date");
     }
 }
 

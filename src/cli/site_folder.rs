@@ -78,6 +78,11 @@ impl SiteFolder {
         Ok(())
     }
 
+    /// Lists what was written or kept so far, in order.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.new.files.keys().map(String::as_str)
+    }
+
     /// Removes the files of the last build that this one has not, and records what there is. Returns how many were removed.
     pub fn finish(self) -> Result<usize, Failure> {
         let mut removed = 0;

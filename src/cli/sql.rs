@@ -1,5 +1,9 @@
 //! `sql`: one SELECT over the four tables.
 
+use std::time::Instant;
+
+use tracing::info;
+
 use crate::render::table::Table;
 use crate::warehouse::{SqlError, SqlTable, SqlValue};
 
@@ -10,6 +14,7 @@ use super::{exit_code, output};
 
 pub(super) fn run(settings: &Settings, arguments: &Sql) -> Result<u8, Failure> {
     let mut warehouse = settings.open()?;
+    let start = Instant::now();
     let answer = warehouse.sql(&arguments.query).map_err(|error| {
         let failure = Failure::new(crate::domain::visible(&error.to_string()));
         match error {
@@ -17,6 +22,7 @@ pub(super) fn run(settings: &Settings, arguments: &Sql) -> Result<u8, Failure> {
             SqlError::Syntax(_) | SqlError::Refused(_) | SqlError::Cache { .. } => failure,
         }
     })?;
+    info!(rows = answer.rows.len(), seconds = start.elapsed().as_secs_f64(), "query answered");
     match settings.format {
         Format::Json => output::print(&crate::render::json::document("sql", json(&answer)))?,
         Format::Table | Format::Markdown | Format::Csv => output::answer(settings, "sql", &[table(&answer)], || ())?,

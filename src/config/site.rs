@@ -5,7 +5,7 @@ use crate::document::{Fields, quote};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Site {
     pub title: Option<String>,
-    /// Where the site will be served, for links that must be absolute. Ends in no slash.
+    /// Where the site will be served, for addresses that must be absolute. Ends in no slash.
     pub base_url: Option<String>,
     /// The suite that the overview shows first.
     pub default_suite: Option<String>,
@@ -19,13 +19,24 @@ pub(super) fn read(fields: &mut Fields) -> Site {
     let Some(mut fields) = fields.fields("site") else { return Site::default() };
     let site = Site {
         title: fields.text("title"),
-        base_url: read_url(&mut fields, "base_url"),
+        base_url: read_base_url(&mut fields),
         default_suite: fields.text("default_suite"),
         baseline: fields.text("baseline"),
         noindex: fields.boolean("noindex").unwrap_or_default(),
     };
     fields.finish();
     site
+}
+
+/// Reads an address that the pages' paths can follow.
+fn read_base_url(fields: &mut Fields) -> Option<String> {
+    let url = read_url(fields, "base_url")?;
+    if url.contains(['?', '#']) {
+        let message = format!("`site.base_url` must be the address of a folder, not {}", quote(&url));
+        fields.reject("base_url", message, Some("leave out what begins with ? or #".to_owned()));
+        return None;
+    }
+    Some(url)
 }
 
 /// Reads an absolute web address, without the slashes at its end.

@@ -288,6 +288,10 @@ fn a_gate_asks_for_something() {
 #[test]
 fn the_site_has_a_web_address() {
     assert_eq!(accepted("site: {base_url: 'https://e.org/x//'}").site.base_url.as_deref(), Some("https://e.org/x"));
+    for url in ["https://e.org/?site=1", "https://e.org/x#top"] {
+        let problems = parse("c.yaml", &format!("version: 1\nsite: {{base_url: \"{url}\"}}")).expect_err(url);
+        assert!(problems[0].message.starts_with("`site.base_url` must be the address of a folder, not"), "{problems:?}");
+    }
     for url in ["e.org", "javascript:alert(1)", "https://", "https:///x", "https://e.org/\\\"><script>", "https://e.org/a b"] {
         let problems = parse("c.yaml", &format!("version: 1\nsite: {{base_url: \"{url}\"}}")).expect_err(url);
         assert!(problems[0].message.starts_with("`site.base_url` must be a web address"), "{problems:?}");

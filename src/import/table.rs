@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use tracing::{debug, info};
+
 use crate::domain::{Problem, Provenance, RunId};
 use crate::results::{SealedWriter, Store, StoreError};
 
@@ -43,6 +45,17 @@ pub fn import_table(
     for file in files {
         let is_stored = |id: &RunId| existing.contains(id) || taken.contains(id);
         let source = import_file(store, file.as_ref(), map, &is_stored, &mut keys, mode, progress)?;
+        info!(
+            file = source.file,
+            outcome = ?source.outcome,
+            rows = source.rows_read,
+            accepted = source.rows_accepted,
+            refused = source.rows_refused(),
+            new_runs = source.runs_new.len(),
+            repeated_runs = source.runs_repeated.len(),
+            outcomes = source.items,
+            "file imported"
+        );
         taken.extend(source.runs_new.iter().map(|run| run.id.clone()));
         report.sources.push(source);
     }
@@ -67,6 +80,7 @@ fn import_file(
         }
     };
     let key = key_of(&source, map);
+    debug!(file = report.file, bytes = source.bytes, key, "file examined");
     report.sha256 = Some(source.sha256.clone());
     if SealedWriter::exists(store, &key) || !keys.insert(key.clone()) {
         progress(source.bytes);
@@ -123,6 +137,7 @@ fn import_file(
         begun(&mut writer, store, &key)?;
         if let Some(writer) = writer {
             writer.commit(&folded.runs)?;
+            debug!(file = report.file, key, "sealed in the store");
         }
     }
     Ok(report)

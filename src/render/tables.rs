@@ -305,7 +305,7 @@ pub fn runs(lines: &[RunLine]) -> Table {
             line.passed
                 .zip(line.total)
                 .map_or_else(|| "n/a".to_owned(), |(passed, total)| format!("{}/{}", format::integer(passed), format::integer(total))),
-            line.cost_usd.map_or_else(|| "unknown".to_owned(), format::money),
+            line.cost.as_ref().map_or_else(|| "unknown".to_owned(), words::money),
             line.duration_seconds.map_or_else(|| "unknown".to_owned(), format::seconds),
             line.timestamp.as_ref().map_or_else(|| "unknown".to_owned(), format::date),
         ]);
@@ -352,7 +352,7 @@ pub fn run(page: &RunPage) -> Table {
     );
     fact(
         "Cost",
-        Some(line.cost_usd.map_or_else(|| "unknown".to_owned(), |cost| format!("{} ({})", format::money(cost), page.cost_source))),
+        Some(line.cost.as_ref().map_or_else(|| "unknown".to_owned(), |cost| format!("{} ({})", words::money(cost), page.cost_source))),
     );
     fact("Tokens", line.tokens.map(|tokens| format::fixed(tokens, 0)));
     fact("Duration", Some(line.duration_seconds.map_or_else(|| "unknown".to_owned(), format::seconds)));

@@ -20,6 +20,6 @@ pub use evidence::{Design, Difference, Evidence, MIN_ITEMS, MIN_RUNS, Needed, Pa
 pub use figures::{Coverage, Figure, Money, Spread};
 pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use run::{ItemPage, ItemRow, RunLine, RunPage, ScoreLineView, StatedLine, SuiteLine, items_of, run_line, run_page, suite_lines};
-pub use site::{Overview, OverviewSuite, SiteContext, comparison_pairs, overview};
+pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
 
 pub use crate::stats::{Interval, RankRange, Summary, Verdict};

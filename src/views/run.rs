@@ -12,7 +12,7 @@ use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::Arm;
 use super::estimate::{CONFIDENCE, counts};
-use super::figures::{cost, tokens};
+use super::figures::{Money, cost, money, tokens};
 
 /// One suite of the store in a line.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -48,6 +48,9 @@ pub struct RunLine {
     pub interval: Option<Interval>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
+    /// What the leaderboard counts for this run: also a lower bound, where only some of its items have a cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Money>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -211,6 +214,7 @@ pub fn run_line(row: &RunRow, matrix: &OutcomeMatrix) -> RunLine {
         total: counted.map(|(_, total)| total),
         interval: counted.and_then(|(passed, total)| wilson(passed, total, CONFIDENCE).ok()),
         cost_usd: cost(row),
+        cost: money(&[row]),
         tokens: tokens(row),
         duration_seconds: run.duration_seconds,
         batch: run.batch_id.clone(),
@@ -243,7 +247,7 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
     RunPage {
         line: run_line(row, &matrix),
         error: run.error.clone(),
-        cost_source: match cost(row) {
+        cost_source: match money(&[row]) {
             Some(_) if run.cost_usd.is_none() => CostSource::Reported.name().to_owned(),
             _ => run.cost_source.name().to_owned(),
         },

@@ -7,16 +7,35 @@ use serde::Serialize;
 use crate::domain::Filter;
 use crate::warehouse::Warehouse;
 
-use super::arm::{Grouping, suite_groups};
+use super::arm::{Arm, Grouping, suite_groups};
 use super::compare::{Compared, Comparison, compare};
 use super::evidence::Policy;
 use super::leaderboard::{SortKey, SuiteBoard, group_matrix, retracted, suite_board};
 use super::run::{RunLine, run_line};
 
+/// What the owner of the site says about it. Names are those that are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SiteOptions {
+    pub title: String,
+    /// Where the site will be served. Ends in no slash.
+    pub base_url: Option<String>,
+    /// Search engines are asked to leave the site out.
+    pub noindex: bool,
+    /// The suite that comes first.
+    pub default_suite: Option<String>,
+    /// The approach that the others are compared to, where a suite has it.
+    pub baseline: Option<String>,
+}
+
 /// What every page of the site shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SiteContext {
     pub title: String,
+    /// Where the site will be served. Ends in no slash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// Search engines are asked to leave the site out.
+    pub noindex: bool,
     /// The tool's version.
     pub version: String,
     /// Digest of the data the site was built from.
@@ -41,7 +60,10 @@ pub struct OverviewSuite {
     pub top: Option<Comparison>,
     /// All arms of the newest batches in one table, one per suite version or source; left out for more than `MAX_TABLE_ARMS` arms.
     pub tables: Vec<Comparison>,
-    /// Pair pages.
+    /// The approach that the pairs are against, and that stands second in them; absent where the suite has no other or not this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// Pair pages, the leading two first.
     pub pairs: Vec<Comparison>,
     pub runs: Vec<RunLine>,
 }
@@ -68,8 +90,16 @@ const MAX_ALL_PAIRS: usize = 12;
 const MAX_TABLE_ARMS: usize = 8;
 
 /// Builds the site's views of the selected runs.
-pub fn overview(warehouse: &Warehouse, filter: &Filter, policy: &Policy, title: &str, version: &str, data_digest: &str) -> Overview {
-    let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
+pub fn overview(
+    warehouse: &Warehouse,
+    filter: &Filter,
+    policy: &Policy,
+    options: &SiteOptions,
+    version: &str,
+    data_digest: &str,
+) -> Overview {
+    let mut groups = suite_groups(warehouse, filter, Grouping::AllBatches);
+    groups.sort_by_key(|group| Some(&group.suite) != options.default_suite.as_ref());
     let suites: Vec<OverviewSuite> = groups
         .iter()
         .map(|group| {
@@ -78,20 +108,29 @@ pub fn overview(warehouse: &Warehouse, filter: &Filter, policy: &Policy, title: 
             let compared = Compared::of(group, &matrix, policy);
             let arm_of = |entry: usize| group.arms.iter().position(|arm| arm.arm == board.entries[entry].arm);
             let pair = |(left, right): (usize, usize)| Some(compared.pair(arm_of(left)?, arm_of(right)?));
-            let pairs: Vec<Comparison> = comparison_pairs(board.entries.len()).into_iter().filter_map(pair).collect();
+            let arms: Vec<&Arm> = board.entries.iter().map(|entry| &entry.arm).collect();
+            let baseline = options.baseline.as_deref().filter(|baseline| stands_out(&arms, baseline));
+            let ranks = baseline.map_or_else(|| comparison_pairs(arms.len()), |baseline| pairs_against(&arms, baseline));
+            let pairs: Vec<Comparison> = ranks.into_iter().filter_map(pair).collect();
             let tables = suite_groups(warehouse, &Filter { suites: vec![group.suite.clone()], ..filter.clone() }, Grouping::NewestBatch)
-                .iter()
+                .into_iter()
                 .filter(|table| table.suite_version == group.suite_version && (2..=MAX_TABLE_ARMS).contains(&table.arms.len()))
-                .map(|table| compare(warehouse, table, policy))
+                .map(|mut table| {
+                    table.arms.sort_by_key(|arm| Some(arm.arm.approach.as_str()) == baseline);
+                    compare(warehouse, &table, policy)
+                })
                 .collect();
+            let baseline = baseline.map(str::to_owned);
             let rows = group.arms.iter().flat_map(|arm| arm.counted.iter().chain(&arm.excluded));
             let mut runs: Vec<RunLine> = rows.map(|row| run_line(row, &matrix)).collect();
             runs.sort_by(|left, right| right.timestamp.cmp(&left.timestamp).then_with(|| left.id.cmp(&right.id)));
-            OverviewSuite { top: pairs.first().cloned(), board, tables, pairs, runs }
+            OverviewSuite { top: pairs.first().cloned(), board, tables, baseline, pairs, runs }
         })
         .collect();
     let context = SiteContext {
-        title: title.to_owned(),
+        title: options.title.clone(),
+        base_url: options.base_url.clone(),
+        noindex: options.noindex,
         version: version.to_owned(),
         data_digest: data_digest.to_owned(),
         newest: warehouse.select(filter).filter_map(|row| row.run.timestamp).max(),
@@ -107,4 +146,57 @@ pub fn comparison_pairs(arms: usize) -> Vec<(usize, usize)> {
     let all = arms <= MAX_ALL_PAIRS;
     let wanted = |left: usize, right: usize| all || left == 0 || right == left + 1;
     (0..arms).flat_map(|left| (left + 1..arms).map(move |right| (left, right))).filter(|(left, right)| wanted(*left, *right)).collect()
+}
+
+/// Says whether some of the arms are of the baseline and some are not.
+fn stands_out(arms: &[&Arm], baseline: &str) -> bool {
+    let of_baseline = arms.iter().filter(|arm| arm.approach == baseline).count();
+    of_baseline > 0 && of_baseline < arms.len()
+}
+
+/// Returns the pairs of ranks where there is a baseline: the leading two, then each other arm against it. The baseline stands second.
+///
+/// Of several models of the baseline, an arm meets the one with its own model, else the best of them.
+fn pairs_against(arms: &[&Arm], baseline: &str) -> Vec<(usize, usize)> {
+    let (base, others): (Vec<usize>, Vec<usize>) = (0..arms.len()).partition(|rank| arms[*rank].approach == baseline);
+    let mut pairs = vec![if base.contains(&0) && !base.contains(&1) { (1, 0) } else { (0, 1) }];
+    for rank in others {
+        let own_model = base.iter().find(|base| arms[**base].model == arms[rank].model);
+        if let Some(opponent) = own_model.or(base.first()).filter(|opponent| !pairs.contains(&(rank, **opponent))) {
+            pairs.push((rank, *opponent));
+        }
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(arms: &[(&str, &str)], baseline: &str) -> Option<Vec<(usize, usize)>> {
+        let arms: Vec<Arm> =
+            arms.iter().map(|(approach, model)| Arm { approach: (*approach).to_owned(), model: (*model).to_owned() }).collect();
+        let arms: Vec<&Arm> = arms.iter().collect();
+        stands_out(&arms, baseline).then(|| pairs_against(&arms, baseline))
+    }
+
+    #[test]
+    fn each_arm_meets_the_baseline_once_and_the_leading_two_meet() {
+        assert_eq!(pairs(&[("a", "m"), ("base", "m"), ("c", "m")], "base"), Some(vec![(0, 1), (2, 1)]));
+        assert_eq!(pairs(&[("base", "m"), ("b", "m"), ("c", "m")], "base"), Some(vec![(1, 0), (2, 0)]));
+        assert_eq!(pairs(&[("a", "m"), ("b", "m"), ("base", "m")], "base"), Some(vec![(0, 1), (0, 2), (1, 2)]));
+    }
+
+    #[test]
+    fn an_arm_meets_the_baseline_with_its_own_model() {
+        let arms = [("a", "y"), ("base", "x"), ("base", "y"), ("b", "z")];
+        assert_eq!(pairs(&arms, "base"), Some(vec![(0, 1), (0, 2), (3, 1)]));
+    }
+
+    #[test]
+    fn a_baseline_alone_or_absent_changes_nothing() {
+        assert_eq!(pairs(&[("base", "x"), ("base", "y")], "base"), None);
+        assert_eq!(pairs(&[("a", "x"), ("b", "y")], "base"), None);
+        assert_eq!(pairs(&[], "base"), None);
+    }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use tracing::info;
 
 use crate::domain::{Problem, RunId, visible};
 use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header};
@@ -62,11 +63,28 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
             }
         }
     }
+    info!(
+        known = headers.iter().filter(|(_, is_new)| !is_new).count(),
+        read = headers.iter().filter(|(_, is_new)| *is_new).count(),
+        runs = headers.iter().map(|(unit, _)| unit.runs.len()).sum::<usize>(),
+        "run files"
+    );
+    info!(
+        known = files.len() - fresh.len(),
+        read = fresh.len(),
+        bytes = fresh.iter().map(|(_, _, stamp)| stamp.bytes).sum::<u64>(),
+        "outcome files"
+    );
     let headers_changed = headers.iter().any(|(_, is_new)| *is_new) || headers.len() != known_headers;
     let changed = headers_changed || !fresh.is_empty() || known_units != units.len();
 
     let mut merge = Merge::over(old);
     let (dictionaries, parsed) = parse_files(&fresh, progress);
+    info!(
+        lines = parsed.iter().flat_map(|file| &file.blocks).map(|(_, block)| block.lines).sum::<usize>(),
+        outcomes = parsed.iter().flat_map(|file| &file.blocks).map(|(_, block)| block.cells.len()).sum::<usize>(),
+        "outcomes read"
+    );
     let numbers: Vec<Numbers> = dictionaries.iter().map(|dictionary| merge.numbers(dictionary)).collect();
     for ((place, file, stamp), parsed) in fresh.iter().zip(parsed) {
         units[*place] = Some(merge.unit(path_text(&file.path), *stamp, parsed, &numbers));

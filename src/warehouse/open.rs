@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use tracing::{debug, info};
 
 use crate::domain::{Aliases, Filter, ItemKind, ItemStatus, Problem, Run, RunId, hex};
 use crate::results::{Contents, ItemLine, Retractions, Store, scan, to_json};
@@ -148,10 +149,26 @@ impl Warehouse {
             }
         }
         let mut contents: Vec<Contents> = stores.iter().map(scan).collect();
+        for (store, contents) in stores.iter().zip(&contents) {
+            info!(
+                store = %store.root().display(),
+                runs = contents.headers.len(),
+                imports = contents.sealed.len(),
+                unfinished = contents.unfinished.len(),
+                problems = contents.problems.len(),
+                "files listed"
+            );
+        }
         contents.push(Contents::of_files(&options.files));
         let mut problems: Vec<Problem> = contents.iter_mut().flat_map(|contents| std::mem::take(&mut contents.problems)).collect();
         let snapshot_path = options.cache.as_ref().map(|cache| cache.join(snapshot_name(&options.stores)));
         let old = snapshot_path.as_deref().and_then(Snapshot::load);
+        debug!(
+            file = snapshot_path.as_ref().map(|path| path.display().to_string()),
+            found = old.is_some(),
+            files = old.as_ref().map_or(0, |old| old.headers.len() + old.items.len()),
+            "cache read"
+        );
         let Ingested { snapshot, files, changed } = ingest::ingest(&contents, old, progress);
         problems.extend(snapshot.headers.iter().flat_map(|unit| unit.problems.iter().cloned()));
         problems.extend(snapshot.items.iter().flat_map(|unit| unit.problems.iter().cloned()));
@@ -162,6 +179,7 @@ impl Warehouse {
             retractions.standing.extend(standing.standing);
             problems.extend(found);
         }
+        debug!(standing = retractions.standing.len(), "tombstones read");
         let mut warehouse = Self {
             runs: Vec::new(),
             hidden: Vec::new(),
@@ -399,7 +417,11 @@ impl Warehouse {
     /// Writes what was learnt for the next command. A cache that cannot be written costs time, nothing else.
     pub fn save_cache(&mut self) -> io::Result<()> {
         match self.unsaved.take() {
-            Some(path) => self.snapshot.save(&path),
+            Some(path) => {
+                self.snapshot.save(&path)?;
+                info!(file = %path.display(), "cache written");
+                Ok(())
+            }
             None => Ok(()),
         }
     }

@@ -12,7 +12,7 @@ fn every_command_has_help() {
     for command in COMMANDS {
         let help = project.run([command, "--help"]);
         assert!(help.answer().contains(&format!("Usage: evalreport {command}")), "{command}: {}", help.stdout);
-        for global in ["--config", "--results", "--cache", "--format", "--color", "--quiet", "--strict"] {
+        for global in ["--config", "--results", "--cache", "--format", "--color", "--quiet", "--verbose", "--log", "--strict"] {
             assert!(help.stdout.contains(global), "{command} does not explain {global}");
         }
         assert!(all.answer().lines().any(|line| line.trim_start().starts_with(command)), "--help does not list {command}");

@@ -278,3 +278,27 @@ fn filters_narrow_the_runs() {
     }
     assert!(project.run(["leaderboard", "--tag", "host=z"]).refusal().starts_with("error: no run matches the selection\n"));
 }
+
+#[test]
+fn show_gives_the_cost_that_the_leaderboard_counts() {
+    let project = Project::with(&[result("partly", "quiz", "a", json!({})), result("unpriced", "quiz", "b", json!({}))]);
+    let priced = |item: &str, cost: Value| {
+        json!({"item": item, "kind": "question", "evaluator": "answers", "attempt": 1, "revision": 0,
+        "status": "pass", "cost_usd": cost})
+    };
+    project.items("partly", &[priced("q1", json!(0.5)), priced("q2", json!(0.75)), priced("q3", Value::Null)]);
+    project.items("unpriced", &[priced("q1", Value::Null)]);
+    let board = project.run(["leaderboard", "quiz", "--format", "csv", "--sort", "approach"]);
+    assert_eq!(board.column("Cost"), ["≥ $1.25", "unknown"]);
+    assert!(
+        project.run(["show", "partly"]).answer().contains("│ Cost     │ ≥ $1.25 (reported)"),
+        "{}",
+        project.run(["show", "partly"]).stdout
+    );
+    assert!(project.run(["show", "unpriced"]).answer().contains("│ Cost     │ unknown"));
+    assert_eq!(project.run(["list", "--runs", "--format", "csv"]).column("Cost"), ["≥ $1.25", "unknown"]);
+    let shown = project.run(["show", "partly", "--format", "json"]).json();
+    let counted = project.run(["leaderboard", "quiz", "--format", "json"]).json();
+    assert_eq!(shown["runs"][0]["cost"], counted["suites"][0]["entries"][0]["cost"]);
+    assert_eq!(shown["runs"][0]["cost_usd"], Value::Null, "the run's whole cost is not known");
+}

@@ -9,6 +9,7 @@ mod compare;
 mod doctor;
 mod import;
 mod leaderboard;
+mod log;
 mod oracle;
 mod published;
 mod schema;

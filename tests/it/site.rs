@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::browser::Browser;
+use crate::support::{Project, result};
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; \
      require-trusted-types-for 'script'; trusted-types evshard";
@@ -256,4 +257,117 @@ fn pages_are_right_in_a_browser() {
     for number in ["88.0", "ralph passes more shared tests (93% vs 82%)"] {
         assert!(page.contains(number), "{number} needs no script");
     }
+}
+
+/// Builds a site with these settings from results of two suites; returns its files and what was said.
+fn configured(site: &str) -> (Project, BTreeMap<String, Vec<u8>>, String) {
+    let run = |id: &str, suite: &str, approach: &str, passed: u32| {
+        result(id, suite, approach, serde_json::json!({"shared_tests_passed": passed, "shared_tests_total": 10}))
+    };
+    let project = Project::with(&[
+        run("a1", "alpha", "oneshot", 5),
+        run("a2", "alpha", "ralph", 9),
+        run("a3", "alpha", "planner", 7),
+        run("o1", "omega", "oneshot", 9),
+        run("o2", "omega", "ralph", 4),
+    ]);
+    project.file("evalreport.yaml", format!("version: 1\nsite: {site}\n"));
+    let output = project.run(["build"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let files = files(&project.path("site"));
+    (project, files, output.stderr)
+}
+
+fn page<'a>(files: &'a BTreeMap<String, Vec<u8>>, path: &str) -> &'a str {
+    std::str::from_utf8(files.get(path).unwrap_or_else(|| panic!("no {path} among {:?}", files.keys()))).expect("a text")
+}
+
+#[test]
+fn search_engines_are_asked_to_stay_away_only_if_told() {
+    let (_, files, _) = configured("{noindex: true}");
+    assert!(pages(&files).all(|(_, page)| page.contains("<meta name=\"robots\" content=\"noindex\">")));
+    assert_eq!(page(&files, "robots.txt"), "User-agent: *\nDisallow: /\n");
+    assert!(!files.contains_key("sitemap.xml") && pages(&files).all(|(_, page)| !page.contains("canonical")));
+
+    let (_, files, _) = configured("{noindex: false}");
+    assert!(!files.contains_key("robots.txt") && pages(&files).all(|(_, page)| !page.contains("noindex")));
+}
+
+#[test]
+fn an_address_gives_canonical_links_and_a_sitemap_of_every_page() {
+    let (_, files, _) = configured("{base_url: 'https://example.org/a&b/'}");
+    let sitemap = page(&files, "sitemap.xml");
+    let mut listed = 0;
+    for (path, page) in pages(&files) {
+        let link = format!("<link rel=\"canonical\" href=\"https://example.org/a&#38;b/{path}\">");
+        assert_eq!(page.matches(&link).count(), 1, "{path}");
+        assert_eq!(page.matches("canonical").count(), 1, "{path}");
+        assert_eq!(sitemap.matches(&format!("<loc>https://example.org/a&#38;b/{path}</loc>")).count(), 1, "{path}: {sitemap}");
+        listed += 1;
+    }
+    assert_eq!(sitemap.matches("<loc>").count(), listed);
+    assert!(!files.contains_key("robots.txt"));
+
+    // Taken back, everything is gone again.
+    let (project, _, _) = configured("{base_url: 'https://example.org', noindex: true}");
+    project.file("evalreport.yaml", "version: 1\n");
+    assert_eq!(project.run(["build"]).code, 0);
+    let left = self::files(&project.path("site"));
+    assert!(!left.contains_key("sitemap.xml") && !left.contains_key("robots.txt"));
+}
+
+#[test]
+fn the_default_suite_comes_first() {
+    let order = |files: &BTreeMap<String, Vec<u8>>| {
+        let overview = page(files, "index.html").to_owned();
+        overview.find("<bdi>alpha</bdi>").expect("alpha") < overview.find("<bdi>omega</bdi>").expect("omega")
+    };
+    let (_, files, said) = configured("{default_suite: alpha}");
+    assert!(order(&files) && !said.contains("warning"), "{said}");
+    let (_, swapped, said) = configured("{default_suite: omega}");
+    assert!(!order(&swapped) && !said.contains("warning"), "{said}");
+    assert_eq!(files.keys().collect::<Vec<_>>(), swapped.keys().collect::<Vec<_>>(), "addresses stay");
+
+    let (project, files, said) = configured("{default_suite: omgea}");
+    assert!(order(&files));
+    let warning = "warning: `site.default_suite` in the configuration: no suite `omgea`\n  hint: did you mean `omega`?\n";
+    assert!(said.contains(warning), "{said}");
+    assert_eq!(project.run(["build", "--quiet"]).stderr, "");
+}
+
+/// The approaches of each pair page of a suite, in the order of the page.
+fn pair_pages(files: &BTreeMap<String, Vec<u8>>, suite: &str) -> Vec<[String; 2]> {
+    let folder = format!("compare/{suite}/");
+    let pairs = files.keys().filter_map(|path| path.strip_prefix(&folder)?.strip_suffix(".html")?.split_once("--"));
+    let approach = |arm: &str| arm.split('-').next().unwrap_or_default().to_owned();
+    pairs.map(|(first, second)| [approach(first), approach(second)]).collect()
+}
+
+#[test]
+fn the_baseline_stands_second_and_every_arm_meets_it() {
+    let (_, files, _) = configured("{title: x}");
+    assert_eq!(pair_pages(&files, "alpha"), [["planner", "oneshot"], ["ralph", "oneshot"], ["ralph", "planner"]]);
+    assert_eq!(pair_pages(&files, "omega"), [["oneshot", "ralph"]]);
+    assert!(!page(&files, "suites/alpha/index.html").contains("Compared to"));
+
+    let (_, files, said) = configured("{baseline: planner}");
+    assert!(!said.contains("warning"), "{said}");
+    assert_eq!(pair_pages(&files, "alpha"), [["oneshot", "planner"], ["ralph", "planner"]]);
+    assert_eq!(pair_pages(&files, "omega"), [["oneshot", "ralph"]], "a suite without it is as before");
+    assert!(page(&files, "suites/alpha/index.html").contains("<dt>Compared to</dt><dd><bdi>planner</bdi></dd>"));
+
+    // The leader is the baseline: it stands second all the same, also in the table of newest batches.
+    let (_, files, _) = configured("{baseline: oneshot}");
+    assert_eq!(pair_pages(&files, "omega"), [["ralph", "oneshot"]]);
+    let suite = page(&files, "suites/omega/index.html");
+    let newest = &suite[suite.find("Newest batches side by side").expect("a table")..];
+    assert!(newest.find("ralph").expect("an arm") < newest.find("oneshot").expect("an arm"));
+    let path = files.keys().find(|path| path.starts_with("compare/omega/")).expect("a pair");
+    let pair = page(&files, path);
+    let heading = pair.split("<h1>").nth(1).and_then(|rest| rest.split("</h1>").next()).expect("a heading");
+    assert!(heading.find("ralph").expect("an arm") < heading.find("oneshot").expect("an arm"), "{heading}");
+
+    let (_, files, said) = configured("{baseline: oneshto}");
+    assert_eq!(pair_pages(&files, "alpha").len(), 3);
+    assert!(said.contains("warning: `site.baseline` in the configuration: no approach `oneshto`\n  hint: did you mean `oneshot`?\n"));
 }

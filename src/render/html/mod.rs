@@ -6,6 +6,7 @@
 mod assets;
 mod board;
 mod compare;
+mod crawlers;
 mod data;
 mod grid;
 mod method;
@@ -25,6 +26,7 @@ use askama::Template;
 
 use crate::views::{ItemPage, Overview, RunPage};
 
+pub use crawlers::crawler_files;
 pub use plan::Plan;
 
 /// One file of the site.
@@ -41,6 +43,9 @@ impl SiteFile {
         Self { path, bytes: text.into_bytes() }
     }
 }
+
+/// How the names of pages end.
+const PAGE_ENDING: &str = ".html";
 
 /// Outcomes on one page of a run.
 pub const ITEMS_PER_PAGE: usize = 200;

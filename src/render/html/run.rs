@@ -140,7 +140,7 @@ fn totals(run: &RunPage) -> Vec<Fact> {
         format!("{} of {}{share}", format::integer(passed), format::integer(total))
     };
     let count = |number: Option<u64>| number.map(format::integer);
-    let cost = line.cost_usd.map(|usd| format!("{}, {}", format::money(usd), run.cost_source));
+    let cost = line.cost.as_ref().map(|cost| format!("{}, {}", words::money(cost), run.cost_source));
     let mut facts = vec![
         Fact::new("Status", line.status.as_str()),
         Fact::maybe("Passed", line.passed.zip(line.total).map(|(passed, total)| rate(passed, total))),

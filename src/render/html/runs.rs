@@ -93,10 +93,10 @@ pub(super) fn run_grid(id: &str, caption: &str, runs: &[RunLine], plan: &Plan, r
         Some(_) | None => Cell::unknown("unknown"),
     };
     grid.column(Column::new("Passed", Look::Number, Sort::Descending), each(&passed));
-    if any(&|run| run.cost_usd.is_some()) {
+    if any(&|run| run.cost.is_some()) {
         grid.column(
             Column::new("Cost", Look::Number, Sort::Ascending),
-            each(&|run| Cell::maybe(run.cost_usd.map(|usd| (format::money(usd), usd)))),
+            each(&|run| Cell::maybe(run.cost.as_ref().map(|money| (words::money(money), money.usd)))),
         );
     }
     if any(&|run| run.tokens.is_some()) {

@@ -88,6 +88,9 @@ pub(super) struct Shell {
     pub root: String,
     pub title: Text,
     pub description: Text,
+    /// The page's own address, where it is known where the site will be served.
+    pub canonical: Option<Text>,
+    pub noindex: bool,
     pub site: Text,
     pub version: Text,
     pub assets: Assets,
@@ -111,6 +114,8 @@ impl Shell {
             root: "../".repeat(path.matches('/').count()),
             title: title.into(),
             description: description.into(),
+            canonical: context.base_url.as_ref().map(|base| Text::from(format!("{base}/{path}"))),
+            noindex: context.noindex,
             site: Text::new(&context.title),
             version: Text::new(&context.version),
             assets: assets.clone(),

@@ -45,7 +45,7 @@ struct SuitePage {
 struct PairsPage {
     shell: Shell,
     suite: Text,
-    about: &'static str,
+    about: Text,
     links: Vec<Link>,
 }
 
@@ -116,10 +116,14 @@ pub(super) fn pairs(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
     let title = format!("Pairs on {} · {}", place.label, context.title);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, format!("Two arms of {} side by side.", place.label));
     let back = format!("{}{}", shell.root, place.path());
-    let about = if suite.board.entries.len() > ALL_PAIRS {
-        "Everyone against the leader, and neighbours in the leaderboard. The command line compares any two."
-    } else {
-        "Every arm against every other."
+    let about = match &suite.baseline {
+        Some(baseline) => {
+            Text::from(format!("The leading two, and every other arm against {baseline}. The command line compares any two."))
+        }
+        None if suite.board.entries.len() > ALL_PAIRS => {
+            Text::new("Everyone against the leader, and neighbours in the leaderboard. The command line compares any two.")
+        }
+        None => Text::new("Every arm against every other."),
     };
     let links = links(suite, place, &shell.root).collect();
     let page =
@@ -138,6 +142,9 @@ fn facts(suite: &OverviewSuite) -> Vec<Fact> {
     }
     if board.attempts > 1 {
         facts.push(Fact { label: "Attempts at an item, at most", text: Text::from(format::integer(u64::from(board.attempts))) });
+    }
+    if let Some(baseline) = &suite.baseline {
+        facts.push(Fact { label: "Compared to", text: Text::new(baseline) });
     }
     if let Some(version) = &board.suite_version {
         facts.push(Fact { label: "Version of the suite", text: Text::from(version.chars().take(16).collect::<String>()) });

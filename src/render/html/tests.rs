@@ -193,6 +193,7 @@ fn run_line(suite: &str, version: Option<&str>, arm: &Arm, number: u32) -> RunLi
         total: Some(500),
         interval: Interval::new(0.456, 0.544),
         cost_usd: (number != 2).then_some(1.25),
+        cost: Some(crate::views::Money { usd: 1.25, is_lower_bound: number == 2, coverage: crate::views::Coverage { known: 1, runs: 1 } }),
         tokens: Some(123_456.0),
         duration_seconds: Some(754.0),
         batch: Some("batch".to_owned()),
@@ -218,6 +219,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         },
         top: pairs.first().cloned(),
         tables: if arms.len() > 1 { vec![comparison(name, version, &arms[..arms.len().min(4)], hostile)] } else { Vec::new() },
+        baseline: (arms.len() == 12).then(|| hostile.to_owned()),
         pairs,
         runs: arms.iter().flat_map(|arm| (1..4).map(|number| run_line(name, version, arm, number))).collect(),
     }
@@ -233,6 +235,8 @@ fn made_up() -> Overview {
     Overview {
         context: SiteContext {
             title: "Agents <at> work".to_owned(),
+            base_url: Some("https://example.org/agents&more".to_owned()),
+            noindex: true,
             version: "0.1.0".to_owned(),
             data_digest: "5d41402abc4b2a76b9719d911017c592".to_owned(),
             newest: day(21),

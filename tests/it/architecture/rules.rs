@@ -243,6 +243,22 @@ pub const RULES: &[Rule] = &[
         except: &[],
     },
     Rule {
+        name: "4: events",
+        why: "what happened is said where files are read and written; other layers work on values and have nothing to tell",
+        place: Place::OutsideOf(&["warehouse", "import", "cli"]),
+        in_tests: false,
+        subjects: &[Under("tracing")],
+        except: &[],
+    },
+    Rule {
+        name: "4: listening",
+        why: "who hears the events is decided in `cli`",
+        place: Place::OutsideOf(CLI),
+        in_tests: false,
+        subjects: &[Under("tracing_subscriber"), Under("tracing::subscriber"), Under("tracing::dispatcher")],
+        except: &[],
+    },
+    Rule {
         name: "5: chance",
         why: "the same inputs give the same bytes; take a seed",
         place: Place::OutsideOf(&["results", "cli"]),

@@ -121,6 +121,10 @@ const VIOLATIONS: &[(&str, &str, &str)] = &[
     ("4: clock", "src/warehouse/a.rs", "use std::time::*; fn f() { x.unwrap_or_else(SystemTime::now) }"),
     ("4: clock", "src/warehouse/a.rs", "fn f() { file.modified().elapsed() }"),
     ("4: clock", "src/results/a.rs", "fn f() { uuid::Uuid::now_v7() }"),
+    ("4: events", "src/views/a.rs", "use tracing::info; fn f() { info!(\"x\") }"),
+    ("4: events", "src/render/a.rs", "fn f() { tracing::debug!(n = 1, \"x\") }"),
+    ("4: listening", "src/warehouse/a.rs", "use tracing_subscriber::prelude::*;"),
+    ("4: listening", "src/import/a.rs", "fn f() { tracing::subscriber::set_global_default(s) }"),
     ("5: chance", "src/stats/a.rs", "fn f() { rand::rng() }"),
     ("5: chance", "src/domain/a.rs", "use uuid::Uuid; fn f() { Uuid::new_v4() }"),
     ("5: hash order", "src/views/a.rs", "use std::collections::HashMap;"),
@@ -152,6 +156,7 @@ fn every_rule_has_a_violation_that_shows_it_can_fail() {
 
 #[test]
 fn the_same_names_are_fine_where_they_belong() {
+    keeps("src/warehouse/a.rs", "use tracing::{debug, info}; fn f() { info!(files = list.len(), \"listed\"); debug!(?x) }");
     keeps("src/warehouse/a.rs", "use polars::prelude::*; fn f() { col(\"suite\"); std::fs::write(p, b); }");
     keeps("src/results/a.rs", "use std::fs::{self, File}; fn f() { File::create(p); fs::rename(a, b); }");
     keeps("src/import/a.rs", "use crate::{document, domain::Run, results}; use std::fs::File; fn f() { File::open(p) }");

@@ -1,0 +1,79 @@
+//! What search engines are told: `robots.txt`, and the sitemap.
+
+use askama::Template;
+
+use crate::views::SiteContext;
+
+use super::SiteFile;
+use super::shell::Text;
+
+/// Addresses that one sitemap may hold; the protocol's limit.
+const MOST_ADDRESSES: usize = 50_000;
+
+#[derive(Template)]
+#[template(path = "sitemap.xml")]
+struct Sitemap {
+    addresses: Vec<Text>,
+}
+
+#[derive(Template)]
+#[template(path = "sitemap-index.xml")]
+struct SitemapIndex {
+    addresses: Vec<Text>,
+}
+
+/// Makes the files about the site's files, whose `paths` are given in order. Only pages stand in a sitemap.
+pub fn crawler_files<'a>(context: &SiteContext, paths: impl IntoIterator<Item = &'a str>) -> Vec<SiteFile> {
+    let mut files = Vec::new();
+    if context.noindex {
+        files.push(SiteFile { path: "robots.txt".to_owned(), bytes: b"User-agent: *\nDisallow: /\n".to_vec() });
+    }
+    if let Some(base) = &context.base_url {
+        files.extend(sitemaps(base, paths, MOST_ADDRESSES));
+    }
+    files
+}
+
+/// One sitemap, or several and the list of them.
+fn sitemaps<'a>(base: &str, paths: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<SiteFile> {
+    let pages: Vec<&str> = paths.into_iter().filter(|path| path.ends_with(super::PAGE_ENDING)).collect();
+    let addresses = |paths: &[&str]| paths.iter().map(|path| Text::from(format!("{base}/{path}"))).collect();
+    let main = "sitemap.xml".to_owned();
+    if pages.len() <= most {
+        return vec![SiteFile::page(main, &Sitemap { addresses: addresses(&pages) })];
+    }
+    let name = |number: usize| format!("sitemap-{number}.xml");
+    let parts = (1..).zip(pages.chunks(most)).map(|(number, part)| SiteFile::page(name(number), &Sitemap { addresses: addresses(part) }));
+    let mut files: Vec<SiteFile> = parts.collect();
+    let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    let index = SiteFile::page(main, &SitemapIndex { addresses: addresses(&names) });
+    files.push(index);
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(file: &SiteFile) -> &str {
+        std::str::from_utf8(&file.bytes).expect("text")
+    }
+
+    #[test]
+    fn addresses_are_escaped_and_only_pages_are_listed() {
+        let files = sitemaps("https://e.org/a&b", ["a/site.css", "data/x.json", "index.html"], 2);
+        assert_eq!(files.len(), 1);
+        assert_eq!(files[0].path, "sitemap.xml");
+        assert!(text(&files[0]).contains("<url><loc>https://e.org/a&#38;b/index.html</loc></url>"), "{}", text(&files[0]));
+        assert_eq!(text(&files[0]).matches("<loc>").count(), 1);
+    }
+
+    #[test]
+    fn more_than_one_may_hold_are_split() {
+        let files = sitemaps("https://e.org", ["1.html", "2.html", "3.html"], 2);
+        let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths, ["sitemap-1.xml", "sitemap-2.xml", "sitemap.xml"]);
+        assert!(text(&files[1]).contains("<loc>https://e.org/3.html</loc>"));
+        assert!(text(&files[2]).contains("<sitemap><loc>https://e.org/sitemap-2.xml</loc></sitemap>"));
+    }
+}
