@@ -25,8 +25,9 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     } else {
         selection::check(&warehouse, &filter)?;
     }
+    let policy = policy::configured(settings)?;
     let options = options(settings, &warehouse);
-    let overview = overview(&warehouse, &filter, &policy::configured(settings), &options, env!("CARGO_PKG_VERSION"), &warehouse.digest());
+    let overview = overview(&warehouse, &filter, &policy, &options, env!("CARGO_PKG_VERSION"), &warehouse.digest());
     let plan = Plan::new(&overview);
     info!(suites = overview.suites.len(), runs = overview.runs_by_name().len(), "overview made");
     let mut folder = SiteFolder::open(&arguments.out)?;

@@ -2,22 +2,28 @@
 
 use std::collections::BTreeMap;
 
+use crate::config::{EXCLUSIONS_FILE, load_exclusions};
 use crate::domain::visible;
 use crate::views::{Design, Policy};
 
 use super::arguments::{ClusterField, Judging, JudgingDesign};
 use super::failure::Failure;
-use super::settings::Settings;
+use super::settings::{Settings, shown};
 
 /// The configuration's policy.
-pub(super) fn configured(settings: &Settings) -> Policy {
+pub(super) fn configured(settings: &Settings) -> Result<Policy, Failure> {
+    let path = settings.config.folder.join(EXCLUSIONS_FILE);
+    let exclusions = load_exclusions(&path).map_err(|problems| {
+        let source = std::fs::read_to_string(&path).ok();
+        Failure::of_document(&shown(&path), &problems, source.as_deref())
+    })?;
     let designs = settings.config.designs.iter().map(|(suite, design)| (suite.clone(), of_config(*design))).collect();
-    Policy { metrics: settings.config.metrics.clone(), designs, ..Policy::default() }
+    Ok(Policy { metrics: settings.config.metrics.clone(), designs, exclusions, ..Policy::default() })
 }
 
 /// The configuration's policy under the options of a command.
 pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, Failure> {
-    let mut policy = configured(settings);
+    let mut policy = configured(settings)?;
     if let Some(alpha) = options.alpha {
         if !(alpha > 0.0 && alpha < 1.0) {
             return Err(Failure::new(format!("--alpha {alpha} is not a chance between 0 and 1")).with_hint("0.05 is one in twenty"));

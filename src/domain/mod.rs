@@ -1,5 +1,6 @@
 //! The vocabulary: plain data that every layer speaks. No I/O, no clock, no randomness.
 
+mod exclusion;
 mod filter;
 mod hex;
 mod item;
@@ -10,6 +11,7 @@ mod status;
 mod text;
 mod usage;
 
+pub use exclusion::Exclusion;
 pub use filter::{Aliases, Filter};
 pub use hex::hex;
 pub use item::{ItemKey, ItemKind, ItemOutcome};

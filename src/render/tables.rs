@@ -75,6 +75,7 @@ pub fn comparison(comparison: &Comparison) -> Table {
             format::integer(flips.neither),
         ));
     }
+    table.notes.extend(verdicts::exclusion_notes(comparison, &labels));
     if !comparison.not_measured.is_empty() {
         table.notes.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));
     }

@@ -306,3 +306,21 @@ fn group_sentence(metric: &Metric, evidence: &Evidence, names: &[String]) -> Str
     }
     format!("Leading group on {label}: {}{adjusted}", words::listed(&leading))
 }
+
+/// Says which items were taken out and what the headline would be with them.
+pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
+    let mut notes: Vec<String> = comparison
+        .excluded_items
+        .iter()
+        .map(|excluded| {
+            let outcomes = format!("{} outcome{}", format::integer(excluded.outcomes), if excluded.outcomes == 1 { "" } else { "s" });
+            format!("Excluded: {} ({outcomes}): {}.", excluded.item, excluded.reason)
+        })
+        .collect();
+    if let Some(row) = &comparison.with_excluded {
+        let cells: Vec<String> =
+            names.iter().zip(&row.cells).map(|(name, cell)| format!("{name} {}", words::cell(&row.metric, cell))).collect();
+        notes.push(format!("With what was excluded: {}. {}", cells.join(", "), sentences(row, names).join(" ")));
+    }
+    notes
+}

@@ -12,6 +12,7 @@ use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 use super::arm::{Arm, ArmRuns, SuiteGroup};
 use super::estimate::{Estimate, counts, pass_rate};
 use super::evidence::{self, Evidence, Policy};
+use super::exclusions::{ExcludedItem, without_excluded};
 use super::figures::{Figure, cost, duration, figure, tokens};
 use super::leaderboard::{group_matrix, newest_score, score_columns};
 use super::sample::{Items, Rates};
@@ -110,6 +111,12 @@ pub struct Comparison {
     /// Items on which the arms' outcomes can be laid side by side, and how they fell; two arms with outcomes only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flips: Option<Flips>,
+    /// Items that `exclusions.yaml` takes out of every figure of this table.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub excluded_items: Vec<ExcludedItem>,
+    /// The headline rate as it would be with them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with_excluded: Option<ComparisonRow>,
 }
 
 /// How two arms' outcomes fell on shared items. An arm passes an item when it passed more than half of its attempts at it.
@@ -124,8 +131,7 @@ pub struct Flips {
 
 /// Puts a group's arms side by side.
 pub fn compare(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Comparison {
-    let matrix = group_matrix(warehouse, group);
-    Compared::of(group, &matrix, policy).table
+    Compared::of(group, group_matrix(warehouse, group), policy).table
 }
 
 /// A table of all arms, from which tables of two can be taken.
@@ -136,7 +142,20 @@ pub(super) struct Compared {
 
 impl Compared {
     /// Puts a group's arms side by side, over the group's outcomes.
-    pub fn of(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, policy: &Policy) -> Self {
+    pub fn of(group: &SuiteGroup<'_>, matrix: OutcomeMatrix, policy: &Policy) -> Self {
+        let whole = if policy.exclusions.is_empty() { None } else { Some(matrix.clone()) };
+        let (matrix, excluded_items) = without_excluded(matrix, group, &policy.exclusions);
+        let with_excluded = whole.filter(|_| !excluded_items.is_empty()).and_then(|whole| {
+            let table = Self::of_matrix(group, &whole, policy).table;
+            table.rows.into_iter().find(|row| row.metric.name == "shared_tests")
+        });
+        let mut compared = Self::of_matrix(group, &matrix, policy);
+        compared.table.excluded_items = excluded_items;
+        compared.table.with_excluded = with_excluded;
+        compared
+    }
+
+    fn of_matrix(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, policy: &Policy) -> Self {
         let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(arm, matrix)).collect();
         let arms: Vec<ComparedArm> = group.arms.iter().map(compared_arm).collect();
         let mut table = Comparison {
@@ -147,6 +166,8 @@ impl Compared {
             not_measured: Vec::new(),
             confidence: super::estimate::CONFIDENCE,
             flips: flips_of(&rates),
+            excluded_items: Vec::new(),
+            with_excluded: None,
             arms,
         };
         for (metric, cells, evidence) in metric_rows(group, matrix, &rates, policy) {
@@ -167,6 +188,13 @@ impl Compared {
             suite_version: whole.suite_version.clone(),
             source: whole.source.clone(),
             confidence: whole.confidence,
+            excluded_items: whole.excluded_items.clone(),
+            with_excluded: whole.with_excluded.as_ref().map(|row| {
+                let cells = [one, other].map(|arm| row.cells[arm].clone()).to_vec();
+                let arms = [one, other].map(|arm| whole.arms[arm].clone());
+                let winner = winner(&row.metric, &cells, &arms);
+                ComparisonRow { metric: row.metric.clone(), winner, cells, evidence: row.evidence.between(one, other) }
+            }),
         };
         for row in &whole.rows {
             let cells = [one, other].map(|arm| row.cells[arm].clone()).to_vec();

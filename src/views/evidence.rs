@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Direction, ItemKind, Metric, MetricKind, MetricSettings, RunStatus, Unit};
+use crate::domain::{Direction, Exclusion, ItemKind, Metric, MetricKind, MetricSettings, RunStatus, Unit};
 use crate::stats::{
     self, Aim, Interval, MeanDifference, Pairs, Question, RankRange, Resampling, Side, Undefined, Verdict, clustered_mean, decide, fisher,
     holm, log_ratio_welch, mcnemar, newcombe, paired_t, permutation, sign_flip, summary, tango, welch,
@@ -27,13 +27,15 @@ pub struct Policy {
     pub metrics: BTreeMap<String, MetricSettings>,
     /// By suite: a design other than the one that follows from the kind of item. The empty name stands for every suite.
     pub designs: BTreeMap<String, Design>,
+    /// Items that are known to be broken.
+    pub exclusions: Vec<Exclusion>,
     /// Items of one cluster are not independent of each other. Off only where somebody knows better.
     pub use_clusters: bool,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { alpha: 0.05, metrics: BTreeMap::new(), designs: BTreeMap::new(), use_clusters: true }
+        Self { alpha: 0.05, metrics: BTreeMap::new(), designs: BTreeMap::new(), exclusions: Vec::new(), use_clusters: true }
     }
 }
 

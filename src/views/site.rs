@@ -105,7 +105,7 @@ pub fn overview(
         .map(|group| {
             let matrix = group_matrix(warehouse, group);
             let board = suite_board(warehouse, group, SortKey::PassRate);
-            let compared = Compared::of(group, &matrix, policy);
+            let compared = Compared::of(group, matrix.clone(), policy);
             let arm_of = |entry: usize| group.arms.iter().position(|arm| arm.arm == board.entries[entry].arm);
             let pair = |(left, right): (usize, usize)| Some(compared.pair(arm_of(left)?, arm_of(right)?));
             let arms: Vec<&Arm> = board.entries.iter().map(|entry| &entry.arm).collect();

@@ -61,6 +61,7 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
             notes.push(format!("{}: {}.", row.metric.label, methods.join("; ")));
         }
     }
+    notes.extend(verdicts::exclusion_notes(comparison, &labels(comparison)));
     if !comparison.not_measured.is_empty() {
         notes.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));
     }

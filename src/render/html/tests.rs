@@ -174,6 +174,8 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         rows,
         not_measured: vec!["Own Tests".to_owned(), hostile.to_owned()],
         confidence: 0.95,
+        excluded_items: Vec::new(),
+        with_excluded: None,
         flips: (arms.len() == 2).then_some(Flips { shared: 500, both_passed: 214, only_first: 46, only_second: 26, neither: 214 }),
     }
 }
