@@ -16,3 +16,4 @@ mod site;
 mod sql_export;
 mod store;
 mod support;
+mod textbook;
