@@ -17,3 +17,4 @@ mod site;
 mod sql_export;
 mod store;
 mod support;
+mod textbook;

@@ -3,11 +3,16 @@
 //! The vectors of `tests/fixtures/vectors` are the project's own. Another file of the same shape can be named by `EVALREPORT_ORACLE`; it
 //! may hold methods that are not built here, which are counted and not held against it.
 
+mod inference;
+mod input;
+mod planning;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use evalreport::stats::{self, Interval, Pairs, Question, Resampling, Undefined};
 use serde_json::{Map, Value, json};
+
+use self::input::Input;
 
 enum Outcome {
     Passed,
@@ -17,223 +22,13 @@ enum Outcome {
 
 /// Runs one case.
 fn run(case: &Value) -> Outcome {
-    let Some(got) = compute(case["method"].as_str().unwrap_or_default(), &Input(&case["input"])) else { return Outcome::NotBuilt };
+    let (method, input) = (case["method"].as_str().unwrap_or_default(), Input(&case["input"]));
+    let Some(got) = inference::compute(method, &input).or_else(|| planning::compute(method, &input)) else { return Outcome::NotBuilt };
     let tolerance = |key: &str| case["tolerance"][key].as_f64().unwrap_or(0.0);
     match differs(&got, &case["expected"], tolerance("abs"), tolerance("rel")) {
         None => Outcome::Passed,
         Some(text) => Outcome::Failed(format!("{} of {}: {text}", case["method"], case["input"])),
     }
-}
-
-/// What the library says, under the names of the vectors; nothing for a method that it does not have.
-fn compute(method: &str, input: &Input) -> Option<Value> {
-    let got = match method {
-        "wilson" | "clopper_pearson" => {
-            let (passed, total) = (input.count("k"), input.count("n"));
-            let interval = if method == "wilson" { stats::wilson } else { stats::clopper_pearson }(passed, total, input.confidence());
-            let share = (total > 0).then(|| passed as f64 / total as f64);
-            with_ends(interval, json!({ "p": share }))
-        }
-        "newcombe_diff" => {
-            let [k1, n1, k2, n2] = ["k1", "n1", "k2", "n2"].map(|key| input.count(key));
-            let difference = (n1 > 0 && n2 > 0).then(|| k1 as f64 / n1 as f64 - k2 as f64 / n2 as f64);
-            with_ends(stats::newcombe(k1, n1, k2, n2, input.confidence()), json!({ "diff": difference }))
-        }
-        "newcombe_paired_diff" | "tango_paired_diff" => {
-            let [both, only_a, only_b, neither] = ["n11", "n10", "n01", "n00"].map(|key| input.count(key));
-            let pairs = Pairs { both, only_a, only_b, neither };
-            let interval = if method == "tango_paired_diff" { stats::tango } else { stats::newcombe_paired }(pairs, input.confidence());
-            with_ends(interval, json!({ "diff": pairs.difference().ok() }))
-        }
-        "mean_t_interval" => {
-            let xs = input.values("xs");
-            with_ends(stats::mean_interval(&xs, input.confidence()), moments(&xs, ["mean", "sd", "se", "df"]))
-        }
-        "welch_t" => {
-            let (a, b) = (input.values("a"), input.values("b"));
-            let difference = stats::summary(&a).ok().zip(stats::summary(&b).ok()).map(|(a, b)| a.mean - b.mean);
-            let got = stats::welch(&a, &b, input.confidence());
-            let rest = json!({ "diff": got.map_or(difference, |got| Some(got.difference)), "se": got.map(|got| got.standard_error).ok(),
-                "df": got.map(|got| got.degrees).ok(), "t": got.map(|got| got.t).ok(), "p": got.map(|got| got.p).ok() });
-            with_ends(got.map(|got| got.interval), rest)
-        }
-        "paired_t" => {
-            let (a, b) = (input.values("a"), input.values("b"));
-            let differences: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
-            let got = stats::paired_t(&a, &b, input.confidence());
-            let mut rest = moments(&differences, ["mean_diff", "sd_diff", "se", "df"]);
-            if got == Err(Undefined::NoVariation) {
-                (rest["sd_diff"], rest["se"]) = (json!(0.0), json!(0.0));
-            }
-            (rest["t"], rest["p"]) = (json!(got.map(|got| got.t).ok()), json!(got.map(|got| got.p).ok()));
-            with_ends(got.map(|got| got.interval), rest)
-        }
-        "describe" => {
-            let xs = input.values("xs");
-            let summary = stats::summary(&xs).ok();
-            json!({ "n": xs.len(), "min": summary.map(|of| of.min), "max": summary.map(|of| of.max), "mean": summary.map(|of| of.mean),
-                "sd": summary.and_then(|of| of.sd), "median": stats::quantile(&xs, 0.5).ok(),
-                "geometric_mean": stats::geometric_mean(&xs).ok(), "mad": stats::median_absolute_deviation(&xs).ok() })
-        }
-        "quantile_type7" => {
-            let xs = input.values("xs");
-            json!({ "values": input.values("probs").into_iter().map(|level| stats::quantile(&xs, level).ok()).collect::<Vec<_>>() })
-        }
-        "median_ci_order_stat" => {
-            let xs = input.values("xs");
-            let got = stats::median_interval(&xs, input.confidence());
-            let median = got.map_or_else(|_| stats::quantile(&xs, 0.5).ok(), |got| Some(got.median));
-            with_ends(got.map(|got| got.interval), json!({ "median": median, "coverage": got.map(|got| got.coverage).ok() }))
-        }
-        "clustered_mean" => clustered(&input.values("values"), &input.codes("clusters"), input.confidence()),
-        "mcnemar" => {
-            let got = stats::mcnemar(input.count("b"), input.count("c"));
-            json!({ "p_exact": got.exact, "p_mid": got.mid })
-        }
-        "fisher_exact" => {
-            let [k1, n1, k2, n2] = ["k1", "n1", "k2", "n2"].map(|key| input.count(key));
-            json!({ "p": stats::fisher(k1, n1, k2, n2).ok() })
-        }
-        "sign_flip_exact" => permutation(stats::sign_flip(&input.values("d"), DRAWS)),
-        "permutation_two_sample_exact" => permutation(stats::permutation(&input.values("a"), &input.values("b"), DRAWS)),
-        "log_ratio_welch" | "log_ratio_paired" => {
-            let (a, b) = (input.values("a"), input.values("b"));
-            let ratio = if method == "log_ratio_welch" { stats::log_ratio_welch } else { stats::log_ratio_paired };
-            let got = ratio(&a, &b, input.confidence());
-            // Where one mean is undefined, so is the comparison; then neither is shown.
-            let means = stats::geometric_mean(&a).ok().zip(stats::geometric_mean(&b).ok());
-            let rest = json!({ "ratio": got.map(|got| got.ratio).ok(), "t": got.map(|got| got.log.t).ok(), "p": got.map(|got| got.log.p).ok(),
-                "df": got.map(|got| got.log.degrees).ok(), "gm_a": means.map(|(a, _)| a), "gm_b": means.map(|(_, b)| b) });
-            with_ends(got.map(|got| got.interval), rest)
-        }
-        "ratio_of_means_delta" | "ratio_of_means_paired" => {
-            let ratio = if method == "ratio_of_means_delta" { stats::ratio_of_means } else { stats::ratio_of_means_paired };
-            let got = ratio(&input.values("a"), &input.values("b"), input.confidence());
-            let rest = json!({ "ratio": got.map(|got| got.ratio).ok(), "se_log": got.map(|got| got.se_log).ok() });
-            with_ends(got.map(|got| got.interval), rest)
-        }
-        "relative_change" => json!({ "change": stats::relative_change(input.number("new"), input.number("base")).ok() }),
-        "hedges_g" => {
-            let (a, b) = (input.values("a"), input.values("b"));
-            let got = stats::hedges_g(&a, &b).ok();
-            // The customary approximation of the correction is not offered; it follows from d.
-            let degrees = a.len() as f64 + b.len() as f64 - 2.0;
-            let approximate = got.map(|got| got.cohens_d * (1.0 - 3.0 / (4.0 * degrees - 1.0)));
-            json!({ "cohen_d": got.map(|got| got.cohens_d), "j_exact": got.map(|got| got.correction), "g": got.map(|got| got.hedges_g),
-                "g_approx": approximate })
-        }
-        "cliffs_delta" => {
-            let got = stats::cliffs_delta(&input.values("a"), &input.values("b")).ok();
-            json!({ "delta": got.map(|got| got.delta), "p_superiority": got.map(|got| got.superiority) })
-        }
-        "holm" => json!({ "adjusted": stats::holm(&input.values("p")).ok() }),
-        "benjamini_hochberg" => json!({ "adjusted": stats::benjamini_hochberg(&input.values("p")).ok() }),
-        "t_quantile" => json!({ "t": stats::t_quantile(0.5 + input.confidence() / 2.0, input.number("df")).ok() }),
-        "t_two_sided_p" => json!({ "p": stats::t_two_sided(input.number("t"), input.number("df")).ok() }),
-        "normal_quantile" => json!({ "z": stats::normal_quantile(input.number("p")).ok() }),
-        "normal_two_sided_p" => json!({ "p": stats::normal_two_sided(input.number("z")) }),
-        "verdict" => json!({ "verdict": stats::decide(&input.question()) }),
-        _ => return None,
-    };
-    Some(got)
-}
-
-/// Tests that are asked for by these names are small enough to be exact; the draws would show as a wrong total.
-const DRAWS: Resampling = Resampling { seed: 1, draws: 1 };
-
-struct Input<'a>(&'a Value);
-
-impl Input<'_> {
-    fn number(&self, key: &str) -> f64 {
-        self.0[key].as_f64().unwrap_or_else(|| panic!("`{key}` is no number in {}", self.0))
-    }
-
-    fn count(&self, key: &str) -> u64 {
-        self.0[key].as_u64().unwrap_or_else(|| panic!("`{key}` is no count in {}", self.0))
-    }
-
-    fn confidence(&self) -> f64 {
-        self.number("conf")
-    }
-
-    fn values(&self, key: &str) -> Vec<f64> {
-        self.list(key).iter().map(|value| value.as_f64().unwrap_or_else(|| panic!("`{key}` holds {value}"))).collect()
-    }
-
-    /// Labels as numbers in the order of their first appearance.
-    fn codes(&self, key: &str) -> Vec<u32> {
-        let mut known = BTreeMap::new();
-        let labels = self.list(key).iter().map(ToString::to_string);
-        labels
-            .map(|label| {
-                let next = u32::try_from(known.len()).expect("fewer labels than numbers");
-                *known.entry(label).or_insert(next)
-            })
-            .collect()
-    }
-
-    fn list(&self, key: &str) -> &Vec<Value> {
-        self.0[key].as_array().unwrap_or_else(|| panic!("`{key}` is no list in {}", self.0))
-    }
-
-    fn question(&self) -> Question {
-        let optional = |key: &str| self.0[key].as_f64();
-        let flag = |key: &str| self.0[key].as_bool().unwrap_or(false);
-        Question {
-            comparable: flag("comparable"),
-            n_a: self.count("n_a"),
-            n_b: self.count("n_b"),
-            difference: optional("diff"),
-            interval: optional("lo").zip(optional("hi")).and_then(|(low, high)| Interval::new(low, high)),
-            p_adjusted: optional("p_adj"),
-            alpha: self.number("alpha"),
-            margin: optional("margin"),
-            higher_is_better: flag("higher_is_better"),
-            deterministic: flag("deterministic"),
-        }
-    }
-}
-
-fn with_ends(interval: Result<Interval, Undefined>, mut rest: Value) -> Value {
-    rest["lo"] = json!(interval.map(|interval| interval.low).ok());
-    rest["hi"] = json!(interval.map(|interval| interval.high).ok());
-    rest
-}
-
-/// The number of values, and their mean, deviation, error and degrees of freedom under the given names.
-fn moments(values: &[f64], [mean, sd, se, degrees]: [&str; 4]) -> Value {
-    let summary = stats::summary(values).ok();
-    let spread = summary.and_then(|summary| summary.sd);
-    let n = values.len() as f64;
-    json!({ "n": values.len(), mean: summary.map(|summary| summary.mean), sd: spread, se: spread.map(|sd| sd / n.sqrt()),
-        degrees: spread.map(|_| n - 1.0) })
-}
-
-fn clustered(values: &[f64], clusters: &[u32], confidence: f64) -> Value {
-    // Another estimator that such vectors name; it differs from CR0 by a term of the naive error.
-    let with_small_sample = |cr0: f64, naive: f64| (cr0 * cr0 + naive * naive / values.len() as f64).sqrt();
-    match stats::clustered_mean(values, clusters, confidence) {
-        Ok(got) => with_ends(
-            Ok(got.interval),
-            json!({ "n": got.n, "clusters": got.clusters, "mean": got.mean, "se_naive": got.se_naive, "se_cr0": got.se_cr0,
-                "se_cr1": got.se_cr1, "df": got.degrees, "design_effect": got.design_effect,
-                "se_miller": with_small_sample(got.se_cr0, got.se_naive) }),
-        ),
-        // One cluster: the library refuses. CR0 is zero then whatever the data, and is not a result of anything.
-        Err(reason) => {
-            let mut rest = moments(values, ["mean", "sd", "se_naive", "df"]);
-            let naive = rest["se_naive"].as_f64();
-            let one = (reason == Undefined::TooFew).then_some(0.0);
-            (rest["df"], rest["se_cr0"], rest["se_cr1"], rest["design_effect"]) = (Value::Null, json!(one), Value::Null, Value::Null);
-            (rest["clusters"], rest["se_miller"]) = (json!(1), json!(naive.map(|naive| with_small_sample(0.0, naive))));
-            with_ends(Err(reason), rest)
-        }
-    }
-}
-
-fn permutation(got: Result<stats::Permutation, Undefined>) -> Value {
-    let got = got.ok();
-    json!({ "p": got.map(|got| got.p), "count": got.map(|got| got.count), "total": got.map(|got| got.total) })
 }
 
 /// Where two values differ by more than the tolerance; an expected `null` wants no value. An expected object may be one `null` for all.
