@@ -134,15 +134,15 @@ pub fn runs() -> Table {
 /// Items of one cluster favour the same arm: how an arm fares on a cluster is its own luck. Clusters of two sizes take turns.
 pub fn clusters() -> Table {
     let mut table = Table::new(
-        "Items in clusters (CR1 with t(G − 1))",
+        "Items in clusters (arms swapped by cluster)",
         &[
             "true rate",
             "clusters",
             "items in each",
             "the rule, 2 arms",
             "the rule, 6 arms",
-            "arms swapped by cluster, 2 arms",
-            "arms swapped by cluster, 6 arms",
+            "CR1 with t(G − 1), 2 arms",
+            "CR1 with t(G − 1), 6 arms",
             "McNemar over items, 2 arms",
             "McNemar over items, 6 arms",
         ],
@@ -156,10 +156,10 @@ pub fn clusters() -> Table {
                         let pair = |a: &Vec<bool>, b: &Vec<bool>| compare(&differences(a, b), &codes);
                         families(&outcomes, |arms| rule::any_winner(&rule::all_pairs(arms, pair)))
                     };
-                    let ([two, six], [two_swapped, six_swapped]) = (by(rule::clusters), by(rule::swapped_clusters));
+                    let ([two, six], [two_by_t, six_by_t]) = (by(rule::clusters), by(rule::clusters_by_t));
                     let [two_items, six_items] =
                         families(&outcomes, |arms| rule::any_winner(&rule::all_pairs(arms, |a, b| rule::paired_items(a, b))));
-                    [two, six, two_swapped, six_swapped, two_items, six_items]
+                    [two, six, two_by_t, six_by_t, two_items, six_items]
                 });
                 let sizes = if sizes[0] == sizes[1] { sizes[0].to_string() } else { format!("{} or {}", sizes[0], sizes[1]) };
                 table.row(&[percent(rate), clusters.to_string(), sizes], &got);

@@ -91,7 +91,7 @@ pub fn amounts(one: &[f64], other: &[f64]) -> Pair {
     of_means(stats::log_ratio_welch(one, other, CONFIDENCE).expect("amounts above zero that vary").log)
 }
 
-pub fn clusters(differences: &[f64], codes: &[u32]) -> Pair {
+pub fn clusters_by_t(differences: &[f64], codes: &[u32]) -> Pair {
     match stats::clustered_mean(differences, codes, CONFIDENCE) {
         Ok(got) => {
             let p = stats::t_two_sided(got.mean / got.se_cr1, got.degrees).ok();
@@ -101,9 +101,9 @@ pub fn clusters(differences: &[f64], codes: &[u32]) -> Pair {
     }
 }
 
-/// The same with another test: arms that are equally good may be swapped in any cluster, whatever the clusters' sizes. The interval stays.
-pub fn swapped_clusters(differences: &[f64], codes: &[u32]) -> Pair {
-    let pair = clusters(differences, codes);
+/// Items in clusters: arms that are equally good may be swapped in any cluster, whatever the clusters' sizes.
+pub fn clusters(differences: &[f64], codes: &[u32]) -> Pair {
+    let pair = clusters_by_t(differences, codes);
     let mut sums = vec![0.0; codes.iter().max().map_or(0, |last| *last as usize + 1)];
     for (difference, code) in differences.iter().zip(codes) {
         sums[*code as usize] += difference;

@@ -270,7 +270,7 @@ fn test_name(test: Test) -> &'static str {
         Test::FisherExact => "Fisher's exact test",
         Test::PairedT => "paired t over item means",
         Test::SignFlip => "exact sign flips of item differences",
-        Test::ClusteredT => "cluster-robust t (CR1, G − 1 degrees of freedom)",
+        Test::ClusterSignFlip => "arms swapped in whole clusters, cluster-robust interval (CR1, t with G − 1 degrees of freedom)",
         Test::Welch => "Welch's t over runs",
         Test::WelchOnLogs => "Welch's t on logarithms over runs",
         Test::Permutation => "permutation of runs",

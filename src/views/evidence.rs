@@ -100,7 +100,8 @@ pub enum Test {
     FisherExact,
     PairedT,
     SignFlip,
-    ClusteredT,
+    /// Signs of whole clusters' sums flipped.
+    ClusterSignFlip,
     Welch,
     WelchOnLogs,
     Permutation,
@@ -665,12 +666,14 @@ fn over_clusters(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding
         reason: (clusters < MIN_ITEMS).then_some(Reason::FewClusters),
         ..Finding::default()
     };
+    // Equally good arms may be swapped in any cluster, whatever the clusters' sizes; t(G − 1) names false winners where sizes differ.
+    let sums = sums_by_cluster(&differences, codes);
+    let resampling = Resampling { seed: seed(&sums), draws: DRAWS };
+    (finding.test, finding.p) = (Some(Test::ClusterSignFlip), sign_flip(&sums, resampling).ok().map(|test| test.p));
     match clustered_mean(&differences, codes, policy.confidence()) {
         Ok(mean) => {
             let interval = Some(mean.interval.clipped(-1.0, 1.0));
             finding.difference = Some(Difference { value: mean.mean, scale: Scale::Share, interval });
-            finding.test = Some(Test::ClusteredT);
-            finding.p = stats::t_two_sided(mean.mean / mean.se_cr1, clusters as f64 - 1.0).ok();
             // The spread that so many independent clusters would have for this standard error.
             let sd = mean.se_cr1 * (clusters as f64).sqrt();
             finding.detectable = stats::mde_paired(sd, clusters as u64, policy.aim()).ok().map(|share| share.min(1.0));
@@ -680,14 +683,19 @@ fn over_clusters(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding
         Err(reason) => {
             let value = summary(&differences).ok().map(|summary| summary.mean);
             finding.difference = value.map(|value| Difference { value, scale: Scale::Share, interval: None });
-            finding.is_enough = false;
-            if reason == Undefined::NoVariation {
-                finding.reason = Some(Reason::NoVariation);
-            }
+            finding.is_enough &= reason == Undefined::NoVariation;
         }
     }
     shared.guard(&mut finding);
     finding
+}
+
+fn sums_by_cluster(differences: &[f64], codes: &[u32]) -> Vec<f64> {
+    let mut sums = BTreeMap::<u32, f64>::new();
+    for (difference, code) in differences.iter().zip(codes) {
+        *sums.entry(*code).or_default() += difference;
+    }
+    sums.into_values().collect()
 }
 
 /// Totals of independent items, without pairing: the user says that they are items of their own.

@@ -7,6 +7,7 @@ mod cache;
 mod cli;
 mod compare;
 mod doctor;
+mod evidence;
 mod import;
 mod leaderboard;
 mod log;

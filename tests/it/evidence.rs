@@ -1,0 +1,291 @@
+//! Whether a difference is evidence: the verdict of each design on real stores.
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, question, result, test};
+
+/// The pair of a metric's row.
+#[track_caller]
+fn pair<'a>(answer: &'a Value, metric: &str) -> &'a Value {
+    &row(answer, metric)["evidence"]["pairs"][0]
+}
+
+#[track_caller]
+fn row<'a>(answer: &'a Value, metric: &str) -> &'a Value {
+    let rows = answer["comparisons"][0]["rows"].as_array().expect("rows");
+    rows.iter().find(|row| row["metric"]["name"] == metric).expect("the metric has a row")
+}
+
+#[track_caller]
+fn near(value: &Value, expected: f64) {
+    let got = value.as_f64().unwrap_or_else(|| panic!("{value} is no number"));
+    assert!((got - expected).abs() < 5e-4, "{got}, expected {expected}");
+}
+
+/// One run of each arm over the same questions; the text has a letter per question: `+` passed, `-` failed, `!` outage, ` ` not asked.
+fn questions(arms: &[(&str, &str)]) -> Project {
+    let project = Project::new();
+    for (arm, outcomes) in arms {
+        add_questions(&project, &format!("run-{arm}"), arm, outcomes);
+    }
+    project
+}
+
+fn add_questions(project: &Project, run: &str, arm: &str, outcomes: &str) {
+    let status = |letter| match letter {
+        '+' => Some("pass"),
+        '-' => Some("fail"),
+        '!' => Some("infra"),
+        _ => None,
+    };
+    let items: Vec<Value> =
+        outcomes.chars().enumerate().filter_map(|(number, letter)| Some(question(&format!("q{number:03}"), 1, status(letter)?))).collect();
+    project.result(&result(run, "s", arm, json!({"batch_id": format!("batch-{arm}")}))).items(run, &items);
+}
+
+fn compare(project: &Project, more: &[&str]) -> Value {
+    project.run(["compare", "s", "--format", "json"].into_iter().chain(more.iter().copied())).json()
+}
+
+/// 18 and 6 of 25 discordant questions: exact McNemar p by hand from the binomial table, Tango's interval from the score equation.
+#[test]
+fn questions_are_paired() {
+    let (a, b) = (
+        "+".repeat(20) + &"+".repeat(12) + &"-".repeat(2) + &"-".repeat(6),
+        "+".repeat(20) + &"-".repeat(12) + &"+".repeat(2) + &"-".repeat(6),
+    );
+    let project = questions(&[("a", &a), ("b", &b)]);
+    let answer = compare(&project, &[]);
+    let pair = pair(&answer, "shared_tests");
+    assert_eq!((&pair["verdict"], &pair["design"], &pair["test"]), (&json!("a_wins"), &json!("items"), &json!("mcnemar_exact")), "{pair}");
+    near(&pair["difference"]["value"], 0.25);
+    // 2 × (C(14,0) + C(14,1) + C(14,2)) / 2^14.
+    near(&pair["p"], 2.0 * 106.0 / 16384.0);
+    assert_eq!(pair["p"], pair["p_adjusted"], "one pair is a family of its own");
+    assert_eq!(pair["record"], json!({"won": 12, "lost": 2, "same": 26}));
+    assert_eq!(pair["sizes"]["pairs"], 40);
+    let interval = &pair["difference"]["interval"];
+    assert!(interval["low"].as_f64() > Some(0.0) && interval["high"].as_f64() < Some(0.45), "{interval}");
+    let table = project.run(["compare", "s"]);
+    let text = table.answer().replace('\n', " ");
+    for part in ["a wins, p = .013", "a passes 25.0 pp more questions than b", "paired on 40 questions, 12 won and 2 lost", ": a wins."] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn too_little_says_what_it_could_have_shown() {
+    let project = questions(&[("a", &("+".repeat(30) + "++++-" + &"-".repeat(15))), ("b", &("+".repeat(30) + "----+" + &"-".repeat(15)))]);
+    let answer = compare(&project, &[]);
+    let pair = pair(&answer, "shared_tests");
+    assert_eq!(pair["verdict"], "not_enough_evidence");
+    near(&pair["p"], 0.375);
+    // (1.95996 + 0.84162) × sd / √50 with 4 times +1, once −1 and 45 times 0.
+    let sd = ((5.0 - 50.0 * 0.06 * 0.06) / 49.0_f64).sqrt();
+    near(&pair["detectable"], 2.801_58 * sd / 50f64.sqrt());
+    assert_eq!(pair["needed"]["of"], "items");
+    let needed = pair["needed"]["n"].as_f64().expect("a number");
+    assert!((needed - (2.801_58 * sd / 0.06).powi(2).ceil()).abs() < 1.0, "{needed}");
+}
+
+#[test]
+fn five_questions_are_too_few_and_equal_ones_tie() {
+    let project = questions(&[("a", "+++++"), ("b", "-----")]);
+    let answer = compare(&project, &[]);
+    assert_eq!(
+        (&pair(&answer, "shared_tests")["verdict"], &pair(&answer, "shared_tests")["reason"]),
+        (&json!("not_enough_evidence"), &json!("few_items"))
+    );
+    let project = questions(&[("a", "+-+-+-+-"), ("b", "-+-+-+-+")]);
+    assert_eq!(pair(&compare(&project, &[]), "shared_tests")["verdict"], "tie");
+}
+
+#[test]
+fn only_shared_questions_count_and_none_shared_are_not_comparable() {
+    let project = questions(&[("a", "+++++++---  "), ("b", "  -------+++")]);
+    let answer = compare(&project, &[]);
+    let found = pair(&answer, "shared_tests");
+    assert_eq!(
+        (found["sizes"]["first"].as_u64(), found["sizes"]["second"].as_u64(), found["sizes"]["pairs"].as_u64()),
+        (Some(10), Some(10), Some(8))
+    );
+    let project = questions(&[("a", "++++++++        "), ("b", "        --------")]);
+    let answer = compare(&project, &[]);
+    let found = pair(&answer, "shared_tests");
+    assert_eq!((&found["verdict"], &found["reason"]), (&json!("not_comparable"), &json!("disjoint_items")));
+}
+
+/// Ten of thirty answers of `b` are lost to an outage: they could turn a lead of 20 questions.
+#[test]
+fn missing_outcomes_that_could_turn_it_round_forbid_a_winner() {
+    let a = "+".repeat(8) + &"-".repeat(12) + &"-".repeat(10);
+    let b = "-".repeat(8) + &"-".repeat(12) + &"!".repeat(10);
+    let project = questions(&[("a", &a), ("b", &b)]);
+    let answer = compare(&project, &[]);
+    let found = pair(&answer, "shared_tests");
+    assert!(found["p"].as_f64() < Some(0.05), "{found}");
+    assert_eq!((&found["verdict"], &found["reason"]), (&json!("not_enough_evidence"), &json!("missing_outcomes")));
+    near(&found["bounds"]["low"], -2.0 / 30.0);
+    near(&found["bounds"]["high"], 8.0 / 30.0);
+}
+
+/// Twelve questions in six clusters of two: the twin of every question adds nothing.
+#[test]
+fn clusters_are_the_units_unless_told_otherwise() {
+    let project = Project::new();
+    for (run, arm, passes) in [("run-a", "a", true), ("run-b", "b", false)] {
+        let items: Vec<Value> = (0..12)
+            .map(|number| {
+                let mut item = question(&format!("q{number:02}"), 1, if passes { "pass" } else { "fail" });
+                item["cluster"] = json!(format!("passage-{}", number / 2));
+                item
+            })
+            .collect();
+        project.result(&result(run, "s", arm, json!({}))).items(run, &items);
+    }
+    let clustered = compare(&project, &[]);
+    let found = pair(&clustered, "shared_tests");
+    assert_eq!((&found["design"], found["sizes"]["clusters"].as_u64()), (&json!("clusters"), Some(6)));
+    // All six clusters favour one arm: 2 / 2^6.
+    near(&found["p"], 0.03125);
+    let plain = compare(&project, &["--cluster", "none"]);
+    let found = pair(&plain, "shared_tests");
+    assert_eq!(found["design"], "items");
+    near(&found["p"], 2.0 / 4096.0);
+}
+
+/// Three runs a side with equal outcomes: a stated fact, not a p-value.
+#[test]
+fn runs_that_never_vary_are_deterministic() {
+    let project = Project::new();
+    for (arm, passed) in [("a", 9), ("b", 4)] {
+        for number in 1..=3 {
+            let id = format!("run-{arm}{number}");
+            let items: Vec<Value> = (0..10).map(|item| test(&format!("t{item}"), if item < passed { "pass" } else { "fail" })).collect();
+            project.result(&result(&id, "s", arm, json!({"batch_id": arm}))).items(&id, &items);
+        }
+    }
+    let answer = compare(&project, &[]);
+    let found = pair(&answer, "shared_tests");
+    assert_eq!((&found["verdict"], &found["design"]), (&json!("deterministic_difference"), &json!("runs")));
+    near(&found["difference"]["value"], 0.5);
+    assert!(found["difference"].get("interval").is_none());
+}
+
+fn runs(arms: &[(&str, &[f64])], field: &str) -> Project {
+    let project = Project::new();
+    for (arm, values) in arms {
+        for (number, value) in values.iter().enumerate() {
+            let mut fields = json!({"batch_id": arm});
+            fields[field] = json!(value);
+            project.result(&result(&format!("run-{arm}{number}"), "s", arm, fields));
+        }
+    }
+    project
+}
+
+/// Twice as much every time: as the logarithms vary alike, Welch has 6 degrees of freedom.
+#[test]
+fn amounts_are_ratios() {
+    let project = runs(&[("a", &[1.0, 1.1, 0.9, 1.05]), ("b", &[2.0, 2.2, 1.8, 2.1])], "cost_usd");
+    let answer = compare(&project, &[]);
+    let found = pair(&answer, "cost_usd");
+    assert_eq!(
+        (&found["verdict"], &found["test"], &found["difference"]["scale"]),
+        (&json!("a_wins"), &json!("welch_on_logs"), &json!("ratio"))
+    );
+    near(&found["difference"]["value"], 0.5);
+    let interval = &found["difference"]["interval"];
+    assert!(interval["low"].as_f64() > Some(0.4) && interval["high"].as_f64() < Some(0.6), "{interval}");
+    let wide = compare(&project, &["--margin", "cost_usd=200%"]);
+    assert_eq!(pair(&wide, "cost_usd")["verdict"], "equivalent", "different, but by less than was said to matter");
+}
+
+#[test]
+fn two_runs_a_side_and_a_cost_of_zero() {
+    let project = runs(&[("a", &[1.0, 1.1]), ("b", &[200.0, 220.0])], "cost_usd");
+    let found = compare(&project, &[]);
+    assert_eq!(
+        (&pair(&found, "cost_usd")["verdict"], &pair(&found, "cost_usd")["reason"]),
+        (&json!("not_enough_evidence"), &json!("few_runs"))
+    );
+    let project = runs(&[("a", &[0.0, 0.0, 0.0]), ("b", &[0.2, 0.3, 0.4])], "cost_usd");
+    let found = compare(&project, &[]);
+    assert_eq!(pair(&found, "cost_usd")["difference"]["scale"], "unit", "nothing can be a multiple of zero");
+}
+
+#[test]
+fn a_time_out_is_no_duration() {
+    let project = runs(&[("a", &[10.0, 11.0, 12.0]), ("b", &[100.0, 110.0, 120.0])], "duration_seconds");
+    project.result(&result("run-a9", "s", "a", json!({"batch_id": "a", "duration_seconds": 900.0, "status": "limit"})));
+    let found = compare(&project, &[]);
+    assert_eq!(
+        (&pair(&found, "duration_seconds")["verdict"], &pair(&found, "duration_seconds")["reason"]),
+        (&json!("not_enough_evidence"), &json!("censored"))
+    );
+}
+
+/// With three arms, p = .03125 of one pair is no evidence: three were looked at.
+#[test]
+fn the_family_is_adjusted() {
+    let project = questions(&[("a", "++++++----"), ("b", "----------"), ("c", "+-+-+-----")]);
+    let two = compare(&project, &["--approach", "a,b"]);
+    assert_eq!(pair(&two, "shared_tests")["verdict"], "a_wins");
+    let three = compare(&project, &[]);
+    let evidence = &row(&three, "shared_tests")["evidence"];
+    assert_eq!(evidence["pairs"].as_array().map(Vec::len), Some(3));
+    near(&evidence["pairs"][0]["p"], 0.03125);
+    near(&evidence["pairs"][0]["p_adjusted"], 0.09375);
+    assert_eq!((&evidence["pairs"][0]["verdict"], &evidence["leading"]), (&json!("not_enough_evidence"), &json!([0, 1, 2])));
+    assert_eq!(evidence["ranks"][0], json!({"best": 1, "worst": 3}));
+}
+
+#[test]
+fn a_winner_over_all_leads_alone() {
+    let project = questions(&[("a", &"+".repeat(20)), ("b", &"-".repeat(20)), ("c", &("-".repeat(15) + "+++++"))]);
+    let answer = compare(&project, &[]);
+    let evidence = &row(&answer, "shared_tests")["evidence"];
+    assert_eq!((&evidence["winner"], &evidence["leading"]), (&json!(0), &json!([0])));
+    assert_eq!(evidence["ranks"], json!([{"best": 1, "worst": 1}, {"best": 2, "worst": 3}, {"best": 2, "worst": 3}]));
+    assert_eq!(evidence["letters"], json!(["a", "b", "b"]));
+    assert!(project.run(["compare", "s"]).answer().replace('\n', " ").contains("a beats every other arm on questions"));
+}
+
+#[test]
+fn options_of_the_policy() {
+    let project = questions(&[("a", "++++++--"), ("b", "--------")]);
+    assert_eq!(pair(&compare(&project, &["--alpha", "0.01"]), "shared_tests")["verdict"], "not_enough_evidence");
+    for (option, value) in [("--alpha", "1.5"), ("--margin", "cost_usd"), ("--margin", "cost_usd=-1"), ("--margin", "=2pp")] {
+        let refused = project.run(["compare", "s", option, value]);
+        assert!(refused.refusal().contains(option), "{}", refused.stderr);
+    }
+    // A suite with counts only, whose items are independent.
+    let project = Project::with(&[
+        result("run-a", "s", "a", json!({"shared_tests_passed": 90, "shared_tests_total": 100})),
+        result("run-b", "s", "b", json!({"shared_tests_passed": 60, "shared_tests_total": 100})),
+    ]);
+    assert_eq!(pair(&compare(&project, &[]), "shared_tests")["verdict"], "not_enough_evidence");
+    assert_eq!(pair(&compare(&project, &["--design", "items"]), "shared_tests")["verdict"], "a_wins");
+    project.file("evalreport.yaml", "version: 1\ndesigns: {s: items}\n");
+    assert_eq!(pair(&compare(&project, &[]), "shared_tests")["verdict"], "a_wins");
+}
+
+#[test]
+fn excluded_items_are_out_and_shown_both_ways() {
+    let project = questions(&[("a", "++++++++-+"), ("b", "++++++++++")]);
+    project.file("exclusions.yaml", "version: 1\nexclusions:\n  - {item: q008, suite: s, reason: 'its key is wrong'}\n");
+    let answer = compare(&project, &[]);
+    assert_eq!(answer["comparisons"][0]["excluded_items"], json!([{"item": "q008", "reason": "its key is wrong", "outcomes": 2}]));
+    let cells = row(&answer, "shared_tests")["cells"].as_array().expect("cells");
+    assert_eq!((cells[0]["passed"].as_u64(), cells[0]["total"].as_u64()), (Some(9), Some(9)));
+    assert_eq!(cells[0]["estimate"]["missing"], 0, "nobody asked for it");
+    assert_eq!(answer["comparisons"][0]["with_excluded"]["cells"][0]["total"], 10);
+    let text = project.run(["compare", "s"]).answer().replace('\n', " ");
+    assert!(
+        text.contains("Excluded: q008 (2 outcomes): its key is wrong.") && text.contains("With what was excluded: a 9/10 (90%)"),
+        "{text}"
+    );
+    project.file("exclusions.yaml", "exclusions:\n  - {item: q008}\n");
+    let refused = project.run(["compare", "s"]);
+    assert!(refused.refusal().contains("exclusions[0].reason") && refused.stderr.contains("`version` is missing"), "{}", refused.stderr);
+}
