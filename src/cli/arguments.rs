@@ -195,6 +195,9 @@ pub(super) struct Compare {
     /// Pool every batch of an arm instead of taking its newest
     #[arg(long)]
     pub all_batches: bool,
+    /// List the items that only one of two arms passed
+    #[arg(long)]
+    pub flips: bool,
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]

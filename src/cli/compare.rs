@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::domain::Filter;
 use crate::render::json::CompareAnswer;
 use crate::render::tables;
-use crate::views::{Comparison, Grouping, compare, retracted, suite_groups};
+use crate::views::{Comparison, Grouping, compare, compare_with_flips, retracted, suite_groups};
 use crate::warehouse::{Options, Warehouse};
 
 use super::arguments::Compare;
@@ -37,10 +37,14 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     };
     let groups = suite_groups(&warehouse, &filter, grouping);
     let is_asked = !arguments.what.is_empty() || !arguments.selection.suite.is_empty() || !arguments.files.is_empty();
+    let one = if arguments.flips { compare_with_flips } else { compare };
     let comparisons: Vec<Comparison> =
-        groups.iter().filter(|group| is_asked || group.arms.len() > 1).map(|group| compare(&warehouse, group, &policy)).collect();
+        groups.iter().filter(|group| is_asked || group.arms.len() > 1).map(|group| one(&warehouse, group, &policy)).collect();
     if comparisons.is_empty() {
         return Err(Failure::new("no suite has two arms to compare").with_hint("`evalreport list` shows what each suite has"));
+    }
+    if arguments.flips && comparisons.iter().all(|comparison| comparison.arms.len() != 2) {
+        return Err(Failure::new("--flips needs two arms").with_hint("choose them with --approach and --model"));
     }
     let retracted = retracted(&warehouse, &filter);
     let mut tables: Vec<_> = comparisons.iter().map(tables::comparison).collect();

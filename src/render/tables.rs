@@ -74,6 +74,11 @@ pub fn comparison(comparison: &Comparison) -> Table {
             format::integer(flips.only_second),
             format::integer(flips.neither),
         ));
+        for (label, items) in flips.items.iter().flat_map(|items| [(&labels[0], &items.only_first), (&labels[1], &items.only_second)]) {
+            if !items.is_empty() {
+                table.notes.push(format!("Only {label}: {}.", items.join(", ")));
+            }
+        }
     }
     table.notes.extend(verdicts::exclusion_notes(comparison, &labels));
     if !comparison.not_measured.is_empty() {

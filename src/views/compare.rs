@@ -127,11 +127,31 @@ pub struct Flips {
     pub only_first: u64,
     pub only_second: u64,
     pub neither: u64,
+    /// The items by name, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<FlippedItems>,
+}
+
+/// Items that one arm passed and the other did not, sorted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FlippedItems {
+    pub only_first: Vec<String>,
+    pub only_second: Vec<String>,
 }
 
 /// Puts a group's arms side by side.
 pub fn compare(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Comparison {
     Compared::of(group, group_matrix(warehouse, group), policy).table
+}
+
+/// The same with the names of the items on which two arms differ; a table of more arms has none.
+pub fn compare_with_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Comparison {
+    let (matrix, _) = without_excluded(group_matrix(warehouse, group), group, &policy.exclusions);
+    let mut compared = Compared::of(group, group_matrix(warehouse, group), policy);
+    if let ([first, second], Some(flips)) = (compared.rates.as_slice(), &mut compared.table.flips) {
+        flips.items = flipped_items(first, second, &matrix);
+    }
+    compared.table
 }
 
 /// A table of all arms, from which tables of two can be taken.
@@ -369,7 +389,7 @@ impl Cell {
 
 fn flips(first: &Rates, second: &Rates) -> Option<Flips> {
     let (Rates::Outcomes(first), Rates::Outcomes(second)) = (first, second) else { return None };
-    let mut flips = Flips { shared: 0, both_passed: 0, only_first: 0, only_second: 0, neither: 0 };
+    let mut flips = Flips { shared: 0, both_passed: 0, only_first: 0, only_second: 0, neither: 0, items: None };
     for item in 0..first.cells.len() {
         let Some(passed) = first.majority(item).zip(second.majority(item)) else { continue };
         flips.shared += 1;
@@ -381,4 +401,17 @@ fn flips(first: &Rates, second: &Rates) -> Option<Flips> {
         }
     }
     (flips.shared > 0).then_some(flips)
+}
+
+fn flipped_items(first: &Rates, second: &Rates, matrix: &OutcomeMatrix) -> Option<FlippedItems> {
+    let (Rates::Outcomes(first), Rates::Outcomes(second)) = (first, second) else { return None };
+    let mut items = FlippedItems { only_first: Vec::new(), only_second: Vec::new() };
+    for (number, item) in matrix.items.iter().enumerate() {
+        match first.majority(number).zip(second.majority(number)) {
+            Some((true, false)) => items.only_first.push(item.key.item.clone()),
+            Some((false, true)) => items.only_second.push(item.key.item.clone()),
+            Some((true, true) | (false, false)) | None => {}
+        }
+    }
+    Some(items)
 }

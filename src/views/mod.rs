@@ -15,7 +15,9 @@ mod sample;
 mod site;
 
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
-pub use compare::{Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Flips, Winner, compare};
+pub use compare::{
+    Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, FlippedItems, Flips, Winner, compare, compare_with_flips,
+};
 pub use estimate::{Estimate, Method};
 pub use evidence::{Design, Difference, Evidence, MIN_ITEMS, MIN_RUNS, Needed, PairEvidence, Policy, Reason, Record, Scale, Sizes, Test};
 pub use exclusions::ExcludedItem;

@@ -289,3 +289,13 @@ fn excluded_items_are_out_and_shown_both_ways() {
     let refused = project.run(["compare", "s"]);
     assert!(refused.refusal().contains("exclusions[0].reason") && refused.stderr.contains("`version` is missing"), "{}", refused.stderr);
 }
+
+#[test]
+fn flips_by_name() {
+    let project = questions(&[("a", "+++-"), ("b", "-+-+"), ("c", "----")]);
+    let answer = compare(&project, &["--flips", "--approach", "a,b"]);
+    assert_eq!(answer["comparisons"][0]["flips"]["items"], json!({"only_first": ["q000", "q002"], "only_second": ["q003"]}));
+    let text = project.run(["compare", "s", "--flips", "--approach", "a,b"]);
+    assert!(text.answer().contains("Only a: q000, q002.") && text.answer().contains("Only b: q003."), "{}", text.stdout);
+    assert!(project.run(["compare", "s", "--flips"]).refusal().contains("--flips needs two arms"));
+}

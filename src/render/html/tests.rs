@@ -176,7 +176,14 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         confidence: 0.95,
         excluded_items: Vec::new(),
         with_excluded: None,
-        flips: (arms.len() == 2).then_some(Flips { shared: 500, both_passed: 214, only_first: 46, only_second: 26, neither: 214 }),
+        flips: (arms.len() == 2).then_some(Flips {
+            shared: 500,
+            both_passed: 214,
+            only_first: 46,
+            only_second: 26,
+            neither: 214,
+            items: None,
+        }),
     }
 }
 
