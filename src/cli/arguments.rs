@@ -75,6 +75,8 @@ pub(super) enum Command {
     Compare(Compare),
     /// Order approaches by how they do on each suite
     Leaderboard(Leaderboard),
+    /// Follow a suite over the nights: changes of level, who is better, flaky items
+    History(History),
     /// Write the static site
     Build(Build),
     /// Bring other tools' results into the store
@@ -99,6 +101,7 @@ impl Command {
             Self::Show(_) => "show",
             Self::Compare(_) => "compare",
             Self::Leaderboard(_) => "leaderboard",
+            Self::History(_) => "history",
             Self::Build(_) => "build",
             Self::Import(_) => "import",
             Self::Retract(_) => "retract",
@@ -215,6 +218,20 @@ pub(super) struct Leaderboard {
     /// One board over all suites: the mean of suite rates (macro), or all outcomes together (micro)
     #[arg(long, value_enum, value_name = "MEAN")]
     pub overall: Option<Mean>,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+#[derive(Args)]
+pub(super) struct History {
+    /// Suites [default: all]
+    #[arg(value_name = "SUITE")]
+    pub suites: Vec<String>,
+    /// Newest nights of each arm to show
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    pub nights: usize,
+    #[command(flatten)]
+    pub judging: Judging,
     #[command(flatten)]
     pub selection: Selection,
 }

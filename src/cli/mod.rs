@@ -7,6 +7,7 @@ mod completions;
 mod doctor;
 mod export;
 mod failure;
+mod history;
 mod import;
 mod leaderboard;
 mod list;
@@ -84,6 +85,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         Command::Retract(retract) => retract::run(&settings, &retract),
         Command::Compare(compare) => compare::run(&settings, &compare),
         Command::Leaderboard(leaderboard) => leaderboard::run(&settings, &leaderboard),
+        Command::History(history) => history::run(&settings, &history),
         Command::Build(build) => build::run(&settings, &build),
         Command::Sql(sql) => sql::run(&settings, &sql),
         Command::Export(export) => export::run(&settings, &export),

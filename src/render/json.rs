@@ -4,7 +4,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
-use crate::views::{Board, Comparison, Overall, RunLine, RunPage, SuiteLine};
+use crate::views::{Board, Comparison, History, Overall, RunLine, RunPage, SuiteLine};
 
 /// The answer of a command with the name and version of its shape.
 #[derive(Serialize, JsonSchema)]
@@ -30,6 +30,14 @@ pub struct LeaderboardAnswer {
     pub board: Board,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overall: Option<Overall>,
+}
+
+/// What `history` answers.
+#[derive(Serialize, JsonSchema)]
+pub struct HistoryAnswer {
+    pub histories: Vec<History>,
+    /// Selected runs that tombstones hide.
+    pub retracted: u64,
 }
 
 /// What `list` answers.
@@ -65,6 +73,7 @@ pub fn document<T: Serialize>(command: &str, answer: T) -> String {
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         ("compare", schema::<CompareAnswer>()),
+        ("history", schema::<HistoryAnswer>()),
         ("leaderboard", schema::<LeaderboardAnswer>()),
         ("list", schema::<ListAnswer>()),
         ("show", schema::<ShowAnswer>()),

@@ -5,6 +5,7 @@ pub mod format;
 pub mod html;
 pub mod json;
 pub mod markdown;
+pub mod nights;
 pub mod table;
 pub mod tables;
 pub mod terminal;

@@ -9,6 +9,7 @@ mod estimate;
 mod evidence;
 mod exclusions;
 mod figures;
+mod history;
 mod leaderboard;
 mod run;
 mod sample;
@@ -22,6 +23,9 @@ pub use estimate::{Estimate, Method};
 pub use evidence::{Design, Difference, Evidence, MIN_ITEMS, MIN_RUNS, Needed, PairEvidence, Policy, Reason, Record, Scale, Sizes, Test};
 pub use exclusions::ExcludedItem;
 pub use figures::{Coverage, Figure, Money, Spread};
+pub use history::{
+    ArmHistory, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
+};
 pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use run::{ItemPage, ItemRow, RunLine, RunPage, ScoreLineView, StatedLine, SuiteLine, items_of, run_line, run_page, suite_lines};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};

@@ -8,6 +8,7 @@ mod cli;
 mod compare;
 mod doctor;
 mod evidence;
+mod history;
 mod import;
 mod leaderboard;
 mod log;

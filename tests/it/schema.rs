@@ -16,7 +16,7 @@ fn committed(command: &str) -> PathBuf {
 fn committed_schemas_are_up_to_date() {
     let update = std::env::var_os("EVALREPORT_UPDATE_SCHEMAS").is_some();
     let schemas = evalreport::render::json::schemas();
-    assert_eq!(schemas.iter().map(|(command, _)| *command).collect::<Vec<_>>(), ["compare", "leaderboard", "list", "show"]);
+    assert_eq!(schemas.iter().map(|(command, _)| *command).collect::<Vec<_>>(), ["compare", "history", "leaderboard", "list", "show"]);
     for (command, schema) in schemas {
         let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
         let path = committed(command);

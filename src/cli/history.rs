@@ -1,0 +1,27 @@
+//! `history`: a suite over nights.
+
+use crate::render::json::HistoryAnswer;
+use crate::render::{nights, tables};
+use crate::views::{history, retracted};
+
+use super::arguments::History;
+use super::failure::Failure;
+use super::settings::Settings;
+use super::{exit_code, output, policy, selection};
+
+pub(super) fn run(settings: &Settings, arguments: &History) -> Result<u8, Failure> {
+    let mut filter = arguments.selection.filter()?;
+    filter.suites.extend(arguments.suites.iter().cloned());
+    let policy = policy::policy(settings, &arguments.judging)?;
+    let mut warehouse = settings.open()?;
+    selection::check(&warehouse, &filter)?;
+    let histories = history(&warehouse, &filter, &policy);
+    let retracted = retracted(&warehouse, &filter);
+    let mut tables: Vec<_> = histories.iter().map(|history| nights::table(history, arguments.nights)).collect();
+    if let Some(last) = tables.last_mut() {
+        last.notes.extend(tables::scope_notes(retracted, !warehouse.aliases().is_empty()));
+    }
+    output::answer(settings, "history", &tables, || HistoryAnswer { histories, retracted })?;
+    settings.keep(&mut warehouse);
+    Ok(exit_code::DONE)
+}

@@ -1,0 +1,157 @@
+//! A suite's history as a table and sentences.
+
+use crate::views::{Arm, ArmHistory, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Series};
+
+use super::table::Table;
+use super::{format, verdicts, words};
+
+/// Lays out the nights of all arms, the newest `most` of each.
+pub fn table(history: &History, most: usize) -> Table {
+    let labels = words::arm_labels(&history.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>());
+    let mut table = Table::new(format!("History: {}", history.suite));
+    table.left("Arm", 0);
+    table.left("Night", 0);
+    table.right("Pass rate % [95% CI]", 0);
+    table.left("n", 1);
+    table.right("Runs", 3);
+    table.right("Cost", 2);
+    table.right("Duration", 2);
+    table.left("Since the night before", 1);
+    if history.arms.is_empty() {
+        table.notes.push("No run here says when it ran, so there are no nights to follow.".to_owned());
+    }
+    let mut hidden = 0;
+    for (arm, label) in history.arms.iter().zip(&labels) {
+        let skipped = arm.nights.len().saturating_sub(most);
+        hidden += skipped as u64;
+        for night in &arm.nights[skipped..] {
+            table.rows.push(night_cells(arm, night, label));
+        }
+    }
+    table.drop_empty_columns();
+    table.notes.extend(notes(history, &labels));
+    if hidden > 0 {
+        table.notes.push(format!("{} earlier nights not shown; --nights shows more.", format::integer(hidden)));
+    }
+    table
+}
+
+fn night_cells(arm: &ArmHistory, night: &Night, label: &str) -> Vec<String> {
+    let rate = night.pass_rate.as_ref();
+    let mut remarks: Vec<String> = night.breaks.iter().map(|what| format!("another {what}: nothing is compared across")).collect();
+    for change in arm.changes.iter().filter(|change| change.date == night.date) {
+        remarks.push(format!("{} {}", series(change.series), change_words(change)));
+    }
+    vec![
+        label.to_owned(),
+        night.date.to_string(),
+        rate.map_or_else(|| "n/a".to_owned(), format::estimate),
+        rate.map_or_else(String::new, words::basis),
+        format::integer(night.runs),
+        night.cost_usd.map_or_else(String::new, format::money),
+        night.duration_seconds.map_or_else(String::new, format::seconds),
+        remarks.join("; "),
+    ]
+}
+
+fn series(series: Series) -> &'static str {
+    match series {
+        Series::PassRate => "pass rate",
+        Series::Cost => "cost",
+        Series::Duration => "duration",
+    }
+}
+
+/// `90.0% → 80.0%`, `$1.00 → $2.00`.
+fn change_words(change: &LevelChange) -> String {
+    let shown = |value: f64| match change.series {
+        Series::PassRate => format!("{}%", format::fixed(value * 100.0, 1)),
+        Series::Cost => format::money(value),
+        Series::Duration => format::seconds(value),
+    };
+    format!("{} → {}", shown(change.before), shown(change.after))
+}
+
+/// What the nights together say.
+fn notes(history: &History, labels: &[String]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (arm, label) in history.arms.iter().zip(labels) {
+        for change in &arm.changes {
+            notes.push(format!(
+                "{label}: {} changed from {} on {} ({} nights before, {} after, {} after adjustment).",
+                series(change.series),
+                change_words(change),
+                change.date,
+                format::integer(change.nights_before),
+                format::integer(change.nights_after),
+                verdicts::p_value(Some(change.p_adjusted)),
+            ));
+        }
+        if arm.changes.is_empty() {
+            notes.push(format!(
+                "{label}: {}, no change of level found; one needs five nights on each side.",
+                count(arm.nights.len() as u64, "night")
+            ));
+        }
+    }
+    notes.extend(history.duels.iter().map(|duel| duel_sentence(duel, labels)));
+    for (arm, label) in history.arms.iter().zip(labels) {
+        notes.extend(arm_notes(arm, label));
+    }
+    if history.undated > 0 {
+        notes.push(format!("{} of unknown time belong to no night.", words::count_runs(history.undated)));
+    }
+    notes
+}
+
+fn count(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", format::integer(number), if number == 1 { "" } else { "s" })
+}
+
+fn duel_sentence(duel: &NightlyDuel, labels: &[String]) -> String {
+    let (first, second) = (&labels[duel.first], &labels[duel.second]);
+    let verdict = match duel.better {
+        Some(better) => format!("{} is better, and stays so however often one looks", labels[better]),
+        None => "not enough evidence over the nights".to_owned(),
+    };
+    format!(
+        "{first} against {second}, night by night: {} better, {} worse, {} equal, e = {}: {verdict}.",
+        format::integer(duel.won),
+        format::integer(duel.lost),
+        format::integer(duel.same),
+        format::fixed(duel.e_value.min(1e6), usize::from(duel.e_value < 10.0)),
+    )
+}
+
+fn arm_notes(arm: &ArmHistory, label: &str) -> Vec<String> {
+    let mut notes = Vec::new();
+    let named = |item: &NoisyItem, share: String| format!("{} ({}/{}{share})", item.item, item.passed, item.counted);
+    if !arm.flaky.is_empty() {
+        let items: Vec<String> = arm.flaky.iter().map(|item| named(item, String::new())).collect();
+        notes.push(format!(
+            "{label}: flaky with a chance of {}% or more: {}.",
+            format::fixed(FLAKY_PROBABILITY * 100.0, 0),
+            items.join(", ")
+        ));
+    }
+    if !arm.noisiest.is_empty() {
+        let share = |item: &NoisyItem| format!(", {}%", format::fixed(item.noise * 100.0, 0));
+        let items: Vec<String> = arm.noisiest.iter().map(|item| named(item, share(item))).collect();
+        notes.push(format!("{label}: items that make most of the noise between runs: {}.", items.join(", ")));
+    }
+    if let Some(precision) = &arm.precision {
+        let enough = match precision.enough_runs {
+            Some(runs) if runs > 0.0 => {
+                format!("; beyond about {} of each item more runs buy little", format::fixed(runs.max(1.0).ceil(), 0))
+            }
+            _ => String::new(),
+        };
+        notes.push(format!(
+            "{label}: for a more precise rate add {}{enough} ({} items with {} outcomes each).",
+            precision.buy,
+            format::integer(precision.items),
+            format::integer(precision.runs)
+        ));
+    }
+    notes
+}

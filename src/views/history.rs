@@ -1,0 +1,403 @@
+//! A suite over nights: levels and their changes, who is better however often one looks, and which items make the noise.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, NaiveDate, Utc};
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{Filter, ItemStatus};
+use crate::stats::{
+    Buy, ChangeRule, Interval, benjamini_hochberg, bernoulli_confidence_sequence, change_points, mcnemar_e_value, probability_flaky,
+    summary, variance_split,
+};
+use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
+
+use super::arm::{Arm, Grouping, SuiteGroup, suite_groups};
+use super::estimate::{Estimate, pass_rate};
+use super::evidence::Policy;
+use super::exclusions::without_excluded;
+use super::figures::{cost, duration};
+use super::leaderboard::group_matrix;
+
+/// One arm on one night.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Night {
+    /// The day, in UTC.
+    pub date: NaiveDate,
+    pub runs: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pass_rate: Option<Estimate>,
+    /// Mean over the night's runs that know it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suite_version: Option<String>,
+    /// What changed since the night before, so that nothing is compared across: `suite`, `judge`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub breaks: Vec<&'static str>,
+}
+
+/// What changed its level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Series {
+    PassRate,
+    Cost,
+    Duration,
+}
+
+/// A change of an arm's level.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LevelChange {
+    pub series: Series,
+    /// The first night of the new level.
+    pub date: NaiveDate,
+    /// Mean over the nights before and after, in the series' unit.
+    pub before: f64,
+    pub after: f64,
+    pub nights_before: u64,
+    pub nights_after: u64,
+    pub p: f64,
+    /// Over all changes of all series of the suite, after Benjamini and Hochberg.
+    pub p_adjusted: f64,
+}
+
+/// An item that neither always passes nor always fails.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NoisyItem {
+    pub item: String,
+    pub passed: u64,
+    pub counted: u64,
+    /// The chance that its pass rate is neither near 0 nor near 1.
+    pub flaky: f64,
+    /// Its part of what makes the arm's rate vary from run to run.
+    pub noise: f64,
+}
+
+/// What makes the mean over items more precise.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Precision {
+    pub items: u64,
+    /// Outcomes of each item that the split rests on.
+    pub runs: u64,
+    /// Variance between items, and within an item between runs.
+    pub between: f64,
+    pub within: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub icc: Option<f64>,
+    /// What to add: `items` or `runs`.
+    pub buy: &'static str,
+    /// Runs of each item beyond which more of them buy little.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enough_runs: Option<f64>,
+}
+
+/// One arm over the nights.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ArmHistory {
+    #[serde(flatten)]
+    pub arm: Arm,
+    pub nights: Vec<Night>,
+    pub changes: Vec<LevelChange>,
+    /// Items that are probably flaky since the last break, most certain first.
+    pub flaky: Vec<NoisyItem>,
+    /// The items that make most of the noise since the last break.
+    pub noisiest: Vec<NoisyItem>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
+}
+
+/// Two arms over the nights that both ran. Valid however often one looks.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NightlyDuel {
+    /// Indices into the arms.
+    pub first: usize,
+    pub second: usize,
+    /// Nights on which each had the better rate on the items that both have; equal nights say nothing.
+    pub won: u64,
+    pub lost: u64,
+    pub same: u64,
+    /// Evidence against "neither is better": 20 is as strong as p = .05, but may be looked at every night.
+    pub e_value: f64,
+    /// The chance that the first is better on a night when they differ; right on all nights at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// The arm that is better, where the evidence suffices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub better: Option<usize>,
+}
+
+/// One suite over the nights.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct History {
+    pub suite: String,
+    pub arms: Vec<ArmHistory>,
+    pub duels: Vec<NightlyDuel>,
+    /// Runs of unknown time, which belong to no night.
+    pub undated: u64,
+    pub alpha: f64,
+}
+
+/// An item is flaky when its pass rate is probably at least this far from 0 and from 1.
+pub const FLAKY_MARGIN: f64 = 0.05;
+/// How probable that must be.
+pub const FLAKY_PROBABILITY: f64 = 0.9;
+/// Fewer outcomes of an item say nothing about it.
+const MIN_OUTCOMES: u64 = 3;
+/// Items listed.
+const MAX_ITEMS: usize = 10;
+
+/// Builds the histories of the selected suites.
+pub fn history(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<History> {
+    let mut by_suite = BTreeMap::<String, Vec<SuiteGroup<'_>>>::new();
+    for group in suite_groups(warehouse, filter, Grouping::AllBatches) {
+        by_suite.entry(group.suite.clone()).or_default().push(group);
+    }
+    let suites: Vec<(String, Vec<SuiteGroup<'_>>)> = by_suite.into_iter().collect();
+    suites.par_iter().map(|(suite, groups)| suite_history(warehouse, suite, groups, policy)).collect()
+}
+
+/// The runs of one arm on one day, and the outcomes they are part of.
+struct NightRuns<'a> {
+    rows: Vec<&'a RunRow>,
+    version: usize,
+}
+
+fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], policy: &Policy) -> History {
+    let matrices: Vec<OutcomeMatrix> =
+        groups.iter().map(|group| without_excluded(group_matrix(warehouse, group), group, &policy.exclusions).0).collect();
+    let mut by_arm = BTreeMap::<Arm, BTreeMap<(NaiveDate, usize), NightRuns<'_>>>::new();
+    let mut undated = 0;
+    for (version, group) in groups.iter().enumerate() {
+        for (arm, row) in group.arms.iter().flat_map(|arm| arm.counted.iter().map(move |row| (&arm.arm, *row))) {
+            let Some(time) = row.run.timestamp else {
+                undated += 1;
+                continue;
+            };
+            let nights = by_arm.entry(arm.clone()).or_default();
+            nights.entry((time.date_naive(), version)).or_insert_with(|| NightRuns { rows: Vec::new(), version }).rows.push(row);
+        }
+    }
+    let arms: Vec<(Arm, Vec<(NaiveDate, NightRuns<'_>)>)> = by_arm
+        .into_iter()
+        .map(|(arm, nights)| {
+            let mut nights: Vec<(NaiveDate, NightRuns<'_>)> = nights.into_iter().map(|((date, _), runs)| (date, runs)).collect();
+            nights.sort_by_key(|(date, runs)| (*date, first_time(runs)));
+            (arm, nights)
+        })
+        .collect();
+    let mut histories: Vec<ArmHistory> = arms.iter().map(|(arm, nights)| arm_history(arm, nights, groups, &matrices)).collect();
+    adjust_changes(&mut histories);
+    History { suite: suite.to_owned(), duels: duels(&arms, &matrices, policy.alpha), arms: histories, undated, alpha: policy.alpha }
+}
+
+fn first_time(runs: &NightRuns<'_>) -> Option<DateTime<Utc>> {
+    runs.rows.iter().filter_map(|row| row.run.timestamp).min()
+}
+
+fn arm_history(arm: &Arm, nights: &[(NaiveDate, NightRuns<'_>)], groups: &[SuiteGroup<'_>], matrices: &[OutcomeMatrix]) -> ArmHistory {
+    let mut shown: Vec<Night> = Vec::with_capacity(nights.len());
+    let mut judges: Option<BTreeSet<String>> = None;
+    for (date, runs) in nights {
+        let matrix = &matrices[runs.version];
+        let mean = |value: &dyn Fn(&RunRow) -> Option<f64>| {
+            let values: Vec<f64> = runs.rows.iter().filter_map(|row| value(row)).collect();
+            summary(&values).ok().map(|summary| summary.mean)
+        };
+        let version = &groups[runs.version].suite_version;
+        let own_judges: BTreeSet<String> = runs.rows.iter().flat_map(|row| judges_of(row)).collect();
+        let mut breaks = Vec::new();
+        if shown.last().is_some_and(|last| last.suite_version != *version) {
+            breaks.push("suite");
+        }
+        if judges.as_ref().is_some_and(|judges| *judges != own_judges) {
+            breaks.push("judge");
+        }
+        judges = Some(own_judges);
+        shown.push(Night {
+            date: *date,
+            runs: runs.rows.len() as u64,
+            pass_rate: pass_rate(&runs.rows, matrix),
+            cost_usd: mean(&cost),
+            duration_seconds: mean(&duration),
+            suite_version: version.clone(),
+            breaks,
+        });
+    }
+    let mut changes = Vec::new();
+    changes.extend(changes_of(Series::PassRate, &shown, |night| night.pass_rate.as_ref().map(|rate| rate.value)));
+    changes.extend(changes_of(Series::Cost, &shown, |night| night.cost_usd));
+    changes.extend(changes_of(Series::Duration, &shown, |night| night.duration_seconds));
+    let since = shown.iter().rposition(|night| !night.breaks.is_empty()).unwrap_or(0);
+    let outcomes = outcomes_by_item(&nights[since..], matrices);
+    let (flaky, noisiest) = noisy_items(&outcomes);
+    ArmHistory { arm: arm.clone(), nights: shown, changes, flaky, noisiest, precision: precision(&outcomes) }
+}
+
+/// Who judged a run: another judge is another measure.
+fn judges_of(row: &RunRow) -> impl Iterator<Item = String> {
+    row.run.scores.iter().filter_map(|score| score.evaluator.clone())
+}
+
+/// Finds changes in the nights that have a value. A break between two of them cuts the series there.
+fn changes_of(series: Series, nights: &[Night], value: impl Fn(&Night) -> Option<f64>) -> Vec<LevelChange> {
+    let (mut values, mut places, mut breaks) = (Vec::new(), Vec::new(), Vec::new());
+    let mut is_cut = false;
+    for (place, night) in nights.iter().enumerate() {
+        is_cut |= !night.breaks.is_empty();
+        if let Some(value) = value(night) {
+            if is_cut && !values.is_empty() {
+                breaks.push(values.len());
+            }
+            is_cut = false;
+            values.push(value);
+            places.push(place);
+        }
+    }
+    let found = change_points(&values, &breaks, ChangeRule::default()).unwrap_or_default();
+    let change = |point: crate::stats::ChangePoint| LevelChange {
+        series,
+        date: nights[places[point.at]].date,
+        before: point.before,
+        after: point.after,
+        nights_before: point.nights_before as u64,
+        nights_after: point.nights_after as u64,
+        p: point.p,
+        p_adjusted: point.p,
+    };
+    found.into_iter().map(change).collect()
+}
+
+fn adjust_changes(arms: &mut [ArmHistory]) {
+    let p: Vec<f64> = arms.iter().flat_map(|arm| &arm.changes).map(|change| change.p).collect();
+    let adjusted = benjamini_hochberg(&p).unwrap_or_default();
+    for (change, adjusted) in arms.iter_mut().flat_map(|arm| &mut arm.changes).zip(adjusted) {
+        change.p_adjusted = adjusted;
+    }
+}
+
+/// By item: whether it passed, outcome by outcome, in the order of the nights.
+fn outcomes_by_item(nights: &[(NaiveDate, NightRuns<'_>)], matrices: &[OutcomeMatrix]) -> BTreeMap<String, Vec<bool>> {
+    let mut outcomes = BTreeMap::<String, Vec<bool>>::new();
+    for (_, runs) in nights {
+        let matrix = &matrices[runs.version];
+        for row in runs.rows.iter().flat_map(|row| matrix.rows_of(&row.run.id)) {
+            for (item, status) in row.items.iter().zip(&row.statuses).filter(|(_, status)| status.is_counted()) {
+                let name = &matrix.items[*item as usize].key.item;
+                match outcomes.get_mut(name) {
+                    Some(own) => own.push(*status == ItemStatus::Pass),
+                    None => {
+                        outcomes.insert(name.clone(), vec![*status == ItemStatus::Pass]);
+                    }
+                }
+            }
+        }
+    }
+    outcomes
+}
+
+/// Returns the items that are probably flaky, and those that make most of the noise.
+fn noisy_items(outcomes: &BTreeMap<String, Vec<bool>>) -> (Vec<NoisyItem>, Vec<NoisyItem>) {
+    let mut items: Vec<(NoisyItem, f64)> = outcomes
+        .iter()
+        .filter(|(_, outcomes)| outcomes.len() as u64 >= MIN_OUTCOMES)
+        .filter_map(|(item, outcomes)| {
+            let (passed, counted) = (outcomes.iter().filter(|passed| **passed).count() as u64, outcomes.len() as u64);
+            let rate = passed as f64 / counted as f64;
+            // Unbiased variance of one outcome.
+            let variance = rate * (1.0 - rate) * counted as f64 / (counted as f64 - 1.0);
+            let flaky = probability_flaky(passed, counted, FLAKY_MARGIN).ok()?;
+            Some((NoisyItem { item: item.clone(), passed, counted, flaky, noise: 0.0 }, variance))
+        })
+        .filter(|(_, variance)| *variance > 0.0)
+        .collect();
+    let total: f64 = items.iter().map(|(_, variance)| variance).sum();
+    for (item, variance) in &mut items {
+        item.noise = *variance / total;
+    }
+    let items: Vec<NoisyItem> = items.into_iter().map(|(item, _)| item).collect();
+    let top = |mut items: Vec<NoisyItem>, key: fn(&NoisyItem) -> f64| {
+        items.sort_by(|left, right| key(right).total_cmp(&key(left)).then_with(|| left.item.cmp(&right.item)));
+        items.truncate(MAX_ITEMS);
+        items
+    };
+    let flaky = items.iter().filter(|item| item.flaky >= FLAKY_PROBABILITY).cloned().collect();
+    (top(flaky, |item| item.flaky), top(items, |item| item.noise))
+}
+
+/// Splits the variance over as many newest outcomes as every item has.
+fn precision(outcomes: &BTreeMap<String, Vec<bool>>) -> Option<Precision> {
+    let runs = outcomes.values().map(Vec::len).min().filter(|runs| *runs > 1)?;
+    let newest =
+        |outcomes: &Vec<bool>| outcomes[outcomes.len() - runs..].iter().map(|passed| f64::from(u8::from(*passed))).collect::<Vec<f64>>();
+    let rows: Vec<Vec<f64>> = outcomes.values().map(newest).collect();
+    let split = variance_split(&rows).ok()?;
+    Some(Precision {
+        items: split.questions,
+        runs: split.runs,
+        between: split.var_between,
+        within: split.var_within,
+        icc: split.icc,
+        buy: match split.buy().ok()? {
+            Buy::Items => "items",
+            Buy::Runs => "runs",
+        },
+        enough_runs: split.balanced_runs().ok(),
+    })
+}
+
+/// Lets every pair of arms meet on the nights that both ran the same version.
+fn duels(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)], matrices: &[OutcomeMatrix], alpha: f64) -> Vec<NightlyDuel> {
+    let mut duels = Vec::new();
+    for first in 0..arms.len() {
+        for second in first + 1..arms.len() {
+            let theirs: BTreeMap<(NaiveDate, usize), &NightRuns<'_>> =
+                arms[second].1.iter().map(|(date, runs)| ((*date, runs.version), runs)).collect();
+            let (mut won, mut lost, mut same) = (0, 0, 0);
+            for (date, runs) in &arms[first].1 {
+                let difference =
+                    theirs.get(&(*date, runs.version)).and_then(|other| night_difference(runs, other, &matrices[runs.version]));
+                match difference {
+                    Some(difference) if difference > 0.0 => won += 1,
+                    Some(difference) if difference < 0.0 => lost += 1,
+                    Some(_) => same += 1,
+                    None => {}
+                }
+            }
+            if won + lost + same == 0 {
+                continue;
+            }
+            let e_value = mcnemar_e_value(won, lost);
+            let interval = bernoulli_confidence_sequence(won, won + lost, alpha).ok().filter(|_| won + lost > 0);
+            let better = (e_value >= 1.0 / alpha).then_some(if won > lost { first } else { second });
+            duels.push(NightlyDuel { first, second, won, lost, same, e_value, interval, better });
+        }
+    }
+    duels
+}
+
+/// How much better one arm did than the other on the items that both have that night; on their whole rates where there are only counts.
+fn night_difference(one: &NightRuns<'_>, other: &NightRuns<'_>, matrix: &OutcomeMatrix) -> Option<f64> {
+    let (mine, theirs) = (item_means(one, matrix), item_means(other, matrix));
+    if mine.is_empty() && theirs.is_empty() {
+        return Some(pass_rate(&one.rows, matrix)?.value - pass_rate(&other.rows, matrix)?.value);
+    }
+    let differences: Vec<f64> = mine.iter().filter_map(|(item, mean)| Some(mean - theirs.get(item)?)).collect();
+    summary(&differences).ok().map(|summary| summary.mean)
+}
+
+fn item_means(runs: &NightRuns<'_>, matrix: &OutcomeMatrix) -> BTreeMap<u32, f64> {
+    let mut counts = BTreeMap::<u32, (u32, u32)>::new();
+    for row in runs.rows.iter().flat_map(|row| matrix.rows_of(&row.run.id)) {
+        for (item, status) in row.items.iter().zip(&row.statuses).filter(|(_, status)| status.is_counted()) {
+            let count = counts.entry(*item).or_default();
+            count.0 += u32::from(*status == ItemStatus::Pass);
+            count.1 += 1;
+        }
+    }
+    counts.into_iter().map(|(item, (passed, counted))| (item, f64::from(passed) / f64::from(counted))).collect()
+}
