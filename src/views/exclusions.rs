@@ -1,6 +1,6 @@
 //! Taking broken items out of a suite's outcomes, and saying so.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,7 +35,7 @@ pub(super) fn without_excluded(
     if named.is_empty() {
         return (matrix, Vec::new());
     }
-    let runs: HashMap<&str, _> = group.arms.iter().flat_map(|arm| &arm.counted).map(|row| (row.run.id.as_str(), &row.run)).collect();
+    let runs: BTreeMap<&str, _> = group.arms.iter().flat_map(|arm| &arm.counted).map(|row| (row.run.id.as_str(), &row.run)).collect();
     let mut counts = vec![0u64; named.len()];
     let mut rows = Vec::with_capacity(matrix.rows.len());
     for row in &matrix.rows {

@@ -3,7 +3,7 @@
 use crate::support::Project;
 
 const COMMANDS: [&str; 12] =
-    ["list", "show", "compare", "leaderboard", "build", "import", "retract", "sql", "export", "doctor", "completions", "history"];
+    ["list", "show", "compare", "leaderboard", "history", "build", "import", "retract", "sql", "export", "doctor", "completions"];
 
 #[test]
 fn every_command_has_help() {

@@ -63,9 +63,10 @@ fn everything() -> Project {
 #[test]
 fn real_answers_keep_to_the_schemas() {
     let project = everything();
-    let cases: [(&str, &[&str]); 9] = [
+    let cases: [(&str, &[&str]); 10] = [
         ("compare", &["compare", "tasktracker"]),
         ("compare", &["compare", "quiz", "imported"]),
+        ("history", &["history"]),
         ("leaderboard", &["leaderboard"]),
         ("leaderboard", &["leaderboard", "--overall", "macro"]),
         ("leaderboard", &["leaderboard", "--overall", "micro", "--sort", "cost"]),
