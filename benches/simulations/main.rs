@@ -1,16 +1,24 @@
 //! How the methods and the verdict's rule behave where the truth is known, because it was made up.
 //!
 //! `cargo bench --bench simulations` prints the tables of `docs/methodology.md` as Markdown, the same ones every time. Each figure is a
+//! With a store of real outcomes, `-- --store DIR --suite NAME` prints instead how often winners stay winners. Each other figure is a
 //! share of simulated worlds; with 10,000 of them, a true 5 % shows as 4.6 to 5.4 %.
 #![expect(clippy::print_stdout, reason = "a program for a person who reads its tables")]
 
 mod coverage;
 mod false_winners;
 mod power;
+mod replication;
 mod rule;
 mod world;
 
 fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let value = |name: &str| arguments.iter().position(|argument| argument == name).and_then(|place| arguments.get(place + 1));
+    if let (Some(store), Some(suite)) = (value("--store"), value("--suite")) {
+        replication::table(std::path::Path::new(store), suite).print();
+        return;
+    }
     println!("## Coverage of intervals that promise 95 %\n");
     coverage::one_share().print();
     coverage::two_shares().print();

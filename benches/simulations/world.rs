@@ -16,6 +16,11 @@ impl World {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
+    /// A whole number below `end`.
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.uniform() * end as f64) as usize
+    }
+
     pub fn happens(&mut self, chance: f64) -> bool {
         self.uniform() < chance
     }
@@ -81,6 +86,12 @@ impl Share {
         }
     }
 
+    /// So many of them.
+    pub fn of(yes: u64, all: u64) -> Self {
+        let [yes, all] = [yes, all].map(|count| u32::try_from(count).expect("fewer than four billion"));
+        Self { yes, answers: all, worlds: all }
+    }
+
     fn with(self, answer: Option<bool>) -> Self {
         Self {
             yes: self.yes + u32::from(answer == Some(true)),
@@ -94,6 +105,13 @@ impl Share {
     }
 }
 
+/// The world of that number, always the same one.
+pub fn nth(number: u64) -> World {
+    let mut random = ChaCha8Rng::seed_from_u64(SEED);
+    random.set_stream(number);
+    World(random)
+}
+
 /// Asks the same questions in every world.
 pub fn shares<const N: usize>(worlds: u32, ask: impl Fn(&mut World) -> [Option<bool>; N] + Sync) -> [Share; N] {
     (0..worlds)
@@ -101,9 +119,7 @@ pub fn shares<const N: usize>(worlds: u32, ask: impl Fn(&mut World) -> [Option<b
         .fold(
             || [Share::default(); N],
             |shares, number| {
-                let mut random = ChaCha8Rng::seed_from_u64(SEED);
-                random.set_stream(u64::from(number));
-                let answers = ask(&mut World(random));
+                let answers = ask(&mut nth(u64::from(number)));
                 std::array::from_fn(|at| shares[at].with(answers[at]))
             },
         )
