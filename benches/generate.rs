@@ -1,6 +1,7 @@
 //! Makes the stores that the benches read: `cargo bench --bench generate -- FOLDER`.
 //!
-//! `FOLDER/items` holds 5 million outcomes in 250 journals; `FOLDER/small` holds 100 000 result files of about a kilobyte.
+//! `FOLDER/items` holds 5 million outcomes in 250 journals; `FOLDER/small` holds 100 000 result files of about a kilobyte;
+//! `FOLDER/pairs` holds 20 arms on the same 12 000 questions.
 #![expect(clippy::print_stderr, reason = "a program for a person")]
 
 use std::path::Path;
@@ -13,12 +14,57 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 const RUNS: u32 = 250;
 const ITEMS: u32 = 20_000;
 const SMALL_FILES: u32 = 100_000;
+const PAIRED_ARMS: u32 = 20;
+const PAIRED_ITEMS: usize = 12_000;
 
 fn main() {
     let folder = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_else(|| "target/bench-data".to_owned());
     let folder = Path::new(&folder);
     outcomes(&folder.join("items"));
     small_files(&folder.join("small"));
+    pairs(&folder.join("pairs"));
+}
+
+/// Twenty arms that differ a little on the same 12,000 questions.
+fn pairs(folder: &Path) {
+    if folder.exists() {
+        return;
+    }
+    let partial = folder.with_extension("partial");
+    let store = Store::at(&partial);
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    let mut chance = || f64::from(random.next_u32()) / f64::from(u32::MAX);
+    let difficulty: Vec<f64> = (0..PAIRED_ITEMS).map(|_| chance()).collect();
+    for arm in 0..PAIRED_ARMS {
+        let id = RunId::parse(&format!("01c00000-0000-7000-8000-{arm:012}")).expect("a valid id");
+        let mut run = Run::new(id.clone(), "pairs", format!("approach-{arm:02}"), "model");
+        let mut lines = String::new();
+        for (item, difficulty) in difficulty.iter().enumerate() {
+            let passes = 0.7 * difficulty + 0.3 * chance() < 0.5 + 0.01 * f64::from(arm);
+            let outcome = ItemOutcome {
+                run: id.clone(),
+                kind: ItemKind::Question,
+                item: format!("question-{item:05}"),
+                cluster: None,
+                attempt: 1,
+                status: if passes { ItemStatus::Pass } else { ItemStatus::Fail },
+                score: None,
+                evaluator: "answers".to_owned(),
+                revision: 0,
+                duration_seconds: None,
+                cost_usd: Some(chance() / 100.0),
+                input_tokens: None,
+                output_tokens: None,
+            };
+            evalreport::results::write_line(&outcome, &mut lines);
+        }
+        run.duration_seconds = Some(3600.0 * chance());
+        std::fs::create_dir_all(store.run_dir(&id)).expect("a writable folder");
+        std::fs::write(store.run_dir(&id).join("items.jsonl"), lines).expect("a writable folder");
+        std::fs::write(store.header_path(&id), to_json(&run)).expect("a writable folder");
+    }
+    std::fs::rename(&partial, folder).expect("a writable folder");
+    eprintln!("{}: {PAIRED_ARMS} arms on {PAIRED_ITEMS} questions", folder.display());
 }
 
 fn outcomes(folder: &Path) {
