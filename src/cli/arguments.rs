@@ -83,7 +83,7 @@ pub(super) enum Command {
     Retract(Retract),
     /// Ask the tables runs, items, scores and usage in SQL
     Sql(Sql),
-    /// Write the tables as Parquet or CSV
+    /// Write the tables as Parquet or CSV, or runs as one bundle
     Export(Export),
     /// Look the store over for damage
     Doctor(Doctor),
@@ -282,19 +282,23 @@ pub(super) struct Sql {
 
 #[derive(Args)]
 pub(super) struct Export {
-    /// The format of the files
+    /// The format: files of the tables, or one bundle of runs
     // An id of its own: `format` is the global option.
     #[arg(id = "file_format", value_enum, value_name = "FORMAT")]
     pub format: ExportAs,
-    /// Folder to write runs, items, scores and usage to
-    #[arg(value_name = "DIR")]
-    pub folder: PathBuf,
+    /// Folder to write runs, items, scores and usage to; for a bundle, the file, which is compressed unless it ends in .jsonl
+    #[arg(value_name = "DIR|FILE")]
+    pub path: PathBuf,
+    #[command(flatten)]
+    pub selection: Selection,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ExportAs {
     Parquet,
     Csv,
+    /// One file with the selected runs and their outcomes, for --baseline elsewhere
+    Bundle,
 }
 
 #[derive(Args)]
