@@ -77,6 +77,29 @@ pub enum MetricKind {
     Count,
 }
 
+/// Reads a difference as people write one: `2pp` and `2%` are 0.02, a plain number is what it is. A plus sign says nothing more.
+pub fn parse_amount(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let text = text.strip_prefix('+').unwrap_or(text);
+    let (number, scale) = match text.strip_suffix("pp").or_else(|| text.strip_suffix('%')) {
+        Some(number) => (number, 100.0),
+        None => (text, 1.0),
+    };
+    let value: f64 = number.trim().parse().ok()?;
+    (value.is_finite() && value >= 0.0 && !value.is_sign_negative()).then_some(value / scale)
+}
+
+/// Returns the key of a metric from the names it goes by.
+pub fn metric_key(name: &str) -> &str {
+    match name.trim() {
+        "pass_rate" | "accuracy" => "shared_tests",
+        "cost" => "cost_usd",
+        "duration" => "duration_seconds",
+        "tokens" => "total_tokens",
+        name => name,
+    }
+}
+
 /// A named number's description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Metric {

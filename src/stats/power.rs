@@ -162,7 +162,7 @@ pub fn n_welch(sd_a: f64, sd_b: f64, delta: f64, aim: Aim) -> Result<u64, Undefi
 /// Units needed for an interval's end to come within `distance` of its estimate, from its `half_width` with `n` of them: half widths
 /// fall with the square root.
 ///
-/// A rough plan where few runs are the units, whose t quantile falls as well: it promises too little, never too much.
+/// Where few runs are the units, their t quantile falls as well: the plan asks for too many rather than too few.
 pub fn n_half_width(n: u64, half_width: f64, distance: f64) -> Result<u64, Undefined> {
     whole(n as f64 * (spread(half_width)? / self::distance(distance)?).powi(2))
 }

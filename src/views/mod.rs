@@ -4,6 +4,7 @@
 //! site all print these structs.
 
 mod arm;
+mod baseline;
 mod compare;
 mod estimate;
 mod evidence;
@@ -14,6 +15,7 @@ mod sample;
 mod site;
 
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
+pub use baseline::{Baseline, Held, held_groups};
 pub use compare::{Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Flips, Winner, compare};
 pub use estimate::{Estimate, Method};
 pub use evidence::{Design, Difference, Evidence, MIN_ITEMS, MIN_RUNS, Needed, PairEvidence, Policy, Reason, Record, Scale, Sizes, Test};
