@@ -192,6 +192,9 @@ pub(super) struct Compare {
     /// Result files to compare, instead of those of the store
     #[arg(long, value_name = "FILE,FILE", value_delimiter = ',', conflicts_with = "what")]
     pub files: Vec<PathBuf>,
+    /// Hold each arm against the same arm of other runs: a store, a bundle, a result file, a run, last:K, a tag or a git revision
+    #[arg(long, value_name = "WHAT")]
+    pub baseline: Option<String>,
     /// Pool every batch of an arm instead of taking its newest
     #[arg(long)]
     pub all_batches: bool,

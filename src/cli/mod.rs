@@ -1,6 +1,7 @@
 //! Arguments, one file per command, printing, progress, exit codes, writing the site.
 
 mod arguments;
+mod baseline;
 mod build;
 mod compare;
 mod completions;
