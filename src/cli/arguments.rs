@@ -56,6 +56,8 @@ pub(super) enum Format {
     Json,
     Markdown,
     Csv,
+    /// Of `gate` only
+    Junit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -75,6 +77,8 @@ pub(super) enum Command {
     Compare(Compare),
     /// Order approaches by how they do on each suite
     Leaderboard(Leaderboard),
+    /// Hold new runs against a baseline: exit code 1 for a regression, 3 where the data do not say
+    Gate(Gate),
     /// Write the static site
     Build(Build),
     /// Bring other tools' results into the store
@@ -99,6 +103,7 @@ impl Command {
             Self::Show(_) => "show",
             Self::Compare(_) => "compare",
             Self::Leaderboard(_) => "leaderboard",
+            Self::Gate(_) => "gate",
             Self::Build(_) => "build",
             Self::Import(_) => "import",
             Self::Retract(_) => "retract",
@@ -202,6 +207,50 @@ pub(super) struct Compare {
     pub judging: Judging,
     #[command(flatten)]
     pub selection: Selection,
+}
+
+#[derive(Args)]
+pub(super) struct Gate {
+    /// Suites [default: all]
+    #[arg(value_name = "SUITE")]
+    pub suites: Vec<String>,
+    /// What to hold the runs against: a store, a bundle, a result file, a run, last:K, a tag KEY=VALUE or a git revision
+    #[arg(long, value_name = "WHAT")]
+    pub baseline: Option<String>,
+    /// What --max-drop and --max-rise are about [default: pass_rate]
+    #[arg(long, value_name = "NAME", help_heading = "Rules")]
+    pub metric: Option<String>,
+    /// How far the metric may fall, as in 2pp; time, tokens and money in percent of the baseline
+    #[arg(long, value_name = "AMOUNT", help_heading = "Rules")]
+    pub max_drop: Option<String>,
+    /// How far the metric may rise
+    #[arg(long, value_name = "AMOUNT", help_heading = "Rules")]
+    pub max_rise: Option<String>,
+    /// How far the cost may rise, as in +10%
+    #[arg(long, value_name = "PERCENT", help_heading = "Rules")]
+    pub max_cost: Option<String>,
+    /// An item that must pass; may be given several times
+    #[arg(long, value_name = "ITEM", help_heading = "Rules")]
+    pub must_pass: Vec<String>,
+    /// Take what is inconclusive for a failure (exit code 1) or a pass (0) [default: exit code 3]
+    #[arg(long, value_enum, value_name = "AS", help_heading = "Rules")]
+    pub on_inconclusive: Option<OnInconclusive>,
+    /// Write JUnit XML to a file as well
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Pool every batch of an arm instead of taking its newest
+    #[arg(long)]
+    pub all_batches: bool,
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OnInconclusive {
+    Fail,
+    Pass,
 }
 
 #[derive(Args)]
