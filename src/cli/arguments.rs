@@ -4,9 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+/// What the exit codes say, for the help and the man page.
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is negative (damage, a regression); 2 bad arguments, configuration or \
+                          data; 3 inconclusive (gate: the data do not say, or there is no baseline)";
+
 /// Which AI agent approach wins, by how much, and is that evidence.
 #[derive(Parser)]
-#[command(name = "evalreport", version, about, max_term_width = 120, propagate_version = true)]
+#[command(name = "evalreport", version, about, max_term_width = 120, propagate_version = true, after_help = EXIT_CODES)]
 pub(super) struct Arguments {
     #[command(flatten)]
     pub global: Global,
@@ -77,7 +81,7 @@ pub(super) enum Command {
     Compare(Compare),
     /// Order approaches by how they do on each suite
     Leaderboard(Leaderboard),
-    /// Hold new runs against a baseline: exit code 1 for a regression, 3 where the data do not say
+    /// Hold new runs against a baseline, for a build server
     Gate(Gate),
     /// Write the static site
     Build(Build),
@@ -210,6 +214,7 @@ pub(super) struct Compare {
 }
 
 #[derive(Args)]
+#[command(after_help = EXIT_CODES)]
 pub(super) struct Gate {
     /// Suites [default: all]
     #[arg(value_name = "SUITE")]

@@ -80,8 +80,12 @@ fn beside(settings: &Settings, what: &str, head: Options, own: Options, grouping
     for row in alone.runs() {
         let Some(other) = warehouse.runs().iter().find(|other| other.run.id == row.run.id) else { continue };
         if other.run != row.run || other.items != row.items {
-            return Err(Failure::new(format!("the run `{}` of the baseline {} is another in the results", row.run.id, shown(Path::new(what))))
-                .with_hint("an id stands for one run: give the runs ids of their own"));
+            return Err(Failure::new(format!(
+                "the run `{}` of the baseline {} is another in the results",
+                row.run.id,
+                shown(Path::new(what))
+            ))
+            .with_hint("an id stands for one run: give the runs ids of their own"));
         }
     }
     let ids = alone.runs().iter().map(|row| row.run.id.clone()).collect();
@@ -126,7 +130,7 @@ fn named(warehouse: &Warehouse, what: &str) -> Result<(Baseline, Option<String>)
     let revisions: BTreeSet<&str> =
         runs().filter_map(|run| run.git.as_ref()).map(|git| git.rev.as_str()).filter(|rev| of_revision(rev)).collect();
     match (revisions.len(), ids.len()) {
-        (0, 0) => Ok((nothing(), Some(tried(warehouse, what)))),
+        (0, 0) => Ok((nothing(), Some(tried(what)))),
         (1, 0) => {
             let of_it = |run: &&std::sync::Arc<crate::domain::Run>| run.git.as_ref().is_some_and(|git| of_revision(&git.rev));
             found(runs().filter(of_it).map(|run| run.id.clone()).collect())
@@ -141,11 +145,10 @@ fn named(warehouse: &Warehouse, what: &str) -> Result<(Baseline, Option<String>)
     }
 }
 
-fn tried(warehouse: &Warehouse, what: &str) -> String {
-    let among = output::count(warehouse.runs().len(), "run");
+fn tried(what: &str) -> String {
     format!(
-        "no baseline `{}`: there is no folder or file of that name, and none of {among} has it as its id, as a tag KEY=VALUE or as its git \
-         revision (or their beginning, from {SHORTEST} characters on)",
+        "no baseline `{}`: no folder or file has that name, and no run has it as its id, as a tag KEY=VALUE or as its git revision (or as \
+         the beginning of one, from {SHORTEST} characters on)",
         visible(what)
     )
 }

@@ -20,7 +20,9 @@ pub(super) fn run(settings: &Settings, arguments: &Export) -> Result<u8, Failure
         ExportAs::Bundle => None,
     };
     if format.is_some() && !filter.is_empty() {
-        return Err(Failure::new("only a bundle holds a selection of runs").with_hint("the tables are written whole; `evalreport sql` selects"));
+        return Err(
+            Failure::new("only a bundle holds a selection of runs").with_hint("the tables are written whole; `evalreport sql` selects")
+        );
     }
     let mut warehouse = settings.open()?;
     match format {

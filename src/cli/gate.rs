@@ -19,16 +19,8 @@ use super::{exit_code, output, policy, selection};
 /// The pass rate's key; no share of passes can change by more than all of it.
 const PASS_RATE: &str = "shared_tests";
 /// Metrics that every comparison asks for, measured or not.
-const ALWAYS: [&str; 8] = [
-    "duration_seconds",
-    "total_tokens",
-    "cost_usd",
-    PASS_RATE,
-    "own_tests",
-    "files_generated",
-    "lines_generated",
-    "total_calls",
-];
+const ALWAYS: [&str; 8] =
+    ["duration_seconds", "total_tokens", "cost_usd", PASS_RATE, "own_tests", "files_generated", "lines_generated", "total_calls"];
 
 pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> {
     let mut filter = arguments.selection.filter()?;
@@ -59,7 +51,7 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
     let retracted = retracted(&warehouse, &filter);
     let mut notes = Vec::new();
     if missing.is_some() || report.checks.iter().any(|check| matches!(check.basis, Basis::NoBaseline | Basis::OtherVersion)) {
-        notes.extend(missing.iter().map(|tried| format!("{tried}.")));
+        notes.extend(missing.iter().map(|tried| format!("There is {tried}.")));
         notes.push("To make a baseline, run `evalreport export bundle FILE` where its results are, and give --baseline FILE.".to_owned());
     }
     notes.extend(tables::scope_notes(retracted, !warehouse.aliases().is_empty()));
@@ -122,9 +114,11 @@ fn rules_of(arguments: &Gate) -> Result<Vec<GateRule>, Failure> {
     }
     if let Some(text) = &arguments.max_cost {
         // Without the sign, 10 could be dollars or a tenfold.
-        let allowed = text.trim().strip_suffix('%').and_then(|_| parse_amount(text)).ok_or_else(|| {
-            Failure::new(format!("--max-cost `{}` is no percentage", visible(text))).with_hint("write it as in +10%")
-        })?;
+        let allowed = text
+            .trim()
+            .strip_suffix('%')
+            .and_then(|_| parse_amount(text))
+            .ok_or_else(|| Failure::new(format!("--max-cost `{}` is no percentage", visible(text))).with_hint("write it as in +10%"))?;
         asks.push(Ask::MaxRise { metric: "cost_usd".to_owned(), allowed });
     }
     asks.extend(arguments.must_pass.iter().map(|item| Ask::MustPass { item: item.clone() }));

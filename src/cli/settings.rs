@@ -89,12 +89,7 @@ impl Settings {
 
     /// What [`Settings::open`] reads.
     pub fn options(&self) -> Options {
-        Options {
-            stores: self.results.clone(),
-            files: Vec::new(),
-            cache: Some(self.cache.clone()),
-            aliases: self.config.aliases.clone(),
-        }
+        Options { stores: self.results.clone(), files: Vec::new(), cache: Some(self.cache.clone()), aliases: self.config.aliases.clone() }
     }
 
     /// Refuses stores that are no folders.

@@ -273,6 +273,15 @@ fn prices_are_ordered_and_given_once() {
 }
 
 #[test]
+fn bounds_of_gates_are_numbers_or_text() {
+    let config = parse("c.yaml", "version: 1\ngate:\n  - {metric: a, max_drop: 2pp, max_rise: +10%}\n  - {metric: a, max_drop: 0.5}\n")
+        .expect("valid");
+    assert_eq!((config.gate[0].max_drop, config.gate[0].max_rise, config.gate[1].max_drop), (Some(0.02), Some(0.1), Some(0.5)));
+    let problems = parse("c.yaml", "version: 1\ngate:\n  - {metric: a, max_drop: -2pp}\n").expect_err("a negative bound");
+    assert_eq!(problems[0].to_string(), "c.yaml:3:25: `gate[0].max_drop` must be an amount, not `-2pp`");
+}
+
+#[test]
 fn a_gate_asks_for_something() {
     refused(
         "gate:\n  - {max_drop: 1}\n  - {metric: a}\n  - {suite: s}\n  - {metric: a, max_rise: -1}\n",

@@ -122,3 +122,18 @@ pub struct MetricSettings {
     /// The largest difference that does not matter, in the metric's unit; declared before looking.
     pub margin: Option<f64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_as_people_write_them() {
+        for (text, value) in [("2pp", 0.02), ("+10%", 0.1), (" 1.5 ", 1.5), ("0", 0.0), ("0.5 pp", 0.005)] {
+            assert_eq!(parse_amount(text), Some(value), "{text}");
+        }
+        for text in ["", "pp", "-2pp", "-0", "1e999", "nan", "2 p", "%"] {
+            assert_eq!(parse_amount(text), None, "{text}");
+        }
+    }
+}

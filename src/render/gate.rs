@@ -110,7 +110,11 @@ pub fn sentence(check: &GateCheck, confidence: f64) -> String {
     if let Some(further) = check.further {
         let each = if further.of == "runs" { " of each arm" } else { "" };
         let about = if check.basis == Basis::TooFew { "at least" } else { "about" };
-        text.push_str(&format!("; {about} {} more {}{each} would be needed", format::integer(further.n), words::one_or_many(further.n, further.of)));
+        text.push_str(&format!(
+            "; {about} {} more {}{each} would be needed",
+            format::integer(further.n),
+            words::one_or_many(further.n, further.of)
+        ));
     }
     text
 }
@@ -122,7 +126,8 @@ fn found(check: &GateCheck, confidence: f64) -> String {
     }
     let Some((metric, pair)) = check.metric.as_ref().zip(check.evidence.as_ref()) else { return String::new() };
     let Some(difference) = &pair.difference else { return String::new() };
-    let level = if difference.interval.is_some() { format!(" at {}% confidence", format::fixed(confidence * 100.0, 0)) } else { String::new() };
+    let level =
+        if difference.interval.is_some() { format!(" at {}% confidence", format::fixed(confidence * 100.0, 0)) } else { String::new() };
     format!(
         "{} against {}, {}{level}, {}",
         cell(check, check.head.as_ref()),
@@ -143,7 +148,7 @@ fn why(check: &GateCheck) -> String {
         Basis::TooFew | Basis::NotComparable => reason.map_or_else(|| "the two cannot be compared".to_owned(), verdicts::obstacle),
         Basis::NoInterval => reason.map_or_else(|| "these data allow no interval".to_owned(), verdicts::obstacle),
         Basis::MissingOutcomes => "the missing outcomes could make it otherwise".to_owned(),
-        Basis::NoBaseline => "the baseline has no runs of it".to_owned(),
+        Basis::NoBaseline => "there is no baseline for it".to_owned(),
         Basis::OtherVersion => "the baseline's runs are of another version of the suite".to_owned(),
         Basis::NotMeasured => "it is not measured on both sides".to_owned(),
         Basis::NoRatio => "a relative bound needs values above zero".to_owned(),

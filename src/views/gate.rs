@@ -302,9 +302,9 @@ fn ruled(change: &Change, pair: &PairEvidence, is_deterministic: bool) -> (Rulin
             let basis = match pair.reason {
                 Some(Reason::FewRuns | Reason::FewItems | Reason::FewClusters) => Basis::TooFew,
                 Some(Reason::MissingOutcomes) => Basis::MissingOutcomes,
-                Some(Reason::Censored | Reason::NotCompleted | Reason::OwnDenominator | Reason::DisjointItems | Reason::DirectionUnknown) => {
-                    Basis::NotComparable
-                }
+                Some(
+                    Reason::Censored | Reason::NotCompleted | Reason::OwnDenominator | Reason::DisjointItems | Reason::DirectionUnknown,
+                ) => Basis::NotComparable,
                 Some(Reason::NoVariation) | None => Basis::NoInterval,
             };
             return (Ruling::Inconclusive, basis);
@@ -421,7 +421,8 @@ mod tests {
         let at_the_bound = share(-0.02, -0.1, 0.06);
         let change = Side::Drop(0.02).change(at_the_bound, None);
         assert_eq!(further(&change, &pair(Design::Items, at_the_bound, Some(1.0), None), Basis::TooWide), None);
-        let one_run = PairEvidence { sizes: Sizes { first: 1, second: 2, of: "runs", ..Sizes::default() }, ..pair(Design::Counts, wide, None, None) };
+        let one_run =
+            PairEvidence { sizes: Sizes { first: 1, second: 2, of: "runs", ..Sizes::default() }, ..pair(Design::Counts, wide, None, None) };
         assert_eq!(further(&change, &one_run, Basis::TooFew), Some(Needed { n: 2, of: "runs" }));
     }
 }

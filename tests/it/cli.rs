@@ -2,8 +2,8 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&str; 11] =
-    ["list", "show", "compare", "leaderboard", "build", "import", "retract", "sql", "export", "doctor", "completions"];
+const COMMANDS: [&str; 12] =
+    ["list", "show", "compare", "leaderboard", "gate", "build", "import", "retract", "sql", "export", "doctor", "completions"];
 
 #[test]
 fn every_command_has_help() {

@@ -7,6 +7,7 @@ mod cache;
 mod cli;
 mod compare;
 mod doctor;
+mod gate;
 mod import;
 mod leaderboard;
 mod log;
