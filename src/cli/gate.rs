@@ -5,7 +5,7 @@ use std::fs;
 use tracing::info;
 
 use crate::config;
-use crate::domain::{metric_key, parse_amount, visible};
+use crate::domain::{Bound, metric_key, visible};
 use crate::render::json::GateAnswer;
 use crate::render::{csv, gate as page, json, junit, markdown, tables, terminal};
 use crate::views::{Ask, Baseline, Basis, GateReport, GateRule, Grouping, Ruling, gate, held_groups, retracted};
@@ -40,8 +40,8 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
     let grouping = if arguments.all_batches { Grouping::AllBatches } else { Grouping::NewestBatch };
     let groups = held_groups(&warehouse, &filter, &baseline, grouping);
     if groups.is_empty() {
-        return Err(Failure::new("no run is left to hold against the baseline: every selected one is the baseline's own")
-            .with_hint("the runs of the baseline never count as the head"));
+        return Err(Failure::new("there is no run to hold against the baseline: every selected one is the baseline's own")
+            .with_hint("the runs of the baseline never count as the head; --results must hold the new ones"));
     }
     let report = gate(&warehouse, &groups, &rules, &policy);
     if report.checks.is_empty() {
@@ -99,58 +99,64 @@ fn open(settings: &Settings, arguments: &Gate, rules: &[GateRule]) -> Result<Ope
 
 /// The rules of the command line, which hold everywhere.
 fn rules_of(arguments: &Gate) -> Result<Vec<GateRule>, Failure> {
-    let mut asks = Vec::new();
-    let metric = metric_key(arguments.metric.as_deref().unwrap_or(PASS_RATE)).to_owned();
-    for (option, text) in [("--max-drop", &arguments.max_drop), ("--max-rise", &arguments.max_rise)] {
-        let Some(text) = text else { continue };
-        let allowed = parse_amount(text).ok_or_else(|| {
-            Failure::new(format!("{option} `{}` is no amount", visible(text))).with_hint("write a number, or as in 2pp or 10%")
-        })?;
-        let metric = metric.clone();
-        asks.push(if option == "--max-drop" { Ask::MaxDrop { metric, allowed } } else { Ask::MaxRise { metric, allowed } });
-    }
-    if arguments.metric.is_some() && asks.is_empty() {
+    let metric = metric_key(arguments.metric.as_deref().unwrap_or(PASS_RATE));
+    let bound = |option: &str, text: &Option<String>| {
+        text.as_deref()
+            .map(|text| {
+                Bound::parse(text).ok_or_else(|| {
+                    Failure::new(format!("{option} `{}` is no amount", visible(text))).with_hint("write a number, or as in 2pp or 10%")
+                })
+            })
+            .transpose()
+    };
+    let (drop, rise) = (bound("--max-drop", &arguments.max_drop)?, bound("--max-rise", &arguments.max_rise)?);
+    if arguments.metric.is_some() && drop.or(rise).is_none() {
         return Err(Failure::new("--metric has no bound").with_hint("say how far it may go with --max-drop or --max-rise"));
     }
+    let mut rules: Vec<GateRule> = bounded(metric, drop, rise).collect();
     if let Some(text) = &arguments.max_cost {
         // Without the sign, 10 could be dollars or a tenfold.
-        let allowed = text
-            .trim()
-            .strip_suffix('%')
-            .and_then(|_| parse_amount(text))
+        let cost = Bound::parse(text)
+            .filter(|bound| bound.is_percent)
             .ok_or_else(|| Failure::new(format!("--max-cost `{}` is no percentage", visible(text))).with_hint("write it as in +10%"))?;
-        asks.push(Ask::MaxRise { metric: "cost_usd".to_owned(), allowed });
+        rules.extend(bounded("cost_usd", None, Some(cost)));
     }
-    asks.extend(arguments.must_pass.iter().map(|item| Ask::MustPass { item: item.clone() }));
-    for ask in &asks {
-        check_share(ask, "the command line")?;
-    }
-    Ok(asks.into_iter().map(|ask| GateRule { suite: None, approach: None, ask }).collect())
+    rules.extend(arguments.must_pass.iter().map(|item| must_pass(item)));
+    check_shares(&rules, "the command line")?;
+    Ok(rules)
 }
 
 /// The rules of one entry of the configuration.
 fn configured(entry: &config::Gate) -> Result<Vec<GateRule>, Failure> {
-    let metric = metric_key(entry.metric.as_deref().unwrap_or(PASS_RATE)).to_owned();
-    let drop = entry.max_drop.map(|allowed| Ask::MaxDrop { metric: metric.clone(), allowed });
-    let rise = entry.max_rise.map(|allowed| Ask::MaxRise { metric: metric.clone(), allowed });
-    let items = entry.must_pass.iter().map(|item| Ask::MustPass { item: item.clone() });
-    let asks = drop.into_iter().chain(rise).chain(items);
-    asks.map(|ask| {
-        check_share(&ask, "`gate` in the configuration")?;
-        Ok(GateRule { suite: entry.suite.clone(), approach: entry.approach.clone(), ask })
-    })
-    .collect()
+    let metric = metric_key(entry.metric.as_deref().unwrap_or(PASS_RATE));
+    let asked = bounded(metric, entry.max_drop, entry.max_rise).chain(entry.must_pass.iter().map(|item| must_pass(item)));
+    let rules: Vec<GateRule> =
+        asked.map(|rule| GateRule { suite: entry.suite.clone(), approach: entry.approach.clone(), ..rule }).collect();
+    check_shares(&rules, "`gate` in the configuration")?;
+    Ok(rules)
 }
 
-/// A pass rate that may fall by all of itself is a slip of the unit.
-fn check_share(ask: &Ask, place: &str) -> Result<(), Failure> {
-    match ask {
-        Ask::MaxDrop { metric, allowed } | Ask::MaxRise { metric, allowed } if metric == PASS_RATE && *allowed >= 1.0 => {
-            Err(Failure::new(format!("{place} allows the pass rate to change by {} percentage points", allowed * 100.0))
-                .with_hint("write 2pp or 0.02 for two percentage points"))
+fn bounded(metric: &str, drop: Option<Bound>, rise: Option<Bound>) -> impl Iterator<Item = GateRule> {
+    let rule = |ask, bound: Bound| GateRule { suite: None, approach: None, ask, is_percent: bound.is_percent };
+    let drop = drop.map(|bound| rule(Ask::MaxDrop { metric: metric.to_owned(), allowed: bound.value }, bound));
+    let rise = rise.map(|bound| rule(Ask::MaxRise { metric: metric.to_owned(), allowed: bound.value }, bound));
+    drop.into_iter().chain(rise)
+}
+
+fn must_pass(item: &str) -> GateRule {
+    GateRule { suite: None, approach: None, ask: Ask::MustPass { item: item.to_owned() }, is_percent: false }
+}
+
+/// A pass rate that may change by all of itself is a slip of the unit.
+fn check_shares(rules: &[GateRule], place: &str) -> Result<(), Failure> {
+    for rule in rules {
+        let (Ask::MaxDrop { metric, allowed } | Ask::MaxRise { metric, allowed }) = &rule.ask else { continue };
+        if metric == PASS_RATE && *allowed >= 1.0 {
+            return Err(Failure::new(format!("{place} allows the pass rate to change by {} percentage points", allowed * 100.0))
+                .with_hint("write 2pp or 0.02 for two percentage points"));
         }
-        Ask::MaxDrop { .. } | Ask::MaxRise { .. } | Ask::MustPass { .. } => Ok(()),
     }
+    Ok(())
 }
 
 /// Refuses metrics of the command line that nobody has heard of: a slip must not look like missing data.

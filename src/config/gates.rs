@@ -1,7 +1,7 @@
 //! Gates: what must not get worse.
 
 use crate::document::{Fields, ScalarKind, Value, quote};
-use crate::domain::parse_amount;
+use crate::domain::Bound;
 
 /// One rule; it holds for every suite and approach unless it names them.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,8 +10,8 @@ pub struct Gate {
     pub suite: Option<String>,
     pub approach: Option<String>,
     /// The largest fall and rise allowed, in the metric's unit; for time, tokens and money relative, 0.1 for a tenth.
-    pub max_drop: Option<f64>,
-    pub max_rise: Option<f64>,
+    pub max_drop: Option<Bound>,
+    pub max_rise: Option<Bound>,
     /// Items that must pass.
     pub must_pass: Vec<String>,
 }
@@ -49,15 +49,17 @@ fn read_gate(mut fields: Fields) -> Gate {
 }
 
 /// A number, or text such as `2pp` or `10%`.
-fn bound(fields: &mut Fields, key: &str) -> Option<f64> {
+fn bound(fields: &mut Fields, key: &str) -> Option<Bound> {
     let text = match &fields.child(key)?.value {
         Value::Scalar(scalar) if scalar.kind == ScalarKind::Text => &scalar.text,
-        Value::Scalar(_) | Value::List(_) | Value::Map(_) => return fields.amount(key),
+        Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
+            return fields.amount(key).map(|value| Bound { value, is_percent: false });
+        }
     };
-    let amount = parse_amount(text);
-    if amount.is_none() {
+    let bound = Bound::parse(text);
+    if bound.is_none() {
         let message = format!("{} must be an amount, not {}", quote(&fields.path_of(key)), quote(text));
         fields.reject(key, message, Some("write a number, or as in 2pp or 10%".to_owned()));
     }
-    amount
+    bound
 }

@@ -89,6 +89,21 @@ pub fn parse_amount(text: &str) -> Option<f64> {
     (value.is_finite() && value >= 0.0 && !value.is_sign_negative()).then_some(value / scale)
 }
 
+/// How far a metric may go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    pub value: f64,
+    /// It was written with a percent sign.
+    pub is_percent: bool,
+}
+
+impl Bound {
+    /// Reads a bound as people write one, see [`parse_amount`].
+    pub fn parse(text: &str) -> Option<Self> {
+        parse_amount(text).map(|value| Self { value, is_percent: text.trim_end().ends_with('%') })
+    }
+}
+
 /// Returns the key of a metric from the names it goes by.
 pub fn metric_key(name: &str) -> &str {
     match name.trim() {

@@ -140,9 +140,8 @@ fn found(check: &GateCheck, confidence: f64) -> String {
 fn why(check: &GateCheck) -> String {
     let reason = check.evidence.as_ref().and_then(|pair| pair.reason);
     match check.basis {
-        Basis::Interval => String::new(),
         Basis::Attempts if check.ruling == Ruling::Regression => "it takes more than half of the attempts".to_owned(),
-        Basis::Attempts => String::new(),
+        Basis::Interval | Basis::Attempts => String::new(),
         Basis::Deterministic => "every run of each arm has the same outcomes, so the difference itself decides".to_owned(),
         Basis::TooWide => "the bound lies within the interval".to_owned(),
         Basis::TooFew | Basis::NotComparable => reason.map_or_else(|| "the two cannot be compared".to_owned(), verdicts::obstacle),
@@ -151,7 +150,7 @@ fn why(check: &GateCheck) -> String {
         Basis::NoBaseline => "there is no baseline for it".to_owned(),
         Basis::OtherVersion => "the baseline's runs are of another version of the suite".to_owned(),
         Basis::NotMeasured => "it is not measured on both sides".to_owned(),
-        Basis::NoRatio => "a relative bound needs values above zero".to_owned(),
+        Basis::NoRatio => "a bound in percent needs a share, or amounts above zero".to_owned(),
         Basis::ItemAbsent => "the head has no outcome of this item".to_owned(),
     }
 }

@@ -277,11 +277,11 @@ mod tests {
             let store = Store::at(folder.path().join(format!("{name}-store")));
             assert_eq!(unpack(&path, &store).expect("whole"), [run.id]);
         }
-        assert_eq!(std::fs::read(folder.path().join("a.jsonl")).expect("readable").iter().filter(|byte| **byte == b'\n').count(), 5);
+        assert_eq!(std::fs::read_to_string(folder.path().join("a.jsonl")).expect("text").lines().count(), 5);
     }
 
     #[test]
-    fn every_cut_and_many_flips_are_noticed() {
+    fn every_cut_is_noticed() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for name in ["a.jsonl", "a.bundle"] {
             let path = folder.path().join(name);

@@ -34,6 +34,8 @@ pub struct GateRule {
     pub suite: Option<String>,
     pub approach: Option<String>,
     pub ask: Ask,
+    /// The bound was written in percent, which is no amount of a score's unit.
+    pub is_percent: bool,
 }
 
 /// What a ruling rests on, or what stands in its way.
@@ -60,7 +62,7 @@ pub enum Basis {
     OtherVersion,
     /// An arm has no value.
     NotMeasured,
-    /// A relative bound needs values above zero.
+    /// A bound in percent needs a share, or amounts above zero.
     NoRatio,
     /// The metric cannot be compared; the evidence has the reason.
     NotComparable,
@@ -169,12 +171,12 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
     report
 }
 
-fn check(held: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -> GateCheck {
+fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -> GateCheck {
     GateCheck {
-        suite: held.suite.clone(),
-        suite_version: held.suite_version.clone(),
-        arm: held.head[head].arm.clone(),
-        against: other.map(|other| held.baseline[other].arm.clone()),
+        suite: group.suite.clone(),
+        suite_version: group.suite_version.clone(),
+        arm: group.head[head].arm.clone(),
+        against: other.map(|other| group.baseline[other].arm.clone()),
         rule: rule.ask.clone(),
         ruling: Ruling::Inconclusive,
         basis: Basis::NoBaseline,
@@ -188,10 +190,10 @@ fn check(held: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) ->
     }
 }
 
-fn must_pass(warehouse: &Warehouse, held: &Held<'_>, head: usize, rule: &GateRule, item: &str) -> GateCheck {
-    let group = held.alone(head);
-    let matrix = group_matrix(warehouse, &group);
-    let outcomes = Outcomes::of(&group.arms[0], &matrix);
+fn must_pass(warehouse: &Warehouse, group: &Held<'_>, head: usize, rule: &GateRule, item: &str) -> GateCheck {
+    let alone = group.alone(head);
+    let matrix = group_matrix(warehouse, &alone);
+    let outcomes = Outcomes::of(&alone.arms[0], &matrix);
     let places = (0..matrix.items.len()).filter(|place| matrix.items[*place].key.item == item);
     // Several evaluators may know an item by one name: all must be satisfied.
     let judged: Vec<(u32, u32)> =
@@ -203,7 +205,7 @@ fn must_pass(warehouse: &Warehouse, held: &Held<'_>, head: usize, rule: &GateRul
         _ => (Ruling::Regression, Basis::Attempts),
     };
     let sum = |of: fn(&(u32, u32)) -> u32| (!judged.is_empty()).then(|| judged.iter().map(|cell| u64::from(of(cell))).sum());
-    GateCheck { ruling, basis, passed: sum(|cell| cell.0), attempts: sum(|cell| cell.1), ..check(held, head, None, rule) }
+    GateCheck { ruling, basis, passed: sum(|cell| cell.0), attempts: sum(|cell| cell.1), ..check(group, head, None, rule) }
 }
 
 /// Which way the change is bounded, and by how much.
@@ -242,19 +244,19 @@ impl Side {
 }
 
 fn bounded(
-    held: &Held<'_>,
+    group: &Held<'_>,
     (head, other): (usize, Option<usize>),
     rule: &GateRule,
     compared: &Compared,
     metric: &str,
     side: Side,
 ) -> GateCheck {
-    let mut check = check(held, head, other, rule);
+    let mut check = check(group, head, other, rule);
     let row = compared.table.rows.iter().find(|row| row.metric.name == metric);
     check.metric = row.map(|row| row.metric.clone());
     check.head = row.and_then(|row| row.cells.first().cloned());
     if other.is_none() {
-        check.basis = if held.other_versions { Basis::OtherVersion } else { Basis::NoBaseline };
+        check.basis = if group.other_versions { Basis::OtherVersion } else { Basis::NoBaseline };
         return check;
     }
     check.baseline = row.and_then(|row| row.cells.get(1).cloned());
@@ -279,7 +281,8 @@ fn bounded(
         };
         return check;
     };
-    if row.metric.kind == MetricKind::Amount && difference.scale != Scale::Ratio {
+    let is_relative = row.metric.kind == MetricKind::Amount || (rule.is_percent && difference.scale == Scale::Unit);
+    if is_relative && difference.scale != Scale::Ratio {
         check.basis = Basis::NoRatio;
         return check;
     }

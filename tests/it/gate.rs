@@ -203,6 +203,22 @@ fn one_run_of_tests_says_nothing_unless_tests_are_questions() {
 }
 
 #[test]
+fn scores_have_bounds_in_their_own_unit() {
+    let project = Project::new();
+    for (store, seconds) in [("main", 10.0), ("results", 10.4)] {
+        for (number, noise) in [-0.1, 0.0, 0.1].into_iter().enumerate() {
+            let id = format!("{store}-{number}");
+            let scores = json!([{"metric": "latency", "value": seconds + noise, "unit": "seconds", "direction": "down"}]);
+            project.file(&format!("{store}/{id}.json"), result(&id, "s", "a", json!({"batch_id": store, "scores": scores})).to_string());
+        }
+    }
+    let held = |bound, code| rulings(&project, &["gate", "--baseline", "main", "--metric", "latency", "--max-rise", bound], code);
+    assert_eq!(held("1", 0), pairs(&[("pass", "interval")]));
+    assert_eq!(held("0.1", 1), pairs(&[("regression", "interval")]));
+    assert_eq!(held("10%", 3), pairs(&[("inconclusive", "no_ratio")]), "a tenth of a second, or of ten of them?");
+}
+
+#[test]
 fn rules_come_from_the_configuration_too() {
     let project = against(130);
     project.file("evalreport.yaml", "version: 1\ngate:\n  - {metric: accuracy, max_drop: 50pp}\n  - {suite: other, must_pass: [q000]}\n");
@@ -441,7 +457,7 @@ fn well_formed(xml: &str) -> Vec<String> {
         }
         let name = tag.split([' ', '/']).next().expect("a name").to_owned();
         let attributes = tag[name.len()..].trim_end_matches('/');
-        assert!(attributes.matches('"').count() % 2 == 0 && !attributes.contains('<'), "{tag}");
+        assert!(attributes.matches('"').count().is_multiple_of(2) && !attributes.contains('<'), "{tag}");
         for (place, _) in attributes.match_indices('&') {
             let entity = attributes[place..].split(';').next().expect("an entity");
             assert!(["&lt", "&gt", "&amp", "&quot", "&apos"].contains(&entity), "{entity}");
