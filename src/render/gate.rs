@@ -24,7 +24,7 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
         table.rows.push(vec![
             ruling(check.ruling).to_owned(),
             check.suite.clone(),
-            words::arm_name(&check.arm),
+            arm(check),
             rule(check),
             head(check),
             cell(check, check.baseline.as_ref()),
@@ -38,6 +38,14 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
     }
     table.notes.extend_from_slice(notes);
     table
+}
+
+/// The arm, and the other one that it is held against where that is not its own.
+fn arm(check: &GateCheck) -> String {
+    match &check.against {
+        Some(against) if *against != check.arm => format!("{} vs {}", words::arm_name(&check.arm), words::arm_name(against)),
+        _ => words::arm_name(&check.arm),
+    }
 }
 
 /// The word of a ruling.

@@ -249,6 +249,8 @@ fn arms_are_held_against_their_own() {
     let against: Vec<&str> =
         fallback["checks"].as_array().expect("a list").iter().filter_map(|check| check["against"]["approach"].as_str()).collect();
     assert_eq!(against, ["a", "b"]);
+    let table = project.run(["gate", "--baseline", "main", "--max-drop", "90pp", "--approach", "c", "--format", "csv"]);
+    assert_eq!(table.column("Arm"), ["c · m1 vs a · m1", "c · m1 vs b · m1"]);
 }
 
 #[test]
