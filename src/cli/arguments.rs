@@ -4,9 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+/// What the exit codes say, for the help and the man page.
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is negative (damage, a regression); 2 bad arguments, configuration or \
+                          data; 3 inconclusive (gate: the data do not say, or there is no baseline)";
+
 /// Which AI agent approach wins, by how much, and is that evidence.
 #[derive(Parser)]
-#[command(name = "evalreport", version, about, max_term_width = 120, propagate_version = true)]
+#[command(name = "evalreport", version, about, max_term_width = 120, propagate_version = true, after_help = EXIT_CODES)]
 pub(super) struct Arguments {
     #[command(flatten)]
     pub global: Global,
@@ -56,6 +60,8 @@ pub(super) enum Format {
     Json,
     Markdown,
     Csv,
+    /// Of `gate` only
+    Junit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -77,6 +83,8 @@ pub(super) enum Command {
     Leaderboard(Leaderboard),
     /// Follow a suite over the nights: changes of level, who is better, flaky items
     History(History),
+    /// Hold new runs against a baseline, for a build server
+    Gate(Gate),
     /// Write the static site
     Build(Build),
     /// Bring other tools' results into the store
@@ -85,7 +93,7 @@ pub(super) enum Command {
     Retract(Retract),
     /// Ask the tables runs, items, scores and usage in SQL
     Sql(Sql),
-    /// Write the tables as Parquet or CSV
+    /// Write the tables as Parquet or CSV, or runs as one bundle
     Export(Export),
     /// Look the store over for damage
     Doctor(Doctor),
@@ -102,6 +110,7 @@ impl Command {
             Self::Compare(_) => "compare",
             Self::Leaderboard(_) => "leaderboard",
             Self::History(_) => "history",
+            Self::Gate(_) => "gate",
             Self::Build(_) => "build",
             Self::Import(_) => "import",
             Self::Retract(_) => "retract",
@@ -195,6 +204,9 @@ pub(super) struct Compare {
     /// Result files to compare, instead of those of the store
     #[arg(long, value_name = "FILE,FILE", value_delimiter = ',', conflicts_with = "what")]
     pub files: Vec<PathBuf>,
+    /// Hold each arm against the same arm of other runs: a store, a bundle, a result file, a run, last:K, a tag or a git revision
+    #[arg(long, value_name = "WHAT")]
+    pub baseline: Option<String>,
     /// Pool every batch of an arm instead of taking its newest
     #[arg(long)]
     pub all_batches: bool,
@@ -205,6 +217,51 @@ pub(super) struct Compare {
     pub judging: Judging,
     #[command(flatten)]
     pub selection: Selection,
+}
+
+#[derive(Args)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct Gate {
+    /// Suites [default: all]
+    #[arg(value_name = "SUITE")]
+    pub suites: Vec<String>,
+    /// What to hold the runs against: a store, a bundle, a result file, a run, last:K, a tag KEY=VALUE or a git revision
+    #[arg(long, value_name = "WHAT")]
+    pub baseline: Option<String>,
+    /// What --max-drop and --max-rise are about [default: pass_rate]
+    #[arg(long, value_name = "NAME", help_heading = "Rules")]
+    pub metric: Option<String>,
+    /// How far the metric may fall, as in 2pp; time, tokens and money in percent of the baseline
+    #[arg(long, value_name = "AMOUNT", help_heading = "Rules")]
+    pub max_drop: Option<String>,
+    /// How far the metric may rise
+    #[arg(long, value_name = "AMOUNT", help_heading = "Rules")]
+    pub max_rise: Option<String>,
+    /// How far the cost may rise, as in +10%
+    #[arg(long, value_name = "PERCENT", help_heading = "Rules")]
+    pub max_cost: Option<String>,
+    /// An item that must pass; may be given several times
+    #[arg(long, value_name = "ITEM", help_heading = "Rules")]
+    pub must_pass: Vec<String>,
+    /// Take what is inconclusive for a failure (exit code 1) or a pass (0) [default: exit code 3]
+    #[arg(long, value_enum, value_name = "AS", help_heading = "Rules")]
+    pub on_inconclusive: Option<OnInconclusive>,
+    /// Write JUnit XML to a file as well
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Pool every batch of an arm instead of taking its newest
+    #[arg(long)]
+    pub all_batches: bool,
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OnInconclusive {
+    Fail,
+    Pass,
 }
 
 #[derive(Args)]
@@ -302,19 +359,23 @@ pub(super) struct Sql {
 
 #[derive(Args)]
 pub(super) struct Export {
-    /// The format of the files
+    /// The format: files of the tables, or one bundle of runs
     // An id of its own: `format` is the global option.
     #[arg(id = "file_format", value_enum, value_name = "FORMAT")]
     pub format: ExportAs,
-    /// Folder to write runs, items, scores and usage to
-    #[arg(value_name = "DIR")]
-    pub folder: PathBuf,
+    /// Folder to write runs, items, scores and usage to; for a bundle, the file, which is compressed unless it ends in .jsonl
+    #[arg(value_name = "DIR|FILE")]
+    pub path: PathBuf,
+    #[command(flatten)]
+    pub selection: Selection,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ExportAs {
     Parquet,
     Csv,
+    /// One file with the selected runs and their outcomes, for --baseline elsewhere
+    Bundle,
 }
 
 #[derive(Args)]

@@ -5,28 +5,18 @@ use std::collections::BTreeSet;
 use crate::domain::Filter;
 use crate::render::json::CompareAnswer;
 use crate::render::tables;
-use crate::views::{Comparison, Grouping, compare, compare_with_flips, retracted, suite_groups};
+use crate::views::{Baseline, Comparison, Grouping, SuiteGroup, compare, compare_with_flips, held_groups, retracted, suite_groups};
 use crate::warehouse::{Options, Warehouse};
 
 use super::arguments::Compare;
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{exit_code, output, policy, selection};
+use super::{baseline, exit_code, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failure> {
     let mut filter = arguments.selection.filter()?;
     let policy = policy::policy(settings, &arguments.judging)?;
-    let mut warehouse = if arguments.files.is_empty() {
-        settings.open()?
-    } else {
-        let options = Options { stores: Vec::new(), files: arguments.files.clone(), cache: None, aliases: settings.config.aliases.clone() };
-        let warehouse = settings.open_with(&options);
-        // A file that was named and cannot be read is no warning: there is nothing to compare without it.
-        if !warehouse.problems().is_empty() {
-            return Err(crate::domain::Problems(warehouse.problems().to_vec()).into());
-        }
-        warehouse
-    };
+    let (mut warehouse, held) = open(settings, arguments)?;
     name_targets(&warehouse, &arguments.what, &mut filter)?;
     filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
     selection::check(&warehouse, &filter)?;
@@ -35,13 +25,23 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     } else {
         Grouping::NewestBatch
     };
-    let groups = suite_groups(&warehouse, &filter, grouping);
+    let groups: Vec<SuiteGroup<'_>> = match &held.baseline {
+        Some(baseline) => {
+            let groups = held_groups(&warehouse, &filter, baseline, grouping);
+            groups.iter().filter(|held| !held.baseline.is_empty()).map(crate::views::Held::table).collect()
+        }
+        None => suite_groups(&warehouse, &filter, grouping),
+    };
     let is_asked = !arguments.what.is_empty() || !arguments.selection.suite.is_empty() || !arguments.files.is_empty();
     let one = if arguments.flips { compare_with_flips } else { compare };
     let comparisons: Vec<Comparison> =
         groups.iter().filter(|group| is_asked || group.arms.len() > 1).map(|group| one(&warehouse, group, &policy)).collect();
     if comparisons.is_empty() {
-        return Err(Failure::new("no suite has two arms to compare").with_hint("`evalreport list` shows what each suite has"));
+        return Err(match &held.baseline {
+            Some(_) => Failure::new("the baseline has no run of a selected suite and version, beside the selected runs themselves")
+                .with_hint("`evalreport list --runs` shows what there is"),
+            None => Failure::new("no suite has two arms to compare").with_hint("`evalreport list` shows what each suite has"),
+        });
     }
     if arguments.flips && comparisons.iter().all(|comparison| comparison.arms.len() != 2) {
         return Err(Failure::new("--flips needs two arms").with_hint("choose them with --approach and --model"));
@@ -52,8 +52,42 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
         last.notes.extend(tables::scope_notes(retracted, !warehouse.aliases().is_empty()));
     }
     output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, retracted })?;
-    settings.keep(&mut warehouse);
+    if held.lasts {
+        settings.keep(&mut warehouse);
+    }
     Ok(exit_code::DONE)
+}
+
+/// What the arms are held against, if anything, and whether its warehouse is worth keeping.
+struct Against {
+    baseline: Option<Baseline>,
+    lasts: bool,
+}
+
+fn open(settings: &Settings, arguments: &Compare) -> Result<(Warehouse, Against), Failure> {
+    let options = if arguments.files.is_empty() {
+        settings.options()
+    } else {
+        Options { stores: Vec::new(), files: arguments.files.clone(), cache: None, aliases: settings.config.aliases.clone() }
+    };
+    if !arguments.files.is_empty() {
+        let warehouse = settings.open_with(&options);
+        // A file that was named and cannot be read is no warning: there is nothing to compare without it.
+        if !warehouse.problems().is_empty() {
+            return Err(crate::domain::Problems(warehouse.problems().to_vec()).into());
+        }
+        if arguments.baseline.is_none() {
+            return Ok((warehouse, Against { baseline: None, lasts: true }));
+        }
+    }
+    let Some(what) = &arguments.baseline else {
+        return Ok((settings.open()?, Against { baseline: None, lasts: true }));
+    };
+    let opened = baseline::open(settings, what, options, arguments.all_batches)?;
+    if let Some(tried) = opened.missing {
+        return Err(Failure::new(tried));
+    }
+    Ok((opened.warehouse, Against { baseline: Some(opened.baseline), lasts: opened.lasts }))
 }
 
 /// Tells suites from run ids: what is a suite's name is a suite.

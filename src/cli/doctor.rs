@@ -65,6 +65,7 @@ pub(super) fn run(settings: &Settings, _: &Doctor) -> Result<u8, Failure> {
             output::print(&crate::render::json::document("doctor", Stores { stores: answers }))?;
         }
         Format::Table | Format::Markdown | Format::Csv => output::print(&text)?,
+        Format::Junit => return Err(output::no_junit()),
     }
     Ok(if damaged { exit_code::NEGATIVE } else { exit_code::DONE })
 }

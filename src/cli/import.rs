@@ -27,6 +27,7 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
     match settings.format {
         Format::Json => output::print(&crate::render::json::document("import", Answer::of(&report)))?,
         Format::Table | Format::Markdown | Format::Csv => output::print(&describe(&report))?,
+        Format::Junit => return Err(output::no_junit()),
     }
     if settings.strict {
         refuse_refused(&report)?;

@@ -1,12 +1,14 @@
 //! Arguments, one file per command, printing, progress, exit codes, writing the site.
 
 mod arguments;
+mod baseline;
 mod build;
 mod compare;
 mod completions;
 mod doctor;
 mod export;
 mod failure;
+mod gate;
 mod history;
 mod import;
 mod leaderboard;
@@ -36,10 +38,12 @@ use settings::Settings;
 pub mod exit_code {
     /// Done.
     pub const DONE: u8 = 0;
-    /// Done, and the answer is negative: damage found.
+    /// Done, and the answer is negative: damage found, or a regression.
     pub const NEGATIVE: u8 = 1;
     /// Bad arguments, configuration or data, and every refusal of `--strict`.
     pub const BAD_INPUT: u8 = 2;
+    /// Done, and the data do not say: a gate's bound lies within the interval, or there is no baseline.
+    pub const INCONCLUSIVE: u8 = 3;
 }
 
 /// Runs one command and returns its exit code.
@@ -85,6 +89,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         Command::Retract(retract) => retract::run(&settings, &retract),
         Command::Compare(compare) => compare::run(&settings, &compare),
         Command::Leaderboard(leaderboard) => leaderboard::run(&settings, &leaderboard),
+        Command::Gate(gate) => gate::run(&settings, &gate),
         Command::History(history) => history::run(&settings, &history),
         Command::Build(build) => build::run(&settings, &build),
         Command::Sql(sql) => sql::run(&settings, &sql),

@@ -29,8 +29,14 @@ pub(super) fn answer<T: serde::Serialize>(
         Format::Table => joined(tables.iter().map(|table| terminal::table(table, settings.style))),
         Format::Markdown => joined(tables.iter().map(markdown::table)),
         Format::Csv => joined(tables.iter().map(csv::table)),
+        Format::Junit => return Err(no_junit()),
     };
     print(&text)
+}
+
+/// JUnit XML holds checks, and only one command makes any.
+pub(super) fn no_junit() -> Failure {
+    Failure::new("only `gate` has something to say as JUnit XML").with_hint("use table, json, markdown or csv")
 }
 
 fn joined(parts: impl Iterator<Item = String>) -> String {

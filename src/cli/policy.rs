@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::config::{EXCLUSIONS_FILE, load_exclusions};
-use crate::domain::visible;
+use crate::domain::{metric_key, parse_amount, visible};
 use crate::views::{Design, Policy};
 
 use super::arguments::{ClusterField, Judging, JudgingDesign};
@@ -61,21 +61,6 @@ fn of_config(design: crate::config::SuiteDesign) -> Design {
 fn parse_margin(text: &str) -> Option<(String, f64)> {
     let (metric, amount) = text.split_once('=')?;
     let value = parse_amount(amount)?;
-    let metric = match metric.trim() {
-        "" => return None,
-        "pass_rate" | "accuracy" => "shared_tests",
-        metric => metric,
-    };
-    Some((metric.to_owned(), value))
-}
-
-/// `2pp` and `2%` are 0.02; a plain number is what it is.
-pub(super) fn parse_amount(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let (number, scale) = match text.strip_suffix("pp").or_else(|| text.strip_suffix('%')) {
-        Some(number) => (number, 100.0),
-        None => (text, 1.0),
-    };
-    let value: f64 = number.trim().parse().ok()?;
-    (value.is_finite() && value >= 0.0).then_some(value / scale)
+    let metric = metric_key(metric);
+    (!metric.is_empty()).then(|| (metric.to_owned(), value))
 }

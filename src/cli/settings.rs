@@ -81,20 +81,26 @@ impl Settings {
 
     /// Opens the stores, and says or refuses what could not be read.
     pub fn open(&self) -> Result<Warehouse, Failure> {
+        self.check_folders()?;
+        let warehouse = self.open_with(&self.options());
+        output::warnings(self, warehouse.problems())?;
+        Ok(warehouse)
+    }
+
+    /// What [`Settings::open`] reads.
+    pub fn options(&self) -> Options {
+        Options { stores: self.results.clone(), files: Vec::new(), cache: Some(self.cache.clone()), aliases: self.config.aliases.clone() }
+    }
+
+    /// Refuses stores that are no folders.
+    pub fn check_folders(&self) -> Result<(), Failure> {
         for folder in &self.results {
             if folder.exists() && !folder.is_dir() {
                 return Err(Failure::new(format!("{} is not a folder", shown(folder)))
                     .with_hint("--results takes the folder that holds the result files"));
             }
         }
-        let warehouse = self.open_with(&Options {
-            stores: self.results.clone(),
-            files: Vec::new(),
-            cache: Some(self.cache.clone()),
-            aliases: self.config.aliases.clone(),
-        });
-        output::warnings(self, warehouse.problems())?;
-        Ok(warehouse)
+        Ok(())
     }
 
     /// Opens and keeps quiet about problems.

@@ -26,6 +26,7 @@ pub(super) fn run(settings: &Settings, arguments: &Sql) -> Result<u8, Failure> {
     match settings.format {
         Format::Json => output::print(&crate::render::json::document("sql", json(&answer)))?,
         Format::Table | Format::Markdown | Format::Csv => output::answer(settings, "sql", &[table(&answer)], || ())?,
+        Format::Junit => return Err(output::no_junit()),
     }
     settings.keep(&mut warehouse);
     Ok(exit_code::DONE)

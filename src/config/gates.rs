@@ -1,6 +1,7 @@
 //! Gates: what must not get worse.
 
-use crate::document::{Fields, quote};
+use crate::document::{Fields, ScalarKind, Value, quote};
+use crate::domain::Bound;
 
 /// One rule; it holds for every suite and approach unless it names them.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,9 +9,9 @@ pub struct Gate {
     pub metric: Option<String>,
     pub suite: Option<String>,
     pub approach: Option<String>,
-    /// The largest fall and rise allowed, in the metric's unit.
-    pub max_drop: Option<f64>,
-    pub max_rise: Option<f64>,
+    /// The largest fall and rise allowed, in the metric's unit; for time, tokens and money relative, 0.1 for a tenth.
+    pub max_drop: Option<Bound>,
+    pub max_rise: Option<Bound>,
     /// Items that must pass.
     pub must_pass: Vec<String>,
 }
@@ -24,8 +25,8 @@ fn read_gate(mut fields: Fields) -> Gate {
         metric: fields.text("metric"),
         suite: fields.text("suite"),
         approach: fields.text("approach"),
-        max_drop: fields.amount("max_drop"),
-        max_rise: fields.amount("max_rise"),
+        max_drop: bound(&mut fields, "max_drop"),
+        max_rise: bound(&mut fields, "max_rise"),
         must_pass: fields.texts("must_pass"),
     };
     let bounded = ["max_drop", "max_rise"].into_iter().find(|key| fields.child(key).is_some());
@@ -45,4 +46,20 @@ fn read_gate(mut fields: Fields) -> Gate {
     }
     fields.finish();
     gate
+}
+
+/// A number, or text such as `2pp` or `10%`.
+fn bound(fields: &mut Fields, key: &str) -> Option<Bound> {
+    let text = match &fields.child(key)?.value {
+        Value::Scalar(scalar) if scalar.kind == ScalarKind::Text => &scalar.text,
+        Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
+            return fields.amount(key).map(|value| Bound { value, is_percent: false });
+        }
+    };
+    let bound = Bound::parse(text);
+    if bound.is_none() {
+        let message = format!("{} must be an amount, not {}", quote(&fields.path_of(key)), quote(text));
+        fields.reject(key, message, Some("write a number, or as in 2pp or 10%".to_owned()));
+    }
+    bound
 }

@@ -53,7 +53,7 @@ fn the_guide_has_a_complete_example() {
         }
     );
     assert_eq!(config.prices[0].usd_per_million.cache_write, Some(3.75));
-    assert_eq!(config.gate[1].must_pass, ["test_add", "test_list"]);
+    assert_eq!(config.gate[2].must_pass, ["test_add", "test_list"]);
     assert!(config.site.noindex);
     assert_eq!(config.aliases.suite.get("todo-app").map(String::as_str), Some("tasktracker"));
 }
@@ -270,6 +270,17 @@ fn prices_are_ordered_and_given_once() {
             "c.yaml:2:63: `prices[0].usd_per_million.cache_write` must be a finite number, not `.nan`",
         ],
     );
+}
+
+#[test]
+fn bounds_of_gates_are_numbers_or_text() {
+    let config = parse("c.yaml", "version: 1\ngate:\n  - {metric: a, max_drop: 2pp, max_rise: +10%}\n  - {metric: a, max_drop: 0.5}\n")
+        .expect("valid");
+    let bound = |value, is_percent| Some(crate::domain::Bound { value, is_percent });
+    assert_eq!((config.gate[0].max_drop, config.gate[0].max_rise), (bound(0.02, false), bound(0.1, true)));
+    assert_eq!(config.gate[1].max_drop, bound(0.5, false));
+    let problems = parse("c.yaml", "version: 1\ngate:\n  - {metric: a, max_drop: -2pp}\n").expect_err("a negative bound");
+    assert_eq!(problems[0].to_string(), "c.yaml:3:27: `gate[0].max_drop` must be an amount, not `-2pp`");
 }
 
 #[test]

@@ -77,6 +77,44 @@ pub enum MetricKind {
     Count,
 }
 
+/// Reads a difference as people write one: `2pp` and `2%` are 0.02, a plain number is what it is. A plus sign says nothing more.
+pub fn parse_amount(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let text = text.strip_prefix('+').unwrap_or(text);
+    let (number, scale) = match text.strip_suffix("pp").or_else(|| text.strip_suffix('%')) {
+        Some(number) => (number, 100.0),
+        None => (text, 1.0),
+    };
+    let value: f64 = number.trim().parse().ok()?;
+    (value.is_finite() && value >= 0.0 && !value.is_sign_negative()).then_some(value / scale)
+}
+
+/// How far a metric may go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    pub value: f64,
+    /// It was written with a percent sign.
+    pub is_percent: bool,
+}
+
+impl Bound {
+    /// Reads a bound as people write one, see [`parse_amount`].
+    pub fn parse(text: &str) -> Option<Self> {
+        parse_amount(text).map(|value| Self { value, is_percent: text.trim_end().ends_with('%') })
+    }
+}
+
+/// Returns the key of a metric from the names it goes by.
+pub fn metric_key(name: &str) -> &str {
+    match name.trim() {
+        "pass_rate" | "accuracy" => "shared_tests",
+        "cost" => "cost_usd",
+        "duration" => "duration_seconds",
+        "tokens" => "total_tokens",
+        name => name,
+    }
+}
+
 /// A named number's description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Metric {
@@ -98,4 +136,19 @@ pub struct MetricSettings {
     pub kind: Option<MetricKind>,
     /// The largest difference that does not matter, in the metric's unit; declared before looking.
     pub margin: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_as_people_write_them() {
+        for (text, value) in [("2pp", 0.02), ("+10%", 0.1), (" 1.5 ", 1.5), ("0", 0.0), ("0.5 pp", 0.005)] {
+            assert_eq!(parse_amount(text), Some(value), "{text}");
+        }
+        for text in ["", "pp", "-2pp", "-0", "1e999", "nan", "2 p", "%"] {
+            assert_eq!(parse_amount(text), None, "{text}");
+        }
+    }
 }

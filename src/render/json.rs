@@ -4,7 +4,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
-use crate::views::{Board, Comparison, History, Overall, RunLine, RunPage, SuiteLine};
+use crate::views::{Board, Comparison, GateReport, History, Overall, RunLine, RunPage, SuiteLine};
 
 /// The answer of a command with the name and version of its shape.
 #[derive(Serialize, JsonSchema)]
@@ -30,6 +30,21 @@ pub struct LeaderboardAnswer {
     pub board: Board,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overall: Option<Overall>,
+}
+
+/// What `gate` answers.
+#[derive(Serialize, JsonSchema)]
+pub struct GateAnswer {
+    /// What was asked for as the baseline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
+    /// Why there is no baseline: what was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+    #[serde(flatten)]
+    pub report: GateReport,
+    /// Selected runs that tombstones hide.
+    pub retracted: u64,
 }
 
 /// What `history` answers.
@@ -73,6 +88,7 @@ pub fn document<T: Serialize>(command: &str, answer: T) -> String {
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         ("compare", schema::<CompareAnswer>()),
+        ("gate", schema::<GateAnswer>()),
         ("history", schema::<HistoryAnswer>()),
         ("leaderboard", schema::<LeaderboardAnswer>()),
         ("list", schema::<ListAnswer>()),

@@ -2,8 +2,10 @@
 
 pub mod csv;
 pub mod format;
+pub mod gate;
 pub mod html;
 pub mod json;
+pub mod junit;
 pub mod markdown;
 pub mod nights;
 pub mod table;

@@ -110,6 +110,42 @@ fn ends(metric: &Metric, difference: &Difference) -> Option<String> {
     })
 }
 
+/// The difference with its interval: `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`.
+pub fn change(metric: &Metric, difference: &Difference) -> String {
+    let one = |value: f64| match difference.scale {
+        Scale::Ratio => ratio(value),
+        Scale::Share => format!("{} pp", format::signed(value * 100.0, 1)),
+        Scale::Unit if value < 0.0 => format!("−{}", amount(metric, value)),
+        Scale::Unit => format!("+{}", amount(metric, value)),
+    };
+    let end = |value: f64| match difference.scale {
+        Scale::Ratio => ratio(value).trim_end_matches('×').to_owned(),
+        Scale::Share => format::signed(value * 100.0, 1),
+        Scale::Unit => one(value),
+    };
+    match difference.interval {
+        Some(interval) => format!("{} [{}, {}]", one(difference.value), end(interval.low), end(interval.high)),
+        None => one(difference.value),
+    }
+}
+
+/// What two arms were compared over: `paired on 48 of 50 questions`, `5 runs each`.
+pub fn units(pair: &PairEvidence) -> String {
+    let sizes = &pair.sizes;
+    match (sizes.pairs, sizes.clusters) {
+        (Some(pairs), clusters) => {
+            let most = sizes.first.max(sizes.second);
+            let of = if pairs < most { format!(" of {}", format::integer(most)) } else { String::new() };
+            let clusters = clusters.map_or_else(String::new, |count| format!(" in {} clusters", format::integer(count)));
+            format!("paired on {}{of} {}{clusters}", format::integer(pairs), words::one_or_many(pairs, sizes.of))
+        }
+        (None, _) if sizes.first == sizes.second => {
+            format!("{} {} each", format::integer(sizes.first), words::one_or_many(sizes.first, sizes.of))
+        }
+        (None, _) => format!("{} and {} {}", format::integer(sizes.first), format::integer(sizes.second), sizes.of),
+    }
+}
+
 /// Says how far apart two arms are: `A passes 12.0 pp more questions than B`, `A takes 0.62× the cost of B`.
 fn claim(metric: &Metric, pair: &PairEvidence, difference: &Difference, names: &[String]) -> String {
     let (first, second) = (&names[pair.first], &names[pair.second]);
@@ -136,19 +172,7 @@ fn basis(metric: &Metric, pair: &PairEvidence, difference: &Difference, family: 
     if let Some(ends) = ends(metric, difference) {
         parts.push(format!("95% CI {ends}"));
     }
-    let sizes = &pair.sizes;
-    match (sizes.pairs, sizes.clusters) {
-        (Some(pairs), clusters) => {
-            let most = sizes.first.max(sizes.second);
-            let of = if pairs < most { format!(" of {}", format::integer(most)) } else { String::new() };
-            let clusters = clusters.map_or_else(String::new, |count| format!(" in {} clusters", format::integer(count)));
-            parts.push(format!("paired on {}{of} {}{clusters}", format::integer(pairs), words::one_or_many(pairs, sizes.of)));
-        }
-        (None, _) if sizes.first == sizes.second => {
-            parts.push(format!("{} {} each", format::integer(sizes.first), words::one_or_many(sizes.first, sizes.of)));
-        }
-        (None, _) => parts.push(format!("{} and {} {}", format::integer(sizes.first), format::integer(sizes.second), sizes.of)),
-    }
+    parts.push(units(pair));
     if let Some(record) = pair.record {
         parts.push(format!("{} won and {} lost", format::integer(record.won), format::integer(record.lost)));
     }
@@ -164,7 +188,7 @@ fn basis(metric: &Metric, pair: &PairEvidence, difference: &Difference, family: 
 }
 
 /// What stands in the way of a verdict.
-fn obstacle(reason: Reason) -> String {
+pub(super) fn obstacle(reason: Reason) -> String {
     match reason {
         Reason::FewRuns => format!("a verdict about runs needs at least {MIN_RUNS} a side"),
         Reason::FewItems => format!("a verdict about items needs at least {MIN_ITEMS} that both have"),

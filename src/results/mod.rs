@@ -11,6 +11,7 @@
 //! ```
 
 mod batch;
+mod bundle;
 mod durable;
 mod examine;
 mod header;
@@ -24,6 +25,7 @@ mod sealed;
 mod store;
 
 pub use batch::{Batch, PlannedArm};
+pub use bundle::{BundleWriter, is_bundle, unpack};
 pub use examine::{Examination, examine};
 pub use header::{parse_header, read_opened_header, to_json};
 pub use item_line::{ItemLine, LineError, write_line};

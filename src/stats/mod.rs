@@ -9,6 +9,7 @@ mod cluster;
 mod distribution;
 mod effect;
 mod exact;
+mod gate;
 mod interval;
 mod letters;
 mod mean;
@@ -33,13 +34,14 @@ pub use cluster::{Clustered, clustered_mean};
 pub use distribution::{normal_quantile, normal_two_sided, t_quantile, t_two_sided};
 pub use effect::{Dominance, StandardizedDifference, cliffs_delta, hedges_g};
 pub use exact::{McNemar, Permutation, Resampling, fisher, mcnemar, permutation, sign_flip};
+pub use gate::{Ruling, rule, rule_point};
 pub use interval::Interval;
 pub use letters::letters;
 pub use mean::{MeanDifference, Summary, mean_interval, paired_t, summary, welch};
 pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky};
 pub use power::{
-    Aim, PairedVariance, Side, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_mcnemar, n_miller, n_paired, n_two_proportions,
-    n_welch, power_two_proportions,
+    Aim, PairedVariance, Side, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_half_width, n_mcnemar, n_miller, n_paired,
+    n_two_proportions, n_welch, power_two_proportions,
 };
 pub use proportion::{clopper_pearson, wilson};
 pub use proportion_difference::{Pairs, newcombe, newcombe_paired, tango};

@@ -159,6 +159,14 @@ pub fn n_welch(sd_a: f64, sd_b: f64, delta: f64, aim: Aim) -> Result<u64, Undefi
     Ok(enough)
 }
 
+/// Units needed for an interval's end to come within `distance` of its estimate, from its `half_width` with `n` of them: half widths
+/// fall with the square root.
+///
+/// Where few runs are the units, their t quantile falls as well: the plan asks for too many rather than too few.
+pub fn n_half_width(n: u64, half_width: f64, distance: f64) -> Result<u64, Undefined> {
+    whole(n as f64 * (spread(half_width)? / self::distance(distance)?).powi(2))
+}
+
 /// A plan beyond this many runs or items is no plan, and `f64` counts exactly up to it.
 const MOST: u64 = 1 << 53;
 
@@ -219,6 +227,14 @@ mod tests {
         assert_eq!(n_welch(1.0, 1.0, three - 1e-6, USUAL), Ok(4));
         assert_eq!(n_welch(1.0, 1.0, 100.0, USUAL), Ok(2));
         assert_eq!(n_welch(1.0, 0.0, 1e-12, USUAL), Err(Undefined::OutOfRange));
+    }
+
+    #[test]
+    fn half_the_width_takes_four_times_as_many() {
+        assert_eq!(n_half_width(50, 0.1, 0.05), Ok(200));
+        assert_eq!(n_half_width(50, 0.1, 0.1), Ok(50));
+        assert_eq!(n_half_width(50, 0.1, 0.0), Err(Undefined::OutOfRange));
+        assert_eq!(n_half_width(50, 0.0, 0.1), Err(Undefined::NoVariation));
     }
 
     #[test]

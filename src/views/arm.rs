@@ -87,7 +87,7 @@ pub fn suite_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, grouping: Gro
         .map(|(key, rows)| {
             let source = key.source.is_some().then(|| rows[0].run.provenance.as_ref().map(|from| from.file.clone())).flatten();
             let newest = rows.iter().filter_map(|row| row.run.timestamp).max();
-            SuiteGroup { suite: key.suite, suite_version: key.version, source, arms: arms(&rows, grouping), newest }
+            SuiteGroup { suite: key.suite, suite_version: key.version, source, arms: arm_runs(&rows, grouping), newest }
         })
         .collect();
     groups.sort_by(|left, right| {
@@ -96,7 +96,8 @@ pub fn suite_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, grouping: Gro
     groups
 }
 
-fn arms<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRuns<'a>> {
+/// Puts the runs of each arm together; arms by name.
+pub(super) fn arm_runs<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRuns<'a>> {
     let mut by_arm = BTreeMap::<Arm, Vec<&'a RunRow>>::new();
     for row in rows {
         by_arm.entry(Arm::of(&row.run)).or_default().push(row);
@@ -119,6 +120,6 @@ fn arms<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRuns<'a>> {
 }
 
 /// Runs that were started together: by batch, else by imported source, else each alone.
-fn batch_of(run: &Run) -> &str {
+pub(super) fn batch_of(run: &Run) -> &str {
     run.batch_id.as_deref().or(run.provenance.as_ref().map(|from| from.sha256.as_str())).unwrap_or(run.id.as_str())
 }

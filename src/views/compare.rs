@@ -196,6 +196,11 @@ impl Compared {
         Self { table, rates }
     }
 
+    /// Says whether every run of each arm passed exactly the same items as its other runs.
+    pub fn is_deterministic(&self) -> bool {
+        self.rates.iter().all(Rates::is_deterministic)
+    }
+
     /// Takes two of the arms. What is said about them stays adjusted for all pairs of the whole table.
     pub fn pair(&self, one: usize, other: usize) -> Comparison {
         let whole = &self.table;

@@ -4,11 +4,13 @@
 //! site all print these structs.
 
 mod arm;
+mod baseline;
 mod compare;
 mod estimate;
 mod evidence;
 mod exclusions;
 mod figures;
+mod gate;
 mod history;
 mod leaderboard;
 mod run;
@@ -16,6 +18,7 @@ mod sample;
 mod site;
 
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
+pub use baseline::{Baseline, Held, held_groups};
 pub use compare::{
     Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, FlippedItems, Flips, Winner, compare, compare_with_flips,
 };
@@ -23,6 +26,7 @@ pub use estimate::{Estimate, Method};
 pub use evidence::{Design, Difference, Evidence, MIN_ITEMS, MIN_RUNS, Needed, PairEvidence, Policy, Reason, Record, Scale, Sizes, Test};
 pub use exclusions::ExcludedItem;
 pub use figures::{Coverage, Figure, Money, Spread};
+pub use gate::{AbsentArm, Ask, Basis, GateCheck, GateReport, GateRule, gate};
 pub use history::{
     ArmHistory, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
 };
@@ -30,4 +34,4 @@ pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn,
 pub use run::{ItemPage, ItemRow, RunLine, RunPage, ScoreLineView, StatedLine, SuiteLine, items_of, run_line, run_page, suite_lines};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
 
-pub use crate::stats::{Interval, RankRange, Summary, Verdict};
+pub use crate::stats::{Interval, RankRange, Ruling, Summary, Verdict};

@@ -13,6 +13,7 @@ mod intern;
 mod items;
 mod matrix;
 mod open;
+mod records;
 mod segment;
 mod snapshot;
 mod sql;

@@ -128,13 +128,13 @@ pub struct Warehouse {
     aliases: Aliases,
     pub(super) files: Vec<ItemFile>,
     pub(super) cache: Option<PathBuf>,
-    snapshot: Snapshot,
+    pub(super) snapshot: Snapshot,
     /// Where the snapshot goes when it is new.
     unsaved: Option<PathBuf>,
     /// Holds the segments when there is no cache.
     temporary: std::sync::OnceLock<Option<tempfile::TempDir>>,
     /// By run: the item unit its outcomes come from.
-    unit_of: HashMap<RunId, u32>,
+    pub(super) unit_of: HashMap<RunId, u32>,
     run_numbers: HashMap<RunId, u32>,
 }
 

@@ -8,6 +8,7 @@ mod cli;
 mod compare;
 mod doctor;
 mod evidence;
+mod gate;
 mod history;
 mod import;
 mod leaderboard;

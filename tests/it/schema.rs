@@ -16,7 +16,10 @@ fn committed(command: &str) -> PathBuf {
 fn committed_schemas_are_up_to_date() {
     let update = std::env::var_os("EVALREPORT_UPDATE_SCHEMAS").is_some();
     let schemas = evalreport::render::json::schemas();
-    assert_eq!(schemas.iter().map(|(command, _)| *command).collect::<Vec<_>>(), ["compare", "history", "leaderboard", "list", "show"]);
+    assert_eq!(
+        schemas.iter().map(|(command, _)| *command).collect::<Vec<_>>(),
+        ["compare", "gate", "history", "leaderboard", "list", "show"]
+    );
     for (command, schema) in schemas {
         let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
         let path = committed(command);
@@ -81,6 +84,26 @@ fn real_answers_keep_to_the_schemas() {
         if let Err(error) = validate(command, &answer) {
             panic!("{arguments:?}: {error}");
         }
+    }
+}
+
+#[test]
+fn gates_of_every_outcome_keep_to_the_schema() {
+    let project = everything();
+    for (arguments, code) in [
+        (["gate", "--baseline", "ralph-1", "--max-drop", "2pp"].as_slice(), 3),
+        (["gate", "--baseline", "last:1", "--max-cost", "+10%"].as_slice(), 3),
+        (["gate", "quiz", "--baseline", "quiz-1", "--must-pass", "q2", "--must-pass", "q3", "--max-drop", "2pp"].as_slice(), 1),
+        (["gate", "imported", "--must-pass", "t1"].as_slice(), 0),
+    ] {
+        let output = project.run(arguments.iter().copied().chain(["--format", "json"]));
+        assert_eq!(output.code, code, "{arguments:?}: {}{}", output.stderr, output.stdout);
+        let mut answer: Value = serde_json::from_str(&output.stdout).expect("the answer is JSON");
+        if let Err(error) = validate("gate", &answer) {
+            panic!("{arguments:?}: {error}");
+        }
+        answer["ruling"] = json!("perhaps");
+        assert!(validate("gate", &answer).is_err());
     }
 }
 

@@ -1,0 +1,154 @@
+//! `--baseline WHAT`: from what the user wrote to the runs that are meant, shared by `compare` and `gate`.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use tracing::info;
+
+use crate::domain::{Problems, RunId, visible};
+use crate::results::{Store, is_bundle, unpack};
+use crate::views::{Baseline, Grouping};
+use crate::warehouse::{Options, Warehouse};
+
+use super::failure::Failure;
+use super::settings::{Settings, shown};
+use super::{output, selection};
+
+/// The words for `last:K`.
+const LAST: &str = "last:";
+/// Shorter beginnings of ids and revisions name too much.
+const SHORTEST: usize = 4;
+
+/// The results with the baseline among them.
+pub(super) struct Opened {
+    pub warehouse: Warehouse,
+    pub baseline: Baseline,
+    /// Why there is none: what was tried.
+    pub missing: Option<String>,
+    /// The warehouse is of stores only, so that its cache is of use again.
+    pub lasts: bool,
+}
+
+/// Finds the baseline. `head` is what the results are read from without it; `pooled` takes every batch of a store.
+///
+/// What cannot be read, or names several things, is a failure; what names nothing is missing.
+pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool) -> Result<Opened, Failure> {
+    let path = Path::new(what);
+    let grouping = if pooled { Grouping::AllBatches } else { Grouping::NewestBatch };
+    if path.is_dir() {
+        info!(folder = %path.display(), "baseline is a store");
+        let own = Options { stores: vec![path.to_owned()], files: Vec::new(), ..head.clone() };
+        return beside(settings, what, head, own, grouping, true);
+    }
+    if path.is_file() {
+        if !is_bundle(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))? {
+            info!(file = %path.display(), "baseline is a result file");
+            let own = Options { stores: Vec::new(), files: vec![path.to_owned()], cache: None, ..head.clone() };
+            return beside(settings, what, head, own, Grouping::AllBatches, false);
+        }
+        info!(file = %path.display(), "baseline is a bundle");
+        let folder = tempfile::Builder::new()
+            .prefix("evalreport-")
+            .tempdir()
+            .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+        unpack(path, &Store::at(folder.path())).map_err(|problem| Failure::from(Problems(vec![problem])))?;
+        let own = Options { stores: vec![folder.path().to_owned()], files: Vec::new(), cache: None, ..head.clone() };
+        // Everything is read before the folder goes away.
+        return beside(settings, what, Options { cache: None, ..head }, own, grouping, false);
+    }
+    let warehouse = opened(settings, &head)?;
+    let (baseline, missing) = named(&warehouse, what)?;
+    Ok(Opened { warehouse, baseline, missing, lasts: true })
+}
+
+/// Opens with stores or files beside those of the head, whose runs are the baseline.
+fn beside(settings: &Settings, what: &str, head: Options, own: Options, grouping: Grouping, lasts: bool) -> Result<Opened, Failure> {
+    let mut alone = settings.open_with(&own);
+    settings.keep(&mut alone);
+    if alone.runs().is_empty() {
+        // A baseline that cannot be read is no missing one.
+        if !alone.problems().is_empty() {
+            return Err(Problems(alone.problems().to_vec()).into());
+        }
+        let warehouse = opened(settings, &head)?;
+        let missing = Some(format!("no baseline: {} holds no runs", shown(Path::new(what))));
+        return Ok(Opened { warehouse, baseline: nothing(), missing, lasts });
+    }
+    let joined = |first: Vec<PathBuf>, second: Vec<PathBuf>| first.into_iter().chain(second).collect();
+    let both = Options { stores: joined(head.stores, own.stores), files: joined(head.files, own.files), ..head };
+    let warehouse = opened(settings, &both)?;
+    for row in alone.runs() {
+        let Some(other) = warehouse.runs().iter().find(|other| other.run.id == row.run.id) else { continue };
+        if other.run != row.run || other.items != row.items {
+            return Err(Failure::new(format!(
+                "the run `{}` of the baseline {} is another in the results",
+                row.run.id,
+                shown(Path::new(what))
+            ))
+            .with_hint("an id stands for one run: give the runs ids of their own"));
+        }
+    }
+    let ids = alone.runs().iter().map(|row| row.run.id.clone()).collect();
+    Ok(Opened { warehouse, baseline: Baseline::Runs { ids, grouping }, missing: None, lasts })
+}
+
+fn opened(settings: &Settings, options: &Options) -> Result<Warehouse, Failure> {
+    if options.files.is_empty() || !options.stores.is_empty() {
+        settings.check_folders()?;
+    }
+    let warehouse = settings.open_with(options);
+    output::warnings(settings, warehouse.problems())?;
+    Ok(warehouse)
+}
+
+fn nothing() -> Baseline {
+    Baseline::Runs { ids: BTreeSet::new(), grouping: Grouping::AllBatches }
+}
+
+/// Finds the baseline among the runs of the results by the name of one of them, of a tag or of a revision.
+fn named(warehouse: &Warehouse, what: &str) -> Result<(Baseline, Option<String>), Failure> {
+    if let Some(batches) = what.strip_prefix(LAST) {
+        let batches = batches.parse().ok().filter(|batches| *batches > 0);
+        return batches.map(|batches| (Baseline::Last(batches), None)).ok_or_else(|| {
+            Failure::new(format!("--baseline `{}` names no number of batches", visible(what))).with_hint("as in --baseline last:3")
+        });
+    }
+    let runs = || warehouse.runs().iter().map(|row| &row.run);
+    let found = |ids: BTreeSet<RunId>| Ok((Baseline::Runs { ids, grouping: Grouping::AllBatches }, None));
+    let ids = selection::named(what, runs().map(|run| &run.id));
+    if let [one] = ids.as_slice() {
+        return found(BTreeSet::from([(*one).clone()]));
+    }
+    if let Some((key, value)) = what.split_once('=') {
+        let tagged: BTreeSet<RunId> =
+            runs().filter(|run| run.tags.get(key).is_some_and(|tag| tag == value)).map(|run| run.id.clone()).collect();
+        if !tagged.is_empty() {
+            return found(tagged);
+        }
+    }
+    let of_revision = |rev: &str| what.len() >= SHORTEST && rev.starts_with(what);
+    let revisions: BTreeSet<&str> =
+        runs().filter_map(|run| run.git.as_ref()).map(|git| git.rev.as_str()).filter(|rev| of_revision(rev)).collect();
+    match (revisions.len(), ids.len()) {
+        (0, 0) => Ok((nothing(), Some(tried(what)))),
+        (1, 0) => {
+            let of_it = |run: &&std::sync::Arc<crate::domain::Run>| run.git.as_ref().is_some_and(|git| of_revision(&git.rev));
+            found(runs().filter(of_it).map(|run| run.id.clone()).collect())
+        }
+        (revisions, ids) => Err(Failure::new(format!(
+            "--baseline `{}` is the beginning of {} and {}",
+            visible(what),
+            output::count(ids, "run id"),
+            output::count(revisions, "git revision")
+        ))
+        .with_hint("give more of it")),
+    }
+}
+
+fn tried(what: &str) -> String {
+    format!(
+        "no baseline `{}`: no folder or file has that name, and no run has it as its id, as a tag KEY=VALUE or as its git revision (or as \
+         the beginning of one, from {SHORTEST} characters on)",
+        visible(what)
+    )
+}

@@ -1,0 +1,74 @@
+//! A gate's report as JUnit XML, which build servers show beside tests.
+
+use crate::domain::visible;
+use crate::views::{GateCheck, GateReport, Ruling};
+
+use super::{gate, words};
+
+/// Writes a test suite per suite and a test case per check. What is inconclusive is skipped, or failed where that is asked for.
+pub fn junit(report: &GateReport, fail_inconclusive: bool) -> String {
+    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    text.push_str(&format!("<testsuites name=\"evalreport gate\"{}>\n", counts(&report.checks, fail_inconclusive)));
+    for suite in report.checks.chunk_by(|left, right| left.suite == right.suite) {
+        text.push_str(&format!("  <testsuite name=\"{}\"{}>\n", escape(&suite[0].suite), counts(suite, fail_inconclusive)));
+        for check in suite {
+            text.push_str(&case(check, report.confidence, fail_inconclusive));
+        }
+        text.push_str("  </testsuite>\n");
+    }
+    text.push_str("</testsuites>\n");
+    text
+}
+
+fn counts(checks: &[GateCheck], fail_inconclusive: bool) -> String {
+    let count = |ruling: Ruling| checks.iter().filter(|check| check.ruling == ruling).count();
+    let (regressions, inconclusive) = (count(Ruling::Regression), count(Ruling::Inconclusive));
+    let (failures, skipped) = if fail_inconclusive { (regressions + inconclusive, 0) } else { (regressions, inconclusive) };
+    format!(" tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"", checks.len())
+}
+
+fn case(check: &GateCheck, confidence: f64, fail_inconclusive: bool) -> String {
+    let against = match &check.against {
+        Some(against) if *against != check.arm => format!(", against {}", words::arm_name(against)),
+        _ => String::new(),
+    };
+    let name = format!("{}{against}", gate::rule(check));
+    let class = format!("{}.{}", check.suite, words::arm_name(&check.arm));
+    let opened = format!("    <testcase classname=\"{}\" name=\"{}\"", escape(&class), escape(&name));
+    let message = escape(&gate::sentence(check, confidence));
+    match check.ruling {
+        Ruling::Pass => format!("{opened}/>\n"),
+        Ruling::Inconclusive if !fail_inconclusive => format!("{opened}>\n      <skipped message=\"{message}\"/>\n    </testcase>\n"),
+        ruling @ (Ruling::Inconclusive | Ruling::Regression) => {
+            format!("{opened}>\n      <failure type=\"{}\" message=\"{message}\"/>\n    </testcase>\n", gate::ruling(ruling))
+        }
+    }
+}
+
+/// Text for an attribute: foreign text makes no markup, and nothing is in it that XML cannot hold.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in visible(text).chars() {
+        match character {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&apos;"),
+            // Not characters of XML; the control codes are visible signs by now.
+            '\u{fffe}' | '\u{ffff}' => escaped.push(char::REPLACEMENT_CHARACTER),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_text_makes_no_markup() {
+        assert_eq!(escape("<a b=\"c\" d='e'>&\u{1b}\u{ffff}"), "&lt;a b=&quot;c&quot; d=&apos;e&apos;&gt;&amp;␛\u{fffd}");
+    }
+}

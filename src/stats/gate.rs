@@ -1,0 +1,84 @@
+//! Whether a change keeps to a bound, given that it is known only to within an interval.
+
+use super::Interval;
+
+/// What a gate says. Ordered: of several rulings the greatest stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ruling {
+    /// The change keeps to the bound, noise and all.
+    Pass,
+    /// It may or may not: the data do not say.
+    Inconclusive,
+    /// It breaks the bound, noise and all.
+    Regression,
+}
+
+/// Holds a change to its floor: the change may not lie below it. What may not rise is held by its mirror image.
+///
+/// A floor of minus infinity holds nothing back.
+pub fn rule(change: Interval, floor: f64) -> Ruling {
+    if change.low >= floor {
+        Ruling::Pass
+    } else if change.high < floor {
+        Ruling::Regression
+    } else {
+        Ruling::Inconclusive
+    }
+}
+
+/// Holds a change that is known exactly.
+pub fn rule_point(change: f64, floor: f64) -> Ruling {
+    // Shares are sums of fractions: a change that is the bound itself but for the last bits keeps to it.
+    const SLACK: f64 = 1e-12;
+    if change >= floor - SLACK { Ruling::Pass } else { Ruling::Regression }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(low: f64, high: f64) -> Interval {
+        Interval::new(low, high).expect("finite and in order")
+    }
+
+    #[test]
+    fn the_ends_decide() {
+        for (low, high, ruling) in [
+            (-0.02, 0.05, Ruling::Pass),
+            (-0.021, 0.05, Ruling::Inconclusive),
+            (-0.5, -0.02, Ruling::Inconclusive),
+            (-0.5, -0.021, Ruling::Regression),
+            (0.1, 0.2, Ruling::Pass),
+        ] {
+            assert_eq!(rule(ends(low, high), -0.02), ruling, "{low} to {high}");
+        }
+        assert_eq!(rule(ends(-9.0, -8.0), f64::NEG_INFINITY), Ruling::Pass);
+        assert_eq!((rule_point(-0.02, -0.02), rule_point(-0.03, -0.02)), (Ruling::Pass, Ruling::Regression));
+        assert_eq!(rule_point(0.7 - 0.8, -0.1), Ruling::Pass, "0.7 − 0.8 is not quite −0.1 in binary");
+        assert!(Ruling::Regression > Ruling::Inconclusive && Ruling::Inconclusive > Ruling::Pass);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn less_certainty_never_makes_a_ruling(
+            low in -1.0..1.0f64, width in 0.0..1.0f64, below in 0.0..1.0f64, above in 0.0..1.0f64, floor in -1.0..1.0f64,
+        ) {
+            let (narrow, wide) = (rule(ends(low, low + width), floor), rule(ends(low - below, low + width + above), floor));
+            proptest::prop_assert!(wide == narrow || wide == Ruling::Inconclusive, "{narrow:?} became {wide:?}");
+        }
+
+        #[test]
+        fn allowing_more_is_never_worse(low in -1.0..1.0f64, width in 0.0..1.0f64, floor in -1.0..1.0f64, more in 0.0..1.0f64) {
+            let change = ends(low, low + width);
+            proptest::prop_assert!(rule(change, floor - more) <= rule(change, floor));
+            proptest::prop_assert!(rule_point(low, floor - more) <= rule_point(low, floor));
+        }
+
+        #[test]
+        fn a_point_is_an_interval_without_width(point in -1.0..1.0f64, floor in -1.0..1.0f64) {
+            proptest::prop_assume!((point - floor).abs() > 1e-9);
+            proptest::prop_assert_eq!(rule(ends(point, point), floor), rule_point(point, floor));
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! Head against baseline, rule by rule: is anything worse than was allowed, as far as the data can tell?
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{Metric, MetricKind};
+use crate::stats::{Interval, Ruling, n_half_width, rule, rule_point};
+use crate::warehouse::Warehouse;
+
+use super::arm::Arm;
+use super::baseline::Held;
+use super::compare::{Cell, Compared};
+use super::evidence::{Design, Difference, MIN_ITEMS, MIN_RUNS, Needed, PairEvidence, Policy, Reason, Scale};
+use super::leaderboard::group_matrix;
+use super::sample::Outcomes;
+
+/// What a rule asks for. Amounts of time, tokens and money are relative to the baseline: 0.1 is a tenth of it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Ask {
+    /// The metric falls by at most so much.
+    MaxDrop { metric: String, allowed: f64 },
+    /// The metric rises by at most so much.
+    MaxRise { metric: String, allowed: f64 },
+    /// The head passes the item in more than half of its attempts.
+    MustPass { item: String },
+}
+
+/// One rule; it holds for every suite and approach unless it names them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateRule {
+    pub suite: Option<String>,
+    pub approach: Option<String>,
+    pub ask: Ask,
+    /// The bound was written in percent, which is no amount of a score's unit.
+    pub is_percent: bool,
+}
+
+/// What a ruling rests on, or what stands in its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// The whole interval lies on one side of the bound.
+    Interval,
+    /// No run of either arm differs from another of its own: the difference is exact.
+    Deterministic,
+    /// The attempts at the item.
+    Attempts,
+    /// The bound lies within the interval.
+    TooWide,
+    /// Fewer runs, items or clusters than evidence needs.
+    TooFew,
+    /// No interval can be made of these data.
+    NoInterval,
+    /// Depending on what the missing outcomes were, it could be otherwise.
+    MissingOutcomes,
+    /// There is no baseline for this arm and suite.
+    NoBaseline,
+    /// The baseline's runs are of other versions of the suite.
+    OtherVersion,
+    /// An arm has no value.
+    NotMeasured,
+    /// A bound in percent needs a share, or amounts above zero.
+    NoRatio,
+    /// The metric cannot be compared; the evidence has the reason.
+    NotComparable,
+    /// The head has no outcome of the item.
+    ItemAbsent,
+}
+
+/// One rule held to one arm.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct GateCheck {
+    pub suite: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suite_version: Option<String>,
+    pub arm: Arm,
+    /// The arm of the baseline, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<Arm>,
+    pub rule: Ask,
+    pub ruling: Ruling,
+    pub basis: Basis,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metric: Option<Metric>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub head: Option<Cell>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Cell>,
+    /// The first arm is the head's, the second the baseline's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<PairEvidence>,
+    /// About so many more would probably settle it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub further: Option<Needed>,
+    /// Of an item: attempts passed and counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u64>,
+}
+
+/// An arm that only the baseline has.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct AbsentArm {
+    pub suite: String,
+    #[serde(flatten)]
+    pub arm: Arm,
+}
+
+/// What the gate says.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct GateReport {
+    /// The worst ruling of any check.
+    pub ruling: Ruling,
+    pub checks: Vec<GateCheck>,
+    /// Arms of the baseline that the head has no runs of.
+    pub absent: Vec<AbsentArm>,
+    /// Confidence of every interval.
+    pub confidence: f64,
+    /// The metrics that an arm has a value of, by name.
+    #[serde(skip)]
+    pub measured: BTreeSet<String>,
+}
+
+/// Holds the newest version of each suite to the rules. Checks come by suite, rule and arm.
+pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], policy: &Policy) -> GateReport {
+    let mut report = GateReport {
+        ruling: Ruling::Pass,
+        checks: Vec::new(),
+        absent: Vec::new(),
+        confidence: 1.0 - policy.alpha,
+        measured: BTreeSet::new(),
+    };
+    let mut last: Option<&str> = None;
+    for held in groups {
+        if last == Some(held.suite.as_str()) {
+            // An older version of the suite.
+            continue;
+        }
+        last = Some(&held.suite);
+        let mut tables = BTreeMap::new();
+        for (head, other) in &held.pairs {
+            let group = other.map_or_else(|| held.alone(*head), |other| held.pair(*head, other));
+            let compared = Compared::of(&group, group_matrix(warehouse, &group), policy);
+            report.measured.extend(compared.table.rows.iter().map(|row| row.metric.name.clone()));
+            tables.insert((*head, *other), compared);
+        }
+        report.absent.extend(held.absent().into_iter().map(|arm| AbsentArm { suite: held.suite.clone(), arm }));
+        for rule in rules.iter().filter(|rule| rule.suite.as_ref().is_none_or(|suite| *suite == held.suite)) {
+            let is_meant = |head: usize| rule.approach.as_ref().is_none_or(|approach| *approach == held.head[head].arm.approach);
+            match &rule.ask {
+                Ask::MaxDrop { metric, allowed } => {
+                    let pairs = held.pairs.iter().filter(|(head, _)| is_meant(*head));
+                    report.checks.extend(pairs.map(|pair| bounded(held, *pair, rule, &tables[pair], metric, Side::Drop(*allowed))));
+                }
+                Ask::MaxRise { metric, allowed } => {
+                    let pairs = held.pairs.iter().filter(|(head, _)| is_meant(*head));
+                    report.checks.extend(pairs.map(|pair| bounded(held, *pair, rule, &tables[pair], metric, Side::Rise(*allowed))));
+                }
+                Ask::MustPass { item } => {
+                    let heads = (0..held.head.len()).filter(|head| is_meant(*head));
+                    report.checks.extend(heads.map(|head| must_pass(warehouse, held, head, rule, item)));
+                }
+            }
+        }
+    }
+    report.ruling = report.checks.iter().map(|check| check.ruling).max().unwrap_or(Ruling::Inconclusive);
+    report
+}
+
+fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -> GateCheck {
+    GateCheck {
+        suite: group.suite.clone(),
+        suite_version: group.suite_version.clone(),
+        arm: group.head[head].arm.clone(),
+        against: other.map(|other| group.baseline[other].arm.clone()),
+        rule: rule.ask.clone(),
+        ruling: Ruling::Inconclusive,
+        basis: Basis::NoBaseline,
+        metric: None,
+        head: None,
+        baseline: None,
+        evidence: None,
+        further: None,
+        passed: None,
+        attempts: None,
+    }
+}
+
+fn must_pass(warehouse: &Warehouse, group: &Held<'_>, head: usize, rule: &GateRule, item: &str) -> GateCheck {
+    let alone = group.alone(head);
+    let matrix = group_matrix(warehouse, &alone);
+    let outcomes = Outcomes::of(&alone.arms[0], &matrix);
+    let places = (0..matrix.items.len()).filter(|place| matrix.items[*place].key.item == item);
+    // Several evaluators may know an item by one name: all must be satisfied.
+    let judged: Vec<(u32, u32)> =
+        outcomes.map_or_else(Vec::new, |outcomes| places.map(|place| outcomes.cells[place]).filter(|cell| cell.1 > 0).collect());
+    let is_passed = |(passed, counted): &(u32, u32)| 2 * passed > *counted;
+    let (ruling, basis) = match judged.as_slice() {
+        [] => (Ruling::Inconclusive, Basis::ItemAbsent),
+        cells if cells.iter().all(is_passed) => (Ruling::Pass, Basis::Attempts),
+        _ => (Ruling::Regression, Basis::Attempts),
+    };
+    let sum = |of: fn(&(u32, u32)) -> u32| (!judged.is_empty()).then(|| judged.iter().map(|cell| u64::from(of(cell))).sum());
+    GateCheck { ruling, basis, passed: sum(|cell| cell.0), attempts: sum(|cell| cell.1), ..check(group, head, None, rule) }
+}
+
+/// Which way the change is bounded, and by how much.
+#[derive(Clone, Copy)]
+enum Side {
+    Drop(f64),
+    Rise(f64),
+}
+
+/// A change in the direction in which more is better, on a scale where nothing is no change.
+struct Change {
+    value: f64,
+    interval: Option<Interval>,
+    floor: f64,
+    bounds: Option<Interval>,
+}
+
+impl Side {
+    /// Turns a rise into its mirror image and a ratio into its logarithm.
+    fn change(self, difference: Difference, bounds: Option<Interval>) -> Change {
+        let is_ratio = difference.scale == Scale::Ratio;
+        let scaled = |value: f64| if is_ratio { value.ln() } else { value };
+        let interval = difference.interval.and_then(|ends| Interval::new(scaled(ends.low), scaled(ends.high)));
+        let mirrored = |ends: Interval| Interval { low: -ends.high, high: -ends.low };
+        match self {
+            Self::Drop(allowed) => {
+                let floor = if is_ratio { (1.0 - allowed).max(0.0).ln() } else { -allowed };
+                Change { value: scaled(difference.value), interval, floor, bounds }
+            }
+            Self::Rise(allowed) => {
+                let floor = if is_ratio { -allowed.ln_1p() } else { -allowed };
+                Change { value: -scaled(difference.value), interval: interval.map(mirrored), floor, bounds: bounds.map(mirrored) }
+            }
+        }
+    }
+}
+
+fn bounded(
+    group: &Held<'_>,
+    (head, other): (usize, Option<usize>),
+    rule: &GateRule,
+    compared: &Compared,
+    metric: &str,
+    side: Side,
+) -> GateCheck {
+    let mut check = check(group, head, other, rule);
+    let row = compared.table.rows.iter().find(|row| row.metric.name == metric);
+    check.metric = row.map(|row| row.metric.clone());
+    check.head = row.and_then(|row| row.cells.first().cloned());
+    if other.is_none() {
+        check.basis = if group.other_versions { Basis::OtherVersion } else { Basis::NoBaseline };
+        return check;
+    }
+    check.baseline = row.and_then(|row| row.cells.get(1).cloned());
+    let Some((row, pair)) = row.and_then(|row| Some((row, row.evidence.pairs.first()?))) else {
+        check.basis = Basis::NotMeasured;
+        return check;
+    };
+    check.evidence = Some(pair.clone());
+    let Some(difference) = pair.difference else {
+        check.basis = match pair.reason {
+            Some(Reason::OwnDenominator | Reason::DisjointItems | Reason::DirectionUnknown) => Basis::NotComparable,
+            Some(
+                Reason::FewRuns
+                | Reason::FewItems
+                | Reason::FewClusters
+                | Reason::NoVariation
+                | Reason::MissingOutcomes
+                | Reason::Censored
+                | Reason::NotCompleted,
+            )
+            | None => Basis::NotMeasured,
+        };
+        return check;
+    };
+    let is_relative = row.metric.kind == MetricKind::Amount || (rule.is_percent && difference.scale == Scale::Unit);
+    if is_relative && difference.scale != Scale::Ratio {
+        check.basis = Basis::NoRatio;
+        return check;
+    }
+    let change = side.change(difference, pair.bounds);
+    let is_deterministic = metric == "shared_tests" && compared.is_deterministic();
+    (check.ruling, check.basis) = ruled(&change, pair, is_deterministic);
+    check.further = further(&change, pair, check.basis);
+    check
+}
+
+fn ruled(change: &Change, pair: &PairEvidence, is_deterministic: bool) -> (Ruling, Basis) {
+    let (ruling, basis) = match change.interval {
+        None if is_deterministic => (rule_point(change.value, change.floor), Basis::Deterministic),
+        // There is an adjusted p-value exactly where the data are enough for evidence.
+        Some(interval) if pair.p_adjusted.is_some() => match rule(interval, change.floor) {
+            Ruling::Inconclusive => return (Ruling::Inconclusive, Basis::TooWide),
+            ruling @ (Ruling::Pass | Ruling::Regression) => (ruling, Basis::Interval),
+        },
+        None | Some(_) => {
+            let basis = match pair.reason {
+                Some(Reason::FewRuns | Reason::FewItems | Reason::FewClusters) => Basis::TooFew,
+                Some(Reason::MissingOutcomes) => Basis::MissingOutcomes,
+                Some(
+                    Reason::Censored | Reason::NotCompleted | Reason::OwnDenominator | Reason::DisjointItems | Reason::DirectionUnknown,
+                ) => Basis::NotComparable,
+                Some(Reason::NoVariation) | None => Basis::NoInterval,
+            };
+            return (Ruling::Inconclusive, basis);
+        }
+    };
+    // What the missing outcomes could be must not make it another ruling.
+    match change.bounds {
+        Some(bounds) if rule(bounds, change.floor) != ruling => (Ruling::Inconclusive, Basis::MissingOutcomes),
+        _ => (ruling, basis),
+    }
+}
+
+/// How many more units would bring the interval's end from the bound, if the difference stays what it is.
+fn further(change: &Change, pair: &PairEvidence, basis: Basis) -> Option<Needed> {
+    let sizes = &pair.sizes;
+    let runs = sizes.first.min(sizes.second);
+    let (have, least, of) = match pair.design {
+        Design::Items => (sizes.pairs.unwrap_or(runs), MIN_ITEMS, sizes.of),
+        Design::Clusters => (sizes.clusters?, MIN_ITEMS, "clusters"),
+        Design::Runs | Design::Counts => (runs, MIN_RUNS, "runs"),
+    };
+    let wanted = match basis {
+        Basis::TooFew => least as u64,
+        Basis::TooWide => {
+            let interval = change.interval?;
+            let half_width = if change.value >= change.floor { change.value - interval.low } else { interval.high - change.value };
+            // At the bound itself no number of units settles it. One more than puts the interval's end on the bound.
+            n_half_width(have, half_width, change.value - change.floor).ok()?.saturating_add(1)
+        }
+        Basis::Interval
+        | Basis::Deterministic
+        | Basis::Attempts
+        | Basis::NoInterval
+        | Basis::MissingOutcomes
+        | Basis::NoBaseline
+        | Basis::OtherVersion
+        | Basis::NotMeasured
+        | Basis::NoRatio
+        | Basis::NotComparable
+        | Basis::ItemAbsent => return None,
+    };
+    wanted.checked_sub(have).filter(|more| *more > 0).map(|n| Needed { n, of })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::views::Sizes;
+    use crate::views::{Test, Verdict};
+
+    fn share(value: f64, low: f64, high: f64) -> Difference {
+        Difference { value, scale: Scale::Share, interval: Interval::new(low, high) }
+    }
+
+    fn pair(design: Design, difference: Difference, p_adjusted: Option<f64>, reason: Option<Reason>) -> PairEvidence {
+        PairEvidence {
+            first: 0,
+            second: 1,
+            verdict: Verdict::NotEnoughEvidence,
+            reason,
+            design,
+            difference: Some(difference),
+            test: Some(Test::Welch),
+            p: p_adjusted,
+            p_adjusted,
+            sizes: Sizes { first: 50, second: 50, pairs: Some(50), of: "questions", clusters: None },
+            record: None,
+            bounds: None,
+            detectable: None,
+            needed: None,
+            margin: None,
+        }
+    }
+
+    fn outcome(side: Side, difference: Difference, bounds: Option<Interval>, p: Option<f64>, deterministic: bool) -> (Ruling, Basis) {
+        let reason = p.is_none().then_some(Reason::FewRuns);
+        ruled(&side.change(difference, bounds), &pair(Design::Items, difference, p, reason), deterministic)
+    }
+
+    #[test]
+    fn drops_and_rises_of_shares_and_ratios() {
+        let p = Some(0.5);
+        let small = share(0.01, -0.015, 0.035);
+        assert_eq!(outcome(Side::Drop(0.02), small, None, p, false), (Ruling::Pass, Basis::Interval));
+        assert_eq!(outcome(Side::Drop(0.01), small, None, p, false), (Ruling::Inconclusive, Basis::TooWide));
+        assert_eq!(outcome(Side::Rise(0.02), small, None, p, false), (Ruling::Inconclusive, Basis::TooWide));
+        assert_eq!(outcome(Side::Rise(0.04), small, None, p, false), (Ruling::Pass, Basis::Interval));
+        let ratio = Difference { value: 1.3, scale: Scale::Ratio, interval: Interval::new(1.15, 1.5) };
+        assert_eq!(outcome(Side::Rise(0.1), ratio, None, p, false), (Ruling::Regression, Basis::Interval));
+        assert_eq!(outcome(Side::Rise(0.5), ratio, None, p, false), (Ruling::Pass, Basis::Interval));
+        assert_eq!(outcome(Side::Drop(2.0), ratio, None, p, false), (Ruling::Pass, Basis::Interval), "nothing falls by more than all");
+    }
+
+    #[test]
+    fn what_is_no_evidence_is_inconclusive() {
+        let clear = share(-0.3, -0.4, -0.2);
+        assert_eq!(outcome(Side::Drop(0.02), clear, None, Some(0.01), false), (Ruling::Regression, Basis::Interval));
+        assert_eq!(outcome(Side::Drop(0.02), clear, None, None, false), (Ruling::Inconclusive, Basis::TooFew));
+        assert_eq!(outcome(Side::Drop(0.02), clear, Interval::new(-0.5, 0.1), Some(0.01), false).1, Basis::MissingOutcomes);
+        assert_eq!(outcome(Side::Drop(0.02), clear, Interval::new(-0.5, -0.1), Some(0.01), false).0, Ruling::Regression);
+        let exact = Difference { interval: None, ..clear };
+        assert_eq!(outcome(Side::Drop(0.02), exact, None, None, true), (Ruling::Regression, Basis::Deterministic));
+        assert_eq!(outcome(Side::Drop(0.5), exact, None, None, true), (Ruling::Pass, Basis::Deterministic));
+        assert_eq!(outcome(Side::Drop(0.5), exact, None, None, false), (Ruling::Inconclusive, Basis::TooFew));
+    }
+
+    #[test]
+    fn more_data_are_asked_for() {
+        // The lower end is 0.06 below the estimate, the bound 0.02: three times closer takes nine times as many, and one more.
+        let wide = share(0.0, -0.06, 0.06);
+        let change = Side::Drop(0.02).change(wide, None);
+        let more = further(&change, &pair(Design::Items, wide, Some(1.0), None), Basis::TooWide);
+        assert_eq!(more, Some(Needed { n: 401, of: "questions" }));
+        let at_the_bound = share(-0.02, -0.1, 0.06);
+        let change = Side::Drop(0.02).change(at_the_bound, None);
+        assert_eq!(further(&change, &pair(Design::Items, at_the_bound, Some(1.0), None), Basis::TooWide), None);
+        let one_run =
+            PairEvidence { sizes: Sizes { first: 1, second: 2, of: "runs", ..Sizes::default() }, ..pair(Design::Counts, wide, None, None) };
+        assert_eq!(further(&change, &one_run, Basis::TooFew), Some(Needed { n: 2, of: "runs" }));
+    }
+}

@@ -1,0 +1,68 @@
+//! Records as they are stored, for files that others read: own names, every revision, no figure of ours.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+use std::sync::Arc;
+
+use crate::domain::{Filter, ItemOutcome, Run, RunId};
+use crate::results::ItemLine;
+
+use super::ingest::{each_item_line, path_text};
+use super::open::Warehouse;
+
+impl Warehouse {
+    /// Returns the selected runs under their own names, by id.
+    pub fn stored_runs(&self, filter: &Filter) -> Vec<Arc<Run>> {
+        let selected: HashSet<&RunId> = self.select(filter).map(|row| &row.run.id).collect();
+        let mut found: BTreeMap<&RunId, &Arc<Run>> = BTreeMap::new();
+        for run in self.snapshot.headers.iter().flat_map(|header| &header.runs) {
+            if selected.contains(&run.id) {
+                // Of two of one id the first stands.
+                found.entry(&run.id).or_insert(run);
+            }
+        }
+        found.into_values().map(Arc::clone).collect()
+    }
+
+    /// Calls `each` with every outcome line of the runs that can be read: files in the order of the first run in them, lines in theirs.
+    pub fn each_outcome<E: From<io::Error>>(
+        &self,
+        runs: &[Arc<Run>],
+        mut each: impl FnMut(&ItemOutcome) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let files: HashMap<String, usize> = self.files.iter().zip(0..).map(|(file, place)| (path_text(&file.path), place)).collect();
+        let mut wanted: BTreeMap<usize, HashSet<&RunId>> = BTreeMap::new();
+        let mut order: Vec<usize> = Vec::new();
+        for run in runs {
+            let unit = self.unit_of.get(&run.id).and_then(|unit| self.snapshot.items.get(*unit as usize));
+            let Some(file) = unit.and_then(|unit| files.get(&unit.path)) else { continue };
+            let held = wanted.entry(*file).or_default();
+            if held.is_empty() {
+                order.push(*file);
+            }
+            held.insert(&run.id);
+        }
+        for place in order {
+            let (file, held) = (&self.files[place], &wanted[&place]);
+            let mut stopped = Ok(());
+            each_item_line(file, |line| {
+                if stopped.is_err() {
+                    return;
+                }
+                // A line that cannot be read was told when the store was opened.
+                let Ok(item) = ItemLine::parse(line) else { return };
+                let run = match (&file.journal_of, &item.run) {
+                    (Some(run), _) => Some(run.clone()),
+                    (None, Some(text)) => RunId::parse(text).ok(),
+                    (None, None) => None,
+                };
+                let Some(run) = run.filter(|run| held.contains(run)) else { return };
+                if let Ok(outcome) = (ItemLine { run: None, ..item }).to_outcome(&run) {
+                    stopped = each(&outcome);
+                }
+            })?;
+            stopped?;
+        }
+        Ok(())
+    }
+}
