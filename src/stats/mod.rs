@@ -35,7 +35,7 @@ pub use effect::{Dominance, StandardizedDifference, cliffs_delta, hedges_g};
 pub use exact::{McNemar, Permutation, Resampling, fisher, mcnemar, permutation, sign_flip};
 pub use interval::Interval;
 pub use letters::letters;
-pub use mean::{MeanDifference, Summary, mean_interval, paired_t, summary, welch};
+pub use mean::{MeanDifference, Summary, mean_interval, mean_t, paired_t, summary, welch};
 pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky};
 pub use power::{
     Aim, PairedVariance, Side, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_mcnemar, n_miller, n_paired, n_two_proportions,
