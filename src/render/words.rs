@@ -1,7 +1,7 @@
 //! Sentences and cells, for every output alike.
 
 use crate::domain::{Metric, MetricKind, Unit};
-use crate::views::{Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Method, Money, Winner};
+use crate::views::{Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Front, Method, Money, RankRange, Winner};
 
 use super::{format, verdicts};
 
@@ -175,6 +175,28 @@ pub fn exclusions(entry: &Entry) -> Option<String> {
         }
     }
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// A range of places: `1–3`, or `2`.
+pub fn rank(range: RankRange) -> String {
+    if range.best == range.worst { range.best.to_string() } else { format!("{}–{}", range.best, range.worst) }
+}
+
+/// A chance between certainties: `82%`, never 0 or 100% for what merely did not occur among the resamples.
+pub fn chance(share: f64) -> String {
+    match share {
+        share if share < 0.01 => "< 1%".to_owned(),
+        share if share > 0.99 => "> 99%".to_owned(),
+        share => format!("{}%", format::fixed(share * 100.0, 0)),
+    }
+}
+
+/// Where an arm stands between quality and price: `on the front`, `dominated by NAME`.
+pub fn front(front: &Front, name: impl Fn(&Arm) -> String) -> String {
+    match front {
+        Front::OnFront => "on the front".to_owned(),
+        Front::Dominated { by } => format!("dominated by {}", name(by)),
+    }
 }
 
 /// The summary: who leads on quality and at what price, and whether that is evidence.

@@ -369,6 +369,8 @@ struct Finding {
 enum Precision {
     /// So many paired units, and the spread of their differences.
     Paired { sd: f64, n: u64 },
+    /// So many clusters, and the spread that so many independent ones would have.
+    Clustered { sd: f64, n: u64 },
     /// Two samples with a spread of their own; of logarithms where the difference is a ratio.
     Samples(Side, Side),
     /// Two shares: that of the second arm, and the sizes of both.
@@ -380,6 +382,7 @@ impl Precision {
     fn detectable(self, scale: Scale, aim: Aim) -> Option<f64> {
         let smallest = match self {
             Self::Paired { sd, n } => stats::mde_paired(sd, n, aim),
+            Self::Clustered { sd, n } => stats::mde_few(sd, n, aim),
             Self::Samples(one, other) => stats::mde_welch(one, other, aim),
             Self::Shares { rate, first, second } => stats::mde_two_proportions(rate, first, second, aim),
         };
@@ -748,7 +751,7 @@ fn over_clusters(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding
             finding.p = stats::t_two_sided(mean.mean / mean.se_cr1, clusters as f64 - 1.0).ok();
             // The spread that so many independent clusters would have for this standard error.
             let sd = mean.se_cr1 * (clusters as f64).sqrt();
-            finding.precision = Some(Precision::Paired { sd, n: clusters as u64 });
+            finding.precision = Some(Precision::Clustered { sd, n: clusters as u64 });
             let wanted = stats::n_paired(sd, mean.mean.abs(), policy.aim()).ok().filter(|_| mean.mean != 0.0);
             finding.needed = wanted.map(|wanted| Needed { n: wanted.max(MIN_ITEMS as u64), of: "clusters" });
         }

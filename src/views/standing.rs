@@ -42,6 +42,10 @@ pub struct BoardEvidence {
     pub resolved: u64,
     /// Pairs in which every run of both arms has the same outcomes.
     pub deterministic: u64,
+    /// Pairs that are a tie, or equivalent within the declared margin.
+    pub equal: u64,
+    /// Pairs of which anything can be said at all.
+    pub comparable: u64,
     /// What the pairs are compared over, ascending.
     pub designs: Vec<Design>,
     /// What most often stands in the way of a verdict.
@@ -122,14 +126,17 @@ pub(super) fn standings(
             p_best: best.as_ref().ok().and_then(|best| best.shares[arm]),
         })
         .collect();
+    let verdicts = |wanted: &[Verdict]| evidence.pairs.iter().filter(|pair| wanted.contains(&pair.verdict)).count() as u64;
     let board = (arms.len() > 1).then(|| BoardEvidence {
         metric,
         alpha: evidence.alpha,
         arms: arms.len() as u64,
         pairs: evidence.pairs.len() as u64,
         tested: evidence.pairs.iter().filter(|pair| pair.p_adjusted.is_some()).count() as u64,
-        resolved: evidence.pairs.iter().filter(|pair| pair.winner().is_some()).count() as u64,
-        deterministic: evidence.pairs.iter().filter(|pair| pair.verdict == Verdict::DeterministicDifference).count() as u64,
+        resolved: verdicts(&[Verdict::AWins, Verdict::BWins]),
+        deterministic: verdicts(&[Verdict::DeterministicDifference]),
+        equal: verdicts(&[Verdict::Tie, Verdict::Equivalent]),
+        comparable: evidence.pairs.len() as u64 - verdicts(&[Verdict::NotComparable, Verdict::NoData]),
         designs: designs.into_iter().collect(),
         reason: commonest_reason(&evidence),
         winner: evidence.winner.map(|arm| arms[arm].clone()),

@@ -64,19 +64,31 @@ pub(super) enum Kind {
     Dots(Whisker),
 }
 
+/// How heavily a cell is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// A row's name stands out from its row.
+    Usual,
+    /// Stands out from the column, together with all others that the evidence does not tell from it.
+    Bold,
+    /// Leaves it to others to stand out, even as a row's name.
+    Plain,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub kind: Kind,
     pub text: Text,
     pub sub: Text,
     pub href: String,
+    pub weight: Weight,
     /// What a number sorts by, in full precision. Empty for an unknown one; absent in columns of words.
     pub key: Option<String>,
 }
 
 impl Cell {
     fn of(kind: Kind, text: impl Into<Text>) -> Self {
-        Self { kind, text: text.into(), sub: Text::default(), href: String::new(), key: None }
+        Self { kind, text: text.into(), sub: Text::default(), href: String::new(), weight: Weight::Usual, key: None }
     }
 
     pub fn head(text: impl Into<Text>) -> Self {
@@ -133,6 +145,11 @@ impl Cell {
     pub fn link(mut self, href: Option<String>) -> Self {
         self.href = href.unwrap_or_default();
         self.named()
+    }
+
+    pub fn weight(mut self, weight: Weight) -> Self {
+        self.weight = weight;
+        self
     }
 
     /// A link or a row without a name would be nothing to hear or to touch.
