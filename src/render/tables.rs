@@ -228,29 +228,29 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     notes
 }
 
-/// Names the arms that no other beats on both quality and price.
+/// Names the arms that no other beats on both quality and price, and those that one does.
 pub fn front_notes(board: &SuiteBoard) -> Vec<String> {
     let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<Arm>>());
-    let fronts: [(&str, fn(&Entry) -> Option<&Front>); 2] =
-        [("cost per run", |entry| entry.cost_front.as_ref()), ("duration", |entry| entry.duration_front.as_ref())];
-    let note = |(price, front): &(&str, fn(&Entry) -> Option<&Front>)| {
-        let on_front = labels.iter().zip(&board.entries).filter(|(_, entry)| front(entry) == Some(&Front::OnFront));
-        let names: Vec<String> = on_front.map(|(label, _)| label.clone()).collect();
-        let is_dominated = |entry: &Entry| matches!(front(entry), Some(Front::Dominated { .. }));
-        let dominated = board.entries.iter().filter(|entry| is_dominated(entry)).count();
-        (!names.is_empty()).then(|| {
-            format!(
-                "Pareto front of pass rate and {price}, on the numbers shown: {}; {} dominated.",
-                listed(&names),
-                match dominated {
-                    0 => "no arm is".to_owned(),
-                    1 => "1 arm is".to_owned(),
-                    several => format!("{} arms are", format::integer(several as u64)),
-                }
-            )
-        })
+    let label = |arm: &Arm| {
+        let known = labels.iter().zip(&board.entries).find(|(_, entry)| entry.arm == *arm);
+        known.map_or_else(|| words::arm_name(arm), |(label, _)| label.clone())
     };
-    fronts.iter().filter_map(note).collect()
+    let note = |price: &str, front: fn(&Entry) -> Option<&Front>| {
+        let (mut best, mut dominated) = (Vec::new(), Vec::new());
+        for entry in &board.entries {
+            match front(entry) {
+                Some(Front::OnFront) => best.push(label(&entry.arm)),
+                Some(Front::Dominated { by }) => dominated.push(format!("{} (by {})", label(&entry.arm), label(by))),
+                None => {}
+            }
+        }
+        let rest = if dominated.is_empty() { "none".to_owned() } else { listed(&dominated) };
+        (!best.is_empty())
+            .then(|| format!("Pareto front of pass rate and {price}, on the numbers shown: {}. Dominated: {rest}.", best.join(", ")))
+    };
+    let cost = note("cost per run", |entry| entry.cost_front.as_ref());
+    let duration = note("duration", |entry| entry.duration_front.as_ref());
+    cost.into_iter().chain(duration).collect()
 }
 
 /// Lays out the board over suites.

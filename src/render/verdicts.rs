@@ -386,20 +386,25 @@ pub fn leading(board: &SuiteBoard) -> Vec<String> {
 pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     let Some(evidence) = &board.evidence else { return Vec::new() };
     let mut notes = Vec::new();
-    let designs: Vec<&str> = evidence.designs.iter().map(|one| design(*one)).collect();
     let family = match evidence.tested {
-        0 => "no pair has enough data for a test".to_owned(),
+        0 => "here no pair has enough data for a test".to_owned(),
         1 => format!("a difference counts at p < {}", level(evidence.alpha)),
-        tested => format!(
-            "a difference counts only if it holds for all {} pairs tested (Holm, p < {})",
-            format::integer(tested),
-            level(evidence.alpha)
-        ),
+        tested => {
+            format!(
+                "a difference counts only if it holds for all {} pairs tested (Holm, p < {})",
+                format::integer(tested),
+                level(evidence.alpha)
+            )
+        }
     };
-    notes.push(format!(
-        "Rank: the places that the evidence leaves open, behind every arm that is better and before every arm that is worse; {family}. Verdicts {}.",
-        designs.join("; or ")
-    ));
+    let mut rank = format!(
+        "Rank: the places that the evidence leaves open, behind every arm that is better and before every arm that is worse; {family}."
+    );
+    let designs: Vec<&str> = evidence.designs.iter().filter(|one| **one != Design::Counts).map(|one| design(*one)).collect();
+    if evidence.tested > 0 {
+        rank.push_str(&format!(" Verdicts are {}.", designs.join(", or ")));
+    }
+    notes.push(rank);
     if let Some(resolution) = &evidence.resolution
         && resolution.scale == Scale::Share
     {

@@ -4,7 +4,7 @@ use crate::domain::{Direction, Unit};
 use crate::render::{format, tables, verdicts, words};
 use crate::views::{Arm, Entry, Estimate, Figure, Front, Standing, SuiteBoard};
 
-use super::grid::{Cell, Column, Grid, Look, Sort, Weight};
+use super::grid::{Cell, Column, Grid, Look, Sort};
 use super::whisker::Whisker;
 
 /// How much of a board is shown.
@@ -26,20 +26,17 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
     let any = |has: &dyn Fn(&Entry) -> bool| board.entries.iter().any(has);
     let each = |cell: &dyn Fn(&Entry) -> Cell| entries.iter().map(cell).collect::<Vec<Cell>>();
     let is_group = is_group(board);
-    let weight = |entry: &Entry| match &entry.standing {
-        Some(standing) if is_group && standing.is_leading => Weight::Bold,
-        Some(_) | None => Weight::Plain,
-    };
-    let mut grid = Grid::new(id, caption);
-    let heads = labels.iter().zip(entries).map(|(label, entry)| Cell::head(label.as_str()).weight(weight(entry)));
+    let leads = |entry: &Entry| is_group && entry.standing.as_ref().is_some_and(|standing| standing.is_leading);
+    let mut grid = Grid::new(id, caption).ranked();
+    let heads = labels.iter().zip(entries).map(|(label, entry)| Cell::head(label.as_str()).bold(leads(entry)));
     grid.column(Column::new("Arm", Look::Key, Sort::Ascending), heads);
     grid.column(
         Column::new("Rank", Look::Number, Sort::Ascending).sub("as a range"),
-        each(&|entry| rank(entry.standing.as_ref(), weight(entry))),
+        each(&|entry| rank(entry.standing.as_ref(), leads(entry))),
     );
     grid.column(
         Column::new("Pass rate, %", Look::Number, Sort::Descending).sub("95% interval"),
-        each(&|entry| rate(entry.pass_rate.as_ref()).weight(weight(entry))),
+        each(&|entry| rate(entry.pass_rate.as_ref()).bold(leads(entry))),
     );
     if any(&|entry| p_best(entry).is_some()) {
         let chance = |entry: &Entry| Cell::maybe(p_best(entry).map(|share| (words::chance(share), share)));
@@ -123,12 +120,12 @@ fn p_best(entry: &Entry) -> Option<f64> {
 }
 
 /// The places that the evidence leaves open. The leading group is bold, and says so.
-fn rank(standing: Option<&Standing>, weight: Weight) -> Cell {
+fn rank(standing: Option<&Standing>, leads: bool) -> Cell {
     let Some(standing) = standing else { return Cell::unknown("no rate") };
     // By the better end, then by the worse.
     let key = standing.rank.best as f64 + standing.rank.worst as f64 / 1e6;
-    let cell = Cell::number(words::rank(standing.rank), key).weight(weight);
-    if weight == Weight::Bold { cell.sub("leading group") } else { cell }
+    let cell = Cell::number(words::rank(standing.rank), key).bold(leads);
+    if leads { cell.sub("leading group") } else { cell }
 }
 
 /// Where an arm stands between quality and price, by the names of this board.
@@ -196,7 +193,10 @@ pub(super) fn notes(board: &SuiteBoard) -> Vec<String> {
         }
     }
     let mut notes = verdicts::board_notes(board);
-    notes.extend(tables::front_notes(board));
+    if board.entries.iter().any(|entry| entry.cost_front.is_some() || entry.duration_front.is_some()) {
+        let cost = "Cost is weighed per run. An arm is dominated where another is at least as good on both figures shown and better on one";
+        notes.push(format!("{cost}; a cost known in part dominates nothing."));
+    }
     let is_one = methods.len() == 1;
     for (words, arms) in methods {
         if is_one {

@@ -6,7 +6,7 @@ use crate::render::{format, words};
 use crate::views::{Comparison, Flips, SiteContext};
 
 use super::board::{rate, samples};
-use super::grid::{Cell, Column, Grid, Kind, Look, Sort, Weight};
+use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Crumb, Here, Shell, Text};
 use super::suite::Link;

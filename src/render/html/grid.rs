@@ -64,31 +64,21 @@ pub(super) enum Kind {
     Dots(Whisker),
 }
 
-/// How heavily a cell is set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Weight {
-    /// A row's name stands out from its row.
-    Usual,
-    /// Stands out from the column, together with all others that the evidence does not tell from it.
-    Bold,
-    /// Leaves it to others to stand out, even as a row's name.
-    Plain,
-}
-
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub kind: Kind,
     pub text: Text,
     pub sub: Text,
     pub href: String,
-    pub weight: Weight,
+    /// Stands out, together with all others that the evidence does not tell from it.
+    pub is_bold: bool,
     /// What a number sorts by, in full precision. Empty for an unknown one; absent in columns of words.
     pub key: Option<String>,
 }
 
 impl Cell {
     fn of(kind: Kind, text: impl Into<Text>) -> Self {
-        Self { kind, text: text.into(), sub: Text::default(), href: String::new(), weight: Weight::Usual, key: None }
+        Self { kind, text: text.into(), sub: Text::default(), href: String::new(), is_bold: false, key: None }
     }
 
     pub fn head(text: impl Into<Text>) -> Self {
@@ -147,8 +137,8 @@ impl Cell {
         self.named()
     }
 
-    pub fn weight(mut self, weight: Weight) -> Self {
-        self.weight = weight;
+    pub fn bold(mut self, is_bold: bool) -> Self {
+        self.is_bold = is_bold;
         self
     }
 
@@ -173,6 +163,8 @@ pub(super) struct Grid {
     pub filter: Option<&'static str>,
     /// As wide as its contents instead of the page.
     pub fits: bool,
+    /// Rows are set plain unless they are bold.
+    pub is_ranked: bool,
 }
 
 impl Grid {
@@ -185,6 +177,7 @@ impl Grid {
             rows: Vec::new(),
             filter: None,
             fits: false,
+            is_ranked: false,
         }
     }
 
@@ -195,6 +188,11 @@ impl Grid {
 
     pub fn fits(mut self) -> Self {
         self.fits = true;
+        self
+    }
+
+    pub fn ranked(mut self) -> Self {
+        self.is_ranked = true;
         self
     }
 

@@ -7,7 +7,7 @@ use crate::views::{Arm, Comparison, Overview, OverviewSuite};
 
 use super::SiteFile;
 use super::board::{self, Extent};
-use super::grid::{Grid, Kind, Look, Sort, Weight};
+use super::grid::{Grid, Kind, Look, Sort};
 use super::metrics;
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Here, Shell, Text};

@@ -7,7 +7,7 @@ use crate::render::{format, words};
 use crate::views::{ItemPage, ItemRow, RunPage, SiteContext};
 
 use super::SiteFile;
-use super::grid::{Cell, Column, Grid, Kind, Look, Sort, Weight};
+use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::plan::{Plan, RunPlace};
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text};

@@ -6,7 +6,7 @@ use crate::render::{format, words};
 use crate::views::{Overview, RunLine};
 
 use super::SiteFile;
-use super::grid::{Cell, Column, Grid, Kind, Look, Sort, Weight};
+use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::plan::Plan;
 use super::shell::{Here, Shell};
 

@@ -6,7 +6,7 @@ use crate::render::{format, words};
 use crate::views::{Comparison, OverviewSuite, SiteContext};
 
 use super::board::{self, Extent};
-use super::grid::{Grid, Kind, Look, Sort, Weight};
+use super::grid::{Grid, Kind, Look, Sort};
 use super::overview::{names, verdict};
 use super::plan::{Plan, SuitePlace};
 use super::runs::run_grid;

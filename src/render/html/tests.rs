@@ -526,7 +526,12 @@ fn numbers_of_the_data_files_are_the_views() {
     let csv = String::from_utf8_lossy(&files["data/leaderboard.csv"]);
     let arms: usize = overview.suites.iter().map(|suite| suite.board.entries.len()).sum();
     assert_eq!(csv.lines().count(), arms + 1);
-    assert!(csv.lines().nth(1).is_some_and(|line| line.starts_with("qa-core,aaaabbbbccccdddd,1,planner-v3,small,3,2,1,0.52,")), "{csv}");
+    assert!(
+        csv.lines()
+            .nth(1)
+            .is_some_and(|line| line.starts_with("qa-core,aaaabbbbccccdddd,1,1,12,true,ab,0.25,planner-v3,small,3,2,1,0.52,")),
+        "{csv}"
+    );
 }
 
 #[test]
