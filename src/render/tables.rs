@@ -142,6 +142,9 @@ fn group_name(suite: &str, version: Option<&str>, source: Option<&str>) -> Strin
     name
 }
 
+const COST_FRONT: &str = "Pass rate and cost";
+const DURATION_FRONT: &str = "Pass rate and duration";
+
 /// Lays out one suite's board.
 pub fn suite_board(board: &SuiteBoard) -> Table {
     let mut table = Table::new(format!("Leaderboard: {}", group_name(&board.suite, board.suite_version.as_deref(), None)));
@@ -162,18 +165,20 @@ pub fn suite_board(board: &SuiteBoard) -> Table {
     for column in &board.score_columns {
         table.right(&column.metric, 6);
     }
-    table.left("Pass rate and cost", 8);
-    table.left("Pass rate and duration", 8);
+    table.left(COST_FRONT, 8);
+    table.left(DURATION_FRONT, 8);
     table.left("Left out", 1);
+    let name = words::names_on(board);
     for entry in &board.entries {
-        table.rows.push(entry_cells(entry, board));
+        table.rows.push(entry_cells(entry, board, &name));
     }
     table.drop_empty_columns();
     table.notes = board_notes(board);
+    table.instead = front_notes(board);
     table
 }
 
-fn entry_cells(entry: &Entry, board: &SuiteBoard) -> Vec<String> {
+fn entry_cells(entry: &Entry, board: &SuiteBoard, name: &dyn Fn(&Arm) -> String) -> Vec<String> {
     let rate = entry.pass_rate.as_ref();
     let standing = entry.standing.as_ref();
     let mut cells = vec![
@@ -199,7 +204,7 @@ fn entry_cells(entry: &Entry, board: &SuiteBoard) -> Vec<String> {
         let score = entry.scores.get(&column.metric);
         cells.push(score.map_or_else(String::new, |figure| format::value(figure.summary.mean, column.unit, figure.summary.n)));
     }
-    let front = |front: Option<&Front>| front.map_or_else(String::new, |front| words::front(front, words::arm_name));
+    let front = |front: Option<&Front>| front.map_or_else(String::new, |front| words::front(front, name));
     cells.push(front(entry.cost_front.as_ref()));
     cells.push(front(entry.duration_front.as_ref()));
     cells.push(words::exclusions(entry).unwrap_or_default());
@@ -224,18 +229,13 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         several => notes.push(format!("Runs from {} sources are pooled: {}.", several.len(), listed(several))),
     }
     notes.extend(verdicts::board_notes(board));
-    notes.extend(front_notes(board));
     notes
 }
 
-/// Names the arms that no other beats on both quality and price, and those that one does.
-pub fn front_notes(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<Arm>>());
-    let label = |arm: &Arm| {
-        let known = labels.iter().zip(&board.entries).find(|(_, entry)| entry.arm == *arm);
-        known.map_or_else(|| words::arm_name(arm), |(label, _)| label.clone())
-    };
-    let note = |price: &str, front: fn(&Entry) -> Option<&Front>| {
+/// Names the arms that no other beats on both quality and price, and those that one does, where the columns have no room.
+fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
+    let label = words::names_on(board);
+    let note = |column: &str, price: &str, front: fn(&Entry) -> Option<&Front>| {
         let (mut best, mut dominated) = (Vec::new(), Vec::new());
         for entry in &board.entries {
             match front(entry) {
@@ -245,11 +245,11 @@ pub fn front_notes(board: &SuiteBoard) -> Vec<String> {
             }
         }
         let rest = if dominated.is_empty() { "none".to_owned() } else { listed(&dominated) };
-        (!best.is_empty())
-            .then(|| format!("Pareto front of pass rate and {price}, on the numbers shown: {}. Dominated: {rest}.", best.join(", ")))
+        let note = format!("Pareto front of pass rate and {price}, on the numbers shown: {}. Dominated: {rest}.", best.join(", "));
+        (!best.is_empty()).then(|| (column.to_owned(), note))
     };
-    let cost = note("cost per run", |entry| entry.cost_front.as_ref());
-    let duration = note("duration", |entry| entry.duration_front.as_ref());
+    let cost = note(COST_FRONT, "cost per run", |entry| entry.cost_front.as_ref());
+    let duration = note(DURATION_FRONT, "duration", |entry| entry.duration_front.as_ref());
     cost.into_iter().chain(duration).collect()
 }
 

@@ -1,7 +1,9 @@
 //! Sentences and cells, for every output alike.
 
 use crate::domain::{Metric, MetricKind, Unit};
-use crate::views::{Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Front, Method, Money, RankRange, Winner};
+use crate::views::{
+    Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Front, Method, Money, RankRange, SuiteBoard, Winner,
+};
 
 use super::{format, verdicts};
 
@@ -20,6 +22,13 @@ pub fn arm_labels(arms: &[Arm]) -> Vec<String> {
             }
         })
         .collect()
+}
+
+/// Names a board's arms as its rows do.
+pub fn names_on(board: &SuiteBoard) -> impl Fn(&Arm) -> String {
+    let arms: Vec<Arm> = board.entries.iter().map(|entry| entry.arm.clone()).collect();
+    let labels = arm_labels(&arms);
+    move |arm| arms.iter().position(|known| known == arm).map_or_else(|| arm_name(arm), |at| labels[at].clone())
 }
 
 /// An arm's full name.

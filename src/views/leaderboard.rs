@@ -157,11 +157,11 @@ pub(super) fn suite_board(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, sort: 
 
 /// Says where the evidence puts each arm that has a pass rate.
 fn weigh(entries: &mut [Entry], rates: Vec<Rates>, suite: &str, items: &Items, policy: &Policy, chances: Chances) -> Option<BoardEvidence> {
-    let (mut rated, rates): (Vec<&mut Entry>, Vec<Rates>) =
+    let (mut ranked, rates): (Vec<&mut Entry>, Vec<Rates>) =
         entries.iter_mut().zip(rates).filter(|(entry, _)| entry.pass_rate.is_some()).unzip();
-    let arms: Vec<&Arm> = rated.iter().map(|entry| &entry.arm).collect();
+    let arms: Vec<&Arm> = ranked.iter().map(|entry| &entry.arm).collect();
     let (evidence, standings) = standings(&arms, suite, headline(items, policy), items, &rates, policy, chances);
-    for (entry, standing) in rated.iter_mut().zip(standings) {
+    for (entry, standing) in ranked.iter_mut().zip(standings) {
         entry.standing = Some(standing);
     }
     evidence

@@ -26,6 +26,7 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
     let any = |has: &dyn Fn(&Entry) -> bool| board.entries.iter().any(has);
     let each = |cell: &dyn Fn(&Entry) -> Cell| entries.iter().map(cell).collect::<Vec<Cell>>();
     let is_group = is_group(board);
+    let name = words::names_on(board);
     let leads = |entry: &Entry| is_group && entry.standing.as_ref().is_some_and(|standing| standing.is_leading);
     let mut grid = Grid::new(id, caption).ranked();
     let heads = labels.iter().zip(entries).map(|(label, entry)| Cell::head(label.as_str()).bold(leads(entry)));
@@ -61,8 +62,8 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
         grid.column(Column::new("Cost", Look::Number, Sort::Ascending).sub("all runs"), each(&cost));
         grid.column(Column::new("Cost per solved", Look::Number, Sort::Ascending).sub("item"), each(&cost_per_solved));
     }
-    if any(&|entry| entry.cost_front.is_some()) {
-        let trade = |entry: &Entry| front(entry.cost_front.as_ref(), board, &labels);
+    if extent == Extent::Whole && any(&|entry| entry.cost_front.is_some()) {
+        let trade = |entry: &Entry| front(entry.cost_front.as_ref(), &name);
         grid.column(Column::new("Pass rate and cost", Look::Words, Sort::Ascending).sub("Pareto front"), each(&trade));
     }
     if extent == Extent::Whole && any(&|entry| entry.tokens.is_some()) {
@@ -84,7 +85,7 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
             grid.column(Column::new("Duration", Look::Number, Sort::Ascending).sub("90th percentile"), each(&p90));
         }
         if any(&|entry| entry.duration_front.is_some()) {
-            let trade = |entry: &Entry| front(entry.duration_front.as_ref(), board, &labels);
+            let trade = |entry: &Entry| front(entry.duration_front.as_ref(), &name);
             grid.column(Column::new("Pass rate and duration", Look::Words, Sort::Ascending).sub("Pareto front"), each(&trade));
         }
         if any(&|entry| entry.standing.as_ref().is_some_and(|standing| standing.letters.is_some())) {
@@ -128,14 +129,9 @@ fn rank(standing: Option<&Standing>, leads: bool) -> Cell {
     if leads { cell.sub("leading group") } else { cell }
 }
 
-/// Where an arm stands between quality and price, by the names of this board.
-fn front(front: Option<&Front>, board: &SuiteBoard, labels: &[String]) -> Cell {
-    let name = |arm: &Arm| {
-        let known = board.entries.iter().position(|entry| entry.arm == *arm);
-        known.map_or_else(|| words::arm_name(arm), |at| labels[at].clone())
-    };
-    let Some(front) = front else { return Cell::words("") };
-    Cell::words(words::front(front, name))
+/// Where an arm stands between quality and price.
+fn front(front: Option<&Front>, name: &dyn Fn(&Arm) -> String) -> Cell {
+    Cell::words(front.map_or_else(String::new, |front| words::front(front, name)))
 }
 
 fn arms(board: &SuiteBoard) -> Vec<Arm> {
