@@ -275,6 +275,11 @@ pub(super) struct Leaderboard {
     /// One board over all suites: the mean of suite rates (macro), or all outcomes together (micro)
     #[arg(long, value_enum, value_name = "MEAN")]
     pub overall: Option<Mean>,
+    /// Give each arm's chance of coming first on boards so large that it takes a while, too
+    #[arg(long, help_heading = "Evidence")]
+    pub p_best: bool,
+    #[command(flatten)]
+    pub judging: Judging,
     #[command(flatten)]
     pub selection: Selection,
 }

@@ -2,19 +2,21 @@
 
 use crate::render::json::LeaderboardAnswer;
 use crate::render::tables;
-use crate::views::{Pooling, SortKey, leaderboard, overall};
+use crate::views::{Chances, Pooling, SortKey, leaderboard, overall};
 
 use super::arguments::{Leaderboard, Mean, Sort};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{exit_code, output, selection};
+use super::{exit_code, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Failure> {
     let mut filter = arguments.selection.filter()?;
     filter.suites.extend(arguments.suites.iter().cloned());
+    let policy = policy::policy(settings, &arguments.judging)?;
+    let chances = if arguments.p_best { Chances::Always } else { Chances::IfQuick };
     let mut warehouse = settings.open()?;
     selection::check(&warehouse, &filter)?;
-    let board = leaderboard(&warehouse, &filter, sort_key(arguments.sort));
+    let board = leaderboard(&warehouse, &filter, sort_key(arguments.sort), &policy, chances);
     let pooled = arguments.overall.map(|mean| {
         overall(
             &board,

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::domain::Direction;
-use crate::views::{Comparison, ComparisonRow, Entry, Overall, PairEvidence, Pooling, RunLine, RunPage, SuiteBoard, SuiteLine, Winner};
+use crate::views::{
+    Arm, Comparison, ComparisonRow, Entry, Front, Overall, PairEvidence, Pooling, RunLine, RunPage, SuiteBoard, SuiteLine, Winner,
+};
 
 use super::table::Table;
 use super::{format, verdicts, words};
@@ -146,13 +148,18 @@ fn group_name(suite: &str, version: Option<&str>, source: Option<&str>) -> Strin
     name
 }
 
+const COST_FRONT: &str = "Pass rate and cost";
+const DURATION_FRONT: &str = "Pass rate and duration";
+
 /// Lays out one suite's board.
 pub fn suite_board(board: &SuiteBoard) -> Table {
     let mut table = Table::new(format!("Leaderboard: {}", group_name(&board.suite, board.suite_version.as_deref(), None)));
-    table.right("#", 0);
+    table.right("Rank", 0);
     table.left("Approach", 0);
     table.left("Model", 0);
     table.right("Pass rate % [95% CI]", 0);
+    table.right("P(best)", 1);
+    table.left("Letters", 7);
     table.right("Passed", 3);
     table.left("n", 0);
     table.right("Runs", 2);
@@ -164,25 +171,32 @@ pub fn suite_board(board: &SuiteBoard) -> Table {
     for column in &board.score_columns {
         table.right(&column.metric, 6);
     }
+    table.left(COST_FRONT, 8);
+    table.left(DURATION_FRONT, 8);
     table.left("Left out", 1);
-    for (place, entry) in (1u64..).zip(&board.entries) {
-        table.rows.push(entry_cells(place, entry, board));
+    let name = words::names_on(board);
+    for entry in &board.entries {
+        table.rows.push(entry_cells(entry, board, &name));
     }
     table.drop_empty_columns();
     table.notes = board_notes(board);
+    table.instead = front_notes(board);
     table
 }
 
-fn entry_cells(place: u64, entry: &Entry, board: &SuiteBoard) -> Vec<String> {
+fn entry_cells(entry: &Entry, board: &SuiteBoard, name: &dyn Fn(&Arm) -> String) -> Vec<String> {
     let rate = entry.pass_rate.as_ref();
+    let standing = entry.standing.as_ref();
     let mut cells = vec![
-        place.to_string(),
+        standing.map_or_else(|| "–".to_owned(), |standing| words::rank(standing.rank)),
         entry.arm.approach.clone(),
         entry.arm.model.clone(),
         rate.map_or_else(
             || "n/a".to_owned(),
             |rate| if rate.is_stated() { format!("{} stated", format::estimate(rate)) } else { format::estimate(rate) },
         ),
+        standing.and_then(|standing| standing.p_best).map_or_else(String::new, words::chance),
+        standing.and_then(|standing| standing.letters.clone()).unwrap_or_default(),
         rate.and_then(|rate| Some(format!("{}/{}", format::integer(rate.passed?), format::integer(rate.total?)))).unwrap_or_default(),
         rate.map_or_else(String::new, words::basis),
         format::integer(entry.runs),
@@ -196,13 +210,16 @@ fn entry_cells(place: u64, entry: &Entry, board: &SuiteBoard) -> Vec<String> {
         let score = entry.scores.get(&column.metric);
         cells.push(score.map_or_else(String::new, |figure| format::value(figure.summary.mean, column.unit, figure.summary.n)));
     }
+    let front = |front: Option<&Front>| front.map_or_else(String::new, |front| words::front(front, name));
+    cells.push(front(entry.cost_front.as_ref()));
+    cells.push(front(entry.duration_front.as_ref()));
     cells.push(words::exclusions(entry).unwrap_or_default());
     cells
 }
 
 /// Says what the board's numbers rest on.
 pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = verdicts::board_sentence(board).into_iter().collect();
     if board.items > 0 {
         let attempts = if board.attempts > 1 { format!(", up to {} attempts at each", board.attempts) } else { String::new() };
         notes.push(format!("{} {}{attempts}.", format::integer(board.items), words::one_or_many(board.items, "items")));
@@ -217,8 +234,29 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         [one] => notes.push(format!("From {one}.")),
         several => notes.push(format!("Runs from {} sources are pooled: {}.", several.len(), listed(several))),
     }
-    notes.push("Order is by the numbers shown; neighbours whose intervals overlap may well be equal.".to_owned());
+    notes.extend(verdicts::board_notes(board));
     notes
+}
+
+/// Names the arms that no other beats on both quality and price, and those that one does, where the columns have no room.
+fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
+    let label = words::names_on(board);
+    let note = |column: &str, price: &str, front: fn(&Entry) -> Option<&Front>| {
+        let (mut best, mut dominated) = (Vec::new(), Vec::new());
+        for entry in &board.entries {
+            match front(entry) {
+                Some(Front::OnFront) => best.push(label(&entry.arm)),
+                Some(Front::Dominated { by }) => dominated.push(format!("{} (by {})", label(&entry.arm), label(by))),
+                None => {}
+            }
+        }
+        let rest = if dominated.is_empty() { "none".to_owned() } else { listed(&dominated) };
+        let note = format!("Pareto front of pass rate and {price}, on the numbers shown: {}. Dominated: {rest}.", best.join(", "));
+        (!best.is_empty()).then(|| (column.to_owned(), note))
+    };
+    let cost = note(COST_FRONT, "cost per run", |entry| entry.cost_front.as_ref());
+    let duration = note(DURATION_FRONT, "duration", |entry| entry.duration_front.as_ref());
+    cost.into_iter().chain(duration).collect()
 }
 
 /// Lays out the board over suites.
@@ -282,7 +320,8 @@ pub fn suites(lines: &[SuiteLine]) -> Table {
     table
 }
 
-fn listed(names: &[String]) -> String {
+/// Names, or the first three and how many more.
+pub(super) fn listed(names: &[String]) -> String {
     match names {
         [first, second, third, _, ..] => format!("{first}, {second}, {third} and {} more", names.len() - 3),
         _ => names.join(", "),

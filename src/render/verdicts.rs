@@ -2,7 +2,8 @@
 
 use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
-    Comparison, ComparisonRow, Design, Difference, Evidence, MIN_ITEMS, MIN_RUNS, PairEvidence, Reason, Scale, Test, Verdict,
+    BoardEvidence, Comparison, ComparisonRow, Design, Difference, Evidence, MIN_ITEMS, MIN_RUNS, PairEvidence, Reason, Scale, SuiteBoard,
+    Test, Verdict,
 };
 
 use super::{format, words};
@@ -276,15 +277,19 @@ fn percent(share: f64) -> String {
 
 /// How the verdict was reached: the design and the test.
 pub fn method(pair: &PairEvidence) -> String {
-    let design = match pair.design {
+    let design = design(pair.design);
+    match pair.test {
+        Some(test) => format!("{design}; {}", test_name(test)),
+        None => design.to_owned(),
+    }
+}
+
+fn design(design: Design) -> &'static str {
+    match design {
         Design::Items => "over items: questions like these",
         Design::Clusters => "over clusters of items: questions like these",
         Design::Runs => "over runs: this suite, run again",
         Design::Counts => "counts of these runs only, no inference",
-    };
-    match pair.test {
-        Some(test) => format!("{design}; {}", test_name(test)),
-        None => design.to_owned(),
     }
 }
 
@@ -347,4 +352,128 @@ pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String>
         notes.push(format!("With what was excluded: {}. {}", cells.join(", "), sentences(row, names).join(" ")));
     }
     notes
+}
+
+/// More names than this say less than their number.
+const MAX_LEADING: usize = 8;
+
+/// What a board's evidence comes to: who beats all others, who leads, or that no two arms can be told apart.
+pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
+    let evidence = board.evidence.as_ref()?;
+    let label = evidence.metric.label.to_lowercase();
+    let adjusted = if evidence.tested > 1 {
+        format!(" (each of {} pairs tested, adjusted by Holm)", format::integer(evidence.tested))
+    } else {
+        String::new()
+    };
+    if evidence.winner.is_none() && evidence.resolved == 0 {
+        return Some(format!("{} on {label}{adjusted}{}.", untold(evidence.arms), why_untold(board, evidence)));
+    }
+    let leading = leading(board);
+    if evidence.winner.is_some()
+        && let [winner] = leading.as_slice()
+    {
+        let others = if evidence.arms > 2 { "every other arm" } else { "the other arm" };
+        return Some(format!("{winner} beats {others} on {label}{adjusted}."));
+    }
+    if leading.len() as u64 == evidence.arms {
+        return Some(format!(
+            "No arm is significantly worse than the first on {label}, though {} of {} pairs can be told apart{adjusted}.",
+            format::integer(evidence.resolved),
+            format::integer(evidence.pairs)
+        ));
+    }
+    let mut names = leading;
+    let more = names.len().saturating_sub(MAX_LEADING);
+    if more > 0 {
+        names.truncate(MAX_LEADING);
+        names.push(format!("{} more", format::integer(more as u64)));
+    }
+    Some(format!("Leading group on {label}, of {} arms: {}{adjusted}.", format::integer(evidence.arms), words::listed(&names)))
+}
+
+fn untold(arms: u64) -> String {
+    if arms == 2 {
+        "The two arms cannot be told apart".to_owned()
+    } else {
+        format!("No two of the {} arms can be told apart", format::integer(arms))
+    }
+}
+
+fn why_untold(board: &SuiteBoard, evidence: &BoardEvidence) -> String {
+    if evidence.deterministic > 0 {
+        return format!(
+            " by a test: in {} of {} pairs every run of each arm has the same outcomes",
+            format::integer(evidence.deterministic),
+            format::integer(evidence.pairs)
+        );
+    }
+    let one_run = board.entries.iter().filter(|entry| entry.pass_rate.is_some()).all(|entry| entry.runs == 1);
+    match evidence.reason {
+        Some(reason @ Reason::FewRuns) if one_run => format!(": one run each; {}", obstacle(reason)),
+        Some(reason) => format!(": {}", obstacle(reason)),
+        None if evidence.tested == 0 => ": nothing is known that could be tested".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// The arms of the leading group, by the shortest names that tell the board's arms apart.
+pub fn leading(board: &SuiteBoard) -> Vec<String> {
+    let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
+    let is_leading = |entry: &crate::views::Entry| entry.standing.as_ref().is_some_and(|standing| standing.is_leading);
+    labels.into_iter().zip(&board.entries).filter(|(_, entry)| is_leading(entry)).map(|(label, _)| label).collect()
+}
+
+/// Says what a rank range means on this board, what the board could show at all, and what the chances of coming first were drawn from.
+pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
+    let Some(evidence) = &board.evidence else { return Vec::new() };
+    let mut notes = Vec::new();
+    let family = match evidence.tested {
+        0 => "here no pair has enough data for a test".to_owned(),
+        1 => format!("a difference counts at p < {}", level(evidence.alpha)),
+        tested => {
+            format!(
+                "a difference counts only if it holds for all {} pairs tested (Holm, p < {})",
+                format::integer(tested),
+                level(evidence.alpha)
+            )
+        }
+    };
+    let mut rank = format!(
+        "Rank: the places that the evidence leaves open, behind every arm that is better and before every arm that is worse; {family}."
+    );
+    let designs: Vec<&str> = evidence.designs.iter().filter(|one| **one != Design::Counts).map(|one| design(*one)).collect();
+    if evidence.tested > 0 {
+        rank.push_str(&format!(" Verdicts are {}.", designs.join(", or ")));
+    }
+    notes.push(rank);
+    if let Some(resolution) = &evidence.resolution
+        && resolution.scale == Scale::Share
+    {
+        let typical = if evidence.tested > 1 { "a typical pair (the median)" } else { "the pair" };
+        notes.push(format!(
+            "Resolution: {typical} shows a difference of {} or more, four times out of five at p < {}.",
+            amount(&evidence.metric, resolution.difference),
+            level(resolution.level)
+        ));
+    }
+    if let Some(drawn) = &evidence.drawn {
+        notes.push(format!(
+            "P(best): how often an arm comes first when the {} {} are drawn anew, {} times.",
+            format::integer(drawn.units),
+            words::one_or_many(drawn.units, drawn.of),
+            format::integer(u64::from(drawn.resamples))
+        ));
+    }
+    if evidence.p_best_left_out {
+        notes.push("P(best) takes a while on a board of this size: --p-best gives it.".to_owned());
+    }
+    notes
+}
+
+/// A significance level: `0.05`, `0.00026`.
+fn level(alpha: f64) -> String {
+    // Two significant digits.
+    let decimals = (2..12).find(|decimals| alpha * 10f64.powi(*decimals) >= 10.0).unwrap_or(12);
+    format::fixed(alpha, usize::try_from(decimals).unwrap_or(2)).trim_end_matches('0').to_owned()
 }

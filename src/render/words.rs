@@ -1,7 +1,9 @@
 //! Sentences and cells, for every output alike.
 
 use crate::domain::{Metric, MetricKind, Unit};
-use crate::views::{Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Method, Money, Winner};
+use crate::views::{
+    Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Front, Method, Money, RankRange, SuiteBoard, Winner,
+};
 
 use super::{format, verdicts};
 
@@ -20,6 +22,13 @@ pub fn arm_labels(arms: &[Arm]) -> Vec<String> {
             }
         })
         .collect()
+}
+
+/// Names a board's arms as its rows do.
+pub fn names_on(board: &SuiteBoard) -> impl Fn(&Arm) -> String {
+    let arms: Vec<Arm> = board.entries.iter().map(|entry| entry.arm.clone()).collect();
+    let labels = arm_labels(&arms);
+    move |arm| arms.iter().position(|known| known == arm).map_or_else(|| arm_name(arm), |at| labels[at].clone())
 }
 
 /// An arm's full name.
@@ -175,6 +184,28 @@ pub fn exclusions(entry: &Entry) -> Option<String> {
         }
     }
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// A range of places: `1–3`, or `2`.
+pub fn rank(range: RankRange) -> String {
+    if range.best == range.worst { range.best.to_string() } else { format!("{}–{}", range.best, range.worst) }
+}
+
+/// A chance between certainties: `82%`, never 0 or 100% for what merely did not occur among the resamples.
+pub fn chance(share: f64) -> String {
+    match share {
+        share if share < 0.01 => "< 1%".to_owned(),
+        share if share > 0.99 => "> 99%".to_owned(),
+        share => format!("{}%", format::fixed(share * 100.0, 0)),
+    }
+}
+
+/// Where an arm stands between quality and price: `on the front`, `dominated by NAME`.
+pub fn front(front: &Front, name: impl Fn(&Arm) -> String) -> String {
+    match front {
+        Front::OnFront => "on the front".to_owned(),
+        Front::Dominated { by } => format!("dominated by {}", name(by)),
+    }
 }
 
 /// The summary: who leads on quality and at what price, and whether that is evidence.

@@ -84,6 +84,18 @@ pub fn paired_t(a: &[f64], b: &[f64], confidence: f64) -> Result<MeanDifference,
     paired(a, b, 4.0 * f64::EPSILON * largest, confidence)
 }
 
+/// Tests whether a mean differs from zero, given what the sample says about itself: of paired differences, the paired t test.
+///
+/// Undefined as [`paired_t`] is.
+pub fn mean_t(summary: &Summary, confidence: f64) -> Result<MeanDifference, Undefined> {
+    let sd = spread(summary)?;
+    if summary.max - summary.min <= 4.0 * f64::EPSILON * summary.max.abs().max(summary.min.abs()) {
+        return Err(Undefined::NoVariation);
+    }
+    let n = summary.n as f64;
+    compared(summary.mean, sd / n.sqrt(), n - 1.0, confidence)
+}
+
 /// A paired t test where differences that lie within `noise` of each other count as equal.
 pub(super) fn paired(a: &[f64], b: &[f64], noise: f64, confidence: f64) -> Result<MeanDifference, Undefined> {
     if a.len() != b.len() {

@@ -37,11 +37,11 @@ pub use exact::{McNemar, Permutation, Resampling, fisher, mcnemar, permutation, 
 pub use gate::{Ruling, rule, rule_point};
 pub use interval::Interval;
 pub use letters::letters;
-pub use mean::{MeanDifference, Summary, mean_interval, paired_t, summary, welch};
+pub use mean::{MeanDifference, Summary, mean_interval, mean_t, paired_t, summary, welch};
 pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky};
 pub use power::{
-    Aim, PairedVariance, Side, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_half_width, n_mcnemar, n_miller, n_paired,
-    n_two_proportions, n_welch, power_two_proportions,
+    Aim, PairedVariance, Side, mde_few, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_half_width, n_mcnemar, n_miller,
+    n_paired, n_two_proportions, n_welch, power_two_proportions,
 };
 pub use proportion::{clopper_pearson, wilson};
 pub use proportion_difference::{Pairs, newcombe, newcombe_paired, tango};

@@ -34,6 +34,14 @@ pub fn mde_paired(sd_diff: f64, n: u64, aim: Aim) -> Result<f64, Undefined> {
     Ok(aim.z()? * spread(sd_diff)? / (n as f64).sqrt())
 }
 
+/// The same where `n` is small, such as a number of clusters: with quantiles of Student's t, n − 1 degrees of freedom.
+pub fn mde_few(sd_diff: f64, n: u64, aim: Aim) -> Result<f64, Undefined> {
+    if n < 2 {
+        return Err(Undefined::TooFew);
+    }
+    Ok(aim.t((n - 1) as f64)? * spread(sd_diff)? / (n as f64).sqrt())
+}
+
 /// Pairs needed to show a mean difference of `delta`; normal approximation.
 pub fn n_paired(sd_diff: f64, delta: f64, aim: Aim) -> Result<u64, Undefined> {
     whole((aim.z()? * spread(sd_diff)? / distance(delta)?).powi(2))
@@ -221,6 +229,10 @@ mod tests {
         // Three runs a side, equal spread: (t(4) 2.7764 + 0.9410) · sqrt(2/3).
         let three = mde_welch(Side { sd: 1.0, n: 3 }, Side { sd: 1.0, n: 3 }, USUAL).expect("varied");
         assert!((three - (2.776_445 + 0.940_965) * (2.0f64 / 3.0).sqrt()).abs() < 1e-5, "{three}");
+        // One of the samples without spread leaves n − 1 degrees of freedom.
+        let alone = mde_welch(Side { sd: 1.0, n: 14 }, Side { sd: 0.0, n: 14 }, USUAL).expect("varied");
+        assert!((mde_few(1.0, 14, USUAL).expect("varied") - alone).abs() < 1e-12);
+        assert_eq!(mde_few(1.0, 1, USUAL), Err(Undefined::TooFew));
         let many = mde_welch(Side { sd: 1.0, n: 1000 }, Side { sd: 1.0, n: 1000 }, USUAL).expect("varied");
         assert!((many / (2.801_585 * (2.0f64 / 1000.0).sqrt()) - 1.0).abs() < 1e-3);
         assert_eq!(n_welch(1.0, 1.0, three, USUAL), Ok(3));

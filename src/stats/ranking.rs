@@ -64,22 +64,24 @@ const TIE: f64 = 1e-12;
 /// these. An equal best mean is shared evenly.
 ///
 /// `scores[entry][item]` may be missing; an entry's mean is over the items it has, and an entry without a score has no chance. The items
-/// are drawn for all entries together, so that what makes an item hard makes it hard for all.
+/// are drawn for all entries together, so that what makes an item hard makes it hard for all. Where items come in clusters, named by a code
+/// each, whole clusters are drawn.
 pub fn probability_of_best(
     scores: &[impl AsRef<[Option<f64>]>],
+    clusters: Option<&[u32]>,
     higher_is_better: bool,
     resamples: u32,
     seed: Seed,
 ) -> Result<Vec<Option<f64>>, Undefined> {
-    let table = Table::new(scores, higher_is_better)?;
+    let table = Table::new(scores, clusters, higher_is_better)?;
     if resamples == 0 {
         return Err(Undefined::NoData);
     }
-    let bound = u32::try_from(table.items).map_err(|_| Undefined::OutOfRange)?;
+    let bound = u32::try_from(table.units).map_err(|_| Undefined::OutOfRange)?;
     let firsts: Vec<Vec<usize>> = (0..resamples)
         .into_par_iter()
         .map_init(
-            || (vec![0u32; table.items], vec![0.0; table.columns]),
+            || (vec![0u32; table.units], vec![0.0; table.columns]),
             |(times, sums), replicate| {
                 let mut random = seed.stream(u64::from(replicate));
                 times.fill(0);
@@ -105,14 +107,16 @@ pub fn probability_of_best(
     Ok(shares.iter().zip(&table.has_scores).map(|(share, has)| has.then_some(share / counted)).collect())
 }
 
-/// Scores item by item, so that one pass over them adds up all entries at once.
+/// Scores unit by unit, so that one pass over them adds up all entries at once.
 struct Table {
-    items: usize,
+    /// What is drawn: items or clusters of them.
+    units: usize,
     entries: usize,
-    /// Per item: the entries' scores, the better the higher and 0 where missing; then, for each entry with a gap, whether it has one.
+    /// Per unit: the sums of the entries' scores, the better the higher and 0 where missing; then, for each entry that has not one score in
+    /// every unit, how many it has.
     cells: Vec<f64>,
     columns: usize,
-    /// Per entry: the column that counts its scores; absent for an entry without gaps.
+    /// Per entry: the column that counts its scores; absent for an entry with one in every unit.
     counts: Vec<Option<usize>>,
     has_scores: Vec<bool>,
     /// Means closer than this are equal.
@@ -120,33 +124,36 @@ struct Table {
 }
 
 impl Table {
-    fn new(scores: &[impl AsRef<[Option<f64>]>], higher_is_better: bool) -> Result<Self, Undefined> {
+    fn new(scores: &[impl AsRef<[Option<f64>]>], clusters: Option<&[u32]>, higher_is_better: bool) -> Result<Self, Undefined> {
         let entries = scores.len();
         let items = scores.first().ok_or(Undefined::NoData)?.as_ref().len();
-        if scores.iter().any(|row| row.as_ref().len() != items) {
+        if scores.iter().any(|row| row.as_ref().len() != items) || clusters.is_some_and(|clusters| clusters.len() != items) {
             return Err(Undefined::Unequal);
         }
         if scores.iter().flat_map(AsRef::as_ref).flatten().any(|score| !score.is_finite()) {
             return Err(Undefined::NotFinite);
         }
+        let unit_of = clusters.map(dense);
+        let units = unit_of.as_ref().map_or(items, |of| of.iter().max().map_or(0, |last| last + 1));
         let mut columns = entries;
         let mut counts = vec![None; entries];
         for (row, count) in scores.iter().zip(&mut counts) {
-            if row.as_ref().iter().any(Option::is_none) {
+            if unit_of.is_some() || row.as_ref().iter().any(Option::is_none) {
                 *count = Some(columns);
                 columns += 1;
             }
         }
         let sign = if higher_is_better { 1.0 } else { -1.0 };
-        let mut cells = vec![0.0; items * columns];
+        let mut cells = vec![0.0; units * columns];
         let mut largest = 0.0f64;
         for (entry, row) in scores.iter().enumerate() {
             for (item, score) in row.as_ref().iter().enumerate() {
                 let Some(score) = score else { continue };
                 largest = largest.max(score.abs());
-                cells[item * columns + entry] = sign * score;
+                let unit = unit_of.as_ref().map_or(item, |of| of[item]);
+                cells[unit * columns + entry] += sign * score;
                 if let Some(count) = counts[entry] {
-                    cells[item * columns + count] = 1.0;
+                    cells[unit * columns + count] += 1.0;
                 }
             }
         }
@@ -154,10 +161,10 @@ impl Table {
         if !has_scores.contains(&true) {
             return Err(Undefined::NoData);
         }
-        Ok(Self { items, entries, cells, columns, counts, has_scores, tie: TIE * largest })
+        Ok(Self { units, entries, cells, columns, counts, has_scores, tie: TIE * largest })
     }
 
-    /// The entries with the best mean when each item counts `times`; none where no entry has a score among them.
+    /// The entries with the best mean when each unit counts `times`; none where no entry has a score among them.
     fn first(&self, times: &[u32], sums: &mut [f64]) -> Vec<usize> {
         sums.fill(0.0);
         for (cells, &times) in self.cells.chunks_exact(self.columns).zip(times) {
@@ -167,12 +174,20 @@ impl Table {
             }
         }
         let mean = |entry: usize| {
-            let count = self.counts[entry].map_or(self.items as f64, |column| sums[column]);
+            let count = self.counts[entry].map_or(self.units as f64, |column| sums[column]);
             (count > 0.0).then(|| sums[entry] / count)
         };
         let best = (0..self.entries).filter_map(mean).fold(f64::NEG_INFINITY, f64::max);
         (0..self.entries).filter(|&entry| mean(entry).is_some_and(|mean| mean >= best - self.tie)).collect()
     }
+}
+
+/// Numbers the clusters from 0 in the order of their codes.
+fn dense(codes: &[u32]) -> Vec<usize> {
+    let mut distinct = codes.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    codes.iter().map(|code| distinct.partition_point(|known| known < code)).collect()
 }
 
 #[cfg(test)]
@@ -213,33 +228,47 @@ mod tests {
     #[test]
     fn the_chance_to_lead() {
         let scores = [some(&[1.0, 0.0, 1.0, 1.0]), some(&[0.0, 1.0, 0.0, 0.0]), some(&[1.0, 0.0, 1.0, 1.0]), vec![None; 4]];
-        let shares = probability_of_best(&scores, true, 20_000, Seed(5)).expect("scores");
+        let shares = probability_of_best(&scores, None, true, 20_000, Seed(5)).expect("scores");
         // Twins share; entry 1 leads alone when item 1 is drawn three or four times, (4·3 + 1)/256, and ties at two, 6·9/256.
         let alone = 13.0 / 256.0 + 54.0 / 256.0 / 3.0;
         assert_eq!(shares[3], None);
         assert_eq!(shares[0], shares[2]);
         assert!((shares[1].expect("scores") - alone).abs() < 0.01, "{shares:?}");
         assert!((shares.iter().flatten().sum::<f64>() - 1.0).abs() < 1e-9);
-        let lowest = probability_of_best(&scores, false, 20_000, Seed(5)).expect("scores");
+        let lowest = probability_of_best(&scores, None, false, 20_000, Seed(5)).expect("scores");
         assert!(lowest[1] > Some(0.6));
     }
 
     #[test]
     fn missing_scores_are_not_zero() {
         let scores = [vec![Some(0.9), None, Some(0.9)], some(&[0.5, 0.5, 0.5])];
-        let shares = probability_of_best(&scores, true, 2000, Seed(1)).expect("scores");
+        let shares = probability_of_best(&scores, None, true, 2000, Seed(1)).expect("scores");
         // Only a resample of the missing item alone leaves the first entry out: 1/27.
         assert!((shares[0].expect("scores") - 26.0 / 27.0).abs() < 0.02);
-        assert_eq!(probability_of_best(&[[None, None]], true, 10, Seed(1)), Err(Undefined::NoData));
-        assert_eq!(probability_of_best(&[[Some(f64::NAN)]], true, 10, Seed(1)), Err(Undefined::NotFinite));
-        assert_eq!(probability_of_best(&[vec![Some(1.0)], vec![]], true, 10, Seed(1)), Err(Undefined::Unequal));
-        assert_eq!(probability_of_best(&[[None; 1]; 0], true, 10, Seed(1)), Err(Undefined::NoData));
+        assert_eq!(probability_of_best(&[[None, None]], None, true, 10, Seed(1)), Err(Undefined::NoData));
+        assert_eq!(probability_of_best(&[[Some(f64::NAN)]], None, true, 10, Seed(1)), Err(Undefined::NotFinite));
+        assert_eq!(probability_of_best(&[vec![Some(1.0)], vec![]], None, true, 10, Seed(1)), Err(Undefined::Unequal));
+        assert_eq!(probability_of_best(&[[None; 1]; 0], None, true, 10, Seed(1)), Err(Undefined::NoData));
     }
 
     #[test]
     fn means_apart_by_rounding_are_equal() {
         let scores = [some(&[0.1 + 0.2; 3]), some(&[0.3; 3])];
-        assert_eq!(probability_of_best(&scores, true, 500, Seed(2)), Ok(vec![Some(0.5), Some(0.5)]));
+        assert_eq!(probability_of_best(&scores, None, true, 500, Seed(2)), Ok(vec![Some(0.5), Some(0.5)]));
+    }
+
+    #[test]
+    fn clusters_are_drawn_whole() {
+        // Inside two clusters every item says the same: 0 leads in one, 1 by less in the other.
+        let scores = [some(&[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]), some(&[0.0, 0.0, 0.0, 0.5, 0.5, 0.5])];
+        let clusters = [9, 9, 9, 4, 4, 4];
+        let shares = probability_of_best(&scores, Some(&clusters), true, 20_000, Seed(3)).expect("scores");
+        // Only twice the second cluster makes 1 lead.
+        assert!((shares[1].expect("scores") - 0.25).abs() < 0.01, "{shares:?}");
+        let single: Vec<u32> = (0..6).collect();
+        let by_item = probability_of_best(&scores, None, true, 500, Seed(3));
+        assert_eq!(probability_of_best(&scores, Some(&single), true, 500, Seed(3)), by_item, "clusters of one are items");
+        assert_eq!(probability_of_best(&scores, Some(&[1]), true, 500, Seed(3)), Err(Undefined::Unequal));
     }
 
     #[test]
@@ -248,7 +277,7 @@ mod tests {
             (0..5).map(|entry| (0..40).map(|item| Some(f64::from((entry * 7 + item * 13) % 11) / 10.0)).collect()).collect();
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of threads");
-            pool.install(|| probability_of_best(&scores, true, 501, Seed(9))).expect("scores")
+            pool.install(|| probability_of_best(&scores, None, true, 501, Seed(9))).expect("scores")
         };
         assert_eq!(on(1), on(8));
     }

@@ -284,15 +284,7 @@ fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], 
     let rate = |name: &str, label: &str| policy.described(named(name, label, Unit::Fraction, Direction::Up, MetricKind::Rate));
     let count = |value: Option<u64>| value.map(|number| number as f64);
     let items = Items::of(matrix);
-    let headline = rate(
-        "shared_tests",
-        match items.kind {
-            Some(ItemKind::Question) => "Questions",
-            Some(ItemKind::Criterion) => "Criteria",
-            Some(ItemKind::Check) => "Checks",
-            Some(ItemKind::Test) | None => "Shared Tests",
-        },
-    );
+    let headline = headline(&items, policy);
     let own_tests = rate("own_tests", "Own Tests");
     let of_headline = evidence::of_rates(&headline, &group.suite, &items, rates, policy);
     let of_own_tests = evidence::of_own_tests(&own_tests, arms.len(), policy);
@@ -311,6 +303,17 @@ fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], 
         rows.push(numbers(metric, &|row| newest_score(row, &column.metric)));
     }
     rows
+}
+
+/// The metric that decides who leads: the pass rate on what all arms share.
+pub(super) fn headline(items: &Items, policy: &Policy) -> Metric {
+    let label = match items.kind {
+        Some(ItemKind::Question) => "Questions",
+        Some(ItemKind::Criterion) => "Criteria",
+        Some(ItemKind::Check) => "Checks",
+        Some(ItemKind::Test) | None => "Shared Tests",
+    };
+    policy.described(named("shared_tests", label, Unit::Fraction, Direction::Up, MetricKind::Rate))
 }
 
 fn named(name: &str, label: &str, unit: Unit, direction: Direction, kind: MetricKind) -> Metric {

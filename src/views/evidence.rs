@@ -3,15 +3,17 @@
 //! The design says what was independently repeated. It follows from the kind of item: questions are a sample of questions, so items (or
 //! the clusters they come in) are the units; the tests, criteria and checks of a fixed suite share one artefact, so runs are.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Direction, Exclusion, ItemKind, Metric, MetricKind, MetricSettings, RunStatus, Unit};
 use crate::stats::{
-    self, Aim, Interval, MeanDifference, Pairs, Question, RankRange, Resampling, Side, Undefined, Verdict, clustered_mean, decide, fisher,
-    holm, log_ratio_welch, mcnemar, newcombe, paired_t, permutation, sign_flip, summary, tango, welch,
+    self, Aim, Interval, Pairs, Question, RankRange, Resampling, Side, Undefined, Verdict, clustered_mean, decide, fisher, holm,
+    log_ratio_welch, mcnemar, mean_t, newcombe, permutation, sign_flip, summary, tango, welch,
 };
 use crate::warehouse::RunRow;
 
@@ -237,6 +239,21 @@ pub struct Evidence {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub letters: Vec<String>,
     pub alpha: f64,
+    /// What a typical pair could show at all; absent where no pair is tested or the data show no spread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<Resolution>,
+}
+
+/// The smallest difference that a typical pair shows four times out of five, if it is to stand first among all that are tested.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Resolution {
+    /// The median over the pairs that are tested, on the scale of the difference (a ratio above 1).
+    pub difference: f64,
+    pub scale: Scale,
+    /// Holm's strictest level: alpha over the number of pairs tested.
+    pub level: f64,
+    /// Pairs tested.
+    pub pairs: u64,
 }
 
 impl Evidence {
@@ -271,7 +288,16 @@ impl Evidence {
             Some(_) => RankRange { best: 2, worst: 2 },
             None => RankRange { best: 1, worst: 2 },
         };
-        Self { pairs: pair.into_iter().collect(), winner, leading, ranks: vec![place(0), place(1)], letters: Vec::new(), alpha: self.alpha }
+        let ranks = vec![place(0), place(1)];
+        Self {
+            pairs: pair.into_iter().collect(),
+            winner,
+            leading,
+            ranks,
+            letters: Vec::new(),
+            alpha: self.alpha,
+            resolution: self.resolution,
+        }
     }
 }
 
@@ -336,20 +362,56 @@ struct Finding {
     sizes: Sizes,
     record: Option<Record>,
     bounds: Option<Interval>,
-    detectable: Option<f64>,
+    precision: Option<Precision>,
     needed: Option<Needed>,
     is_comparable: bool,
+}
+
+/// What decides how small a difference the data can show.
+#[derive(Clone, Copy)]
+enum Precision {
+    /// So many paired units, and the spread of their differences.
+    Paired { sd: f64, n: u64 },
+    /// So many clusters, and the spread that so many independent ones would have.
+    Clustered { sd: f64, n: u64 },
+    /// Two samples with a spread of their own; of logarithms where the difference is a ratio.
+    Samples(Side, Side),
+    /// Two shares: that of the second arm, and the sizes of both.
+    Shares { rate: f64, first: u64, second: u64 },
+}
+
+impl Precision {
+    /// The smallest difference that is shown, on the scale of the difference.
+    fn detectable(self, scale: Scale, aim: Aim) -> Option<f64> {
+        let smallest = match self {
+            Self::Paired { sd, n } => stats::mde_paired(sd, n, aim),
+            Self::Clustered { sd, n } => stats::mde_few(sd, n, aim),
+            Self::Samples(one, other) => stats::mde_welch(one, other, aim),
+            Self::Shares { rate, first, second } => stats::mde_two_proportions(rate, first, second, aim),
+        };
+        let smallest = smallest.ok()?;
+        match scale {
+            Scale::Share => Some(smallest.min(1.0)),
+            Scale::Unit => Some(smallest),
+            Scale::Ratio => Some(smallest.exp()).filter(|ratio| ratio.is_finite()),
+        }
+    }
 }
 
 impl Finding {
     fn not_comparable(reason: Reason, sizes: Sizes) -> Self {
         Self { reason: Some(reason), sizes, ..Self::default() }
     }
+
+    fn detectable(&self, aim: Aim) -> Option<f64> {
+        self.precision?.detectable(self.difference?.scale, aim)
+    }
 }
 
 /// Weighs the arms' pass rates on the items of a suite.
 pub(super) fn of_rates(metric: &Metric, suite: &str, items: &Items, rates: &[Rates], policy: &Policy) -> Evidence {
-    let findings = pairs_of(rates.len()).map(|(first, second)| {
+    let pairs: Vec<(usize, usize)> = pairs_of(rates.len()).collect();
+    let findings = pairs.into_par_iter().map(|(first, second)| {
         let (design, finding) = rate_pair(suite, items, &rates[first], &rates[second], policy);
         (first, second, design, finding)
     });
@@ -382,6 +444,7 @@ fn settle(metric: &Metric, values: &[Option<f64>], findings: Vec<(usize, usize, 
     let tested: Vec<f64> =
         findings.iter().filter(|(_, _, _, finding)| finding.is_enough).filter_map(|(_, _, _, finding)| finding.p).collect();
     let mut adjusted = holm(&tested).unwrap_or_default().into_iter();
+    let resolution = resolution(&findings, tested.len(), policy);
     let margin = policy.metrics.get(&metric.name).and_then(|settings| settings.margin);
     let pairs: Vec<PairEvidence> = findings
         .into_iter()
@@ -402,13 +465,24 @@ fn settle(metric: &Metric, values: &[Option<f64>], findings: Vec<(usize, usize, 
                 sizes: finding.sizes,
                 record: finding.record,
                 bounds: finding.bounds,
-                detectable: finding.detectable.filter(|_| is_open),
+                detectable: finding.detectable(policy.aim()).filter(|_| is_open),
                 needed: finding.needed.filter(|_| verdict == Verdict::NotEnoughEvidence),
                 margin,
             }
         })
         .collect();
-    overall(metric, values, pairs, policy.alpha)
+    Evidence { resolution, ..overall(metric, values, pairs, policy.alpha) }
+}
+
+/// What the pairs that are tested could show at the level that the smallest of their p-values has to meet.
+fn resolution(findings: &[(usize, usize, Design, Finding)], tested: usize, policy: &Policy) -> Option<Resolution> {
+    let aim = Aim { alpha: policy.alpha / tested.max(1) as f64, ..policy.aim() };
+    let tests = || findings.iter().map(|(_, _, _, finding)| finding).filter(|finding| finding.is_enough && finding.p.is_some());
+    let scale = tests().find_map(|finding| finding.difference)?.scale;
+    let alike = tests().filter(|finding| finding.difference.is_some_and(|difference| difference.scale == scale));
+    let differences: Vec<f64> = alike.filter_map(|finding| finding.detectable(aim)).collect();
+    let difference = stats::quantile(&differences, 0.5).ok()?;
+    Some(Resolution { difference, scale, level: aim.alpha, pairs: tested as u64 })
 }
 
 fn verdict(metric: &Metric, finding: &Finding, p_adjusted: Option<f64>, margin: Option<f64>, alpha: f64) -> Verdict {
@@ -457,7 +531,15 @@ fn overall(metric: &Metric, values: &[Option<f64>], pairs: Vec<PairEvidence>, al
     let leading = stats::leading_group(&points, metric.direction != Direction::Down, &beats).unwrap_or_default();
     let leading = if is_compared { leading.into_iter().filter(|arm| values[*arm].is_some()).collect() } else { Vec::new() };
     let winner = (0..arms).find(|arm| arms > 1 && beats[*arm].iter().filter(|beaten| **beaten).count() == arms - 1);
-    Evidence { winner, leading, ranks: stats::rank_ranges(&beats).unwrap_or_default(), letters: lettered(&points, &beats), alpha, pairs }
+    Evidence {
+        winner,
+        leading,
+        ranks: stats::rank_ranges(&beats).unwrap_or_default(),
+        letters: lettered(&points, &beats),
+        alpha,
+        pairs,
+        resolution: None,
+    }
 }
 
 /// Letters by arm, where anything differs. They are dealt out from the best arm down.
@@ -493,9 +575,8 @@ fn rate_pair(suite: &str, items: &Items, first: &Rates, second: &Rates, policy: 
     match (first, second) {
         (Rates::Outcomes(one), Rates::Outcomes(other)) => {
             let shared = Shared::of(one, other, items, policy);
-            if shared.items.is_empty() {
-                let sizes = Sizes { first: shared.first, second: shared.second, pairs: Some(0), of: item_word(items), clusters: None };
-                return (Design::Items, Finding::not_comparable(Reason::DisjointItems, sizes));
+            if shared.differences.is_empty() {
+                return (Design::Items, Finding::not_comparable(Reason::DisjointItems, shared.sizes(items, None)));
             }
             match asked.unwrap_or_else(|| shared.natural_design(items)) {
                 Design::Items => (Design::Items, over_items(&shared, items, policy)),
@@ -522,33 +603,52 @@ fn item_word(items: &Items) -> &'static str {
 struct Shared<'a> {
     one: &'a Outcomes,
     other: &'a Outcomes,
-    items: Vec<usize>,
-    /// Counted items of each arm.
-    first: u64,
-    second: u64,
+    /// By shared item: how much more of its attempts the first arm passed.
+    differences: Vec<f64>,
+    record: Record,
+    /// Every arm tried every item once.
+    is_binary: bool,
+    /// Of those, items that both passed.
+    both: u64,
     /// The cluster of each shared item.
-    codes: Option<Vec<u32>>,
+    codes: Option<Cow<'a, [u32]>>,
     clusters: usize,
 }
 
 impl<'a> Shared<'a> {
-    fn of(one: &'a Outcomes, other: &'a Outcomes, items: &Items, policy: &Policy) -> Self {
-        let counted = |outcomes: &Outcomes| outcomes.cells.iter().filter(|(_, counted)| *counted > 0).count() as u64;
-        let shared: Vec<usize> = (0..one.cells.len()).filter(|item| one.cells[*item].1 > 0 && other.cells[*item].1 > 0).collect();
-        let codes: Option<Vec<u32>> =
-            items.clusters.as_ref().filter(|_| policy.use_clusters).map(|codes| shared.iter().map(|item| codes[*item]).collect());
-        let clusters = codes.as_ref().map_or(0, |codes| {
-            let mut distinct = codes.clone();
-            distinct.sort_unstable();
-            distinct.dedup();
-            distinct.len()
-        });
-        Self { one, other, first: counted(one), second: counted(other), items: shared, codes, clusters }
+    fn of(one: &'a Outcomes, other: &'a Outcomes, items: &'a Items, policy: &Policy) -> Self {
+        let cells = one.cells.iter().zip(&other.cells);
+        let mut differences = Vec::with_capacity(one.counted.min(other.counted).try_into().unwrap_or(0));
+        let (mut is_binary, mut record, mut both) = (true, Record { won: 0, lost: 0, same: 0 }, 0);
+        for ((passed_a, of_a), (passed_b, of_b)) in cells.filter(|((_, of_a), (_, of_b))| *of_a > 0 && *of_b > 0) {
+            is_binary &= *of_a == 1 && *of_b == 1;
+            both += u64::from(*passed_a == 1 && *passed_b == 1);
+            let difference = f64::from(*passed_a) / f64::from(*of_a) - f64::from(*passed_b) / f64::from(*of_b);
+            record.won += u64::from(difference > 0.0);
+            record.lost += u64::from(difference < 0.0);
+            differences.push(difference);
+        }
+        record.same = differences.len() as u64 - record.won - record.lost;
+        let (mut codes, mut clusters) = (None, 0);
+        if let Some(all) = items.clusters.as_deref().filter(|_| policy.use_clusters) {
+            if differences.len() == all.len() {
+                (codes, clusters) = (Some(Cow::Borrowed(all)), items.cluster_count);
+            } else {
+                let is_shared = |item: usize| one.cells[item].1 > 0 && other.cells[item].1 > 0;
+                let shared: Vec<u32> = (0..all.len()).filter(|item| is_shared(*item)).map(|item| all[item]).collect();
+                let mut seen = vec![false; items.cluster_count];
+                for code in &shared {
+                    seen[*code as usize] = true;
+                }
+                (codes, clusters) = (Some(Cow::Owned(shared)), seen.into_iter().filter(|seen| *seen).count());
+            }
+        }
+        Self { one, other, differences, record, is_binary, both, codes, clusters }
     }
 
     fn natural_design(&self, items: &Items) -> Design {
         // As many clusters as items are no clusters.
-        let are_clustered = self.codes.is_some() && self.clusters < self.items.len();
+        let are_clustered = self.codes.is_some() && self.clusters < self.differences.len();
         match items.kind {
             Some(ItemKind::Question) | None if are_clustered => Design::Clusters,
             Some(ItemKind::Question) | None => Design::Items,
@@ -557,20 +657,11 @@ impl<'a> Shared<'a> {
         }
     }
 
-    fn differences(&self) -> Vec<f64> {
-        self.items.iter().filter_map(|item| Some(self.one.mean(*item)? - self.other.mean(*item)?)).collect()
-    }
-
-    /// Every arm tried every item once.
-    fn is_binary(&self) -> bool {
-        self.items.iter().all(|item| self.one.cells[*item].1 == 1 && self.other.cells[*item].1 == 1)
-    }
-
     fn sizes(&self, items: &Items, clusters: Option<usize>) -> Sizes {
         Sizes {
-            first: self.first,
-            second: self.second,
-            pairs: Some(self.items.len() as u64),
+            first: self.one.counted,
+            second: self.other.counted,
+            pairs: Some(self.differences.len() as u64),
             of: item_word(items),
             clusters: clusters.map(|count| count as u64),
         }
@@ -578,11 +669,8 @@ impl<'a> Shared<'a> {
 
     /// What the difference could be if the missing outcomes were known; nothing where few are missing, and as many in both arms.
     fn bounds(&self) -> Option<Interval> {
-        let missing = |outcomes: &Outcomes| outcomes.missing.iter().filter(|missing| **missing).count();
-        let (one, other) = (missing(self.one), missing(self.other));
-        let asked = |outcomes: &Outcomes, missing: usize| outcomes.cells.iter().filter(|(_, counted)| *counted > 0).count() + missing;
-        let too_many = |outcomes: &Outcomes, missing: usize| missing as f64 > MAX_MISSING * asked(outcomes, missing) as f64;
-        if one == other && !too_many(self.one, one) && !too_many(self.other, other) {
+        let too_many = |outcomes: &Outcomes| outcomes.lost as f64 > MAX_MISSING * (outcomes.counted + outcomes.lost) as f64;
+        if self.one.lost == self.other.lost && !too_many(self.one) && !too_many(self.other) {
             return None;
         }
         let (mut low, mut high, mut n) = (0.0, 0.0, 0.0);
@@ -610,43 +698,35 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// Counts won, lost and same by the sign of the difference.
-fn record(differences: &[f64]) -> Record {
-    let won = differences.iter().filter(|difference| **difference > 0.0).count() as u64;
-    let lost = differences.iter().filter(|difference| **difference < 0.0).count() as u64;
-    Record { won, lost, same: differences.len() as u64 - won - lost }
-}
-
 fn over_items(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding {
-    let differences = shared.differences();
+    let differences = &shared.differences;
     let n = differences.len();
-    let Ok(summary) = summary(&differences) else { return Finding::default() };
+    let Ok(summary) = summary(differences) else { return Finding::default() };
     let mut finding = Finding {
         is_comparable: true,
         is_enough: n >= MIN_ITEMS,
         sizes: shared.sizes(items, None),
-        record: Some(record(&differences)),
+        record: Some(shared.record),
         reason: (n < MIN_ITEMS).then_some(Reason::FewItems),
         ..Finding::default()
     };
     let share = |value: f64, interval: Option<Interval>| Some(Difference { value, scale: Scale::Share, interval });
-    if shared.is_binary() {
-        let (won, lost) = finding.record.map_or((0, 0), |record| (record.won, record.lost));
-        let both = shared.items.iter().filter(|item| shared.one.cells[**item].0 == 1 && shared.other.cells[**item].0 == 1).count() as u64;
-        let pairs = Pairs { both, only_a: won, only_b: lost, neither: n as u64 - both - won - lost };
+    if shared.is_binary {
+        let Record { won, lost, same } = shared.record;
+        let pairs = Pairs { both: shared.both, only_a: won, only_b: lost, neither: same - shared.both };
         finding.difference = share(summary.mean, tango(pairs, policy.confidence()).ok());
         (finding.test, finding.p) = (Some(Test::McnemarExact), Some(mcnemar(won, lost).exact));
     } else if n >= MIN_PAIRED_T && summary.min < summary.max {
-        let test: Option<MeanDifference> = paired_t(&differences, &vec![0.0; n], policy.confidence()).ok();
+        let test = mean_t(&summary, policy.confidence()).ok();
         finding.difference = share(summary.mean, test.map(|test| test.interval.clipped(-1.0, 1.0)));
         (finding.test, finding.p) = (Some(Test::PairedT), test.map(|test| test.p));
     } else {
         finding.difference = share(summary.mean, None);
-        let resampling = Resampling { seed: seed(&differences), draws: DRAWS };
-        (finding.test, finding.p) = (Some(Test::SignFlip), sign_flip(&differences, resampling).ok().map(|test| test.p));
+        let resampling = Resampling { seed: seed(differences.iter().copied()), draws: DRAWS };
+        (finding.test, finding.p) = (Some(Test::SignFlip), sign_flip(differences, resampling).ok().map(|test| test.p));
     }
     if let Some(sd) = summary.sd.filter(|sd| *sd > 0.0) {
-        finding.detectable = stats::mde_paired(sd, n as u64, policy.aim()).ok().map(|share| share.min(1.0));
+        finding.precision = Some(Precision::Paired { sd, n: n as u64 });
         let wanted = stats::n_paired(sd, summary.mean.abs(), policy.aim()).ok().filter(|_| summary.mean != 0.0);
         finding.needed = wanted.map(|wanted| Needed { n: wanted.max(MIN_ITEMS as u64), of: "items" });
     }
@@ -655,33 +735,33 @@ fn over_items(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding {
 }
 
 fn over_clusters(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding {
-    let differences = shared.differences();
+    let differences = &shared.differences;
     let codes = shared.codes.as_deref().unwrap_or_default();
     let clusters = shared.clusters;
     let mut finding = Finding {
         is_comparable: true,
         is_enough: clusters >= MIN_ITEMS,
         sizes: shared.sizes(items, Some(clusters)),
-        record: Some(record(&differences)),
+        record: Some(shared.record),
         reason: (clusters < MIN_ITEMS).then_some(Reason::FewClusters),
         ..Finding::default()
     };
     // Equally good arms may be swapped in any cluster, whatever the clusters' sizes; t(G − 1) names false winners where sizes differ.
-    let sums = sums_by_cluster(&differences, codes);
-    let resampling = Resampling { seed: seed(&sums), draws: DRAWS };
+    let sums = sums_by_cluster(differences, codes);
+    let resampling = Resampling { seed: seed(sums.iter().copied()), draws: DRAWS };
     (finding.test, finding.p) = (Some(Test::ClusterSignFlip), sign_flip(&sums, resampling).ok().map(|test| test.p));
-    match clustered_mean(&differences, codes, policy.confidence()) {
+    match clustered_mean(differences, codes, policy.confidence()) {
         Ok(mean) => {
             let interval = Some(mean.interval.clipped(-1.0, 1.0));
             finding.difference = Some(Difference { value: mean.mean, scale: Scale::Share, interval });
             // The spread that so many independent clusters would have for this standard error.
             let sd = mean.se_cr1 * (clusters as f64).sqrt();
-            finding.detectable = stats::mde_paired(sd, clusters as u64, policy.aim()).ok().map(|share| share.min(1.0));
+            finding.precision = Some(Precision::Clustered { sd, n: clusters as u64 });
             let wanted = stats::n_paired(sd, mean.mean.abs(), policy.aim()).ok().filter(|_| mean.mean != 0.0);
             finding.needed = wanted.map(|wanted| Needed { n: wanted.max(MIN_ITEMS as u64), of: "clusters" });
         }
         Err(reason) => {
-            let value = summary(&differences).ok().map(|summary| summary.mean);
+            let value = summary(differences).ok().map(|summary| summary.mean);
             finding.difference = value.map(|value| Difference { value, scale: Scale::Share, interval: None });
             finding.is_enough &= reason == Undefined::NoVariation;
         }
@@ -716,7 +796,7 @@ fn over_totals(first: &Rates, second: &Rates, policy: &Policy) -> Finding {
         test: Some(Test::FisherExact),
         p: fisher(passed_a, total_a, passed_b, total_b).ok(),
         sizes: Sizes { first: total_a, second: total_b, of: "items", ..Sizes::default() },
-        detectable: stats::mde_two_proportions(rate_b, total_a, total_b, policy.aim()).ok(),
+        precision: Some(Precision::Shares { rate: rate_b, first: total_a, second: total_b }),
         needed: wanted.map(|n| Needed { n, of: "items" }),
         ..Finding::default()
     }
@@ -768,7 +848,7 @@ fn run_means(one: &[f64], other: &[f64], scale: Scale, policy: &Policy) -> Findi
         finding.difference = Some(Difference { value: test.difference, scale, interval: Some(test.interval) });
         (finding.test, finding.p) = (Some(Test::Welch), Some(test.p));
     } else if one.len() > 1 && other.len() > 1 {
-        let resampling = Resampling { seed: seed(one) ^ seed(other), draws: DRAWS };
+        let resampling = Resampling { seed: seed(one.iter().copied()) ^ seed(other.iter().copied()), draws: DRAWS };
         (finding.test, finding.p) = (Some(Test::Permutation), permutation(one, other, resampling).ok().map(|test| test.p));
     }
     plan_runs(&mut finding, one, other, a.mean - b.mean, policy);
@@ -781,7 +861,7 @@ fn plan_runs(finding: &mut Finding, one: &[f64], other: &[f64], difference: f64,
     let needed = match sd(one).zip(sd(other)) {
         Some((sd_a, sd_b)) if sd_a > 0.0 || sd_b > 0.0 => {
             let side = |sd, values: &[f64]| Side { sd, n: values.len() as u64 };
-            finding.detectable = stats::mde_welch(side(sd_a, one), side(sd_b, other), policy.aim()).ok();
+            finding.precision = Some(Precision::Samples(side(sd_a, one), side(sd_b, other)));
             stats::n_welch(sd_a, sd_b, difference.abs(), policy.aim()).ok().filter(|_| difference != 0.0)
         }
         _ => None,
@@ -838,7 +918,6 @@ fn number_pair(metric: &Metric, one: &RunSample, other: &RunSample, policy: &Pol
         finding.difference = Some(Difference { value: ratio.ratio, scale: Scale::Ratio, interval: Some(ratio.interval) });
         (finding.test, finding.p) = (Some(Test::WelchOnLogs), Some(ratio.log.p));
     }
-    finding.detectable = finding.detectable.map(f64::exp);
     if one.censored + other.censored > 0 {
         // How long those runs would have taken is unknown, so no mean over the others is the arm's.
         finding.is_enough = false;
@@ -849,10 +928,10 @@ fn number_pair(metric: &Metric, one: &RunSample, other: &RunSample, policy: &Pol
 }
 
 /// A seed from the data, so that the same data always give the same p-value.
-pub(super) fn seed(values: &[f64]) -> u64 {
+pub(super) fn seed(values: impl IntoIterator<Item = f64>) -> u64 {
     // FNV-1a over the values' bits.
     values
-        .iter()
+        .into_iter()
         .flat_map(|value| value.to_bits().to_le_bytes())
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

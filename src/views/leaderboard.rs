@@ -11,8 +11,12 @@ use crate::domain::{Direction, Filter, Unit};
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
+use super::compare::headline;
 use super::estimate::{Estimate, Method, counts, pass_rate};
+use super::evidence::Policy;
 use super::figures::{Coverage, Figure, Money, Spread, duration, figure, money, spread, tokens};
+use super::sample::{Items, Rates};
+use super::standing::{BoardEvidence, Chances, Front, Standing, Trade, fronts, standings};
 
 /// What a board is ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -47,11 +51,20 @@ pub struct Entry {
     pub failed_runs: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate: Option<Estimate>,
+    /// Where the evidence on the pass rate puts the arm; absent without a pass rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Standing>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
     /// Total cost over solved items; absent where nothing was solved or a part of the cost is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_per_solved_usd: Option<f64>,
+    /// Pass rate against cost per run; absent where either is unknown, no run completed, or no other arm has both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_front: Option<Front>,
+    /// Pass rate against the median duration of runs, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_front: Option<Front>,
     /// Per run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Figure>,
@@ -81,6 +94,10 @@ pub struct SuiteBoard {
     /// Attempts at each item in the run with most of them.
     pub attempts: u32,
     pub score_columns: Vec<ScoreColumn>,
+    /// What the pass rates support; absent where fewer than two arms have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<BoardEvidence>,
+    /// In the order asked for, which says nothing about evidence: [`Entry::standing`] does.
     pub entries: Vec<Entry>,
 }
 
@@ -96,10 +113,10 @@ pub struct Board {
 }
 
 /// Builds the boards of the selected runs: every batch of an arm counts.
-pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, sort: SortKey) -> Board {
+pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, sort: SortKey, policy: &Policy, chances: Chances) -> Board {
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
     Board {
-        suites: groups.par_iter().map(|group| suite_board(warehouse, group, sort)).collect(),
+        suites: groups.par_iter().map(|group| suite_board(group, &group_matrix(warehouse, group), sort, policy, chances)).collect(),
         retracted: retracted(warehouse, filter),
         aliased: !warehouse.aliases().is_empty(),
         sorted_by: sort,
@@ -116,9 +133,15 @@ pub(super) fn group_matrix(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Out
     warehouse.matrix(group.arms.iter().flat_map(|arm| &arm.counted).map(|row| &row.run.id))
 }
 
-pub(super) fn suite_board(warehouse: &Warehouse, group: &SuiteGroup<'_>, sort: SortKey) -> SuiteBoard {
-    let matrix = group_matrix(warehouse, group);
-    let mut entries: Vec<Entry> = group.arms.iter().map(|arm| entry(arm, &matrix)).collect();
+/// Builds one suite's board over the group's outcomes.
+pub(super) fn suite_board(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, sort: SortKey, policy: &Policy, chances: Chances) -> SuiteBoard {
+    let lines = group.arms.par_iter().map(|arm| {
+        let rates = Rates::of(arm, matrix);
+        (entry(arm, matrix, &rates), rates)
+    });
+    let (mut entries, rates): (Vec<Entry>, Vec<Rates>) = lines.unzip();
+    let evidence = weigh(&mut entries, rates, &group.suite, &Items::of(matrix), policy, chances);
+    weigh_prices(&mut entries, &group.arms);
     order(&mut entries, sort);
     SuiteBoard {
         suite: group.suite.clone(),
@@ -127,8 +150,43 @@ pub(super) fn suite_board(warehouse: &Warehouse, group: &SuiteGroup<'_>, sort: S
         items: matrix.items.len() as u64,
         attempts: matrix.rows.iter().map(|row| row.attempt).max().unwrap_or(1),
         score_columns: score_columns(group),
+        evidence,
         entries,
     }
+}
+
+/// Says where the evidence puts each arm that has a pass rate.
+fn weigh(entries: &mut [Entry], rates: Vec<Rates>, suite: &str, items: &Items, policy: &Policy, chances: Chances) -> Option<BoardEvidence> {
+    let (mut ranked, rates): (Vec<&mut Entry>, Vec<Rates>) =
+        entries.iter_mut().zip(rates).filter(|(entry, _)| entry.pass_rate.is_some()).unzip();
+    let arms: Vec<&Arm> = ranked.iter().map(|entry| &entry.arm).collect();
+    let (evidence, standings) = standings(&arms, suite, headline(items, policy), items, &rates, policy, chances);
+    for (entry, standing) in ranked.iter_mut().zip(standings) {
+        entry.standing = Some(standing);
+    }
+    evidence
+}
+
+/// Sets the pass rates against cost and against time. An arm without a completed run has a price for nothing.
+fn weigh_prices(entries: &mut [Entry], arms: &[ArmRuns<'_>]) {
+    let with = |price: &dyn Fn(&Entry) -> Option<(f64, bool)>| {
+        let trade = |(entry, arm)| {
+            let (entry, arm): (&Entry, &ArmRuns<'_>) = (entry, arm);
+            let quality = entry.pass_rate.as_ref().filter(|_| arm.can_win())?.value;
+            let (price, is_lower_bound) = price(entry)?;
+            Some(Trade { arm: &arm.arm, quality, price, is_lower_bound })
+        };
+        fronts(&entries.iter().zip(arms).map(trade).collect::<Vec<_>>())
+    };
+    let cost = with(&|entry| entry.cost.as_ref().map(|money| (cost_per_run(money), money.is_lower_bound)));
+    let duration = with(&|entry| entry.duration.as_ref().map(|spread| (spread.median, false)));
+    for (entry, (cost, duration)) in entries.iter_mut().zip(cost.into_iter().zip(duration)) {
+        (entry.cost_front, entry.duration_front) = (cost, duration);
+    }
+}
+
+fn cost_per_run(money: &Money) -> f64 {
+    money.usd / money.coverage.known as f64
 }
 
 fn sources(group: &SuiteGroup<'_>) -> Vec<String> {
@@ -137,10 +195,17 @@ fn sources(group: &SuiteGroup<'_>) -> Vec<String> {
     files.into_iter().map(str::to_owned).collect()
 }
 
-fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Entry {
+fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
     let rows = &arm.counted;
     let cost_sum = money(rows);
-    let solved: Option<u64> = rows.iter().map(|row| counts(row, matrix).map(|(passed, _)| passed)).sum();
+    let solved: Option<u64> = match rates {
+        Rates::Outcomes(outcomes) if outcomes.by_run.iter().all(|(_, counted)| *counted > 0) => {
+            Some(outcomes.by_run.iter().map(|(passed, _)| passed).sum())
+        }
+        Rates::Outcomes(_) | Rates::Counts(_) | Rates::Unknown => {
+            rows.iter().map(|row| counts(row, matrix).map(|(passed, _)| passed)).sum()
+        }
+    };
     let mut scores = BTreeMap::new();
     let metrics: BTreeSet<&str> = rows.iter().flat_map(|row| &row.run.scores).map(|score| score.metric.as_str()).collect();
     for metric in metrics {
@@ -154,6 +219,9 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Entry {
         excluded_runs: arm.excluded.len() as u64,
         failed_runs: rows.iter().filter(|row| row.run.status != crate::domain::RunStatus::Completed).count() as u64,
         pass_rate: pass_rate(rows, matrix),
+        standing: None,
+        cost_front: None,
+        duration_front: None,
         cost_per_solved_usd: match (&cost_sum, solved) {
             (Some(money), Some(solved)) if !money.is_lower_bound && solved > 0 => Some(money.usd / solved as f64),
             _ => None,
@@ -188,7 +256,7 @@ pub(super) fn score_columns(group: &SuiteGroup<'_>) -> Vec<ScoreColumn> {
 fn order(entries: &mut [Entry], sort: SortKey) {
     let number = |entry: &Entry| match sort {
         SortKey::PassRate => entry.pass_rate.as_ref().map(|estimate| -estimate.value),
-        SortKey::Cost => entry.cost.as_ref().map(|money| money.usd / money.coverage.known as f64),
+        SortKey::Cost => entry.cost.as_ref().map(cost_per_run),
         SortKey::CostPerSolved => entry.cost_per_solved_usd,
         SortKey::Tokens => entry.tokens.as_ref().map(|figure| figure.summary.mean),
         SortKey::Duration => entry.duration.as_ref().map(|spread| spread.median),

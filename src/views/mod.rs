@@ -16,6 +16,7 @@ mod leaderboard;
 mod run;
 mod sample;
 mod site;
+mod standing;
 
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
 pub use baseline::{Baseline, Held, held_groups};
@@ -23,7 +24,9 @@ pub use compare::{
     Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, FlippedItems, Flips, Winner, compare, compare_with_flips,
 };
 pub use estimate::{Estimate, Method};
-pub use evidence::{Design, Difference, Evidence, MIN_ITEMS, MIN_RUNS, Needed, PairEvidence, Policy, Reason, Record, Scale, Sizes, Test};
+pub use evidence::{
+    Design, Difference, Evidence, MIN_ITEMS, MIN_RUNS, Needed, PairEvidence, Policy, Reason, Record, Resolution, Scale, Sizes, Test,
+};
 pub use exclusions::ExcludedItem;
 pub use figures::{Coverage, Figure, Money, Spread};
 pub use gate::{AbsentArm, Ask, Basis, GateCheck, GateReport, GateRule, gate};
@@ -33,5 +36,6 @@ pub use history::{
 pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use run::{ItemPage, ItemRow, RunLine, RunPage, ScoreLineView, StatedLine, SuiteLine, items_of, run_line, run_page, suite_lines};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
+pub use standing::{BoardEvidence, Chances, Drawn, Front, Standing};
 
 pub use crate::stats::{Interval, RankRange, Ruling, Summary, Verdict};

@@ -11,8 +11,12 @@ use super::arm::ArmRuns;
 pub(super) struct Outcomes {
     /// By item of the matrix: passed and counted outcomes over all runs and attempts.
     pub cells: Vec<(u32, u32)>,
+    /// Items with a counted outcome.
+    pub counted: u64,
     /// By item: an outcome was asked for and is missing, and none was counted.
     pub missing: Vec<bool>,
+    /// How many of them there are.
+    pub lost: u64,
     /// Passed and counted by run, in the order of the runs.
     pub by_run: Vec<(u64, u64)>,
     /// At least three runs, and each passed exactly the same items.
@@ -63,7 +67,9 @@ impl Outcomes {
             *missing &= cell.1 == 0;
         }
         let deterministic = arm.counted.len() >= DETERMINISTIC_RUNS && all_equal;
-        (!arm.counted.is_empty()).then_some(Self { cells, missing, by_run, deterministic })
+        let counted = cells.iter().filter(|(_, counted)| *counted > 0).count() as u64;
+        let lost = missing.iter().filter(|missing| **missing).count() as u64;
+        (!arm.counted.is_empty()).then_some(Self { cells, counted, missing, lost, by_run, deterministic })
     }
 
     /// The share of its attempts at an item that the arm passed.
@@ -132,8 +138,9 @@ impl Rates {
 /// The items of a suite as far as a comparison needs them.
 pub(super) struct Items {
     pub kind: Option<ItemKind>,
-    /// By item: the number of its cluster, where every item has one.
+    /// By item: the number of its cluster, counted from 0, where every item has one.
     pub clusters: Option<Vec<u32>>,
+    pub cluster_count: usize,
 }
 
 impl Items {
@@ -144,6 +151,6 @@ impl Items {
             Some(*numbers.entry(item.cluster.as_deref()?).or_insert(next))
         });
         let clusters = codes.collect::<Option<Vec<u32>>>().filter(|codes| !codes.is_empty());
-        Self { kind: matrix.items.first().map(|item| item.key.kind), clusters }
+        Self { kind: matrix.items.first().map(|item| item.key.kind), clusters, cluster_count: numbers.len() }
     }
 }

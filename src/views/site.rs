@@ -12,6 +12,7 @@ use super::compare::{Compared, Comparison, compare};
 use super::evidence::Policy;
 use super::leaderboard::{SortKey, SuiteBoard, group_matrix, retracted, suite_board};
 use super::run::{RunLine, run_line};
+use super::standing::Chances;
 
 /// What the owner of the site says about it. Names are those that are shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,7 +105,7 @@ pub fn overview(
         .iter()
         .map(|group| {
             let matrix = group_matrix(warehouse, group);
-            let board = suite_board(warehouse, group, SortKey::PassRate);
+            let board = suite_board(group, &matrix, SortKey::PassRate, policy, Chances::Always);
             let compared = Compared::of(group, matrix.clone(), policy);
             let arm_of = |entry: usize| group.arms.iter().position(|arm| arm.arm == board.entries[entry].arm);
             let pair = |(left, right): (usize, usize)| Some(compared.pair(arm_of(left)?, arm_of(right)?));

@@ -302,3 +302,202 @@ fn show_gives_the_cost_that_the_leaderboard_counts() {
     assert_eq!(shown["runs"][0]["cost"], counted["suites"][0]["entries"][0]["cost"]);
     assert_eq!(shown["runs"][0]["cost_usd"], Value::Null, "the run's whole cost is not known");
 }
+
+/// An arm's answers to `n` questions: it passes those that `passes` says.
+fn answers(project: &Project, approach: &str, n: u32, passes: impl Fn(u32) -> bool) {
+    project.result(&result(approach, "quiz", approach, json!({})));
+    let items: Vec<Value> =
+        (0..n).map(|number| question(&format!("q{number:03}"), 1, if passes(number) { "pass" } else { "fail" })).collect();
+    project.items(approach, &items);
+}
+
+/// `good` and `twin` pass 80 of 100, each some that the other fails; `middle` passes 50, `poor` 20, of those that the better ones pass.
+fn quiz() -> Project {
+    let project = Project::with(&[]);
+    answers(&project, "good", 100, |number| number < 80);
+    answers(&project, "twin", 100, |number| (2..82).contains(&number));
+    answers(&project, "middle", 100, |number| number < 50);
+    answers(&project, "poor", 100, |number| number < 20);
+    project
+}
+
+fn board(project: &Project, arguments: &[&str]) -> Value {
+    let json = project.run(["leaderboard"].iter().chain(arguments).copied().chain(["--format", "json"])).json();
+    json["suites"][0].clone()
+}
+
+/// The places of each arm: `good 1–2`.
+fn ranks(board: &Value) -> Vec<String> {
+    let rank = |entry: &Value| {
+        let rank = &entry["standing"]["rank"];
+        format!("{} {}–{}", entry["approach"].as_str().expect("a name"), rank["best"], rank["worst"])
+    };
+    board["entries"].as_array().expect("entries").iter().map(rank).collect()
+}
+
+fn leading(board: &Value) -> Vec<&str> {
+    let entries = board["entries"].as_array().expect("entries");
+    let leads = entries.iter().filter(|entry| entry["standing"]["is_leading"] == true);
+    leads.map(|entry| entry["approach"].as_str().expect("a name")).collect()
+}
+
+#[test]
+fn ranks_are_as_wide_as_the_evidence_leaves_them() {
+    let project = quiz();
+    let found = board(&project, &[]);
+    assert_eq!(ranks(&found), ["good 1–2", "twin 1–2", "middle 3–3", "poor 4–4"]);
+    assert_eq!(leading(&found), ["good", "twin"]);
+    let evidence = &found["evidence"];
+    // Every pair but that of the two best.
+    assert_eq!((&evidence["pairs"], &evidence["tested"], &evidence["resolved"]), (&json!(6), &json!(6), &json!(5)));
+    assert!(evidence.get("winner").is_none() && evidence["designs"] == json!(["items"]), "{evidence}");
+    let letters: Vec<&Value> = found["entries"].as_array().expect("entries").iter().map(|entry| &entry["standing"]["letters"]).collect();
+    assert_eq!(letters, ["a", "a", "b", "c"]);
+    near(&evidence["resolution"]["level"], 0.05 / 6.0);
+    let table = project.run(["leaderboard"]);
+    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("Rank"), ["1–2", "1–2", "3", "4"]);
+    assert!(table.answer().contains("Leading group on questions, of 4 arms: good and twin (each of 6 pairs tested, adjusted by Holm)."));
+    assert!(project.run(["leaderboard", "--format", "markdown"]).answer().contains("| 1–2 | good |"));
+}
+
+#[test]
+fn an_arm_that_beats_all_others_is_first_alone() {
+    let project = quiz();
+    let found = board(&project, &["--approach", "good,middle,poor"]);
+    assert_eq!(ranks(&found), ["good 1–1", "middle 2–2", "poor 3–3"]);
+    assert_eq!(found["evidence"]["winner"]["approach"], "good");
+    assert!(project.run(["leaderboard", "--approach", "good,middle"]).answer().contains("good beats the other arm on questions."));
+    // Nothing is beyond doubt at a level that no p-value meets.
+    let strict = board(&project, &["--approach", "good,middle,poor", "--alpha", "1e-30"]);
+    assert_eq!(ranks(&strict), ["good 1–3", "middle 1–3", "poor 1–3"]);
+    // Nor over runs, of which there is one each.
+    let runs = board(&project, &["--approach", "good,middle", "--design", "runs"]);
+    assert_eq!((ranks(&runs), &runs["evidence"]["reason"]), (vec!["good 1–2".to_owned(), "middle 1–2".to_owned()], &json!("few_runs")));
+    assert!(runs["entries"][0]["standing"].get("p_best").is_none(), "items drawn anew say nothing about runs");
+}
+
+#[test]
+fn one_run_each_leaves_every_place_open() {
+    let project = arms();
+    let found = board(&project, &[]);
+    assert_eq!(ranks(&found), ["a 1–3", "c 1–3", "b 1–3"]);
+    assert_eq!(leading(&found), ["a", "c", "b"]);
+    let evidence = &found["evidence"];
+    assert_eq!((&evidence["tested"], &evidence["resolved"], &evidence["reason"]), (&json!(0), &json!(0), &json!("few_runs")));
+    assert!(evidence.get("resolution").is_none() && evidence.get("drawn").is_none(), "{evidence}");
+    assert!(found["entries"][0]["standing"].get("p_best").is_none());
+    let alone = board(&project, &["--approach", "a"]);
+    assert_eq!((ranks(&alone), alone.get("evidence")), (vec!["a 1–1".to_owned()], None));
+}
+
+#[test]
+fn three_runs_each_can_be_told_apart() {
+    let runs: Vec<Value> = [("a", [95, 96, 97]), ("b", [50, 51, 52]), ("c", [49, 52, 50])]
+        .iter()
+        .flat_map(|(approach, passed)| {
+            (1..).zip(passed).map(move |(number, passed)| counts(&format!("{approach}-{number}"), "s", approach, *passed, 100, json!({})))
+        })
+        .collect();
+    let found = board(&Project::with(&runs), &[]);
+    assert_eq!(ranks(&found), ["a 1–1", "b 2–3", "c 2–3"]);
+    assert_eq!(found["evidence"]["designs"], json!(["runs"]));
+}
+
+#[test]
+fn an_arm_without_a_rate_has_no_place() {
+    let project = quiz();
+    project.result(&result("empty", "quiz", "empty", json!({})));
+    let found = board(&project, &[]);
+    let last = &found["entries"][4];
+    assert_eq!((last["approach"].as_str(), last.get("standing")), (Some("empty"), None));
+    assert_eq!(found["evidence"]["arms"], 4);
+    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("Rank"), ["1–2", "1–2", "3", "4", "–"]);
+}
+
+#[test]
+fn chances_to_come_first_are_the_same_on_any_number_of_threads() {
+    let project = quiz();
+    let command = ["leaderboard", "--format", "json"];
+    let one = project.run_in(command, &[("RAYON_NUM_THREADS", "1")]).json();
+    assert_eq!(one, project.run_in(command, &[("RAYON_NUM_THREADS", "8")]).json());
+    let found = &one["suites"][0];
+    let chances: Vec<f64> =
+        found["entries"].as_array().expect("entries").iter().map(|entry| entry["standing"]["p_best"].as_f64().expect("a chance")).collect();
+    assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{chances:?}");
+    // The best two have lost two items to each other, and the others can only be behind them.
+    assert!((0.4..0.6).contains(&chances[0]) && chances[2] == 0.0 && chances[3] == 0.0, "{chances:?}");
+    assert_eq!(found["evidence"]["drawn"], json!({"resamples": 2000, "units": 100, "of": "items"}));
+    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("P(best)")[2..], ["< 1%", "< 1%"]);
+}
+
+#[test]
+fn few_items_give_no_chance_to_come_first() {
+    let project = Project::with(&[]);
+    answers(&project, "a", 19, |number| number < 15);
+    answers(&project, "b", 19, |number| number < 5);
+    let found = board(&project, &["--p-best"]);
+    assert_eq!(found["evidence"]["p_best_left_out"], false);
+    assert!(found["entries"].as_array().expect("entries").iter().all(|entry| entry["standing"].get("p_best").is_none()));
+}
+
+#[test]
+fn dearer_and_no_better_is_dominated() {
+    let run = |name: &str, passed: u64, fields: Value| counts(name, "s", name, passed, 10, fields);
+    let project = Project::with(&[
+        run("best", 9, json!({"cost_usd": 3.0, "duration_seconds": 10})),
+        run("cheap", 5, json!({"cost_usd": 0.5, "duration_seconds": 20})),
+        run("worse", 5, json!({"cost_usd": 0.6})),
+        // Cheaper than all as far as it is known.
+        run("partly-1", 8, json!({"cost_usd": 0.1})),
+        run("unpriced", 10, json!({})),
+        run("failed", 0, json!({"cost_usd": 0.0, "error": "crashed"})),
+    ]);
+    let mut second = counts("partly-2", "s", "partly-1", 8, 10, json!({}));
+    second["approach"] = json!("partly-1");
+    project.result(&second);
+    let fronts = |found: &Value, key: &str| -> Vec<String> {
+        let front = |entry: &Value| match entry.get(key) {
+            None => format!("{}: -", entry["approach"].as_str().expect("a name")),
+            Some(front) => format!(
+                "{}: {}",
+                entry["approach"].as_str().expect("a name"),
+                front["by"]["approach"].as_str().or(front["kind"].as_str()).expect("a word")
+            ),
+        };
+        found["entries"].as_array().expect("entries").iter().map(front).collect()
+    };
+    let found = board(&project, &["--sort", "approach"]);
+    assert_eq!(
+        fronts(&found, "cost_front"),
+        ["best: on_front", "cheap: on_front", "failed: -", "partly-1: -", "unpriced: -", "worse: cheap"]
+    );
+    assert_eq!(fronts(&found, "duration_front"), ["best: on_front", "cheap: best", "failed: -", "partly-1: -", "unpriced: -", "worse: -"]);
+    let csv = project.run(["leaderboard", "--format", "csv", "--sort", "approach"]);
+    assert_eq!(csv.column("Pass rate and cost"), ["on the front", "on the front", "", "", "", "dominated by cheap"]);
+    let table = project.run(["leaderboard"]);
+    let note = "Pareto front of pass rate and cost per run, on the numbers shown: best, cheap. Dominated: worse (by cheap).";
+    assert!(table.answer().replace('\n', " ").contains(note), "{}", table.stdout);
+}
+
+#[test]
+fn clusters_widen_the_ranks_unless_told_not_to() {
+    let project = Project::with(&[]);
+    // Eight passages of ten questions: what `a` is better at is all in one of them.
+    let passages = |passes: &dyn Fn(u32) -> bool, name: &str| {
+        project.result(&result(name, "quiz", name, json!({})));
+        let line = |number: u32| {
+            let mut line = question(&format!("q{number:02}"), 1, if passes(number) { "pass" } else { "fail" });
+            line["cluster"] = json!(format!("passage {}", number / 10));
+            line
+        };
+        project.items(name, &(0..80).map(line).collect::<Vec<Value>>());
+    };
+    passages(&|number| number < 10 || number.is_multiple_of(2), "a");
+    passages(&|number| number >= 10 && number.is_multiple_of(2), "b");
+    let clustered = board(&project, &[]);
+    assert_eq!(ranks(&clustered), ["a 1–2", "b 1–2"]);
+    assert_eq!((&clustered["evidence"]["designs"], &clustered["evidence"]["drawn"]["of"]), (&json!(["clusters"]), &json!("clusters")));
+    let loose = board(&project, &["--cluster", "none"]);
+    assert_eq!(ranks(&loose), ["a 1–1", "b 2–2"]);
+    assert_eq!(loose["evidence"]["drawn"], json!({"resamples": 2000, "units": 80, "of": "items"}));
+}

@@ -1,8 +1,8 @@
 //! A suite's leaderboard as a table.
 
 use crate::domain::{Direction, Unit};
-use crate::render::{format, words};
-use crate::views::{Arm, Entry, Estimate, Figure, SuiteBoard};
+use crate::render::{format, tables, verdicts, words};
+use crate::views::{Arm, Entry, Estimate, Figure, Front, Standing, SuiteBoard};
 
 use super::grid::{Cell, Column, Grid, Look, Sort};
 use super::whisker::Whisker;
@@ -25,13 +25,24 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
     let entries = &board.entries[..shown];
     let any = |has: &dyn Fn(&Entry) -> bool| board.entries.iter().any(has);
     let each = |cell: &dyn Fn(&Entry) -> Cell| entries.iter().map(cell).collect::<Vec<Cell>>();
-    let mut grid = Grid::new(id, caption);
-    grid.column(Column::new("Arm", Look::Key, Sort::Ascending), labels.into_iter().take(shown).map(Cell::head));
-    grid.column(Column::new("#", Look::Number, Sort::Ascending), (1..).take(shown).map(Cell::count));
+    let is_group = is_group(board);
+    let name = words::names_on(board);
+    let leads = |entry: &Entry| is_group && entry.standing.as_ref().is_some_and(|standing| standing.is_leading);
+    let mut grid = Grid::new(id, caption).ranked();
+    let heads = labels.iter().zip(entries).map(|(label, entry)| Cell::head(label.as_str()).bold(leads(entry)));
+    grid.column(Column::new("Arm", Look::Key, Sort::Ascending), heads);
+    grid.column(
+        Column::new("Rank", Look::Number, Sort::Ascending).sub("as a range"),
+        each(&|entry| rank(entry.standing.as_ref(), leads(entry))),
+    );
     grid.column(
         Column::new("Pass rate, %", Look::Number, Sort::Descending).sub("95% interval"),
-        each(&|entry| rate(entry.pass_rate.as_ref())),
+        each(&|entry| rate(entry.pass_rate.as_ref()).bold(leads(entry))),
     );
+    if any(&|entry| p_best(entry).is_some()) {
+        let chance = |entry: &Entry| Cell::maybe(p_best(entry).map(|share| (words::chance(share), share)));
+        grid.column(Column::new("P(best)", Look::Number, Sort::Descending).sub("first when drawn anew"), each(&chance));
+    }
     if any(&|entry| entry.pass_rate.is_some()) {
         let dots = each(&|entry| Cell::dots(entry.pass_rate.as_ref().map(Whisker::of)));
         grid.column(Column::new("Pass rate and interval, drawn", Look::Scale, Sort::None), dots);
@@ -51,6 +62,10 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
         grid.column(Column::new("Cost", Look::Number, Sort::Ascending).sub("all runs"), each(&cost));
         grid.column(Column::new("Cost per solved", Look::Number, Sort::Ascending).sub("item"), each(&cost_per_solved));
     }
+    if extent == Extent::Whole && any(&|entry| entry.cost_front.is_some()) {
+        let trade = |entry: &Entry| front(entry.cost_front.as_ref(), &name);
+        grid.column(Column::new("Pass rate and cost", Look::Words, Sort::Ascending).sub("Pareto front"), each(&trade));
+    }
     if extent == Extent::Whole && any(&|entry| entry.tokens.is_some()) {
         grid.column(
             Column::new("Tokens", Look::Number, Sort::Ascending).sub("mean per run"),
@@ -69,6 +84,15 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
             };
             grid.column(Column::new("Duration", Look::Number, Sort::Ascending).sub("90th percentile"), each(&p90));
         }
+        if any(&|entry| entry.duration_front.is_some()) {
+            let trade = |entry: &Entry| front(entry.duration_front.as_ref(), &name);
+            grid.column(Column::new("Pass rate and duration", Look::Words, Sort::Ascending).sub("Pareto front"), each(&trade));
+        }
+        if any(&|entry| entry.standing.as_ref().is_some_and(|standing| standing.letters.is_some())) {
+            let letters =
+                |entry: &Entry| Cell::words(entry.standing.as_ref().and_then(|standing| standing.letters.clone()).unwrap_or_default());
+            grid.column(Column::new("Letters", Look::Words, Sort::Ascending).sub("sharing one: not told apart"), each(&letters));
+        }
         for column in &board.score_columns {
             let (sort, better) = match column.direction {
                 Direction::Up => (Sort::Descending, "higher is better"),
@@ -85,6 +109,29 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
     } else {
         grid
     }
+}
+
+/// Says whether some arms with a pass rate lead and some do not: a group of all is no group.
+pub(super) fn is_group(board: &SuiteBoard) -> bool {
+    board.entries.iter().filter_map(|entry| entry.standing.as_ref()).any(|standing| !standing.is_leading)
+}
+
+fn p_best(entry: &Entry) -> Option<f64> {
+    entry.standing.as_ref()?.p_best
+}
+
+/// The places that the evidence leaves open. The leading group is bold, and says so.
+fn rank(standing: Option<&Standing>, leads: bool) -> Cell {
+    let Some(standing) = standing else { return Cell::unknown("no rate") };
+    // By the better end, then by the worse.
+    let key = standing.rank.best as f64 + standing.rank.worst as f64 / 1e6;
+    let cell = Cell::number(words::rank(standing.rank), key).bold(leads);
+    if leads { cell.sub("leading group") } else { cell }
+}
+
+/// Where an arm stands between quality and price.
+fn front(front: Option<&Front>, name: &dyn Fn(&Arm) -> String) -> Cell {
+    Cell::words(front.map_or_else(String::new, |front| words::front(front, name)))
 }
 
 fn arms(board: &SuiteBoard) -> Vec<Arm> {
@@ -130,23 +177,28 @@ fn figure(figure: Option<&Figure>, unit: Unit) -> Cell {
     }
 }
 
-/// Says what all arms share, how the intervals were made, and what nobody measured.
+/// Says what the ranks rest on, how the intervals were made, and what nobody measured.
 pub(super) fn notes(board: &SuiteBoard) -> Vec<String> {
-    let mut notes = Vec::new();
-    let mut methods: Vec<(&'static str, Vec<u64>)> = Vec::new();
-    for (position, estimate) in (1..).zip(&board.entries).filter_map(|(position, entry)| Some((position, entry.pass_rate.as_ref()?))) {
+    let labels = words::arm_labels(&arms(board));
+    let mut methods: Vec<(&'static str, Vec<String>)> = Vec::new();
+    for (label, estimate) in labels.iter().zip(&board.entries).filter_map(|(label, entry)| Some((label, entry.pass_rate.as_ref()?))) {
         let words = words::method(estimate.method);
         match methods.iter_mut().find(|(known, _)| *known == words) {
-            Some((_, positions)) => positions.push(position),
-            None => methods.push((words, vec![position])),
+            Some((_, arms)) => arms.push(label.clone()),
+            None => methods.push((words, vec![label.clone()])),
         }
     }
+    let mut notes = verdicts::board_notes(board);
+    if board.entries.iter().any(|entry| entry.cost_front.is_some() || entry.duration_front.is_some()) {
+        let cost = "Cost is weighed per run. An arm is dominated where another is at least as good on both figures shown and better on one";
+        notes.push(format!("{cost}; a cost known in part dominates nothing."));
+    }
     let is_one = methods.len() == 1;
-    for (words, positions) in methods {
+    for (words, arms) in methods {
         if is_one {
             notes.push(format!("Pass rates: {words}."));
         } else {
-            notes.push(format!("Pass rates of # {}: {words}.", ranges(&positions)));
+            notes.push(format!("Pass rates of {}: {words}.", tables::listed(&arms)));
         }
     }
     let unmeasured: Vec<&str> = [
@@ -175,32 +227,8 @@ pub(super) fn common(board: &SuiteBoard) -> Option<String> {
     }
 }
 
-/// `1–3, 5`.
-fn ranges(positions: &[u64]) -> String {
-    let mut parts: Vec<(u64, u64)> = Vec::new();
-    for position in positions {
-        match parts.last_mut() {
-            Some((_, last)) if *last + 1 == *position => *last = *position,
-            _ => parts.push((*position, *position)),
-        }
-    }
-    let text = parts.iter().map(|(first, last)| if first == last { first.to_string() } else { format!("{first}–{last}") });
-    text.collect::<Vec<_>>().join(", ")
-}
-
 /// Says which arms have runs that did not complete, were left out, or contradict themselves.
 pub(super) fn left_out(board: &SuiteBoard) -> Vec<String> {
     let labels = words::arm_labels(&arms(board));
     labels.iter().zip(&board.entries).filter_map(|(label, entry)| Some(format!("{label}: {}.", words::exclusions(entry)?))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ranges;
-
-    #[test]
-    fn neighbouring_positions_become_ranges() {
-        assert_eq!(ranges(&[1, 2, 3, 5, 7, 8]), "1–3, 5, 7–8");
-        assert_eq!(ranges(&[4]), "4");
-    }
 }

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::render::{csv, format, json};
+use crate::render::{csv, format, json, words};
 use crate::views::{
-    Board, Comparison, Entry, ItemPage, ItemRow, Overview, OverviewSuite, RunLine, RunPage, SiteContext, SortKey, SuiteBoard,
+    Board, Comparison, Entry, Front, ItemPage, ItemRow, Overview, OverviewSuite, RunLine, RunPage, SiteContext, SortKey, SuiteBoard,
 };
 
 use super::SiteFile;
@@ -71,6 +71,11 @@ fn table<'a>(boards: impl IntoIterator<Item = &'a SuiteBoard>) -> String {
         "suite",
         "suite_version",
         "position",
+        "rank_best",
+        "rank_worst",
+        "is_leading",
+        "letters",
+        "p_best",
         "approach",
         "model",
         "runs",
@@ -88,9 +93,11 @@ fn table<'a>(boards: impl IntoIterator<Item = &'a SuiteBoard>) -> String {
         "cost_usd",
         "cost_is_lower_bound",
         "cost_per_solved_usd",
+        "cost_front",
         "tokens_mean",
         "duration_seconds_median",
         "duration_seconds_p90",
+        "duration_front",
         "disagreeing_runs",
         "newest",
     ];
@@ -104,12 +111,19 @@ fn record(board: &SuiteBoard, position: u64, entry: &Entry) -> Vec<String> {
         value.map_or_else(String::new, |value| value.to_string())
     }
     let rate = entry.pass_rate.as_ref();
+    let standing = entry.standing.as_ref();
     let interval = rate.and_then(|rate| rate.interval);
+    let front = |front: Option<&Front>| csv::text(&front.map_or_else(String::new, |front| words::front(front, words::arm_name)));
     let method = rate.and_then(|rate| serde_json::to_value(rate.method).ok());
     vec![
         csv::text(&board.suite),
         csv::text(board.suite_version.as_deref().unwrap_or_default()),
         position.to_string(),
+        known(standing.map(|standing| standing.rank.best)),
+        known(standing.map(|standing| standing.rank.worst)),
+        known(standing.map(|standing| standing.is_leading)),
+        standing.and_then(|standing| standing.letters.clone()).unwrap_or_default(),
+        known(standing.and_then(|standing| standing.p_best)),
         csv::text(&entry.arm.approach),
         csv::text(&entry.arm.model),
         entry.runs.to_string(),
@@ -127,9 +141,11 @@ fn record(board: &SuiteBoard, position: u64, entry: &Entry) -> Vec<String> {
         known(entry.cost.as_ref().map(|money| money.usd)),
         known(entry.cost.as_ref().map(|money| money.is_lower_bound)),
         known(entry.cost_per_solved_usd),
+        front(entry.cost_front.as_ref()),
         known(entry.tokens.as_ref().map(|figure| figure.summary.mean)),
         known(entry.duration.as_ref().map(|spread| spread.median)),
         known(entry.duration.as_ref().and_then(|spread| spread.p90)),
+        front(entry.duration_front.as_ref()),
         entry.disagreeing_runs.to_string(),
         entry.newest.as_ref().map_or_else(String::new, format::timestamp),
     ]

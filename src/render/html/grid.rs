@@ -70,13 +70,15 @@ pub(super) struct Cell {
     pub text: Text,
     pub sub: Text,
     pub href: String,
+    /// Stands out, together with all others that the evidence does not tell from it.
+    pub is_bold: bool,
     /// What a number sorts by, in full precision. Empty for an unknown one; absent in columns of words.
     pub key: Option<String>,
 }
 
 impl Cell {
     fn of(kind: Kind, text: impl Into<Text>) -> Self {
-        Self { kind, text: text.into(), sub: Text::default(), href: String::new(), key: None }
+        Self { kind, text: text.into(), sub: Text::default(), href: String::new(), is_bold: false, key: None }
     }
 
     pub fn head(text: impl Into<Text>) -> Self {
@@ -135,6 +137,11 @@ impl Cell {
         self.named()
     }
 
+    pub fn bold(mut self, is_bold: bool) -> Self {
+        self.is_bold = is_bold;
+        self
+    }
+
     /// A link or a row without a name would be nothing to hear or to touch.
     fn named(mut self) -> Self {
         if self.text.is_blank() {
@@ -156,6 +163,8 @@ pub(super) struct Grid {
     pub filter: Option<&'static str>,
     /// As wide as its contents instead of the page.
     pub fits: bool,
+    /// Rows are set plain unless they are bold.
+    pub is_ranked: bool,
 }
 
 impl Grid {
@@ -168,6 +177,7 @@ impl Grid {
             rows: Vec::new(),
             filter: None,
             fits: false,
+            is_ranked: false,
         }
     }
 
@@ -178,6 +188,11 @@ impl Grid {
 
     pub fn fits(mut self) -> Self {
         self.fits = true;
+        self
+    }
+
+    pub fn ranked(mut self) -> Self {
+        self.is_ranked = true;
         self
     }
 

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::render::{format, words};
+use crate::render::{format, verdicts, words};
 use crate::views::{Arm, Comparison, Overview, OverviewSuite};
 
 use super::SiteFile;
@@ -81,7 +81,14 @@ fn summary(number: usize, suite: &OverviewSuite, place: &SuitePlace) -> Summary 
 /// The sentences on the leading two, and their mark.
 pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
     match (&suite.top, suite.board.entries.as_slice()) {
-        (Some(top), _) => (metrics::mark(top), words::summary_sentences_naming(top, &names(suite, top))),
+        (Some(top), entries) => {
+            let mut sentences = words::summary_sentences_naming(top, &names(suite, top));
+            if entries.len() > 2 {
+                // With more than two arms the question is who leads them all; the leading two come after.
+                sentences.splice(0..0, verdicts::board_sentence(&suite.board));
+            }
+            (mark(suite, top), sentences)
+        }
         (None, []) => ("✕", vec!["No runs.".to_owned()]),
         (None, [only, ..]) => {
             let name = words::arm_name(&only.arm);
@@ -91,6 +98,24 @@ pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
             );
             ("✕", vec![format!("Nothing to compare with: only {name} has runs here; {rate}.")])
         }
+    }
+}
+
+/// The mark before a suite's first sentence: of the pair where there are two arms, else of the whole board.
+fn mark(suite: &OverviewSuite, top: &Comparison) -> &'static str {
+    match &suite.board.evidence {
+        Some(evidence) if evidence.arms > 2 => {
+            if evidence.winner.is_some() {
+                "▲"
+            } else if evidence.deterministic + evidence.equal == evidence.pairs {
+                "＝"
+            } else if evidence.comparable > 0 {
+                "○"
+            } else {
+                "✕"
+            }
+        }
+        Some(_) | None => metrics::mark(top),
     }
 }
 

@@ -7,9 +7,10 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
-    Arm, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, Delta, DeltaUnit, Design, Difference, Entry, Estimate, Evidence, Figure,
-    Flips, Interval, ItemPage, Method, Money, Needed, Overview, OverviewSuite, PairEvidence, RankRange, RunLine, RunPage, Scale,
-    ScoreColumn, ScoreLineView, SiteContext, Sizes, Spread, StatedLine, SuiteBoard, Summary, Verdict, Winner, items_of,
+    Arm, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, Delta, DeltaUnit, Design, Difference, Drawn, Entry,
+    Estimate, Evidence, Figure, Flips, Front, Interval, ItemPage, Method, Money, Needed, Overview, OverviewSuite, PairEvidence, RankRange,
+    Resolution, RunLine, RunPage, Scale, ScoreColumn, ScoreLineView, SiteContext, Sizes, Spread, Standing, StatedLine, SuiteBoard, Summary,
+    Verdict, Winner, items_of,
 };
 
 use super::*;
@@ -59,7 +60,6 @@ fn figure(mean: f64) -> Figure {
 fn entry(arm: Arm, passed: u64, total: u64) -> Entry {
     let cost = passed as f64 / 7.0;
     Entry {
-        arm,
         runs: 3,
         excluded_runs: u64::from(passed.is_multiple_of(2)),
         failed_runs: passed % 3,
@@ -75,6 +75,15 @@ fn entry(arm: Arm, passed: u64, total: u64) -> Entry {
         scores: BTreeMap::from([("fulfilment".to_owned(), figure(71.25))]),
         disagreeing_runs: u64::from(passed.is_multiple_of(7)),
         newest: day(1 + u32::try_from(passed % 20).unwrap_or(0)),
+        standing: Some(Standing {
+            rank: RankRange { best: 1, worst: 12 },
+            is_leading: passed > 200,
+            letters: Some("ab".to_owned()),
+            p_best: Some(0.25),
+        }),
+        cost_front: Some(if passed.is_multiple_of(2) { Front::OnFront } else { Front::Dominated { by: arm.clone() } }),
+        duration_front: None,
+        arm,
     }
 }
 
@@ -113,6 +122,29 @@ fn evidence(arms: usize, verdict: Verdict, n: u64, of: &'static str) -> Evidence
         ranks: vec![RankRange { best: 1, worst: arms }; arms],
         letters: Vec::new(),
         alpha: 0.05,
+        resolution: None,
+    }
+}
+
+/// Nothing can be told apart.
+fn board_evidence(arms: u64) -> BoardEvidence {
+    let pairs = arms * (arms - 1) / 2;
+    BoardEvidence {
+        metric: metric("shared_tests", "Questions", Unit::Fraction, Direction::Up, MetricKind::Rate),
+        alpha: 0.05,
+        arms,
+        pairs,
+        tested: pairs,
+        resolved: 0,
+        deterministic: 0,
+        equal: 0,
+        comparable: pairs,
+        designs: vec![Design::Items],
+        reason: None,
+        winner: None,
+        resolution: Some(Resolution { difference: 0.08, scale: Scale::Share, level: 0.05 / pairs as f64, pairs }),
+        drawn: Some(Drawn { resamples: 2000, units: 500, of: "items" }),
+        p_best_left_out: false,
     }
 }
 
@@ -224,6 +256,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
             items: 500,
             attempts: 2,
             score_columns: vec![ScoreColumn { metric: "fulfilment".to_owned(), unit: Unit::Points, direction: Direction::Up }],
+            evidence: (arms.len() > 1).then(|| board_evidence(arms.len() as u64)),
             entries,
         },
         top: pairs.first().cloned(),
@@ -502,7 +535,12 @@ fn numbers_of_the_data_files_are_the_views() {
     let csv = String::from_utf8_lossy(&files["data/leaderboard.csv"]);
     let arms: usize = overview.suites.iter().map(|suite| suite.board.entries.len()).sum();
     assert_eq!(csv.lines().count(), arms + 1);
-    assert!(csv.lines().nth(1).is_some_and(|line| line.starts_with("qa-core,aaaabbbbccccdddd,1,planner-v3,small,3,2,1,0.52,")), "{csv}");
+    assert!(
+        csv.lines()
+            .nth(1)
+            .is_some_and(|line| line.starts_with("qa-core,aaaabbbbccccdddd,1,1,12,true,ab,0.25,planner-v3,small,3,2,1,0.52,")),
+        "{csv}"
+    );
 }
 
 #[test]
