@@ -235,6 +235,7 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         several => notes.push(format!("Runs from {} sources are pooled: {}.", several.len(), listed(several))),
     }
     notes.extend(verdicts::board_notes(board));
+    notes.extend(verdicts::entry_notes(board));
     notes
 }
 

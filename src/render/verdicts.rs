@@ -471,6 +471,37 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     notes
 }
 
+/// Chances over several attempts, and rates with what was excluded: more than a column has room for.
+pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
+    let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
+    let excluded = board.excluded_items.iter().map(|excluded| {
+        let outcomes = format!("{} outcome{}", format::integer(excluded.outcomes), if excluded.outcomes == 1 { "" } else { "s" });
+        format!("Excluded: {} ({outcomes}): {}.", excluded.item, excluded.reason)
+    });
+    let mut notes: Vec<String> = excluded.collect();
+    let with: Vec<String> = labels
+        .iter()
+        .zip(&board.entries)
+        .filter_map(|(label, entry)| Some(format!("{label} {}", format::estimate(entry.pass_rate_with_excluded.as_ref()?))))
+        .collect();
+    if !with.is_empty() {
+        notes.push(format!("Pass rate in % with what was excluded: {}.", with.join(", ")));
+    }
+    for (label, entry) in labels.iter().zip(&board.entries).take(MAX_LEADING) {
+        let chances: Vec<String> = entry
+            .reliability
+            .iter()
+            .map(|chance| {
+                format!("{} {}/{}", chance.k, format::fixed(chance.all_pass * 100.0, 1), format::fixed(chance.any_passes * 100.0, 1))
+            })
+            .collect();
+        if !chances.is_empty() {
+            notes.push(format!("{label}: all of k attempts pass / any does (pass^k / pass@k), %: {}.", chances.join(", ")));
+        }
+    }
+    notes
+}
+
 /// A significance level: `0.05`, `0.00026`.
 fn level(alpha: f64) -> String {
     // Two significant digits.

@@ -140,6 +140,7 @@ pub fn method(method: Method) -> &'static str {
         Method::Wilson => "Wilson interval over items",
         Method::WilsonOneRun => "Wilson interval, if the tests were independent; run-to-run variation not measured",
         Method::TOverItems => "t interval over item means",
+        Method::TOverClusters => "t interval over clusters of items (CR1)",
         Method::TOverRuns => "t interval over runs",
         Method::StatedError => "published by the source, with its standard error",
         Method::Stated => "published by the source, without counts",

@@ -11,7 +11,7 @@ use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{Arm, ArmRuns, SuiteGroup};
 use super::estimate::{Estimate, counts, pass_rate};
-use super::evidence::{self, Evidence, Policy};
+use super::evidence::{self, Design, Evidence, Policy};
 use super::exclusions::{ExcludedItem, without_excluded};
 use super::figures::{Figure, cost, duration, figure, tokens};
 use super::leaderboard::{group_matrix, newest_score, score_columns};
@@ -284,6 +284,7 @@ fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], 
     let rate = |name: &str, label: &str| policy.described(named(name, label, Unit::Fraction, Direction::Up, MetricKind::Rate));
     let count = |value: Option<u64>| value.map(|number| number as f64);
     let items = Items::of(matrix);
+    let unit = evidence::unit_of(&group.suite, &items, policy);
     let headline = headline(&items, policy);
     let own_tests = rate("own_tests", "Own Tests");
     let of_headline = evidence::of_rates(&headline, &group.suite, &items, rates, policy);
@@ -292,7 +293,7 @@ fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], 
         amount("duration_seconds", "Duration", Unit::Seconds, Direction::Down, &duration),
         amount("total_tokens", "Total Tokens", Unit::Tokens, Direction::Down, &tokens),
         amount("cost_usd", "Cost", Unit::Usd, Direction::Down, &cost),
-        (headline, arms.iter().map(|arm| rate_cell(arm, matrix)).collect(), of_headline),
+        (headline, arms.iter().map(|arm| rate_cell(arm, matrix, &items, unit)).collect(), of_headline),
         (own_tests, arms.iter().map(|arm| own_tests_cell(&arm.counted)).collect(), of_own_tests),
         amount("files_generated", "Files Generated", Unit::Count, Direction::Up, &|row| count(row.run.files_generated)),
         amount("lines_generated", "Lines Generated", Unit::Count, Direction::None, &|row| count(row.run.lines_generated)),
@@ -325,8 +326,8 @@ fn number_cell(rows: &[&RunRow], value: &dyn Fn(&RunRow) -> Option<f64>) -> Cell
     Cell { value: figure.as_ref().map(|figure| figure.summary.mean), passed: None, total: None, figure, estimate: None }
 }
 
-fn rate_cell(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Cell {
-    let estimate = pass_rate(&arm.counted, matrix);
+fn rate_cell(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, items: &Items, unit: Design) -> Cell {
+    let estimate = pass_rate(&arm.counted, matrix, items, unit);
     Cell {
         value: estimate.as_ref().map(|estimate| estimate.value),
         passed: estimate.as_ref().and_then(|estimate| estimate.passed),

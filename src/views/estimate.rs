@@ -4,8 +4,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{ItemKind, ItemStatus, RunId, Unit};
-use crate::stats::{Interval, mean_interval, wilson};
+use crate::stats::{Interval, clustered_mean, mean_interval, normal_quantile, summary, wilson};
 use crate::warehouse::{OutcomeMatrix, RunRow};
+
+use super::evidence::Design;
+use super::sample::Items;
 
 /// All intervals are two-sided at this confidence.
 pub(super) const CONFIDENCE: f64 = 0.95;
@@ -20,6 +23,8 @@ pub enum Method {
     WilsonOneRun,
     /// Student's t over item means: several attempts at each item.
     TOverItems,
+    /// Student's t over items with the cluster-robust standard error (CR1, one degree of freedom less than clusters).
+    TOverClusters,
     /// Student's t over runs.
     TOverRuns,
     /// The source's own standard error.
@@ -41,6 +46,12 @@ pub struct Estimate {
     /// What n counts: `questions`, `tests`, `criteria`, `checks` or `runs`.
     pub n_of: &'static str,
     pub method: Method,
+    /// Standard error of the value, where it is a mean over items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<f64>,
+    /// Clusters of the items and how many times their variance is that of independent items, where the interval is over clusters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<ClusterSpread>,
     /// Outcomes asked for but missing: outages, unjudged, or absent while other arms have them.
     pub missing: u64,
     /// Passed and counted outcomes over all runs, where counts are known.
@@ -50,13 +61,22 @@ pub struct Estimate {
     pub total: Option<u64>,
 }
 
-/// Estimates an arm's pass rate from the best evidence its runs have: outcomes, else counts, else a published figure.
-pub(super) fn pass_rate(rows: &[&RunRow], matrix: &OutcomeMatrix) -> Option<Estimate> {
+/// What clustering does to an estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ClusterSpread {
+    pub clusters: u64,
+    /// The squared ratio of the cluster-robust standard error to the one of independent items.
+    pub design_effect: f64,
+}
+
+/// Estimates an arm's pass rate from the best evidence its runs have: outcomes, else counts, else a published figure. `unit` is what
+/// verdicts about the suite are counted in.
+pub(super) fn pass_rate(rows: &[&RunRow], matrix: &OutcomeMatrix, items: &Items, unit: Design) -> Option<Estimate> {
     let outcomes: Vec<&RunId> = rows.iter().map(|row| &row.run.id).filter(|id| !matrix.rows_of(id).is_empty()).collect();
     if !rows.is_empty() && outcomes.len() == rows.len() {
-        return from_outcomes(&outcomes, matrix);
+        return from_outcomes(&outcomes, matrix, items, unit);
     }
-    from_counts(rows).or_else(|| from_stated(rows))
+    from_counts(rows, unit).or_else(|| from_stated(rows))
 }
 
 /// Counts of one run, from its header or its outcomes.
@@ -73,7 +93,7 @@ pub(super) fn counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)>
     }
 }
 
-fn from_outcomes(runs: &[&RunId], matrix: &OutcomeMatrix) -> Option<Estimate> {
+fn from_outcomes(runs: &[&RunId], matrix: &OutcomeMatrix, of: &Items, unit: Design) -> Option<Estimate> {
     let kind = matrix.items.first()?.key.kind;
     // Passed and counted outcomes by item, and by run.
     let mut items = vec![(0u64, 0u64); matrix.items.len()];
@@ -103,22 +123,45 @@ fn from_outcomes(runs: &[&RunId], matrix: &OutcomeMatrix) -> Option<Estimate> {
     if total == 0 {
         return None;
     }
-    let shared =
-        |value, interval, n, n_of, method| Estimate { value, interval, n, n_of, method, missing, passed: Some(passed), total: Some(total) };
-    match kind {
-        ItemKind::Question => {
+    let shared = |value, interval, n, n_of, method| Estimate {
+        value,
+        interval,
+        n,
+        n_of,
+        method,
+        standard_error: None,
+        clusters: None,
+        missing,
+        passed: Some(passed),
+        total: Some(total),
+    };
+    match unit {
+        Design::Items | Design::Clusters => {
             let means: Vec<f64> =
                 items.iter().filter(|(_, counted)| *counted > 0).map(|(passed, counted)| *passed as f64 / *counted as f64).collect();
             let n = means.len() as u64;
-            Some(if attempts == 1 {
+            let error = summary(&means).ok().and_then(|summary| Some(summary.sd? / (n as f64).sqrt()));
+            let codes: Option<Vec<u32>> = of.clusters.as_ref().filter(|_| unit == Design::Clusters).map(|codes| {
+                let counted = items.iter().zip(codes).filter(|((_, counted), _)| *counted > 0);
+                counted.map(|(_, code)| *code).collect()
+            });
+            if let Some(mean) = codes.and_then(|codes| clustered_mean(&means, &codes, CONFIDENCE).ok()) {
+                return Some(Estimate {
+                    standard_error: Some(mean.se_cr1),
+                    clusters: Some(ClusterSpread { clusters: mean.clusters, design_effect: mean.design_effect }),
+                    ..shared(mean.mean, Some(mean.interval.clipped(0.0, 1.0)), n, kind.plural(), Method::TOverClusters)
+                });
+            }
+            let estimate = if attempts == 1 {
                 shared(passed as f64 / total as f64, wilson(passed, total, CONFIDENCE).ok(), n, kind.plural(), Method::Wilson)
             } else {
                 let value = means.iter().sum::<f64>() / n as f64;
                 let interval = mean_interval(&means, CONFIDENCE).ok().map(|interval| interval.clipped(0.0, 1.0));
                 shared(value, interval, n, kind.plural(), if interval.is_some() { Method::TOverItems } else { Method::None })
-            })
+            };
+            Some(Estimate { standard_error: error, ..estimate })
         }
-        ItemKind::Test | ItemKind::Criterion | ItemKind::Check => {
+        Design::Runs | Design::Counts => {
             let mut estimate = over_runs(&by_run, kind.plural())?;
             estimate.missing = missing;
             Some(estimate)
@@ -136,6 +179,8 @@ fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate>
         n,
         n_of,
         method,
+        standard_error: None,
+        clusters: None,
         missing: 0,
         passed: Some(passed),
         total: Some(total),
@@ -151,10 +196,13 @@ fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate>
     }
 }
 
-fn from_counts(rows: &[&RunRow]) -> Option<Estimate> {
+fn from_counts(rows: &[&RunRow], unit: Design) -> Option<Estimate> {
     let by_run: Vec<(u64, u64)> = rows.iter().filter_map(|row| row.run.shared_tests_passed.zip(row.run.shared_tests_total)).collect();
     let without = rows.len() - by_run.len();
     let mut estimate = over_runs(&by_run, ItemKind::Test.plural())?;
+    if unit == Design::Items && estimate.method == Method::WilsonOneRun {
+        (estimate.method, estimate.n_of) = (Method::Wilson, "items");
+    }
     // A run without counts is missing as a whole; how many tests that is, nobody said.
     estimate.missing = without as u64;
     Some(estimate)
@@ -179,6 +227,8 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
         n: scores.len() as u64,
         n_of: "runs",
         method: Method::Stated,
+        standard_error: None,
+        clusters: None,
         missing,
         passed: None,
         total: None,
@@ -186,7 +236,8 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
     match scores.as_slice() {
         [] => None,
         [(value, error, n)] => {
-            let half = error.filter(|error| *error > 0.0).map(|error| 1.959_963_984_540_054 * error);
+            let normal = normal_quantile(0.5 + CONFIDENCE / 2.0).ok();
+            let half = error.filter(|error| *error > 0.0).zip(normal).map(|(error, quantile)| quantile * error);
             let interval = half.and_then(|half| Interval::new(value - half, value + half)).map(|interval| interval.clipped(0.0, 1.0));
             let method = if interval.is_some() { Method::StatedError } else { Method::Stated };
             let (n, n_of) = n.map_or((1, "runs"), |n| (n, "items"));

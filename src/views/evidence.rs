@@ -595,6 +595,27 @@ fn rate_pair(suite: &str, items: &Items, first: &Rates, second: &Rates, policy: 
     }
 }
 
+/// What the kind of item says was independently repeated.
+fn natural_design(kind: Option<ItemKind>, clusters: Option<usize>, items: usize) -> Design {
+    // As many clusters as items are no clusters.
+    let clusters = clusters.filter(|clusters| *clusters < items);
+    match kind {
+        Some(ItemKind::Question) => clusters.map_or(Design::Items, |_| Design::Clusters),
+        Some(ItemKind::Test | ItemKind::Criterion | ItemKind::Check) if clusters.is_some_and(|clusters| clusters >= MIN_ITEMS) => {
+            Design::Clusters
+        }
+        // Counts without outcomes are counts of tests.
+        Some(ItemKind::Test | ItemKind::Criterion | ItemKind::Check) | None => Design::Runs,
+    }
+}
+
+/// What one arm's rate on a suite is counted in: the unit that verdicts about it have.
+pub(super) fn unit_of(suite: &str, items: &Items, policy: &Policy) -> Design {
+    let clusters = items.clusters.as_ref().filter(|_| policy.use_clusters).map(Vec::len);
+    let count = clusters.map(|_| items.cluster_count);
+    policy.design(suite).unwrap_or_else(|| natural_design(items.kind, count, clusters.unwrap_or(0)))
+}
+
 fn item_word(items: &Items) -> &'static str {
     items.kind.map_or("items", ItemKind::plural)
 }
@@ -647,14 +668,8 @@ impl<'a> Shared<'a> {
     }
 
     fn natural_design(&self, items: &Items) -> Design {
-        // As many clusters as items are no clusters.
-        let are_clustered = self.codes.is_some() && self.clusters < self.differences.len();
-        match items.kind {
-            Some(ItemKind::Question) | None if are_clustered => Design::Clusters,
-            Some(ItemKind::Question) | None => Design::Items,
-            Some(ItemKind::Test | ItemKind::Criterion | ItemKind::Check) if are_clustered && self.clusters >= MIN_ITEMS => Design::Clusters,
-            Some(ItemKind::Test | ItemKind::Criterion | ItemKind::Check) => Design::Runs,
-        }
+        let clusters = self.codes.as_ref().map(|_| self.clusters);
+        natural_design(items.kind, clusters, self.differences.len())
     }
 
     fn sizes(&self, items: &Items, clusters: Option<usize>) -> Sizes {

@@ -15,11 +15,12 @@ use crate::stats::{
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{Arm, Grouping, SuiteGroup, suite_groups};
-use super::estimate::{Estimate, pass_rate};
-use super::evidence::Policy;
+use super::estimate::{Estimate, counts, pass_rate};
+use super::evidence::{Design, Policy, unit_of};
 use super::exclusions::without_excluded;
 use super::figures::{cost, duration};
 use super::leaderboard::group_matrix;
+use super::sample::Items;
 
 /// One arm on one night.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -170,6 +171,8 @@ struct NightRuns<'a> {
 fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], policy: &Policy) -> History {
     let matrices: Vec<OutcomeMatrix> =
         groups.iter().map(|group| without_excluded(group_matrix(warehouse, group), group, &policy.exclusions).0).collect();
+    let items: Vec<Items> = matrices.iter().map(Items::of).collect();
+    let units: Vec<Design> = items.iter().map(|items| unit_of(suite, items, policy)).collect();
     let mut by_arm = BTreeMap::<Arm, BTreeMap<(NaiveDate, usize), NightRuns<'_>>>::new();
     let mut undated = 0;
     for (version, group) in groups.iter().enumerate() {
@@ -190,7 +193,8 @@ fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], 
             (arm, nights)
         })
         .collect();
-    let mut histories: Vec<ArmHistory> = arms.iter().map(|(arm, nights)| arm_history(arm, nights, groups, &matrices)).collect();
+    let mut histories: Vec<ArmHistory> =
+        arms.iter().map(|(arm, nights)| arm_history(arm, nights, groups, &matrices, &items, &units)).collect();
     adjust_changes(&mut histories);
     History { suite: suite.to_owned(), duels: duels(&arms, &matrices, policy.alpha), arms: histories, undated, alpha: policy.alpha }
 }
@@ -199,7 +203,14 @@ fn first_time(runs: &NightRuns<'_>) -> Option<DateTime<Utc>> {
     runs.rows.iter().filter_map(|row| row.run.timestamp).min()
 }
 
-fn arm_history(arm: &Arm, nights: &[(NaiveDate, NightRuns<'_>)], groups: &[SuiteGroup<'_>], matrices: &[OutcomeMatrix]) -> ArmHistory {
+fn arm_history(
+    arm: &Arm,
+    nights: &[(NaiveDate, NightRuns<'_>)],
+    groups: &[SuiteGroup<'_>],
+    matrices: &[OutcomeMatrix],
+    items: &[Items],
+    units: &[Design],
+) -> ArmHistory {
     let mut shown: Vec<Night> = Vec::with_capacity(nights.len());
     let mut judges: Option<BTreeSet<String>> = None;
     for (date, runs) in nights {
@@ -221,7 +232,7 @@ fn arm_history(arm: &Arm, nights: &[(NaiveDate, NightRuns<'_>)], groups: &[Suite
         shown.push(Night {
             date: *date,
             runs: runs.rows.len() as u64,
-            pass_rate: pass_rate(&runs.rows, matrix),
+            pass_rate: pass_rate(&runs.rows, matrix, &items[runs.version], units[runs.version]),
             cost_usd: mean(&cost),
             duration_seconds: mean(&duration),
             suite_version: version.clone(),
@@ -384,7 +395,12 @@ fn duels(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)], matrices: &[OutcomeMat
 fn night_difference(one: &NightRuns<'_>, other: &NightRuns<'_>, matrix: &OutcomeMatrix) -> Option<f64> {
     let (mine, theirs) = (item_means(one, matrix), item_means(other, matrix));
     if mine.is_empty() && theirs.is_empty() {
-        return Some(pass_rate(&one.rows, matrix)?.value - pass_rate(&other.rows, matrix)?.value);
+        let rate = |runs: &NightRuns<'_>| {
+            let rates: Vec<f64> =
+                runs.rows.iter().filter_map(|row| counts(row, matrix)).map(|(passed, total)| passed as f64 / total as f64).collect();
+            summary(&rates).ok().map(|summary| summary.mean)
+        };
+        return Some(rate(one)? - rate(other)?);
     }
     let differences: Vec<f64> = mine.iter().filter_map(|(item, mean)| Some(mean - theirs.get(item)?)).collect();
     summary(&differences).ok().map(|summary| summary.mean)

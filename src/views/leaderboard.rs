@@ -13,8 +13,10 @@ use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
 use super::compare::headline;
 use super::estimate::{Estimate, Method, counts, pass_rate};
-use super::evidence::Policy;
+use super::evidence::{Policy, unit_of};
+use super::exclusions::{ExcludedItem, without_excluded};
 use super::figures::{Coverage, Figure, Money, Spread, duration, figure, money, spread, tokens};
+use super::reliability::{Reliability, reliability};
 use super::sample::{Items, Rates};
 use super::standing::{BoardEvidence, Chances, Front, Standing, Trade, fronts, standings};
 
@@ -51,6 +53,12 @@ pub struct Entry {
     pub failed_runs: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate: Option<Estimate>,
+    /// The rate as it would be with the excluded items, where there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pass_rate_with_excluded: Option<Estimate>,
+    /// Over k attempts at an item, where items were tried more than once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reliability: Vec<Reliability>,
     /// Where the evidence on the pass rate puts the arm; absent without a pass rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standing: Option<Standing>,
@@ -97,6 +105,9 @@ pub struct SuiteBoard {
     /// What the pass rates support; absent where fewer than two arms have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<BoardEvidence>,
+    /// Items that `exclusions.yaml` takes out of every figure of this board.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub excluded_items: Vec<ExcludedItem>,
     /// In the order asked for, which says nothing about evidence: [`Entry::standing`] does.
     pub entries: Vec<Entry>,
 }
@@ -134,13 +145,35 @@ pub(super) fn group_matrix(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Out
 }
 
 /// Builds one suite's board over the group's outcomes.
-pub(super) fn suite_board(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, sort: SortKey, policy: &Policy, chances: Chances) -> SuiteBoard {
+pub(super) fn suite_board(group: &SuiteGroup<'_>, whole: &OutcomeMatrix, sort: SortKey, policy: &Policy, chances: Chances) -> SuiteBoard {
+    if policy.exclusions.is_empty() {
+        return board_over(group, whole, sort, policy, chances);
+    }
+    let (matrix, excluded_items) = without_excluded(whole.clone(), group, &policy.exclusions);
+    let mut board = board_over(group, &matrix, sort, policy, chances);
+    if !excluded_items.is_empty() {
+        let items = Items::of(whole);
+        let unit = unit_of(&group.suite, &items, policy);
+        for entry in &mut board.entries {
+            let arm = group.arms.iter().find(|arm| arm.arm == entry.arm);
+            entry.pass_rate_with_excluded = arm.and_then(|arm| pass_rate(&arm.counted, whole, &items, unit));
+        }
+    }
+    SuiteBoard { excluded_items, ..board }
+}
+
+fn board_over(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, sort: SortKey, policy: &Policy, chances: Chances) -> SuiteBoard {
+    let items = Items::of(matrix);
+    let unit = unit_of(&group.suite, &items, policy);
     let lines = group.arms.par_iter().map(|arm| {
         let rates = Rates::of(arm, matrix);
-        (entry(arm, matrix, &rates), rates)
+        let mut entry = entry(arm, matrix, &rates);
+        entry.pass_rate = pass_rate(&arm.counted, matrix, &items, unit);
+        entry.reliability = reliability(&rates, &items);
+        (entry, rates)
     });
     let (mut entries, rates): (Vec<Entry>, Vec<Rates>) = lines.unzip();
-    let evidence = weigh(&mut entries, rates, &group.suite, &Items::of(matrix), policy, chances);
+    let evidence = weigh(&mut entries, rates, &group.suite, &items, policy, chances);
     weigh_prices(&mut entries, &group.arms);
     order(&mut entries, sort);
     SuiteBoard {
@@ -151,6 +184,7 @@ pub(super) fn suite_board(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, sort: 
         attempts: matrix.rows.iter().map(|row| row.attempt).max().unwrap_or(1),
         score_columns: score_columns(group),
         evidence,
+        excluded_items: Vec::new(),
         entries,
     }
 }
@@ -218,7 +252,9 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
         runs: rows.len() as u64,
         excluded_runs: arm.excluded.len() as u64,
         failed_runs: rows.iter().filter(|row| row.run.status != crate::domain::RunStatus::Completed).count() as u64,
-        pass_rate: pass_rate(rows, matrix),
+        pass_rate: None,
+        pass_rate_with_excluded: None,
+        reliability: Vec::new(),
         standing: None,
         cost_front: None,
         duration_front: None,

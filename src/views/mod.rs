@@ -13,6 +13,7 @@ mod figures;
 mod gate;
 mod history;
 mod leaderboard;
+mod reliability;
 mod run;
 mod sample;
 mod site;
@@ -23,7 +24,7 @@ pub use baseline::{Baseline, Held, held_groups};
 pub use compare::{
     Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, FlippedItems, Flips, Winner, compare, compare_with_flips,
 };
-pub use estimate::{Estimate, Method};
+pub use estimate::{ClusterSpread, Estimate, Method};
 pub use evidence::{
     Design, Difference, Evidence, MIN_ITEMS, MIN_RUNS, Needed, PairEvidence, Policy, Reason, Record, Resolution, Scale, Sizes, Test,
 };
@@ -34,6 +35,7 @@ pub use history::{
     ArmHistory, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
 };
 pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
+pub use reliability::Reliability;
 pub use run::{ItemPage, ItemRow, RunLine, RunPage, ScoreLineView, StatedLine, SuiteLine, items_of, run_line, run_page, suite_lines};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
 pub use standing::{BoardEvidence, Chances, Drawn, Front, Standing};
