@@ -168,17 +168,17 @@ fn claim(metric: &Metric, pair: &PairEvidence, difference: &Difference, names: &
 }
 
 /// What it was counted over and how it was tested: `95% CI +4.0 to +23.8 pp, paired on 50 questions, 6 won and 0 lost, p = .031`.
-fn basis(metric: &Metric, pair: &PairEvidence, difference: &Difference, family: usize) -> String {
+fn basis(metric: &Metric, pair: &PairEvidence, difference: &Difference, evidence: &Evidence) -> String {
     let mut parts = Vec::new();
     if let Some(ends) = ends(metric, difference) {
-        parts.push(format!("95% CI {ends}"));
+        parts.push(format!("{}% CI {ends}", level_percent(evidence.alpha)));
     }
     parts.push(units(pair));
     if let Some(record) = pair.record {
         parts.push(format!("{} won and {} lost", format::integer(record.won), format::integer(record.lost)));
     }
     match (pair.p_adjusted, pair.p) {
-        (Some(p), _) if family > 1 => parts.push(format!("{} for {family} pairs", p_value(Some(p)))),
+        (Some(p), _) if evidence.tested > 1 => parts.push(format!("{} for {} pairs", p_value(Some(p)), format::integer(evidence.tested))),
         (Some(p), _) => parts.push(p_value(Some(p))),
         (None, Some(p)) if pair.design == Design::Counts => {
             parts.push(format!("Fisher {} if the tests were independent; how runs vary is unknown", p_value(Some(p))));
@@ -186,6 +186,12 @@ fn basis(metric: &Metric, pair: &PairEvidence, difference: &Difference, family: 
         (None, _) => {}
     }
     parts.join(", ")
+}
+
+/// The confidence that belongs to a level: `95`, `99.5`.
+fn level_percent(alpha: f64) -> String {
+    let level = (1.0 - alpha) * 100.0;
+    format::fixed(level, usize::from((level - level.round()).abs() > 1e-9))
 }
 
 /// What stands in the way of a verdict.
@@ -205,7 +211,7 @@ pub(super) fn obstacle(reason: Reason) -> String {
 }
 
 /// The verdict on two arms in a sentence, without its full stop.
-pub fn sentence(metric: &Metric, pair: &PairEvidence, names: &[String], family: usize) -> String {
+pub fn sentence(metric: &Metric, pair: &PairEvidence, names: &[String], evidence: &Evidence) -> String {
     let Some(difference) = pair.difference else {
         return match pair.verdict {
             Verdict::NotComparable => {
@@ -219,7 +225,7 @@ pub fn sentence(metric: &Metric, pair: &PairEvidence, names: &[String], family: 
             _ => "Not enough evidence: an arm has no data".to_owned(),
         };
     };
-    let mut text = format!("{} ({})", claim(metric, pair, &difference, names), basis(metric, pair, &difference, family));
+    let mut text = format!("{} ({})", claim(metric, pair, &difference, names), basis(metric, pair, &difference, evidence));
     match pair.verdict {
         Verdict::AWins | Verdict::BWins => text.push_str(&format!(": {} wins", pair.winner().map_or("", |winner| names[winner].as_str()))),
         Verdict::Tie => text.push_str(": a tie on these data"),
@@ -311,7 +317,7 @@ pub fn sentences(row: &ComparisonRow, names: &[String]) -> Vec<String> {
     let evidence = &row.evidence;
     match evidence.pairs.as_slice() {
         [] => Vec::new(),
-        [pair] => vec![format!("{}.", sentence(&row.metric, pair, names, 1))],
+        [pair] => vec![format!("{}.", sentence(&row.metric, pair, names, evidence))],
         _ => vec![format!("{}.", group_sentence(&row.metric, evidence, names))],
     }
 }
@@ -319,7 +325,7 @@ pub fn sentences(row: &ComparisonRow, names: &[String]) -> Vec<String> {
 /// Who leads among several arms.
 fn group_sentence(metric: &Metric, evidence: &Evidence, names: &[String]) -> String {
     let label = metric.label.to_lowercase();
-    let family = evidence.pairs.iter().filter(|pair| pair.p_adjusted.is_some()).count();
+    let family = evidence.tested;
     let adjusted = if family > 1 { format!(" (each of {family} pairs tested, adjusted by Holm)") } else { String::new() };
     if let Some(winner) = evidence.winner {
         return format!("{} beats every other arm on {label}{adjusted}", names[winner]);

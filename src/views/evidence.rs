@@ -239,6 +239,8 @@ pub struct Evidence {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub letters: Vec<String>,
     pub alpha: f64,
+    /// Pairs that were tested: the family that p-values are adjusted for. On a page of two arms it is that of the whole suite.
+    pub tested: u64,
     /// What a typical pair could show at all; absent where no pair is tested or the data show no spread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolution: Option<Resolution>,
@@ -296,6 +298,7 @@ impl Evidence {
             ranks,
             letters: Vec::new(),
             alpha: self.alpha,
+            tested: self.tested,
             resolution: self.resolution,
         }
     }
@@ -444,7 +447,8 @@ fn settle(metric: &Metric, values: &[Option<f64>], findings: Vec<(usize, usize, 
     let tested: Vec<f64> =
         findings.iter().filter(|(_, _, _, finding)| finding.is_enough).filter_map(|(_, _, _, finding)| finding.p).collect();
     let mut adjusted = holm(&tested).unwrap_or_default().into_iter();
-    let resolution = resolution(&findings, tested.len(), policy);
+    let family = tested.len();
+    let resolution = resolution(&findings, family, policy);
     let margin = policy.metrics.get(&metric.name).and_then(|settings| settings.margin);
     let pairs: Vec<PairEvidence> = findings
         .into_iter()
@@ -471,7 +475,7 @@ fn settle(metric: &Metric, values: &[Option<f64>], findings: Vec<(usize, usize, 
             }
         })
         .collect();
-    Evidence { resolution, ..overall(metric, values, pairs, policy.alpha) }
+    Evidence { resolution, tested: family as u64, ..overall(metric, values, pairs, policy.alpha) }
 }
 
 /// What the pairs that are tested could show at the level that the smallest of their p-values has to meet.
@@ -538,6 +542,7 @@ fn overall(metric: &Metric, values: &[Option<f64>], pairs: Vec<PairEvidence>, al
         letters: lettered(&points, &beats),
         alpha,
         pairs,
+        tested: 0,
         resolution: None,
     }
 }

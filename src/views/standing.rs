@@ -132,7 +132,7 @@ pub(super) fn standings(
         alpha: evidence.alpha,
         arms: arms.len() as u64,
         pairs: evidence.pairs.len() as u64,
-        tested: evidence.pairs.iter().filter(|pair| pair.p_adjusted.is_some()).count() as u64,
+        tested: evidence.tested,
         resolved: verdicts(&[Verdict::AWins, Verdict::BWins]),
         deterministic: verdicts(&[Verdict::DeterministicDifference]),
         equal: verdicts(&[Verdict::Tie, Verdict::Equivalent]),

@@ -255,6 +255,7 @@ fn a_winner_over_all_leads_alone() {
 fn options_of_the_policy() {
     let project = questions(&[("a", "++++++--"), ("b", "--------")]);
     assert_eq!(pair(&compare(&project, &["--alpha", "0.01"]), "shared_tests")["verdict"], "not_enough_evidence");
+    assert!(project.run(["compare", "s", "--alpha", "0.01"]).answer().contains("99% CI"));
     for (option, value) in [("--alpha", "1.5"), ("--margin", "cost_usd"), ("--margin", "cost_usd=-1"), ("--margin", "=2pp")] {
         let refused = project.run(["compare", "s", option, value]);
         assert!(refused.refusal().contains(option), "{}", refused.stderr);

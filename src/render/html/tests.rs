@@ -126,6 +126,7 @@ fn evidence(arms: usize, verdict: Verdict, n: u64, of: &'static str) -> Evidence
         ranks: vec![RankRange { best: 1, worst: arms }; arms],
         letters: Vec::new(),
         alpha: 0.05,
+        tested: 1,
         resolution: None,
     }
 }
