@@ -76,7 +76,7 @@ fn one_part(outcomes: &Outcomes, size: usize, world: &mut World) -> [Kept; WAYS.
     let mut pair = 0;
     for first in 0..arms.len() {
         for second in first + 1..arms.len() {
-            let passed = |arm: &[bool]| arm.iter().filter(|passed| **passed).count() as i64;
+            let passed = |arm: &[bool]| i64::try_from(arm.iter().filter(|passed| **passed).count()).unwrap_or(i64::MAX);
             let seen = passed(&arms[first]) - passed(&arms[second]);
             let rest = passed(&outcomes.arms[first]) - passed(&outcomes.arms[second]) - seen;
             let won = |verdict: &Verdict| match verdict {

@@ -17,6 +17,7 @@ impl World {
     }
 
     /// A whole number below `end`.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the product lies between 0 and `end`")]
     pub fn below(&mut self, end: usize) -> usize {
         (self.uniform() * end as f64) as usize
     }

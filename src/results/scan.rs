@@ -68,11 +68,11 @@ pub fn scan(store: &Store) -> Contents {
         let name = entry.file_name.as_str();
         match entry.kind {
             EntryKind::Folder if matches!(name, "batches" | "imports") => {}
-            EntryKind::Folder if name.ends_with(".json") => {
+            EntryKind::Folder if name.strip_suffix(".json").is_some() => {
                 contents.problems.push(Problem::in_file(shown(&entry.path), "is a folder, not a result file"));
             }
             EntryKind::Folder => folders.push(entry.path),
-            EntryKind::File if name.ends_with(".json") => {
+            EntryKind::File if name.strip_suffix(".json").is_some() => {
                 contents.headers.push(HeaderFile { path: entry.path, items: None, scores: None });
             }
             EntryKind::File => {}
@@ -108,7 +108,7 @@ pub fn scan(store: &Store) -> Contents {
     }
     contents.batches = list(&store.batches_dir(), &mut contents.problems)
         .into_iter()
-        .filter(|entry| entry.file_name.ends_with(".json"))
+        .filter(|entry| entry.file_name.strip_suffix(".json").is_some())
         .map(|entry| entry.path)
         .collect();
     contents

@@ -276,6 +276,7 @@ impl Evidence {
     }
 
     /// Returns what it says about two of the arms, which become the first and the second. The family stays the whole table's.
+    #[must_use]
     pub fn between(&self, one: usize, other: usize) -> Self {
         let pair = self.pair(one, other).map(|pair| if pair.first == one { pair.clone() } else { pair.reversed() });
         let pair = pair.map(|pair| PairEvidence { first: 0, second: 1, ..pair });
@@ -584,9 +585,9 @@ fn rate_pair(suite: &str, items: &Items, first: &Rates, second: &Rates, policy: 
                 return (Design::Items, Finding::not_comparable(Reason::DisjointItems, shared.sizes(items, None)));
             }
             match asked.unwrap_or_else(|| shared.natural_design(items)) {
-                Design::Items => (Design::Items, over_items(&shared, items, policy)),
                 Design::Clusters if shared.codes.is_some() => (Design::Clusters, over_clusters(&shared, items, policy)),
-                Design::Clusters => (Design::Items, over_items(&shared, items, policy)),
+                // Clusters were asked for, and the items have none.
+                Design::Items | Design::Clusters => (Design::Items, over_items(&shared, items, policy)),
                 Design::Runs | Design::Counts => over_runs(first, second, policy),
             }
         }
