@@ -360,6 +360,9 @@ pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String>
     notes
 }
 
+/// More attempts than this are in the JSON.
+const MAX_K: usize = 5;
+
 /// More names than this say less than their number.
 const MAX_LEADING: usize = 8;
 
@@ -497,6 +500,7 @@ pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
         let chances: Vec<String> = entry
             .reliability
             .iter()
+            .take(MAX_K)
             .map(|chance| {
                 format!("{} {}/{}", chance.k, format::fixed(chance.all_pass * 100.0, 1), format::fixed(chance.any_passes * 100.0, 1))
             })

@@ -1,10 +1,12 @@
 //! Several attempts at each item: how likely one of k passes, and how likely all of them do.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::ItemKind;
-use crate::stats::{mean_pass_at_k, mean_pass_hat_k};
+use crate::stats::{Undefined, pass_at_k, pass_hat_k};
 
 use super::sample::{Items, Rates};
 
@@ -24,16 +26,22 @@ const MAX_K: u64 = 10;
 /// Returns the chances for each k that every counted item has attempts for; nothing where items were tried once.
 pub(super) fn reliability(rates: &Rates, items: &Items) -> Vec<Reliability> {
     let (Rates::Outcomes(outcomes), Some(ItemKind::Question)) = (rates, items.kind) else { return Vec::new() };
-    let tasks: Vec<(u64, u64)> = outcomes
-        .cells
-        .iter()
-        .filter(|(_, counted)| *counted > 0)
-        .map(|(passed, counted)| (u64::from(*counted), u64::from(*passed)))
-        .collect();
-    let most = tasks.iter().map(|(counted, _)| *counted).min().unwrap_or(0).min(MAX_K);
+    let least = outcomes.cells.iter().filter(|(_, counted)| *counted > 0).map(|(_, counted)| u64::from(*counted)).min();
+    let most = least.unwrap_or(0).min(MAX_K);
     if most < 2 {
         return Vec::new();
     }
-    let chances = |k| Some(Reliability { k, any_passes: mean_pass_at_k(&tasks, k).ok()?, all_pass: mean_pass_hat_k(&tasks, k).ok()? });
+    // Thousands of items share few pairs of counts.
+    let mut tasks = BTreeMap::<(u64, u64), u64>::new();
+    for (passed, counted) in outcomes.cells.iter().filter(|(_, counted)| *counted > 0) {
+        *tasks.entry((u64::from(*counted), u64::from(*passed))).or_default() += 1;
+    }
+    let items: u64 = tasks.values().sum();
+    let mean = |k: u64, chance: fn(u64, u64, u64) -> Result<f64, Undefined>| -> Option<f64> {
+        let sum: Option<f64> =
+            tasks.iter().map(|((counted, passed), items)| Some(chance(*counted, *passed, k).ok()? * *items as f64)).sum();
+        Some(sum? / items as f64)
+    };
+    let chances = |k| Some(Reliability { k, any_passes: mean(k, pass_at_k)?, all_pass: mean(k, pass_hat_k)? });
     (1..=most).filter_map(chances).collect()
 }
