@@ -176,7 +176,7 @@ impl Compared {
     }
 
     fn of_matrix(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, policy: &Policy) -> Self {
-        let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(arm, matrix)).collect();
+        let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(&arm.counted, matrix)).collect();
         let arms: Vec<ComparedArm> = group.arms.iter().map(compared_arm).collect();
         let mut table = Comparison {
             suite: group.suite.clone(),
@@ -293,7 +293,7 @@ fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], 
         amount("duration_seconds", "Duration", Unit::Seconds, Direction::Down, &duration),
         amount("total_tokens", "Total Tokens", Unit::Tokens, Direction::Down, &tokens),
         amount("cost_usd", "Cost", Unit::Usd, Direction::Down, &cost),
-        (headline, arms.iter().map(|arm| rate_cell(arm, matrix, &items, unit)).collect(), of_headline),
+        (headline, arms.iter().zip(rates).map(|(arm, rates)| rate_cell(arm, rates, matrix, &items, unit)).collect(), of_headline),
         (own_tests, arms.iter().map(|arm| own_tests_cell(&arm.counted)).collect(), of_own_tests),
         amount("files_generated", "Files Generated", Unit::Count, Direction::Up, &|row| count(row.run.files_generated)),
         amount("lines_generated", "Lines Generated", Unit::Count, Direction::None, &|row| count(row.run.lines_generated)),
@@ -326,8 +326,8 @@ fn number_cell(rows: &[&RunRow], value: &dyn Fn(&RunRow) -> Option<f64>) -> Cell
     Cell { value: figure.as_ref().map(|figure| figure.summary.mean), passed: None, total: None, figure, estimate: None }
 }
 
-fn rate_cell(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, items: &Items, unit: Design) -> Cell {
-    let estimate = pass_rate(&arm.counted, matrix, items, unit);
+fn rate_cell(arm: &ArmRuns<'_>, rates: &Rates, matrix: &OutcomeMatrix, items: &Items, unit: Design) -> Cell {
+    let estimate = pass_rate(&arm.counted, rates, items, unit);
     Cell {
         value: estimate.as_ref().map(|estimate| estimate.value),
         passed: estimate.as_ref().and_then(|estimate| estimate.passed),

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{ItemKind, ItemStatus, RunId, Unit};
+use crate::domain::{ItemKind, ItemStatus, Unit};
 use crate::stats::{Interval, clustered_mean, mean_interval, normal_quantile, summary, wilson};
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
 use super::evidence::Design;
-use super::sample::Items;
+use super::sample::{Items, Outcomes, Rates};
 
 /// All intervals are two-sided at this confidence.
 pub(super) const CONFIDENCE: f64 = 0.95;
@@ -71,12 +71,11 @@ pub struct ClusterSpread {
 
 /// Estimates an arm's pass rate from the best evidence its runs have: outcomes, else counts, else a published figure. `unit` is what
 /// verdicts about the suite are counted in.
-pub(super) fn pass_rate(rows: &[&RunRow], matrix: &OutcomeMatrix, items: &Items, unit: Design) -> Option<Estimate> {
-    let outcomes: Vec<&RunId> = rows.iter().map(|row| &row.run.id).filter(|id| !matrix.rows_of(id).is_empty()).collect();
-    if !rows.is_empty() && outcomes.len() == rows.len() {
-        return from_outcomes(&outcomes, matrix, items, unit);
+pub(super) fn pass_rate(rows: &[&RunRow], rates: &Rates, items: &Items, unit: Design) -> Option<Estimate> {
+    match rates {
+        Rates::Outcomes(outcomes) => from_outcomes(outcomes, items, unit),
+        Rates::Counts(_) | Rates::Unknown => from_counts(rows, unit).or_else(|| from_stated(rows)),
     }
-    from_counts(rows, unit).or_else(|| from_stated(rows))
 }
 
 /// Counts of one run, from its header or its outcomes.
@@ -93,33 +92,10 @@ pub(super) fn counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)>
     }
 }
 
-fn from_outcomes(runs: &[&RunId], matrix: &OutcomeMatrix, of: &Items, unit: Design) -> Option<Estimate> {
-    let kind = matrix.items.first()?.key.kind;
-    // Passed and counted outcomes by item, and by run.
-    let mut items = vec![(0u64, 0u64); matrix.items.len()];
-    let mut by_run = Vec::with_capacity(runs.len());
-    let mut missing = 0;
-    let mut attempts = 0u64;
-    for run in runs {
-        let (mut passed, mut total) = (0u64, 0u64);
-        for row in matrix.rows_of(run) {
-            attempts += 1;
-            missing += (matrix.items.len() - row.items.len()) as u64;
-            for (item, status) in row.items.iter().zip(&row.statuses) {
-                if status.is_counted() {
-                    let is_pass = u64::from(*status == ItemStatus::Pass);
-                    items[*item as usize].0 += is_pass;
-                    items[*item as usize].1 += 1;
-                    passed += is_pass;
-                    total += 1;
-                } else if status.is_missing() {
-                    missing += 1;
-                }
-            }
-        }
-        by_run.push((passed, total));
-    }
-    let (passed, total) = by_run.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Estimate> {
+    let kind = items.kind?;
+    let missing = outcomes.unanswered;
+    let (passed, total) = outcomes.by_run.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     if total == 0 {
         return None;
     }
@@ -137,12 +113,11 @@ fn from_outcomes(runs: &[&RunId], matrix: &OutcomeMatrix, of: &Items, unit: Desi
     };
     match unit {
         Design::Items | Design::Clusters => {
-            let means: Vec<f64> =
-                items.iter().filter(|(_, counted)| *counted > 0).map(|(passed, counted)| *passed as f64 / *counted as f64).collect();
+            let means: Vec<f64> = (0..outcomes.cells.len()).filter_map(|item| outcomes.mean(item)).collect();
             let n = means.len() as u64;
             let error = summary(&means).ok().and_then(|summary| Some(summary.sd? / (n as f64).sqrt()));
-            let codes: Option<Vec<u32>> = of.clusters.as_ref().filter(|_| unit == Design::Clusters).map(|codes| {
-                let counted = items.iter().zip(codes).filter(|((_, counted), _)| *counted > 0);
+            let codes: Option<Vec<u32>> = items.clusters.as_ref().filter(|_| unit == Design::Clusters).map(|codes| {
+                let counted = outcomes.cells.iter().zip(codes).filter(|((_, counted), _)| *counted > 0);
                 counted.map(|(_, code)| *code).collect()
             });
             if let Some(mean) = codes.and_then(|codes| clustered_mean(&means, &codes, CONFIDENCE).ok()) {
@@ -152,7 +127,7 @@ fn from_outcomes(runs: &[&RunId], matrix: &OutcomeMatrix, of: &Items, unit: Desi
                     ..shared(mean.mean, Some(mean.interval.clipped(0.0, 1.0)), n, kind.plural(), Method::TOverClusters)
                 });
             }
-            let estimate = if attempts == 1 {
+            let estimate = if outcomes.attempts == 1 {
                 shared(passed as f64 / total as f64, wilson(passed, total, CONFIDENCE).ok(), n, kind.plural(), Method::Wilson)
             } else {
                 let value = means.iter().sum::<f64>() / n as f64;
@@ -162,7 +137,7 @@ fn from_outcomes(runs: &[&RunId], matrix: &OutcomeMatrix, of: &Items, unit: Desi
             Some(Estimate { standard_error: error, ..estimate })
         }
         Design::Runs | Design::Counts => {
-            let mut estimate = over_runs(&by_run, kind.plural())?;
+            let mut estimate = over_runs(&outcomes.by_run, kind.plural())?;
             estimate.missing = missing;
             Some(estimate)
         }

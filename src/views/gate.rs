@@ -193,7 +193,7 @@ fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -
 fn must_pass(warehouse: &Warehouse, group: &Held<'_>, head: usize, rule: &GateRule, item: &str) -> GateCheck {
     let alone = group.alone(head);
     let matrix = group_matrix(warehouse, &alone);
-    let outcomes = Outcomes::of(&alone.arms[0], &matrix);
+    let outcomes = Outcomes::of(&alone.arms[0].counted, &matrix);
     let places = (0..matrix.items.len()).filter(|place| matrix.items[*place].key.item == item);
     // Several evaluators may know an item by one name: all must be satisfied.
     let judged: Vec<(u32, u32)> =

@@ -20,7 +20,7 @@ use super::evidence::{Design, Policy, unit_of};
 use super::exclusions::without_excluded;
 use super::figures::{cost, duration};
 use super::leaderboard::group_matrix;
-use super::sample::Items;
+use super::sample::{Items, Rates};
 
 /// One arm on one night.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -232,7 +232,7 @@ fn arm_history(
         shown.push(Night {
             date: *date,
             runs: runs.rows.len() as u64,
-            pass_rate: pass_rate(&runs.rows, matrix, &items[runs.version], units[runs.version]),
+            pass_rate: pass_rate(&runs.rows, &Rates::of(&runs.rows, matrix), &items[runs.version], units[runs.version]),
             cost_usd: mean(&cost),
             duration_seconds: mean(&duration),
             suite_version: version.clone(),

@@ -156,7 +156,7 @@ pub(super) fn suite_board(group: &SuiteGroup<'_>, whole: &OutcomeMatrix, sort: S
         let unit = unit_of(&group.suite, &items, policy);
         for entry in &mut board.entries {
             let arm = group.arms.iter().find(|arm| arm.arm == entry.arm);
-            entry.pass_rate_with_excluded = arm.and_then(|arm| pass_rate(&arm.counted, whole, &items, unit));
+            entry.pass_rate_with_excluded = arm.and_then(|arm| pass_rate(&arm.counted, &Rates::of(&arm.counted, whole), &items, unit));
         }
     }
     SuiteBoard { excluded_items, ..board }
@@ -166,9 +166,9 @@ fn board_over(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, sort: SortKey, pol
     let items = Items::of(matrix);
     let unit = unit_of(&group.suite, &items, policy);
     let lines = group.arms.par_iter().map(|arm| {
-        let rates = Rates::of(arm, matrix);
+        let rates = Rates::of(&arm.counted, matrix);
         let mut entry = entry(arm, matrix, &rates);
-        entry.pass_rate = pass_rate(&arm.counted, matrix, &items, unit);
+        entry.pass_rate = pass_rate(&arm.counted, &rates, &items, unit);
         entry.reliability = reliability(&rates, &items);
         (entry, rates)
     });

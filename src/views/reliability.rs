@@ -1,7 +1,5 @@
 //! Several attempts at each item: how likely one of k passes, and how likely all of them do.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -32,15 +30,13 @@ pub(super) fn reliability(rates: &Rates, items: &Items) -> Vec<Reliability> {
         return Vec::new();
     }
     // Thousands of items share few pairs of counts.
-    let mut tasks = BTreeMap::<(u64, u64), u64>::new();
-    for (passed, counted) in outcomes.cells.iter().filter(|(_, counted)| *counted > 0) {
-        *tasks.entry((u64::from(*counted), u64::from(*passed))).or_default() += 1;
-    }
-    let items: u64 = tasks.values().sum();
+    let mut cells: Vec<(u32, u32)> = outcomes.cells.iter().copied().filter(|(_, counted)| *counted > 0).collect();
+    cells.sort_unstable();
+    let tasks = || cells.chunk_by(|one, other| one == other).map(|same| (same[0], same.len() as f64));
     let mean = |k: u64, chance: fn(u64, u64, u64) -> Result<f64, Undefined>| -> Option<f64> {
         let sum: Option<f64> =
-            tasks.iter().map(|((counted, passed), items)| Some(chance(*counted, *passed, k).ok()? * *items as f64)).sum();
-        Some(sum? / items as f64)
+            tasks().map(|((passed, counted), items)| Some(chance(u64::from(counted), u64::from(passed), k).ok()? * items)).sum();
+        Some(sum? / cells.len() as f64)
     };
     let chances = |k| Some(Reliability { k, any_passes: mean(k, pass_at_k)?, all_pass: mean(k, pass_hat_k)? });
     (1..=most).filter_map(chances).collect()

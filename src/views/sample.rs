@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use crate::domain::{ItemKind, ItemStatus};
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
-use super::arm::ArmRuns;
-
 /// An arm's outcomes on the items of a suite.
 pub(super) struct Outcomes {
     /// By item of the matrix: passed and counted outcomes over all runs and attempts.
@@ -19,6 +17,10 @@ pub(super) struct Outcomes {
     pub lost: u64,
     /// Passed and counted by run, in the order of the runs.
     pub by_run: Vec<(u64, u64)>,
+    /// Goes at the suite: runs, or attempts within them.
+    pub attempts: u64,
+    /// Outcomes that an attempt lacks: outages, unjudged, or absent while other arms have them.
+    pub unanswered: u64,
     /// At least three runs, and each passed exactly the same items.
     pub deterministic: bool,
 }
@@ -27,20 +29,23 @@ pub(super) struct Outcomes {
 const DETERMINISTIC_RUNS: usize = 3;
 
 impl Outcomes {
-    /// Counts the arm's outcomes; nothing where a counted run has none.
-    pub fn of(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Option<Self> {
+    /// Counts the outcomes of an arm's runs; nothing where a counted run has none.
+    pub fn of(runs: &[&RunRow], matrix: &OutcomeMatrix) -> Option<Self> {
         let mut cells = vec![(0, 0); matrix.items.len()];
         let mut missing = vec![false; matrix.items.len()];
-        let mut by_run = Vec::with_capacity(arm.counted.len());
+        let mut by_run = Vec::with_capacity(runs.len());
+        let (mut attempts, mut unanswered) = (0, 0);
         let mut first: Option<Vec<(u32, ItemStatus)>> = None;
         let mut all_equal = true;
-        for run in &arm.counted {
+        for run in runs {
             let rows = matrix.rows_of(&run.run.id);
             if rows.is_empty() {
                 return None;
             }
             let (mut passed, mut counted) = (0u64, 0u64);
             for row in rows {
+                attempts += 1;
+                unanswered += (matrix.items.len() - row.items.len()) as u64;
                 for (item, status) in row.items.iter().zip(&row.statuses) {
                     let cell = &mut cells[*item as usize];
                     if status.is_counted() {
@@ -51,11 +56,12 @@ impl Outcomes {
                         counted += 1;
                     } else if status.is_missing() {
                         missing[*item as usize] = true;
+                        unanswered += 1;
                     }
                 }
             }
             by_run.push((passed, counted));
-            if arm.counted.len() >= DETERMINISTIC_RUNS && all_equal {
+            if runs.len() >= DETERMINISTIC_RUNS && all_equal {
                 let own = rows.iter().flat_map(|row| row.items.iter().copied().zip(row.statuses.iter().copied()));
                 match &first {
                     None => first = Some(own.collect()),
@@ -66,10 +72,10 @@ impl Outcomes {
         for (missing, cell) in missing.iter_mut().zip(&cells) {
             *missing &= cell.1 == 0;
         }
-        let deterministic = arm.counted.len() >= DETERMINISTIC_RUNS && all_equal;
+        let deterministic = runs.len() >= DETERMINISTIC_RUNS && all_equal;
         let counted = cells.iter().filter(|(_, counted)| *counted > 0).count() as u64;
         let lost = missing.iter().filter(|missing| **missing).count() as u64;
-        (!arm.counted.is_empty()).then_some(Self { cells, counted, missing, lost, by_run, deterministic })
+        (!runs.is_empty()).then_some(Self { cells, counted, missing, lost, by_run, attempts, unanswered, deterministic })
     }
 
     /// The share of its attempts at an item that the arm passed.
@@ -99,12 +105,12 @@ pub(super) enum Rates {
 }
 
 impl Rates {
-    pub fn of(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Self {
-        if let Some(outcomes) = Outcomes::of(arm, matrix) {
+    pub fn of(runs: &[&RunRow], matrix: &OutcomeMatrix) -> Self {
+        if let Some(outcomes) = Outcomes::of(runs, matrix) {
             return Self::Outcomes(outcomes);
         }
         let of_run = |row: &&RunRow| row.run.shared_tests_passed.zip(row.run.shared_tests_total).filter(|(_, total)| *total > 0);
-        let counts: Vec<(u64, u64)> = arm.counted.iter().filter_map(of_run).collect();
+        let counts: Vec<(u64, u64)> = runs.iter().filter_map(of_run).collect();
         if counts.is_empty() { Self::Unknown } else { Self::Counts(counts) }
     }
 
