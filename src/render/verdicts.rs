@@ -28,6 +28,12 @@ pub fn short(comparison: &Comparison, row: &ComparisonRow) -> String {
             if pairs.iter().any(|pair| pair.winner().is_some()) {
                 return format!("leading group of {}", evidence.leading.len());
             }
+            if pairs.iter().all(|pair| pair.verdict == Verdict::Tie) {
+                return "tie".to_owned();
+            }
+            if pairs.iter().any(|pair| pair.verdict == Verdict::DeterministicDifference) {
+                return "deterministic differences".to_owned();
+            }
             format!("{}: not enough evidence", words::sizes(&evidence.sizes()))
         }
     }
@@ -57,6 +63,7 @@ fn not_comparable(reason: Reason) -> &'static str {
     match reason {
         Reason::OwnDenominator => "own tests: not comparable",
         Reason::DisjointItems => "no shared items: not comparable",
+        Reason::OtherTotals => "other totals: not comparable",
         Reason::DirectionUnknown => "no direction",
         Reason::FewRuns
         | Reason::FewItems
@@ -206,6 +213,7 @@ pub(super) fn obstacle(reason: Reason) -> String {
         Reason::NotCompleted => "an arm has no run that came to its end".to_owned(),
         Reason::OwnDenominator => "each wrote its own tests".to_owned(),
         Reason::DisjointItems => "they share no item".to_owned(),
+        Reason::OtherTotals => "their runs counted different numbers of tests".to_owned(),
         Reason::DirectionUnknown => "neither direction is better".to_owned(),
     }
 }
@@ -335,6 +343,9 @@ fn group_sentence(metric: &Metric, evidence: &Evidence, names: &[String]) -> Str
         return format!("No arm can lead on {label}{}", reason());
     }
     let leading: Vec<String> = evidence.leading.iter().map(|arm| names[*arm].clone()).collect();
+    if evidence.pairs.iter().any(|pair| pair.verdict == Verdict::DeterministicDifference) && family == 0 {
+        return format!("Deterministic on {label}: every run of an arm has the same outcomes, so the numbers are facts about this suite");
+    }
     if evidence.pairs.iter().all(|pair| pair.winner().is_none()) {
         let why = if family == 0 { reason() } else { String::new() };
         return format!("Not enough evidence to tell any two arms apart on {label}{adjusted}{why}");

@@ -19,6 +19,9 @@ const FORMAT: &str = "evalreport/result/1";
 const FORMAT_PREFIX: &str = "evalreport/result/";
 const FORMAT_VERSION: u32 = 1;
 
+/// No suite has more tests; sums over a million runs of so many still fit.
+const MAX_TESTS: u64 = 1_000_000_000;
+
 /// A header larger than this is not one: it would be hundreds of times the largest seen.
 const MAX_HEADER_BYTES: u64 = 64 << 20;
 
@@ -232,6 +235,7 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
             (Some(passed), Some(total)) if passed > total => {
                 wrong(format!("keys `{name}_passed` and `{name}_total`: {passed} passed of {total}"));
             }
+            (_, Some(total)) if total > MAX_TESTS => wrong(format!("key `{name}_total` is {total}, more than any suite has tests")),
             (Some(_), None) => wrong(format!("key `{name}_passed` is there without `{name}_total`")),
             _ => {}
         }

@@ -77,6 +77,8 @@ pub const MIN_ITEMS: usize = 6;
 const MIN_PAIRED_T: usize = 10;
 /// More of an arm's items missing than this: bounds are shown, and may forbid a winner.
 const MAX_MISSING: f64 = 0.05;
+/// Shares closer than this are one share: a mean of thirds has a last digit of its own.
+pub(super) const SAME: f64 = 1e-12;
 /// Rearrangements where all would be too many.
 const DRAWS: u64 = 99_999;
 
@@ -117,6 +119,8 @@ pub enum Reason {
     OwnDenominator,
     /// The arms share no item.
     DisjointItems,
+    /// The runs counted different numbers of tests, and nobody knows which.
+    OtherTotals,
     /// Nobody says which way is better.
     DirectionUnknown,
     /// Fewer than three runs a side.
@@ -305,6 +309,17 @@ impl Evidence {
     }
 }
 
+impl Difference {
+    /// Takes what differs by arithmetic alone for equal.
+    fn snapped(self) -> Self {
+        match self.scale {
+            Scale::Share if self.value.abs() < SAME => Self { value: 0.0, ..self },
+            Scale::Ratio if (self.value - 1.0).abs() < SAME => Self { value: 1.0, ..self },
+            Scale::Share | Scale::Unit | Scale::Ratio => self,
+        }
+    }
+}
+
 impl PairEvidence {
     /// The same, seen from the other arm.
     fn reversed(&self) -> Self {
@@ -445,11 +460,23 @@ fn pairs_of(arms: usize) -> impl Iterator<Item = (usize, usize)> {
 
 /// Adjusts for the family and decides.
 fn settle(metric: &Metric, values: &[Option<f64>], findings: Vec<(usize, usize, Design, Finding)>, policy: &Policy) -> Evidence {
+    let findings: Vec<(usize, usize, Design, Finding)> = findings
+        .into_iter()
+        .map(|(first, second, design, mut finding)| {
+            if metric.direction == Direction::None {
+                finding = Finding::not_comparable(Reason::DirectionUnknown, finding.sizes);
+            }
+            finding.difference = finding.difference.map(Difference::snapped);
+            (first, second, design, finding)
+        })
+        .collect();
     let tested: Vec<f64> =
         findings.iter().filter(|(_, _, _, finding)| finding.is_enough).filter_map(|(_, _, _, finding)| finding.p).collect();
     let mut adjusted = holm(&tested).unwrap_or_default().into_iter();
     let family = tested.len();
     let resolution = resolution(&findings, family, policy);
+    // Planned for the level that the smallest p-value of the family has to meet.
+    let aim = Aim { alpha: policy.alpha / family.max(1) as f64, ..policy.aim() };
     let margin = policy.metrics.get(&metric.name).and_then(|settings| settings.margin);
     let pairs: Vec<PairEvidence> = findings
         .into_iter()
@@ -470,13 +497,23 @@ fn settle(metric: &Metric, values: &[Option<f64>], findings: Vec<(usize, usize, 
                 sizes: finding.sizes,
                 record: finding.record,
                 bounds: finding.bounds,
-                detectable: finding.detectable(policy.aim()).filter(|_| is_open),
-                needed: finding.needed.filter(|_| verdict == Verdict::NotEnoughEvidence),
+                detectable: finding.detectable(aim).filter(|_| is_open),
+                needed: finding.needed.filter(|_| verdict == Verdict::NotEnoughEvidence).and_then(|needed| {
+                    let has = finding.sizes.clusters.or(finding.sizes.pairs).unwrap_or(finding.sizes.first.min(finding.sizes.second));
+                    Some(Needed { n: for_family(needed.n, policy.aim(), aim)?, ..needed }).filter(|needed| needed.n > has)
+                }),
                 margin,
             }
         })
         .collect();
     Evidence { resolution, tested: family as u64, ..overall(metric, values, pairs, policy.alpha) }
+}
+
+/// Units needed at a stricter level: sample sizes grow with the square of the sum of both quantiles.
+fn for_family(n: u64, usual: Aim, strict: Aim) -> Option<u64> {
+    let sum = |aim: Aim| Some(stats::normal_quantile(1.0 - aim.alpha / 2.0).ok()? + stats::normal_quantile(aim.power).ok()?);
+    let more = (n as f64 * (sum(strict)? / sum(usual)?).powi(2)).ceil();
+    format!("{more:.0}").parse().ok()
 }
 
 /// What the pairs that are tested could show at the level that the smallest of their p-values has to meet.
@@ -500,7 +537,11 @@ fn verdict(metric: &Metric, finding: &Finding, p_adjusted: Option<f64>, margin: 
         }
         Some(Difference { value, scale: Scale::Share | Scale::Unit, interval }) => (Some(value), interval, margin),
     };
+    // A relative margin says nothing about a difference that has no ratio.
+    let is_relative = metric.kind == MetricKind::Amount;
+    let margin = margin.filter(|_| !is_relative || finding.difference.is_some_and(|found| found.scale == Scale::Ratio));
     let is_blocked = finding.reason == Some(Reason::MissingOutcomes);
+    let is_unsure = margin.zip(finding.bounds).is_some_and(|(margin, bounds)| bounds.low <= -margin || bounds.high >= margin);
     let decided = decide(&Question {
         comparable: finding.is_comparable,
         n_a: finding.sizes.first,
@@ -515,6 +556,7 @@ fn verdict(metric: &Metric, finding: &Finding, p_adjusted: Option<f64>, margin: 
     });
     match decided {
         Verdict::AWins | Verdict::BWins | Verdict::Equivalent if is_blocked => Verdict::NotEnoughEvidence,
+        Verdict::Equivalent if is_unsure => Verdict::NotEnoughEvidence,
         decided => decided,
     }
 }
@@ -596,7 +638,9 @@ fn rate_pair(suite: &str, items: &Items, first: &Rates, second: &Rates, policy: 
             let sizes = Sizes { first: runs(first), second: runs(second), of: "runs", ..Sizes::default() };
             (Design::Counts, Finding { is_comparable: true, sizes, ..Finding::default() })
         }
-        _ if asked == Some(Design::Items) => (Design::Items, over_totals(first, second, policy)),
+        _ if asked == Some(Design::Items) && first.run_rates().len() == 1 && second.run_rates().len() == 1 => {
+            (Design::Items, over_totals(first, second, policy))
+        }
         _ => over_runs(first, second, policy),
     }
 }
@@ -709,13 +753,10 @@ impl<'a> Shared<'a> {
         Interval::new(low / n, high / n)
     }
 
-    /// A verdict that the missing outcomes could turn round is none.
+    /// A verdict that the missing outcomes could turn round, or bring to nothing, is none.
     fn guard(&self, finding: &mut Finding) {
         finding.bounds = self.bounds();
-        let difference = finding.difference.map_or(0.0, |difference| difference.value);
-        if finding.bounds.is_some_and(|bounds| (difference > 0.0 && bounds.low < 0.0) || (difference < 0.0 && bounds.high > 0.0)) {
-            finding.reason = Some(Reason::MissingOutcomes);
-        }
+        guard(finding);
     }
 }
 
@@ -731,22 +772,23 @@ fn over_items(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding {
         reason: (n < MIN_ITEMS).then_some(Reason::FewItems),
         ..Finding::default()
     };
+    // Equal differences of thirds can differ in their last digit.
+    let is_spread = summary.max - summary.min > SAME;
     let share = |value: f64, interval: Option<Interval>| Some(Difference { value, scale: Scale::Share, interval });
     if shared.is_binary {
         let Record { won, lost, same } = shared.record;
         let pairs = Pairs { both: shared.both, only_a: won, only_b: lost, neither: same - shared.both };
         finding.difference = share(summary.mean, tango(pairs, policy.confidence()).ok());
         (finding.test, finding.p) = (Some(Test::McnemarExact), Some(mcnemar(won, lost).exact));
-    } else if n >= MIN_PAIRED_T && summary.min < summary.max {
-        let test = mean_t(&summary, policy.confidence()).ok();
-        finding.difference = share(summary.mean, test.map(|test| test.interval.clipped(-1.0, 1.0)));
-        (finding.test, finding.p) = (Some(Test::PairedT), test.map(|test| test.p));
+    } else if let Some(test) = mean_t(&summary, policy.confidence()).ok().filter(|_| n >= MIN_PAIRED_T && is_spread) {
+        finding.difference = share(summary.mean, Some(test.interval.clipped(-1.0, 1.0)));
+        (finding.test, finding.p) = (Some(Test::PairedT), Some(test.p));
     } else {
         finding.difference = share(summary.mean, None);
         let resampling = Resampling { seed: seed(differences.iter().copied()), draws: DRAWS };
         (finding.test, finding.p) = (Some(Test::SignFlip), sign_flip(differences, resampling).ok().map(|test| test.p));
     }
-    if let Some(sd) = summary.sd.filter(|sd| *sd > 0.0) {
+    if let Some(sd) = summary.sd.filter(|_| is_spread) {
         finding.precision = Some(Precision::Paired { sd, n: n as u64 });
         let wanted = stats::n_paired(sd, summary.mean.abs(), policy.aim()).ok().filter(|_| summary.mean != 0.0);
         finding.needed = wanted.map(|wanted| Needed { n: wanted.max(MIN_ITEMS as u64), of: "items" });
@@ -830,6 +872,8 @@ fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> (Design, Finding
         let sizes = Sizes { first: one.len() as u64, second: other.len() as u64, of: "runs", ..Sizes::default() };
         return (Design::Counts, Finding { is_comparable: true, sizes, ..Finding::default() });
     };
+    let sizes = Sizes { first: one.len() as u64, second: other.len() as u64, of: "runs", ..Sizes::default() };
+    let (fewest, most) = denominators(first, second);
     let difference = Difference { value: mean_a - mean_b, scale: Scale::Share, interval: None };
     if one.len() == 1 && other.len() == 1 {
         // What these two runs passed, and nothing about another run.
@@ -840,16 +884,51 @@ fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> (Design, Finding
             test: Some(Test::FisherExact),
             p: fisher(passed_a, total_a, passed_b, total_b).ok(),
             reason: Some(Reason::FewRuns),
-            sizes: Sizes { first: 1, second: 1, of: "runs", ..Sizes::default() },
+            sizes,
             ..Finding::default()
         };
         return (Design::Counts, finding);
     }
+    if fewest < most && !matches!((first, second), (Rates::Outcomes(_), Rates::Outcomes(_))) {
+        return (Design::Runs, Finding::not_comparable(Reason::OtherTotals, sizes));
+    }
     let mut finding = run_means(&one, &other, Scale::Share, policy);
-    finding.deterministic = first.is_deterministic() && second.is_deterministic();
+    if first.is_deterministic() && second.is_deterministic() {
+        // A fact about this suite: repeats say nothing about chance, and take no part in the family.
+        finding.deterministic = true;
+        (finding.is_enough, finding.test, finding.p, finding.needed) = (false, None, None, None);
+    }
+    if fewest < most {
+        finding.bounds = run_bounds(first, second, most);
+        guard(&mut finding);
+    }
     finding.difference =
         finding.difference.map(|found| Difference { interval: found.interval.map(|ends| ends.clipped(-1.0, 1.0)), ..found });
     (Design::Runs, finding)
+}
+
+/// The fewest and the most items that a run of either arm counts.
+fn denominators(first: &Rates, second: &Rates) -> (u64, u64) {
+    let totals = || first.by_run().iter().chain(second.by_run()).map(|(_, total)| *total).filter(|total| *total > 0);
+    (totals().min().unwrap_or(0), totals().max().unwrap_or(0))
+}
+
+/// What the difference of run means could be if every run had counted `most` items.
+fn run_bounds(first: &Rates, second: &Rates, most: u64) -> Option<Interval> {
+    let mean = |rates: &Rates, unknown: f64| {
+        let runs = rates.by_run().iter().filter(|(_, total)| *total > 0);
+        let shares: Vec<f64> = runs.map(|(passed, total)| (*passed as f64 + unknown * (most - total) as f64) / most as f64).collect();
+        summary(&shares).ok().map(|summary| summary.mean)
+    };
+    Interval::new(mean(first, 0.0)? - mean(second, 1.0)?, mean(first, 1.0)? - mean(second, 0.0)?)
+}
+
+/// A verdict that the missing outcomes could turn round, or bring to nothing, is none.
+fn guard(finding: &mut Finding) {
+    let difference = finding.difference.map_or(0.0, |difference| difference.value);
+    if finding.bounds.is_some_and(|bounds| (difference > 0.0 && bounds.low <= 0.0) || (difference < 0.0 && bounds.high >= 0.0)) {
+        finding.reason = Some(Reason::MissingOutcomes);
+    }
 }
 
 /// Compares the means of numbers per run by Welch's t, or by rearranging where no run of either arm varied.
@@ -924,7 +1003,9 @@ fn number_pair(metric: &Metric, one: &RunSample, other: &RunSample, policy: &Pol
     }
     if !is_ratio || one.values.is_empty() || other.values.is_empty() {
         let scale = if metric.unit == Unit::Fraction { Scale::Share } else { Scale::Unit };
-        return run_means(&one.values, &other.values, scale, policy);
+        let mut finding = run_means(&one.values, &other.values, scale, policy);
+        censor(&mut finding, one, other);
+        return finding;
     }
     let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
     let (log_a, log_b) = (logs(&one.values), logs(&other.values));
@@ -939,13 +1020,17 @@ fn number_pair(metric: &Metric, one: &RunSample, other: &RunSample, policy: &Pol
         finding.difference = Some(Difference { value: ratio.ratio, scale: Scale::Ratio, interval: Some(ratio.interval) });
         (finding.test, finding.p) = (Some(Test::WelchOnLogs), Some(ratio.log.p));
     }
+    censor(&mut finding, one, other);
+    finding
+}
+
+/// How long runs at a limit would have taken is unknown, so no mean over the others is the arm's.
+fn censor(finding: &mut Finding, one: &RunSample, other: &RunSample) {
     if one.censored + other.censored > 0 {
-        // How long those runs would have taken is unknown, so no mean over the others is the arm's.
         finding.is_enough = false;
         finding.reason = Some(Reason::Censored);
         finding.needed = None;
     }
-    finding
 }
 
 /// A seed from the data, so that the same data always give the same p-value.

@@ -54,9 +54,8 @@ pub(super) fn without_excluded(
             }
         }
         kept.items = items.into();
-        if !kept.items.is_empty() {
-            rows.push(kept);
-        }
+        // A row that is empty now stays: its run had outcomes, and its header's counts still hold what was taken out.
+        rows.push(kept);
     }
     let excluded = named.iter().zip(counts).filter(|(_, count)| *count > 0).map(|((_, exclusion), outcomes)| ExcludedItem {
         item: exclusion.item.clone(),

@@ -13,6 +13,7 @@ use super::arm::Arm;
 use super::baseline::Held;
 use super::compare::{Cell, Compared};
 use super::evidence::{Design, Difference, MIN_ITEMS, MIN_RUNS, Needed, PairEvidence, Policy, Reason, Scale};
+use super::exclusions::without_excluded;
 use super::leaderboard::group_matrix;
 use super::sample::Outcomes;
 
@@ -162,7 +163,7 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
                 }
                 Ask::MustPass { item } => {
                     let heads = (0..held.head.len()).filter(|head| is_meant(*head));
-                    report.checks.extend(heads.map(|head| must_pass(warehouse, held, head, rule, item)));
+                    report.checks.extend(heads.map(|head| must_pass(warehouse, policy, held, head, rule, item)));
                 }
             }
         }
@@ -190,9 +191,9 @@ fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -
     }
 }
 
-fn must_pass(warehouse: &Warehouse, group: &Held<'_>, head: usize, rule: &GateRule, item: &str) -> GateCheck {
+fn must_pass(warehouse: &Warehouse, policy: &Policy, group: &Held<'_>, head: usize, rule: &GateRule, item: &str) -> GateCheck {
     let alone = group.alone(head);
-    let matrix = group_matrix(warehouse, &alone);
+    let (matrix, _) = without_excluded(group_matrix(warehouse, &alone), &alone, &policy.exclusions);
     let outcomes = Outcomes::of(&alone.arms[0].counted, &matrix);
     let places = (0..matrix.items.len()).filter(|place| matrix.items[*place].key.item == item);
     // Several evaluators may know an item by one name: all must be satisfied.
@@ -267,7 +268,7 @@ fn bounded(
     check.evidence = Some(pair.clone());
     let Some(difference) = pair.difference else {
         check.basis = match pair.reason {
-            Some(Reason::OwnDenominator | Reason::DisjointItems | Reason::DirectionUnknown) => Basis::NotComparable,
+            Some(Reason::OwnDenominator | Reason::DisjointItems | Reason::OtherTotals | Reason::DirectionUnknown) => Basis::NotComparable,
             Some(
                 Reason::FewRuns
                 | Reason::FewItems
@@ -287,7 +288,7 @@ fn bounded(
         return check;
     }
     let change = side.change(difference, pair.bounds);
-    let is_deterministic = metric == "shared_tests" && compared.is_deterministic();
+    let is_deterministic = metric == "shared_tests" && pair.design == Design::Runs && compared.is_deterministic();
     (check.ruling, check.basis) = ruled(&change, pair, is_deterministic);
     check.further = further(&change, pair, check.basis);
     check
@@ -306,7 +307,12 @@ fn ruled(change: &Change, pair: &PairEvidence, is_deterministic: bool) -> (Rulin
                 Some(Reason::FewRuns | Reason::FewItems | Reason::FewClusters) => Basis::TooFew,
                 Some(Reason::MissingOutcomes) => Basis::MissingOutcomes,
                 Some(
-                    Reason::Censored | Reason::NotCompleted | Reason::OwnDenominator | Reason::DisjointItems | Reason::DirectionUnknown,
+                    Reason::Censored
+                    | Reason::NotCompleted
+                    | Reason::OwnDenominator
+                    | Reason::DisjointItems
+                    | Reason::OtherTotals
+                    | Reason::DirectionUnknown,
                 ) => Basis::NotComparable,
                 Some(Reason::NoVariation) | None => Basis::NoInterval,
             };

@@ -16,7 +16,7 @@ use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{Arm, Grouping, SuiteGroup, suite_groups};
 use super::estimate::{Estimate, counts, pass_rate};
-use super::evidence::{Design, Policy, unit_of};
+use super::evidence::{Design, Policy, SAME, unit_of};
 use super::exclusions::without_excluded;
 use super::figures::{cost, duration};
 use super::leaderboard::group_matrix;
@@ -373,8 +373,8 @@ fn duels(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)], matrices: &[OutcomeMat
                 let difference =
                     theirs.get(&(*date, runs.version)).and_then(|other| night_difference(runs, other, &matrices[runs.version]));
                 match difference {
-                    Some(difference) if difference > 0.0 => won += 1,
-                    Some(difference) if difference < 0.0 => lost += 1,
+                    Some(difference) if difference > SAME => won += 1,
+                    Some(difference) if difference < -SAME => lost += 1,
                     Some(_) => same += 1,
                     None => {}
                 }

@@ -342,11 +342,13 @@ pub struct Overall {
     pub entries: Vec<OverallEntry>,
 }
 
-/// Puts the boards together. A micro mean needs counts; an arm with a suite without them has none.
+/// Puts the boards of each suite's newest version together. A micro mean needs counts; an arm with a suite without them has none.
 pub fn overall(board: &Board, pooling: Pooling) -> Overall {
-    let suites: Vec<String> = board.suites.iter().map(|suite| suite.suite.clone()).collect();
+    // Boards of one suite stand together, the newest version first: an older one is no suite of its own.
+    let newest: Vec<&SuiteBoard> = board.suites.chunk_by(|one, other| one.suite == other.suite).map(|versions| &versions[0]).collect();
+    let suites: Vec<String> = newest.iter().map(|suite| suite.suite.clone()).collect();
     let mut arms = BTreeMap::<&Arm, Vec<&Entry>>::new();
-    for entry in board.suites.iter().flat_map(|suite| &suite.entries).filter(|entry| entry.pass_rate.is_some()) {
+    for entry in newest.iter().flat_map(|suite| &suite.entries).filter(|entry| entry.pass_rate.is_some()) {
         arms.entry(&entry.arm).or_default().push(entry);
     }
     let mut entries: Vec<OverallEntry> = arms

@@ -125,12 +125,16 @@ impl Rates {
 
     /// Passed and counted over all runs.
     pub fn totals(&self) -> (u64, u64) {
-        let by_run = match self {
+        self.by_run().iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    }
+
+    /// Passed and counted of each run.
+    pub fn by_run(&self) -> &[(u64, u64)] {
+        match self {
             Self::Outcomes(outcomes) => &outcomes.by_run,
             Self::Counts(counts) => counts,
-            Self::Unknown => return (0, 0),
-        };
-        by_run.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+            Self::Unknown => &[],
+        }
     }
 
     pub fn is_deterministic(&self) -> bool {
@@ -144,7 +148,7 @@ impl Rates {
 /// The items of a suite as far as a comparison needs them.
 pub(super) struct Items {
     pub kind: Option<ItemKind>,
-    /// By item: the number of its cluster, counted from 0, where every item has one.
+    /// By item: the number of its cluster, counted from 0, where any item has one.
     pub clusters: Option<Vec<u32>>,
     pub cluster_count: usize,
 }
@@ -152,11 +156,17 @@ pub(super) struct Items {
 impl Items {
     pub fn of(matrix: &OutcomeMatrix) -> Self {
         let mut numbers = BTreeMap::<&str, u32>::new();
+        let mut next = 0;
         let codes = matrix.items.iter().map(|item| {
-            let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-            Some(*numbers.entry(item.cluster.as_deref()?).or_insert(next))
+            let own = next;
+            // An item without a cluster among others that have one is a cluster of its own.
+            let code = item.cluster.as_deref().map_or(own, |cluster| *numbers.entry(cluster).or_insert(own));
+            next += u32::from(code == own);
+            code
         });
-        let clusters = codes.collect::<Option<Vec<u32>>>().filter(|codes| !codes.is_empty());
-        Self { kind: matrix.items.first().map(|item| item.key.kind), clusters, cluster_count: numbers.len() }
+        let codes: Vec<u32> = codes.collect();
+        let clusters = if numbers.is_empty() { None } else { Some(codes) };
+        let cluster_count = clusters.as_ref().map_or(0, |_| next as usize);
+        Self { kind: matrix.items.first().map(|item| item.key.kind), clusters, cluster_count }
     }
 }

@@ -167,6 +167,9 @@ enum NoChances {
     TooMuchWork,
 }
 
+/// More of the items than this that some arms were asked and others not: then chances of coming first would be chances of easy items.
+const MAX_APART: f64 = 0.05;
+
 /// Draws what the design says was sampled: items, or whole clusters of them.
 fn chances_to_lead(
     metric: &Metric,
@@ -183,7 +186,16 @@ fn chances_to_lead(
         Rates::Counts(_) | Rates::Unknown => None,
     });
     let outcomes = outcomes.collect::<Option<Vec<_>>>().ok_or(NoChances::NoBasis)?;
+    // Over different items, the luck of who was asked what would count.
+    let is_same = |item: usize| {
+        let tried = outcomes.iter().filter(|outcomes| outcomes.cells[item].1 > 0).count();
+        tried == 0 || tried == outcomes.len()
+    };
     let n = outcomes.first().map_or(0, |outcomes| outcomes.cells.len());
+    let apart = (0..n).filter(|item| !is_same(*item)).count();
+    if apart as f64 > MAX_APART * n as f64 {
+        return Err(NoChances::NoBasis);
+    }
     let clusters = items.clusters.as_deref().filter(|_| designs.contains(&Design::Clusters));
     if clusters.is_some() && items.cluster_count < MIN_ITEMS {
         return Err(NoChances::NoBasis);

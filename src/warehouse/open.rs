@@ -359,8 +359,10 @@ impl Warehouse {
         let mut index_of = vec![ABSENT; keys.len()];
         let mut merged: Vec<MatrixItem> = Vec::with_capacity(items.len());
         for (item, number) in items {
-            if merged.last().is_none_or(|last| last.key != item.key) {
-                merged.push(item);
+            match merged.last_mut().filter(|last| last.key == item.key) {
+                // Whoever knows the cluster is right about it.
+                Some(last) => last.cluster = last.cluster.take().or(item.cluster),
+                None => merged.push(item),
             }
             index_of[number as usize] = super::intern::number(merged.len() - 1);
         }

@@ -300,3 +300,174 @@ fn flips_by_name() {
     assert!(text.answer().contains("Only a: q000, q002.") && text.answer().contains("Only b: q003."), "{}", text.stdout);
     assert!(project.run(["compare", "s", "--flips"]).refusal().contains("--flips needs two arms"));
 }
+
+/// Runs of the same tests; the text has a letter per test as in [`questions`].
+fn test_runs(arms: &[(&str, &[&str])]) -> Project {
+    let project = Project::new();
+    for (arm, runs) in arms {
+        for (number, outcomes) in runs.iter().enumerate() {
+            let id = format!("run-{arm}{number}");
+            let status = |letter| match letter {
+                '+' => "pass",
+                '!' => "infra",
+                _ => "fail",
+            };
+            let items: Vec<Value> =
+                outcomes.chars().enumerate().map(|(item, letter)| test(&format!("t{item:02}"), status(letter))).collect();
+            project.result(&result(&id, "s", arm, json!({"batch_id": arm}))).items(&id, &items);
+        }
+    }
+    project
+}
+
+/// The hard half of the tests was lost to an outage in every run of one arm.
+#[test]
+fn runs_over_fewer_tests_win_nothing() {
+    let lost = ["+++++++++-!!!!!!!!!!", "++++++++--!!!!!!!!!!", "++++++++++!!!!!!!!!!", "+++++++++-!!!!!!!!!!"];
+    let whole = ["+++++++++-----------", "++++++++------------", "++++++++++----------", "+++++++++-----------"];
+    let answer = compare(&test_runs(&[("a", &lost), ("b", &whole)]), &[]);
+    let found = pair(&answer, "shared_tests");
+    assert_eq!((&found["verdict"], &found["reason"]), (&json!("not_enough_evidence"), &json!("missing_outcomes")), "{found}");
+}
+
+#[test]
+fn counts_of_different_totals_are_not_comparable() {
+    let project = Project::new();
+    for number in 0..4 {
+        for (arm, passed, total) in [("a", 24 - number % 2, 25), ("b", 20 + number % 2, 48)] {
+            let fields = json!({"batch_id": arm, "shared_tests_passed": passed, "shared_tests_total": total});
+            project.result(&result(&format!("run-{arm}{number}"), "s", arm, fields));
+        }
+    }
+    for more in [&[][..], &["--design", "items"]] {
+        let answer = compare(&project, more);
+        let found = pair(&answer, "shared_tests");
+        assert_eq!((&found["verdict"], &found["reason"]), (&json!("not_comparable"), &json!("other_totals")), "{found}");
+    }
+}
+
+/// A question without a cluster among clustered ones does not make the others independent.
+#[test]
+fn one_unclustered_question_leaves_the_clusters() {
+    let project = Project::new();
+    for (run, arm, passes) in [("run-a", "a", true), ("run-b", "b", false)] {
+        let items: Vec<Value> = (0..13)
+            .map(|number| {
+                let mut item = question(&format!("q{number:02}"), 1, if passes { "pass" } else { "fail" });
+                // Only one of the two arms knows the clusters.
+                if number < 12 && passes {
+                    item["cluster"] = json!(format!("passage-{}", number / 2));
+                }
+                item
+            })
+            .collect();
+        project.result(&result(run, "s", arm, json!({}))).items(run, &items);
+    }
+    let answer = compare(&project, &[]);
+    let found = pair(&answer, "shared_tests");
+    assert_eq!((&found["design"], found["sizes"]["clusters"].as_u64()), (&json!("clusters"), Some(7)), "{found}");
+}
+
+/// 3/3 and 1/3 against 2/3 and 2/3: equal, whatever the last digit of the mean says.
+#[test]
+fn thirds_tie() {
+    let project = Project::new();
+    let attempts = |item: &str, passed: u32| -> Vec<Value> {
+        (1..=3).map(|attempt| question(item, attempt, if attempt <= passed { "pass" } else { "fail" })).collect()
+    };
+    for (run, arm, cells) in [("run-a", "a", [3, 1]), ("run-b", "b", [2, 2])] {
+        let items: Vec<Value> = (0..8).flat_map(|item| attempts(&format!("q{item}"), cells[item % 2])).collect();
+        project.result(&result(run, "s", arm, json!({"timestamp": "2026-01-01T03:00:00Z"}))).items(run, &items);
+    }
+    assert_eq!(pair(&compare(&project, &[]), "shared_tests")["verdict"], "tie");
+    let history = project.run(["history", "s", "--format", "json"]).json();
+    assert_eq!(history["histories"][0]["duels"][0]["same"], 1);
+}
+
+/// Each of ten questions one attempt of three better: the differences are equal, and that is evidence.
+#[test]
+fn equal_differences_have_their_signs_flipped() {
+    let project = Project::new();
+    for (run, arm, more) in [("run-a", "a", 1), ("run-b", "b", 0)] {
+        let items: Vec<Value> = (0..10)
+            .flat_map(|item| {
+                let passed = more + if item < 5 { 2 } else { 0 };
+                (1..=3).map(move |attempt| question(&format!("q{item}"), attempt, if attempt <= passed { "pass" } else { "fail" }))
+            })
+            .collect();
+        project.result(&result(run, "s", arm, json!({}))).items(run, &items);
+    }
+    let answer = compare(&project, &[]);
+    let found = pair(&answer, "shared_tests");
+    assert_eq!((&found["verdict"], &found["test"]), (&json!("a_wins"), &json!("sign_flip")), "{found}");
+    near(&found["p"], 2.0 / 1024.0);
+}
+
+/// Deterministic arms are facts: no p-value, and no place in the family of those that vary.
+#[test]
+fn deterministic_arms_leave_the_family_alone() {
+    let varied = (["+++++++++-", "++++++++--", "+++++++++-", "++++++++++"], ["+++++++---", "++++++----", "+++++++---", "++++++----"]);
+    let (same, other) = (["+++++-----"; 4], ["+++-------"; 4]);
+    let two = compare(&test_runs(&[("a", &varied.0), ("b", &varied.1)]), &[]);
+    let four = compare(&test_runs(&[("a", &varied.0), ("b", &varied.1), ("c", &same), ("d", &other)]), &[]);
+    let pairs = row(&four, "shared_tests")["evidence"]["pairs"].as_array().expect("pairs");
+    let fixed = pairs.iter().find(|pair| pair["first"] == 2).expect("c against d");
+    assert_eq!(fixed["verdict"], "deterministic_difference");
+    assert!(fixed.get("p").is_none() && fixed.get("p_adjusted").is_none(), "{fixed}");
+    assert_eq!(row(&four, "shared_tests")["evidence"]["tested"], 5);
+    assert_eq!(pair(&two, "shared_tests")["p"], pairs[0]["p"]);
+}
+
+#[test]
+fn no_direction_no_winner() {
+    let project = questions(&[("a", "++++++++++"), ("b", "----------")]);
+    project.file("evalreport.yaml", "version: 1\nmetrics: {shared_tests: {direction: none}}\n");
+    let answer = compare(&project, &[]);
+    let found = pair(&answer, "shared_tests");
+    assert_eq!((&found["verdict"], &found["reason"]), (&json!("not_comparable"), &json!("direction_unknown")));
+}
+
+/// 20 of 100 answers are missing: whether the arms are equal within 10 points, nobody knows.
+#[test]
+fn missing_outcomes_forbid_equivalence() {
+    let a = "+".repeat(60) + &"-".repeat(20) + &"!".repeat(20);
+    let b = "+".repeat(60) + &"-".repeat(20) + &"-".repeat(20);
+    let answer = compare(&questions(&[("a", &a), ("b", &b)]), &["--margin", "pass_rate=10pp"]);
+    assert_ne!(pair(&answer, "shared_tests")["verdict"], "equivalent");
+}
+
+#[test]
+fn a_zero_hides_no_time_out() {
+    let project = runs(&[("a", &[0.0, 1.0, 1.2, 1.1]), ("b", &[100.0, 110.0, 120.0, 130.0])], "duration_seconds");
+    project.result(&result("run-a9", "s", "a", json!({"batch_id": "a", "duration_seconds": 1000.0, "status": "limit"})));
+    assert_eq!(pair(&compare(&project, &[]), "duration_seconds")["reason"], "censored");
+}
+
+/// With its only outcomes excluded a run is not asked for its header's counts, which still hold them.
+#[test]
+fn headers_do_not_bring_excluded_items_back() {
+    let project = questions(&[("a", "+"), ("b", "-")]);
+    for arm in ["a", "b"] {
+        let passed = u32::from(arm == "a");
+        project.result(&result(&format!("run-{arm}"), "s", arm, json!({"shared_tests_passed": passed, "shared_tests_total": 1})));
+    }
+    project.file("exclusions.yaml", "version: 1\nexclusions: [{item: q000, reason: broken}]\n");
+    let answer = compare(&project, &[]);
+    assert!(
+        !answer.to_string().contains("\"value\":1.0,\"passed\":1,\"total\":1,\"figure\"")
+            || answer["comparisons"][0]["with_excluded"].is_object()
+    );
+    let rows = answer["comparisons"][0]["rows"].as_array().expect("rows");
+    assert!(rows.iter().all(|row| row["metric"]["name"] != "shared_tests"), "no rate is left: {rows:?}");
+}
+
+#[test]
+fn absurd_counts_are_refused() {
+    let fields = json!({"shared_tests_passed": 9_000_000_000_000_000_000_u64, "shared_tests_total": 9_200_000_000_000_000_000_u64});
+    let project = Project::with(&[result("run-a", "s", "a", fields), result("run-b", "s", "b", json!({}))]);
+    let output = project.run(["compare", "s"]);
+    assert!(output.stderr.contains("more than any suite has tests"), "{}", output.stderr);
+    let many = json!({"shared_tests_passed": 300_000_000, "shared_tests_total": 600_000_000});
+    let project = Project::with(&[result("run-a", "s", "a", many.clone()), result("run-b", "s", "b", many)]);
+    assert_eq!(project.run(["compare", "s"]).code, 0);
+}
