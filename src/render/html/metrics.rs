@@ -73,7 +73,7 @@ pub(super) fn mark(comparison: &Comparison) -> &'static str {
     let evidence = comparison.rows.iter().find(|row| row.metric.name == "shared_tests").map(|row| &row.evidence);
     match evidence.and_then(|evidence| evidence.pairs.first()).map(|pair| pair.verdict) {
         Some(Verdict::AWins | Verdict::BWins) => "▲",
-        Some(Verdict::Tie | Verdict::Equivalent | Verdict::DeterministicDifference) => "＝",
+        Some(Verdict::Tie | Verdict::Equivalent | Verdict::DeterministicDifference) => "=",
         Some(Verdict::NotEnoughEvidence) => "○",
         Some(Verdict::NotComparable | Verdict::NoData) | None => "✕",
     }

@@ -108,7 +108,7 @@ fn mark(suite: &OverviewSuite, top: &Comparison) -> &'static str {
             if evidence.winner.is_some() {
                 "▲"
             } else if evidence.deterministic + evidence.equal == evidence.pairs {
-                "＝"
+                "="
             } else if evidence.comparable > 0 {
                 "○"
             } else {
