@@ -64,6 +64,7 @@ fn not_comparable(reason: Reason) -> &'static str {
         Reason::OwnDenominator => "own tests: not comparable",
         Reason::DisjointItems => "no shared items: not comparable",
         Reason::OtherTotals => "other totals: not comparable",
+        Reason::OtherUnit => "other units: not comparable",
         Reason::DirectionUnknown => "no direction",
         Reason::FewRuns
         | Reason::FewItems
@@ -213,6 +214,7 @@ pub(super) fn obstacle(reason: Reason) -> String {
         Reason::NotCompleted => "an arm has no run that came to its end".to_owned(),
         Reason::OwnDenominator => "each wrote its own tests".to_owned(),
         Reason::DisjointItems => "they share no item".to_owned(),
+        Reason::OtherUnit => "runs give it in different units or directions".to_owned(),
         Reason::OtherTotals => "their runs counted different numbers of tests".to_owned(),
         Reason::DirectionUnknown => "neither direction is better".to_owned(),
     }

@@ -301,7 +301,11 @@ fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], 
     ];
     for column in score_columns(group) {
         let metric = named(&column.metric, &column.metric, column.unit, column.direction, MetricKind::Score);
-        rows.push(numbers(metric, &|row| newest_score(row, &column.metric)));
+        let (metric, cells, mut evidence) = numbers(metric, &|row| newest_score(row, &column.metric));
+        if column.is_mixed {
+            evidence = evidence::of_mixed_units(&metric, arms.len(), policy);
+        }
+        rows.push((metric, cells, evidence));
     }
     rows
 }

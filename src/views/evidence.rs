@@ -121,6 +121,8 @@ pub enum Reason {
     DisjointItems,
     /// The runs counted different numbers of tests, and nobody knows which.
     OtherTotals,
+    /// Some runs give the metric in another unit or direction.
+    OtherUnit,
     /// Nobody says which way is better.
     DirectionUnknown,
     /// Fewer than three runs a side.
@@ -451,6 +453,13 @@ pub(super) fn of_numbers(metric: &Metric, arms: &[ArmRuns<'_>], value: &dyn Fn(&
 pub(super) fn of_own_tests(metric: &Metric, arms: usize, policy: &Policy) -> Evidence {
     let findings = pairs_of(arms)
         .map(|(first, second)| (first, second, Design::Counts, Finding::not_comparable(Reason::OwnDenominator, Sizes::default())));
+    settle(metric, &vec![None; arms], findings.collect(), policy)
+}
+
+/// A score that the runs give in different units or directions.
+pub(super) fn of_mixed_units(metric: &Metric, arms: usize, policy: &Policy) -> Evidence {
+    let findings =
+        pairs_of(arms).map(|(first, second)| (first, second, Design::Runs, Finding::not_comparable(Reason::OtherUnit, Sizes::default())));
     settle(metric, &vec![None; arms], findings.collect(), policy)
 }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::Run;
-use crate::stats::{Interval, Summary, mean_interval, quantile, summary};
+use crate::stats::{Interval, Summary, mean_interval, median_interval, quantile, summary};
 use crate::warehouse::RunRow;
 
 use super::estimate::CONFIDENCE;
@@ -31,6 +31,9 @@ pub struct Figure {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     pub median: f64,
+    /// Of the median, by order statistics; absent for fewer than six runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
     /// Absent for a single run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p90: Option<f64>,
@@ -56,7 +59,8 @@ pub(super) fn spread(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -
     let values: Vec<f64> = rows.iter().filter_map(|row| value(row)).collect();
     let coverage = Coverage { known: values.len() as u64, runs: rows.len() as u64 };
     let p90 = if values.len() > 1 { quantile(&values, 0.9).ok() } else { None };
-    Some(Spread { median: quantile(&values, 0.5).ok()?, p90, coverage })
+    let interval = median_interval(&values, CONFIDENCE).ok().map(|median| median.interval);
+    Some(Spread { median: quantile(&values, 0.5).ok()?, interval, p90, coverage })
 }
 
 /// Adds up what the runs cost. A run whose items are priced in part gives a lower bound.

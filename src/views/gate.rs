@@ -268,7 +268,9 @@ fn bounded(
     check.evidence = Some(pair.clone());
     let Some(difference) = pair.difference else {
         check.basis = match pair.reason {
-            Some(Reason::OwnDenominator | Reason::DisjointItems | Reason::OtherTotals | Reason::DirectionUnknown) => Basis::NotComparable,
+            Some(Reason::OwnDenominator | Reason::DisjointItems | Reason::OtherTotals | Reason::OtherUnit | Reason::DirectionUnknown) => {
+                Basis::NotComparable
+            }
             Some(
                 Reason::FewRuns
                 | Reason::FewItems
@@ -312,6 +314,7 @@ fn ruled(change: &Change, pair: &PairEvidence, is_deterministic: bool) -> (Rulin
                     | Reason::OwnDenominator
                     | Reason::DisjointItems
                     | Reason::OtherTotals
+                    | Reason::OtherUnit
                     | Reason::DirectionUnknown,
                 ) => Basis::NotComparable,
                 Some(Reason::NoVariation) | None => Basis::NoInterval,

@@ -39,6 +39,8 @@ pub struct ScoreColumn {
     pub metric: String,
     pub unit: Unit,
     pub direction: Direction,
+    /// Runs give it in different units or directions: nothing can be said about differences.
+    pub is_mixed: bool,
 }
 
 /// One arm's line.
@@ -278,14 +280,15 @@ pub(super) fn newest_score(row: &RunRow, metric: &str) -> Option<f64> {
 
 /// Lists the named figures of a group's runs. One that means different things in two runs is listed as the first has it.
 pub(super) fn score_columns(group: &SuiteGroup<'_>) -> Vec<ScoreColumn> {
-    let mut columns = BTreeMap::new();
+    let mut columns = BTreeMap::<String, (Unit, Direction, bool)>::new();
     for score in group.arms.iter().flat_map(|arm| &arm.counted).flat_map(|row| &row.run.scores) {
         // The pass rate has its own column.
         if !matches!(score.metric.as_str(), "accuracy" | "pass_rate") {
-            columns.entry(score.metric.clone()).or_insert((score.unit, score.direction));
+            let meaning = columns.entry(score.metric.clone()).or_insert((score.unit, score.direction, false));
+            meaning.2 |= (meaning.0, meaning.1) != (score.unit, score.direction);
         }
     }
-    columns.into_iter().map(|(metric, (unit, direction))| ScoreColumn { metric, unit, direction }).collect()
+    columns.into_iter().map(|(metric, (unit, direction, is_mixed))| ScoreColumn { metric, unit, direction, is_mixed }).collect()
 }
 
 /// Orders by the key, best first, unknown last; equal ones by name.

@@ -471,3 +471,17 @@ fn absurd_counts_are_refused() {
     let project = Project::with(&[result("run-a", "s", "a", many.clone()), result("run-b", "s", "b", many)]);
     assert_eq!(project.run(["compare", "s"]).code, 0);
 }
+
+#[test]
+fn scores_in_different_units_are_not_comparable() {
+    let project = Project::new();
+    for number in 0..3 {
+        for (arm, value, unit) in [("a", 0.9, "fraction"), ("b", 80.0, "points")] {
+            let scores = json!([{"metric": "quality", "value": value + f64::from(number) / 100.0, "unit": unit, "direction": "up"}]);
+            project.result(&result(&format!("run-{arm}{number}"), "s", arm, json!({"batch_id": arm, "scores": scores})));
+        }
+    }
+    let answer = compare(&project, &[]);
+    let found = pair(&answer, "quality");
+    assert_eq!((&found["verdict"], &found["reason"]), (&json!("not_comparable"), &json!("other_unit")));
+}
