@@ -2,8 +2,8 @@
 
 use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
-    BoardEvidence, Comparison, ComparisonRow, Design, Difference, Evidence, MIN_ITEMS, MIN_RUNS, PairEvidence, Reason, Scale, SuiteBoard,
-    Test, Verdict,
+    BoardEvidence, Comparison, ComparisonRow, Design, Difference, Evidence, ExcludedItem, MIN_ITEMS, MIN_RUNS, PairEvidence, Reason, Scale,
+    SuiteBoard, Test, Verdict,
 };
 
 use super::{format, words};
@@ -355,16 +355,17 @@ fn group_sentence(metric: &Metric, evidence: &Evidence, names: &[String]) -> Str
     format!("Leading group on {label}: {}{adjusted}", words::listed(&leading))
 }
 
+fn excluded(items: &[ExcludedItem]) -> Vec<String> {
+    let one = |excluded: &ExcludedItem| {
+        let outcomes = format!("{} outcome{}", format::integer(excluded.outcomes), if excluded.outcomes == 1 { "" } else { "s" });
+        format!("Excluded: {} ({outcomes}): {}.", excluded.item, excluded.reason)
+    };
+    items.iter().map(one).collect()
+}
+
 /// Says which items were taken out and what the headline would be with them.
 pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
-    let mut notes: Vec<String> = comparison
-        .excluded_items
-        .iter()
-        .map(|excluded| {
-            let outcomes = format!("{} outcome{}", format::integer(excluded.outcomes), if excluded.outcomes == 1 { "" } else { "s" });
-            format!("Excluded: {} ({outcomes}): {}.", excluded.item, excluded.reason)
-        })
-        .collect();
+    let mut notes = excluded(&comparison.excluded_items);
     if let Some(row) = &comparison.with_excluded {
         let cells: Vec<String> =
             names.iter().zip(&row.cells).map(|(name, cell)| format!("{name} {}", words::cell(&row.metric, cell))).collect();
@@ -496,11 +497,7 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
 /// Chances over several attempts, and rates with what was excluded: more than a column has room for.
 pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
     let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
-    let excluded = board.excluded_items.iter().map(|excluded| {
-        let outcomes = format!("{} outcome{}", format::integer(excluded.outcomes), if excluded.outcomes == 1 { "" } else { "s" });
-        format!("Excluded: {} ({outcomes}): {}.", excluded.item, excluded.reason)
-    });
-    let mut notes: Vec<String> = excluded.collect();
+    let mut notes = excluded(&board.excluded_items);
     let with: Vec<String> = labels
         .iter()
         .zip(&board.entries)

@@ -68,11 +68,11 @@ pub fn scan(store: &Store) -> Contents {
         let name = entry.file_name.as_str();
         match entry.kind {
             EntryKind::Folder if matches!(name, "batches" | "imports") => {}
-            EntryKind::Folder if name.strip_suffix(".json").is_some() => {
+            EntryKind::Folder if is_result(name) => {
                 contents.problems.push(Problem::in_file(shown(&entry.path), "is a folder, not a result file"));
             }
             EntryKind::Folder => folders.push(entry.path),
-            EntryKind::File if name.strip_suffix(".json").is_some() => {
+            EntryKind::File if is_result(name) => {
                 contents.headers.push(HeaderFile { path: entry.path, items: None, scores: None });
             }
             EntryKind::File => {}
@@ -108,7 +108,7 @@ pub fn scan(store: &Store) -> Contents {
     }
     contents.batches = list(&store.batches_dir(), &mut contents.problems)
         .into_iter()
-        .filter(|entry| entry.file_name.strip_suffix(".json").is_some())
+        .filter(|entry| is_result(&entry.file_name))
         .map(|entry| entry.path)
         .collect();
     contents
@@ -182,6 +182,11 @@ fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
     }
     entries.sort_unstable_by(|left, right| left.file_name.cmp(&right.file_name));
     entries
+}
+
+/// Says whether a name is that of a result or a plan; the store writes it in lower case.
+fn is_result(name: &str) -> bool {
+    name.strip_suffix(".json").is_some()
 }
 
 fn shown(path: &Path) -> String {

@@ -40,7 +40,7 @@ pub use letters::letters;
 pub use mean::{MeanDifference, Summary, mean_interval, mean_t, paired_t, summary, welch};
 pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky};
 pub use power::{
-    Aim, PairedVariance, Side, mde_few, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_half_width, n_mcnemar, n_miller,
+    Aim, PairedVariance, Side, mde_few, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_at, n_half_width, n_mcnemar, n_miller,
     n_paired, n_two_proportions, n_welch, power_two_proportions,
 };
 pub use proportion::{clopper_pearson, wilson};

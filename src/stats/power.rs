@@ -197,6 +197,11 @@ fn share(p: f64) -> Result<f64, Undefined> {
     if (0.0..=1.0).contains(&p) { Ok(p * (1.0 - p)) } else { Err(Undefined::OutOfRange) }
 }
 
+/// What `n` units for one aim become for another: sample sizes grow with the square of the sum of both quantiles.
+pub fn n_at(n: u64, usual: Aim, other: Aim) -> Result<u64, Undefined> {
+    whole(n as f64 * (other.z()? / usual.z()?).powi(2))
+}
+
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be a count")]
 fn whole(n: f64) -> Result<u64, Undefined> {
     if n >= 0.0 && n <= MOST as f64 { Ok(n.ceil() as u64) } else { Err(Undefined::OutOfRange) }

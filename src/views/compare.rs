@@ -11,7 +11,7 @@ use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{Arm, ArmRuns, SuiteGroup};
 use super::estimate::{Estimate, counts, pass_rate};
-use super::evidence::{self, Design, Evidence, Policy};
+use super::evidence::{self, Design, Evidence, Policy, Reason};
 use super::exclusions::{ExcludedItem, without_excluded};
 use super::figures::{Figure, cost, duration, figure, tokens};
 use super::leaderboard::{group_matrix, newest_score, score_columns};
@@ -146,10 +146,9 @@ pub fn compare(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -
 
 /// The same with the names of the items on which two arms differ; a table of more arms has none.
 pub fn compare_with_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Comparison {
-    let (matrix, _) = without_excluded(group_matrix(warehouse, group), group, &policy.exclusions);
     let mut compared = Compared::of(group, group_matrix(warehouse, group), policy);
     if let ([first, second], Some(flips)) = (compared.rates.as_slice(), &mut compared.table.flips) {
-        flips.items = flipped_items(first, second, &matrix);
+        flips.items = flipped_items(first, second, &compared.matrix);
     }
     compared.table
 }
@@ -158,6 +157,8 @@ pub fn compare_with_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy:
 pub(super) struct Compared {
     pub table: Comparison,
     rates: Vec<Rates>,
+    /// The outcomes that count.
+    matrix: OutcomeMatrix,
 }
 
 impl Compared {
@@ -166,17 +167,17 @@ impl Compared {
         let whole = if policy.exclusions.is_empty() { None } else { Some(matrix.clone()) };
         let (matrix, excluded_items) = without_excluded(matrix, group, &policy.exclusions);
         let with_excluded = whole.filter(|_| !excluded_items.is_empty()).and_then(|whole| {
-            let table = Self::of_matrix(group, &whole, policy).table;
+            let table = Self::of_matrix(group, whole, policy).table;
             table.rows.into_iter().find(|row| row.metric.name == "shared_tests")
         });
-        let mut compared = Self::of_matrix(group, &matrix, policy);
+        let mut compared = Self::of_matrix(group, matrix, policy);
         compared.table.excluded_items = excluded_items;
         compared.table.with_excluded = with_excluded;
         compared
     }
 
-    fn of_matrix(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, policy: &Policy) -> Self {
-        let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(&arm.counted, matrix)).collect();
+    fn of_matrix(group: &SuiteGroup<'_>, matrix: OutcomeMatrix, policy: &Policy) -> Self {
+        let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(&arm.counted, &matrix)).collect();
         let arms: Vec<ComparedArm> = group.arms.iter().map(compared_arm).collect();
         let mut table = Comparison {
             suite: group.suite.clone(),
@@ -190,10 +191,10 @@ impl Compared {
             with_excluded: None,
             arms,
         };
-        for (metric, cells, evidence) in metric_rows(group, matrix, &rates, policy) {
+        for (metric, cells, evidence) in metric_rows(group, &matrix, &rates, policy) {
             table.push(metric, cells, evidence);
         }
-        Self { table, rates }
+        Self { table, rates, matrix }
     }
 
     /// Says whether every run of each arm passed exactly the same items as its other runs.
@@ -288,7 +289,7 @@ fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], 
     let headline = headline(&items, policy);
     let own_tests = rate("own_tests", "Own Tests");
     let of_headline = evidence::of_rates(&headline, &group.suite, &items, rates, policy);
-    let of_own_tests = evidence::of_own_tests(&own_tests, arms.len(), policy);
+    let of_own_tests = evidence::of_nothing(&own_tests, arms.len(), Design::Counts, Reason::OwnDenominator, policy);
     let mut rows = vec![
         amount("duration_seconds", "Duration", Unit::Seconds, Direction::Down, &duration),
         amount("total_tokens", "Total Tokens", Unit::Tokens, Direction::Down, &tokens),
@@ -303,7 +304,7 @@ fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], 
         let metric = named(&column.metric, &column.metric, column.unit, column.direction, MetricKind::Score);
         let (metric, cells, mut evidence) = numbers(metric, &|row| newest_score(row, &column.metric));
         if column.is_mixed {
-            evidence = evidence::of_mixed_units(&metric, arms.len(), policy);
+            evidence = evidence::of_nothing(&metric, arms.len(), Design::Runs, Reason::OtherUnit, policy);
         }
         rows.push((metric, cells, evidence));
     }

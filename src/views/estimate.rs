@@ -8,7 +8,7 @@ use crate::stats::{Interval, clustered_mean, mean_interval, normal_quantile, sum
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
 use super::evidence::Design;
-use super::sample::{Items, Outcomes, Rates};
+use super::sample::{Items, Outcomes, Rates, sums};
 
 /// All intervals are two-sided at this confidence.
 pub(super) const CONFIDENCE: f64 = 0.95;
@@ -95,22 +95,11 @@ pub(super) fn counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)>
 fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Estimate> {
     let kind = items.kind?;
     let missing = outcomes.unanswered;
-    let (passed, total) = outcomes.by_run.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let (passed, total) = sums(&outcomes.by_run);
     if total == 0 {
         return None;
     }
-    let shared = |value, interval, n, n_of, method| Estimate {
-        value,
-        interval,
-        n,
-        n_of,
-        method,
-        standard_error: None,
-        clusters: None,
-        missing,
-        passed: Some(passed),
-        total: Some(total),
-    };
+    let shared = |value, interval, n, n_of, method| Estimate { missing, ..of_counts(value, interval, (n, n_of), method, (passed, total)) };
     match unit {
         Design::Items | Design::Clusters => {
             let means: Vec<f64> = (0..outcomes.cells.len()).filter_map(|item| outcomes.mean(item)).collect();
@@ -144,11 +133,15 @@ fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Est
     }
 }
 
-/// Estimates over runs that share one artefact each: the run is the unit, its tests are not independent trials.
-fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
-    let rates: Vec<f64> = by_run.iter().filter(|(_, total)| *total > 0).map(|(passed, total)| *passed as f64 / *total as f64).collect();
-    let (passed, total) = by_run.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let shared = |value, interval, n, n_of, method| Estimate {
+/// An estimate from passed and total, with nothing missing.
+fn of_counts(
+    value: f64,
+    interval: Option<Interval>,
+    (n, n_of): (u64, &'static str),
+    method: Method,
+    (passed, total): (u64, u64),
+) -> Estimate {
+    Estimate {
         value,
         interval,
         n,
@@ -159,7 +152,14 @@ fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate>
         missing: 0,
         passed: Some(passed),
         total: Some(total),
-    };
+    }
+}
+
+/// Estimates over runs that share one artefact each: the run is the unit, its tests are not independent trials.
+fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
+    let rates: Vec<f64> = by_run.iter().filter(|(_, total)| *total > 0).map(|(passed, total)| *passed as f64 / *total as f64).collect();
+    let (passed, total) = sums(by_run);
+    let shared = |value, interval, n, n_of, method| of_counts(value, interval, (n, n_of), method, (passed, total));
     match rates.len() {
         0 => None,
         1 => Some(shared(rates[0], wilson(passed, total, CONFIDENCE).ok(), total, item_word, Method::WilsonOneRun)),

@@ -276,11 +276,6 @@ impl Evidence {
         self.pairs.iter().map(of_pair).collect::<BTreeSet<u64>>().into_iter().collect()
     }
 
-    /// Says whether `arm` is significantly better than `other`.
-    pub fn beats(&self, arm: usize, other: usize) -> bool {
-        self.pair(arm, other).is_some_and(|pair| pair.winner() == Some(arm))
-    }
-
     /// Returns what it says about two of the arms, which become the first and the second. The family stays the whole table's.
     #[must_use]
     pub fn between(&self, one: usize, other: usize) -> Self {
@@ -449,17 +444,9 @@ pub(super) fn of_numbers(metric: &Metric, arms: &[ArmRuns<'_>], value: &dyn Fn(&
     settle(metric, &means, findings.collect(), policy)
 }
 
-/// Tests that every arm wrote for itself: shown, never compared.
-pub(super) fn of_own_tests(metric: &Metric, arms: usize, policy: &Policy) -> Evidence {
-    let findings = pairs_of(arms)
-        .map(|(first, second)| (first, second, Design::Counts, Finding::not_comparable(Reason::OwnDenominator, Sizes::default())));
-    settle(metric, &vec![None; arms], findings.collect(), policy)
-}
-
-/// A score that the runs give in different units or directions.
-pub(super) fn of_mixed_units(metric: &Metric, arms: usize, policy: &Policy) -> Evidence {
-    let findings =
-        pairs_of(arms).map(|(first, second)| (first, second, Design::Runs, Finding::not_comparable(Reason::OtherUnit, Sizes::default())));
+/// A metric that cannot be compared between any two arms: shown, never weighed.
+pub(super) fn of_nothing(metric: &Metric, arms: usize, design: Design, reason: Reason, policy: &Policy) -> Evidence {
+    let findings = pairs_of(arms).map(|(first, second)| (first, second, design, Finding::not_comparable(reason, Sizes::default())));
     settle(metric, &vec![None; arms], findings.collect(), policy)
 }
 
@@ -509,20 +496,13 @@ fn settle(metric: &Metric, values: &[Option<f64>], findings: Vec<(usize, usize, 
                 detectable: finding.detectable(aim).filter(|_| is_open),
                 needed: finding.needed.filter(|_| verdict == Verdict::NotEnoughEvidence).and_then(|needed| {
                     let has = finding.sizes.clusters.or(finding.sizes.pairs).unwrap_or(finding.sizes.first.min(finding.sizes.second));
-                    Some(Needed { n: for_family(needed.n, policy.aim(), aim)?, ..needed }).filter(|needed| needed.n > has)
+                    Some(Needed { n: stats::n_at(needed.n, policy.aim(), aim).ok()?, ..needed }).filter(|needed| needed.n > has)
                 }),
                 margin,
             }
         })
         .collect();
     Evidence { resolution, tested: family as u64, ..overall(metric, values, pairs, policy.alpha) }
-}
-
-/// Units needed at a stricter level: sample sizes grow with the square of the sum of both quantiles.
-fn for_family(n: u64, usual: Aim, strict: Aim) -> Option<u64> {
-    let sum = |aim: Aim| Some(stats::normal_quantile(1.0 - aim.alpha / 2.0).ok()? + stats::normal_quantile(aim.power).ok()?);
-    let more = (n as f64 * (sum(strict)? / sum(usual)?).powi(2)).ceil();
-    format!("{more:.0}").parse().ok()
 }
 
 /// What the pairs that are tested could show at the level that the smallest of their p-values has to meet.

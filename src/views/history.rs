@@ -20,7 +20,7 @@ use super::evidence::{Design, Policy, SAME, unit_of};
 use super::exclusions::without_excluded;
 use super::figures::{cost, duration};
 use super::leaderboard::group_matrix;
-use super::sample::{Items, Rates};
+use super::sample::{Items, Outcomes, Rates};
 
 /// One arm on one night.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -166,6 +166,8 @@ pub fn history(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<H
 struct NightRuns<'a> {
     rows: Vec<&'a RunRow>,
     version: usize,
+    /// Of the runs that have some.
+    outcomes: Option<Outcomes>,
 }
 
 fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], policy: &Policy) -> History {
@@ -182,7 +184,11 @@ fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], 
                 continue;
             };
             let nights = by_arm.entry(arm.clone()).or_default();
-            nights.entry((time.date_naive(), version)).or_insert_with(|| NightRuns { rows: Vec::new(), version }).rows.push(row);
+            nights
+                .entry((time.date_naive(), version))
+                .or_insert_with(|| NightRuns { rows: Vec::new(), version, outcomes: None })
+                .rows
+                .push(row);
         }
     }
     let arms: Vec<(Arm, Vec<(NaiveDate, NightRuns<'_>)>)> = by_arm
@@ -190,6 +196,11 @@ fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], 
         .map(|(arm, nights)| {
             let mut nights: Vec<(NaiveDate, NightRuns<'_>)> = nights.into_iter().map(|((date, _), runs)| (date, runs)).collect();
             nights.sort_by_key(|(date, runs)| (*date, first_time(runs)));
+            for (_, runs) in &mut nights {
+                let matrix = &matrices[runs.version];
+                let with: Vec<&RunRow> = runs.rows.iter().copied().filter(|row| !matrix.rows_of(&row.run.id).is_empty()).collect();
+                runs.outcomes = Outcomes::of(&with, matrix).filter(|outcomes| outcomes.counted > 0);
+            }
             (arm, nights)
         })
         .collect();
@@ -393,27 +404,19 @@ fn duels(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)], matrices: &[OutcomeMat
 
 /// How much better one arm did than the other on the items that both have that night; on their whole rates where there are only counts.
 fn night_difference(one: &NightRuns<'_>, other: &NightRuns<'_>, matrix: &OutcomeMatrix) -> Option<f64> {
-    let (mine, theirs) = (item_means(one, matrix), item_means(other, matrix));
-    if mine.is_empty() && theirs.is_empty() {
-        let rate = |runs: &NightRuns<'_>| {
-            let rates: Vec<f64> =
-                runs.rows.iter().filter_map(|row| counts(row, matrix)).map(|(passed, total)| passed as f64 / total as f64).collect();
-            summary(&rates).ok().map(|summary| summary.mean)
-        };
-        return Some(rate(one)? - rate(other)?);
-    }
-    let differences: Vec<f64> = mine.iter().filter_map(|(item, mean)| Some(mean - theirs.get(item)?)).collect();
-    summary(&differences).ok().map(|summary| summary.mean)
-}
-
-fn item_means(runs: &NightRuns<'_>, matrix: &OutcomeMatrix) -> BTreeMap<u32, f64> {
-    let mut counts = BTreeMap::<u32, (u32, u32)>::new();
-    for row in runs.rows.iter().flat_map(|row| matrix.rows_of(&row.run.id)) {
-        for (item, status) in row.items.iter().zip(&row.statuses).filter(|(_, status)| status.is_counted()) {
-            let count = counts.entry(*item).or_default();
-            count.0 += u32::from(*status == ItemStatus::Pass);
-            count.1 += 1;
+    match (&one.outcomes, &other.outcomes) {
+        (None, None) => {
+            let rate = |runs: &NightRuns<'_>| {
+                let rates: Vec<f64> =
+                    runs.rows.iter().filter_map(|row| counts(row, matrix)).map(|(passed, total)| passed as f64 / total as f64).collect();
+                summary(&rates).ok().map(|summary| summary.mean)
+            };
+            Some(rate(one)? - rate(other)?)
         }
+        (Some(mine), Some(theirs)) => {
+            let differences: Vec<f64> = (0..mine.cells.len()).filter_map(|item| Some(mine.mean(item)? - theirs.mean(item)?)).collect();
+            summary(&differences).ok().map(|summary| summary.mean)
+        }
+        (None, Some(_)) | (Some(_), None) => None,
     }
-    counts.into_iter().map(|(item, (passed, counted))| (item, f64::from(passed) / f64::from(counted))).collect()
 }

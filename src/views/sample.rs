@@ -125,7 +125,7 @@ impl Rates {
 
     /// Passed and counted over all runs.
     pub fn totals(&self) -> (u64, u64) {
-        self.by_run().iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+        sums(self.by_run())
     }
 
     /// Passed and counted of each run.
@@ -143,6 +143,11 @@ impl Rates {
             Self::Counts(_) | Self::Unknown => false,
         }
     }
+}
+
+/// Passed and counted over all runs.
+pub(super) fn sums(by_run: &[(u64, u64)]) -> (u64, u64) {
+    by_run.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
 /// The items of a suite as far as a comparison needs them.
