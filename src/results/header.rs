@@ -158,17 +158,18 @@ pub fn read_header(path: &Path) -> Result<Run, Problems> {
 
 /// Reads and checks a header file that is open, for a caller who needs its metadata as well.
 pub fn read_opened_header(path: &Path, file: File, metadata: &Metadata) -> Result<Run, Problems> {
-    let name = path.display().to_string();
-    let one = |message: String| Problems(vec![Problem::in_file(&name, message)]);
+    let name = path.to_string_lossy();
+    let one = |message: String| Problems(vec![Problem::in_file(&*name, message)]);
     if metadata.is_dir() {
         return Err(one("is a folder, not a result file".to_owned()));
     }
     if metadata.len() > MAX_HEADER_BYTES {
         return Err(one(format!("is {} bytes long; a result header is at most {MAX_HEADER_BYTES}", metadata.len())));
     }
-    // The spare byte lets the reader see the end of the file without growing the buffer.
+    // A special file has no length of its own. A regular one is read in one call, without another to see its end.
+    let length = if metadata.is_file() { metadata.len() } else { MAX_HEADER_BYTES };
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-    file.take(MAX_HEADER_BYTES).read_to_end(&mut bytes).map_err(|error| one(format!("cannot read: {error}")))?;
+    file.take(length).read_to_end(&mut bytes).map_err(|error| one(format!("cannot read: {error}")))?;
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     parse_header(&bytes, &name, None, stem)
 }

@@ -24,6 +24,10 @@ const BLOCK_BYTES: u64 = 16 << 20;
 /// More shares than threads even out slow ones; each costs a dictionary.
 const SHARES_PER_THREAD: u64 = 4;
 
+/// Headers whose memory is asked for at once; together less than what the C library would map apart (128 KiB).
+const HEADERS_PER_STEP: usize = 48;
+const HEADER_MEMORY: usize = 2 << 10;
+
 /// A file of item lines to read.
 #[derive(Clone, Debug)]
 pub(super) struct ItemFile {
@@ -121,7 +125,8 @@ fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress
     progress.begin("reading runs", known.len() as u64);
     let units = known
         .into_par_iter()
-        .map(|(source, path, unit)| {
+        .with_max_len(HEADERS_PER_STEP)
+        .map_init(grow_heap, |(), (source, path, unit)| {
             progress.advance(1);
             let scores_stamp = source.scores.and_then(|path| Stamp::of(path).ok());
             let is_unchanged =
@@ -134,6 +139,12 @@ fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress
         .collect();
     progress.end();
     units
+}
+
+/// Takes and gives back the memory that the next few headers need. The C library grows a thread's heap page by page, each with a system
+/// call that stops all threads; asking for a block first makes that one call for many small texts.
+fn grow_heap() {
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(HEADERS_PER_STEP * HEADER_MEMORY)));
 }
 
 fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp>) -> HeaderUnit {
