@@ -1,5 +1,6 @@
 //! The vocabulary: plain data that every layer speaks. No I/O, no clock, no randomness.
 
+mod details;
 mod exclusion;
 mod filter;
 mod hex;
@@ -11,6 +12,7 @@ mod status;
 mod text;
 mod usage;
 
+pub use details::ItemDetails;
 pub use exclusion::Exclusion;
 pub use filter::{Aliases, Filter};
 pub use hex::hex;

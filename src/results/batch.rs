@@ -4,11 +4,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Problem, visible};
+use crate::domain::{Problem, RunId, visible};
 
 use super::{Store, StoreError, durable};
 
-/// One arm of a plan.
+/// One arm of a plan: what is asked, and of whom.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedArm {
     pub suite: String,
@@ -17,8 +17,23 @@ pub struct PlannedArm {
     pub suite_version: Option<String>,
     pub approach: String,
     pub model: String,
-    /// One seed per planned run, in the order of their indices.
-    pub seeds: Vec<u64>,
+    /// The id of the agent, where the approach is asked through one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The task of the configuration, or the file of questions, that the arm was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+}
+
+/// One run of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedRun {
+    pub id: RunId,
+    /// Place of its arm among the plan's arms.
+    pub arm: usize,
+    /// Counts from 1 within the arm.
+    pub index: u32,
+    pub seed: u64,
 }
 
 /// A recorded plan, written before its first run and never changed.
@@ -28,6 +43,12 @@ pub struct Batch {
     /// RFC 3339.
     pub created: String,
     pub arms: Vec<PlannedArm>,
+    /// In the order in which they are started.
+    #[serde(default)]
+    pub runs: Vec<PlannedRun>,
+    /// Choices are put in an order drawn from each run's seed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shuffle: bool,
 }
 
 impl Batch {
@@ -42,7 +63,16 @@ impl Batch {
     pub fn load(path: &Path) -> Result<Self, Problem> {
         let name = path.display().to_string();
         let bytes = std::fs::read(path).map_err(|error| Problem::in_file(&name, format!("cannot read: {error}")))?;
-        serde_json::from_slice(&bytes)
-            .map_err(|error| Problem::in_file(&name, format!("is not a batch plan: {}", visible(&error.to_string()))))
+        let batch: Self = serde_json::from_slice(&bytes)
+            .map_err(|error| Problem::in_file(&name, format!("is not a batch plan: {}", visible(&error.to_string()))))?;
+        match batch.runs.iter().find(|run| run.arm >= batch.arms.len() || RunId::parse(run.id.as_str()).is_err()) {
+            Some(run) => Err(Problem::in_file(&name, format!("plans the run `{}`, which is of no arm of it", visible(run.id.as_str())))),
+            None => Ok(batch),
+        }
+    }
+
+    /// The runs that have no header yet, in their order.
+    pub fn open_runs(&self, store: &Store) -> Vec<PlannedRun> {
+        self.runs.iter().filter(|run| !store.header_path(&run.id).is_file()).cloned().collect()
     }
 }

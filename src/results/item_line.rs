@@ -11,7 +11,7 @@ use memchr::memchr2;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::domain::{ItemKind, ItemOutcome, ItemStatus, RunId};
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, RunId};
 
 /// Why a line is not an item outcome; lower case, no final period.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -109,6 +109,17 @@ impl<'a> ItemLine<'a> {
 /// Appends the line that a journal holds for the outcome, with its line break.
 pub fn write_line(outcome: &ItemOutcome, line: &mut String) {
     write_item_line(outcome, false, line);
+}
+
+/// The same with what else is known, which readers of outcomes skip.
+pub(super) fn write_line_with(outcome: &ItemOutcome, details: &ItemDetails, line: &mut String) {
+    write_item_line(outcome, false, line);
+    if *details != ItemDetails::default() {
+        line.truncate(line.len() - "}\n".len());
+        line.push_str(",\"details\":");
+        line.push_str(&serde_json::to_string(details).expect("details are JSON: no map has keys other than strings"));
+        line.push_str("}\n");
+    }
 }
 
 /// Appends the outcome's line and its line break. `with_run` for files that hold several runs.

@@ -1,39 +1,224 @@
-//! A run's item journal while the run is going on.
+//! A run's journals while the run is going on.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::domain::ItemOutcome;
+use serde::{Deserialize, Serialize};
 
-use super::{StoreError, durable, item_line};
+use crate::domain::{ItemDetails, ItemOutcome, RunId};
 
-/// Appends item outcomes to `<id>/items.jsonl`. Holds the file's lock, so that others can tell a run in flight from an abandoned one.
+use super::{ItemLine, StoreError, durable, item_line};
+
+/// One message or tool call, in the order they came.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TranscriptLine {
+    /// The item it belongs to; none where the run is one piece of work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
+    pub entry: serde_json::Value,
+}
+
+/// Appends to `<id>/items.jsonl` and `<id>/transcript.jsonl`. Holds the lock of the first, so that others can tell a run in flight from an
+/// abandoned one.
 #[derive(Debug)]
 pub struct Journal {
-    path: PathBuf,
-    file: File,
+    run: RunId,
+    items: Appended,
+    transcript: Appended,
 }
 
 impl Journal {
-    pub(super) fn open(run_dir: &Path) -> Result<Self, StoreError> {
+    /// Opens the journals of a run that has no header, and drops what a crash left half-written. Fails where another process holds them.
+    pub(super) fn open(run_dir: &Path, run: &RunId) -> Result<Self, StoreError> {
         fs::create_dir_all(run_dir).map_err(StoreError::io("cannot create", run_dir))?;
-        let path = run_dir.join("items.jsonl");
-        let file = OpenOptions::new().append(true).create(true).open(&path).map_err(StoreError::io("cannot open", &path))?;
-        file.lock().map_err(StoreError::io("cannot lock", &path))?;
+        let items = Appended::open(run_dir.join("items.jsonl"))?;
+        match items.file.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => return Err(StoreError::InFlight { id: run.to_string(), path: run_dir.to_owned() }),
+            Err(fs::TryLockError::Error(error)) => return Err(StoreError::io("cannot lock", &items.path)(error)),
+        }
+        let transcript = Appended::open(run_dir.join("transcript.jsonl"))?;
         durable::sync_folder(run_dir).map_err(StoreError::io("cannot sync", run_dir))?;
-        Ok(Self { path, file })
+        if let Some(store) = run_dir.parent() {
+            durable::sync_folder(store).map_err(StoreError::io("cannot sync", store))?;
+        }
+        let mut journal = Self { run: run.clone(), items, transcript };
+        journal.items.drop_cut_line()?;
+        journal.transcript.drop_cut_line()?;
+        Ok(journal)
+    }
+
+    /// Reads what was decided before. A line that is none is left out with everything after it: it was never whole.
+    pub fn decided(&self) -> Result<Vec<(ItemOutcome, ItemDetails)>, StoreError> {
+        let mut decided = Vec::new();
+        for line in self.items.lines()? {
+            let Some(outcome) = ItemLine::parse(&line).ok().and_then(|line| line.to_outcome(&self.run).ok()) else { break };
+            decided.push((outcome, details_of(&line)));
+        }
+        Ok(decided)
+    }
+
+    /// Forgets everything: the run begins again.
+    pub fn clear(&mut self) -> Result<(), StoreError> {
+        self.items.cut(0)?;
+        self.transcript.cut(0)
+    }
+
+    /// Drops the transcript of items that were not decided: they will be asked again.
+    pub fn keep_transcript_of(&mut self, items: &BTreeSet<String>) -> Result<(), StoreError> {
+        let lines = self.transcript.lines()?;
+        let is_kept = |line: &Vec<u8>| {
+            serde_json::from_slice::<TranscriptLine>(line).is_ok_and(|line| line.item.is_none_or(|item| items.contains(&item)))
+        };
+        let kept: Vec<&Vec<u8>> = lines.iter().filter(|line| is_kept(line)).collect();
+        if kept.len() == lines.len() {
+            return Ok(());
+        }
+        let bytes: Vec<u8> = kept.into_iter().flat_map(|line| line.iter().copied().chain([b'\n'])).collect();
+        self.transcript.replace(&bytes)
     }
 
     /// Appends one outcome with one write, so that a crash leaves whole lines and at most one cut one.
-    pub fn append(&mut self, outcome: &ItemOutcome) -> Result<(), StoreError> {
+    pub fn append(&mut self, outcome: &ItemOutcome, details: &ItemDetails) -> Result<(), StoreError> {
         let mut line = String::new();
-        item_line::write_item_line(outcome, false, &mut line);
-        self.file.write_all(line.as_bytes()).map_err(StoreError::io("cannot append to", &self.path))
+        item_line::write_line_with(outcome, details, &mut line);
+        self.items.append(line.as_bytes())
+    }
+
+    /// Appends messages and tool calls, which are written before what was concluded from them.
+    pub fn append_transcript(&mut self, item: Option<&str>, entries: &[serde_json::Value]) -> Result<(), StoreError> {
+        let mut bytes = Vec::new();
+        for entry in entries {
+            let line = TranscriptLine { item: item.map(str::to_owned), entry: entry.clone() };
+            serde_json::to_writer(&mut bytes, &line).expect("a JSON value is JSON");
+            bytes.push(b'\n');
+        }
+        if bytes.is_empty() { Ok(()) } else { self.transcript.append(&bytes) }
+    }
+
+    /// Puts the outcomes in the order of `rank`, whatever order they were decided in. The run has no header yet, so nobody reads them.
+    pub fn sort_by_key(&mut self, rank: impl Fn(&ItemOutcome) -> usize) -> Result<(), StoreError> {
+        let decided = self.decided()?;
+        if decided.is_sorted_by_key(|(outcome, _)| rank(outcome)) {
+            return Ok(());
+        }
+        let mut sorted = decided;
+        sorted.sort_by_key(|(outcome, _)| rank(outcome));
+        let mut text = String::new();
+        for (outcome, details) in &sorted {
+            item_line::write_line_with(outcome, details, &mut text);
+        }
+        self.items.replace(text.as_bytes())
     }
 
     /// Makes what was appended survive a power cut.
     pub fn sync(&self) -> Result<(), StoreError> {
+        self.transcript.sync()?;
+        self.items.sync()
+    }
+}
+
+/// Reads the details of one line of an item journal; empty where it has none.
+pub fn details_of(line: &[u8]) -> ItemDetails {
+    #[derive(Default, Deserialize)]
+    struct Detailed {
+        #[serde(default)]
+        details: ItemDetails,
+    }
+    serde_json::from_slice::<Detailed>(line).unwrap_or_default().details
+}
+
+/// A file of lines that grows.
+#[derive(Debug)]
+struct Appended {
+    path: PathBuf,
+    file: File,
+    /// Up to here every line is whole.
+    length: u64,
+}
+
+impl Appended {
+    fn open(path: PathBuf) -> Result<Self, StoreError> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(StoreError::io("cannot open", &path))?;
+        let length = file.metadata().map_err(StoreError::io("cannot read", &path))?.len();
+        Ok(Self { path, file, length })
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        match self.file.seek(SeekFrom::Start(self.length)).and_then(|_| self.file.write_all(bytes)) {
+            Ok(()) => {
+                self.length += bytes.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                // A full disk may have taken the first half of the line.
+                let _ = self.file.set_len(self.length);
+                Err(StoreError::io("cannot append to", &self.path)(error))
+            }
+        }
+    }
+
+    fn cut(&mut self, length: u64) -> Result<(), StoreError> {
+        self.file.set_len(length).map_err(StoreError::io("cannot shorten", &self.path))?;
+        self.length = length;
+        Ok(())
+    }
+
+    fn drop_cut_line(&mut self) -> Result<(), StoreError> {
+        let mut position = self.length;
+        let mut block = vec![0; 64 << 10];
+        while position > 0 {
+            let start = position.saturating_sub(block.len() as u64);
+            let part = &mut block[..usize::try_from(position - start).unwrap_or(0)];
+            let mut read = || -> io::Result<()> {
+                let mut file = &self.file;
+                file.seek(SeekFrom::Start(start))?;
+                file.read_exact(part)
+            };
+            read().map_err(StoreError::io("cannot read", &self.path))?;
+            if let Some(end) = memchr::memrchr(b'\n', part) {
+                let whole = start + end as u64 + 1;
+                return if whole < self.length { self.cut(whole) } else { Ok(()) };
+            }
+            position = start;
+        }
+        if self.length > 0 { self.cut(0) } else { Ok(()) }
+    }
+
+    fn lines(&self) -> Result<Vec<Vec<u8>>, StoreError> {
+        let read = || -> io::Result<Vec<Vec<u8>>> { BufReader::new(File::open(&self.path)?).split(b'\n').collect() };
+        read().map_err(StoreError::io("cannot read", &self.path))
+    }
+
+    /// Puts other bytes in its place, whole or not at all.
+    fn replace(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let write = || -> io::Result<File> {
+            let mut file = BufWriter::new(durable::temporary_in(folder)?);
+            file.write_all(bytes)?;
+            let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+            file.as_file().sync_all()?;
+            // Held before it has the name, so that the journal is never without a lock.
+            file.as_file().lock()?;
+            let file = file.persist(&self.path).map_err(|error| error.error)?;
+            durable::sync_folder(folder)?;
+            Ok(file)
+        };
+        let file = write().map_err(StoreError::io("cannot rewrite", &self.path))?;
+        self.file = file;
+        self.length = bytes.len() as u64;
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
         self.file.sync_all().map_err(StoreError::io("cannot sync", &self.path))
     }
 }

@@ -4,6 +4,7 @@
 //! results/
 //!   <id>.json               one run, committed last and whole: it exists exactly when the run is complete
 //!   <id>/items.jsonl        one line per item outcome, appended as each is decided
+//!   <id>/transcript.jsonl   messages and tool calls, written before what was concluded from them
 //!   <id>/scores.jsonl       one line per evaluator result and revision
 //!   batches/<batch>.json    the plan of one command's runs, written before the first of them
 //!   imports/<key>.runs.jsonl, <key>.items.jsonl.zst   one sealed pair per imported source
@@ -24,12 +25,12 @@ mod score_line;
 mod sealed;
 mod store;
 
-pub use batch::{Batch, PlannedArm};
+pub use batch::{Batch, PlannedArm, PlannedRun};
 pub use bundle::{BundleWriter, is_bundle, unpack};
 pub use examine::{Examination, examine};
 pub use header::{parse_header, read_opened_header, to_json};
 pub use item_line::{ItemLine, LineError, write_line};
-pub use journal::Journal;
+pub use journal::{Journal, TranscriptLine, details_of};
 pub use lines::{LineProblem, MAX_LINE_BYTES, for_each_line};
 pub use retraction::{Retraction, Retractions};
 pub use scan::{Contents, HeaderFile, ItemSource, SealedPair, scan};

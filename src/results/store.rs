@@ -18,6 +18,8 @@ pub enum StoreError {
     Io { action: &'static str, path: PathBuf, source: io::Error },
     #[error("run `{id}` is already in the store at {}", path.display())]
     Exists { id: String, path: PathBuf },
+    #[error("run `{id}` is being written by another process at {}", path.display())]
+    InFlight { id: String, path: PathBuf },
     #[error("{0}")]
     Invalid(Problems),
 }
@@ -87,9 +89,9 @@ impl Store {
         header::read_header(&self.header_path(id)).map_err(StoreError::Invalid)
     }
 
-    /// Opens the run's item journal for appending and takes its lock.
+    /// Opens the journals of a run for appending and takes their lock.
     pub fn journal(&self, id: &RunId) -> Result<Journal, StoreError> {
-        Journal::open(&self.run_dir(id))
+        Journal::open(&self.run_dir(id), id)
     }
 
     /// Returns a fresh id for a run of our own; ids made later sort later.

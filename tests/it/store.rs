@@ -3,8 +3,8 @@
 use std::fs;
 
 use chrono::{DateTime, TimeZone, Utc};
-use evalreport::domain::{Filter, ItemKind, ItemOutcome, ItemStatus, Run, RunId};
-use evalreport::results::{Batch, PlannedArm, Retraction, Retractions, SealedWriter, Store, StoreError};
+use evalreport::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId};
+use evalreport::results::{Batch, PlannedArm, PlannedRun, Retraction, Retractions, SealedWriter, Store, StoreError};
 use serde_json::json;
 
 use crate::support::{Project, result};
@@ -81,14 +81,21 @@ fn saving_races_have_one_winner() {
 fn a_plan_is_written_before_its_runs_and_never_changed() {
     let project = Project::with(&[result("run-1", "s", "a", json!({"batch_id": "b1"})), result("run-2", "s", "a", json!({}))]);
     let store = store(&project);
-    let arm =
-        PlannedArm { suite: "s".into(), suite_version: Some("abc".into()), approach: "a".into(), model: "m".into(), seeds: vec![1, 2] };
-    let mut batch = Batch { id: "b1".into(), created: "2026-01-01T00:00:00Z".into(), arms: vec![arm] };
+    let arm = PlannedArm {
+        suite: "s".into(),
+        suite_version: Some("abc".into()),
+        approach: "a".into(),
+        model: "m".into(),
+        agent: None,
+        task: None,
+    };
+    let run = PlannedRun { id: id("planned-1"), arm: 0, index: 1, seed: 7 };
+    let mut batch = Batch { id: "b1".into(), created: "2026-01-01T00:00:00Z".into(), arms: vec![arm], runs: vec![run], shuffle: false };
     batch.save(&store).expect("the first save");
     let path = store.batches_dir().join("b1.json");
     assert_eq!(Batch::load(&path).expect("saved"), batch);
     let before = fs::read(&path).expect("it is there");
-    batch.arms.clear();
+    batch.runs.clear();
     assert!(batch.save(&store).is_err());
     assert_eq!(fs::read(&path).expect("it is there"), before);
     assert!(project.run(["doctor"]).answer().contains("1 batch,"));
@@ -101,14 +108,14 @@ fn a_journal_counts_when_its_run_is_committed() {
     let store = store(&project);
     let run = id("run-1");
     let mut journal = store.journal(&run).expect("a new journal");
-    journal.append(&outcome(&run, "q\"1\n", ItemStatus::Pass)).expect("room");
+    journal.append(&outcome(&run, "q\"1\n", ItemStatus::Pass), &ItemDetails::default()).expect("room");
     journal.sync().expect("a disk");
     assert!(project.run(["list"]).answer().ends_with("1 run not finished.\n"));
     assert!(project.run(["doctor"]).answer().contains("results/run-1: in flight"));
-    journal.append(&outcome(&run, "q2", ItemStatus::Fail)).expect("room");
+    journal.append(&outcome(&run, "q2", ItemStatus::Fail), &ItemDetails::default()).expect("room");
     drop(journal);
     // Resuming appends to what is there.
-    store.journal(&run).expect("the same journal").append(&outcome(&run, "q3", ItemStatus::Infra)).expect("room");
+    store.journal(&run).expect("the same journal").append(&outcome(&run, "q3", ItemStatus::Infra), &ItemDetails::default()).expect("room");
     store.save(&Run::new(run, "s", "a", "m")).expect("the commit");
 
     let board = project.run(["leaderboard", "--format", "csv"]);
