@@ -17,6 +17,7 @@
 //! | --- | --- | --- | --- |
 //! | 0 | [`domain`] | the vocabulary as plain data; no I/O, clock or randomness | nothing of ours |
 //! | 0 | [`stats`] | pure mathematics on slices and counts | nothing of ours |
+//! | 1 | [`process`] | start, feed, bound and stop a process group | nothing of ours |
 //! | 1a | [`document`] | YAML and JSON text into a tree that knows lines and columns; collected problems | domain |
 //! | 1b | [`config`] | `evalreport.yaml` into typed settings | domain, document |
 //! | 1b | [`results`] | the store: layout, wire structs, commit, read, examine; the only writer there | domain |
@@ -30,11 +31,11 @@
 //!
 //! - Only `warehouse` names polars. Only `results` writes under `results/`, and a committed record is never rewritten.
 //! - `render` computes nothing, orders nothing and reads no file.
-//! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values. `import` and `warehouse` say what
+//! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values. Only what runs programs has a stopwatch. `import` and `warehouse` say what
 //!   they did as `tracing` events, which nobody hears unless `cli` listens.
 //! - Same inputs, same bytes: ordered maps, no time of day in the output.
 //! - What was not measured is absent, never zero; no rate without its n and what is missing.
-//! - The cache can be deleted at any time. No command starts a program or opens a socket.
+//! - The cache can be deleted at any time. Only `process` starts programs; only `agent` talks to the network.
 //! - Text from results and imports is hostile: escaped in HTML, made visible on a terminal, never a path or a shell word.
 
 pub mod cli;
@@ -42,6 +43,7 @@ pub mod config;
 pub mod document;
 pub mod domain;
 pub mod import;
+pub mod process;
 pub mod render;
 pub mod results;
 pub mod stats;
