@@ -21,7 +21,9 @@
 //! | 1a | [`document`] | YAML and JSON text into a tree that knows lines and columns; collected problems | domain |
 //! | 1b | [`config`] | `evalreport.yaml` into typed settings | domain, document |
 //! | 1b | [`results`] | the store: layout, wire structs, commit, read, examine; the only writer there | domain |
+//! | 1b | [`suite`] | `suites/*/suite.yaml` and question specs into typed suites; prompts of questions | domain, document |
 //! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, document, results |
+//! | 2b | [`evaluate`] | one evaluator per file: what an answer or a finished workspace is worth | domain, suite |
 //! | 3 | [`warehouse`] | the only module that names polars: tables, cache, outcome matrices, typed queries | domain, results |
 //! | 4 | [`views`] | what a page or table says, as plain structs | domain, stats, warehouse |
 //! | 5 | [`render`] | views into bytes: HTML, terminal, JSON, Markdown, CSV; numbers become text once | domain, views |
@@ -42,10 +44,12 @@ pub mod cli;
 pub mod config;
 pub mod document;
 pub mod domain;
+pub mod evaluate;
 pub mod import;
 pub mod process;
 pub mod render;
 pub mod results;
 pub mod stats;
+pub mod suite;
 pub mod views;
 pub mod warehouse;

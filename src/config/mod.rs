@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::document::{self, Fields, quote};
+pub use crate::document::duration::parse_duration;
+use crate::document::{self, Fields, duration, quote};
 use crate::domain::{Aliases, MetricSettings, Problem, visible};
 
 mod agents;
@@ -16,7 +17,6 @@ mod aliases;
 mod approaches;
 mod command;
 mod designs;
-mod duration;
 mod exclusions;
 mod gates;
 mod ids;
@@ -29,7 +29,6 @@ mod tasks;
 pub use agents::{Agent, AgentKind};
 pub use approaches::{Approach, PLACEHOLDERS};
 pub use designs::SuiteDesign;
-pub use duration::parse_duration;
 pub use exclusions::{EXCLUSIONS_FILE, load_exclusions};
 pub use gates::Gate;
 pub use judge::Judge;

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use crate::domain::Problem;
 
+pub mod duration;
 mod excerpt;
 mod fields;
 mod json;

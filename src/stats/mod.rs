@@ -43,7 +43,7 @@ pub use power::{
     Aim, PairedVariance, Side, mde_few, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_at, n_half_width, n_mcnemar, n_miller,
     n_paired, n_two_proportions, n_welch, power_two_proportions,
 };
-pub use proportion::{clopper_pearson, wilson};
+pub use proportion::{chance_adjusted_accuracy, clopper_pearson, wilson};
 pub use proportion_difference::{Pairs, newcombe, newcombe_paired, tango};
 pub use quantile::{MedianInterval, median_absolute_deviation, median_interval, quantile};
 pub use ranking::{RankRange, leading_group, probability_of_best, rank_intervals, rank_ranges};

@@ -105,6 +105,16 @@ fn upper_tail(passed: u64, total: u64, chance: f64) -> (f64, f64) {
     (at_least / sum, exactly / sum)
 }
 
+/// How far an accuracy is from guessing to perfect: 0 at the chance level, 1 where everything is right, below 0 under chance.
+///
+/// Undefined where guessing is always right.
+pub fn chance_adjusted_accuracy(accuracy: f64, chance: f64) -> Result<f64, Undefined> {
+    if !(0.0..=1.0).contains(&accuracy) || !(0.0..1.0).contains(&chance) {
+        return Err(Undefined::OutOfRange);
+    }
+    Ok((accuracy - chance) / (1.0 - chance))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::strategy::Strategy;
@@ -136,6 +146,18 @@ mod tests {
             assert_eq!(method(3, 2, 0.95), Err(Undefined::OutOfRange));
             assert_eq!(method(1, 2, 95.0), Err(Undefined::OutOfRange));
         }
+    }
+
+    #[test]
+    fn guessing_is_worth_nothing() {
+        assert_eq!(chance_adjusted_accuracy(0.25, 0.25), Ok(0.0));
+        assert_eq!(chance_adjusted_accuracy(1.0, 0.25), Ok(1.0));
+        assert_eq!(chance_adjusted_accuracy(0.625, 0.25), Ok(0.5));
+        assert_eq!(chance_adjusted_accuracy(0.0, 0.5), Ok(-1.0));
+        assert_eq!(chance_adjusted_accuracy(0.7, 0.0), Ok(0.7));
+        assert_eq!(chance_adjusted_accuracy(1.0, 1.0), Err(Undefined::OutOfRange));
+        assert_eq!(chance_adjusted_accuracy(1.1, 0.5), Err(Undefined::OutOfRange));
+        assert_eq!(chance_adjusted_accuracy(f64::NAN, 0.5), Err(Undefined::OutOfRange));
     }
 
     #[test]

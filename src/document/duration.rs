@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::document::{Fields, Scalar, ScalarKind, Value, quote};
+use super::{Fields, Scalar, ScalarKind, Value, quote};
 
 const FORM: &str = "write hours, minutes and seconds such as 2h, 30m, 1h30m or 90s";
 
@@ -31,7 +31,8 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(seconds))
 }
 
-pub(super) fn read(fields: &mut Fields, key: &str) -> Option<Duration> {
+/// Reads a key that holds a duration; a bare number is a problem, because it does not say of what.
+pub fn read(fields: &mut Fields, key: &str) -> Option<Duration> {
     let node = fields.child(key)?;
     let path = quote(&fields.path_of(key));
     if let Value::Scalar(Scalar { kind: ScalarKind::Integer(_) | ScalarKind::Float(_), text }) = &node.value {

@@ -1,0 +1,82 @@
+//! Acceptance criteria: what a judge decides about, flat or as a weighted tree.
+
+use std::collections::BTreeMap;
+
+use super::normalized;
+use crate::document::{Fields, Node, Value, quote};
+use crate::domain::Problem;
+
+/// One criterion. A criterion with children is met as far as they are; only leaves are judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Criterion {
+    /// Trimmed.
+    pub criterion: String,
+    /// Its share among its siblings; above 0, and 1 unless given.
+    pub weight: f64,
+    pub children: Vec<Criterion>,
+}
+
+impl Criterion {
+    /// Returns the criteria that are judged, in the order of the file.
+    pub fn leaves<'c>(criteria: &'c [Self]) -> Vec<&'c Self> {
+        let leaves_of = |criterion: &'c Self| match criterion.children.as_slice() {
+            [] => vec![criterion],
+            children => Self::leaves(children),
+        };
+        criteria.iter().flat_map(leaves_of).collect()
+    }
+}
+
+pub(super) fn read(fields: &mut Fields) -> Vec<Criterion> {
+    read_list(fields, "acceptance_criteria", &mut BTreeMap::new())
+}
+
+/// `lines` holds the leaves seen so far: a judge's reply is matched by their text, so each appears once.
+fn read_list(fields: &mut Fields, key: &str, lines: &mut BTreeMap<String, usize>) -> Vec<Criterion> {
+    let items = fields.list(key).unwrap_or_default();
+    let path = fields.path_of(key);
+    let mut criteria = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        criteria.extend(read_one(fields, item, &format!("{path}[{index}]"), lines));
+    }
+    criteria
+}
+
+fn read_one<'d>(fields: &mut Fields<'d, '_>, item: &'d Node, path: &str, lines: &mut BTreeMap<String, usize>) -> Option<Criterion> {
+    let file = fields.file();
+    let criterion = match &item.value {
+        Value::Scalar(_) | Value::List(_) => Criterion { criterion: fields.text_of(item, path)?, weight: 1.0, children: Vec::new() },
+        Value::Map(_) => {
+            let mut fields = Fields::new(file, item, path, fields.problems())?;
+            let criterion = fields.required_text("criterion");
+            let weight = fields.number("weight").unwrap_or(1.0);
+            if weight <= 0.0 {
+                fields.reject("weight", format!("{} must be above 0, but is `{weight}`", quote(&fields.path_of("weight"))), None);
+            }
+            let children = read_list(&mut fields, "children", lines);
+            fields.finish();
+            Criterion { criterion: criterion?, weight, children }
+        }
+    };
+    let criterion = Criterion { criterion: criterion.criterion.trim().to_owned(), ..criterion };
+    let mut reject = |message, hint: &str| {
+        let problem = Problem::at(file, item.line, item.column, message);
+        fields.problems().push(if hint.is_empty() { problem } else { problem.with_hint(hint) });
+    };
+    if criterion.criterion.is_empty() {
+        reject(format!("{} is empty", quote(path)), "");
+    } else if criterion.children.is_empty() {
+        match lines.get(&normalized(&criterion.criterion)) {
+            Some(first) => {
+                reject(
+                    format!("duplicate criterion {}", quote(&criterion.criterion)),
+                    &format!("it is already on line {first}; reword one"),
+                );
+            }
+            None => {
+                lines.insert(normalized(&criterion.criterion), item.line);
+            }
+        }
+    }
+    Some(criterion)
+}

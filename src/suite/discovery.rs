@@ -1,0 +1,87 @@
+//! Finding suites below a repository's root.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{SUITE_FILE, Suite, load};
+use crate::document::{nearest_hint, quote};
+use crate::domain::{Problem, visible};
+
+/// The folders that hold a folder for each suite.
+const PLACES: [&str; 2] = ["suites", "evals/suites"];
+
+/// A folder with a suite, right or wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The folder's name, by which the suite is asked for.
+    pub name: String,
+    /// Its `suite.yaml`.
+    pub path: PathBuf,
+    pub suite: Result<Suite, Vec<Problem>>,
+}
+
+/// Returns all suites below `root`, in the order of their names. The problem is a folder that cannot be listed.
+pub fn discover(root: &Path) -> Result<Vec<Found>, Problem> {
+    let folders = folders(root)?;
+    Ok(folders.into_iter().flat_map(|(name, folders)| found(root, &name, &folders)).collect())
+}
+
+/// Loads the suite of that name.
+pub fn find(root: &Path, name: &str) -> Result<Suite, Vec<Problem>> {
+    let folders = folders(root).map_err(|problem| vec![problem])?;
+    if let Some(found) = folders.get(name).and_then(|folders| found(root, name, folders).into_iter().next()) {
+        return found.suite;
+    }
+    let known: Vec<String> = folders.keys().map(|name| quote(name)).collect();
+    let hint = nearest_hint(name, folders.keys().map(String::as_str)).unwrap_or_else(|| match known.as_slice() {
+        [] => format!("there is no {}/NAME/{SUITE_FILE}", PLACES[0]),
+        known => format!("known suites: {}", known.join(", ")),
+    });
+    let place = visible(&root.join(PLACES[0]).display().to_string());
+    Err(vec![Problem::in_file(place, format!("there is no suite {}", quote(name))).with_hint(hint)])
+}
+
+/// Loads the suite in the first of the folders that go by one name; the others are in its way.
+fn found(root: &Path, name: &str, folders: &[PathBuf]) -> Vec<Found> {
+    let one = |(index, folder): (usize, &PathBuf)| {
+        let path = folder.join(SUITE_FILE);
+        let suite = match index {
+            0 => load(root, folder),
+            _ => {
+                let first = quote(&folders[0].display().to_string());
+                let message = format!("suite {} is already in {first}", quote(name));
+                Err(vec![Problem::in_file(visible(&path.display().to_string()), message).with_hint("rename one of the two")])
+            }
+        };
+        Found { name: name.to_owned(), path, suite }
+    };
+    folders.iter().enumerate().map(one).collect()
+}
+
+/// Returns the folders with a suite by their names.
+fn folders(root: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>, Problem> {
+    let mut folders: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for place in PLACES {
+        let place = root.join(place);
+        let cannot = |error: io::Error| {
+            let place = visible(&place.display().to_string());
+            Problem::in_file(place, format!("cannot be listed: {}", visible(&error.to_string())))
+        };
+        let entries = match fs::read_dir(&place) {
+            Ok(entries) => entries,
+            Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) => continue,
+            Err(error) => return Err(cannot(error)),
+        };
+        for entry in entries {
+            let folder = entry.map_err(cannot)?.path();
+            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            // A link that leads nowhere is a suite that cannot be read, not none.
+            if !name.starts_with('.') && folder.join(SUITE_FILE).symlink_metadata().is_ok() {
+                folders.entry(name).or_default().push(folder);
+            }
+        }
+    }
+    Ok(folders)
+}

@@ -1,0 +1,157 @@
+//! What is measured and judged beyond the tests: names, and whether and how each is wanted.
+
+use std::collections::BTreeMap;
+
+use crate::document::{Fields, Key, Node, Scalar, ScalarKind, Value, nearest_hint, quote};
+use crate::domain::Problem;
+
+/// A number about the code that was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CodeMetric {
+    LinesOfCode,
+    FileCount,
+}
+
+/// What turns a finished workspace into a score from 0 to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Evaluator {
+    RequirementFulfillment,
+    Efficiency,
+    ToolUse,
+    Functional,
+    CodeQuality,
+    Complexity,
+}
+
+/// Whether something is wanted, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Setting {
+    Off,
+    On,
+    /// A map, which the evaluator reads itself.
+    With(Node),
+}
+
+impl CodeMetric {
+    pub const ALL: [Self; 2] = [Self::LinesOfCode, Self::FileCount];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LinesOfCode => "lines_of_code",
+            Self::FileCount => "file_count",
+        }
+    }
+}
+
+impl Evaluator {
+    pub const ALL: [Self; 6] =
+        [Self::RequirementFulfillment, Self::Efficiency, Self::ToolUse, Self::Functional, Self::CodeQuality, Self::Complexity];
+
+    /// Returns the name that scores are stored under.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RequirementFulfillment => "requirementFulfillment",
+            Self::Efficiency => "efficiency",
+            Self::ToolUse => "tool_use",
+            Self::Functional => "functional",
+            Self::CodeQuality => "code_quality",
+            Self::Complexity => "complexity",
+        }
+    }
+
+    /// Finds the evaluator of a name, however its words are joined: `code_quality`, `codeQuality`, `code-quality`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let plain = |name: &str| -> String {
+            name.chars().filter(|character| !['_', '-'].contains(character)).flat_map(char::to_lowercase).collect()
+        };
+        Self::ALL.into_iter().find(|evaluator| plain(evaluator.name()) == plain(name))
+    }
+}
+
+impl Setting {
+    pub fn is_wanted(&self) -> bool {
+        match self {
+            Self::Off => false,
+            Self::On | Self::With(_) => true,
+        }
+    }
+}
+
+type Settings = (BTreeMap<CodeMetric, Setting>, BTreeMap<Evaluator, Setting>);
+
+/// Reads `metrics`, a list of names or a map, and `evaluators`, a map. An evaluator may stand in either, but once.
+pub(super) fn read(fields: &mut Fields) -> Settings {
+    let mut read = Read { metrics: BTreeMap::new(), evaluators: BTreeMap::new() };
+    if let Some(node) = fields.child("metrics") {
+        match &node.value {
+            Value::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    if let Some(name) = fields.text_of(item, &format!("metrics[{index}]")) {
+                        read.take(fields, "metrics", &Key { text: name, line: item.line, column: item.column }, Setting::On);
+                    }
+                }
+            }
+            Value::Map(_) => read.take_map(fields, "metrics"),
+            Value::Scalar(_) => {
+                fields.reject("metrics", format!("`metrics` must be a list of names or a map of names, not {}", node.noun()), None);
+            }
+        }
+    }
+    read.take_map(fields, "evaluators");
+    (read.metrics, read.evaluators)
+}
+
+struct Read {
+    metrics: BTreeMap<CodeMetric, Setting>,
+    evaluators: BTreeMap<Evaluator, Setting>,
+}
+
+impl Read {
+    fn take_map(&mut self, fields: &mut Fields, key: &str) {
+        for (name, node) in fields.entries_of(key) {
+            if let Some(setting) = setting_of(fields, node, &format!("{key}.{}", name.text)) {
+                self.take(fields, key, name, setting);
+            }
+        }
+    }
+
+    fn take(&mut self, fields: &mut Fields, key: &str, name: &Key, setting: Setting) {
+        let metric = CodeMetric::ALL.into_iter().find(|metric| metric.name() == name.text && key == "metrics");
+        let is_repeated = match (metric, Evaluator::from_name(&name.text)) {
+            (Some(metric), _) => self.metrics.insert(metric, setting).is_some(),
+            (None, Some(evaluator)) => self.evaluators.insert(evaluator, setting).is_some(),
+            (None, None) => {
+                let mut known: Vec<&str> = Evaluator::ALL.map(Evaluator::name).to_vec();
+                if key == "metrics" {
+                    known.extend(CodeMetric::ALL.map(CodeMetric::name));
+                }
+                let hint = nearest_hint(&name.text, known.iter().copied()).unwrap_or_else(|| format!("known: {}", known.join(", ")));
+                let noun = key.strip_suffix('s').unwrap_or(key);
+                reject(fields, name, format!("unknown {noun} {}", quote(&name.text)), &hint);
+                return;
+            }
+        };
+        if is_repeated {
+            reject(fields, name, format!("{} is given twice", quote(&name.text)), "keep one of the two");
+        }
+    }
+}
+
+fn setting_of(fields: &mut Fields, node: &Node, path: &str) -> Option<Setting> {
+    match &node.value {
+        Value::Map(_) => Some(Setting::With(node.clone())),
+        Value::Scalar(Scalar { kind: ScalarKind::Bool(true), .. }) => Some(Setting::On),
+        Value::Scalar(Scalar { kind: ScalarKind::Bool(false), .. }) => Some(Setting::Off),
+        Value::Scalar(_) | Value::List(_) => {
+            let message = format!("{} must be true, false or a map of settings, not {}", quote(path), node.noun());
+            let problem = Problem::at(fields.file(), node.line, node.column, message);
+            fields.problems().push(problem);
+            None
+        }
+    }
+}
+
+fn reject(fields: &mut Fields, name: &Key, message: String, hint: &str) {
+    let problem = Problem::at(fields.file(), name.line, name.column, message).with_hint(hint);
+    fields.problems().push(problem);
+}

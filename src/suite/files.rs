@@ -1,0 +1,49 @@
+//! The files that a suite names: where they are, and their text.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::document::{Fields, quote};
+use crate::domain::visible;
+
+/// Finds what `path` names: from the repository's root, else from the suite's folder. The error is the two places that were looked at.
+pub fn resolve(root: &Path, folder: &Path, path: &str) -> Result<PathBuf, [PathBuf; 2]> {
+    let places = [root.join(path), folder.join(path)];
+    match places.iter().find(|place| place.exists()) {
+        Some(found) => Ok(found.clone()),
+        None => Err(places),
+    }
+}
+
+/// Reads a key that names a file which must be there and hold something.
+pub(super) fn named(fields: &mut Fields, key: &str, root: &Path, folder: &Path) -> Option<PathBuf> {
+    fields.child(key)?;
+    let path = fields.required_text(key)?;
+    let shown = |path: &Path| quote(&path.display().to_string());
+    let found = match resolve(root, folder, &path) {
+        Ok(found) => found,
+        Err([first, second]) => {
+            fields.reject(key, format!("{key} file not found: looked at {} and {}", shown(&first), shown(&second)), None);
+            return None;
+        }
+    };
+    let wrong = match fs::metadata(&found) {
+        Ok(metadata) if !metadata.is_file() => "is not a file".to_owned(),
+        Ok(metadata) if metadata.len() == 0 => "is empty".to_owned(),
+        Ok(_) => return Some(found),
+        Err(error) => format!("cannot be read: {error}"),
+    };
+    fields.reject(key, format!("{key} file {} {wrong}", shown(&found)), None);
+    None
+}
+
+/// Returns the text of a file, or what is wrong in words that follow the file's name.
+pub(super) fn read(path: &Path, most_bytes: u64) -> Result<String, String> {
+    let cannot = |error: std::io::Error| format!("cannot be read: {}", visible(&error.to_string()));
+    let size = fs::metadata(path).map_err(cannot)?.len();
+    if size > most_bytes {
+        return Err(format!("has {size} bytes, more than the {most_bytes} that are read"));
+    }
+    let bytes = fs::read(path).map_err(cannot)?;
+    String::from_utf8(bytes).map_err(|error| format!("is not valid UTF-8 from byte {} on", error.utf8_error().valid_up_to() + 1))
+}

@@ -1,0 +1,281 @@
+//! What is asked: `suites/NAME/suite.yaml` and question specs into typed suites, and the prompt of a question.
+//!
+//! A suite is judged whole, like the configuration: every problem comes back at once with line, column and key, the files it names
+//! included, because a run that fails for a slip after an hour has cost an hour. Nothing here runs a program: commands are kept as they
+//! are written, for the layers that run them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::document::{self, Fields, Node, Value, duration, quote};
+use crate::domain::{Problem, visible};
+
+mod criteria;
+mod discovery;
+mod evaluators;
+mod files;
+mod prompt;
+mod questions;
+mod server;
+mod version;
+
+pub use criteria::Criterion;
+pub use discovery::{Found, discover, find};
+pub use evaluators::{CodeMetric, Evaluator, Setting};
+pub use files::resolve;
+pub use prompt::{question_prompt, shuffled};
+pub use questions::{Question, QuestionSpec, load_questions, normalized, parse_questions};
+pub use server::Server;
+pub use version::suite_version;
+
+/// The name under which a folder's suite is found.
+pub const SUITE_FILE: &str = "suite.yaml";
+/// Far more than a person writes; a larger file is some other file.
+const MOST_BYTES: u64 = 4 << 20;
+const NEEDED: &str = "a suite needs `requirements` with `tests.shared`, or `questions`, or `acceptance_criteria`";
+
+/// What is asked, and what decides about the result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suite {
+    /// The file as messages name it.
+    pub file: String,
+    /// The folder that holds the file.
+    pub folder: PathBuf,
+    /// One word, the same as the folder's.
+    pub name: String,
+    pub description: Option<String>,
+    /// The text that says what to make. Absent from a suite of questions, and where stored results are judged by criteria alone.
+    pub requirements: Option<PathBuf>,
+    /// A question spec, instead of requirements and tests.
+    pub questions: Option<PathBuf>,
+    pub language: Option<String>,
+    /// Bounds the whole run.
+    pub timeout: Option<Duration>,
+    /// Shell commands for the workspace, after the approach is done and before anything is tested.
+    pub setup: Vec<String>,
+    pub server: Option<Server>,
+    pub tests: Tests,
+    /// Measured on the finished workspace.
+    pub metrics: BTreeMap<CodeMetric, Setting>,
+    /// The leaves' texts differ, so that a judge's reply can be matched to them.
+    pub acceptance_criteria: Vec<Criterion>,
+    pub evaluators: BTreeMap<Evaluator, Setting>,
+    pub build_command: Option<String>,
+    pub test_command: Option<String>,
+    /// In percent, 0 to 100.
+    pub coverage_threshold: Option<f64>,
+    /// Shell commands whose summaries count errors and warnings.
+    pub static_analysis: Vec<String>,
+    /// What verification is to confirm, in a sentence.
+    pub goal: Option<String>,
+    pub profile: Option<Profile>,
+    /// What the goal is about.
+    pub files: Vec<String>,
+    /// Overrides of what verification would choose, as written.
+    pub verification: Option<Node>,
+    /// The program and arguments that start agent and tests inside a sandbox of the user's; empty for none.
+    pub wrap: Vec<String>,
+    /// Go into each run's tags.
+    pub tags: BTreeMap<String, String>,
+}
+
+/// Shell commands that test a finished workspace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tests {
+    /// The same for every approach: what they are compared by.
+    pub shared: Vec<String>,
+    /// One outcome for each command: whether it succeeds while the server runs.
+    pub functional: Vec<String>,
+    /// Tests that the approach wrote itself; counted apart.
+    pub own: Vec<String>,
+}
+
+/// How much verification is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Profile {
+    Strict,
+    Fast,
+    Smoke,
+    Yolo,
+}
+
+impl Profile {
+    pub const ALL: [Self; 4] = [Self::Strict, Self::Fast, Self::Smoke, Self::Yolo];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Fast => "fast",
+            Self::Smoke => "smoke",
+            Self::Yolo => "yolo",
+        }
+    }
+}
+
+/// Loads the suite in `folder`; the paths it names start from `root`, the folder of the repository, or else from `folder`.
+pub fn load(root: &Path, folder: &Path) -> Result<Suite, Vec<Problem>> {
+    let path = folder.join(SUITE_FILE);
+    let file = visible(&path.display().to_string());
+    let text = files::read(&path, MOST_BYTES).map_err(|message| vec![Problem::in_file(&file, message)])?;
+    let tree = document::parse(&file, &text)?;
+    let mut problems = Vec::new();
+    let suite = Fields::new(&file, &tree, "", &mut problems).and_then(|fields| read_fields(fields, root, folder));
+    match suite {
+        Some(suite) if problems.is_empty() => Ok(suite),
+        Some(_) | None => {
+            // In the order of the file, whatever order the keys were asked for in.
+            problems.sort();
+            Err(problems)
+        }
+    }
+}
+
+fn read_fields(mut fields: Fields, root: &Path, folder: &Path) -> Option<Suite> {
+    let name = read_name(&mut fields, folder);
+    let (metrics, evaluators) = evaluators::read(&mut fields);
+    let suite = Suite {
+        file: fields.file().to_owned(),
+        folder: folder.to_owned(),
+        name: name.clone().unwrap_or_default(),
+        description: fields.text("description"),
+        requirements: files::named(&mut fields, "requirements", root, folder),
+        questions: files::named(&mut fields, "questions", root, folder),
+        language: nonblank(&mut fields, "language"),
+        timeout: duration::read(&mut fields, "timeout"),
+        setup: commands(&mut fields, "setup"),
+        server: server::read(&mut fields),
+        tests: fields.fields("tests").map(read_tests).unwrap_or_default(),
+        metrics,
+        acceptance_criteria: criteria::read(&mut fields),
+        evaluators,
+        build_command: nonblank(&mut fields, "build_command"),
+        test_command: nonblank(&mut fields, "test_command"),
+        coverage_threshold: read_percent(&mut fields, "coverage_threshold"),
+        static_analysis: commands(&mut fields, "static_analysis"),
+        goal: nonblank(&mut fields, "goal"),
+        profile: fields.one_of("profile", &Profile::ALL.map(|profile| (profile.name(), profile))),
+        files: commands(&mut fields, "files"),
+        verification: read_verification(&mut fields),
+        wrap: commands(&mut fields, "wrap"),
+        tags: fields.text_map("tags"),
+    };
+    check_what_is_asked(&mut fields);
+    fields.finish();
+    name.map(|_| suite)
+}
+
+/// The name is the folder's: it is what commands select a suite by.
+fn read_name(fields: &mut Fields, folder: &Path) -> Option<String> {
+    let name = fields.required_text("name")?;
+    let is_word =
+        !name.chars().any(|character| character.is_whitespace() || character.is_control() || ['@', '/', '\\', ','].contains(&character));
+    if !is_word {
+        fields.reject("name", format!("`name` must be one word without `@`, `/`, `\\` and `,`, not {}", quote(&name)), None);
+        return None;
+    }
+    if let Some(found) = folder.file_name().map(|found| found.to_string_lossy().into_owned())
+        && found != name
+    {
+        let hint = format!("rename the folder, or write name: {}", visible(&found));
+        fields.reject("name", format!("`name` is {}, but the folder is {}", quote(&name), quote(&found)), Some(hint));
+        return None;
+    }
+    Some(name)
+}
+
+fn read_tests(mut fields: Fields) -> Tests {
+    let tests = Tests {
+        shared: commands(&mut fields, "shared"),
+        functional: commands(&mut fields, "functional"),
+        own: commands(&mut fields, "own"),
+    };
+    fields.finish();
+    tests
+}
+
+fn read_percent(fields: &mut Fields, key: &str) -> Option<f64> {
+    let percent = fields.number(key)?;
+    if !(0.0..=100.0).contains(&percent) {
+        fields.reject(key, format!("{} is in percent, from 0 to 100, not `{percent}`", quote(&fields.path_of(key))), None);
+        return None;
+    }
+    Some(percent)
+}
+
+fn read_verification(fields: &mut Fields) -> Option<Node> {
+    let node = fields.child("verification")?;
+    // Its keys belong to verification, which judges them when it is asked.
+    Fields::new(fields.file(), node, "verification", fields.problems())?;
+    Some(node.clone())
+}
+
+/// Reads text that is not blank where it is given.
+fn nonblank(fields: &mut Fields, key: &str) -> Option<String> {
+    fields.child(key)?;
+    fields.required_text(key)
+}
+
+/// Reads a list of texts, none of them blank.
+fn commands(fields: &mut Fields, key: &str) -> Vec<String> {
+    let items = fields.list(key).unwrap_or_default();
+    let path = fields.path_of(key);
+    let mut commands = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let path = format!("{path}[{index}]");
+        let Some(text) = fields.text_of(item, &path) else { continue };
+        if text.trim().is_empty() {
+            let problem = Problem::at(fields.file(), item.line, item.column, format!("{} is empty", quote(&path)));
+            fields.problems().push(problem);
+        }
+        commands.push(text);
+    }
+    commands
+}
+
+/// A suite must ask something and say what decides, and what a suite of questions has no use for is a mistake.
+fn check_what_is_asked(fields: &mut Fields) {
+    /// What only concerns something that is made.
+    const OF_MADE_THINGS: [&str; 13] = [
+        "requirements",
+        "tests",
+        "setup",
+        "server",
+        "acceptance_criteria",
+        "metrics",
+        "build_command",
+        "test_command",
+        "coverage_threshold",
+        "static_analysis",
+        "goal",
+        "profile",
+        "verification",
+    ];
+    if fields.child("questions").is_some() {
+        for key in OF_MADE_THINGS {
+            if fields.child(key).is_some() {
+                let hint = "remove it, or make another suite of it";
+                fields.reject(key, format!("`{key}` is not used by a suite of `questions`"), Some(hint.to_owned()));
+            }
+        }
+        return;
+    }
+    let has_criteria = is_given(fields.child("acceptance_criteria"));
+    let tests = fields.child("tests");
+    let has_tests = tests.is_some_and(|tests| !matches!(tests.value, Value::Map(_)) || is_given(tests.get("shared")));
+    if !has_tests && !has_criteria {
+        let place = if tests.is_some() { "tests" } else { "tests.shared" };
+        fields.reject(place, "`tests.shared` is missing", Some(NEEDED.to_owned()));
+    }
+    if fields.child("requirements").is_none() && (has_tests || !has_criteria) {
+        fields.reject("requirements", "`requirements` is missing", Some(NEEDED.to_owned()));
+    }
+}
+
+/// Says whether there is something, be it right or wrong.
+fn is_given(node: Option<&Node>) -> bool {
+    node.is_some_and(|node| !node.is_null() && !matches!(&node.value, Value::List(items) if items.is_empty()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! How a question is put to an agent.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use sha2::{Digest, Sha256};
+
+use super::Question;
+
+const CONTRACT: &str = "Answer with exactly one of the choices. You may explain first. The reply must end with the choice, as XML text, in \
+     this form:\n<answer>choice</answer>\n";
+
+/// Returns the exact text an agent is given: the question, its choices in their order, and how to answer.
+pub fn question_prompt(question: &Question) -> String {
+    let choices = question.answers.join("\n- ");
+    format!("{}\n\nChoices:\n- {choices}\n\n{CONTRACT}", question.question)
+}
+
+/// Returns the question with its choices in an order that follows from the seed and the question's id, every order equally likely; as
+/// written without a seed and for seed 0.
+///
+/// The id is part of it, so that one seed for a whole run does not put the right answers of all questions in related places.
+#[must_use]
+pub fn shuffled(question: &Question, seed: Option<u64>) -> Question {
+    let mut order: Vec<usize> = (0..question.answers.len()).collect();
+    if let Some(seed) = seed.filter(|seed| *seed != 0) {
+        let key = Sha256::digest(format!("order of choices\n{seed}\n{}", question.id));
+        let mut random = ChaCha8Rng::from_seed(key.into());
+        for last in (1..order.len()).rev() {
+            order.swap(last, up_to(&mut random, last));
+        }
+    }
+    let is_correct = |position: &usize| question.correct.contains(&order[*position]);
+    Question {
+        answers: order.iter().map(|position| question.answers[*position].clone()).collect(),
+        correct: (0..order.len()).filter(is_correct).collect(),
+        ..question.clone()
+    }
+}
+
+/// A number from 0 to `last`, every one equally likely: numbers beyond the last whole multiple are drawn again.
+#[expect(clippy::cast_possible_truncation, reason = "a remainder is not above `last`")]
+fn up_to(random: &mut ChaCha8Rng, last: usize) -> usize {
+    let count = last as u64 + 1;
+    let excess = (u64::MAX % count + 1) % count;
+    loop {
+        let drawn = random.next_u64();
+        if drawn <= u64::MAX - excess {
+            return (drawn % count) as usize;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    fn question(id: &str, answers: &[&str]) -> Question {
+        Question {
+            id: id.to_owned(),
+            generated_id: false,
+            question: "What is 2+2?".to_owned(),
+            answers: answers.iter().map(|answer| (*answer).to_owned()).collect(),
+            correct: vec![1],
+            category: None,
+        }
+    }
+
+    #[test]
+    fn the_prompt_to_the_letter() {
+        let expected = "What is 2+2?\n\nChoices:\n- 3\n- 4\n- AT&T\n\nAnswer with exactly one of the choices. You may explain first. The reply \
+                        must end with the choice, as XML text, in this form:\n<answer>choice</answer>\n";
+        assert_eq!(question_prompt(&question("q1", &["3", "4", "AT&T"])), expected);
+    }
+
+    #[test]
+    fn without_a_seed_the_order_is_the_files() {
+        let question = question("q1", &["a", "b", "c", "d"]);
+        assert_eq!(shuffled(&question, None), question);
+        assert_eq!(shuffled(&question, Some(0)), question);
+    }
+
+    #[test]
+    fn an_order_is_the_same_for_ever() {
+        let order = |id, seed| shuffled(&question(id, &["a", "b", "c", "d", "e", "f"]), Some(seed)).answers.concat();
+        assert_eq!([order("q1", 1), order("q1", 2), order("q2", 1)], ["acdbfe", "bedcfa", "febcad"]);
+    }
+
+    #[test]
+    fn every_order_is_equally_likely() {
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        for seed in 1..=24_000 {
+            let shuffled = shuffled(&question("q1", &["a", "b", "c", "d"]), Some(seed));
+            assert_eq!(shuffled.correct.iter().map(|position| shuffled.answers[*position].as_str()).collect::<Vec<_>>(), ["b"]);
+            *counts.entry(shuffled.answers.concat()).or_default() += 1;
+        }
+        assert_eq!(counts.len(), 24);
+        // Chi-squared with 23 degrees of freedom is above 49.7 in one of 1000; the seeds are fixed, so this never flickers.
+        let distance: f64 = counts.values().map(|count| (f64::from(*count) - 1000.0).powi(2) / 1000.0).sum();
+        assert!(distance < 49.7, "{distance}");
+    }
+
+    #[test]
+    fn bounds_are_inclusive() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let drawn: BTreeSet<usize> = (0..200).map(|_| up_to(&mut random, 2)).collect();
+        assert_eq!(drawn, BTreeSet::from([0, 1, 2]));
+        assert_eq!(shuffled(&question("q1", &["a"]), Some(7)).answers, ["a"]);
+    }
+}

@@ -1,0 +1,186 @@
+//! Which content a suite had: results of different contents are not the same experiment.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::{SUITE_FILE, Suite};
+use crate::domain::{Problem, hex, visible};
+
+/// Begins what is hashed, so that another way of hashing gives other versions.
+const SCHEME: &[u8] = b"suite content 1\n";
+/// What a shell parts words by. Options such as `--config=FILE` name files too.
+const BETWEEN_WORDS: &[char] = &['\'', '"', '`', '=', ';', '&', '|', '(', ')', '<', '>', ',', '{', '}'];
+
+/// Returns the SHA-256 of what decides what is asked and how it is tested, as lower-case hex: `suite.yaml`, the requirements or the
+/// questions, and the files that the shared and functional test commands name.
+///
+/// A test file inside the suite's folder counts with all of the folder's entry it is in, because tests use what stands beside them.
+/// The same content has the same version on every machine and in every checkout: names are relative and sorted, times do not
+/// matter, and hidden files and Python's caches are left out. Line endings count as they are.
+pub fn suite_version(root: &Path, suite: &Suite) -> Result<String, Vec<Problem>> {
+    let mut files = BTreeMap::new();
+    let roots = Roots { root, folder: &suite.folder };
+    let mut problems = Vec::new();
+    let fixed = [suite.requirements.clone(), suite.questions.clone()].into_iter().flatten();
+    let commands = suite.tests.shared.iter().chain(&suite.tests.functional);
+    let named = commands.flat_map(|command| words(command)).flat_map(|word| roots.named(word));
+    for path in std::iter::once(suite.folder.join(SUITE_FILE)).chain(fixed).chain(named) {
+        if let Err((path, error)) = collect(&path, &roots, &mut files) {
+            let message = format!("cannot be read: {}", visible(&error.to_string()));
+            problems.push(Problem::in_file(visible(&path.display().to_string()), message));
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let mut hasher = Sha256::new();
+    hasher.update(SCHEME);
+    for (label, digest) in files {
+        hasher.update(format!("{}:{label}\n", label.len()));
+        hasher.update(digest);
+    }
+    Ok(hex(&hasher.finalize()))
+}
+
+/// Returns the words of a command that may name files; a test's name behind `::` is cut off.
+fn words(command: &str) -> impl Iterator<Item = &str> {
+    let words = command.split(|character: char| character.is_whitespace() || BETWEEN_WORDS.contains(&character));
+    words.filter_map(|word| word.split("::").next()).filter(|word| !word.chars().all(|character| character == '.'))
+}
+
+struct Roots<'a> {
+    root: &'a Path,
+    folder: &'a Path,
+}
+
+impl Roots<'_> {
+    /// Returns what a word of a command names, as far as it is part of the suite's tests. Commands start at the root, but may change
+    /// into the suite's folder first.
+    fn named(&self, word: &str) -> Vec<PathBuf> {
+        [self.root, self.folder]
+            .map(|base| base.join(word))
+            .into_iter()
+            .filter(|path| path.exists())
+            .filter_map(|path| self.part(&path))
+            .collect()
+    }
+
+    fn part(&self, path: &Path) -> Option<PathBuf> {
+        let (path, folder) = (plain(path), plain(self.folder));
+        if let Some(inside) = inside(&folder, &path) {
+            return Some(inside.components().next().map_or(folder.clone(), |first| folder.join(first)));
+        }
+        // All of the repository is not what a suite asks, and what lies outside is the machine's.
+        let is_part = inside(&plain(self.root), &path).is_some() && !folder.starts_with(&path);
+        is_part.then_some(path)
+    }
+
+    /// Names a file the same in every checkout.
+    fn label(&self, path: &Path) -> String {
+        let path = plain(path);
+        let (base, relative) = match (inside(&plain(self.folder), &path), inside(&plain(self.root), &path)) {
+            (Some(relative), _) => ("suite", relative),
+            (None, Some(relative)) => ("root", relative),
+            // A file outside of the repository has only its name and content in common with its copies.
+            (None, None) => ("outside", path.file_name().map_or(path.as_path(), Path::new)),
+        };
+        let parts: Vec<_> = relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+        format!("{base}/{}", parts.join("/"))
+    }
+}
+
+/// Returns the way from `base` to `path` if it only leads down.
+fn inside<'p>(base: &Path, path: &'p Path) -> Option<&'p Path> {
+    let relative = path.strip_prefix(base).ok()?;
+    // From an empty base, every path remains as it is.
+    relative.components().all(|part| matches!(part, Component::Normal(_))).then_some(relative)
+}
+
+/// Adds the digest of a file, or of all files in a folder.
+fn collect(path: &Path, roots: &Roots, files: &mut BTreeMap<String, [u8; 32]>) -> Result<(), (PathBuf, io::Error)> {
+    let at = |error| (path.to_owned(), error);
+    if !fs::metadata(path).map_err(at)?.is_dir() {
+        files.insert(roots.label(path), digest(path).map_err(at)?);
+        return Ok(());
+    }
+    for entry in fs::read_dir(path).map_err(at)? {
+        let entry = entry.map_err(at)?;
+        let name = entry.file_name();
+        if name.to_string_lossy().starts_with('.') || name == "__pycache__" {
+            continue;
+        }
+        let kind = entry.file_type().map_err(at)?;
+        if kind.is_symlink() {
+            // Where it leads, not what is there: a link may lead round in a circle.
+            let target = fs::read_link(entry.path()).map_err(at)?;
+            let digest = Sha256::digest(format!("link to {}", target.display()));
+            files.insert(roots.label(&entry.path()), digest.into());
+        } else if kind.is_dir() || kind.is_file() {
+            collect(&entry.path(), roots, files)?;
+        }
+    }
+    Ok(())
+}
+
+fn digest(path: &Path) -> io::Result<[u8; 32]> {
+    let mut file = File::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hasher.finalize().into()),
+            count => hasher.update(&buffer[..count]),
+        }
+    }
+}
+
+/// Resolves `.` and `..` in the path itself, so that spellings of one place compare equal.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if plain.file_name().is_some() => {
+                plain.pop();
+            }
+            Component::ParentDir | Component::Normal(_) | Component::RootDir | Component::Prefix(_) => plain.push(part),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_name_files() {
+        let command = "cd suites/s && FLAGS=-v pytest --config='a b.ini' \"tests/t.py::test_one\" . | tee>log";
+        let expected = ["cd", "suites/s", "FLAGS", "-v", "pytest", "--config", "a", "b.ini", "tests/t.py", "tee", "log"];
+        assert_eq!(words(command).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn only_what_is_below_the_root_is_part_of_a_suite() {
+        // The package's own folder, as its tests start there.
+        for root in ["", ".", "src/.."] {
+            let root = Path::new(root);
+            let roots = Roots { root, folder: &root.join("src/suite") };
+            let folder = plain(&root.join("src/suite"));
+            assert_eq!(roots.named("Cargo.toml"), [PathBuf::from("Cargo.toml")]);
+            assert_eq!(roots.named("src/suite/tests.rs"), [folder.join("tests.rs")]);
+            assert_eq!(roots.named("mod.rs"), [folder.join("mod.rs")]);
+            assert_eq!(roots.named("./src/suite"), std::slice::from_ref(&folder));
+            for word in ["..", "../..", "src", "src/..", "/", "/bin/sh", "gone"] {
+                assert_eq!(roots.named(word), Vec::<PathBuf>::new(), "{word} from {}", root.display());
+            }
+            assert_eq!(roots.label(Path::new("src/suite/tests.rs")), "suite/tests.rs");
+            assert_eq!(roots.label(Path::new("./src/lib.rs")), "root/src/lib.rs");
+            assert_eq!(roots.label(Path::new("/elsewhere/a.md")), "outside/a.md");
+        }
+    }
+}
