@@ -17,9 +17,11 @@
 //! | --- | --- | --- | --- |
 //! | 0 | [`domain`] | the vocabulary as plain data; no I/O, clock or randomness | nothing of ours |
 //! | 0 | [`stats`] | pure mathematics on slices and counts | nothing of ours |
+//! | 1 | [`process`] | start, feed, bound and stop a process group | nothing of ours |
 //! | 1a | [`document`] | YAML and JSON text into a tree that knows lines and columns; collected problems | domain |
 //! | 1b | [`config`] | `evalreport.yaml` into typed settings | domain, document |
 //! | 1b | [`results`] | the store: layout, wire structs, commit, read, examine; the only writer there | domain |
+//! | 2a | [`agent`] | how a prompt becomes an answer: programs, Claude's command line, HTTP chat APIs, replay | domain, config, process |
 //! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, document, results |
 //! | 3 | [`warehouse`] | the only module that names polars: tables, cache, outcome matrices, typed queries | domain, results |
 //! | 4 | [`views`] | what a page or table says, as plain structs | domain, stats, warehouse |
@@ -30,18 +32,20 @@
 //!
 //! - Only `warehouse` names polars. Only `results` writes under `results/`, and a committed record is never rewritten.
 //! - `render` computes nothing, orders nothing and reads no file.
-//! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values. `import` and `warehouse` say what
+//! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values. Only what runs programs has a stopwatch. `import` and `warehouse` say what
 //!   they did as `tracing` events, which nobody hears unless `cli` listens.
 //! - Same inputs, same bytes: ordered maps, no time of day in the output.
 //! - What was not measured is absent, never zero; no rate without its n and what is missing.
-//! - The cache can be deleted at any time. No command starts a program or opens a socket.
+//! - The cache can be deleted at any time. Only `process` starts programs; only `agent` talks to the network.
 //! - Text from results and imports is hostile: escaped in HTML, made visible on a terminal, never a path or a shell word.
 
+pub mod agent;
 pub mod cli;
 pub mod config;
 pub mod document;
 pub mod domain;
 pub mod import;
+pub mod process;
 pub mod render;
 pub mod results;
 pub mod stats;

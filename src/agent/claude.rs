@@ -39,7 +39,9 @@ impl Claude {
 /// Adds what a run without a person needs. What the configuration's command says itself is not said twice.
 fn arguments(argv: &[String], model: Option<&str>, max_steps: Option<u64>, system: Option<&str>) -> Vec<String> {
     let says = |names: &[&str]| {
-        argv.iter().any(|argument| names.iter().any(|name| argument == name || argument.strip_prefix(name).is_some_and(|rest| rest.starts_with('='))))
+        argv.iter().any(|argument| {
+            names.iter().any(|name| argument == name || argument.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')))
+        })
     };
     let mut filled: Vec<String> = argv.iter().map(|argument| argument.replace("{model}", model.unwrap_or_default())).collect();
     let mut add = |words: &[&str]| filled.extend(words.iter().map(|word| (*word).to_owned()));
@@ -115,8 +117,11 @@ mod tests {
         assert_eq!(arguments(&words("claude"), None, None, None), words("claude -p --output-format stream-json --verbose"));
         assert_eq!(
             arguments(&words("npx claude --verbose"), Some("m"), Some(3), Some("Be brief.")),
-            [words("npx claude --verbose -p --output-format stream-json --model m --max-turns 3 --append-system-prompt"), vec!["Be brief.".to_owned()]]
-                .concat()
+            [
+                words("npx claude --verbose -p --output-format stream-json --model m --max-turns 3 --append-system-prompt"),
+                vec!["Be brief.".to_owned()]
+            ]
+            .concat()
         );
         let own = words("claude --print --output-format=json --model {model} --max-turns 9");
         assert_eq!(arguments(&own, Some("m"), Some(3), None), words("claude --print --output-format=json --model m --max-turns 9"));

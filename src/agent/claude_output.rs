@@ -54,14 +54,20 @@ impl Output {
                 return Some(text.to_owned());
             }
             if let Some(errors) = result.get("errors").and_then(Value::as_array) {
-                return Some(errors.iter().map(|error| error.as_str().map_or_else(|| error.to_string(), str::to_owned)).collect::<Vec<_>>().join("; "));
+                return Some(
+                    errors
+                        .iter()
+                        .map(|error| error.as_str().map_or_else(|| error.to_string(), str::to_owned))
+                        .collect::<Vec<_>>()
+                        .join("; "),
+                );
             }
         }
         let texts = |message: &Value| {
             let blocks = blocks(message).iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str());
             blocks.collect::<Vec<_>>().concat()
         };
-        self.spoken().map(texts).filter(|text| !text.is_empty()).last()
+        self.spoken().map(texts).rfind(|text| !text.is_empty())
     }
 
     /// Adds what was measured: from the result, else from the messages until then.
@@ -82,7 +88,7 @@ impl Output {
         measured.transcript = reports.cloned().collect();
     }
 
-    fn spoken(&self) -> impl Iterator<Item = &Value> {
+    fn spoken(&self) -> impl DoubleEndedIterator<Item = &Value> {
         self.messages.iter().filter(|message| message["type"] == "assistant")
     }
 

@@ -10,8 +10,8 @@ use super::environment::Environment;
 
 /// Shorter values are no keys, and taking them out would garble ordinary text.
 const LEAST_LENGTH: usize = 8;
-/// Parts of a variable's name that say it holds a secret.
-const NAME_PARTS: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
+/// Words of a variable's name, between underscores, that say it holds a secret.
+const NAME_WORDS: [&str; 7] = ["KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "CREDENTIALS"];
 
 /// The secrets of an environment, and how to take them out of text.
 #[derive(Clone, Default)]
@@ -21,20 +21,19 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Gathers every variable whose name speaks of a secret, `named` whatever its name is, and the passwords of proxies.
+    /// Gathers the variables whose names speak of secrets, the one that is `named` whatever its name, and the passwords of proxies.
     pub fn of(environment: &Environment, named: Option<&str>) -> Self {
         let mut values = Vec::new();
         for (name, value) in &environment.variables {
             let upper = name.to_uppercase();
             let value = value.trim();
-            if named == Some(name.as_str()) && !value.is_empty() {
-                values.push((value.to_owned(), name.clone()));
-            } else if NAME_PARTS.iter().any(|part| upper.contains(part)) && value.len() >= LEAST_LENGTH {
+            let is_secret = named == Some(name.as_str()) || upper.split('_').any(|word| NAME_WORDS.contains(&word));
+            if is_secret && value.len() >= LEAST_LENGTH {
                 values.push((value.to_owned(), name.clone()));
             } else if upper.ends_with("_PROXY")
                 && let Some((credentials, _)) = value.rsplit_once('@')
                 && let Some((_, password)) = credentials.rsplit_once(':')
-                && !password.is_empty()
+                && password.len() >= LEAST_LENGTH
             {
                 values.push((password.to_owned(), name.clone()));
             }
@@ -90,13 +89,17 @@ mod tests {
             ("OPENAI_API_KEY", "sk-abcdefgh"),
             ("LONGER_TOKEN", "sk-abcdefgh-and-more"),
             ("SHORT_KEY", "abc"),
-            ("ODD", "hunter2"),
+            ("ODD", "hunter2hunter2"),
+            ("TOKENIZERS", "parallel-mode"),
             ("HTTPS_PROXY", "http://user:proxy-pass@host:3128"),
             ("HOME", "/home/somebody"),
         ]);
         let secrets = Secrets::of(&environment, Some("ODD"));
         assert_eq!(secrets.hide("sk-abcdefgh-and-more sk-abcdefgh abc"), "[LONGER_TOKEN] [OPENAI_API_KEY] abc");
-        assert_eq!(secrets.hide("hunter2 at /home/somebody, proxy-pass"), "[ODD] at /home/somebody, [HTTPS_PROXY]");
+        assert_eq!(
+            secrets.hide("hunter2hunter2 at parallel-mode /home/somebody, proxy-pass"),
+            "[ODD] at parallel-mode /home/somebody, [HTTPS_PROXY]"
+        );
         let mut value: Value = serde_json::from_str("{\"a\": [{\"b\": \"x s\\u006b-abcdefgh\"}]}").expect("it is JSON");
         secrets.hide_in(&mut value);
         assert_eq!(value["a"][0]["b"], "x [OPENAI_API_KEY]");

@@ -158,7 +158,8 @@ mod tests {
 
     #[test]
     fn what_is_no_figure_is_absent() {
-        for value in [json!({"output_tokens": -1}), json!({"output_tokens": "many"}), json!({"output_tokens": 1.5}), json!(null), json!([])] {
+        for value in [json!({"output_tokens": -1}), json!({"output_tokens": "many"}), json!({"output_tokens": 1.5}), json!(null), json!([])]
+        {
             assert_eq!(find_usage(&value), Usage::default(), "{value}");
         }
         assert_eq!(find_cost(&json!({"cost": -1.0})), None);

@@ -65,8 +65,12 @@ pub struct Rule {
     pub except: &'static [&'static str],
 }
 
-/// Modules that may execute programs or open sockets. None of them exists yet; they come with the commands that need them.
-const PROGRAMS_AND_SOCKETS: &[&str] = &["process", "agent"];
+/// The module that executes programs. It also finds a free port for a server among them.
+const PROGRAMS: &[&str] = &["process"];
+/// The module that opens sockets.
+const SOCKETS: &[&str] = &["agent"];
+/// Modules that measure how long something takes, or wait. A module is listed before it exists; the layer table says which do.
+const STOPWATCH: &[&str] = &["cli", "process", "agent", "run"];
 /// Modules that work on values alone.
 const PURE: &[&str] = &["domain", "stats", "document", "views", "render"];
 const CLI: &[&str] = &["cli"];
@@ -234,12 +238,18 @@ pub const RULES: &[Rule] = &[
             Ends("chrono", "Utc::today"),
             Ends("chrono", "Local::today"),
             Ends("std", "SystemTime::now"),
-            Ends("std", "Instant::now"),
             Ends("uuid", "Uuid::now_v7"),
             Ends("uuid", "Uuid::now_v6"),
             Ends("uuid", "Uuid::now_v1"),
-            Question("elapsed"),
         ],
+        except: &[],
+    },
+    Rule {
+        name: "4: stopwatch",
+        why: "time is measured where programs run and the network answers, and in `cli`; elsewhere it would make the outcome vary",
+        place: Place::OutsideOf(STOPWATCH),
+        in_tests: false,
+        subjects: &[Ends("std", "Instant::now"), Question("elapsed")],
         except: &[],
     },
     Rule {
@@ -261,7 +271,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "5: chance",
         why: "the same inputs give the same bytes; take a seed",
-        place: Place::OutsideOf(&["results", "cli"]),
+        // `process` marks what it starts, and the mark is in no output.
+        place: Place::OutsideOf(&["results", "process", "cli"]),
         in_tests: false,
         subjects: &[
             Ends("uuid", "Uuid::new_v4"),
@@ -292,8 +303,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "10: programs",
-        why: "no command of this crate executes a program",
-        place: Place::OutsideOf(PROGRAMS_AND_SOCKETS),
+        why: "only `process` executes programs: it bounds and stops them",
+        place: Place::OutsideOf(PROGRAMS),
         in_tests: false,
         subjects: &[
             Under("std::process::Command"),
@@ -301,15 +312,25 @@ pub const RULES: &[Rule] = &[
             Under("std::process::Stdio"),
             Under("std::os::unix::process"),
             Under("std::os::windows::process"),
+            Under("rustix::process"),
+            Under("nix"),
             Under("process_wrap"),
             Under("duct"),
         ],
         except: &[],
     },
     Rule {
+        name: "10: ports",
+        why: "a free port is found in `process`",
+        place: Place::OutsideOf(PROGRAMS),
+        in_tests: false,
+        subjects: &[Under("std::net::TcpListener")],
+        except: &[],
+    },
+    Rule {
         name: "10: sockets",
-        why: "no command of this crate opens a socket",
-        place: Place::OutsideOf(PROGRAMS_AND_SOCKETS),
+        why: "only `agent` talks to the network",
+        place: Place::OutsideOf(SOCKETS),
         in_tests: false,
         subjects: &[
             Under("std::net"),
@@ -321,8 +342,10 @@ pub const RULES: &[Rule] = &[
             Under("tiny_http"),
             Under("axum"),
             Under("socket2"),
+            Under("rustix::net"),
         ],
-        except: &[],
+        // Of the rule above.
+        except: &["std::net::TcpListener"],
     },
     Rule {
         name: "source in sight",

@@ -117,10 +117,11 @@ const VIOLATIONS: &[(&str, &str, &str)] = &[
     ("4: clock", "src/results/a.rs", "use chrono::Utc; fn f() { Utc::now() }"),
     ("4: clock", "src/results/a.rs", "use chrono::prelude::*; fn f() { Local::now() }"),
     ("4: clock", "src/views/a.rs", "use chrono::offset::Utc as Zone; fn f() { <Zone>::now() }"),
-    ("4: clock", "src/warehouse/a.rs", "fn f() { let start = std::time::Instant::now(); }"),
+    ("4: clock", "src/process/a.rs", "fn f() { std::time::SystemTime::now() }"),
     ("4: clock", "src/warehouse/a.rs", "use std::time::*; fn f() { x.unwrap_or_else(SystemTime::now) }"),
-    ("4: clock", "src/warehouse/a.rs", "fn f() { file.modified().elapsed() }"),
     ("4: clock", "src/results/a.rs", "fn f() { uuid::Uuid::now_v7() }"),
+    ("4: stopwatch", "src/warehouse/a.rs", "fn f() { let start = std::time::Instant::now(); }"),
+    ("4: stopwatch", "src/warehouse/a.rs", "fn f() { file.modified().elapsed() }"),
     ("4: events", "src/views/a.rs", "use tracing::info; fn f() { info!(\"x\") }"),
     ("4: events", "src/render/a.rs", "fn f() { tracing::debug!(n = 1, \"x\") }"),
     ("4: listening", "src/warehouse/a.rs", "use tracing_subscriber::prelude::*;"),
@@ -133,7 +134,11 @@ const VIOLATIONS: &[(&str, &str, &str)] = &[
     ("10: programs", "src/cli/a.rs", "use std::process::Command;"),
     ("10: programs", "src/cli/a.rs", "use std::process::*; fn f() { Command::new(\"git\") }"),
     ("10: programs", "src/main.rs", "fn main() { std::process::Command::new(\"git\"); }"),
+    ("10: programs", "src/agent/a.rs", "use std::process::{Child, Stdio};"),
+    ("10: programs", "src/results/a.rs", "fn f() { rustix::process::kill_process_group(p, s) }"),
+    ("10: ports", "src/cli/a.rs", "fn f() { std::net::TcpListener::bind(a) }"),
     ("10: sockets", "src/cli/a.rs", "use std::net::TcpStream;"),
+    ("10: sockets", "src/process/a.rs", "use std::net::TcpStream;"),
     ("10: sockets", "src/cli/a.rs", "fn f() { m![ureq::get(u)] }"),
     ("source in sight", "src/cli/a.rs", "#[path = \"../elsewhere.rs\"] mod b;"),
     ("source in sight", "src/cli/a.rs", "include!(\"../elsewhere.rs\");"),
@@ -162,6 +167,10 @@ fn the_same_names_are_fine_where_they_belong() {
     keeps("src/import/a.rs", "use crate::{document, domain::Run, results}; use std::fs::File; fn f() { File::open(p) }");
     keeps("src/cli/a.rs", "use crate::views; fn f() { println!(\"{}\", chrono::Utc::now()); std::env::var(\"X\"); std::process::exit(1) }");
     keeps("src/main.rs", "use std::process::ExitCode; fn main() -> ExitCode { evalreport::cli::run() }");
+    keeps(
+        "src/process/a.rs",
+        "use std::process::Command; use std::net::TcpListener; use rustix::process::Signal; fn f() { Command::new(p); std::time::Instant::now().elapsed() }",
+    );
     keeps("src/views/a.rs", "fn f(rows: &mut Vec<Row>) { rows.sort_by(|a, b| a.score.total_cmp(&b.score)) }");
     keeps("src/render/a.rs", "use crate::domain::{self, Run}; use super::b; fn f(a: &A) { a.exists; b::go(a); std::env::consts::OS; }");
     keeps("templates/a.html", "{# sort_by #}{%- for x in rows -%}{{ x.name|upper }}{%~ endfor ~%} { \"a\": 1 }");

@@ -1,0 +1,113 @@
+//! What is kept of an output: the beginning and the end, never more than the limit.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+/// The bytes of an output stream, as they were.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Captured {
+    /// All of them, or where some were dropped, the first half and the last half of the limit.
+    pub bytes: Vec<u8>,
+    /// How many were dropped between the two halves.
+    pub dropped: u64,
+}
+
+impl Captured {
+    /// Returns the output as text: replacement characters for what is not UTF-8, and a line in the middle where bytes were dropped.
+    pub fn text(&self) -> Cow<'_, str> {
+        if self.dropped == 0 {
+            return String::from_utf8_lossy(&self.bytes);
+        }
+        let (head, tail) = self.bytes.split_at(self.bytes.len() / 2);
+        let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
+        Cow::Owned(format!("{head}\n[{} bytes dropped]\n{tail}", self.dropped))
+    }
+}
+
+/// An output that is being read.
+pub struct Keep {
+    head: Vec<u8>,
+    head_limit: usize,
+    tail: VecDeque<u8>,
+    tail_limit: usize,
+    dropped: u64,
+    closed: bool,
+}
+
+impl Keep {
+    pub fn new(limit: u64) -> Self {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let head_limit = limit / 2;
+        Self { head: Vec::new(), head_limit, tail: VecDeque::new(), tail_limit: limit - head_limit, dropped: 0, closed: false }
+    }
+
+    /// Adds what was read. Returns false when nobody wants more.
+    pub fn add(&mut self, bytes: &[u8]) -> bool {
+        let (head, rest) = bytes.split_at(bytes.len().min(self.head_limit - self.head.len()));
+        self.head.extend_from_slice(head);
+        self.tail.extend(rest);
+        let over = self.tail.len().saturating_sub(self.tail_limit);
+        self.tail.drain(..over);
+        self.dropped += over as u64;
+        !self.closed
+    }
+
+    pub fn so_far(&self) -> Captured {
+        let (front, back) = self.tail.as_slices();
+        Captured { bytes: [&self.head, front, back].concat(), dropped: self.dropped }
+    }
+
+    /// Takes everything; whatever comes later is not wanted.
+    pub fn close(&mut self) -> Captured {
+        self.closed = true;
+        let mut bytes = std::mem::take(&mut self.head);
+        let (front, back) = self.tail.as_slices();
+        bytes.extend_from_slice(front);
+        bytes.extend_from_slice(back);
+        self.tail = VecDeque::new();
+        // Nothing of a late writer is kept.
+        self.head_limit = 0;
+        self.tail_limit = 0;
+        Captured { bytes, dropped: self.dropped }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn keeps(limit: u64, parts: &[&str], kept: &str, dropped: u64) {
+        let mut keep = Keep::new(limit);
+        for part in parts {
+            assert!(keep.add(part.as_bytes()));
+        }
+        let expected = Captured { bytes: kept.as_bytes().to_vec(), dropped };
+        assert_eq!(keep.so_far(), expected);
+        assert_eq!(keep.close(), expected);
+        assert!(!keep.add(b"late"));
+        assert_eq!(keep.so_far().bytes, b"");
+    }
+
+    #[test]
+    fn the_beginning_and_the_end_are_kept() {
+        keeps(6, &[], "", 0);
+        keeps(6, &["abc"], "abc", 0);
+        keeps(6, &["abcdef"], "abcdef", 0);
+        keeps(6, &["ab", "cd", "ef"], "abcdef", 0);
+        keeps(6, &["abcdefg"], "abcefg", 1);
+        keeps(6, &["a", "bcdefgh", "", "ijk"], "abcijk", 5);
+        keeps(5, &["abcdefgh"], "abfgh", 3);
+        keeps(1, &["ab", "c"], "c", 2);
+        keeps(0, &["abc"], "", 3);
+    }
+
+    #[test]
+    fn text_says_what_was_dropped() {
+        let text = |bytes: &[u8], dropped| Captured { bytes: bytes.to_vec(), dropped }.text().into_owned();
+        assert_eq!(text(b"caf\xc3\xa9", 0), "café");
+        assert_eq!(text(b"a\xffb", 0), "a\u{fffd}b");
+        assert_eq!(text(b"abcxyz", 7), "abc\n[7 bytes dropped]\nxyz");
+        assert_eq!(text(b"abxyz", 7), "ab\n[7 bytes dropped]\nxyz");
+    }
+}

@@ -1,0 +1,271 @@
+//! One running program: the threads that feed, read and await it, and the order in which it is ended.
+
+use std::io::{self, PipeReader, Read, Write};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::captured::{Captured, Keep};
+use super::system::{self, Reach, Request, Whom};
+use super::{Command, End, Finished, StartError, later};
+
+/// How long a killed program may take to be gone, and its output to end.
+const SETTLE: Duration = Duration::from_millis(500);
+/// What is read at once: as much as a pipe usually holds.
+const CHUNK: usize = 64 << 10;
+/// An empty pipe takes this much at once, so writing it cannot block.
+const AT_ONCE: usize = 4096;
+
+/// What a program's threads, and those who stop it, report.
+pub enum Event {
+    Ended(Ended),
+    /// An output stream came to its end.
+    Eof,
+    Stop,
+}
+
+/// A program that ended.
+pub struct Ended {
+    end: End,
+    at: Instant,
+    #[expect(dead_code, reason = "held so that it is reaped no earlier than its group is killed")]
+    remains: Remains,
+}
+
+/// An ended child process that is not reaped yet: until then its number, and so that of its group, stays its own.
+struct Remains(Child);
+
+impl Drop for Remains {
+    fn drop(&mut self) {
+        // Once it has ended this neither kills nor waits, and what it says is known.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[derive(Clone, Copy)]
+pub enum Streams {
+    Apart,
+    Merged,
+}
+
+pub struct Running {
+    reach: Reach,
+    started: Instant,
+    grace: Duration,
+    events: Receiver<Event>,
+    sender: Sender<Event>,
+    ended: Option<Ended>,
+    /// How many output streams are still open.
+    open: usize,
+    outputs: Vec<Arc<Mutex<Keep>>>,
+}
+
+impl Running {
+    pub fn start(command: &Command, streams: Streams) -> Result<Self, StartError> {
+        let failed = |source| StartError::Io { program: command.argv.first().cloned().unwrap_or_default(), source };
+        let mark = system::fresh_mark();
+        let (mut readers, mut writers) = (Vec::new(), Vec::new());
+        for _ in 0..count(streams) {
+            let (reader, writer) = io::pipe().map_err(failed)?;
+            readers.push(reader);
+            writers.push(writer);
+        }
+        let last = writers.pop().ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
+        let first = writers.pop().map_or_else(|| last.try_clone(), Ok).map_err(failed)?;
+        let started = Instant::now();
+        let mut child = spawn(command, &mark, first, last)?;
+        let reach = Reach::of(&child, mark);
+        let (sender, events) = mpsc::channel();
+        let input = child.stdin.take();
+        let outputs = readers.iter().map(|_| Arc::new(Mutex::new(Keep::new(command.limits.output_bytes)))).collect();
+        let running = Self { reach, started, grace: command.limits.grace, events, sender, ended: None, open: readers.len(), outputs };
+        running.attend(child, readers, input, &command.input).map_err(|source| {
+            // Without its threads it cannot be bounded.
+            system::signal(&running.reach, Request::Kill, Whom::All);
+            failed(source)
+        })?;
+        Ok(running)
+    }
+
+    /// Starts the threads.
+    fn attend(&self, child: Child, readers: Vec<PipeReader>, input: Option<impl Write + Send + 'static>, text: &[u8]) -> io::Result<()> {
+        let sender = self.sender.clone();
+        // Not reaped here where the system allows: `Remains` tells why.
+        let mut remains = Remains(child);
+        thread::Builder::new().name("await".into()).spawn(move || {
+            let end = system::await_end(&mut remains.0);
+            let _ = sender.send(Event::Ended(Ended { end, at: Instant::now(), remains }));
+        })?;
+        for (reader, keep) in readers.into_iter().zip(&self.outputs) {
+            let (sender, keep) = (self.sender.clone(), Arc::clone(keep));
+            thread::Builder::new().name("read".into()).spawn(move || {
+                read(reader, &keep);
+                let _ = sender.send(Event::Eof);
+            })?;
+        }
+        if let Some(mut input) = input {
+            // A program need not read its input: one that ends or closes it first is no failure.
+            if text.len() <= AT_ONCE {
+                let _ = input.write_all(text);
+            } else {
+                let text = text.to_vec();
+                thread::Builder::new().name("feed".into()).spawn(move || input.write_all(&text))?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn started(&self) -> Instant {
+        self.started
+    }
+
+    pub fn sender(&self) -> Sender<Event> {
+        self.sender.clone()
+    }
+
+    pub fn end(&self) -> Option<End> {
+        self.ended.as_ref().map(|ended| ended.end)
+    }
+
+    /// Returns how the program ended, if by now it has been heard to.
+    pub fn end_by_now(&mut self) -> Option<End> {
+        self.wait(Some(Instant::now()), |running| running.ended.is_some());
+        self.end()
+    }
+
+    pub fn output(&self) -> Captured {
+        self.outputs.first().map(|keep| lock(keep).so_far()).unwrap_or_default()
+    }
+
+    /// Takes in what is reported until it is enough or the time has come.
+    pub fn wait(&mut self, until: Option<Instant>, enough: impl Fn(&Self) -> bool) {
+        while !enough(self) {
+            let event = match until {
+                None => self.events.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(until) => self.events.recv_timeout(until.saturating_duration_since(Instant::now())),
+            };
+            match event {
+                Ok(Event::Ended(ended)) => self.ended = Some(ended),
+                Ok(Event::Eof) => self.open -= 1,
+                Ok(Event::Stop) => {}
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// After the program's own end: reads the rest of its output, within the grace, and ends what it left in its group.
+    pub fn drain(&mut self, hurry: impl Fn() -> bool) {
+        self.wait(later(self.grace), |running| running.open == 0 || hurry());
+        if self.open == 0 {
+            system::signal(&self.reach, Request::Kill, Whom::Group);
+        } else {
+            system::signal(&self.reach, Request::Kill, Whom::All);
+            self.wait(later(SETTLE), |running| running.open == 0);
+        }
+    }
+
+    /// Asks the program and all it started to end, and after the grace kills what is left.
+    pub fn terminate(&mut self, hurry: impl Fn() -> bool) {
+        if !hurry() {
+            system::signal(&self.reach, Request::End, Whom::All);
+            let until = later(self.grace);
+            self.wait(until, |running| running.ended.is_some() || hurry());
+            // Children have the same grace as their parent. Nobody reports their end, so it is looked for.
+            let mut pause = Duration::from_millis(1);
+            while !hurry() && until.is_none_or(|until| Instant::now() < until) && system::is_left(&self.reach).unwrap_or(self.open > 0) {
+                let next = later(pause).map(|next| until.map_or(next, |until| next.min(until)));
+                self.wait(next, |_| hurry());
+                pause = (2 * pause).min(Duration::from_millis(50));
+            }
+        }
+        system::signal(&self.reach, Request::Kill, Whom::All);
+        self.wait(later(SETTLE), |running| running.ended.is_some() && running.open == 0);
+    }
+
+    /// Takes the outputs and reaps the program.
+    pub fn finish(self, end: End) -> Finished {
+        let wall = self.ended.as_ref().map_or_else(|| self.started.elapsed(), |ended| ended.at.saturating_duration_since(self.started));
+        let mut outputs = self.outputs.iter().map(|keep| lock(keep).close());
+        let stdout = outputs.next().unwrap_or_default();
+        Finished { end, stdout, stderr: outputs.next().unwrap_or_default(), wall }
+    }
+}
+
+fn count(streams: Streams) -> usize {
+    match streams {
+        Streams::Apart => 2,
+        Streams::Merged => 1,
+    }
+}
+
+/// Starts the program in a group of its own. The ends of the pipes that it writes to are closed here afterwards.
+fn spawn(command: &Command, mark: &str, stdout: impl Into<Stdio>, stderr: impl Into<Stdio>) -> Result<Child, StartError> {
+    let Some((program, arguments)) = command.argv.split_first() else {
+        let source = io::Error::new(io::ErrorKind::InvalidInput, "the command is empty");
+        return Err(StartError::Io { program: "".into(), source });
+    };
+    let mut starting = std::process::Command::new(program);
+    starting.args(arguments).current_dir(&command.cwd).stdout(stdout).stderr(stderr);
+    starting.stdin(if command.input.is_empty() { Stdio::null() } else { Stdio::piped() });
+    for (name, value) in &command.env {
+        match value {
+            Some(value) => starting.env(name, value),
+            None => starting.env_remove(name),
+        };
+    }
+    starting.env(super::MARK, mark);
+    system::apart(&mut starting);
+    // A file that was just written is busy while a program that another thread starts at this moment still holds it open.
+    let mut attempts = 20;
+    loop {
+        match starting.spawn() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && attempts > 0 => {
+                attempts -= 1;
+                thread::sleep(Duration::from_millis(5));
+            }
+            outcome => return outcome.map_err(|source| start_error(command, program, source)),
+        }
+    }
+}
+
+fn start_error(command: &Command, program: &std::ffi::OsStr, source: io::Error) -> StartError {
+    let program = program.to_owned();
+    if !command.cwd.is_dir() {
+        let source = io::Error::new(source.kind(), format!("`{}`, where it is to start, is no folder", command.cwd.display()));
+        return StartError::Io { program, source };
+    }
+    let path = command.cwd.join(&program);
+    let is_path = std::path::Path::new(&program).components().count() > 1;
+    match source.kind() {
+        // The file is there: what is missing is the interpreter that its first line names.
+        io::ErrorKind::NotFound if is_path && path.exists() => StartError::NotExecutable { program },
+        io::ErrorKind::NotFound => StartError::NotFound { program },
+        io::ErrorKind::PermissionDenied => StartError::NotExecutable { program },
+        _ if system::is_no_program(&source) => StartError::NotExecutable { program },
+        _ => StartError::Io { program, source },
+    }
+}
+
+/// Reads an output to its end, or as long as somebody wants it.
+fn read(mut reader: PipeReader, keep: &Mutex<Keep>) {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match reader.read(&mut chunk) {
+            Ok(0) => return,
+            Ok(length) => {
+                if !lock(keep).add(&chunk[..length]) {
+                    return;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
+}
+
+fn lock(keep: &Mutex<Keep>) -> std::sync::MutexGuard<'_, Keep> {
+    keep.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,262 @@
+//! What each operating system offers to hold the processes of a program together, and to end them.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::process::Child;
+
+use super::End;
+
+/// What is asked of processes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// To end, in their own way.
+    End,
+    /// Nothing; they are ended.
+    Kill,
+}
+
+/// Which processes of a program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Whom {
+    /// Its process group.
+    Group,
+    /// Also those that left the group, as far as they can be found.
+    All,
+}
+
+/// Returns a value of [`super::MARK`] that no other program has. The hasher's keys come from the system's randomness.
+pub fn fresh_mark() -> String {
+    let half = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", half(), half())
+}
+
+#[cfg(unix)]
+pub use unix::{Reach, apart, await_end, is_left, is_no_program, signal};
+
+#[cfg(not(unix))]
+pub use other::{Reach, apart, await_end, is_left, is_no_program, signal};
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
+
+    use rustix::io::Errno;
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+    use super::{Child, End, Request, Whom, io};
+
+    /// How the processes of a program are found.
+    pub struct Reach {
+        pub group: Pid,
+        #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux shows the environment of processes"))]
+        pub mark: String,
+    }
+
+    impl Reach {
+        pub fn of(child: &Child, mark: String) -> Self {
+            Self { group: Pid::from_child(child), mark }
+        }
+    }
+
+    /// Gives the program a process group of its own: a signal to it reaches all, and the terminal's Ctrl-C none.
+    pub fn apart(command: &mut std::process::Command) {
+        command.process_group(0);
+    }
+
+    /// Waits for the end and leaves the child unreaped, so that its group's number cannot become that of another.
+    pub fn await_end(child: &mut Child) -> End {
+        loop {
+            match waitid(WaitId::Pid(Pid::from_child(child)), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+                Ok(Some(status)) => {
+                    if let Some(end) = status.exit_status().map(End::Exited).or(status.terminating_signal().map(End::Signalled)) {
+                        return end;
+                    }
+                }
+                Ok(None) | Err(Errno::INTR) => {}
+                Err(_) => break,
+            }
+        }
+        // Somebody else reaped it, or the system cannot wait in that way.
+        match child.wait() {
+            Ok(status) => status.code().map_or(End::Signalled(status.signal().unwrap_or_default()), End::Exited),
+            Err(_) => End::Exited(-1),
+        }
+    }
+
+    pub fn is_no_program(error: &io::Error) -> bool {
+        error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error())
+    }
+
+    /// Sends the request. A process that is gone by now is as wanted.
+    pub fn signal(reach: &Reach, request: Request, whom: Whom) {
+        let signal = match request {
+            Request::End => Signal::TERM,
+            Request::Kill => Signal::KILL,
+        };
+        let _ = kill_process_group(reach.group, signal);
+        #[cfg(target_os = "linux")]
+        if whom == Whom::All {
+            super::linux::signal_marked(reach, request, signal);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = whom;
+    }
+
+    /// Says whether any process of the program still runs, where the system tells.
+    pub fn is_left(reach: &Reach) -> Option<bool> {
+        #[cfg(target_os = "linux")]
+        return super::linux::is_left(reach);
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = reach;
+            None
+        }
+    }
+}
+
+/// Finding processes through `/proc`.
+///
+/// A process leaves its group by starting a session, as daemons do, but it keeps the environment it was started with, unless that is
+/// emptied on purpose. So the mark in it finds what the group's signal misses. This is best effort: processes of other users and
+/// those behind a private `/proc` do not show theirs.
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    use super::super::MARK;
+    use super::{Request, unix::Reach};
+
+    /// Rounds of looking for processes that were started while others were being killed.
+    const ROUNDS: usize = 8;
+
+    enum Member {
+        OfGroup,
+        Marked,
+    }
+
+    pub fn signal_marked(reach: &Reach, request: Request, signal: Signal) {
+        let rounds = match request {
+            Request::End => 1,
+            Request::Kill => ROUNDS,
+        };
+        let mut seen = BTreeSet::new();
+        for _ in 0..rounds {
+            let mut is_new = false;
+            for (number, member) in members(reach) {
+                is_new |= seen.insert(number);
+                match member {
+                    // The group got it already; one that was started since gets what matters.
+                    Member::OfGroup if request == Request::End => {}
+                    Member::OfGroup | Member::Marked => {
+                        let _ = Pid::from_raw(number).map(|pid| kill_process(pid, signal));
+                    }
+                }
+            }
+            if !is_new {
+                return;
+            }
+        }
+    }
+
+    pub fn is_left(reach: &Reach) -> Option<bool> {
+        fs::exists("/proc/self/stat").ok().filter(|is_there| *is_there)?;
+        Some(members(reach).next().is_some())
+    }
+
+    /// Returns the processes of the program that still run.
+    fn members(reach: &Reach) -> impl Iterator<Item = (i32, Member)> {
+        let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        numbers.filter_map(|number| membership(number, reach).map(|member| (number, member)))
+    }
+
+    fn membership(number: i32, reach: &Reach) -> Option<Member> {
+        let stat = fs::read(format!("/proc/{number}/stat")).ok()?;
+        let group = running_in_group(&stat)?;
+        if group == reach.group.as_raw_nonzero().get() {
+            return Some(Member::OfGroup);
+        }
+        let environment = fs::read(format!("/proc/{number}/environ")).ok()?;
+        let wanted = format!("{MARK}={}", reach.mark);
+        environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes()).then_some(Member::Marked)
+    }
+
+    /// Returns the process group from `/proc/PID/stat`, unless the process has ended and only waits to be reaped.
+    ///
+    /// The program's name stands in parentheses and may hold anything, so the fields are counted from the last one.
+    fn running_in_group(stat: &[u8]) -> Option<i32> {
+        let name_end = stat.iter().rposition(|byte| *byte == b')')?;
+        let rest = str::from_utf8(&stat[name_end + 1..]).ok()?;
+        let mut fields = rest.split_ascii_whitespace();
+        let state = fields.next()?;
+        (!matches!(state, "Z" | "X" | "x")).then(|| fields.nth(1)?.parse().ok()).flatten()
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::running_in_group;
+
+        #[test]
+        fn the_group_of_a_running_process_is_read() {
+            assert_eq!(running_in_group(b"12 (sh) S 1 77 77 0 -1"), Some(77));
+            assert_eq!(running_in_group(b"12 (a) Z 5 (\xff)) R 1 78 77"), Some(78));
+            assert_eq!(running_in_group(b"12 (sh) Z 1 77 77"), None);
+            assert_eq!(running_in_group(b"12 (sh"), None);
+            assert_eq!(running_in_group(b""), None);
+        }
+    }
+}
+
+/// Windows: no groups to signal; `taskkill` ends a process and those it started.
+#[cfg(not(unix))]
+mod other {
+    use super::{Child, End, Request, Whom, io};
+
+    pub struct Reach {
+        pub number: u32,
+    }
+
+    impl Reach {
+        pub fn of(child: &Child, _mark: String) -> Self {
+            Self { number: child.id() }
+        }
+    }
+
+    #[cfg_attr(not(windows), expect(unused_variables, reason = "there is nothing to set"))]
+    pub fn apart(command: &mut std::process::Command) {
+        #[cfg(windows)]
+        {
+            // CREATE_NEW_PROCESS_GROUP: Ctrl-C at the console is not for the program.
+            std::os::windows::process::CommandExt::creation_flags(command, 0x200);
+        }
+    }
+
+    pub fn await_end(child: &mut Child) -> End {
+        child.wait().ok().and_then(|status| status.code()).map_or(End::Exited(-1), End::Exited)
+    }
+
+    pub fn is_no_program(error: &io::Error) -> bool {
+        // ERROR_BAD_EXE_FORMAT.
+        error.raw_os_error() == Some(193)
+    }
+
+    /// Ends the tree of processes, whatever the request: a console program cannot be asked from outside.
+    ///
+    /// There is no group that outlives the program.
+    pub fn signal(reach: &Reach, _request: Request, whom: Whom) {
+        if whom == Whom::Group {
+            return;
+        }
+        let number = reach.number.to_string();
+        let mut command = std::process::Command::new("taskkill");
+        command.args(["/T", "/F", "/PID", &number]).stdin(std::process::Stdio::null());
+        let _ = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).status();
+    }
+
+    pub fn is_left(_reach: &Reach) -> Option<bool> {
+        None
+    }
+}
