@@ -22,6 +22,7 @@
 //! | 1b | [`config`] | `evalreport.yaml` into typed settings | domain, document |
 //! | 1b | [`results`] | the store: layout, wire structs, commit, read, examine; the only writer there | domain |
 //! | 1b | [`suite`] | `suites/*/suite.yaml` and question specs into typed suites; prompts of questions | domain, document |
+//! | 2a | [`agent`] | how a prompt becomes an answer: programs, Claude's command line, HTTP chat APIs, replay | domain, config, process |
 //! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, document, results |
 //! | 2b | [`evaluate`] | one evaluator per file: what an answer or a finished workspace is worth | domain, suite |
 //! | 3 | [`warehouse`] | the only module that names polars: tables, cache, outcome matrices, typed queries | domain, results |
@@ -40,6 +41,7 @@
 //! - The cache can be deleted at any time. Only `process` starts programs; only `agent` talks to the network.
 //! - Text from results and imports is hostile: escaped in HTML, made visible on a terminal, never a path or a shell word.
 
+pub mod agent;
 pub mod cli;
 pub mod config;
 pub mod document;

@@ -32,7 +32,7 @@ pub use designs::SuiteDesign;
 pub use exclusions::{EXCLUSIONS_FILE, load_exclusions};
 pub use gates::Gate;
 pub use judge::Judge;
-pub use prices::{Price, TokenPrices};
+pub use prices::{Price, PriceTier, TokenPrices};
 pub use site::Site;
 pub use tasks::{Budget, Task};
 

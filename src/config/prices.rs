@@ -12,6 +12,15 @@ pub struct Price {
     /// The first day the price is valid; always, if absent.
     pub date: Option<NaiveDate>,
     pub usd_per_million: TokenPrices,
+    /// Other prices for long requests.
+    pub tiers: Vec<PriceTier>,
+}
+
+/// What the tokens of a request cost whose input, cache included, is longer than a bound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PriceTier {
+    pub above_input_tokens: u64,
+    pub usd_per_million: TokenPrices,
 }
 
 /// US dollars for a million tokens of each sort.
@@ -38,6 +47,7 @@ fn read_price(mut fields: Fields, lines: &mut BTreeMap<(String, Option<NaiveDate
         fields.reject_missing("usd_per_million");
     }
     let usd_per_million = fields.fields("usd_per_million").and_then(read_token_prices);
+    let tiers = fields.each("tiers", read_tier);
     if let Some(model) = &model
         && let Some(first) = lines.insert((model.clone(), date), fields.line_of("model"))
     {
@@ -45,7 +55,19 @@ fn read_price(mut fields: Fields, lines: &mut BTreeMap<(String, Option<NaiveDate
         fields.reject("model", message, Some(format!("it is already on line {first}; a new price needs a `date` of its own")));
     }
     fields.finish();
-    Some(Price { model: model?, date, usd_per_million: usd_per_million? })
+    Some(Price { model: model?, date, usd_per_million: usd_per_million?, tiers })
+}
+
+fn read_tier(mut fields: Fields) -> Option<PriceTier> {
+    for key in ["above_input_tokens", "usd_per_million"] {
+        if fields.child(key).is_none() {
+            fields.reject_missing(key);
+        }
+    }
+    let above_input_tokens = fields.unsigned("above_input_tokens");
+    let usd_per_million = fields.fields("usd_per_million").and_then(read_token_prices);
+    fields.finish();
+    Some(PriceTier { above_input_tokens: above_input_tokens?, usd_per_million: usd_per_million? })
 }
 
 fn read_token_prices(mut fields: Fields) -> Option<TokenPrices> {

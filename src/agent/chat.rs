@@ -1,0 +1,230 @@
+//! A chat API over HTTP, asked until it answers or there is no more sense or time in asking.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::command::exchange;
+use super::dialect::{Answer, AnswerEnd, Dialect, Request, error_text};
+use super::environment::{Environment, Retries};
+use super::http::{Client, Response, Trouble, sleep};
+use super::reply::{Failure, FailureKind, MOST_RAW_BYTES, Measured, Prompt, Reply, shorten};
+use super::retry::pause;
+use super::setup::SetupError;
+use crate::config;
+use crate::process::Stop;
+
+/// How long one request may take where the configuration sets no `timeout`: models that think answer late.
+const DEFAULT_REQUEST_TIME: Duration = Duration::from_mins(5);
+/// How long all requests for one prompt may take together where no budget says.
+const DEFAULT_TIME: Duration = Duration::from_mins(15);
+
+#[derive(Clone)]
+pub struct Chat {
+    dialect: Dialect,
+    url: String,
+    is_original: bool,
+    client: Client,
+    key: Option<String>,
+    key_variable: Option<String>,
+    model: String,
+    temperature: Option<f64>,
+    max_tokens: Option<u64>,
+    request_time: Duration,
+    retries: Retries,
+}
+
+/// What a try came to.
+enum Outcome {
+    Answered(Box<Answer>),
+    /// It may work the next time, perhaps not before a wait that the service asks for.
+    Again {
+        reason: String,
+        after: Option<Duration>,
+    },
+    Over(FailureKind, String),
+}
+
+impl Chat {
+    pub fn new(dialect: Dialect, agent: &config::Agent, model: Option<&str>, environment: &Environment) -> Result<Self, SetupError> {
+        let refuse = |message: String, hint: &str| SetupError::refused(&agent.id, message, hint);
+        let Some(model) = model else {
+            return Err(refuse("no model is named".to_owned(), "name one as `model` of the agent, of the task, or with --model"));
+        };
+        let key_variable = key_variable(dialect, agent);
+        let key = match &key_variable {
+            Some(name) => match environment.variable(name) {
+                Some(key) if key.bytes().all(|byte| byte.is_ascii_graphic()) => Some(key.to_owned()),
+                Some(_) => {
+                    let hint = "a key is one word of plain ASCII; check for spaces and line ends within it";
+                    return Err(refuse(format!("the environment variable `{name}` holds no key"), hint));
+                }
+                None => {
+                    let hint = "set it, or name another variable as `api_key_env`";
+                    return Err(refuse(format!("the environment variable `{name}`, which holds its key, is not set"), hint));
+                }
+            },
+            None => None,
+        };
+        let base = agent.base_url.as_deref().unwrap_or(dialect.default_base_url());
+        let url = dialect.url(base);
+        let client = Client::new(&url, environment).map_err(|message| refuse(message, "correct the environment variable, or unset it"))?;
+        Ok(Self {
+            dialect,
+            is_original: base == dialect.default_base_url(),
+            url,
+            client,
+            key,
+            key_variable,
+            model: model.to_owned(),
+            temperature: agent.temperature,
+            max_tokens: agent.max_tokens,
+            request_time: agent.timeout.unwrap_or(DEFAULT_REQUEST_TIME),
+            retries: environment.retries,
+        })
+    }
+
+    pub fn ask(&self, prompt: &Prompt, time: Option<Duration>, stop: &Stop) -> Result<Reply, Failure> {
+        let started = Instant::now();
+        let time = time.unwrap_or_else(|| DEFAULT_TIME.max(self.request_time));
+        // What one reply may use at most is also bounded by what the whole prompt may use.
+        let max_tokens = [self.max_tokens, prompt.limits.max_tokens].into_iter().flatten().min();
+        let request = Request { model: &self.model, temperature: self.temperature, max_tokens, is_original: self.is_original };
+        let body = self.dialect.body(&request, prompt).to_string().into_bytes();
+        let headers = self.dialect.headers(self.key.as_deref());
+        let mut measured = Measured { steps: Some(1), ..Measured::default() };
+        let mut failed = 0;
+        // The time ran out on a service that was failing: not the model's fault.
+        let mut last_failure: Option<String> = None;
+        loop {
+            let left = time.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                measured.duration = started.elapsed();
+                return Err(out_of_time(time, last_failure, measured));
+            }
+            let wait = left.min(self.request_time);
+            let sent = self.client.post(&self.url, &headers, body.clone(), wait, stop);
+            let (outcome, was_wait) = match sent {
+                Ok(response) => {
+                    measured.raw = shorten(&String::from_utf8_lossy(&response.body), MOST_RAW_BYTES);
+                    (self.read(&response), false)
+                }
+                Err(Trouble::Stopped) => (Outcome::Over(FailureKind::Stopped, "stopped by the user".to_owned()), false),
+                Err(Trouble::Hopeless(reason)) => (Outcome::Over(FailureKind::Infra, reason), false),
+                Err(Trouble::Connection(reason)) => (Outcome::Again { reason: format!("connection failed: {reason}"), after: None }, false),
+                Err(Trouble::TimedOut) => {
+                    (Outcome::Again { reason: format!("no answer within {} s", wait.as_secs_f64()), after: None }, true)
+                }
+            };
+            measured.duration = started.elapsed();
+            match outcome {
+                Outcome::Answered(answer) => return finish(*answer, prompt, measured),
+                Outcome::Over(kind, reason) => return Err(Failure::new(kind, &reason, measured)),
+                Outcome::Again { reason, after } => {
+                    failed += 1;
+                    let left = time.saturating_sub(started.elapsed());
+                    if was_wait && left.is_zero() {
+                        return Err(out_of_time(time, last_failure, measured));
+                    }
+                    if failed >= self.retries.attempts {
+                        let tries = if failed == 1 { "try" } else { "tries" };
+                        return Err(Failure::new(FailureKind::Infra, &format!("gave up after {failed} {tries}: {reason}"), measured));
+                    }
+                    let pause = after.unwrap_or_else(|| pause(&self.retries, prompt.seed, failed));
+                    if pause >= left {
+                        let reason =
+                            format!("{reason}; the next try would be in {} s, after the limit of time", pause.as_secs_f64().ceil());
+                        return Err(Failure::new(FailureKind::Infra, &reason, measured));
+                    }
+                    last_failure = if was_wait { last_failure } else { Some(reason) };
+                    if !sleep(pause, stop) {
+                        return Err(Failure::new(FailureKind::Stopped, "stopped by the user", measured));
+                    }
+                }
+            }
+        }
+    }
+
+    fn read(&self, response: &Response) -> Outcome {
+        let status = response.status;
+        if (200..300).contains(&status) {
+            let Ok(text) = std::str::from_utf8(&response.body) else {
+                return Outcome::Again { reason: "the response is not UTF-8".to_owned(), after: None };
+            };
+            let Ok(value) = serde_json::from_str::<Value>(text) else {
+                return Outcome::Again { reason: "the response is not JSON".to_owned(), after: None };
+            };
+            return match self.dialect.read(&value) {
+                Some(answer) => Outcome::Answered(Box::new(answer)),
+                None => Outcome::Again { reason: with("the response holds no answer", &error_text(&response.body)), after: None },
+            };
+        }
+        let said = error_text(&response.body);
+        let lower = said.to_lowercase();
+        let has = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
+        let reason = with(&format!("HTTP status {status}"), &said);
+        match status {
+            // Waiting does not fill an account.
+            429 if has(&["insufficient_quota", "exceeded your current quota", "credit balance", "billing"]) => {
+                Outcome::Over(FailureKind::Infra, reason)
+            }
+            408 | 429 | 500..=599 => Outcome::Again { reason, after: response.retry_after },
+            401 | 403 => {
+                let key = match &self.key_variable {
+                    Some(name) => format!("the key in the environment variable `{name}` was refused"),
+                    None => "a key was asked for; name the environment variable that holds it as `api_key_env`".to_owned(),
+                };
+                Outcome::Over(FailureKind::Infra, format!("{key} ({reason})"))
+            }
+            400 | 413 if has(&["context_length", "context length", "context window", "prompt is too long", "request_too_large"]) => {
+                Outcome::Over(FailureKind::Limit, reason)
+            }
+            400 if has(&["content_filter", "content_policy"]) => Outcome::Over(FailureKind::Error, reason),
+            _ => Outcome::Over(FailureKind::Infra, reason),
+        }
+    }
+}
+
+impl fmt::Debug for Chat {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Chat");
+        shown.field("dialect", &self.dialect).field("url", &self.url).field("model", &self.model);
+        shown.field("key_variable", &self.key_variable).finish_non_exhaustive()
+    }
+}
+
+/// Where the key is found. A server of one's own gets no key unless one is named: the key of another service is not for it.
+pub fn key_variable(dialect: Dialect, agent: &config::Agent) -> Option<String> {
+    let default = || agent.base_url.is_none().then(|| dialect.default_key_variable().to_owned());
+    agent.api_key_env.clone().or_else(default)
+}
+
+fn finish(answer: Answer, prompt: &Prompt, mut measured: Measured) -> Result<Reply, Failure> {
+    measured.usage = answer.usage;
+    measured.model = answer.model;
+    measured.tools = Some(std::collections::BTreeMap::new());
+    measured.transcript = exchange(prompt, "");
+    if let Some(message) = measured.transcript.last_mut() {
+        *message = json!({"role": "assistant", "content": answer.content});
+    }
+    match answer.end {
+        AnswerEnd::Whole => Ok(Reply { text: answer.text, measured }),
+        AnswerEnd::Truncated => Err(Failure::new(FailureKind::Limit, "the reply was cut at its most tokens", measured)),
+        AnswerEnd::Filtered => Err(Failure::new(FailureKind::Error, "the service's content filter cut the reply", measured)),
+    }
+}
+
+fn out_of_time(time: Duration, last_failure: Option<String>, measured: Measured) -> Failure {
+    let limit = time.as_secs_f64();
+    match last_failure {
+        Some(reason) => {
+            Failure::new(FailureKind::Infra, &format!("the limit of {limit} s passed while the service failed: {reason}"), measured)
+        }
+        None => Failure::new(FailureKind::Limit, &format!("no answer within {limit} s, the limit of time"), measured),
+    }
+}
+
+fn with(what: &str, said: &str) -> String {
+    if said.is_empty() { what.to_owned() } else { format!("{what}: {said}") }
+}

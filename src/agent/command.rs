@@ -1,0 +1,132 @@
+//! Any program: the prompt on its input, the answer on its output.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::outage::is_outage;
+use super::program::{MOST_OUTPUT_BYTES, Program, crash, interrupted, joined, measure, prompt_file};
+use super::reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply};
+use super::usage::{as_amount, as_count, find_usage};
+use crate::process::{End, Stop};
+
+#[derive(Clone, Debug)]
+pub struct Command {
+    program: Program,
+    argv: Vec<String>,
+}
+
+impl Command {
+    pub fn new(program: Program, argv: Vec<String>) -> Self {
+        Self { program, argv }
+    }
+
+    pub fn ask(&self, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Reply, Failure> {
+        let input = joined(prompt);
+        let asks_for_file = self.argv.iter().any(|argument| argument.contains("{prompt_file}"));
+        let file = if asks_for_file { Some(prompt_file(&input)?) } else { None };
+        let path = file.as_ref().map(|file| file.path().display().to_string());
+        let argv = fill(&self.argv, self.program.model().unwrap_or_default(), path.as_deref().unwrap_or_default());
+        let finished = self.program.run(argv, input, prompt, wall, stop)?;
+        let measured = measure(&finished);
+        let fail = |kind, reason: &str, measured| Err(Failure::new(kind, reason, measured));
+        if let Some((kind, reason)) = interrupted(finished.end, wall) {
+            return fail(kind, &reason, measured);
+        }
+        if finished.end != End::Exited(0) {
+            let outage = is_outage(&finished.stderr.text()) || is_outage(&finished.stdout.text());
+            return fail(if outage { FailureKind::Infra } else { FailureKind::Error }, &crash(&finished), measured);
+        }
+        if finished.stdout.dropped > 0 {
+            let reason = format!("printed more than {} MiB", MOST_OUTPUT_BYTES >> 20);
+            return fail(FailureKind::Error, &reason, measured);
+        }
+        let Ok(stdout) = String::from_utf8(finished.stdout.bytes) else {
+            return fail(FailureKind::Error, "printed what is not UTF-8", measured);
+        };
+        Ok(read(stdout, prompt, measured))
+    }
+}
+
+/// Fills the placeholders in; what is filled in is not looked at again.
+fn fill(argv: &[String], model: &str, prompt_file: &str) -> Vec<String> {
+    let fill = |argument: &String| {
+        let parts: Vec<String> = argument.split("{model}").map(|part| part.replace("{prompt_file}", prompt_file)).collect();
+        parts.join(model)
+    };
+    argv.iter().map(fill).collect()
+}
+
+/// Plain text is the answer itself. One JSON object with a text `answer` tells more.
+fn read(stdout: String, prompt: &Prompt, mut measured: Measured) -> Reply {
+    let object = Some(stdout.trim()).filter(|text| text.starts_with('{')).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let Some((object, answer)) = object.and_then(|object| {
+        let answer = object.get("answer")?.as_str()?.to_owned();
+        Some((object, answer))
+    }) else {
+        measured.transcript = exchange(prompt, &stdout);
+        return Reply { text: stdout, measured };
+    };
+    measured.usage = object.get("usage").map(find_usage).unwrap_or_default();
+    measured.cost = object.get("cost_usd").and_then(as_amount).map(Cost::reported).unwrap_or_default();
+    measured.steps = object.get("steps").and_then(as_count);
+    measured.tools = object.get("tools").and_then(Value::as_object).map(|tools| {
+        let counts = tools.iter().filter_map(|(name, count)| Some((name.clone(), as_count(count)?)));
+        counts.collect::<BTreeMap<String, u64>>()
+    });
+    measured.model = object.get("model").and_then(Value::as_str).map(str::to_owned);
+    measured.transcript = match object.get("transcript") {
+        Some(Value::Array(messages)) => messages.clone(),
+        Some(_) | None => exchange(prompt, &answer),
+    };
+    Reply { text: answer, measured }
+}
+
+/// The transcript of one question and one answer.
+pub fn exchange(prompt: &Prompt, answer: &str) -> Vec<Value> {
+    let system = prompt.system.map(|system| json!({"role": "system", "content": system}));
+    let messages = [json!({"role": "user", "content": prompt.text}), json!({"role": "assistant", "content": answer})];
+    system.into_iter().chain(messages).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Budget;
+    use crate::domain::{CostSource, Usage};
+
+    fn reply(stdout: &str) -> Reply {
+        let prompt = Prompt { text: "question", system: None, item: None, seed: 0, limits: Budget::default() };
+        read(stdout.to_owned(), &prompt, Measured::default())
+    }
+
+    #[test]
+    fn plain_text_is_the_answer() {
+        for text in ["Blue", " {\"answer\": 7} ", "{\"answer\": \"a\"} tail", "[\"answer\"]", "{", "", "{\"a\": {\"answer\": \"x\"}}"] {
+            let reply = reply(text);
+            assert_eq!((reply.text.as_str(), reply.measured.steps, reply.measured.transcript.len()), (text, None, 2));
+            assert_eq!(reply.measured.cost, Cost::default());
+        }
+    }
+
+    #[test]
+    fn an_object_tells_what_it_took() {
+        let reply = reply(
+            "\n{\"answer\": \"Blue\", \"usage\": {\"input_tokens\": 2, \"output_tokens\": \"3\"}, \"cost_usd\": 0, \"steps\": 4, \
+             \"tools\": {\"cost\": 2, \"bad\": -1}, \"transcript\": [{\"role\": \"user\"}]}\n",
+        );
+        let measured = reply.measured;
+        assert_eq!(reply.text, "Blue");
+        assert_eq!(measured.usage, Usage { input: Some(2), output: Some(3), ..Usage::default() });
+        assert_eq!((measured.cost.usd, measured.cost.source, measured.steps), (Some(0.0), CostSource::Reported, Some(4)));
+        assert_eq!(measured.tools, Some(BTreeMap::from([("cost".to_owned(), 2)])));
+        assert_eq!(measured.transcript.len(), 1);
+    }
+
+    #[test]
+    fn placeholders_are_filled_once() {
+        let argv = ["run".to_owned(), "--model={model}".to_owned(), "{prompt_file}{model}".to_owned(), "{other}".to_owned()];
+        assert_eq!(fill(&argv, "{prompt_file}", "/p"), ["run", "--model={prompt_file}", "/p{prompt_file}", "{other}"]);
+    }
+}

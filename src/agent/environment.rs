@@ -1,0 +1,61 @@
+//! What an agent needs from outside, passed in as values: variables, the project's folder, the day, how to retry.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The surroundings in which agents are built. The variables hold keys, so `Debug` shows their names only.
+#[derive(Clone)]
+pub struct Environment {
+    /// The variables of the process: keys, proxies, `SSL_CERT_FILE`, `TMPDIR`.
+    pub variables: BTreeMap<String, String>,
+    /// The folder of `evalreport.yaml`, where programs start and relative paths begin.
+    pub root: PathBuf,
+    pub retries: Retries,
+    /// From asking a program to end until its end is forced.
+    pub grace: Duration,
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        let grace = Duration::from_secs(5);
+        Self { variables: BTreeMap::new(), root: PathBuf::new(), retries: Retries::default(), grace }
+    }
+}
+
+/// How HTTP requests are repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retries {
+    /// Tries of one prompt, the first included.
+    pub attempts: u32,
+    /// The first pause; each further one may be twice as long.
+    pub first_pause: Duration,
+    /// No pause of our own choosing is longer; a service may ask for more.
+    pub longest_pause: Duration,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self { attempts: 5, first_pause: Duration::from_secs(1), longest_pause: Duration::from_mins(1) }
+    }
+}
+
+impl Environment {
+    /// Returns a variable's value; set to nothing is not set.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
+    }
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Environment")
+            .field("variables", &self.variables.keys().collect::<Vec<_>>())
+            .field("root", &self.root)
+            .field("retries", &self.retries)
+            .field("grace", &self.grace)
+            .finish()
+    }
+}

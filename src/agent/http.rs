@@ -1,0 +1,251 @@
+//! One HTTP request: bounded in time and size, ended by a stop, through the proxy and with the trust that the environment names.
+
+use std::fmt;
+use std::fs;
+use std::io::Read;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig};
+
+use super::environment::Environment;
+use super::retry::retry_after;
+use crate::process::Stop;
+
+/// The longest response body.
+pub const MOST_BODY_BYTES: u64 = 16 << 20;
+const MOST_HEADER_BYTES: usize = 64 * 1024;
+const LONGEST_CONNECT: Duration = Duration::from_secs(20);
+/// How soon a stop is heard.
+const STOP_CHECK: Duration = Duration::from_millis(25);
+
+#[derive(Clone)]
+pub struct Client {
+    agent: ureq::Agent,
+}
+
+/// An answer of whatever status.
+#[derive(Clone, Debug)]
+pub struct Response {
+    pub status: u16,
+    pub retry_after: Option<Duration>,
+    pub body: Vec<u8>,
+}
+
+/// Why there was no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The connection could not be made, or broke: it may work the next time.
+    Connection(String),
+    /// There was a connection, and no answer in time.
+    TimedOut,
+    /// It will not work the next time either.
+    Hopeless(String),
+    Stopped,
+}
+
+impl Client {
+    /// Prepares requests to `url`. An error says what in the environment is wrong.
+    pub fn new(url: &str, environment: &Environment) -> Result<Self, String> {
+        let proxy = match proxy_for(url, environment) {
+            // The message names the variable only: the value may hold a password.
+            Some((name, value)) => Some(ureq::Proxy::new(value).map_err(|_| format!("`{name}` is no address of a proxy"))?),
+            None => None,
+        };
+        let mut config = ureq::Agent::config_builder()
+            .proxy(proxy)
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .timeout_connect(Some(LONGEST_CONNECT))
+            .max_response_header_size(MOST_HEADER_BYTES)
+            .user_agent(concat!("evalreport/", env!("CARGO_PKG_VERSION")));
+        if url.starts_with("https://") {
+            config = config.tls_config(TlsConfig::builder().root_certs(roots(environment)?).build());
+        }
+        Ok(Self { agent: config.build().new_agent() })
+    }
+
+    /// Sends JSON and waits for the answer, for a stop, or for the time to be up.
+    pub fn post(
+        &self,
+        url: &str,
+        headers: &[(&'static str, String)],
+        body: Vec<u8>,
+        wait: Duration,
+        stop: &Stop,
+    ) -> Result<Response, Trouble> {
+        let mut request = self.agent.post(url).header("content-type", "application/json");
+        for (name, value) in headers {
+            request = request.header(*name, value);
+        }
+        let request = request.config().timeout_global(Some(wait)).build();
+        let (sender, receiver) = mpsc::channel();
+        // A thread of its own, since nothing else ends a read before its time. One that is left behind ends with its time-out.
+        thread::spawn(move || {
+            let answer = request.send(&body[..]).map_err(|error| trouble(&error)).and_then(receive);
+            // Nobody listens after a stop.
+            let _ = sender.send(answer);
+        });
+        let last = Instant::now() + wait + Duration::from_secs(1);
+        loop {
+            if stop.is_stopped() {
+                return Err(Trouble::Stopped);
+            }
+            match receiver.recv_timeout(STOP_CHECK) {
+                Ok(answer) => return answer,
+                Err(RecvTimeoutError::Timeout) if Instant::now() < last => {}
+                Err(RecvTimeoutError::Timeout) => return Err(Trouble::TimedOut),
+                Err(RecvTimeoutError::Disconnected) => return Err(Trouble::Hopeless("the request came to no end".to_owned())),
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Client")
+    }
+}
+
+/// Waits without missing a stop. Returns false if there was one.
+pub fn sleep(pause: Duration, stop: &Stop) -> bool {
+    let until = Instant::now() + pause;
+    while !stop.is_stopped() {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        thread::sleep(left.min(STOP_CHECK));
+    }
+    false
+}
+
+fn receive(mut response: ureq::http::Response<ureq::Body>) -> Result<Response, Trouble> {
+    let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+    let retry_after = header("retry-after").and_then(|value| retry_after(value, header("date")));
+    let status = response.status().as_u16();
+    let mut body = Vec::new();
+    let read = response.body_mut().as_reader().take(MOST_BODY_BYTES + 1).read_to_end(&mut body);
+    read.map_err(|error| trouble(&ureq::Error::from(error)))?;
+    if body.len() as u64 > MOST_BODY_BYTES {
+        return Err(Trouble::Hopeless(format!("the response is larger than {} MiB", MOST_BODY_BYTES >> 20)));
+    }
+    Ok(Response { status, retry_after, body })
+}
+
+fn trouble(error: &ureq::Error) -> Trouble {
+    use std::io::ErrorKind;
+    match error {
+        ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => Trouble::Connection("no connection in time".to_owned()),
+        ureq::Error::Timeout(_) => Trouble::TimedOut,
+        ureq::Error::Io(error) if error.kind() == ErrorKind::TimedOut => Trouble::TimedOut,
+        ureq::Error::Io(error) if error.kind() == ErrorKind::InvalidData => Trouble::Hopeless(format!("no secure connection: {error}")),
+        ureq::Error::Io(error) => Trouble::Connection(error.to_string()),
+        ureq::Error::HostNotFound => Trouble::Connection("the host was not found".to_owned()),
+        ureq::Error::ConnectionFailed | ureq::Error::ConnectProxyFailed(_) | ureq::Error::Protocol(_) | ureq::Error::BodyStalled => {
+            Trouble::Connection(error.to_string())
+        }
+        // Foreign, open to additions: what is not known to pass is not tried again.
+        _ => Trouble::Hopeless(error.to_string()),
+    }
+}
+
+/// The certificates to trust: those of `SSL_CERT_FILE` if set, else the system's, else Mozilla's.
+fn roots(environment: &Environment) -> Result<RootCerts, String> {
+    let certificates: Vec<Certificate<'static>> = match environment.variable("SSL_CERT_FILE") {
+        Some(path) => {
+            let shown = crate::domain::visible(path);
+            let text = fs::read(path).map_err(|error| format!("`SSL_CERT_FILE` names `{shown}`, which cannot be read: {error}"))?;
+            let certificates: Vec<_> = ureq::tls::parse_pem(&text)
+                .filter_map(|item| match item {
+                    Ok(PemItem::Certificate(certificate)) => Some(certificate),
+                    // Bundles hold comments, keys and oddities.
+                    Ok(_) | Err(_) => None,
+                })
+                .collect();
+            if certificates.is_empty() {
+                return Err(format!("`SSL_CERT_FILE` names `{shown}`, which holds no certificate"));
+            }
+            certificates
+        }
+        None => rustls_native_certs::load_native_certs().certs.iter().map(|found| Certificate::from_der(found).to_owned()).collect(),
+    };
+    Ok(if certificates.is_empty() { RootCerts::WebPki } else { RootCerts::new_with_certs(&certificates) })
+}
+
+/// The variable that names the proxy of an address, and its value. This machine is never behind a proxy.
+fn proxy_for<'a>(url: &str, environment: &'a Environment) -> Option<(&'static str, &'a str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, port)) => (host, port.strip_prefix(':').unwrap_or_default()),
+        None => authority.split_once(':').unwrap_or((authority, "")),
+    };
+    let host = host.to_lowercase();
+    let is_local = host == "localhost" || host.ends_with(".localhost") || host == "::1" || host.starts_with("127.");
+    let no_proxy = ["no_proxy", "NO_PROXY"].iter().find_map(|name| environment.variable(name)).unwrap_or_default();
+    if is_local || is_excepted(&host, port, no_proxy) {
+        return None;
+    }
+    let names: &[&'static str] = if scheme == "https" {
+        &["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+    } else {
+        &["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
+    };
+    names.iter().find_map(|name| Some((*name, environment.variable(name)?)))
+}
+
+/// Says whether a list such as `example.org,.internal,10.0.0.1:8080` holds the host or a domain above it.
+fn is_excepted(host: &str, port: &str, list: &str) -> bool {
+    list.split([',', ' ']).map(|entry| entry.trim().to_lowercase()).filter(|entry| !entry.is_empty()).any(|entry| {
+        let (name, wanted) = entry.rsplit_once(':').filter(|(name, _)| !name.contains(':')).unwrap_or((&entry, ""));
+        let domain = name.trim_start_matches("*.").trim_start_matches('.');
+        let is_host = name == "*" || host == domain || host.strip_suffix(domain).is_some_and(|before| before.ends_with('.'));
+        is_host && (wanted.is_empty() || wanted == port)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Environment { variables, ..Environment::default() }
+    }
+
+    #[test]
+    fn the_proxy_is_the_one_of_the_scheme_unless_excepted() {
+        let around =
+            environment(&[("HTTPS_PROXY", "s"), ("http_proxy", "h"), ("NO_PROXY", "example.org, .internal,10.0.0.1:81,*.wild.net")]);
+        let value = |url: &str| proxy_for(url, &around).map(|(_, value)| value);
+        assert_eq!(value("https://api.example.com/v1"), Some("s"));
+        assert_eq!(value("http://api.example.com:80"), Some("h"));
+        for url in [
+            "https://example.org",
+            "https://api.example.org:8443/x",
+            "https://a.internal",
+            "http://10.0.0.1:81",
+            "https://x.wild.net",
+            "http://localhost:1",
+            "http://127.0.0.1:8",
+            "http://[::1]:9/v1",
+        ] {
+            assert_eq!(value(url), None, "{url}");
+        }
+        assert_eq!(value("https://notexample.org"), Some("s"));
+        assert_eq!(value("http://10.0.0.1:82"), Some("h"));
+        assert_eq!(proxy_for("http://a.b", &environment(&[("ALL_PROXY", "x")])), Some(("ALL_PROXY", "x")));
+        assert_eq!(proxy_for("http://a.b", &environment(&[("ALL_PROXY", "x"), ("no_proxy", "*")])), None);
+    }
+
+    #[test]
+    fn what_the_environment_gets_wrong_is_named_without_its_value() {
+        let error = Client::new("https://a.b", &environment(&[("HTTPS_PROXY", "ftp://user:hunter2@host")])).expect_err("no such proxy");
+        assert!(error.contains("`HTTPS_PROXY`") && !error.contains("hunter2"), "{error}");
+        let error = Client::new("https://a.b", &environment(&[("SSL_CERT_FILE", "/no/such/file")])).expect_err("no such file");
+        assert!(error.contains("`SSL_CERT_FILE` names `/no/such/file`"), "{error}");
+    }
+}

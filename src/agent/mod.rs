@@ -1,0 +1,165 @@
+//! Agents: how a prompt becomes an answer.
+//!
+//! An agent is a program, Claude's command line program, a chat API or a file of recorded answers. However it is reached, asking it gives
+//! either a [`Reply`] or a [`Failure`] that says whose fault it was, and both carry what was measured. Nothing an agent does can crash the
+//! caller, fill its memory or outlast its limit of time, and no key of the environment passes into what is returned.
+//!
+//! The statuses, and which agent gives which when, stand in `docs/agents.md`.
+
+mod chat;
+mod claude;
+mod claude_output;
+mod command;
+mod dialect;
+mod environment;
+mod http;
+mod outage;
+mod price;
+mod program;
+mod replay;
+mod reply;
+mod retry;
+mod secrets;
+mod setup;
+mod usage;
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::config::{self, AgentKind};
+use crate::process::Stop;
+
+pub use environment::{Environment, Retries};
+pub use price::Prices;
+pub use replay::prompt_hash;
+pub use reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply};
+pub use setup::SetupError;
+pub use usage::{find_cost, find_count, find_usage, input_total, total as token_total};
+
+use chat::Chat;
+use claude::Claude;
+use command::Command;
+use dialect::Dialect;
+use program::Program;
+use replay::Replay;
+use secrets::Secrets;
+
+/// How long a program may take to answer where neither its `timeout` nor a budget says.
+const DEFAULT_PROGRAM_TIME: Duration = Duration::from_mins(10);
+
+/// Something that answers prompts. Asking it changes nothing in it, so that many threads may ask at once.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    pub id: String,
+    pub kind: AgentKind,
+    /// The model it is asked to use.
+    pub model: Option<String>,
+    reach: Reach,
+    timeout: Option<Duration>,
+    max_steps: Option<u64>,
+    prices: Prices,
+    secrets: Secrets,
+}
+
+#[derive(Clone, Debug)]
+enum Reach {
+    Command(Command),
+    Claude(Claude),
+    Chat(Box<Chat>),
+    Replay(Replay),
+}
+
+impl Agent {
+    /// Prepares an agent of the configuration. `model` replaces its own.
+    pub fn new(agent: &config::Agent, model: Option<&str>, environment: &Environment, prices: &Prices) -> Result<Self, SetupError> {
+        let model = model.or(agent.model.as_deref());
+        let program = || Program::new(environment, model.map(str::to_owned));
+        let chat = |dialect| {
+            let chat = Chat::new(dialect, agent, model, environment)?;
+            Ok((Reach::Chat(Box::new(chat)), chat::key_variable(dialect, agent)))
+        };
+        let (reach, key_variable) = match agent.kind {
+            AgentKind::Command => {
+                let needs_model = agent.command.iter().any(|argument| argument.contains("{model}"));
+                if needs_model && model.is_none() {
+                    let message = "its command holds `{model}`, and no model is named".to_owned();
+                    return Err(SetupError::refused(&agent.id, message, "name one as `model` of the agent, of the task, or with --model"));
+                }
+                (Reach::Command(Command::new(program(), agent.command.clone())), agent.api_key_env.clone())
+            }
+            AgentKind::Claude => (Reach::Claude(Claude::new(program(), &agent.command, agent.max_steps)), agent.api_key_env.clone()),
+            AgentKind::Anthropic => chat(Dialect::Anthropic)?,
+            AgentKind::Openai => chat(Dialect::Openai)?,
+            AgentKind::Replay => {
+                let path = environment.root.join(agent.file.as_deref().unwrap_or_default());
+                (Reach::Replay(Replay::load(&path).map_err(SetupError::Recording)?), None)
+            }
+        };
+        Ok(Self {
+            id: agent.id.clone(),
+            kind: agent.kind,
+            model: model.map(str::to_owned),
+            reach,
+            timeout: agent.timeout,
+            max_steps: agent.max_steps,
+            prices: prices.clone(),
+            secrets: Secrets::of(environment, key_variable.as_deref()),
+        })
+    }
+
+    /// Asks, and waits for the answer, the limit or the stop. What was used is priced and held against the budget.
+    pub fn ask(&self, prompt: &Prompt, stop: &Stop) -> Result<Reply, Failure> {
+        let budget = prompt.limits.max_seconds.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+        let wall = [self.timeout, budget].into_iter().flatten().min().unwrap_or(DEFAULT_PROGRAM_TIME);
+        let answered = match &self.reach {
+            _ if stop.is_stopped() => Err(Failure::new(FailureKind::Stopped, "stopped by the user", Measured::default())),
+            Reach::Command(command) => command.ask(prompt, wall, stop),
+            Reach::Claude(claude) => claude.ask(prompt, wall, stop),
+            Reach::Chat(chat) => chat.ask(prompt, budget, stop),
+            Reach::Replay(replay) => replay.ask(prompt),
+        };
+        match answered {
+            Ok(Reply { text, measured }) => {
+                let measured = self.complete(measured);
+                match self.excess(prompt, &measured) {
+                    Some(reason) => Err(Failure::new(FailureKind::Limit, &reason, measured)),
+                    None => Ok(Reply { text: self.secrets.hide(&text).into_owned(), measured }),
+                }
+            }
+            Err(failure) => {
+                let reason = self.secrets.hide(&failure.reason).into_owned();
+                Err(Failure { reason, measured: Box::new(self.complete(*failure.measured)), ..failure })
+            }
+        }
+    }
+
+    /// Adds the price, and takes secrets out.
+    fn complete(&self, mut measured: Measured) -> Measured {
+        if measured.cost.usd.is_none() {
+            let models: Vec<&str> = [measured.model.as_deref(), self.model.as_deref()].into_iter().flatten().collect();
+            measured.cost = self.prices.cost(&models, &measured.usage, measured.steps);
+        }
+        if let Cow::Owned(hidden) = self.secrets.hide(&measured.raw) {
+            measured.raw = hidden;
+        }
+        measured.transcript.iter_mut().for_each(|message: &mut Value| self.secrets.hide_in(message));
+        for text in [&mut measured.note, &mut measured.model].into_iter().flatten() {
+            if let Cow::Owned(hidden) = self.secrets.hide(text) {
+                *text = hidden;
+            }
+        }
+        measured
+    }
+
+    /// Says which budget an answer went over. What was not measured cannot be held against it.
+    fn excess(&self, prompt: &Prompt, measured: &Measured) -> Option<String> {
+        let max_steps = [self.max_steps, prompt.limits.max_steps].into_iter().flatten().min();
+        let over = |what: &str, used: Option<u64>, most: Option<u64>| {
+            let (used, most) = (used?, most?);
+            (used > most).then(|| format!("used {used} {what}, more than {most}"))
+        };
+        over("tokens", token_total(&measured.usage), prompt.limits.max_tokens).or_else(|| over("steps", measured.steps, max_steps))
+    }
+}

@@ -1,0 +1,62 @@
+//! Telling that the service behind a program failed, not the program: outages, used-up quotas, refused keys.
+
+/// Phrases, in lower case, by which services and their programs say so.
+const PHRASES: [&str; 23] = [
+    "usage limit reached",
+    "reached your usage limit",
+    "hit your usage limit",
+    "hit your limit",
+    "hour limit reached",
+    "weekly limit reached",
+    "session limit reached",
+    "rate limit",
+    "rate_limit",
+    "ratelimit",
+    "too many requests",
+    "quota exceeded",
+    "insufficient_quota",
+    "exceeded your current quota",
+    "credit balance is too low",
+    "overloaded_error",
+    "server is overloaded",
+    "api error: 5",
+    "api error (connection error",
+    "invalid api key",
+    "authentication_error",
+    "please run /login",
+    "service unavailable",
+];
+/// The message stands at the end of what a program printed; further up, a model may have talked about limits.
+const TAIL_BYTES: usize = 4096;
+
+/// Says whether the end of what a *failed* program or request said speaks of its service. An answer that succeeded is never asked: it
+/// may be about rate limits.
+pub fn is_outage(text: &str) -> bool {
+    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES))..];
+    let tail = tail.to_lowercase();
+    PHRASES.iter().any(|phrase| tail.contains(phrase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outages_are_told_from_crashes() {
+        for text in [
+            "Claude AI usage limit reached|1749924000",
+            "You've hit your limit · resets 3pm",
+            "5-hour limit reached ∙ resets 5pm",
+            "API Error: 429 {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\"}}",
+            "API Error: 529 overloaded",
+            "HTTP 429 Too Many Requests",
+            "Credit balance is too low",
+            "Invalid API key · Please run /login",
+        ] {
+            assert!(is_outage(text), "{text}");
+        }
+        for text in ["", "Traceback (most recent call last):", "ValueError: limit", &format!("rate limit{}", "ü".repeat(4096))] {
+            assert!(!is_outage(text), "{text}");
+        }
+    }
+}

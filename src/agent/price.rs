@@ -1,0 +1,124 @@
+//! What tokens cost where the agent does not say.
+
+use chrono::NaiveDate;
+
+use super::reply::Cost;
+use super::usage::input_total;
+use crate::config::{Price, TokenPrices};
+use crate::domain::{CostSource, Usage};
+
+/// The price table of a configuration, as it stands on the day of the run.
+#[derive(Clone, Debug)]
+pub struct Prices {
+    prices: Vec<Price>,
+    day: NaiveDate,
+}
+
+impl Prices {
+    pub fn new(prices: &[Price], day: NaiveDate) -> Self {
+        Self { prices: prices.to_vec(), day }
+    }
+
+    /// Prices tokens by the first of `models` that the table knows. Unknown rather than too little: without input and output, with cache
+    /// tokens that have no price, or with a tier that cannot be told, since the tokens of several requests are known only together.
+    pub fn cost(&self, models: &[&str], usage: &Usage, requests: Option<u64>) -> Cost {
+        let usd = models.iter().find_map(|model| self.price_of(model)).and_then(|price| price_tokens(price, usage, requests));
+        match usd {
+            Some(usd) => Cost { usd: Some(usd), source: CostSource::Priced },
+            None => Cost::default(),
+        }
+    }
+
+    /// The model's newest price that is valid on the day; one without a date is older than any.
+    fn price_of(&self, model: &str) -> Option<&Price> {
+        let valid = |price: &&Price| price.model == model && price.date.is_none_or(|date| date <= self.day);
+        self.prices.iter().filter(valid).max_by_key(|price| price.date)
+    }
+}
+
+fn price_tokens(price: &Price, usage: &Usage, requests: Option<u64>) -> Option<f64> {
+    let tokens = input_total(usage)?;
+    let tier = price.tiers.iter().filter(|tier| tokens > tier.above_input_tokens).max_by_key(|tier| tier.above_input_tokens);
+    let rates = match (tier, requests) {
+        (None, _) => &price.usd_per_million,
+        (Some(tier), Some(1)) => &tier.usd_per_million,
+        (Some(_), _) => return None,
+    };
+    let usd = [
+        Some(usage.input? as f64 * rates.input),
+        Some(usage.output? as f64 * rates.output),
+        price_cache(usage.cache_read, rates, |rates| rates.cache_read),
+        price_cache(usage.cache_write, rates, |rates| rates.cache_write),
+    ]
+    .into_iter()
+    .sum::<Option<f64>>()?;
+    Some(usd / 1e6)
+}
+
+/// No cache tokens cost nothing, whatever their price.
+fn price_cache(tokens: Option<u64>, rates: &TokenPrices, rate: fn(&TokenPrices) -> Option<f64>) -> Option<f64> {
+    match tokens {
+        None | Some(0) => Some(0.0),
+        Some(tokens) => rate(rates).map(|rate| tokens as f64 * rate),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config;
+
+    const TABLE: &str = "version: 1\nprices:\n\
+        - {model: m, usd_per_million: {input: 100, output: 100}}\n\
+        - {model: m, date: 2026-01-01, usd_per_million: {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75}, \
+           tiers: [{above_input_tokens: 200000, usd_per_million: {input: 6, output: 22.5}}]}\n\
+        - {model: m, date: 2026-06-01, usd_per_million: {input: 1, output: 5}}\n";
+
+    fn prices(day: &str) -> Prices {
+        let config = config::parse("c.yaml", TABLE).expect("the table is sound");
+        Prices::new(&config.prices, day.parse().expect("it is a date"))
+    }
+
+    fn usage(input: u64, cache_write: u64, cache_read: u64, output: u64) -> Usage {
+        Usage { input: Some(input), cache_write: Some(cache_write), cache_read: Some(cache_read), output: Some(output) }
+    }
+
+    fn usd(day: &str, usage: &Usage, requests: Option<u64>) -> Option<f64> {
+        let cost = prices(day).cost(&["m-2026-01", "m"], usage, requests);
+        assert_eq!(cost.usd.is_some(), cost.source == CostSource::Priced);
+        cost.usd
+    }
+
+    #[test]
+    fn the_price_of_the_day_counts() {
+        let million = usage(1_000_000, 0, 0, 0);
+        let small = usage(100_000, 0, 0, 0);
+        assert_eq!(usd("2025-12-31", &million, Some(1)), Some(100.0));
+        assert_eq!(usd("2026-01-01", &small, Some(1)), Some(0.3));
+        assert_eq!(usd("2026-05-31", &small, Some(1)), Some(0.3));
+        assert_eq!(usd("2026-06-01", &million, Some(1)), Some(1.0));
+    }
+
+    #[test]
+    fn cache_reads_and_writes_have_their_own_rates() {
+        let cost = usd("2026-02-01", &usage(2, 6843, 91983, 400), None).expect("all rates are known");
+        assert!((cost - (2.0 * 3.0 + 6843.0 * 3.75 + 91983.0 * 0.3 + 400.0 * 15.0) / 1e6).abs() < 1e-12, "{cost}");
+        assert_eq!(usd("2026-07-01", &usage(2, 0, 5, 400), None), None, "cache reads have no price there");
+    }
+
+    #[test]
+    fn a_tier_holds_for_one_request_and_is_unknown_for_several() {
+        assert_eq!(usd("2026-02-01", &usage(300_000, 0, 0, 0), Some(1)), Some(1.8));
+        assert_eq!(usd("2026-02-01", &usage(300_000, 0, 0, 0), Some(2)), None);
+        assert_eq!(usd("2026-02-01", &usage(200_000, 0, 0, 0), Some(2)), Some(0.6));
+    }
+
+    #[test]
+    fn what_is_not_known_has_no_price() {
+        let none = prices("2026-02-01").cost(&["other"], &usage(1, 0, 0, 1), Some(1));
+        assert_eq!(none, Cost::default());
+        let half = Usage { output: None, ..usage(1, 0, 0, 1) };
+        assert_eq!(usd("2026-02-01", &half, Some(1)), None);
+        assert_eq!(usd("2026-02-01", &Usage::default(), Some(1)), None);
+    }
+}

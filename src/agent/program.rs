@@ -1,0 +1,96 @@
+//! Agents that are programs: how one is started, and how its end is read.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::environment::Environment;
+use super::reply::{Failure, FailureKind, MOST_RAW_BYTES, Measured, Prompt, shorten};
+use crate::process::{self, Command, End, Finished, Limits, Stop};
+
+/// What is kept of a program's output.
+pub const MOST_OUTPUT_BYTES: u64 = 16 << 20;
+/// How much of what a program said last goes into a reason.
+const REASON_LINES: usize = 5;
+
+/// How programs are started, the same for every prompt.
+#[derive(Clone, Debug)]
+pub struct Program {
+    root: PathBuf,
+    grace: Duration,
+    model: Option<String>,
+}
+
+impl Program {
+    pub fn new(environment: &Environment, model: Option<String>) -> Self {
+        let root = if environment.root.as_os_str().is_empty() { PathBuf::from(".") } else { environment.root.clone() };
+        Self { root, grace: environment.grace, model }
+    }
+
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// Runs a program with the prompt as its input. A program that cannot be started is our fault, not the agent's.
+    pub fn run(&self, argv: Vec<String>, input: String, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Finished, Failure> {
+        let variable = |name: &str, value: Option<String>| (OsString::from(name), value.map(OsString::from));
+        let env = BTreeMap::from([variable("EVAL_SEED", Some(prompt.seed.to_string())), variable("EVAL_MODEL", self.model.clone())]);
+        let limits = Limits { wall: Some(wall), output_bytes: MOST_OUTPUT_BYTES, grace: self.grace };
+        let argv = argv.into_iter().map(OsString::from).collect();
+        let command = Command { argv, cwd: self.root.clone(), env, input: input.into_bytes(), limits };
+        process::run(&command, stop).map_err(|error| Failure::new(FailureKind::Infra, &error.to_string(), Measured::default()))
+    }
+}
+
+/// The prompt as one text, for programs that know no system prompt.
+pub fn joined(prompt: &Prompt) -> String {
+    match prompt.system {
+        Some(system) => format!("{system}\n\n{}", prompt.text),
+        None => prompt.text.to_owned(),
+    }
+}
+
+/// A file with the prompt, which lives as long as the value.
+pub fn prompt_file(text: &str) -> Result<tempfile::NamedTempFile, Failure> {
+    let write = || {
+        let mut file = tempfile::Builder::new().prefix("prompt-").suffix(".txt").tempfile()?;
+        file.write_all(text.as_bytes())?;
+        file.flush()?;
+        Ok(file)
+    };
+    write().map_err(|error: std::io::Error| {
+        let reason = format!("the prompt could not be written to a temporary file: {error}");
+        Failure::new(FailureKind::Infra, &reason, Measured::default())
+    })
+}
+
+/// What is known of any program that has ended.
+pub fn measure(finished: &Finished) -> Measured {
+    Measured { duration: finished.wall, raw: shorten(&finished.stdout.text(), MOST_RAW_BYTES), ..Measured::default() }
+}
+
+/// How a program ended that was not left to end by itself; none if it was.
+pub fn interrupted(end: End, wall: Duration) -> Option<(FailureKind, String)> {
+    match end {
+        End::TimedOut => Some((FailureKind::Limit, format!("stopped after {} s, its limit of time", wall.as_secs_f64()))),
+        End::Stopped => Some((FailureKind::Stopped, "stopped by the user".to_owned())),
+        End::Exited(_) | End::Signalled(_) => None,
+    }
+}
+
+/// How a program's own end reads, and the last lines that it said.
+pub fn crash(finished: &Finished) -> String {
+    let end = match finished.end {
+        End::Exited(code) => format!("ended with exit status {code}"),
+        End::Signalled(signal) => format!("ended by signal {signal}"),
+        End::TimedOut => "reached its limit of time".to_owned(),
+        End::Stopped => "was stopped".to_owned(),
+    };
+    let (stderr, stdout) = (finished.stderr.text(), finished.stdout.text());
+    let said = if stderr.trim().is_empty() { stdout } else { stderr };
+    let lines: Vec<&str> = said.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(REASON_LINES)..].join("\n");
+    if last.is_empty() { end } else { format!("{end}: {}", shorten(&last, 1500)) }
+}

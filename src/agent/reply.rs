@@ -1,0 +1,152 @@
+//! What is asked, and what comes back.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::config::Budget;
+use crate::domain::{CostSource, ItemStatus, Usage, visible};
+
+/// The longest raw text that is kept.
+pub const MOST_RAW_BYTES: usize = 256 * 1024;
+/// The longest reason of a failure.
+const MOST_REASON_CHARACTERS: usize = 2000;
+
+/// One thing to ask an agent.
+#[derive(Clone, Debug)]
+pub struct Prompt<'a> {
+    pub text: &'a str,
+    pub system: Option<&'a str>,
+    /// Which item it is, for answers recorded by item.
+    pub item: Option<&'a str>,
+    /// Given to programs as `EVAL_SEED`; also decides the jitter of retries.
+    pub seed: u64,
+    pub limits: Budget,
+}
+
+/// An answer within its limits.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The agent's last message, untouched but for secrets.
+    pub text: String,
+    pub measured: Measured,
+}
+
+/// What asking took. Absent is not measured.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    pub usage: Usage,
+    pub cost: Cost,
+    /// Turns of the agent.
+    pub steps: Option<u64>,
+    /// Tool calls by name; absent where the agent does not tell, empty where it used none.
+    pub tools: Option<BTreeMap<String, u64>>,
+    pub duration: Duration,
+    /// Messages and tool calls in order, in the agent's own form.
+    pub transcript: Vec<Value>,
+    /// What the agent sent, shortened in the middle.
+    pub raw: String,
+    /// The model that answered, as the agent calls it.
+    pub model: Option<String>,
+    /// Something odd that changed nothing.
+    pub note: Option<String>,
+}
+
+/// Money, and who says so.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    pub usd: Option<f64>,
+    pub source: CostSource,
+}
+
+impl Default for Cost {
+    fn default() -> Self {
+        Self { usd: None, source: CostSource::Unknown }
+    }
+}
+
+impl Cost {
+    pub fn reported(usd: f64) -> Self {
+        Self { usd: Some(usd), source: CostSource::Reported }
+    }
+}
+
+/// No answer, or none within the limits.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub kind: FailureKind,
+    /// Lower case, no final period, safe to show, bounded, without secrets.
+    pub reason: String,
+    /// What was measured until then.
+    pub measured: Box<Measured>,
+}
+
+/// Whose fault it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FailureKind {
+    /// The agent crashed.
+    Error,
+    /// Time or budget ran out.
+    Limit,
+    /// A service outage, a usage limit or a fault of this harness: says nothing about the agent.
+    Infra,
+    /// The user stopped it: there is nothing to record.
+    Stopped,
+}
+
+impl FailureKind {
+    /// The status of an item that ended so; none where it has not ended.
+    pub fn item_status(self) -> Option<ItemStatus> {
+        match self {
+            Self::Error => Some(ItemStatus::Error),
+            Self::Limit => Some(ItemStatus::Limit),
+            Self::Infra => Some(ItemStatus::Infra),
+            Self::Stopped => None,
+        }
+    }
+}
+
+impl Failure {
+    pub fn new(kind: FailureKind, reason: &str, measured: Measured) -> Self {
+        Self { kind, reason: shorten(&visible(reason.trim()), MOST_REASON_CHARACTERS), measured: Box::new(measured) }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Keeps the beginning and the end of a long text, which is where errors and results stand.
+pub fn shorten(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let head = text.floor_char_boundary(most / 2);
+    let tail = text.ceil_char_boundary(text.len() - most / 2);
+    format!("{} […{} bytes left out…] {}", &text[..head], tail - head, &text[tail..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_keeps_both_ends_whole() {
+        assert_eq!(shorten("short", 5), "short");
+        let text = format!("ä{}end", "é".repeat(100));
+        let short = shorten(&text, 11);
+        assert!(short.starts_with("äé") && short.ends_with("éend") && short.contains("bytes left out"), "{short}");
+    }
+
+    #[test]
+    fn a_reason_is_safe_to_show_and_bounded() {
+        let failure = Failure::new(FailureKind::Error, &format!("\x1b[31m{}", "x".repeat(1_000_000)), Measured::default());
+        assert!(failure.reason.starts_with('␛') && failure.reason.len() < 2100, "{}", failure.reason.len());
+    }
+}

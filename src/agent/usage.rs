@@ -1,0 +1,169 @@
+//! Tokens, cost and turns, wherever in a JSON value an agent wrote them.
+//!
+//! Programs and services disagree about names and nesting, so each figure is looked for under all of its names at any depth; what stands
+//! nearer to the surface wins, since totals stand above their parts. Below `content` and `input` a model speaks, not the program: figures
+//! there are none of ours.
+
+use std::collections::VecDeque;
+
+use serde_json::{Map, Value};
+
+use crate::domain::Usage;
+
+/// Fields whose contents come from a model or a tool.
+const SPOKEN: [&str; 7] = ["content", "input", "tool_input", "structured_output", "arguments", "choices", "transcript"];
+
+/// Finds token counts by any of their usual names, as numbers or numeric texts.
+///
+/// Anthropic's `input_tokens` leaves the cache out; OpenAI's `prompt_tokens` holds it, so that the cached part is taken out here: the
+/// parts of [`Usage`] never overlap.
+pub fn find_usage(value: &Value) -> Usage {
+    let details = find(value, &["cached_tokens"], as_count);
+    let cache_read = find(value, &["cache_read_input_tokens"], as_count).or(details);
+    let anthropic = find(value, &["input_tokens"], as_count);
+    let input = match (anthropic, details) {
+        // The newer OpenAI interface says `input_tokens` too, and `cached_tokens` beside it.
+        (Some(input), Some(cached)) => Some(input.saturating_sub(cached)),
+        (Some(input), None) => Some(input),
+        (None, cached) => find(value, &["prompt_tokens"], as_count).map(|prompt| prompt.saturating_sub(cached.unwrap_or(0))),
+    };
+    Usage {
+        input,
+        cache_write: find(value, &["cache_creation_input_tokens"], as_count),
+        cache_read,
+        output: find(value, &["output_tokens", "completion_tokens"], as_count),
+    }
+}
+
+pub fn find_cost(value: &Value) -> Option<f64> {
+    ["total_cost_usd", "cost_usd", "total_cost", "cost"].iter().find_map(|name| find(value, &[name], as_amount))
+}
+
+pub fn find_count(value: &Value, name: &str) -> Option<u64> {
+    find(value, &[name], as_count)
+}
+
+/// All tokens that went in, from the cache or not. Absent if no part was measured.
+pub fn input_total(usage: &Usage) -> Option<u64> {
+    sum([usage.input, usage.cache_write, usage.cache_read])
+}
+
+/// All tokens, in and out.
+pub fn total(usage: &Usage) -> Option<u64> {
+    sum([input_total(usage), usage.output])
+}
+
+/// Adds up what was measured on either side.
+pub fn add(left: &Usage, right: &Usage) -> Usage {
+    Usage {
+        input: sum([left.input, right.input]),
+        cache_write: sum([left.cache_write, right.cache_write]),
+        cache_read: sum([left.cache_read, right.cache_read]),
+        output: sum([left.output, right.output]),
+    }
+}
+
+fn sum<const N: usize>(parts: [Option<u64>; N]) -> Option<u64> {
+    parts.into_iter().flatten().reduce(u64::saturating_add)
+}
+
+/// Breadth first; among fields of one depth, in the order of the document.
+fn find<T>(value: &Value, names: &[&str], read: fn(&Value) -> Option<T>) -> Option<T> {
+    let mut waiting = VecDeque::from([value]);
+    while let Some(value) = waiting.pop_front() {
+        match value {
+            Value::Object(fields) => {
+                if let Some(found) = own(fields, names, read) {
+                    return Some(found);
+                }
+                waiting.extend(fields.iter().filter(|(name, _)| !SPOKEN.contains(&name.as_str())).map(|(_, value)| value));
+            }
+            Value::Array(values) => waiting.extend(values),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    None
+}
+
+fn own<T>(fields: &Map<String, Value>, names: &[&str], read: fn(&Value) -> Option<T>) -> Option<T> {
+    names.iter().find_map(|name| fields.get(*name).and_then(read))
+}
+
+/// Reads a count: a whole number, or text that is one.
+pub fn as_count(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?)),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number within 2^53, checked just before")]
+fn whole(number: f64) -> Option<u64> {
+    (number >= 0.0 && number.fract() == 0.0 && number <= 9_007_199_254_740_992.0).then_some(number as u64)
+}
+
+/// Reads an amount of at least zero.
+pub fn as_amount(value: &Value) -> Option<f64> {
+    let amount = match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().trim_start_matches('$').parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    };
+    amount.filter(|amount: &f64| amount.is_finite() && *amount >= 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_cache_counts_as_input_and_is_kept_apart() {
+        let usage = find_usage(&json!({"usage": {
+            "input_tokens": 2, "cache_creation_input_tokens": 6843, "cache_read_input_tokens": 91983, "output_tokens": 400
+        }}));
+        assert_eq!(usage, Usage { input: Some(2), cache_write: Some(6843), cache_read: Some(91983), output: Some(400) });
+        assert_eq!((input_total(&usage), total(&usage)), (Some(98_828), Some(99_228)));
+    }
+
+    #[test]
+    fn openai_counts_its_cache_within_the_prompt() {
+        let usage = find_usage(&json!({"usage": {
+            "prompt_tokens": 100, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 60}
+        }}));
+        assert_eq!(usage, Usage { input: Some(40), cache_write: None, cache_read: Some(60), output: Some(5) });
+        assert_eq!(input_total(&usage), Some(100));
+    }
+
+    #[test]
+    fn figures_are_found_at_any_depth_as_numbers_or_text() {
+        let value = json!({"a": [{"b": {"prompt_tokens": " 12 ", "completion_tokens": 3.0}}], "cost": "$0.5", "x": {"num_turns": "4"}});
+        assert_eq!(find_usage(&value), Usage { input: Some(12), output: Some(3), ..Usage::default() });
+        assert_eq!((find_cost(&value), find_count(&value, "num_turns")), (Some(0.5), Some(4)));
+    }
+
+    #[test]
+    fn a_total_stands_above_its_parts_and_a_model_is_not_believed() {
+        let value = json!({
+            "content": [{"input": {"cost_usd": 99, "output_tokens": 1}}],
+            "models": [{"cost": 1.0, "output_tokens": 7}],
+            "usage": {"output_tokens": 9},
+            "total_cost_usd": 2.0
+        });
+        assert_eq!((find_cost(&value), find_usage(&value).output), (Some(2.0), Some(9)));
+        assert_eq!(find_cost(&json!({"permission": {"tool_input": {"cost": 3}}})), None);
+    }
+
+    #[test]
+    fn what_is_no_figure_is_absent() {
+        for value in [json!({"output_tokens": -1}), json!({"output_tokens": "many"}), json!({"output_tokens": 1.5}), json!(null), json!([])]
+        {
+            assert_eq!(find_usage(&value), Usage::default(), "{value}");
+        }
+        assert_eq!(find_cost(&json!({"cost": -1.0})), None);
+        assert_eq!(find_cost(&json!({"cost": "NaN"})), None);
+        assert_eq!(total(&Usage::default()), None);
+    }
+}
