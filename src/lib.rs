@@ -21,6 +21,7 @@
 //! | 1b | [`config`] | `evalreport.yaml` into typed settings | domain, document |
 //! | 1b | [`results`] | the store: layout, wire structs, commit, read, examine; the only writer there | domain |
 //! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, document, results |
+//! | 2b | [`evaluate`] | what an agent left behind into outcomes and figures | domain |
 //! | 3 | [`warehouse`] | the only module that names polars: tables, cache, outcome matrices, typed queries | domain, results |
 //! | 4 | [`views`] | what a page or table says, as plain structs | domain, stats, warehouse |
 //! | 5 | [`render`] | views into bytes: HTML, terminal, JSON, Markdown, CSV; numbers become text once | domain, views |
@@ -41,6 +42,7 @@ pub mod cli;
 pub mod config;
 pub mod document;
 pub mod domain;
+pub mod evaluate;
 pub mod import;
 pub mod render;
 pub mod results;
