@@ -92,7 +92,7 @@ fn is_left_out(entry: &DirEntry) -> bool {
     if entry.file_type().is_dir() {
         return FOLDERS.binary_search(&name).is_ok() || name.ends_with(".egg-info") || entry.path().join("pyvenv.cfg").is_file();
     }
-    LOCK_FILES.binary_search(&name).is_ok() || name.ends_with(".pyc")
+    LOCK_FILES.binary_search(&name).is_ok()
 }
 
 /// Sorted.

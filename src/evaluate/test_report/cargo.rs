@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::domain::ItemStatus;
 
 use super::collect::{Collector, Counts};
-use super::output::Output;
+use super::output::{Output, short};
 
 /// What one test binary printed.
 #[derive(Default)]
@@ -159,6 +159,7 @@ fn target(line: &str) -> Option<String> {
     let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let program = program.strip_suffix(".exe").unwrap_or(program);
     let (name, _hash) = program.rsplit_once('-')?;
+    let (name, path) = (short(name), short(path));
     Some(match path.strip_prefix("unittests ") {
         Some(path) => format!("{name}/{path}"),
         None => path.to_owned(),

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use crate::domain::ItemStatus;
 
 use super::collect::Collector;
+use super::output::short;
 
 const MAX_BYTES: usize = 64 << 20;
 
@@ -66,7 +67,7 @@ pub fn read(bytes: &[u8], tests: &mut Collector) {
             };
             has_failure |= status == ItemStatus::Fail || status == ItemStatus::Error;
             let titles = test.ancestor_titles.iter().filter(|title| !title.is_empty()).chain([&test.title]);
-            let id = std::iter::once(&file.name).chain(titles).map(String::as_str).collect::<Vec<_>>().join(" > ");
+            let id = std::iter::once(short(&file.name)).chain(titles.map(String::as_str)).collect::<Vec<_>>().join(" > ");
             let failure = test.failure_messages.as_ref().and_then(|messages| messages.first());
             let message = unknown.as_deref().or_else(|| failure.map(|text| text.lines().next().unwrap_or(text.as_str())));
             tests.push(&id, status, test.duration.map(|milliseconds| milliseconds / 1000.0), message);

@@ -9,6 +9,7 @@ use quick_xml::reader::Reader;
 use crate::domain::ItemStatus;
 
 use super::collect::Collector;
+use super::output::short;
 
 const MAX_BYTES: usize = 64 << 20;
 /// Suites in suites; real ones nest two or three deep.
@@ -86,7 +87,7 @@ impl Reading<'_, '_> {
 
     fn open(&mut self, start: &BytesStart) {
         match start.local_name().as_ref() {
-            b"testsuite" => self.suites.push(attribute(start, "name").unwrap_or_default()),
+            b"testsuite" => self.suites.push(short(&attribute(start, "name").unwrap_or_default()).to_owned()),
             b"testcase" => self.case = Some(self.case(start)),
             name @ (b"failure" | b"error" | b"skipped") => {
                 let Some(case) = &mut self.case else { return };

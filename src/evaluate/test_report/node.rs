@@ -3,7 +3,7 @@
 use crate::domain::ItemStatus;
 
 use super::collect::Collector;
-use super::output::Output;
+use super::output::{Output, short};
 
 /// Adds the tests, as `parent > child`; false if this is not node's output, with nothing added.
 pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
@@ -24,7 +24,7 @@ pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
         let status = match sign {
             Some('▶') => {
                 open.retain(|(at, ..)| *at < indent);
-                open.push((indent, rest.trim_end(), false));
+                open.push((indent, short(rest.trim_end()), false));
                 continue;
             }
             Some('✔') => ItemStatus::Pass,
@@ -35,7 +35,7 @@ pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
         let (name, seconds, note) = parts(rest);
         let status = if note.starts_with("TODO") || note.starts_with("SKIP") { ItemStatus::Skipped } else { status };
         open.retain(|(at, ..)| *at <= indent);
-        let parent = open.pop_if(|(at, parent, _)| *at == indent && *parent == name);
+        let parent = open.pop_if(|(at, parent, _)| *at == indent && *parent == short(name));
         open.retain(|(at, ..)| *at < indent);
         let has_failed = status == ItemStatus::Fail;
         for (_, _, child_failed) in &mut open {

@@ -27,6 +27,11 @@ impl Output {
     }
 }
 
+/// Returns the start of a name that becomes part of many ids: a name of megabytes must not be copied for each of them.
+pub fn short(name: &str) -> &str {
+    &name[..name.floor_char_boundary(400)]
+}
+
 /// Takes folders that change from run to run out of a text, so that what is below them reads the same in every run.
 pub fn without_roots(text: &str, roots: &[&str]) -> String {
     let mut text = text.to_owned();

@@ -89,8 +89,7 @@ fn verbose(line: &str) -> Option<(&str, ItemStatus)> {
     let line = line.trim_end();
     let line = line.strip_suffix("%]").and_then(|rest| rest.rsplit_once('[')).map_or(line, |(rest, _)| rest).trim_end();
     // The reason of a skipped test follows its status.
-    const WORDS: [&str; 6] = [" PASSED", " FAILED", " ERROR", " SKIPPED", " XFAIL", " XPASS"];
-    WORDS.iter().find_map(|word| {
+    [" PASSED", " FAILED", " ERROR", " SKIPPED", " XFAIL", " XPASS"].iter().find_map(|word| {
         let (id, rest) = line.rsplit_once(word)?;
         let ends = rest.is_empty() || (rest.starts_with(" (") && rest.ends_with(['.', ')']));
         let (status, _) = first_word(word.trim_start())?;
@@ -102,7 +101,7 @@ fn verbose(line: &str) -> Option<(&str, ItemStatus)> {
 fn short(line: &str) -> Option<(&str, ItemStatus, Option<&str>)> {
     let (status, rest) = first_word(line)?;
     let (id, reason) = rest.split_once(" - ").map_or((rest, None), |(id, reason)| (id, Some(reason)));
-    let is_file = status == ItemStatus::Error && id.ends_with(".py") && !id.contains(' ');
+    let is_file = status == ItemStatus::Error && id.strip_suffix(".py").is_some() && !id.contains(' ');
     (is_id(id) || is_file).then_some((id, status, reason.filter(|_| status != ItemStatus::Pass)))
 }
 

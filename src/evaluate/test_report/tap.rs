@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::domain::ItemStatus;
 
 use super::collect::Collector;
-use super::output::Output;
+use super::output::{Output, short};
 
 #[derive(Default)]
 struct Reading {
@@ -72,7 +72,7 @@ impl Reading {
         } else if let Some(name) = trimmed.strip_prefix("# Subtest: ") {
             self.flush(tests);
             self.names.retain(|at, _| *at < indent);
-            self.names.insert(indent, unescaped(name));
+            self.names.insert(indent, unescaped(short(name)));
         } else if let Some(count) = trimmed.strip_prefix("1..")
             && indent == 0
         {

@@ -7,11 +7,11 @@ use super::collect::Counts;
 use super::output::Output;
 use super::pytest;
 
-/// Returns the last summary of the standard output, else that of the standard error.
+/// Returns the last summary of the standard output, else that of the standard error; none if it counts nothing.
 pub fn last_summary(stdout: &Output, stderr: &Output) -> Option<Counts> {
     [stdout, stderr]
         .iter()
-        .find_map(|output| of_runner(output))
+        .find_map(|output| of_runner(output).filter(|counts| *counts != Counts::default()))
         .or_else(|| [stdout, stderr].iter().find_map(|output| output.lines().filter_map(found_errors).last()))
 }
 
