@@ -1,5 +1,7 @@
-//! Evaluators: what an agent's answer or a finished workspace is worth. One evaluator per file.
+//! Evaluators: what an agent's answer, the tests' reports or a finished workspace are worth. One evaluator per file.
 
 mod answer;
+pub mod code;
+pub mod test_report;
 
 pub use answer::{AnswerError, AnswerOutcome, parse_answer, score};

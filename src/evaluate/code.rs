@@ -1,0 +1,328 @@
+//! How much code an agent wrote: files and lines by language.
+//!
+//! Left out is what tools bring or make: version control, dependencies, caches, build output (by the names of their folders, and every
+//! Python environment by its `pyvenv.cfg`) and lock files, one of which can have more lines than the program. Symbolic links are never
+//! followed and not counted.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use walkdir::{DirEntry, WalkDir};
+
+/// Larger files are counted without their lines: nobody wrote them by hand.
+const MAX_FILE_BYTES: u64 = 8 << 20;
+/// How much of a file tells whether it is text.
+const PROBE_BYTES: usize = 8 << 10;
+const MAX_FILES: u64 = 200_000;
+const MAX_DEPTH: usize = 100;
+
+/// Files and lines of one language, or of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    pub files: u64,
+    pub lines: u64,
+}
+
+/// How much there is below a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CodeMetrics {
+    pub files: u64,
+    pub lines: u64,
+    /// Text by language, `Other` where the name does not tell. Files without lines are not among it.
+    pub by_language: BTreeMap<String, Amount>,
+    /// Files whose lines were not counted: no text, too large, or not readable.
+    pub without_lines: u64,
+    /// There were more files or folders than are looked at, or folders that could not be read.
+    pub is_partial: bool,
+}
+
+/// Measures the files below `root` for which `is_counted` holds; it is asked with their path below the root.
+pub fn measure(root: &Path, is_counted: impl Fn(&Path) -> bool) -> CodeMetrics {
+    let mut metrics = CodeMetrics::default();
+    let walk = WalkDir::new(root).follow_links(false).follow_root_links(true).max_depth(MAX_DEPTH).sort_by_file_name();
+    for entry in walk.into_iter().filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry)) {
+        let Ok(entry) = entry else {
+            metrics.is_partial = true;
+            continue;
+        };
+        let path = entry.path();
+        if !entry.file_type().is_file() || !path.strip_prefix(root).is_ok_and(&is_counted) {
+            continue;
+        }
+        if metrics.files >= MAX_FILES {
+            metrics.is_partial = true;
+            break;
+        }
+        metrics.files += 1;
+        let Some(lines) = lines_of(path) else {
+            metrics.without_lines += 1;
+            continue;
+        };
+        metrics.lines += lines;
+        let amount = metrics.by_language.entry(language(path).to_owned()).or_default();
+        amount.files += 1;
+        amount.lines += lines;
+    }
+    metrics
+}
+
+/// Returns the number of lines of a text file; a last line without its end counts, too.
+fn lines_of(path: &Path) -> Option<u64> {
+    let file = File::open(path).ok()?;
+    let mut bytes = Vec::new();
+    // One byte more tells that there is more, however large the file said it was.
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    let is_text = !bytes[..bytes.len().min(PROBE_BYTES)].contains(&0);
+    (is_text && bytes.len() as u64 <= MAX_FILE_BYTES).then(|| count_lines(&bytes))
+}
+
+fn count_lines(bytes: &[u8]) -> u64 {
+    let ended = memchr::memchr_iter(b'\n', bytes).count() as u64;
+    ended + u64::from(bytes.last().is_some_and(|last| *last != b'\n'))
+}
+
+fn is_left_out(entry: &DirEntry) -> bool {
+    let Some(name) = entry.file_name().to_str() else { return false };
+    if name == ".git" {
+        // A file in a worktree.
+        return true;
+    }
+    if entry.file_type().is_dir() {
+        return FOLDERS.binary_search(&name).is_ok() || name.ends_with(".egg-info") || entry.path().join("pyvenv.cfg").is_file();
+    }
+    LOCK_FILES.binary_search(&name).is_ok()
+}
+
+/// Sorted.
+const FOLDERS: &[&str] = &[
+    ".bundle",
+    ".cache",
+    ".dart_tool",
+    ".eggs",
+    ".gradle",
+    ".hg",
+    ".hypothesis",
+    ".ipynb_checkpoints",
+    ".jj",
+    ".mypy_cache",
+    ".next",
+    ".nox",
+    ".nuxt",
+    ".nyc_output",
+    ".parcel-cache",
+    ".pnpm-store",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".svelte-kit",
+    ".svn",
+    ".terraform",
+    ".tox",
+    ".turbo",
+    ".venv",
+    ".vite",
+    ".yarn",
+    "Pods",
+    "__pycache__",
+    "_build",
+    "bower_components",
+    "build",
+    "coverage",
+    "dist",
+    "htmlcov",
+    "node_modules",
+    "obj",
+    "out",
+    "site-packages",
+    "target",
+    "vendor",
+    "venv",
+];
+
+/// Sorted.
+const LOCK_FILES: &[&str] = &[
+    ".DS_Store",
+    ".coverage",
+    "Cargo.lock",
+    "Gemfile.lock",
+    "Pipfile.lock",
+    "bun.lock",
+    "bun.lockb",
+    "composer.lock",
+    "deno.lock",
+    "flake.lock",
+    "go.sum",
+    "mix.lock",
+    "npm-shrinkwrap.json",
+    "package-lock.json",
+    "packages.lock.json",
+    "pdm.lock",
+    "pnpm-lock.yaml",
+    "poetry.lock",
+    "pubspec.lock",
+    "uv.lock",
+    "yarn.lock",
+];
+
+/// Returns the language of a file by its name.
+pub fn language(path: &Path) -> &'static str {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    match name {
+        "Dockerfile" | "Containerfile" => return "Dockerfile",
+        "Makefile" | "makefile" | "GNUmakefile" => return "Makefile",
+        "CMakeLists.txt" => return "CMake",
+        "Gemfile" | "Rakefile" => return "Ruby",
+        "go.mod" => return "Go",
+        "Justfile" | "justfile" => return "Just",
+        _ => {}
+    }
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
+    match extension.as_str() {
+        "py" | "pyi" | "pyw" => "Python",
+        "js" | "mjs" | "cjs" | "jsx" => "JavaScript",
+        "ts" | "mts" | "cts" | "tsx" => "TypeScript",
+        "vue" => "Vue",
+        "svelte" => "Svelte",
+        "rs" => "Rust",
+        "go" => "Go",
+        "java" => "Java",
+        "kt" | "kts" => "Kotlin",
+        "scala" | "sc" => "Scala",
+        "groovy" | "gradle" => "Groovy",
+        "clj" | "cljs" | "cljc" | "edn" => "Clojure",
+        "rb" | "erb" | "rake" | "gemspec" => "Ruby",
+        "php" => "PHP",
+        "c" | "h" => "C",
+        "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" => "C++",
+        "cs" => "C#",
+        "fs" | "fsx" => "F#",
+        "vb" => "Visual Basic",
+        "swift" => "Swift",
+        "m" | "mm" => "Objective-C",
+        "dart" => "Dart",
+        "ex" | "exs" | "eex" | "heex" => "Elixir",
+        "erl" | "hrl" => "Erlang",
+        "hs" | "lhs" => "Haskell",
+        "ml" | "mli" => "OCaml",
+        "lua" => "Lua",
+        "pl" | "pm" | "t" => "Perl",
+        "r" | "rmd" => "R",
+        "jl" => "Julia",
+        "zig" => "Zig",
+        "nim" => "Nim",
+        "sh" | "bash" | "zsh" | "fish" => "Shell",
+        "ps1" | "psm1" => "PowerShell",
+        "bat" | "cmd" => "Batch",
+        "sql" => "SQL",
+        "html" | "htm" | "xhtml" => "HTML",
+        "jinja" | "jinja2" | "j2" | "hbs" | "ejs" | "mustache" => "Template",
+        "css" => "CSS",
+        "scss" | "sass" | "less" => "Sass and Less",
+        "md" | "markdown" | "mdx" | "rst" | "adoc" => "Markup text",
+        "txt" => "Plain text",
+        "json" | "jsonc" | "json5" | "jsonl" | "ndjson" => "JSON",
+        "yaml" | "yml" => "YAML",
+        "toml" => "TOML",
+        "ini" | "cfg" | "conf" | "properties" | "env" => "Configuration",
+        "xml" | "xsd" | "xsl" | "svg" => "XML",
+        "csv" | "tsv" => "Table",
+        "proto" => "Protocol Buffers",
+        "graphql" | "gql" => "GraphQL",
+        "tf" | "tfvars" | "hcl" => "HCL",
+        "cmake" => "CMake",
+        "mk" => "Makefile",
+        "nix" => "Nix",
+        "ipynb" => "Notebook",
+        "feature" => "Gherkin",
+        _ => "Other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn written(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (path, bytes) in files {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().expect("it is in the folder")).expect("a folder");
+            fs::write(path, bytes).expect("a file");
+        }
+        folder
+    }
+
+    #[test]
+    fn lines_are_counted_as_people_do() {
+        for (text, lines) in [("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n\n", 2), ("a\r\nb\r\n", 2)] {
+            assert_eq!(count_lines(text.as_bytes()), lines, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn languages_are_told_apart_and_what_tools_made_is_left_out() {
+        let folder = written(&[
+            ("app/main.py", b"a\nb"),
+            ("app/__init__.py", b""),
+            ("app/logo.png", b"\x89PNG\0\n\n\n"),
+            ("web/App.TSX", b"x\n"),
+            ("Dockerfile", b"FROM x\n"),
+            ("README", b"one\n"),
+            (".env.example", b"A=1\n"),
+            (".git/config", b"x\n"),
+            ("sub/.git", b"gitdir: x\n"),
+            ("node_modules/x/index.js", b"x\n"),
+            ("web/node_modules/y.js", b"x\n"),
+            ("app/__pycache__/main.pyc", b"x\n"),
+            ("my-python/pyvenv.cfg", b"x\n"),
+            ("my-python/lib/a.py", b"x\n"),
+            ("x.egg-info/PKG-INFO", b"x\n"),
+            ("package-lock.json", b"{\n}\n"),
+            ("build", b"a file of that name counts\n"),
+        ]);
+        let metrics = measure(folder.path(), |_| true);
+        let amount = |files, lines| Amount { files, lines };
+        let expected: BTreeMap<String, Amount> =
+            [("Python", amount(2, 2)), ("TypeScript", amount(1, 1)), ("Dockerfile", amount(1, 1)), ("Other", amount(3, 3))]
+                .map(|(name, amount)| (name.to_owned(), amount))
+                .into();
+        assert_eq!(metrics.by_language, expected);
+        assert_eq!((metrics.files, metrics.lines, metrics.without_lines, metrics.is_partial), (8, 7, 1, false));
+    }
+
+    #[test]
+    fn the_caller_can_leave_files_out_and_a_missing_folder_is_partial() {
+        let folder = written(&[("given.py", b"a\n"), ("made.py", b"a\nb\n")]);
+        let metrics = measure(folder.path(), |path| path != Path::new("given.py"));
+        assert_eq!((metrics.files, metrics.lines), (1, 2));
+        let missing = measure(&folder.path().join("none"), |_| true);
+        assert_eq!((missing.files, missing.is_partial), (0, true));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_neither_followed_nor_counted() {
+        let outside = written(&[("secret.py", b"a\n")]);
+        let folder = written(&[("a.py", b"a\n")]);
+        std::os::unix::fs::symlink(outside.path(), folder.path().join("linked")).expect("a link");
+        std::os::unix::fs::symlink(outside.path().join("secret.py"), folder.path().join("b.py")).expect("a link");
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("circle")).expect("a link");
+        let metrics = measure(folder.path(), |_| true);
+        assert_eq!((metrics.files, metrics.lines), (1, 1));
+    }
+
+    #[test]
+    fn large_files_have_no_lines() {
+        let folder = written(&[("bundle.js", &vec![b'\n'; usize::try_from(MAX_FILE_BYTES).expect("it fits") + 1])]);
+        let metrics = measure(folder.path(), |_| true);
+        assert_eq!((metrics.files, metrics.lines, metrics.without_lines), (1, 0, 1));
+    }
+
+    #[test]
+    fn tables_are_sorted() {
+        assert!(FOLDERS.is_sorted() && LOCK_FILES.is_sorted());
+    }
+}

@@ -1,0 +1,394 @@
+//! How to learn most from a test command that a suite declares as one line of shell.
+//!
+//! - pytest is asked through `PYTEST_ADDOPTS`, whatever stands around it: this reaches `make test` and `tox`, too, and no word of the
+//!   command has to change. `-v` is among it, so that a run that is stopped has named the tests that ended.
+//! - go, node, jest and vitest are asked by options put right after their own word, if the command calls exactly one runner, once, and
+//!   nothing in it hides a command from this reader (`$(…)`, a here-document). Where the answer comes by standard output, there must be
+//!   no pipe either.
+//! - cargo has no stable report; its text is read. Every other command stays as it is, and what it prints is looked at.
+
+use std::path::{Path, PathBuf};
+
+/// What to start, and where it will answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The command as the suite has it; it names outcomes that belong to no test.
+    pub declared: String,
+    /// What to run with `sh -c`.
+    pub command: String,
+    /// To be set for it, in place of what the environment has under these names.
+    pub environment: Vec<(String, String)>,
+    pub report: Option<Report>,
+    /// None if the command does not name one that is known.
+    pub runner: Option<Runner>,
+    /// One command, without a list, a pipe or a substitution: its exit is the runner's own.
+    pub is_simple: bool,
+}
+
+/// A file that the command writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// As the command names it: relative to where it runs, unless absolute.
+    pub path: PathBuf,
+    /// Whether we asked for it. The command's own file may be there from an earlier run.
+    pub is_ours: bool,
+}
+
+/// The runners whose ways are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Runner {
+    Pytest,
+    Cargo,
+    Nextest,
+    Go,
+    Node,
+    Jest,
+    Vitest,
+}
+
+/// Plans a command. `report` is an absolute path to a file that does not exist; `addopts` is what `PYTEST_ADDOPTS` already has.
+pub fn plan(declared: &str, report: &Path, addopts: Option<&str>) -> Plan {
+    let script = Script::read(declared);
+    let calls: Vec<Call> = script.segments.iter().filter_map(|segment| call(segment)).collect();
+    let first = calls.first().map(|call| call.runner);
+    let runner = first.filter(|runner| calls.iter().all(|call| call.runner == *runner));
+    let is_once = calls.len() == 1 && !script.repeats && !script.is_opaque;
+    let mut plan = Plan {
+        declared: declared.to_owned(),
+        command: declared.to_owned(),
+        environment: Vec::new(),
+        report: None,
+        runner,
+        is_simple: script.segments.len() == 1 && !script.is_opaque,
+    };
+    let ours = Report { path: report.to_owned(), is_ours: true };
+    let path = quoted(&report.to_string_lossy());
+    let insert = |at: usize, options: &str| format!("{} {options}{}", &declared[..at], &declared[at..]);
+    match (runner, calls.first()) {
+        (Some(Runner::Pytest) | None, call) => {
+            let own = call.and_then(|call| call.option(&["--junitxml", "--junit-xml"]));
+            let mut options: Vec<String> = addopts.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned).into_iter().collect();
+            options.push("-v".to_owned());
+            // Two sessions would write to one file: then the text has to do.
+            let is_repeated = runner.is_some() && (calls.len() > 1 || script.repeats);
+            if let Some(own) = own.filter(|_| plan.is_simple) {
+                plan.report = Some(Report { path: PathBuf::from(own), is_ours: false });
+            } else if !is_repeated {
+                options.push(format!("--junitxml={path}"));
+                plan.report = Some(ours);
+            }
+            // This older form names the file of each test.
+            options.push("-o junit_family=xunit1".to_owned());
+            plan.environment.push(("PYTEST_ADDOPTS".to_owned(), options.join(" ")));
+        }
+        (Some(Runner::Go), Some(call)) => {
+            if is_once && !script.has_pipe && call.option(&["-json"]).is_none() {
+                plan.command = insert(call.at, "-json");
+            }
+        }
+        (Some(Runner::Node), Some(call)) => {
+            if is_once && !script.has_pipe && call.option(&["--test-reporter"]).is_none() {
+                plan.command = insert(call.at, "--test-reporter=tap");
+            }
+        }
+        (Some(Runner::Jest), Some(call)) => {
+            if is_once && call.option(&["--json", "--outputFile"]).is_none() {
+                plan.command = insert(call.at, &format!("--json --outputFile={path}"));
+                plan.report = Some(ours);
+            }
+        }
+        (Some(Runner::Vitest), Some(call)) => {
+            if is_once && call.option(&["--reporter", "--outputFile", "--outputFile.json"]).is_none() {
+                plan.command = insert(call.at, &format!("--reporter=default --reporter=json --outputFile.json={path}"));
+                plan.report = Some(ours);
+            }
+        }
+        (Some(Runner::Cargo | Runner::Nextest), _) | (Some(_), None) => {}
+    }
+    plan
+}
+
+/// One call of a runner.
+struct Call<'a> {
+    runner: Runner,
+    /// Where its options may be put: the end of a word in the command.
+    at: usize,
+    arguments: &'a [Word],
+}
+
+impl Call<'_> {
+    /// Returns the value of the first of these options that is there; empty if it has none.
+    fn option(&self, names: &[&str]) -> Option<&str> {
+        self.arguments.iter().enumerate().find_map(|(index, word)| {
+            let (name, value) = word.text.split_once('=').map_or((word.text.as_str(), None), |(name, value)| (name, Some(value)));
+            let next = || self.arguments.get(index + 1).map_or("", |word| word.text.as_str());
+            names.contains(&name).then(|| value.unwrap_or_else(next))
+        })
+    }
+}
+
+fn call(words: &[Word]) -> Option<Call<'_>> {
+    let at = |index: usize| words.get(index).map_or("", |word: &Word| word.text.as_str());
+    let found = |runner: Runner, index: usize| Some(Call { runner, at: words[index].end, arguments: &words[index + 1..] });
+    let mut index = 0;
+    while index < words.len() {
+        let word = at(index);
+        let name = word.rsplit('/').next().unwrap_or(word);
+        match name {
+            "pytest" | "py.test" => return found(Runner::Pytest, index),
+            "jest" => return found(Runner::Jest, index),
+            "vitest" => return found(Runner::Vitest, if at(index + 1) == "run" { index + 1 } else { index }),
+            "go" if at(index + 1) == "test" => return found(Runner::Go, index + 1),
+            "cargo" => {
+                let verb = if at(index + 1).starts_with('+') { index + 2 } else { index + 1 };
+                return match at(verb) {
+                    "test" | "t" => found(Runner::Cargo, verb),
+                    "nextest" => found(Runner::Nextest, verb),
+                    _ => None,
+                };
+            }
+            "node" => {
+                let options = words[index + 1..].iter().take_while(|word| word.text.starts_with('-')).count();
+                let flag = (index + 1..=index + options).find(|index| at(*index) == "--test")?;
+                return found(Runner::Node, flag);
+            }
+            "npx" | "bunx" | "pnpx" => index = skip_options(words, index + 1, &["-p", "--package"]),
+            "npm" | "pnpm" | "yarn" | "bun" => {
+                let verb = skip_options(words, index + 1, &["--filter", "-F", "--dir", "-C", "--cwd", "--prefix"]);
+                index = match at(verb) {
+                    "exec" | "dlx" | "x" => skip_options(words, verb + 1, &["-p", "--package"]),
+                    // yarn and pnpm call programs without a verb.
+                    "jest" | "vitest" if name != "npm" => verb,
+                    _ => return None,
+                };
+            }
+            "uv" | "poetry" | "pipenv" | "hatch" | "pdm" | "rye" | "coverage" if at(index + 1) == "run" => {
+                let valued = [
+                    "--with",
+                    "--python",
+                    "-p",
+                    "--extra",
+                    "--group",
+                    "--directory",
+                    "--project",
+                    "--env-file",
+                    "--with-requirements",
+                    "--source",
+                ];
+                index = skip_options(words, index + 2, &valued);
+            }
+            "timeout" => index = skip_options(words, index + 1, &["-k", "-s", "--signal", "--kill-after"]) + 1,
+            "env" | "nice" | "nohup" | "exec" | "command" | "time" | "!" | "then" | "do" | "else" | "if" | "while" | "stdbuf" | "{" => {
+                index = skip_options(words, index + 1, &["-u", "-n"]);
+            }
+            name if name.starts_with("python") || name == "py" => {
+                let module = skip_options(words, index + 1, &["-X", "-W"]);
+                return (at(module) == "pytest" && at(module - 1) == "-m").then(|| found(Runner::Pytest, module)).flatten();
+            }
+            _ if is_assignment(word) => index += 1,
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Returns the index of the first word that is no option; those named take the next word as their value.
+fn skip_options(words: &[Word], mut index: usize, valued: &[&str]) -> usize {
+    while let Some(word) = words.get(index).filter(|word| word.text.starts_with('-')) {
+        index += if valued.contains(&word.text.as_str()) { 2 } else { 1 };
+    }
+    index
+}
+
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map_or("", |(name, _)| name);
+    !name.is_empty() && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+}
+
+/// Returns a text as one word of a shell.
+fn quoted(text: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+".contains(character);
+    if !text.is_empty() && text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// A line of shell, as far as it has to be understood: commands as words, without their redirections.
+#[derive(Default)]
+struct Script {
+    segments: Vec<Vec<Word>>,
+    has_pipe: bool,
+    /// A loop.
+    repeats: bool,
+    /// Something in it may hide a command.
+    is_opaque: bool,
+}
+
+struct Word {
+    /// Without quotes.
+    text: String,
+    /// Where it ends in the script, in bytes.
+    end: usize,
+}
+
+impl Script {
+    fn read(text: &str) -> Self {
+        let mut script = Self::default();
+        let mut segment = Vec::new();
+        let mut characters = text.char_indices().peekable();
+        let mut is_target = false;
+        while let Some(&(start, character)) = characters.peek() {
+            match character {
+                '\n' | ';' | '&' | '|' | '(' | ')' => {
+                    characters.next();
+                    let is_double = characters.next_if(|(_, next)| *next == character).is_some();
+                    script.has_pipe |= character == '|' && !is_double;
+                    script.is_opaque |= matches!(character, '(' | ')');
+                    script.end(&mut segment);
+                    is_target = false;
+                }
+                '<' | '>' => {
+                    characters.next();
+                    script.is_opaque |= character == '<' && characters.peek().is_some_and(|(_, next)| matches!(next, '<' | '('));
+                    while characters.next_if(|(_, next)| matches!(next, '<' | '>' | '&' | '|')).is_some() {}
+                    // The number of a stream stands right before the sign.
+                    let is_stream = |word: &mut Word| word.end == start && word.text.chars().all(|digit| digit.is_ascii_digit());
+                    segment.pop_if(is_stream);
+                    is_target = true;
+                }
+                '#' => while characters.next_if(|(_, next)| *next != '\n').is_some() {},
+                character if character.is_whitespace() => {
+                    characters.next();
+                }
+                _ => {
+                    let word = script.word(text.len(), &mut characters);
+                    if !std::mem::take(&mut is_target) {
+                        segment.push(word);
+                    }
+                }
+            }
+        }
+        script.end(&mut segment);
+        script
+    }
+
+    fn word(&mut self, length: usize, characters: &mut std::iter::Peekable<std::str::CharIndices>) -> Word {
+        let mut text = String::new();
+        let mut quote = None;
+        while let Some(&(_, character)) = characters.peek() {
+            let ends = character.is_whitespace() || matches!(character, ';' | '&' | '|' | '(' | ')' | '<' | '>');
+            if quote.is_none() && ends && !(character == '(' && text.ends_with('$')) {
+                break;
+            }
+            characters.next();
+            match (quote, character) {
+                (None, '\'' | '"') => quote = Some(character),
+                (Some(open), close) if open == close => quote = None,
+                (None | Some('"'), '\\') => text.extend(characters.next().map(|(_, next)| next)),
+                (None | Some('"'), '`' | '(') => {
+                    self.is_opaque |= character == '`' || text.ends_with('$');
+                    text.push(character);
+                }
+                (_, character) => text.push(character),
+            }
+        }
+        self.is_opaque |= quote.is_some();
+        Word { text, end: characters.peek().map_or(length, |(index, _)| *index) }
+    }
+
+    fn end(&mut self, segment: &mut Vec<Word>) {
+        if !segment.is_empty() {
+            self.repeats |= segment.first().is_some_and(|word| matches!(word.text.as_str(), "for" | "while" | "until" | "xargs"));
+            self.segments.push(std::mem::take(segment));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(command: &str) -> Plan {
+        plan(command, Path::new("/tmp/r.xml"), None)
+    }
+
+    #[test]
+    fn pytest_is_found_in_every_form_and_its_command_left_alone() {
+        for command in [
+            "pytest",
+            "pytest -q suites/x/tests 2>&1",
+            "python -m pytest tests",
+            "python3.12 -X dev -m pytest",
+            ".venv/bin/pytest -x",
+            "uv run pytest",
+            "uv run --with requests -m pytest tests",
+            "poetry run python -m pytest",
+            "cd tests && pytest -q | tee log",
+            "A=1 timeout -k 5 60 env B='2 3' pytest 'a b'",
+            "coverage run -m pytest",
+            "pip install pytest && pytest",
+        ] {
+            let plan = of(command);
+            assert_eq!(plan.runner, Some(Runner::Pytest), "{command}");
+            assert_eq!(plan.command, command);
+            let options = "-v --junitxml=/tmp/r.xml -o junit_family=xunit1".to_owned();
+            assert_eq!(plan.environment, [("PYTEST_ADDOPTS".to_owned(), options)], "{command}");
+            assert!(plan.report.is_some_and(|report| report.is_ours), "{command}");
+        }
+    }
+
+    #[test]
+    fn two_sessions_do_not_share_a_file() {
+        for command in ["pytest a && pytest b", "for d in a b; do pytest $d; done"] {
+            assert_eq!(of(command).report, None, "{command}");
+            assert!(!of(command).environment[0].1.contains("junitxml"), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_is_there_already_is_kept() {
+        let own = of("pytest --junitxml=out.xml");
+        assert_eq!(own.report, Some(Report { path: PathBuf::from("out.xml"), is_ours: false }));
+        let spaced = plan("pytest", Path::new("/tmp/my report.xml"), Some("-x "));
+        assert_eq!(spaced.environment[0].1, "-x -v --junitxml='/tmp/my report.xml' -o junit_family=xunit1");
+        for command in ["go test -json ./...", "npx jest --json", "npx vitest --reporter verbose", "node --test --test-reporter=spec"] {
+            assert_eq!(of(command).command, command);
+        }
+    }
+
+    #[test]
+    fn options_go_right_after_the_runner() {
+        for (command, expected) in [
+            ("go test ./...", "go test -json ./..."),
+            ("cd app && go test ./... 2>&1", "cd app && go test -json ./... 2>&1"),
+            ("node --test tests/", "node --test --test-reporter=tap tests/"),
+            ("npx --yes jest -- x", "npx --yes jest --json --outputFile=/tmp/r.xml -- x"),
+            ("npx jest|tail", "npx jest --json --outputFile=/tmp/r.xml|tail"),
+            ("pnpm exec vitest run a", "pnpm exec vitest run --reporter=default --reporter=json --outputFile.json=/tmp/r.xml a"),
+            ("yarn vitest", "yarn vitest --reporter=default --reporter=json --outputFile.json=/tmp/r.xml"),
+        ] {
+            assert_eq!(of(command).command, expected);
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_stays() {
+        for command in [
+            "go test ./... | tail -3",
+            "go test a && go test b",
+            "echo \"$(npx jest)\"",
+            "npx jest; npx vitest",
+            "cargo test --workspace",
+            "curl -sf http://localhost",
+            "echo 'pytest; go test'",
+            "npm test",
+            "node server.js --test",
+            "",
+            "'",
+        ] {
+            assert_eq!(of(command).command, command);
+        }
+        assert_eq!(of("npm test").runner, None);
+        assert_eq!(of("cargo +nightly test").runner, Some(Runner::Cargo));
+        assert_eq!(of("cargo nextest run").runner, Some(Runner::Nextest));
+        assert!(of("curl -sf 'http://x?a&b'").is_simple && !of("a && b").is_simple && !of("a $(b)").is_simple);
+    }
+}

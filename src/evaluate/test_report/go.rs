@@ -1,0 +1,252 @@
+//! `go test -json`, and what `go test` prints without it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use crate::domain::ItemStatus;
+
+use super::collect::Collector;
+use super::output::Output;
+
+/// Most of a test's output that is kept while reading.
+const MAX_TEXT: usize = 2048;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct WireEvent {
+    action: String,
+    #[serde(default)]
+    package: String,
+    #[serde(default)]
+    import_path: String,
+    #[serde(default)]
+    test: String,
+    #[serde(default)]
+    elapsed: Option<f64>,
+    #[serde(default)]
+    output: String,
+    #[serde(default)]
+    failed_build: String,
+}
+
+#[derive(Default)]
+struct Package {
+    /// In the order they started. An empty outcome means that the test has not ended.
+    order: Vec<String>,
+    tests: BTreeMap<String, Test>,
+    output: String,
+    end: Option<ItemStatus>,
+    failed_build: String,
+}
+
+#[derive(Default)]
+struct Test {
+    end: Option<ItemStatus>,
+    elapsed: Option<f64>,
+    output: String,
+}
+
+/// Adds the tests of a stream of events, as `package::Test/subtest`; false if there is no event. A package that failed outside its
+/// tests, such as one that does not build, is a row.
+pub fn read_json(stdout: &Output, stderr: &Output, tests: &mut Collector) -> bool {
+    let mut packages: BTreeMap<String, Package> = BTreeMap::new();
+    let mut builds: BTreeMap<String, String> = BTreeMap::new();
+    let mut plain_failures = Vec::new();
+    for line in stdout.lines() {
+        if !line.starts_with('{') {
+            // Before Go 1.24 a build failure is no event.
+            if let Some(package) = failed_package(line) {
+                plain_failures.push(package);
+            }
+            continue;
+        }
+        let Ok(event) = serde_json::from_str::<WireEvent>(line) else { continue };
+        if event.action.starts_with("build-") {
+            keep(builds.entry(event.import_path).or_default(), &event.output);
+            continue;
+        }
+        if event.package.is_empty() {
+            continue;
+        }
+        packages.entry(event.package.clone()).or_default().take(event);
+    }
+    if packages.is_empty() {
+        return false;
+    }
+    for (name, package) in packages {
+        let build = builds.get(&package.failed_build).map(String::as_str);
+        plain_failures.retain(|failed| *failed != name);
+        package.report(&name, build, stderr, tests);
+    }
+    for package in plain_failures {
+        tests.push(package, ItemStatus::Error, None, Some("the package did not build"));
+    }
+    true
+}
+
+impl Package {
+    fn take(&mut self, event: WireEvent) {
+        let end = match event.action.as_str() {
+            "pass" => Some(ItemStatus::Pass),
+            "fail" => Some(ItemStatus::Fail),
+            "skip" => Some(ItemStatus::Skipped),
+            _ => None,
+        };
+        if event.test.is_empty() {
+            if event.action == "output" {
+                keep(&mut self.output, &event.output);
+            }
+            self.end = end.or(self.end);
+            if !event.failed_build.is_empty() {
+                self.failed_build = event.failed_build;
+            }
+            return;
+        }
+        if !self.tests.contains_key(&event.test) {
+            self.order.push(event.test.clone());
+        }
+        let test = self.tests.entry(event.test).or_default();
+        if event.action == "output" {
+            keep(&mut test.output, &event.output);
+        }
+        if end.is_some() {
+            test.end = end;
+            test.elapsed = event.elapsed;
+        }
+    }
+
+    fn report(self, name: &str, build: Option<&str>, stderr: &Output, tests: &mut Collector) {
+        let ended: Vec<Ended> = self
+            .order
+            .iter()
+            .map(|id| {
+                let test = &self.tests[id];
+                let message = message_of(&test.output);
+                match test.end {
+                    Some(status) => {
+                        Ended { name: id, status, seconds: test.elapsed, message: message.filter(|_| status != ItemStatus::Pass) }
+                    }
+                    None => Ended { name: id, status: ItemStatus::Error, seconds: None, message: Some(unended(message)) },
+                }
+            })
+            .collect();
+        let has_failure = push_leaves(name, &ended, tests);
+        if self.end == Some(ItemStatus::Fail) && !has_failure {
+            let message = build.and_then(message_of).or_else(|| message_of(&self.output)).or_else(|| stderr.last_line().map(str::to_owned));
+            tests.push(name, ItemStatus::Error, None, message.as_deref());
+        }
+    }
+}
+
+struct Ended<'a> {
+    name: &'a str,
+    status: ItemStatus,
+    seconds: Option<f64>,
+    message: Option<String>,
+}
+
+/// Adds the tests that are no parents, and the parents that failed on their own; says whether any failed.
+fn push_leaves(package: &str, ended: &[Ended], tests: &mut Collector) -> bool {
+    let is_bad = |one: &Ended| matches!(one.status, ItemStatus::Fail | ItemStatus::Error);
+    let parents: BTreeSet<&str> = ended.iter().flat_map(|one| ancestors(one.name)).collect();
+    let explained: BTreeSet<&str> = ended.iter().filter(|one| is_bad(one)).flat_map(|one| ancestors(one.name)).collect();
+    for one in ended {
+        if !parents.contains(one.name) || (is_bad(one) && !explained.contains(one.name)) {
+            tests.push(&format!("{package}::{}", one.name), one.status, one.seconds, one.message.as_deref());
+        }
+    }
+    ended.iter().any(is_bad)
+}
+
+/// Adds the tests of `go test -v`, or the packages where the tests are not named; false if there is neither.
+pub fn read_text(stdout: &Output, stderr: &Output, tests: &mut Collector) -> bool {
+    let mut ended: Vec<Ended> = Vec::new();
+    let mut started: BTreeSet<&str> = BTreeSet::new();
+    let mut found = false;
+    for line in stdout.lines().chain(stderr.lines()) {
+        let trimmed = line.trim_start();
+        if let Some(name) = trimmed.strip_prefix("=== RUN ") {
+            started.insert(name.trim());
+        } else if let Some(test) = ended_test(trimmed) {
+            ended.push(test);
+        } else if let Some((package, status, seconds)) = ended_package(line) {
+            found = true;
+            let (mut ended, mut open) = (std::mem::take(&mut ended), std::mem::take(&mut started));
+            // Without -v only failures are named: then the packages are the tests.
+            if open.is_empty() {
+                tests.push(package, status, seconds, None);
+                continue;
+            }
+            for one in &ended {
+                open.remove(one.name);
+            }
+            ended.extend(open.into_iter().map(|name| Ended {
+                name,
+                status: ItemStatus::Error,
+                seconds: None,
+                message: Some(unended(None)),
+            }));
+            let has_failure = push_leaves(package, &ended, tests);
+            if status != ItemStatus::Pass && !has_failure {
+                tests.push(package, ItemStatus::Error, seconds, None);
+            }
+        }
+    }
+    found
+}
+
+fn unended(message: Option<String>) -> String {
+    message.map_or_else(|| "did not end".to_owned(), |text| format!("did not end: {text}"))
+}
+
+fn ended_test(line: &str) -> Option<Ended<'_>> {
+    let rest = line.strip_prefix("--- ")?;
+    let (word, rest) = rest.split_once(": ")?;
+    let status = match word {
+        "PASS" => ItemStatus::Pass,
+        "FAIL" => ItemStatus::Fail,
+        "SKIP" => ItemStatus::Skipped,
+        _ => return None,
+    };
+    let (name, time) = rest.rsplit_once(" (").unwrap_or((rest, ""));
+    Some(Ended { name: name.trim(), status, seconds: time.trim_end_matches("s)").parse().ok(), message: None })
+}
+
+/// Reads `ok  <tab>package<tab>0.1s` and its kin.
+fn ended_package(line: &str) -> Option<(&str, ItemStatus, Option<f64>)> {
+    let mut cells = line.split('\t').map(str::trim);
+    let (word, package, rest) = (cells.next()?, cells.next()?, cells.next().unwrap_or_default());
+    let seconds = rest.strip_suffix('s').and_then(|seconds| seconds.parse().ok());
+    match word {
+        "ok" if !package.is_empty() => Some((package, ItemStatus::Pass, seconds)),
+        "FAIL" => {
+            let (name, note) = package.split_once(' ').unwrap_or((package, ""));
+            let status = if note.is_empty() { ItemStatus::Fail } else { ItemStatus::Error };
+            (!name.is_empty()).then_some((name, status, seconds))
+        }
+        _ => None,
+    }
+}
+
+fn failed_package(line: &str) -> Option<&str> {
+    let (package, note) = line.strip_prefix("FAIL\t")?.split_once(' ')?;
+    matches!(note.trim(), "[build failed]" | "[setup failed]").then_some(package)
+}
+
+/// Returns `a` and `a/b` for `a/b/c`. Nobody nests deeper than this looks.
+fn ancestors(test: &str) -> impl Iterator<Item = &str> {
+    test.match_indices('/').take(32).map(|(index, _)| &test[..index])
+}
+
+fn keep(text: &mut String, more: &str) {
+    let room = MAX_TEXT.saturating_sub(text.len());
+    text.extend(more.chars().take(room));
+}
+
+/// Returns the output without the runner's own lines.
+fn message_of(output: &str) -> Option<String> {
+    let own = |line: &str| line.is_empty() || line.starts_with("=== ") || line.starts_with("--- ") || line.starts_with("# ");
+    let lines: Vec<&str> = output.lines().map(str::trim).filter(|line| !own(line)).collect();
+    (!lines.is_empty()).then(|| lines.join(" "))
+}

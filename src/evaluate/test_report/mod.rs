@@ -1,0 +1,262 @@
+//! What a test command had to say: one outcome per test where the runner tells, counts where it tells only those, and the exit where it
+//! tells nothing.
+//!
+//! [`plan`] decides before the start how to learn most from a command; [`outcomes`] reads what came out of it. Nothing here starts a
+//! program or reads a file, and no bytes make it panic: all of them come from code that an agent may have written.
+//!
+//! Where tests nest, the leaves are the tests. A parent is one only if it failed on its own: that counts each check once.
+
+mod cargo;
+mod collect;
+mod command;
+mod go;
+mod json;
+mod junit;
+mod node;
+mod output;
+mod pytest;
+mod tap;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use command::{Plan, Report, Runner, plan};
+
+use crate::domain::ItemStatus;
+
+use collect::Collector;
+use output::Output;
+
+/// How one test ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TestOutcome {
+    /// Unique in its report, the same in every run of the same tests; bounded and visible.
+    pub id: String,
+    pub status: ItemStatus,
+    pub duration_seconds: Option<f64>,
+    /// Why it did not pass, on one line; bounded and visible.
+    pub message: Option<String>,
+}
+
+/// How the tests of one command ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TestReport {
+    /// In the order they were reported. Empty if only counts are known.
+    pub outcomes: Vec<TestOutcome>,
+    pub passed: u64,
+    pub failed: u64,
+    /// Tests that crashed or never came to an end; not passed.
+    pub errors: u64,
+    /// Outside the total.
+    pub skipped: u64,
+    pub source: Source,
+}
+
+impl TestReport {
+    /// Returns how many tests are in the denominator.
+    pub fn total(&self) -> u64 {
+        self.passed + self.failed + self.errors
+    }
+}
+
+/// How a report was learnt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// One outcome per test.
+    Tests(Format),
+    /// Counts from a summary; which tests they were is not known.
+    Counts,
+    /// The command is the test.
+    Exit,
+    /// A test runner that ran no test.
+    NoTests,
+}
+
+/// What per-test outcomes were read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    JunitXml,
+    PytestText,
+    CargoText,
+    NextestText,
+    GoJson,
+    GoText,
+    Tap,
+    NodeText,
+    /// Of jest, which vitest writes too.
+    JestJson,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Code(i32),
+    Signal(i32),
+    TimedOut,
+}
+
+/// All that is known of a command that ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Finished<'a> {
+    pub ending: Ending,
+    pub stdout: &'a [u8],
+    pub stderr: &'a [u8],
+    /// The bytes at [`Plan::report`], if this command wrote them: a file that was there before says nothing.
+    pub report: Option<&'a [u8]>,
+    /// Folders that differ from run to run (the workspace, a temporary copy), taken out of ids and messages.
+    pub roots: &'a [&'a str],
+}
+
+/// Reads what a command that was started by `plan` had to say.
+///
+/// An exit that contradicts the tests is an outcome of its own, under the command's text: a time-out is `limit`, a runner that
+/// broke off, found no test or failed although every test it told of passed is `error`.
+pub fn outcomes(plan: &Plan, finished: &Finished) -> TestReport {
+    let stdout = Output::new(finished.stdout, finished.roots);
+    let stderr = Output::new(finished.stderr, finished.roots);
+    let mut tests = Collector::new(finished.roots);
+    let format = per_test(plan, finished, &stdout, &stderr, &mut tests);
+    let counts = if tests.is_empty() { text::last_summary(&stdout, &stderr) } else { None };
+    let source = match (format, counts) {
+        (Some(format), None) if !tests.is_empty() => Source::Tests(format),
+        (_, Some(counts)) => {
+            tests.count(&counts);
+            Source::Counts
+        }
+        (_, None) if plan.runner.is_some() || format.is_some() => Source::NoTests,
+        (_, None) => Source::Exit,
+    };
+    let verdict = match source {
+        Source::Exit => Some(by_exit(finished.ending)),
+        Source::NoTests => Some(without_tests(plan, finished.ending)),
+        Source::Tests(_) | Source::Counts => contradiction(plan, finished.ending, &tests),
+    };
+    if let Some((status, mut message)) = verdict {
+        let last_words = stderr.last_line().or(stdout.last_line());
+        if let Some(line) = last_words.filter(|_| status != ItemStatus::Pass && source != Source::Tests(Format::JunitXml)) {
+            message = Some(message.map_or(line.to_owned(), |reason| format!("{reason}: {line}")));
+        }
+        tests.push(&plan.declared, status, None, message.as_deref());
+    }
+    tests.into_report(source)
+}
+
+/// Collects per-test outcomes from the best source there is, and says which it was.
+fn per_test(plan: &Plan, finished: &Finished, stdout: &Output, stderr: &Output, tests: &mut Collector) -> Option<Format> {
+    let report = finished.report.filter(|bytes| !bytes.is_empty());
+    // pytest writes its report anew in each session, so that of several only the last is in the file.
+    let is_whole = pytest::sessions(stdout) < 2;
+    match (report, plan.runner) {
+        (Some(bytes), Some(Runner::Jest | Runner::Vitest)) => {
+            json::read(bytes, tests);
+            return Some(Format::JestJson);
+        }
+        (Some(bytes), runner) if is_whole => {
+            junit::read(bytes, matches!(runner, None | Some(Runner::Pytest)), tests);
+            // An empty report of a runner that we did not recognise may be beside the point.
+            if runner.is_some() || !tests.is_empty() {
+                return Some(Format::JunitXml);
+            }
+        }
+        (Some(_) | None, _) => {}
+    }
+    match plan.runner {
+        Some(Runner::Pytest) => pytest::read(stdout, tests).then_some(Format::PytestText),
+        Some(Runner::Cargo) => cargo::read(stdout, stderr, tests).then_some(Format::CargoText),
+        Some(Runner::Nextest) => cargo::read_nextest(stderr, stdout, tests).then_some(Format::NextestText),
+        Some(Runner::Go) => {
+            let format = go::read_json(stdout, stderr, tests).then_some(Format::GoJson);
+            format.or_else(|| go::read_text(stdout, stderr, tests).then_some(Format::GoText))
+        }
+        Some(Runner::Node) => {
+            let format = tap::read(stdout, tests).then_some(Format::Tap);
+            format.or_else(|| node::read(stdout, tests).then_some(Format::NodeText))
+        }
+        Some(Runner::Jest | Runner::Vitest) => None,
+        None => detect(stdout, stderr, tests),
+    }
+}
+
+/// Finds the runner behind a `make test` or `npm test` by what it prints.
+fn detect(stdout: &Output, stderr: &Output, tests: &mut Collector) -> Option<Format> {
+    if stdout.has_line_starting("TAP version 1") && tap::read(stdout, tests) {
+        Some(Format::Tap)
+    } else if cargo::read(stdout, stderr, tests) {
+        Some(Format::CargoText)
+    } else if cargo::read_nextest(stderr, stdout, tests) {
+        Some(Format::NextestText)
+    } else if go::read_json(stdout, stderr, tests) {
+        Some(Format::GoJson)
+    } else if node::read(stdout, tests) {
+        Some(Format::NodeText)
+    } else if pytest::read(stdout, tests) {
+        Some(Format::PytestText)
+    } else if go::read_text(stdout, stderr, tests) {
+        Some(Format::GoText)
+    } else {
+        tap::read(stdout, tests).then_some(Format::Tap)
+    }
+}
+
+type Verdict = (ItemStatus, Option<String>);
+
+fn by_exit(ending: Ending) -> Verdict {
+    match ending {
+        Ending::Code(0) => (ItemStatus::Pass, None),
+        // A missing program is a failure, not an outage: it may be the one the agent was to write.
+        Ending::Code(code) => (ItemStatus::Fail, Some(exit_words(code))),
+        Ending::Signal(signal) => (ItemStatus::Error, Some(format!("ended by signal {signal}"))),
+        Ending::TimedOut => (ItemStatus::Limit, Some("timed out".to_owned())),
+    }
+}
+
+fn without_tests(plan: &Plan, ending: Ending) -> Verdict {
+    let reason = match ending {
+        Ending::TimedOut => return (ItemStatus::Limit, Some("timed out before any test ended".to_owned())),
+        Ending::Signal(signal) => format!("ended by signal {signal} before any test ended"),
+        Ending::Code(0) => "no test was run".to_owned(),
+        Ending::Code(code) => match pytest_words(plan, code) {
+            Some(words) => words.to_owned(),
+            None => format!("no test was reported, {}", exit_words(code)),
+        },
+    };
+    (ItemStatus::Error, Some(reason))
+}
+
+/// Returns what the ending adds to the tests: something only if they do not explain it.
+fn contradiction(plan: &Plan, ending: Ending, tests: &Collector) -> Option<Verdict> {
+    match ending {
+        Ending::Code(0) => None,
+        Ending::TimedOut => Some((ItemStatus::Limit, Some("timed out".to_owned()))),
+        Ending::Signal(signal) => Some((ItemStatus::Error, Some(format!("ended by signal {signal}")))),
+        Ending::Code(code) => {
+            // Breaking off is worth a row of its own even beside failures, unless an error already tells why.
+            let broke_off = pytest_words(plan, code).filter(|_| !tests.has_errors());
+            let unexplained = || (!tests.has_failures()).then(|| format!("{} although no test failed", exit_words(code)));
+            broke_off.map(str::to_owned).or_else(unexplained).map(|reason| (ItemStatus::Error, Some(reason)))
+        }
+    }
+}
+
+fn exit_words(code: i32) -> String {
+    match code {
+        126 => "exit 126 (not executable)".to_owned(),
+        127 => "exit 127 (command not found)".to_owned(),
+        code => format!("exit {code}"),
+    }
+}
+
+/// Returns what pytest means by an exit code, where the whole command is one call of pytest.
+fn pytest_words(plan: &Plan, code: i32) -> Option<&'static str> {
+    if plan.runner != Some(Runner::Pytest) || !plan.is_simple {
+        return None;
+    }
+    match code {
+        2 => Some("pytest was interrupted (exit 2)"),
+        3 => Some("pytest had an internal error (exit 3)"),
+        4 => Some("pytest was not called correctly (exit 4)"),
+        5 => Some("pytest found no tests (exit 5)"),
+        _ => None,
+    }
+}

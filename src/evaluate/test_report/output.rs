@@ -1,0 +1,114 @@
+//! What a command printed, as lines without colours.
+
+/// Most bytes that are read of one stream.
+const MAX_BYTES: usize = 64 << 20;
+
+pub struct Output {
+    text: String,
+}
+
+impl Output {
+    /// Decodes a stream: terminal sequences go, bytes that are no UTF-8 become `�`, a lone carriage return ends a line.
+    pub fn new(bytes: &[u8], roots: &[&str]) -> Self {
+        let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
+        Self { text: without_roots(&plain(&String::from_utf8_lossy(bytes)), roots) }
+    }
+
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.text.lines()
+    }
+
+    pub fn last_line(&self) -> Option<&str> {
+        self.text.lines().map(str::trim).rfind(|line| !line.is_empty())
+    }
+
+    pub fn has_line_starting(&self, start: &str) -> bool {
+        self.lines().any(|line| line.starts_with(start))
+    }
+}
+
+/// Returns the start of a name that becomes part of many ids: a name of megabytes must not be copied for each of them.
+pub fn short(name: &str) -> &str {
+    &name[..name.floor_char_boundary(400)]
+}
+
+/// Takes folders that change from run to run out of a text, so that what is below them reads the same in every run.
+pub fn without_roots(text: &str, roots: &[&str]) -> String {
+    let mut text = text.to_owned();
+    let mut roots: Vec<&str> = roots.iter().map(|root| root.trim_end_matches('/')).filter(|root| root.len() > 1).collect();
+    // A folder inside another one goes first.
+    roots.sort_by_key(|root| std::cmp::Reverse(root.len()));
+    for root in roots {
+        if text.contains(root) {
+            text = text.replace(&format!("file://{root}/"), "").replace(&format!("{root}/"), "");
+        }
+    }
+    text
+}
+
+/// Returns the text without terminal sequences and carriage returns.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\u{1b}' => match characters.peek() {
+                // A control sequence ends with a byte from `@` to `~`.
+                Some('[') => {
+                    characters.next();
+                    while let Some(next) = characters.peek() {
+                        let ends = ('@'..='~').contains(next);
+                        if !ends && !(' '..='?').contains(next) {
+                            break;
+                        }
+                        characters.next();
+                        if ends {
+                            break;
+                        }
+                    }
+                }
+                // A title or link ends with a bell or `ESC \`, at the latest with the line.
+                Some(']') => {
+                    while let Some(next) = characters.peek() {
+                        if *next == '\n' {
+                            break;
+                        }
+                        if characters.next() == Some('\u{7}') {
+                            break;
+                        }
+                        if characters.peek() == Some(&'\u{1b}') {
+                            characters.next();
+                            characters.next_if_eq(&'\\');
+                            break;
+                        }
+                    }
+                }
+                Some(_) | None => {}
+            },
+            '\r' => {
+                if characters.peek() != Some(&'\n') {
+                    plain.push('\n');
+                }
+            }
+            character => plain.push(character),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_links_and_progress_lines_go() {
+        assert_eq!(plain("\u{1b}[1m\u{1b}[32m3 passed\u{1b}[0m\r\n50%\r100%\n"), "3 passed\n50%\n100%\n");
+        assert_eq!(plain("\u{1b}]8;;http://x\u{7}a\u{1b}]8;;\u{1b}\\b\u{1b}]open\nc"), "ab\nc");
+        assert_eq!(plain("a\u{1b}[31\nb\u{1b}"), "a\nb");
+    }
+
+    #[test]
+    fn folders_of_one_run_go() {
+        assert_eq!(without_roots("file:///t/w1/a.js:3 /t/w1/b /t/w12/c", &["/t/w1/", "/t/w1/sub", "/"]), "a.js:3 b /t/w12/c");
+    }
+}

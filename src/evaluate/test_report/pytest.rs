@@ -1,0 +1,122 @@
+//! What pytest prints: the fallback where its XML is missing, as after a time-out.
+
+use crate::domain::ItemStatus;
+
+use super::collect::{Collector, Counts};
+use super::output::Output;
+
+/// Returns how many sessions the output tells of.
+pub fn sessions(stdout: &Output) -> usize {
+    let starts = stdout.lines().filter(|line| line.starts_with('=') && line.contains(" test session starts ")).count();
+    let ends = stdout.lines().filter(|line| summary(line).is_some()).count();
+    starts.max(ends)
+}
+
+/// Adds the tests of a verbose run; false if the tests that passed are not all named, with nothing added.
+pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
+    let mut events: Vec<(&str, ItemStatus, Option<&str>)> = Vec::new();
+    let mut in_summary = false;
+    let mut named = false;
+    let mut passed = 0;
+    // A test whose own output (`-s`) stands between its name and its end.
+    let mut open: Option<&str> = None;
+    for line in stdout.lines() {
+        if line.starts_with('=') {
+            in_summary = line.contains(" short test summary info ");
+            passed += summary(line).map_or(0, |counts| counts.passed);
+            open = None;
+            continue;
+        }
+        if in_summary {
+            events.extend(short(line));
+        } else if let Some((id, status)) = verbose(line) {
+            named = true;
+            open = None;
+            events.push((id, status, None));
+        } else if let Some(id) = open
+            && let Some((word, _)) = first_word(line)
+        {
+            events.push((id, word, None));
+            open = None;
+        } else if is_id(line.trim_end()) {
+            open = Some(line.trim_end());
+        }
+        if !line.starts_with('=') {
+            passed += summary(line).map_or(0, |counts| counts.passed);
+        }
+    }
+    let told = events.iter().filter(|(_, status, _)| *status == ItemStatus::Pass).count();
+    // Only what did not pass is named where verbosity is low.
+    if events.is_empty() || (!named && told == 0) || (told as u64) < passed {
+        return false;
+    }
+    for (id, status, message) in events {
+        tests.push_or_worsen(id, status, None, message);
+    }
+    true
+}
+
+/// Reads `=== 3 failed, 7 passed in 0.10s ===`, with or without the signs.
+pub fn summary(line: &str) -> Option<Counts> {
+    let inner = line.trim_matches(['=', ' ']);
+    let (counts, time) = inner.rsplit_once(" in ")?;
+    if !time.starts_with(|first: char| first.is_ascii_digit()) || !time.contains('s') {
+        return None;
+    }
+    let mut sum = Counts::default();
+    for part in counts.split(", ") {
+        let (number, word) = part.split_once(' ')?;
+        let number = u64::from(number.parse::<u32>().ok()?);
+        match word {
+            "passed" | "xpassed" => sum.passed += number,
+            "failed" => sum.failed += number,
+            "error" | "errors" => sum.errors += number,
+            "skipped" | "xfailed" => sum.skipped += number,
+            "deselected" | "warning" | "warnings" | "rerun" | "subtests passed" => {}
+            _ => return None,
+        }
+    }
+    Some(sum)
+}
+
+/// Reads `file.py::test PASSED [ 50%]` and, with workers, `[gw0] [ 50%] PASSED file.py::test`.
+fn verbose(line: &str) -> Option<(&str, ItemStatus)> {
+    if let Some(rest) = line.strip_prefix("[gw") {
+        let (_, rest) = rest.split_once("%] ")?;
+        let (status, id) = first_word(rest)?;
+        return is_id(id.trim()).then_some((id.trim(), status));
+    }
+    let line = line.trim_end();
+    let line = line.strip_suffix("%]").and_then(|rest| rest.rsplit_once('[')).map_or(line, |(rest, _)| rest).trim_end();
+    // The reason of a skipped test follows its status.
+    [" PASSED", " FAILED", " ERROR", " SKIPPED", " XFAIL", " XPASS"].iter().find_map(|word| {
+        let (id, rest) = line.rsplit_once(word)?;
+        let ends = rest.is_empty() || (rest.starts_with(" (") && rest.ends_with(['.', ')']));
+        let (status, _) = first_word(word.trim_start())?;
+        (ends && is_id(id)).then_some((id, status))
+    })
+}
+
+/// Reads `FAILED file.py::test - reason`, and files that could not be collected.
+fn short(line: &str) -> Option<(&str, ItemStatus, Option<&str>)> {
+    let (status, rest) = first_word(line)?;
+    let (id, reason) = rest.split_once(" - ").map_or((rest, None), |(id, reason)| (id, Some(reason)));
+    let is_file = status == ItemStatus::Error && id.strip_suffix(".py").is_some() && !id.contains(' ');
+    (is_id(id) || is_file).then_some((id, status, reason.filter(|_| status != ItemStatus::Pass)))
+}
+
+fn first_word(line: &str) -> Option<(ItemStatus, &str)> {
+    let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let status = match word {
+        "PASSED" | "XPASS" => ItemStatus::Pass,
+        "FAILED" => ItemStatus::Fail,
+        "ERROR" => ItemStatus::Error,
+        "SKIPPED" | "XFAIL" => ItemStatus::Skipped,
+        _ => return None,
+    };
+    Some((status, rest))
+}
+
+fn is_id(text: &str) -> bool {
+    text.split_once("::").is_some_and(|(file, _)| !file.is_empty() && !file.contains(' '))
+}

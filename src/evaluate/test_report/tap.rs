@@ -1,0 +1,216 @@
+//! The Test Anything Protocol, versions 13 and 14, with subtests as node prints them.
+
+use std::collections::BTreeMap;
+
+use crate::domain::ItemStatus;
+
+use super::collect::Collector;
+use super::output::{Output, short};
+
+#[derive(Default)]
+struct Reading {
+    /// Indentation → the subtest that was announced there.
+    names: BTreeMap<usize, String>,
+    /// Indentation → whether a test there failed since the last shallower one: children that wait for their parent.
+    below: BTreeMap<usize, bool>,
+    /// A test whose diagnostics may follow.
+    open: Option<Point>,
+    planned: u64,
+    at_top: u64,
+    /// Anything that only TAP has.
+    is_tap: bool,
+}
+
+struct Point {
+    id: String,
+    indent: usize,
+    status: ItemStatus,
+    /// Passing parents are no tests of their own.
+    is_counted: bool,
+    duration_seconds: Option<f64>,
+    message: Option<String>,
+    in_diagnostics: bool,
+    /// The next line of the diagnostics is the message.
+    wants_line: bool,
+}
+
+/// Adds the tests, as `parent > child`; false if this is no TAP, with nothing added.
+pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
+    // A stream without plan or version may be any text with an `ok` in it.
+    let is_plan = |line: &str| line.strip_prefix("1..").is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
+    if !stdout.lines().any(|line| line.starts_with("TAP version 1") || is_plan(line)) {
+        return false;
+    }
+    let mut reading = Reading::default();
+    for line in stdout.lines() {
+        reading.line(line, tests);
+    }
+    reading.flush(tests);
+    if reading.planned > reading.at_top {
+        let message = format!("{} tests were planned, {} reported", reading.planned, reading.at_top);
+        tests.push("(plan)", ItemStatus::Error, None, Some(&message));
+    }
+    reading.is_tap
+}
+
+impl Reading {
+    fn line(&mut self, line: &str, tests: &mut Collector) {
+        let trimmed = line.trim_start_matches(' ');
+        let indent = line.len() - trimmed.len();
+        if let Some(point) = &mut self.open
+            && point.diagnostics(indent, trimmed)
+        {
+            if point.in_diagnostics && trimmed == "..." && indent <= point.indent + 2 {
+                self.flush(tests);
+            }
+            return;
+        }
+        if let Some(point) = point(trimmed) {
+            self.flush(tests);
+            self.is_tap = true;
+            self.point(indent, point);
+        } else if let Some(name) = trimmed.strip_prefix("# Subtest: ") {
+            self.flush(tests);
+            self.names.retain(|at, _| *at < indent);
+            self.names.insert(indent, unescaped(short(name)));
+        } else if let Some(count) = trimmed.strip_prefix("1..")
+            && indent == 0
+        {
+            self.is_tap = true;
+            let digits = count.split(|character: char| !character.is_ascii_digit()).next().unwrap_or_default();
+            self.planned = self.planned.saturating_add(digits.parse().unwrap_or(0));
+        } else if let Some(reason) = trimmed.strip_prefix("Bail out!") {
+            self.flush(tests);
+            self.is_tap = true;
+            tests.push("(bail out)", ItemStatus::Error, None, Some(reason));
+        }
+    }
+
+    fn point(&mut self, indent: usize, (is_ok, description, directive): (bool, String, Directive)) {
+        let children = self.below.split_off(&(indent + 1));
+        let child_failed = children.values().any(|failed| *failed);
+        let status = match directive {
+            Directive::Skip | Directive::Todo => ItemStatus::Skipped,
+            Directive::None | Directive::Time(_) if is_ok => ItemStatus::Pass,
+            Directive::None | Directive::Time(_) => ItemStatus::Fail,
+        };
+        let has_failed = status == ItemStatus::Fail;
+        *self.below.entry(indent).or_default() |= has_failed;
+        if indent == 0 {
+            self.at_top += 1;
+        }
+        let mut path: Vec<&str> = self.names.range(..indent).map(|(_, name)| name.as_str()).collect();
+        path.push(&description);
+        self.open = Some(Point {
+            id: path.join(" > "),
+            indent,
+            status,
+            is_counted: children.is_empty() || (has_failed && !child_failed),
+            duration_seconds: if let Directive::Time(seconds) = directive { Some(seconds) } else { None },
+            message: None,
+            in_diagnostics: false,
+            wants_line: false,
+        });
+    }
+
+    fn flush(&mut self, tests: &mut Collector) {
+        let Some(point) = self.open.take().filter(|point| point.is_counted) else { return };
+        let message = point.message.filter(|_| point.status != ItemStatus::Pass);
+        tests.push(&point.id, point.status, point.duration_seconds, message.as_deref());
+    }
+}
+
+impl Point {
+    /// Takes a line of the test's diagnostics; false if it is none.
+    fn diagnostics(&mut self, indent: usize, line: &str) -> bool {
+        if !self.in_diagnostics {
+            self.in_diagnostics = line == "---" && indent > self.indent;
+            return self.in_diagnostics;
+        }
+        if indent <= self.indent && !line.is_empty() {
+            // The block was not closed.
+            self.in_diagnostics = false;
+            return false;
+        }
+        if std::mem::take(&mut self.wants_line) {
+            self.message = Some(line.to_owned());
+        } else if let Some((key, value)) = line.split_once(':').filter(|_| indent <= self.indent + 4) {
+            let value = value.trim();
+            match key {
+                "duration_ms" => self.duration_seconds = value.parse().ok().map(|milliseconds: f64| milliseconds / 1000.0),
+                // A suite without a test in it.
+                "type" if value == "'suite'" && self.status == ItemStatus::Pass => self.is_counted = false,
+                "error" | "message" if self.message.is_none() => {
+                    self.wants_line = matches!(value, "|-" | "|" | ">-" | ">");
+                    let quoted = value.strip_prefix('\'').and_then(|inner| inner.strip_suffix('\'')).map(|inner| inner.replace("''", "'"));
+                    self.message = (!self.wants_line).then(|| quoted.unwrap_or_else(|| value.trim_matches('"').to_owned()));
+                }
+                _ => {}
+            }
+        }
+        true
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Directive {
+    None,
+    Skip,
+    Todo,
+    Time(f64),
+}
+
+fn point(line: &str) -> Option<(bool, String, Directive)> {
+    let (is_ok, rest) = match line.strip_prefix("not ok") {
+        Some(rest) => (false, rest),
+        None => (true, line.strip_prefix("ok")?),
+    };
+    if !rest.is_empty() && !rest.starts_with(' ') {
+        return None;
+    }
+    let rest = rest.trim_start();
+    let digits = rest.len() - rest.trim_start_matches(|character: char| character.is_ascii_digit()).len();
+    let (number, rest) = rest.split_at(digits);
+    let (description, directive) = split_directive(rest.trim_start());
+    let description = description.trim();
+    let description = description.strip_prefix("- ").unwrap_or(description).trim();
+    // A subtest's block in braces opens after its point.
+    let description = description.strip_suffix('{').map_or(description, str::trim_end);
+    let name = if description.is_empty() { format!("test {number}").trim_end().to_owned() } else { unescaped(description) };
+    Some((is_ok, name, directive))
+}
+
+/// Splits `name # SKIP reason`: the sign counts if it is not escaped and stands apart.
+fn split_directive(text: &str) -> (&str, Directive) {
+    for (index, _) in text.match_indices('#') {
+        if text[..index].ends_with('\\') || !(index == 0 || text[..index].ends_with(' ')) {
+            continue;
+        }
+        let note = text[index + 1..].trim();
+        let starts = |word: &str| note.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+        let directive = if starts("skip") {
+            Directive::Skip
+        } else if starts("todo") {
+            Directive::Todo
+        } else if let Some(seconds) = time(note) {
+            Directive::Time(seconds)
+        } else {
+            continue;
+        };
+        return (&text[..index], directive);
+    }
+    (text, Directive::None)
+}
+
+/// Reads `time=12.5ms`.
+fn time(note: &str) -> Option<f64> {
+    let value = note.strip_prefix("time=")?;
+    match value.strip_suffix("ms") {
+        Some(milliseconds) => milliseconds.parse::<f64>().ok().map(|value| value / 1000.0),
+        None => value.strip_suffix('s')?.parse().ok(),
+    }
+}
+
+fn unescaped(text: &str) -> String {
+    text.trim().replace("\\#", "#").replace("\\\\", "\\")
+}
