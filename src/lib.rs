@@ -25,6 +25,7 @@
 //! | 2a | [`agent`] | how a prompt becomes an answer: programs, Claude's command line, HTTP chat APIs, replay | domain, config, process |
 //! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, document, results |
 //! | 2b | [`evaluate`] | one evaluator per file: what an answer or a finished workspace is worth | domain, suite |
+//! | 2c | [`run`] | carries out a plan: workspaces, agents, tests, commits; limits, repeats, resume | domain, stats, config, results, suite, process, agent, evaluate |
 //! | 3 | [`warehouse`] | the only module that names polars: tables, cache, outcome matrices, typed queries | domain, results |
 //! | 4 | [`views`] | what a page or table says, as plain structs | domain, stats, warehouse |
 //! | 5 | [`render`] | views into bytes: HTML, terminal, JSON, Markdown, CSV; numbers become text once | domain, views |
@@ -51,6 +52,7 @@ pub mod import;
 pub mod process;
 pub mod render;
 pub mod results;
+pub mod run;
 pub mod stats;
 pub mod suite;
 pub mod views;

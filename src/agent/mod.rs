@@ -32,6 +32,7 @@ use crate::config::{self, AgentKind};
 use crate::process::Stop;
 
 pub use environment::{Environment, Retries};
+pub use outage::is_outage;
 pub use price::Prices;
 pub use replay::prompt_hash;
 pub use reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply};

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
@@ -38,11 +38,26 @@ pub struct CodeMetrics {
     pub is_partial: bool,
 }
 
+/// Lists the same files, below the root, in the order of their names; what is beyond the limits of [`measure`] is left out.
+pub fn files(root: &Path) -> Vec<PathBuf> {
+    walk(root)
+        .into_iter()
+        .filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry))
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_file())
+        .filter_map(|entry| entry.path().strip_prefix(root).ok().map(Path::to_owned))
+        .take(usize::try_from(MAX_FILES).unwrap_or(usize::MAX))
+        .collect()
+}
+
+fn walk(root: &Path) -> WalkDir {
+    WalkDir::new(root).follow_links(false).follow_root_links(true).max_depth(MAX_DEPTH).sort_by_file_name()
+}
+
 /// Measures the files below `root` for which `is_counted` holds; it is asked with their path below the root.
 pub fn measure(root: &Path, is_counted: impl Fn(&Path) -> bool) -> CodeMetrics {
     let mut metrics = CodeMetrics::default();
-    let walk = WalkDir::new(root).follow_links(false).follow_root_links(true).max_depth(MAX_DEPTH).sort_by_file_name();
-    for entry in walk.into_iter().filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry)) {
+    for entry in walk(root).into_iter().filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry)) {
         let Ok(entry) = entry else {
             metrics.is_partial = true;
             continue;

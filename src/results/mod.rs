@@ -5,6 +5,7 @@
 //!   <id>.json               one run, committed last and whole: it exists exactly when the run is complete
 //!   <id>/items.jsonl        one line per item outcome, appended as each is decided
 //!   <id>/transcript.jsonl   messages and tool calls, written before what was concluded from them
+//!   <id>/output/            what the agent made
 //!   <id>/scores.jsonl       one line per evaluator result and revision
 //!   batches/<batch>.json    the plan of one command's runs, written before the first of them
 //!   imports/<key>.runs.jsonl, <key>.items.jsonl.zst   one sealed pair per imported source
@@ -19,6 +20,7 @@ mod header;
 mod item_line;
 mod journal;
 mod lines;
+mod output;
 mod retraction;
 mod scan;
 mod score_line;

@@ -1,0 +1,235 @@
+//! How a suite's requirements become files in a workspace.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::agent::{
+    Agent, Cost, Environment, Failure, FailureKind, Measured, Prices, Prompt, find_cost, find_count, find_usage, is_outage,
+};
+use crate::config::{self, AgentKind, Budget};
+use crate::process::{self, Command, End, Finished, Limits, Stop};
+
+/// The file under which programs find the requirements in the workspace.
+const REQUIREMENTS_FILE: &str = "requirements.md";
+/// Where the `ralph` program says what it used.
+const RALPH_METRICS: &str = ".ralph/run_metrics.json";
+/// What is kept of a program's output in the transcript.
+const TRANSCRIPT_BYTES: usize = 256 << 10;
+
+/// An approach of the configuration, or a built-in one.
+#[derive(Clone, Debug)]
+pub struct Approach {
+    pub id: String,
+    pub means: Means,
+    pub timeout: Option<Duration>,
+    /// The sandbox that it is started in; empty for none.
+    pub wrap: Vec<String>,
+}
+
+/// How it works.
+#[derive(Clone, Debug)]
+pub enum Means {
+    /// One prompt with the full requirements to an agent that writes files.
+    Oneshot { agent: config::Agent, prices: Prices },
+    /// The `ralph` program: `init`, then `run`.
+    Ralph { program: Vec<String> },
+    /// Any program; its arguments may hold placeholders.
+    Command { argv: Vec<String> },
+}
+
+/// What one run of an approach is given.
+pub struct Order<'a> {
+    pub suite: &'a str,
+    /// The file of requirements.
+    pub requirements: &'a Path,
+    pub model: Option<&'a str>,
+    pub seed: u64,
+    pub workspace: &'a Path,
+    pub root: &'a Path,
+    pub wall: Duration,
+    pub environment: &'a Environment,
+}
+
+impl Approach {
+    /// Lets the approach work, and returns what it took. A failure says whose fault it was, with what was measured until then.
+    pub fn make(&self, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
+        match &self.means {
+            Means::Oneshot { agent, prices } => self.oneshot(agent, prices, order, stop),
+            Means::Ralph { program } => self.ralph(program, order, stop),
+            Means::Command { argv } => {
+                let argv = argv.iter().map(|argument| filled(argument, order)).collect();
+                self.program(argv, order, order.wall, stop)
+            }
+        }
+    }
+
+    fn oneshot(&self, agent: &config::Agent, prices: &Prices, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
+        let ours = |reason: String| Failure::new(FailureKind::Infra, &reason, Measured::default());
+        let requirements =
+            fs::read_to_string(order.requirements).map_err(|error| ours(format!("the requirements could not be read: {error}")))?;
+        let program = match agent.command.as_slice() {
+            [] if agent.kind == AgentKind::Claude => vec!["claude".to_owned(), "--permission-mode".to_owned(), "acceptEdits".to_owned()],
+            command => command.to_vec(),
+        };
+        let command = self.wrap.iter().cloned().chain(at_root(program, order.root)).collect();
+        // The agent's own time is bounded by the suite's.
+        let agent = config::Agent { command, timeout: Some(agent.timeout.map_or(order.wall, |own| own.min(order.wall))), ..agent.clone() };
+        let environment = Environment { root: order.workspace.to_owned(), ..order.environment.clone() };
+        let agent = Agent::new(&agent, order.model, &environment, prices).map_err(|error| ours(error.to_string()))?;
+        let text = format!(
+            "Build what the following requirements ask for, as files in the current folder. Work on your own: nobody will answer a \
+             question. When you stop, what is in the folder is tested as it is.\n\n{requirements}"
+        );
+        let limits = Budget { max_seconds: Some(order.wall.as_secs_f64()), ..Budget::default() };
+        let prompt = Prompt { text: &text, system: None, item: None, seed: order.seed, limits };
+        agent.ask(&prompt, stop).map(|reply| reply.measured)
+    }
+
+    fn ralph(&self, program: &[String], order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
+        let begin = Instant::now();
+        let program = at_root(program.to_vec(), order.root);
+        fs::copy(order.requirements, order.workspace.join(REQUIREMENTS_FILE)).map_err(|error| {
+            Failure::new(FailureKind::Infra, &format!("the requirements could not be copied: {error}"), Measured::default())
+        })?;
+        let step = |words: &[&str]| {
+            let argv: Vec<String> = program.iter().cloned().chain(words.iter().map(|word| (*word).to_owned())).collect();
+            self.program(argv, order, order.wall.saturating_sub(begin.elapsed()), stop)
+        };
+        let with_metrics = |mut measured: Measured| {
+            measured.duration = begin.elapsed();
+            if let Some(metrics) = read_json(&order.workspace.join(RALPH_METRICS)) {
+                add_reported(&mut measured, &metrics);
+            }
+            measured
+        };
+        let init = step(&["init", REQUIREMENTS_FILE])?;
+        match step(&["run"]) {
+            Ok(mut measured) => {
+                measured.transcript = [init.transcript, measured.transcript].concat();
+                Ok(with_metrics(measured))
+            }
+            Err(failure) => Err(Failure { measured: Box::new(with_metrics(*failure.measured)), ..failure }),
+        }
+    }
+
+    fn program(&self, argv: Vec<String>, order: &Order<'_>, wall: Duration, stop: &Stop) -> Result<Measured, Failure> {
+        let set = |name: &str, value: &str| (OsString::from(name), Some(OsString::from(value)));
+        let command = Command {
+            argv: self.wrap.iter().cloned().chain(at_root(argv, order.root)).map(OsString::from).collect(),
+            cwd: order.workspace.to_owned(),
+            env: BTreeMap::from([
+                set("EVAL_SEED", &order.seed.to_string()),
+                set("EVAL_MODEL", order.model.unwrap_or_default()),
+                set("EVAL_SUITE", order.suite),
+            ]),
+            input: Vec::new(),
+            limits: Limits { wall: Some(wall), ..Limits::default() },
+        };
+        let finished =
+            process::run(&command, stop).map_err(|error| Failure::new(FailureKind::Infra, &error.to_string(), Measured::default()))?;
+        let measured = measure(&finished);
+        let fail = |kind, reason: &str, measured| Err(Failure::new(kind, reason, measured));
+        match finished.end {
+            End::Exited(0) => Ok(measured),
+            End::TimedOut => {
+                fail(FailureKind::Limit, &format!("stopped after {} s, its limit of time", wall.as_secs_f64().round()), measured)
+            }
+            End::Stopped => fail(FailureKind::Stopped, "stopped by the user", measured),
+            End::Exited(_) | End::Signalled(_) => {
+                let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
+                let kind = if is_outage(&stderr) || is_outage(&stdout) { FailureKind::Infra } else { FailureKind::Error };
+                let said = if stderr.trim().is_empty() { stdout } else { stderr };
+                let lines: Vec<&str> = said.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+                let last = lines[lines.len().saturating_sub(5)..].join("\n");
+                let end = match finished.end {
+                    End::Exited(code) => format!("ended with exit status {code}"),
+                    End::Signalled(signal) => format!("ended by signal {signal}"),
+                    End::TimedOut | End::Stopped => "stopped".to_owned(),
+                };
+                fail(kind, &if last.is_empty() { end } else { format!("{end}: {last}") }, measured)
+            }
+        }
+    }
+}
+
+/// A program named by a relative path is the project's, not the workspace's.
+fn at_root(mut argv: Vec<String>, root: &Path) -> Vec<String> {
+    if let Some(program) = argv.first_mut()
+        && program.contains('/')
+        && Path::new(program.as_str()).is_relative()
+    {
+        *program = root.join(program.as_str()).display().to_string();
+    }
+    argv
+}
+
+/// Fills the placeholders in, once: what is filled in is not looked at again.
+fn filled(argument: &str, order: &Order<'_>) -> String {
+    let mut filled = String::new();
+    let mut rest = argument;
+    while let Some(start) = rest.find('{') {
+        filled.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let word = rest.find('}').map_or("", |end| &rest[1..end]);
+        let value = match word {
+            "model" => order.model.unwrap_or_default().to_owned(),
+            "requirements" | "prompt_file" => order.requirements.display().to_string(),
+            "output_dir" => order.workspace.display().to_string(),
+            "suite" => order.suite.to_owned(),
+            "root" => order.root.display().to_string(),
+            // Braces around anything else are just text.
+            _ => {
+                filled.push('{');
+                rest = &rest[1..];
+                continue;
+            }
+        };
+        filled.push_str(&value);
+        rest = &rest[word.len() + 2..];
+    }
+    filled + rest
+}
+
+/// What is known of a program that has ended: its time, what it said, and what it says it used.
+fn measure(finished: &Finished) -> Measured {
+    let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
+    let line = |stream: &str, text: &str| {
+        let end = text.ceil_char_boundary(text.len().saturating_sub(TRANSCRIPT_BYTES));
+        (!text.trim().is_empty()).then(|| serde_json::json!({"role": stream, "content": &text[end..]}))
+    };
+    let mut measured = Measured {
+        duration: finished.wall,
+        transcript: [line("stdout", &stdout), line("stderr", &stderr)].into_iter().flatten().collect(),
+        ..Measured::default()
+    };
+    let report = stdout
+        .lines()
+        .rev()
+        .filter(|line| line.trim_start().starts_with('{'))
+        .find_map(|line| serde_json::from_str::<Value>(line.trim()).ok().filter(Value::is_object));
+    if let Some(report) = report {
+        add_reported(&mut measured, &report);
+    }
+    measured
+}
+
+fn add_reported(measured: &mut Measured, report: &Value) {
+    measured.usage = find_usage(report);
+    if let Some(usd) = find_cost(report) {
+        measured.cost = Cost::reported(usd);
+    }
+    measured.steps = ["num_turns", "total_calls", "iterations", "steps"].into_iter().find_map(|key| find_count(report, key));
+}
+
+fn read_json(path: &Path) -> Option<Value> {
+    const MOST_BYTES: u64 = 64 << 20;
+    if fs::metadata(path).ok()?.len() > MOST_BYTES {
+        return None;
+    }
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}

@@ -1,0 +1,81 @@
+//! Carrying out a plan: workspaces, agents, tests, and the commit of each run.
+//!
+//! A plan is recorded before its first run and names every run by id and seed, so what is left of it can be told at any time from what
+//! the store holds: a run whose header is there is done, any other begins again, or, of questions, goes on where its journal ends.
+//! What agents and tests do wrong is recorded as data; only the store itself can end a plan early.
+
+mod approach;
+mod arm;
+mod code;
+mod execute;
+mod plan;
+mod provenance;
+mod questions;
+mod record;
+mod server;
+mod shell;
+mod testing;
+mod workspace;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::agent::Environment;
+use crate::domain::{Git, ItemStatus, Run};
+use crate::process::Stop;
+use crate::results::{PlannedArm, PlannedRun, Store};
+
+pub use approach::{Approach, Means};
+pub use arm::{Arm, CodeWork, QuestionWork, Work};
+pub use execute::{Executed, execute};
+pub use plan::{batch_id, interleaved, item_seed};
+pub use provenance::git_state;
+
+/// What every run of a plan shares.
+pub struct Context<'a> {
+    pub store: &'a Store,
+    pub environment: &'a Environment,
+    /// The folder of the repository, where tests run and paths of suites begin.
+    pub root: PathBuf,
+    /// Where workspaces are made; outside the repository's tree.
+    pub scratch: PathBuf,
+    pub host: Option<String>,
+    pub tool_version: &'a str,
+    pub git: Option<Git>,
+    pub tags: BTreeMap<String, String>,
+    /// How much goes on at once: questions of a run, or runs of code.
+    pub jobs: usize,
+    /// Keep what the agent made beside the run's record.
+    pub keep_output: bool,
+    pub stop: &'a Stop,
+    pub events: &'a (dyn Fn(&Event<'_>) + Sync),
+}
+
+/// What happens while a plan is carried out.
+#[derive(Debug)]
+pub enum Event<'a> {
+    Started {
+        arm: &'a PlannedArm,
+        run: &'a PlannedRun,
+    },
+    /// Items of questions are decided one by one.
+    Item {
+        run: &'a PlannedRun,
+        item: &'a str,
+        status: ItemStatus,
+        cost_usd: Option<f64>,
+    },
+    /// A step of a code run, in words.
+    Step {
+        run: &'a PlannedRun,
+        what: &'a str,
+    },
+    Finished {
+        run: &'a PlannedRun,
+        record: &'a Run,
+    },
+    /// Another process is at it.
+    Taken {
+        run: &'a PlannedRun,
+    },
+}

@@ -1,0 +1,225 @@
+//! One run of questions: each is asked once, and journalled as it is decided.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::agent::{Failure, Measured, Prompt};
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunStatus, Unit};
+use crate::evaluate::{AnswerOutcome, parse_answer, score};
+use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
+use crate::stats;
+use crate::suite::{Question, normalized, question_prompt, shuffled};
+
+use super::record;
+use super::{Context, Event, QuestionWork, item_seed};
+
+/// Who decides about answers, in results.
+const EVALUATOR: &str = "answers";
+/// At the latest so long after it was decided is an outcome safe from a power cut.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
+/// What is kept of a reply beside its outcome: the answer stands at its end.
+const REPLY_CHARACTERS: usize = 600;
+
+/// What came of one question.
+struct Decided {
+    place: usize,
+    /// None where the run was stopped meanwhile.
+    outcome: Option<(ItemOutcome, ItemDetails, Vec<Value>)>,
+}
+
+/// Asks what the journal does not hold yet. None where it was stopped before the last question.
+pub fn run(
+    batch: &Batch,
+    run: &PlannedRun,
+    arm: &PlannedArm,
+    work: &QuestionWork,
+    context: &Context<'_>,
+) -> Result<Option<Run>, StoreError> {
+    let mut journal = context.store.journal(&run.id)?;
+    let questions = &work.spec.questions;
+    let places: BTreeMap<&str, usize> = questions.iter().enumerate().map(|(place, question)| (question.id.as_str(), place)).collect();
+    let known: BTreeSet<String> = journal.decided()?.into_iter().map(|(outcome, _)| outcome.item).collect();
+    journal.keep_transcript_of(&known)?;
+    let open: Vec<usize> = (0..questions.len()).filter(|place| !known.contains(&questions[*place].id)).collect();
+    let shuffle = batch.shuffle.then_some(run.seed);
+    let is_whole = ask_all(&mut journal, &open, run, work, shuffle, context)?;
+    if !is_whole {
+        journal.sync()?;
+        return Ok(None);
+    }
+    journal.sort_by_key(|outcome| places.get(outcome.item.as_str()).copied().unwrap_or(usize::MAX))?;
+    journal.sync()?;
+    let decided = journal.decided()?;
+    let record = summed(record::begun(batch, run, arm, context), &decided, questions);
+    context.store.save(&record)?;
+    Ok(Some(record))
+}
+
+/// Says whether all of them were decided.
+fn ask_all(
+    journal: &mut Journal,
+    open: &[usize],
+    run: &PlannedRun,
+    work: &QuestionWork,
+    shuffle: Option<u64>,
+    context: &Context<'_>,
+) -> Result<bool, StoreError> {
+    let jobs = context.jobs.min(work.concurrency.unwrap_or(usize::MAX)).clamp(1, open.len().max(1));
+    let next = AtomicUsize::new(0);
+    let failed = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel::<Decided>();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            let sender = sender.clone();
+            let (next, failed) = (&next, &failed);
+            scope.spawn(move || {
+                while let Some(place) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if context.stop.is_stopped() || failed.load(Ordering::Relaxed) > 0 {
+                        break;
+                    }
+                    let outcome = ask(&work.spec.questions[*place], run, work, shuffle, context);
+                    if sender.send(Decided { place: *place, outcome }).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let written = write_all(journal, &receiver, run, work, context);
+        if written.is_err() {
+            // The store cannot be written: what is being asked ends, and nothing more is asked.
+            failed.store(1, Ordering::Relaxed);
+        }
+        written.map(|count| count == open.len())
+    })
+}
+
+/// Journals what comes, and returns how many were decided.
+fn write_all(
+    journal: &mut Journal,
+    receiver: &mpsc::Receiver<Decided>,
+    run: &PlannedRun,
+    work: &QuestionWork,
+    context: &Context<'_>,
+) -> Result<usize, StoreError> {
+    let (mut count, mut unsynced) = (0, None::<Instant>);
+    loop {
+        let wait = unsynced.map_or(SYNC_EVERY, |since: Instant| SYNC_EVERY.saturating_sub(since.elapsed()));
+        match receiver.recv_timeout(wait) {
+            Ok(Decided { outcome: None, .. }) => {}
+            Ok(Decided { place, outcome: Some((outcome, details, transcript)) }) => {
+                journal.append_transcript(Some(&outcome.item), &transcript)?;
+                journal.append(&outcome, &details)?;
+                unsynced.get_or_insert_with(Instant::now);
+                count += 1;
+                let item = &work.spec.questions[place].id;
+                (context.events)(&Event::Item { run, item, status: outcome.status, cost_usd: outcome.cost_usd });
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(count),
+        }
+        if unsynced.is_some_and(|since| since.elapsed() >= SYNC_EVERY) {
+            journal.sync()?;
+            unsynced = None;
+        }
+    }
+}
+
+fn ask(
+    question: &Question,
+    run: &PlannedRun,
+    work: &QuestionWork,
+    shuffle: Option<u64>,
+    context: &Context<'_>,
+) -> Option<(ItemOutcome, ItemDetails, Vec<Value>)> {
+    let shown = shuffled(question, shuffle);
+    let text = question_prompt(&shown);
+    let seed = item_seed(run.seed, &question.id);
+    let prompt = Prompt { text: &text, system: None, item: Some(&question.id), seed, limits: work.budget.clone() };
+    let (status, mut details, measured) = match work.agent.ask(&prompt, context.stop) {
+        Ok(reply) => {
+            let (status, details) = judged(question, &reply.text);
+            (status, details, reply.measured)
+        }
+        Err(Failure { kind, reason, measured }) => {
+            (kind.item_status()?, ItemDetails { reason: Some(reason), ..ItemDetails::default() }, *measured)
+        }
+    };
+    let Measured { usage, cost, steps, tools, duration, transcript, .. } = measured;
+    details.expected = question.correct.iter().map(|place| question.answers[*place].clone()).collect();
+    details.usage = Some(usage).filter(|usage| *usage != crate::domain::Usage::default());
+    details.cost_source = cost.usd.map(|_| cost.source);
+    details.steps = steps;
+    details.tools = tools.unwrap_or_default();
+    let outcome = ItemOutcome {
+        run: run.id.clone(),
+        kind: ItemKind::Question,
+        item: question.id.clone(),
+        cluster: question.category.clone(),
+        attempt: 1,
+        status,
+        score: None,
+        evaluator: EVALUATOR.to_owned(),
+        revision: 0,
+        duration_seconds: Some(duration.as_secs_f64()),
+        cost_usd: cost.usd,
+        input_tokens: usage.input.map(|input| input + usage.cache_write.unwrap_or(0) + usage.cache_read.unwrap_or(0)),
+        output_tokens: usage.output,
+    };
+    Some((outcome, details, transcript))
+}
+
+/// Holds a reply against the contract and the question.
+fn judged(question: &Question, text: &str) -> (ItemStatus, ItemDetails) {
+    let mut details = ItemDetails { reply: Some(ending(text)), ..ItemDetails::default() };
+    let status = match parse_answer(text) {
+        Ok(answer) => {
+            details.answer = Some(normalized(&answer));
+            match score(question, &answer) {
+                AnswerOutcome::Pass => ItemStatus::Pass,
+                wrong @ (AnswerOutcome::WrongChoice | AnswerOutcome::InvalidChoice) => {
+                    details.reason = Some(wrong.name().to_owned());
+                    ItemStatus::Fail
+                }
+            }
+        }
+        Err(error) => {
+            details.reason = Some(error.name().to_owned());
+            ItemStatus::Fail
+        }
+    };
+    (status, details)
+}
+
+fn ending(text: &str) -> String {
+    let text = text.trim();
+    let start = text.char_indices().rev().nth(REPLY_CHARACTERS - 1).map_or(0, |(start, _)| start);
+    if start == 0 { text.to_owned() } else { format!("…{}", &text[start..]) }
+}
+
+fn summed(mut record: Run, decided: &[(ItemOutcome, ItemDetails)], questions: &[Question]) -> Run {
+    record::add_items(&mut record, decided);
+    let counted: Vec<&ItemOutcome> = decided.iter().map(|(outcome, _)| outcome).filter(|outcome| outcome.status.is_counted()).collect();
+    let passed = counted.iter().filter(|outcome| outcome.status == ItemStatus::Pass).count() as u64;
+    let total = counted.len() as u64;
+    if total == 0 && !decided.is_empty() {
+        // Nothing was answered: that says something about the service, and nothing about the agent.
+        record.status = RunStatus::Infra;
+        record.error = decided.iter().find_map(|(_, details)| details.reason.clone());
+        return record;
+    }
+    record.shared_tests_passed = Some(passed);
+    record.shared_tests_total = Some(total);
+    let accuracy = (total > 0).then(|| passed as f64 / total as f64);
+    let asked: BTreeSet<&str> = counted.iter().map(|outcome| outcome.item.as_str()).collect();
+    let chances: Vec<f64> = questions.iter().filter(|question| asked.contains(question.id.as_str())).map(Question::chance_level).collect();
+    let chance = chances.iter().sum::<f64>() / chances.len() as f64;
+    let adjusted = accuracy.and_then(|accuracy| stats::chance_adjusted_accuracy(accuracy, chance).ok());
+    record.scores.push(record::score("accuracy", accuracy, Unit::Fraction, total, EVALUATOR));
+    record.scores.push(record::score("chance_adjusted_accuracy", adjusted, Unit::Fraction, total, EVALUATOR));
+    record
+}

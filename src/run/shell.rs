@@ -1,0 +1,83 @@
+//! Commands of a suite: one line of shell each, as trusted as a Makefile, around code that is not trusted at all.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::process::{Command, Limits};
+
+/// Endings of variables that hold secrets. What an agent made has no business with them.
+const SECRET_ENDINGS: [&str; 6] = ["_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS", "_ACCESS_KEY"];
+
+/// The surroundings of a run's commands.
+#[derive(Clone, Debug, Default)]
+pub struct Shell {
+    /// What a command is started by, such as a sandbox; empty for nothing.
+    pub wrap: Vec<String>,
+    pub variables: BTreeMap<OsString, Option<OsString>>,
+}
+
+impl Shell {
+    /// Begins with the environment of this process without its secrets.
+    pub fn without_secrets<'v>(variables: impl Iterator<Item = &'v String>, wrap: &[String]) -> Self {
+        let secrets = variables.filter(|name| is_secret(name)).map(|name| (OsString::from(name), None));
+        Self { wrap: wrap.to_vec(), variables: secrets.collect() }
+    }
+
+    pub fn set(&mut self, name: &str, value: impl Into<OsString>) {
+        self.variables.insert(name.into(), Some(value.into()));
+    }
+
+    /// Puts the programs of a virtual environment first.
+    pub fn enter_venv(&mut self, venv: &Path, path: Option<&str>) {
+        let programs = venv.join(if cfg!(windows) { "Scripts" } else { "bin" });
+        let paths = std::iter::once(programs).chain(path.into_iter().flat_map(std::env::split_paths));
+        if let Ok(joined) = std::env::join_paths(paths) {
+            self.variables.insert("PATH".into(), Some(joined));
+        }
+        self.set("VIRTUAL_ENV", venv);
+        self.variables.insert("PYTHONHOME".into(), None);
+    }
+
+    /// Returns a line of shell as a command to run in `folder`.
+    pub fn line(&self, line: &str, folder: &Path, wall: Option<Duration>) -> Command {
+        self.program(["sh", "-c", line].map(str::to_owned).to_vec(), folder, wall)
+    }
+
+    /// Returns a program with its arguments as a command to run in `folder`.
+    pub fn program(&self, argv: Vec<String>, folder: &Path, wall: Option<Duration>) -> Command {
+        Command {
+            argv: self.wrap.iter().cloned().chain(argv).map(OsString::from).collect(),
+            cwd: PathBuf::from(folder),
+            env: self.variables.clone(),
+            input: Vec::new(),
+            limits: Limits { wall, ..Limits::default() },
+        }
+    }
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_do_not_reach_what_an_agent_made() {
+        let names =
+            ["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "aws_secret_access_key", "PATH", "HOME", "TOKENIZERS_PARALLELISM"].map(str::to_owned);
+        let shell = Shell::without_secrets(names.iter(), &[]);
+        let removed: Vec<&str> = shell.variables.keys().filter_map(|name| name.to_str()).collect();
+        assert_eq!(removed, ["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "aws_secret_access_key"]);
+    }
+
+    #[test]
+    fn a_sandbox_is_put_before_every_command() {
+        let shell = Shell { wrap: vec!["bwrap".to_owned(), "--".to_owned()], ..Shell::default() };
+        assert_eq!(shell.line("true && false", Path::new("."), None).argv, ["bwrap", "--", "sh", "-c", "true && false"]);
+    }
+}

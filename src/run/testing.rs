@@ -1,0 +1,164 @@
+//! A suite's tests against a finished workspace.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId};
+use crate::evaluate::test_report::{self, Ending, TestReport};
+use crate::process::{self, End, Stop};
+
+use super::shell::Shell;
+
+/// Whose tests they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    Shared,
+    Functional,
+    Own,
+}
+
+impl Family {
+    pub fn evaluator(self) -> &'static str {
+        match self {
+            Self::Shared => "shared_tests",
+            Self::Functional => "functional_tests",
+            Self::Own => "own_tests",
+        }
+    }
+
+    fn kind(self) -> ItemKind {
+        match self {
+            Self::Shared | Self::Own => ItemKind::Test,
+            Self::Functional => ItemKind::Check,
+        }
+    }
+}
+
+/// What a family of tests came to.
+#[derive(Debug, Default)]
+pub struct Tested {
+    pub items: Vec<(ItemOutcome, ItemDetails)>,
+    pub passed: u64,
+    pub total: u64,
+}
+
+/// Where and until when commands run.
+pub struct Bench<'a> {
+    pub shell: &'a Shell,
+    pub folder: &'a Path,
+    /// For reports, beside the workspace.
+    pub reports: &'a Path,
+    /// Taken out of names and messages.
+    pub roots: Vec<String>,
+    pub deadline: Instant,
+    pub stop: &'a Stop,
+}
+
+impl Bench<'_> {
+    /// Runs the commands of one family. None where the run was stopped meanwhile.
+    pub fn test(&self, family: Family, commands: &[String], run: &RunId) -> Option<Tested> {
+        let mut tested = Tested::default();
+        let mut names = BTreeSet::new();
+        for (number, command) in commands.iter().enumerate() {
+            let report = self.command(family, number, command)?;
+            tested.passed += report.passed;
+            tested.total += report.total();
+            for outcome in report.outcomes {
+                let item = unique(outcome.id, &mut names);
+                let details = ItemDetails { reason: outcome.message, ..ItemDetails::default() };
+                let outcome = ItemOutcome {
+                    run: run.clone(),
+                    kind: family.kind(),
+                    item,
+                    cluster: None,
+                    attempt: 1,
+                    status: outcome.status,
+                    score: None,
+                    evaluator: family.evaluator().to_owned(),
+                    revision: 0,
+                    duration_seconds: outcome.duration_seconds,
+                    cost_usd: None,
+                    input_tokens: None,
+                    output_tokens: None,
+                };
+                tested.items.push((outcome, details));
+            }
+        }
+        Some(tested)
+    }
+
+    fn command(&self, family: Family, number: usize, declared: &str) -> Option<TestReport> {
+        let wanted = self.reports.join(format!("{}-{number}.report", family.evaluator()));
+        let plan = test_report::plan(declared, &wanted, None);
+        let mut shell = self.shell.clone();
+        for (name, value) in &plan.environment {
+            shell.set(name, value);
+        }
+        let report: Option<PathBuf> = plan.report.as_ref().map(|report| self.folder.join(&report.path));
+        let before = report.as_deref().and_then(modified);
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let (ending, stdout, stderr) = match process::run(&shell.line(&plan.command, self.folder, Some(left)), self.stop) {
+            Ok(finished) => {
+                let ending = match finished.end {
+                    End::Exited(code) => Ending::Code(code),
+                    End::Signalled(signal) => Ending::Signal(signal),
+                    End::TimedOut => Ending::TimedOut,
+                    End::Stopped => return None,
+                };
+                (ending, finished.stdout.bytes, finished.stderr.bytes)
+            }
+            // The shell itself is missing: as it would say so.
+            Err(error) => (Ending::Code(127), Vec::new(), error.to_string().into_bytes()),
+        };
+        // A file that was there before and was not written again is no report of these tests.
+        let written = report.filter(|path| modified(path).is_some_and(|time| Some(time) != before)).and_then(|path| fs::read(path).ok());
+        let roots: Vec<&str> = self.roots.iter().map(String::as_str).collect();
+        let finished = test_report::Finished { ending, stdout: &stdout, stderr: &stderr, report: written.as_deref(), roots: &roots };
+        Some(test_report::outcomes(&plan, &finished))
+    }
+}
+
+fn modified(path: &Path) -> Option<std::time::SystemTime> {
+    fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
+}
+
+/// Tells apart items of several commands that have one name.
+fn unique(id: String, names: &mut BTreeSet<String>) -> String {
+    let mut name = id.clone();
+    let mut count = 2;
+    while !names.insert(name.clone()) {
+        name = format!("{id} #{count}");
+        count += 1;
+    }
+    name
+}
+
+/// Returns the command that runs the tests an approach wrote itself, where the language has one and there are some.
+pub fn own_tests_command(language: Option<&str>, folder: &Path) -> Option<String> {
+    let has = |name: &str| folder.join(name).exists();
+    let command = match language? {
+        "python" if has_python_tests(folder) => "python -m pytest",
+        "go" if has("go.mod") => "go test ./...",
+        "rust" if has("Cargo.toml") => "cargo test",
+        "javascript" | "typescript" if has_npm_test(folder) => "npm test",
+        _ => return None,
+    };
+    Some(command.to_owned())
+}
+
+fn has_python_tests(folder: &Path) -> bool {
+    walkdir::WalkDir::new(folder).max_depth(6).into_iter().filter_map(Result::ok).any(|entry| {
+        let name = entry.file_name().to_string_lossy();
+        entry.file_type().is_file() && name.ends_with(".py") && (name.starts_with("test_") || name.ends_with("_test.py"))
+    })
+}
+
+fn has_npm_test(folder: &Path) -> bool {
+    let manifest = fs::read(folder.join("package.json")).ok().and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+    manifest.and_then(|manifest| manifest.pointer("/scripts/test")?.as_str().map(str::to_owned)).is_some_and(|script| {
+        // What a new package says before anyone has written a test.
+        !script.contains("no test specified")
+    })
+}

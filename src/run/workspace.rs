@@ -1,0 +1,123 @@
+//! A folder of its own for each run, outside the repository's tree, gone when the run is over.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::provenance;
+
+/// Where an approach works, and beside it what belongs to the run but not to the work.
+pub struct Workspace {
+    scratch: TempDir,
+    folder: PathBuf,
+    /// The repository that knows the folder as a worktree.
+    repository: Option<PathBuf>,
+}
+
+impl Workspace {
+    /// Makes an empty folder, or one that begins as `start`: a worktree where `start` is the top of a git repository, else a copy.
+    pub fn create(scratch: &Path, start: Option<&Path>) -> io::Result<Self> {
+        fs::create_dir_all(scratch)?;
+        let scratch = tempfile::Builder::new().prefix("evalreport-").tempdir_in(scratch)?;
+        let folder = scratch.path().join("workspace");
+        let mut workspace = Self { scratch, folder, repository: None };
+        match start {
+            Some(start) if start.join(".git").exists() => workspace.add_worktree(start)?,
+            Some(start) => copy(start, &workspace.folder)?,
+            None => fs::create_dir(&workspace.folder)?,
+        }
+        Ok(workspace)
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A place beside the workspace, for what the approach must not find.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    fn add_worktree(&mut self, repository: &Path) -> io::Result<()> {
+        let folder = self.folder.display().to_string();
+        match provenance::ask(repository, &["worktree", "add", "--detach", "--quiet", &folder, "HEAD"]) {
+            Some(_) => {
+                self.repository = Some(repository.to_owned());
+                Ok(())
+            }
+            None => Err(io::Error::other(format!("git could not make a worktree of {}", repository.display()))),
+        }
+    }
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        if let Some(repository) = &self.repository {
+            let _ = provenance::ask(repository, &["worktree", "remove", "--force", &self.folder.display().to_string()]);
+        }
+    }
+}
+
+/// Copies a tree. A link stays a link: it must not become a copy of what lies outside.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
+        if kind.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else if kind.is_symlink() {
+            link(&fs::read_link(entry.path())?, &target)?;
+        } else if kind.is_file() {
+            fs::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn link(target: &Path, at: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, at)
+}
+
+#[cfg(not(unix))]
+fn link(_target: &Path, at: &Path) -> io::Result<()> {
+    Err(io::Error::other(format!("{} is a symbolic link, which is not copied here", at.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_whole_and_leaves_with_the_workspace() {
+        let scratch = tempfile::tempdir().expect("a temporary folder");
+        let start = scratch.path().join("start");
+        fs::create_dir_all(start.join("a/b")).expect("a folder");
+        fs::write(start.join("a/b/c.txt"), "text").expect("a file");
+        let workspace = Workspace::create(&scratch.path().join("runs"), Some(&start)).expect("a workspace");
+        assert_eq!(fs::read_to_string(workspace.folder().join("a/b/c.txt")).expect("copied"), "text");
+        let folder = workspace.folder().to_owned();
+        drop(workspace);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_repository_gives_a_worktree_and_forgets_it() {
+        let scratch = tempfile::tempdir().expect("a temporary folder");
+        let start = scratch.path().join("start");
+        fs::create_dir_all(&start).expect("a folder");
+        fs::write(start.join("a.txt"), "text").expect("a file");
+        let git = |arguments: &[&str]| provenance::ask(&start, arguments).expect("git works");
+        git(&["init", "--quiet"]);
+        git(&["add", "."]);
+        git(&["-c", "user.name=n", "-c", "user.email=e@example.org", "commit", "--quiet", "-m", "first"]);
+        let workspace = Workspace::create(&scratch.path().join("runs"), Some(&start)).expect("a workspace");
+        assert_eq!(fs::read_to_string(workspace.folder().join("a.txt")).expect("checked out"), "text");
+        fs::write(workspace.folder().join("new.txt"), "new").expect("a file");
+        drop(workspace);
+        assert_eq!(git(&["worktree", "list"]).lines().count(), 1);
+    }
+}
