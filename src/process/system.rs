@@ -48,7 +48,7 @@ mod unix {
     /// How the processes of a program are found.
     pub struct Reach {
         group: Pid,
-        #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux shows the environment of processes"))]
+        /// Only Linux shows the environment of processes.
         pub mark: String,
     }
 
@@ -103,7 +103,7 @@ mod unix {
             super::linux::signal_marked(reach, request, signal);
         }
         #[cfg(not(target_os = "linux"))]
-        let _ = whom;
+        let _ = (whom, &reach.mark);
     }
 
     /// Says whether any process of the program still runs, where the system tells.
