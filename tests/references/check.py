@@ -164,7 +164,13 @@ def stop(process):
 def run_pytest(suite, report, environment):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml", str(report), f"suites/{suite}/tests"]
     pytest = subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
     )
     try:
         output, _ = pytest.communicate(timeout=TEST_SECONDS)
@@ -216,7 +222,8 @@ def check_all(suite):
         same = expected == failed and not result["skipped"] and (name is None or bool(failed))
         right &= same
         seconds = time.monotonic() - started
-        print(f"{'ok ' if same else 'BAD'} {name or 'reference'}: {len(failed)} failed, {len(result['passed'])} passed, {seconds:.1f} s", flush=True)
+        counts = f"{len(failed)} failed, {len(result['passed'])} passed, {seconds:.1f} s"
+        print(f"{'ok ' if same else 'BAD'} {name or 'reference'}: {counts}", flush=True)
         for test in sorted(failed - expected):
             print(f"      failed but is not recorded: {test}")
         for test in sorted(expected - failed):

@@ -36,10 +36,10 @@ def test_delete_project_answers_204_and_takes_it_off_the_list(user):
 
 def test_delete_project_removes_its_tasks_and_no_others(user):
     kept, removed = user.project("Kept"), user.project("Removed")
-    staying = user.task(kept)
-    user.task(removed)
+    staying, leaving = user.task(kept), user.task(removed)
     user.delete(f"/projects/{removed['id']}")
-    assert [task["id"] for task in user.items("/tasks")] == [staying["id"]]
+    user.get(f"/tasks/{leaving['id']}").expect(404)
+    user.get(f"/tasks/{staying['id']}").expect(200)
 
 
 def test_list_of_projects_is_in_order_of_creation(user):
@@ -75,4 +75,4 @@ def test_project_of_another_user_answers_404(user, other):
 def test_task_cannot_be_put_into_a_project_of_another_user(user, other):
     project = other.project()
     user.post(f"/projects/{project['id']}/tasks", {"title": "Intruder"}).expect(404)
-    assert other.items("/tasks") == []
+    assert other.items("/tasks", project_id=project["id"]) == []
