@@ -179,7 +179,8 @@ def run_pytest(suite, report, environment):
     finally:
         if pytest.poll() is None:
             stop(pytest)
-    if pytest.returncode not in (0, 1):  # 0 all passed, 1 some failed; all else means that pytest itself could not go on
+    # 0 all passed, 1 some failed; all else, or no report, means that pytest could not go on or is not installed
+    if pytest.returncode not in (0, 1) or not report.exists():
         raise CannotRun(f"pytest ended with status {pytest.returncode}:\n{output.decode('utf-8', 'replace')[-2000:]}")
 
 

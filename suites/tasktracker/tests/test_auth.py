@@ -181,12 +181,13 @@ def test_token_signed_with_a_guessed_key_is_refused(client_with, user):
 
 
 def test_expired_token_is_refused(client_with, user):
-    # A life of two seconds leaves at least one whole second for the first request, however the service rounds.
+    asked = time.monotonic()
     short_lived = client_with(user.login(expires_in=2))
-    short_lived.get("/auth/me").expect(200)
-    deadline = time.monotonic() + 4
     reply = short_lived.get("/auth/me")
-    while reply.status == 200 and time.monotonic() < deadline:
+    # A life of two seconds has at least one whole second, however the service rounds. A machine too busy to ask in time proves nothing.
+    if time.monotonic() - asked < 1:
+        reply.expect(200)
+    while reply.status == 200 and time.monotonic() - asked < 4:
         time.sleep(0.1)
         reply = short_lived.get("/auth/me")
     assert_refused(reply, "a token of two seconds after four")

