@@ -39,7 +39,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SUITES = {
     "tasktracker": {"file": "main.py", "server": True},
     "flask": {"file": "main.py", "server": True},
-    "logagg": {"file": "main.py", "server": False},
+    "logagg": {"file": "logagg.py", "server": False},
 }
 START_SECONDS = 20
 TEST_SECONDS = 300
