@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// What the exit codes say, for the help and the man page.
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is negative (damage, a regression); 2 bad arguments, configuration or \
-                          data; 3 inconclusive (gate: the data do not say, or there is no baseline)";
+                          data; 3 inconclusive (gate: the data do not say, or there is no baseline); 130 interrupted";
 
 /// Which AI agent approach wins, by how much, and is that evidence.
 #[derive(Parser)]
@@ -23,7 +23,7 @@ pub(super) struct Arguments {
 #[derive(Args)]
 pub(super) struct Global {
     /// Configuration file [default: evalreport.yaml here or in a folder above]
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
+    #[arg(long, alias = "spec", global = true, value_name = "FILE", help_heading = "Global options")]
     pub config: Option<PathBuf>,
     /// Folder of results; several are read together, the first is written to [default: results beside the configuration]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
@@ -73,6 +73,12 @@ pub(super) enum Color {
 
 #[derive(Subcommand)]
 pub(super) enum Command {
+    /// Write a configuration, a suite and questions that run at once
+    Init(Init),
+    /// Run suites and tasks: agents, tests, results
+    Run(Box<Run>),
+    /// Put a file of questions to agents
+    Eval(Box<Eval>),
     /// List the suites that have results, or their runs
     List(List),
     /// Show everything about runs
@@ -105,6 +111,9 @@ impl Command {
     /// Returns the word it is called by.
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Init(_) => "init",
+            Self::Run(_) => "run",
+            Self::Eval(_) => "eval",
             Self::List(_) => "list",
             Self::Show(_) => "show",
             Self::Compare(_) => "compare",
@@ -176,6 +185,104 @@ pub(super) enum JudgingDesign {
     Clusters,
     /// Runs: this suite, run again
     Runs,
+}
+
+#[derive(Args)]
+pub(super) struct Init {
+    /// Folder to write to
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub folder: PathBuf,
+}
+
+/// How runs are carried out.
+#[derive(Args, Clone, Default)]
+pub(super) struct Carrying {
+    /// Model; several with commas make an arm of each [default: the task's or the agent's own]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "What to run")]
+    pub model: Vec<String>,
+    /// Fresh runs of each arm
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "What to run")]
+    pub runs: u32,
+    /// Put the choices of questions in an order drawn from each run's seed
+    #[arg(long, help_heading = "What to run")]
+    pub shuffle: bool,
+    /// What seeds are drawn from [default: a new one, which the plan records]
+    #[arg(long, value_name = "NUMBER", help_heading = "What to run")]
+    pub seed: Option<u64>,
+    /// A tag for every run; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "What to run")]
+    pub tag: Vec<String>,
+    /// What goes on at once: questions of a run, or runs of code
+    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "How to run")]
+    pub jobs: u32,
+    /// Exit with 1 where an arm passes less than this percentage
+    #[arg(long, value_name = "PERCENT", help_heading = "How to run")]
+    pub fail_under: Option<f64>,
+    /// Print the plan and what it may cost, and run nothing
+    #[arg(long, help_heading = "How to run")]
+    pub dry_run: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct Run {
+    /// Suites, tasks, or tasks at an agent [default: every task of the configuration]
+    #[arg(value_name = "SUITE|TASK[@AGENT]")]
+    pub what: Vec<String>,
+    /// Approach; several with commas make an arm of each
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "What to run")]
+    pub approach: Vec<String>,
+    /// Agent that answers questions, or that `oneshot` asks; several with commas make an arm of each
+    #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = "What to run")]
+    pub agent: Vec<String>,
+    #[command(flatten)]
+    pub carrying: Carrying,
+    /// Go on with a batch that was interrupted [default: the newest that is not finished]
+    #[arg(long, value_name = "BATCH", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["what", "approach", "agent", "until"], help_heading = "How to run")]
+    pub resume: Option<String>,
+    /// Go on until the two arms are decided, or until each arm's rate is known to within a half-width, as in ci:5pp
+    #[arg(long, value_name = "decided|ci:WIDTH", help_heading = "How to run")]
+    pub until: Option<String>,
+    /// With --until: at most so many runs of each arm
+    #[arg(long, value_name = "N", default_value_t = 50, requires = "until", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "How to run")]
+    pub max_runs: u32,
+    /// Leave what was made out of the results
+    #[arg(long, help_heading = "How to run")]
+    pub no_output: bool,
+    /// Folder for workspaces, outside the repository [default: the system's temporary folder]
+    #[arg(long, value_name = "DIR", help_heading = "How to run")]
+    pub scratch: Option<PathBuf>,
+    /// Refuse (exit code 2) while another `run` works on the same results
+    #[arg(long, help_heading = "How to run")]
+    pub exclusive: bool,
+    /// Append the comparison as Markdown to a file, such as a CI job's summary
+    #[arg(long, value_name = "FILE", help_heading = "Afterwards")]
+    pub summary: Option<PathBuf>,
+    /// Write the static site
+    #[arg(long, value_name = "DIR", help_heading = "Afterwards")]
+    pub site: Option<PathBuf>,
+    /// Hold the new runs to the configuration's gate, against a baseline as `gate --baseline` takes it, and exit as `gate` does
+    #[arg(long, value_name = "BASELINE", help_heading = "Afterwards")]
+    pub gate: Option<String>,
+}
+
+#[derive(Args)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct Eval {
+    /// Questions: YAML or JSON
+    #[arg(value_name = "QUESTIONS")]
+    pub questions: PathBuf,
+    /// Agent of the configuration; several with commas make an arm of each [default: the configuration's]
+    #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = "What to run")]
+    pub agent: Vec<String>,
+    /// Suite that results are filed under [default: the file's name]
+    #[arg(long, value_name = "NAME", help_heading = "What to run")]
+    pub suite: Option<String>,
+    #[command(flatten)]
+    pub carrying: Carrying,
+    /// Write results to DIR/results and the site to DIR/report
+    #[arg(long, value_name = "DIR", help_heading = "Afterwards")]
+    pub output_dir: Option<PathBuf>,
 }
 
 #[derive(Args)]

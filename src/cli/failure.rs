@@ -27,6 +27,12 @@ impl Failure {
         self
     }
 
+    /// Says what to do where nothing more fitting is known.
+    pub fn with_no_hint_as(mut self, hint: &str) -> Self {
+        self.hint.get_or_insert_with(|| hint.to_owned());
+        self
+    }
+
     /// Reports every problem of a document, each with its line where the source is at hand.
     pub fn of_document(what: &str, problems: &[Problem], source: Option<&str>) -> Self {
         let count = problems.len();

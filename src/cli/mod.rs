@@ -1,16 +1,20 @@
 //! Arguments, one file per command, printing, progress, exit codes, writing the site.
 
 mod arguments;
+mod arms;
 mod baseline;
 mod build;
 mod compare;
 mod completions;
+mod carry;
 mod doctor;
+mod eval;
 mod export;
 mod failure;
 mod gate;
 mod history;
 mod import;
+mod init;
 mod leaderboard;
 mod list;
 mod log;
@@ -18,11 +22,14 @@ mod output;
 mod policy;
 mod progress;
 mod retract;
+mod run;
 mod selection;
 mod settings;
 mod show;
 mod site_folder;
 mod sql;
+mod until;
+mod watch;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -42,6 +49,8 @@ pub mod exit_code {
     pub const NEGATIVE: u8 = 1;
     /// Bad arguments, configuration or data, and every refusal of `--strict`.
     pub const BAD_INPUT: u8 = 2;
+    /// Stopped by the user; what was done is kept.
+    pub const INTERRUPTED: u8 = 130;
     /// Done, and the data do not say: a gate's bound lies within the interval, or there is no baseline.
     pub const INCONCLUSIVE: u8 = 3;
 }
@@ -56,7 +65,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(if error.use_stderr() { exit_code::BAD_INPUT } else { exit_code::DONE });
         }
     };
-    match run(arguments) {
+    match logged(arguments) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             output::failure(&failure);
@@ -66,7 +75,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// Runs the command between the first and the last line of the log.
-fn run(arguments: Arguments) -> Result<u8, Failure> {
+fn logged(arguments: Arguments) -> Result<u8, Failure> {
     log::start(&arguments.global)?;
     info!(version = env!("CARGO_PKG_VERSION"), command = arguments.command.name(), "started");
     let done = dispatch(arguments);
@@ -83,6 +92,9 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
     }
     let settings = Settings::new(&arguments.global)?;
     match arguments.command {
+        Command::Init(init) => init::run(&settings, &init),
+        Command::Run(run) => run::run(&settings, &run),
+        Command::Eval(eval) => eval::run(&settings, &eval),
         Command::List(list) => list::run(&settings, &list),
         Command::Show(show) => show::run(&settings, &show),
         Command::Import(import) => import::run(&settings, &import),

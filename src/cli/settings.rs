@@ -21,6 +21,7 @@ const PIPED_WIDTH: usize = 120;
 const MIN_WIDTH: usize = 40;
 
 /// What every command works with.
+#[derive(Clone)]
 pub(super) struct Settings {
     pub config: Config,
     /// The first is written to.
@@ -72,6 +73,17 @@ impl Settings {
             strict: global.strict,
             interactive: std::io::stderr().is_terminal() && !global.quiet && !global.verbose,
         })
+    }
+
+    /// The same with other results, and their own cache.
+    pub fn with_results(&self, results: PathBuf) -> Self {
+        Self { cache: results.join("../.evalreport/cache"), results: vec![results], ..self.clone() }
+    }
+
+    /// The folder that the configuration's paths start from, which is where it lies; without one, the current folder. Absolute.
+    pub fn root(&self) -> Result<PathBuf, Failure> {
+        let here = env::current_dir().map_err(|error| Failure::new(format!("cannot tell the current folder: {error}")))?;
+        Ok(here.join(&self.config.folder))
     }
 
     /// The store that is written to.

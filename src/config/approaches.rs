@@ -14,20 +14,24 @@ pub struct Approach {
     /// The program and its arguments, which may hold [`PLACEHOLDERS`]; empty only for a built-in approach.
     pub command: Vec<String>,
     pub timeout: Option<Duration>,
+    /// The id of the agent that `oneshot` asks; the default agent, or Claude's program, if absent.
+    pub agent: Option<String>,
+    /// A sandbox's program and its arguments, which starts the command; empty for none.
+    pub wrap: Vec<String>,
 }
 
 /// What a command's arguments may hold in braces, filled in for each run.
-pub const PLACEHOLDERS: [&str; 4] = ["model", "requirements", "output_dir", "prompt_file"];
+pub const PLACEHOLDERS: [&str; 6] = ["model", "requirements", "output_dir", "prompt_file", "suite", "root"];
 
 /// Approaches that need no command of their own.
 const BUILT_IN: [&str; 2] = ["oneshot", "ralph"];
 
-pub(super) fn read(fields: &mut Fields) -> Vec<Approach> {
+pub(super) fn read(fields: &mut Fields, agents: &Ids) -> Vec<Approach> {
     let mut ids = Ids::of("approach");
-    fields.each("approaches", |fields| read_approach(fields, &mut ids))
+    fields.each("approaches", |fields| read_approach(fields, &mut ids, agents))
 }
 
-fn read_approach(mut fields: Fields, ids: &mut Ids) -> Option<Approach> {
+fn read_approach(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Approach> {
     let id = ids.take(&mut fields);
     let name = fields.text("name");
     let command = command::read(&mut fields, "command");
@@ -45,8 +49,14 @@ fn read_approach(mut fields: Fields, ids: &mut Ids) -> Option<Approach> {
         fields.reject("command", message, Some(hint));
     }
     let timeout = duration::read(&mut fields, "timeout");
+    let agent = agents.reference(&mut fields, "agent");
+    if agent.is_some() && id.as_deref().is_some_and(|id| id != "oneshot" || !command.is_empty()) {
+        let message = format!("{} is only used by `oneshot` without a command", quote(&fields.path_of("agent")));
+        fields.reject("agent", message, None);
+    }
+    let wrap = command::read(&mut fields, "wrap");
     fields.finish();
-    Some(Approach { id: id?, name, command, timeout })
+    Some(Approach { id: id?, name, command, timeout, agent, wrap })
 }
 
 /// Finds `{word}`. Braces around anything else, such as JSON, are just text.

@@ -106,7 +106,7 @@ fn read_fields(mut fields: Fields) -> Config {
         folder: PathBuf::new(),
         agents,
         default_agent: agent_ids.reference(&mut fields, "default_agent"),
-        approaches: approaches::read(&mut fields),
+        approaches: approaches::read(&mut fields, &agent_ids),
         tasks: tasks::read(&mut fields, &agent_ids),
         judge: judge::read(&mut fields, &agent_ids),
         metrics: metrics::read(&mut fields),

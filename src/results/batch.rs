@@ -49,6 +49,9 @@ pub struct Batch {
     /// Choices are put in an order drawn from each run's seed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shuffle: bool,
+    /// The rule by which the plan may end before its last run, as the command was given it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
 }
 
 impl Batch {

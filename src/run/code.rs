@@ -57,7 +57,7 @@ pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, c
         }
     };
     journal.append_transcript(None, &measured.transcript)?;
-    take_measures(&mut record, &measured, &workspace);
+    take_measures(&mut record, &measured, &workspace, work.start.as_deref());
 
     if record.status != RunStatus::Infra {
         let left = timeout.saturating_sub(begin.elapsed());
@@ -109,13 +109,15 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace) {
+fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace, start: Option<&Path>) {
     record.duration_seconds = Some(measured.duration.as_secs_f64()).filter(|seconds| *seconds > 0.0);
     record.total_calls = measured.steps;
     record::set_usage(record, measured.usage);
     record.cost_usd = measured.cost.usd;
     record.cost_source = measured.cost.source;
-    let code = code::measure(workspace.folder(), |_| true);
+    // What was there before and is as it was is nobody's work.
+    let is_made = |file: &Path| start.is_none_or(|start| fs::read(start.join(file)).ok() != fs::read(workspace.folder().join(file)).ok());
+    let code = code::measure(workspace.folder(), is_made);
     record.files_generated = Some(code.files);
     record.lines_generated = Some(code.lines);
 }
@@ -194,6 +196,7 @@ fn test(
         reports: &reports,
         roots: vec![workspace.folder().display().to_string()],
         deadline,
+        addopts: variables.get("PYTEST_ADDOPTS").map(String::as_str),
         stop: context.stop,
     };
     let with_port = |commands: &[String]| -> Vec<String> {

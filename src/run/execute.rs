@@ -19,11 +19,11 @@ pub struct Executed {
     pub stopped: bool,
 }
 
-/// Does every run of the plan that has no record yet. `arms` are those of the plan, in its order.
+/// Does those of the plan's runs that have no record yet. `arms` are those of the plan, in its order.
 ///
 /// Fails only where the store cannot be written; what was committed until then stays, and the plan can be resumed.
-pub fn execute(batch: &Batch, arms: &[Arm], context: &Context<'_>) -> Result<Executed, StoreError> {
-    let open = batch.open_runs(context.store);
+pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Context<'_>) -> Result<Executed, StoreError> {
+    let open: Vec<&PlannedRun> = runs.iter().filter(|run| !context.store.header_path(&run.id).is_file()).collect();
     let are_code = arms.iter().all(|arm| matches!(arm.work, Work::Code(_)));
     let done = Mutex::new((Executed::default(), None));
     let next = AtomicUsize::new(0);

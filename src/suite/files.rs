@@ -37,6 +37,24 @@ pub(super) fn named(fields: &mut Fields, key: &str, root: &Path, folder: &Path) 
     None
 }
 
+/// Reads a key that names a folder which must be there.
+pub(super) fn named_folder(fields: &mut Fields, key: &str, root: &Path, folder: &Path) -> Option<PathBuf> {
+    fields.child(key)?;
+    let path = fields.required_text(key)?;
+    match resolve(root, folder, &path) {
+        Ok(found) if found.is_dir() => Some(found),
+        Ok(found) => {
+            fields.reject(key, format!("{key} {} is not a folder", quote(&found.display().to_string())), None);
+            None
+        }
+        Err(places) => {
+            let [first, second] = places.map(|place| quote(&place.display().to_string()));
+            fields.reject(key, format!("{key} folder not found: looked at {first} and {second}"), None);
+            None
+        }
+    }
+}
+
 /// Returns the text of a file, or what is wrong in words that follow the file's name.
 pub(super) fn read(path: &Path, most_bytes: u64) -> Result<String, String> {
     let cannot = |error: std::io::Error| format!("cannot be read: {}", visible(&error.to_string()));

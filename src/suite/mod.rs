@@ -47,6 +47,8 @@ pub struct Suite {
     pub description: Option<String>,
     /// The text that says what to make. Absent from a suite of questions, and where stored results are judged by criteria alone.
     pub requirements: Option<PathBuf>,
+    /// The tree that a workspace begins with; an empty one without.
+    pub workspace: Option<PathBuf>,
     /// A question spec, instead of requirements and tests.
     pub questions: Option<PathBuf>,
     pub language: Option<String>,
@@ -140,6 +142,7 @@ fn read_fields(mut fields: Fields, root: &Path, folder: &Path) -> Option<Suite> 
         name: name.clone().unwrap_or_default(),
         description: fields.text("description"),
         requirements: files::named(&mut fields, "requirements", root, folder),
+        workspace: files::named_folder(&mut fields, "workspace", root, folder),
         questions: files::named(&mut fields, "questions", root, folder),
         language: nonblank(&mut fields, "language"),
         timeout: duration::read(&mut fields, "timeout"),
@@ -236,8 +239,9 @@ fn commands(fields: &mut Fields, key: &str) -> Vec<String> {
 /// A suite must ask something and say what decides, and what a suite of questions has no use for is a mistake.
 fn check_what_is_asked(fields: &mut Fields) {
     /// What only concerns something that is made.
-    const OF_MADE_THINGS: [&str; 13] = [
+    const OF_MADE_THINGS: [&str; 14] = [
         "requirements",
+        "workspace",
         "tests",
         "setup",
         "server",

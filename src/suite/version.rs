@@ -25,7 +25,7 @@ pub fn suite_version(root: &Path, suite: &Suite) -> Result<String, Vec<Problem>>
     let mut files = BTreeMap::new();
     let roots = Roots { root, folder: &suite.folder };
     let mut problems = Vec::new();
-    let fixed = [suite.requirements.clone(), suite.questions.clone()].into_iter().flatten();
+    let fixed = [suite.requirements.clone(), suite.workspace.clone(), suite.questions.clone()].into_iter().flatten();
     let commands = suite.tests.shared.iter().chain(&suite.tests.functional);
     let named = commands.flat_map(|command| words(command)).flat_map(|word| roots.named(word));
     for path in std::iter::once(suite.folder.join(SUITE_FILE)).chain(fixed).chain(named) {

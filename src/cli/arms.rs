@@ -1,0 +1,352 @@
+//! From words on the command line to arms that can be run.
+
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+
+use crate::agent::{Agent, Environment, Prices, SetupError};
+use crate::config::{self, AgentKind, Budget, Config, Task};
+use crate::document;
+use crate::domain::{Problem, nearest, visible};
+use crate::results::{Batch, PlannedArm};
+use crate::run::{Approach, Arm, CodeWork, Means, QuestionWork, Work};
+use crate::suite::{self, QuestionSpec, Suite, load_questions, suite_version};
+
+use super::failure::Failure;
+use super::settings::shown;
+
+/// The model of a run whose approach has none to choose.
+const NO_MODEL: &str = "none";
+/// The model of an agent that chooses for itself.
+const OWN_MODEL: &str = "default";
+
+/// What arms are made from, besides what is asked.
+pub(super) struct Maker<'a> {
+    pub config: &'a Config,
+    /// The repository's folder.
+    pub root: &'a Path,
+    pub environment: &'a Environment,
+    pub now: DateTime<Utc>,
+}
+
+/// What the options of a command say about every arm.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wanted {
+    pub approaches: Vec<String>,
+    pub agents: Vec<String>,
+    pub models: Vec<String>,
+}
+
+impl Maker<'_> {
+    /// Makes the arms of one target: a suite, a task, or a task at an agent.
+    pub fn target(&self, target: &str, wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
+        let (name, at) = match target.split_once('@') {
+            Some((name, agent)) => (name, Some(agent.to_owned())),
+            None => (target, None),
+        };
+        if let Some(task) = self.config.tasks.iter().find(|task| task.id == name) {
+            // The selector's agent beats the option's, which beats the task's, which beats the default.
+            let wanted = Wanted { agents: at.map_or_else(|| wanted.agents.clone(), |agent| vec![agent]), ..wanted.clone() };
+            return self.task(task, &wanted);
+        }
+        if at.is_none() || self.has_suite(name) {
+            let suite = self.suite(name)?;
+            let wanted = Wanted { agents: at.map_or_else(|| wanted.agents.clone(), |agent| vec![agent]), ..wanted.clone() };
+            return self.of_suite(&suite, &wanted);
+        }
+        Err(self.unknown_target(name))
+    }
+
+    /// Makes the arms of a file of questions.
+    pub fn file(&self, path: &Path, suite: &str, wanted: &Wanted, budget: &Budget) -> Result<Vec<Arm>, Failure> {
+        let spec = questions(path)?;
+        let version = Some(spec.version.clone());
+        let task = Some(path.display().to_string());
+        self.of_questions(&spec, &Asked { suite, version, task, default_agent: None, model: None, budget, concurrency: None }, wanted)
+    }
+
+    /// Makes the arms of a recorded plan again. Fails where what is asked is no longer what was planned.
+    pub fn resumed(&self, batch: &Batch) -> Result<Vec<Arm>, Failure> {
+        batch.arms.iter().map(|planned| self.again(planned)).collect()
+    }
+
+    fn again(&self, planned: &PlannedArm) -> Result<Arm, Failure> {
+        let known_model = |model: &str| ![NO_MODEL, OWN_MODEL].contains(&model);
+        let wanted = Wanted {
+            approaches: vec![planned.approach.clone()],
+            agents: planned.agent.iter().cloned().collect(),
+            models: Some(planned.model.clone()).filter(|model| known_model(model)).into_iter().collect(),
+        };
+        let arms = match &planned.task {
+            Some(task) if self.config.tasks.iter().any(|one| one.id == *task) => self.target(task, &wanted)?,
+            Some(file) => self.file(Path::new(file), &planned.suite, &wanted, &Budget::default())?,
+            None => self.target(&planned.suite, &wanted)?,
+        };
+        let arm = arms.into_iter().find(|arm| arm.planned.approach == planned.approach && arm.planned.model == planned.model);
+        let arm = arm.ok_or_else(|| {
+            Failure::new(format!("the plan's arm `{}` of `{}` is not there any more", visible(&planned.approach), visible(&planned.suite)))
+                .with_hint("put the configuration back as it was, or start a new batch")
+        })?;
+        if arm.planned.suite_version != planned.suite_version {
+            return Err(Failure::new(format!("`{}` has changed since the batch was planned", visible(&planned.suite)))
+                .with_hint("its runs would not be comparable: put it back as it was, or start a new batch"));
+        }
+        Ok(Arm { planned: planned.clone(), work: arm.work })
+    }
+
+    fn has_suite(&self, name: &str) -> bool {
+        suite::discover(self.root).is_ok_and(|found| found.iter().any(|found| found.name == name))
+    }
+
+    fn suite(&self, name: &str) -> Result<Suite, Failure> {
+        suite::find(self.root, name).map_err(|problems| match problems.as_slice() {
+            [only] if only.line.is_none() && only.message.starts_with("there is no suite") => self.unknown_target(name),
+            _ => of_problems("the suite", &problems),
+        })
+    }
+
+    fn unknown_target(&self, name: &str) -> Failure {
+        let suites = suite::discover(self.root).unwrap_or_default();
+        let known: Vec<&str> = suites
+            .iter()
+            .map(|found| found.name.as_str())
+            .chain(self.config.tasks.iter().map(|task| task.id.as_str()))
+            .collect();
+        unknown("suite or task", name, &known).with_no_hint_as("`evalreport init` writes an example of each")
+    }
+
+    fn task(&self, task: &Task, wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
+        let path = self.root.join(&task.questions_file);
+        let spec = questions(&path)?;
+        let asked = Asked {
+            suite: task.suite.as_deref().unwrap_or(&task.id),
+            version: Some(spec.version.clone()),
+            task: Some(task.id.clone()),
+            default_agent: task.agent.as_deref(),
+            model: task.model.as_deref(),
+            budget: &task.budget,
+            concurrency: task.concurrency.and_then(|count| usize::try_from(count).ok()),
+        };
+        self.of_questions(&spec, &asked, wanted)
+    }
+
+    fn of_suite(&self, suite: &Suite, wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
+        let version = Some(suite_version(self.root, suite).map_err(|problems| of_problems("the suite", &problems))?);
+        if let Some(path) = &suite.questions {
+            let spec = questions(path)?;
+            // Agents are the approaches to questions, so either option names them.
+            let agents = if wanted.agents.is_empty() { wanted.approaches.clone() } else { wanted.agents.clone() };
+            let wanted = Wanted { agents, ..wanted.clone() };
+            let budget = Budget::default();
+            let asked =
+                Asked { suite: &suite.name, version, task: None, default_agent: None, model: None, budget: &budget, concurrency: None };
+            return self.of_questions(&spec, &asked, &wanted);
+        }
+        if suite.requirements.is_none() {
+            return Err(Failure::new(format!("the suite `{}` has criteria only: there is nothing to make", visible(&suite.name)))
+                .with_hint("a suite to run needs `requirements` and `tests.shared`, or `questions`"));
+        }
+        let chosen: Vec<String> = if wanted.approaches.is_empty() {
+            let all: Vec<String> = self.config.approaches.iter().map(|approach| approach.id.clone()).collect();
+            match all.as_slice() {
+                [_] => all,
+                _ => {
+                    let known = if all.is_empty() { "`oneshot` and `ralph` are built in".to_owned() } else { format!("known: {}", all.join(", ")) };
+                    return Err(Failure::new("which approach?").with_hint(format!("name one or several with --approach; {known}")));
+                }
+            }
+        } else {
+            wanted.approaches.clone()
+        };
+        let mut arms = Vec::new();
+        for id in &chosen {
+            let approach = self.approach(id, wanted.agents.first().map(String::as_str))?;
+            for model in models(&wanted.models, None) {
+                let planned = PlannedArm {
+                    suite: suite.name.clone(),
+                    suite_version: version.clone(),
+                    approach: id.clone(),
+                    model: model.clone().or_else(|| own_model(&approach)).unwrap_or_else(|| NO_MODEL.to_owned()),
+                    agent: match &approach.means {
+                        Means::Oneshot { agent, .. } => Some(agent.id.clone()),
+                        Means::Ralph { .. } | Means::Command { .. } => None,
+                    },
+                    task: None,
+                };
+                let model = model.or_else(|| own_model(&approach).filter(|model| model != OWN_MODEL));
+                if model.is_none() && needs_model(&approach) {
+                    return Err(Failure::new(format!("the approach `{}` holds `{{model}}`, and no model is named", visible(id)))
+                        .with_hint("name one with --model"));
+                }
+                let work = CodeWork { suite: suite.clone(), start: suite.workspace.clone(), approach: approach.clone(), model };
+                arms.push(Arm { planned, work: Work::Code(Box::new(work)) });
+            }
+        }
+        Ok(arms)
+    }
+
+    fn approach(&self, id: &str, agent: Option<&str>) -> Result<Approach, Failure> {
+        let configured = self.config.approaches.iter().find(|approach| approach.id == id);
+        let command = configured.map(|approach| approach.command.clone()).unwrap_or_default();
+        let means = match id {
+            "ralph" => Means::Ralph { program: if command.is_empty() { vec!["ralph".to_owned()] } else { command } },
+            "oneshot" if command.is_empty() => {
+                let agent = agent.or_else(|| configured?.agent.as_deref());
+                Means::Oneshot { agent: self.writing_agent(agent)?, prices: Prices::new(&self.config.prices, self.now.date_naive()) }
+            }
+            _ if configured.is_some() => Means::Command { argv: command },
+            _ => {
+                let known: Vec<&str> =
+                    self.config.approaches.iter().map(|approach| approach.id.as_str()).chain(["oneshot", "ralph"]).collect();
+                return Err(unknown("approach", id, &known));
+            }
+        };
+        Ok(Approach {
+            id: id.to_owned(),
+            means,
+            timeout: configured.and_then(|approach| approach.timeout),
+            wrap: configured.map(|approach| approach.wrap.clone()).unwrap_or_default(),
+        })
+    }
+
+    /// The agent of `oneshot`, which has to write files: a program.
+    fn writing_agent(&self, id: Option<&str>) -> Result<config::Agent, Failure> {
+        let agent = match id.or(self.config.default_agent.as_deref()) {
+            Some(id) => self.agent(id)?.clone(),
+            None => config::Agent {
+                id: "claude".to_owned(),
+                kind: AgentKind::Claude,
+                provider: None,
+                model: None,
+                command: Vec::new(),
+                base_url: None,
+                api_key_env: None,
+                file: None,
+                max_steps: None,
+                max_tokens: None,
+                temperature: None,
+                timeout: None,
+            },
+        };
+        match agent.kind {
+            AgentKind::Claude | AgentKind::Command => Ok(agent),
+            AgentKind::Anthropic | AgentKind::Openai | AgentKind::Replay => {
+                Err(Failure::new(format!("the agent `{}` of type `{}` writes no files", visible(&agent.id), agent.kind.name()))
+                    .with_hint("`oneshot` needs an agent of type `claude` or `command`"))
+            }
+        }
+    }
+
+    fn agent(&self, id: &str) -> Result<&config::Agent, Failure> {
+        self.config.agents.iter().find(|agent| agent.id == id).ok_or_else(|| {
+            let known: Vec<&str> = self.config.agents.iter().map(|agent| agent.id.as_str()).collect();
+            unknown("agent", id, &known).with_no_hint_as("describe agents under `agents` in evalreport.yaml")
+        })
+    }
+
+    fn of_questions(&self, spec: &QuestionSpec, asked: &Asked<'_>, wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
+        let default = asked.default_agent.or(self.config.default_agent.as_deref());
+        let agents: Vec<String> = match (wanted.agents.as_slice(), default, self.config.agents.as_slice()) {
+            ([], Some(agent), _) => vec![agent.to_owned()],
+            ([], None, [only]) => vec![only.id.clone()],
+            ([], None, agents) => {
+                let known: Vec<&str> = agents.iter().map(|agent| agent.id.as_str()).collect();
+                let hint = if known.is_empty() {
+                    "describe agents under `agents` in evalreport.yaml".to_owned()
+                } else {
+                    format!("name one with --agent, or a `default_agent` in the configuration; known: {}", known.join(", "))
+                };
+                return Err(Failure::new("which agent?").with_hint(hint));
+            }
+            (agents, _, _) => agents.to_vec(),
+        };
+        let mut arms = Vec::new();
+        for id in &agents {
+            let configured = self.agent(id)?;
+            for model in models(&wanted.models, asked.model) {
+                let prices = Prices::new(&self.config.prices, self.now.date_naive());
+                let agent = Agent::new(configured, model.as_deref(), self.environment, &prices).map_err(refused)?;
+                let chosen = agent.model.clone();
+                let without = if configured.kind == AgentKind::Command { NO_MODEL } else { OWN_MODEL };
+                let planned = PlannedArm {
+                    suite: asked.suite.to_owned(),
+                    suite_version: asked.version.clone(),
+                    approach: id.clone(),
+                    model: chosen.unwrap_or_else(|| without.to_owned()),
+                    agent: Some(id.clone()),
+                    task: asked.task.clone(),
+                };
+                let work =
+                    QuestionWork { spec: spec.clone(), agent, budget: asked.budget.clone(), concurrency: asked.concurrency };
+                arms.push(Arm { planned, work: Work::Questions(Box::new(work)) });
+            }
+        }
+        Ok(arms)
+    }
+}
+
+/// What is asked by questions, whoever is asked.
+struct Asked<'a> {
+    suite: &'a str,
+    version: Option<String>,
+    task: Option<String>,
+    default_agent: Option<&'a str>,
+    model: Option<&'a str>,
+    budget: &'a Budget,
+    concurrency: Option<usize>,
+}
+
+fn questions(path: &Path) -> Result<QuestionSpec, Failure> {
+    load_questions(path).map_err(|problems| {
+        let source = std::fs::read_to_string(path).ok();
+        Failure::of_document(&shown(path), &problems, source.as_deref())
+    })
+}
+
+/// The models to run with; one arm with none named where nobody names any.
+fn models(wanted: &[String], default: Option<&str>) -> Vec<Option<String>> {
+    if wanted.is_empty() { vec![default.map(str::to_owned)] } else { wanted.iter().cloned().map(Some).collect() }
+}
+
+fn own_model(approach: &Approach) -> Option<String> {
+    match &approach.means {
+        Means::Oneshot { agent, .. } => Some(agent.model.clone().unwrap_or_else(|| OWN_MODEL.to_owned())),
+        Means::Ralph { .. } => Some(OWN_MODEL.to_owned()),
+        Means::Command { .. } => None,
+    }
+}
+
+fn needs_model(approach: &Approach) -> bool {
+    match &approach.means {
+        Means::Command { argv } => argv.iter().any(|argument| argument.contains("{model}")),
+        Means::Oneshot { agent, .. } => agent.command.iter().any(|argument| argument.contains("{model}")),
+        Means::Ralph { .. } => false,
+    }
+}
+
+fn refused(error: SetupError) -> Failure {
+    match error {
+        SetupError::Refused { ref hint, .. } => Failure::new(error.to_string()).with_hint(hint.clone()),
+        SetupError::Recording(problems) => problems.into(),
+    }
+}
+
+/// Reports problems of several files, each with its excerpt.
+pub(super) fn of_problems(what: &str, problems: &[Problem]) -> Failure {
+    let details = problems.iter().map(|problem| {
+        let source = std::fs::read_to_string(PathBuf::from(&problem.file)).unwrap_or_default();
+        document::render(problem, &source)
+    });
+    let count = problems.len();
+    let details = details.collect();
+    Failure { details, ..Failure::new(format!("{what} has {count} {}", if count == 1 { "problem" } else { "problems" })) }
+}
+
+fn unknown(what: &str, name: &str, known: &[&str]) -> Failure {
+    let failure = Failure::new(format!("there is no {what} `{}`", visible(name)));
+    match nearest(name, known.iter().copied()) {
+        Some(near) => failure.with_hint(format!("did you mean `{}`? known: {}", visible(near), visible(&known.join(", ")))),
+        None if known.is_empty() => failure,
+        None => failure.with_hint(format!("known: {}", visible(&known.join(", ")))),
+    }
+}

@@ -1,0 +1,327 @@
+//! Carrying out a plan from the command line: what is shared by `run` and `eval`.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs::{self, File, OpenOptions};
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+use tracing::info;
+
+use crate::agent::Environment;
+use crate::domain::{Filter, Problem, Run, visible};
+use crate::process::Stop;
+use crate::render::json::{CompareAnswer, LeaderboardAnswer};
+use crate::render::table::Table;
+use crate::render::{format, markdown, tables};
+use crate::results::{Batch, PlannedRun, Store, scan};
+use crate::run::{Arm, Context, batch_id, execute, git_state, interleaved};
+use crate::views::{Chances, Grouping, SortKey, compare, leaderboard, suite_groups};
+use crate::warehouse::Warehouse;
+
+use super::arguments::Carrying;
+use super::failure::Failure;
+use super::settings::{Settings, shown};
+use super::until::Until;
+use super::watch::Watch;
+use super::{exit_code, output, policy};
+
+/// Where runs happen.
+pub(super) struct Place {
+    /// The repository's folder: that of the configuration, else the current one.
+    pub root: PathBuf,
+    pub environment: Environment,
+    pub scratch: PathBuf,
+    pub keep_output: bool,
+}
+
+/// What came of a command's runs.
+pub(super) struct Carried {
+    pub batch: Batch,
+    /// Every committed run of the plan.
+    pub records: Vec<Run>,
+    pub stopped: bool,
+    /// Runs that another process holds.
+    pub taken: usize,
+    /// Why the repeats ended, where a rule ends them.
+    pub reason: Option<String>,
+}
+
+impl Place {
+    pub fn new(settings: &Settings, scratch: Option<&Path>, keep_output: bool) -> Result<Self, Failure> {
+        let root = settings.root()?;
+        let scratch = scratch.map_or_else(env::temp_dir, Path::to_owned);
+        let scratch = std::path::absolute(&scratch).unwrap_or(scratch);
+        // A workspace below the repository would find its files, and its git.
+        if !root.as_os_str().is_empty() && scratch.starts_with(&root) {
+            return Err(Failure::new(format!("the folder for workspaces {} lies in the repository", shown(&scratch)))
+                .with_hint("name one outside with --scratch DIR"));
+        }
+        let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let environment = Environment { variables: variables.collect(), root: root.clone(), ..Environment::default() };
+        Ok(Self { root, environment, scratch, keep_output })
+    }
+}
+
+/// Makes and records a plan of fresh runs.
+pub(super) fn plan(arms: &[Arm], carrying: &Carrying, runs: u32, until: Option<&str>, now: DateTime<Utc>) -> Batch {
+    // A batch's id is drawn at random; what is drawn from it is recorded with the runs.
+    let seed = carrying.seed.unwrap_or_else(|| batch_id(now).bytes().fold(0u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into())));
+    let planned = arms.iter().map(|arm| arm.planned.clone()).collect();
+    Batch { until: until.map(str::to_owned), ..interleaved(planned, runs, seed, carrying.shuffle, now) }
+}
+
+/// Finds the plan to go on with: the one of that id, or its beginning, or the newest that is not finished.
+pub(super) fn unfinished(settings: &Settings, which: &str) -> Result<Batch, Failure> {
+    let store = settings.store();
+    let (mut found, mut problems): (Vec<Batch>, Vec<Problem>) = (Vec::new(), Vec::new());
+    for path in scan(&store).batches {
+        match Batch::load(&path) {
+            Ok(batch) => found.push(batch),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let is_open = |batch: &Batch| !batch.open_runs(&store).is_empty() && !is_decided(batch, &store);
+    let batch = if which.is_empty() {
+        found.into_iter().filter(is_open).max_by(|left, right| left.id.cmp(&right.id))
+    } else {
+        found.into_iter().find(|batch| batch.id.starts_with(which))
+    };
+    output::warnings(settings, &problems)?;
+    batch.ok_or_else(|| {
+        let what = if which.is_empty() { "no batch is unfinished".to_owned() } else { format!("there is no batch `{}`", visible(which)) };
+        Failure::new(what).with_hint(format!("plans lie in {}", shown(&store.batches_dir())))
+    })
+}
+
+fn is_decided(batch: &Batch, store: &Store) -> bool {
+    let Some(until) = batch.until.as_deref().and_then(|text| Until::parse(text).ok()) else { return false };
+    let records = committed(batch, store);
+    let rounds = batch.runs.iter().map(|run| run.index).max().unwrap_or(0);
+    (1..=rounds).rev().any(|round| until.reason(batch, &records, round).is_some() && is_whole(batch, &records, round))
+}
+
+/// Says whether every run up to a round has its record.
+fn is_whole(batch: &Batch, records: &[Run], round: u32) -> bool {
+    batch.runs.iter().filter(|run| run.index <= round).all(|run| records.iter().any(|record| record.id == run.id))
+}
+
+fn committed(batch: &Batch, store: &Store) -> Vec<Run> {
+    let is_there = |run: &&PlannedRun| store.header_path(&run.id).is_file();
+    batch.runs.iter().filter(is_there).filter_map(|run| store.load(&run.id).ok()).collect()
+}
+
+/// Takes the lock that says a runner works on a store: shared, or alone.
+pub(super) fn lock(store: &Store, alone: bool) -> Result<File, Failure> {
+    let path = store.root().join(".runner.lock");
+    let cannot = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", shown(&path)));
+    fs::create_dir_all(store.root()).map_err(cannot)?;
+    let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path).map_err(cannot)?;
+    let locked = if alone { file.try_lock() } else { file.try_lock_shared() };
+    match locked {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => Err(Failure::new("another `run` works on these results")
+            .with_hint("wait for it to end; --exclusive, here or there, allows one at a time")),
+        Err(fs::TryLockError::Error(error)) => Err(cannot(error)),
+    }
+}
+
+/// Prints the plan and what runs like these have cost, and runs nothing.
+pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure> {
+    let mut table = Table::new("Plan");
+    for name in ["Suite", "Approach", "Model"] {
+        table.left(name, 0);
+    }
+    table.right("Runs", 0);
+    table.right("Cost of one so far", 0);
+    let warehouse = settings.open_with(&settings.options());
+    let mut total = Some(0.0);
+    for (place, arm) in batch.arms.iter().enumerate() {
+        let runs = batch.runs.iter().filter(|run| run.arm == place).count();
+        let filter = Filter {
+            suites: vec![arm.suite.clone()],
+            approaches: vec![arm.approach.clone()],
+            models: vec![arm.model.clone()],
+            ..Filter::default()
+        };
+        let costs: Vec<f64> = warehouse.select(&filter).filter_map(|row| row.run.cost_usd).collect();
+        let mean = (!costs.is_empty()).then(|| costs.iter().sum::<f64>() / costs.len() as f64);
+        total = total.zip(mean).map(|(total, mean)| total + mean * runs as f64);
+        let cost = mean.map_or_else(|| "unknown".to_owned(), |mean| format!("{} (n = {})", format::money(mean), costs.len()));
+        table.rows.push(vec![arm.suite.clone(), arm.approach.clone(), arm.model.clone(), runs.to_string(), cost]);
+    }
+    table.notes.push(match total {
+        Some(total) => format!("{} in all; about {} by what such runs have cost.", output::count(batch.runs.len(), "run"), format::money(total)),
+        None => format!("{} in all; what they cost is not known: not every arm has been run before.", output::count(batch.runs.len(), "run")),
+    });
+    output::answer(settings, "plan", &[table], || batch.clone())
+}
+
+/// Carries out what is left of a plan, which is recorded already.
+pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &Carrying, place: &Place) -> Result<Carried, Failure> {
+    let store = settings.store();
+    let stop = Stop::new();
+    listen(&stop)?;
+    let open = batch.open_runs(&store).len();
+    let watch = Watch::new(&batch.arms, open, settings.interactive && std::io::stderr().is_terminal(), settings.quiet);
+    let events = |event: &crate::run::Event<'_>| watch.event(event);
+    let context = Context {
+        store: &store,
+        environment: &place.environment,
+        root: place.root.clone(),
+        scratch: place.scratch.clone(),
+        host: host(),
+        tool_version: env!("CARGO_PKG_VERSION"),
+        git: git_state(&place.root),
+        tags: tags(carrying)?,
+        jobs: usize::try_from(carrying.jobs).unwrap_or(1),
+        keep_output: place.keep_output,
+        stop: &stop,
+        events: &events,
+    };
+    info!(batch = batch.id, arms = batch.arms.len(), runs = batch.runs.len(), open, "batch");
+    let until = batch.until.as_deref().map(Until::parse).transpose()?;
+    let mut carried = Carried { records: Vec::new(), stopped: false, taken: 0, reason: None, batch };
+    let rounds: Vec<Vec<PlannedRun>> = match until {
+        None => vec![carried.batch.runs.clone()],
+        Some(_) => by_round(&carried.batch),
+    };
+    for runs in rounds {
+        let executed = execute(&carried.batch, &runs, arms, &context);
+        carried.records = committed(&carried.batch, &store);
+        let executed = executed.map_err(|error| {
+            watch.end();
+            Failure::from(error).with_hint(format!("what is done is kept; go on with `evalreport run --resume {}`", carried.batch.id))
+        })?;
+        carried.taken += executed.taken;
+        carried.stopped |= executed.stopped;
+        if carried.stopped {
+            break;
+        }
+        if let (Some(until), Some(last)) = (until, runs.last()) {
+            carried.reason = until.reason(&carried.batch, &carried.records, last.index);
+            if carried.reason.is_some() {
+                break;
+            }
+        }
+    }
+    watch.end();
+    Ok(carried)
+}
+
+fn by_round(batch: &Batch) -> Vec<Vec<PlannedRun>> {
+    let mut rounds: BTreeMap<u32, Vec<PlannedRun>> = BTreeMap::new();
+    for run in &batch.runs {
+        rounds.entry(run.index).or_default().push(run.clone());
+    }
+    rounds.into_values().collect()
+}
+
+/// Prints what the batch's runs say, and returns the exit code. A stopped batch says how to go on instead.
+pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carrying, summary: Option<&Path>) -> Result<u8, Failure> {
+    let resume = format!("evalreport run --resume {}", carried.batch.id);
+    if carried.stopped {
+        output::say(settings, &format!("stopped; what is done is kept. Go on with: {resume}"));
+        return Ok(exit_code::INTERRUPTED);
+    }
+    if carried.records.is_empty() {
+        output::say(settings, &format!("no run was finished here; {} with another process. See later with: {resume}", carried.taken));
+        return Ok(exit_code::DONE);
+    }
+    let mut warehouse = settings.open()?;
+    // By id: names may be aliased, and the plan is exactly these.
+    let filter = Filter { ids: carried.records.iter().map(|run| run.id.to_string()).collect(), ..Filter::default() };
+    print(settings, &warehouse, &filter, carried, summary)?;
+    settings.keep(&mut warehouse);
+    let failed: Vec<&Run> = carried.records.iter().filter(|run| run.error.is_some()).collect();
+    if let Some(first) = failed.first() {
+        let why = first.error.as_deref().unwrap_or_default();
+        output::say(
+            settings,
+            &format!("note: {} had trouble; `evalreport show ID` says what. The first, {}: {}", output::count(failed.len(), "run"), first.id, visible(why)),
+        );
+    }
+    output::say(settings, &format!("results in {}, batch {}", shown(settings.store().root()), carried.batch.id));
+    below(carried, carrying)
+}
+
+fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &Carried, summary: Option<&Path>) -> Result<(), Failure> {
+    let policy = policy::configured(settings)?;
+    let reason = |tables: &mut Vec<Table>| {
+        if let (Some(last), Some(reason)) = (tables.last_mut(), &carried.reason) {
+            last.notes.push(format!("Stopped repeating: {reason}."));
+        }
+    };
+    let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
+    let tables = if groups.iter().any(|group| group.arms.len() > 1) {
+        let comparisons: Vec<_> = groups.iter().map(|group| compare(warehouse, group, &policy)).collect();
+        let mut tables: Vec<_> = comparisons.iter().map(tables::comparison).collect();
+        reason(&mut tables);
+        output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, retracted: 0 })?;
+        tables
+    } else {
+        let board = leaderboard(warehouse, filter, SortKey::PassRate, &policy, Chances::IfQuick);
+        let mut tables: Vec<_> = board.suites.iter().map(tables::suite_board).collect();
+        reason(&mut tables);
+        output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer { board, overall: None })?;
+        tables
+    };
+    if let Some(path) = summary {
+        let text: String = tables.iter().map(|table| format!("{}\n", markdown::table(table))).collect();
+        let append = || OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes());
+        append().map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(path))))?;
+    }
+    Ok(())
+}
+
+/// Says by the exit code whether an arm passed too little.
+fn below(carried: &Carried, carrying: &Carrying) -> Result<u8, Failure> {
+    let Some(least) = carrying.fail_under else { return Ok(exit_code::DONE) };
+    check_percent(least)?;
+    let is_below = (0..carried.batch.arms.len()).any(|arm| {
+        let runs: Vec<&PlannedRun> = carried.batch.runs.iter().filter(|run| run.arm == arm).collect();
+        let counts = carried.records.iter().filter(|record| runs.iter().any(|run| run.id == record.id));
+        let (passed, total) = counts.fold((0, 0), |(passed, total), run| {
+            (passed + run.shared_tests_passed.unwrap_or(0), total + run.shared_tests_total.unwrap_or(0))
+        });
+        // Nothing passed of nothing is not enough either.
+        (passed as f64) * 100.0 < least * (total as f64) || total == 0
+    });
+    Ok(if is_below { exit_code::NEGATIVE } else { exit_code::DONE })
+}
+
+pub(super) fn check_percent(percent: f64) -> Result<(), Failure> {
+    if (0.0..=100.0).contains(&percent) {
+        Ok(())
+    } else {
+        Err(Failure::new(format!("--fail-under {percent} is not a percentage")).with_hint("write a number from 0 to 100"))
+    }
+}
+
+fn tags(carrying: &Carrying) -> Result<BTreeMap<String, String>, Failure> {
+    let pair = |tag: &String| match tag.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err(Failure::new(format!("--tag `{}` is not KEY=VALUE", visible(tag)))),
+    };
+    carrying.tag.iter().map(pair).collect()
+}
+
+fn host() -> Option<String> {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| env::var("HOSTNAME").ok()).or_else(|| env::var("COMPUTERNAME").ok());
+    name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+/// Stops cleanly at the first Ctrl-C, and at once at the second.
+fn listen(stop: &Stop) -> Result<(), Failure> {
+    let stop = stop.clone();
+    ctrlc::set_handler(move || {
+        if stop.is_stopped() {
+            stop.at_once();
+        } else {
+            output::trace("stopping; once more stops at once");
+            stop.stop();
+        }
+    })
+    .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))
+}

@@ -1,0 +1,46 @@
+//! `eval`: one file of questions, put to agents.
+
+use chrono::Utc;
+
+use crate::config::Budget;
+
+use super::arguments::{Build, Eval, Selection};
+use super::arms::{Maker, Wanted};
+use super::carry::{self, Place};
+use super::failure::Failure;
+use super::settings::Settings;
+use super::{build, exit_code};
+
+pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> {
+    let carrying = &arguments.carrying;
+    carrying.fail_under.map_or(Ok(()), carry::check_percent)?;
+    let settings = &match &arguments.output_dir {
+        Some(folder) => settings.with_results(folder.join("results")),
+        None => settings.clone(),
+    };
+    let place = Place::new(settings, None, false)?;
+    let now = Utc::now();
+    let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now };
+    let wanted = Wanted { approaches: Vec::new(), agents: arguments.agent.clone(), models: carrying.model.clone() };
+    let stem = arguments.questions.file_stem().and_then(|stem| stem.to_str());
+    let suite = arguments.suite.as_deref().or(stem).unwrap_or("questions");
+    // Absolute, so that the batch can be resumed from anywhere.
+    let questions = std::path::absolute(&arguments.questions).unwrap_or_else(|_| arguments.questions.clone());
+    let arms = maker.file(&questions, suite, &wanted, &Budget::default())?;
+    let batch = carry::plan(&arms, carrying, carrying.runs, None, now);
+    if carrying.dry_run {
+        carry::describe(settings, &batch)?;
+        return Ok(exit_code::DONE);
+    }
+    let store = settings.store();
+    let _lock = carry::lock(&store, false)?;
+    batch.save(&store)?;
+    let carried = carry::carry(settings, batch, &arms, carrying, &place)?;
+    let code = carry::conclude(settings, &carried, carrying, None)?;
+    if code != exit_code::INTERRUPTED
+        && let Some(folder) = &arguments.output_dir
+    {
+        build::run(settings, &Build { out: folder.join("report"), selection: Selection::default() })?;
+    }
+    Ok(code)
+}

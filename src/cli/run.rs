@@ -1,0 +1,86 @@
+//! `run`: suites and tasks, by agents and approaches.
+
+use chrono::Utc;
+
+use super::arguments::{Build, Gate, Judging, Run, Selection};
+use super::arms::{Maker, Wanted};
+use super::carry::{self, Place};
+use super::failure::Failure;
+use super::settings::Settings;
+use super::until::Until;
+use super::{build, exit_code, gate};
+
+pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
+    let carrying = &arguments.carrying;
+    carrying.fail_under.map_or(Ok(()), carry::check_percent)?;
+    let place = Place::new(settings, arguments.scratch.as_deref(), !arguments.no_output)?;
+    let now = Utc::now();
+    let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now };
+    let (batch, arms) = if let Some(which) = &arguments.resume {
+        let batch = carry::unfinished(settings, which)?;
+        let arms = maker.resumed(&batch)?;
+        (batch, arms)
+    } else {
+        let wanted =
+            Wanted { approaches: arguments.approach.clone(), agents: arguments.agent.clone(), models: carrying.model.clone() };
+        let targets = if arguments.what.is_empty() {
+            settings.config.tasks.iter().map(|task| task.id.clone()).collect()
+        } else {
+            arguments.what.clone()
+        };
+        if targets.is_empty() {
+            return Err(Failure::new("what is to be run?")
+                .with_hint("name a suite or a task; `evalreport list` shows them, `evalreport init` writes examples"));
+        }
+        let mut arms = Vec::new();
+        for target in &targets {
+            arms.extend(maker.target(target, &wanted)?);
+        }
+        let runs = if let Some(until) = &arguments.until {
+            Until::parse(until)?.check(arms.len())?;
+            arguments.max_runs
+        } else {
+            carrying.runs
+        };
+        (carry::plan(&arms, carrying, runs, arguments.until.as_deref(), now), arms)
+    };
+    if carrying.dry_run {
+        carry::describe(settings, &batch)?;
+        return Ok(exit_code::DONE);
+    }
+    let store = settings.store();
+    let _lock = carry::lock(&store, arguments.exclusive)?;
+    if arguments.resume.is_none() {
+        batch.save(&store)?;
+    }
+    let carried = carry::carry(settings, batch, &arms, carrying, &place)?;
+    let mut code = carry::conclude(settings, &carried, carrying, arguments.summary.as_deref())?;
+    if code == exit_code::INTERRUPTED {
+        return Ok(code);
+    }
+    if let Some(site) = &arguments.site {
+        build::run(settings, &Build { out: site.clone(), selection: Selection::default() })?;
+    }
+    if let Some(baseline) = &arguments.gate {
+        let suites: std::collections::BTreeSet<String> = carried.batch.arms.iter().map(|arm| arm.suite.clone()).collect();
+        let asked = Gate {
+            suites: suites.into_iter().collect(),
+            baseline: Some(baseline.clone()),
+            metric: None,
+            max_drop: None,
+            max_rise: None,
+            max_cost: None,
+            must_pass: Vec::new(),
+            on_inconclusive: None,
+            junit: None,
+            all_batches: false,
+            judging: Judging::default(),
+            selection: Selection { batch: Some(carried.batch.id.clone()), ..Selection::default() },
+        };
+        let gated = gate::run(settings, &asked)?;
+        if code == exit_code::DONE {
+            code = gated;
+        }
+    }
+    Ok(code)
+}
