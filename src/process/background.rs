@@ -11,7 +11,9 @@ pub struct Background {
 
 impl Background {
     pub fn start(command: &Command) -> Result<Self, StartError> {
-        Running::start(command, Streams::Merged).map(|running| Self { running: Some(running) })
+        let mut running = Running::start(command, Streams::Merged)?;
+        running.guard();
+        Ok(Self { running: Some(running) })
     }
 
     /// Returns how the program ended, if it ended by itself; what it started in turn may still run.

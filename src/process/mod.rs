@@ -10,12 +10,13 @@
 //!
 //! - A program that starts another in a session of its own *and* empties that one's environment escapes. Where there is no `/proc`,
 //!   leaving the group is enough to escape.
-//! - When this process is killed outright, nobody is left to stop its programs. They see the end of their input and a closed output,
-//!   which ends most; asking the system to end them too needs unsafe code.
+//! - When this process is killed outright, its programs are killed by [`guard`], but not what left their groups, nor a program in its
+//!   first tenth of a second.
 //! - Windows knows no process groups and no request to end: the tree of child processes is ended at once.
 
 mod background;
 mod captured;
+mod guard;
 mod running;
 mod stop;
 mod system;
@@ -114,7 +115,13 @@ pub fn run(command: &Command, stop: &Stop) -> Result<Finished, StartError> {
     let mut running = Running::start(command, Streams::Apart)?;
     let _watch = stop.watch(running.sender());
     let deadline = command.limits.wall.and_then(|wall| running.started().checked_add(wall));
-    running.wait(deadline, |running| running.end().is_some() || stop.is_stopped());
+    let is_over = |running: &Running| running.end().is_some() || stop.is_stopped();
+    let patience = later(guard::PATIENCE);
+    running.wait(deadline.map_or(patience, |deadline| patience.map(|patience| patience.min(deadline))), is_over);
+    if !is_over(&running) {
+        running.guard();
+        running.wait(deadline, is_over);
+    }
     let end = match running.end() {
         Some(end) => {
             running.drain(|| stop.is_stopped());

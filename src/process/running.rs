@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::captured::{Captured, Keep};
+use super::guard::Guarded;
 use super::system::{self, Reach, Request, Whom};
 use super::{Command, End, Finished, StartError, later};
 
@@ -52,6 +53,8 @@ pub enum Streams {
 }
 
 pub struct Running {
+    /// Before `ended`, so that the group's number is still its own when it leaves the list.
+    guarded: Option<Guarded>,
     reach: Reach,
     started: Instant,
     grace: Duration,
@@ -81,7 +84,8 @@ impl Running {
         let (sender, events) = mpsc::channel();
         let input = child.stdin.take();
         let outputs = readers.iter().map(|_| Arc::new(Mutex::new(Keep::new(command.limits.output_bytes)))).collect();
-        let running = Self { reach, started, grace: command.limits.grace, events, sender, ended: None, open: readers.len(), outputs };
+        let running =
+            Self { guarded: None, reach, started, grace: command.limits.grace, events, sender, ended: None, open: readers.len(), outputs };
         running.attend(child, readers, input, &command.input).map_err(|source| {
             // Without its threads it cannot be bounded.
             system::signal(&running.reach, Request::Kill, Whom::All);
@@ -116,6 +120,11 @@ impl Running {
             }
         }
         Ok(())
+    }
+
+    /// Lets the program be killed even if this process can no longer do it.
+    pub fn guard(&mut self) {
+        self.guarded = Some(Guarded::new(self.reach.number()));
     }
 
     pub fn started(&self) -> Instant {

@@ -47,14 +47,18 @@ mod unix {
 
     /// How the processes of a program are found.
     pub struct Reach {
-        pub group: Pid,
-        #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux shows the environment of processes"))]
+        group: Pid,
+        /// Only Linux shows the environment of processes.
         pub mark: String,
     }
 
     impl Reach {
         pub fn of(child: &Child, mark: String) -> Self {
             Self { group: Pid::from_child(child), mark }
+        }
+
+        pub fn number(&self) -> u32 {
+            self.group.as_raw_nonzero().get().unsigned_abs()
         }
     }
 
@@ -99,7 +103,7 @@ mod unix {
             super::linux::signal_marked(reach, request, signal);
         }
         #[cfg(not(target_os = "linux"))]
-        let _ = whom;
+        let _ = (whom, &reach.mark);
     }
 
     /// Says whether any process of the program still runs, where the system tells.
@@ -176,7 +180,7 @@ mod linux {
     fn membership(number: i32, reach: &Reach) -> Option<Member> {
         let stat = fs::read(format!("/proc/{number}/stat")).ok()?;
         let group = running_in_group(&stat)?;
-        if group == reach.group.as_raw_nonzero().get() {
+        if group == reach.number() {
             return Some(Member::OfGroup);
         }
         let environment = fs::read(format!("/proc/{number}/environ")).ok()?;
@@ -187,7 +191,7 @@ mod linux {
     /// Returns the process group from `/proc/PID/stat`, unless the process has ended and only waits to be reaped.
     ///
     /// The program's name stands in parentheses and may hold anything, so the fields are counted from the last one.
-    fn running_in_group(stat: &[u8]) -> Option<i32> {
+    fn running_in_group(stat: &[u8]) -> Option<u32> {
         let name_end = stat.iter().rposition(|byte| *byte == b')')?;
         let rest = str::from_utf8(&stat[name_end + 1..]).ok()?;
         let mut fields = rest.split_ascii_whitespace();
@@ -216,12 +220,16 @@ mod other {
     use super::{Child, End, Request, Whom, io};
 
     pub struct Reach {
-        pub number: u32,
+        number: u32,
     }
 
     impl Reach {
         pub fn of(child: &Child, _mark: String) -> Self {
             Self { number: child.id() }
+        }
+
+        pub fn number(&self) -> u32 {
+            self.number
         }
     }
 

@@ -52,7 +52,7 @@ fn is_running(number: &str) -> bool {
 /// Runs the command, lets `act` have its say once the script made the file `ready`, and returns what became of it.
 #[track_caller]
 fn stopped_when_ready(mut command: Command, folder: &Path, act: impl Fn(&Stop)) -> Finished {
-    command.cwd = folder.to_owned();
+    folder.clone_into(&mut command.cwd);
     let stop = Stop::new();
     thread::scope(|scope| {
         let running = scope.spawn(|| run(&command, &stop).expect("the program starts"));
@@ -394,6 +394,48 @@ fn a_server_that_is_dropped_ends_with_its_children() {
     for number in output.split_whitespace() {
         soon("it is gone", || !is_running(number));
     }
+}
+
+/// The folder that [`killed_outright`] is told to work in.
+const STAGE: &str = "EVALREPORT_TEST_STAGE";
+
+#[test]
+fn who_is_killed_outright_leaves_no_programs() {
+    let folder = folder();
+    let this = std::env::current_exe().expect("the tests are a program");
+    let mut other = std::process::Command::new(this)
+        .args(["--ignored", "--exact", "process::tests::killed_outright"])
+        .env(STAGE, folder.path())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap_or_default();
+    let names = ["server", "child", "agent"];
+    soon("all run", || names.iter().all(|name| read(name).ends_with('\n')) && !read("over").is_empty());
+    // Time for the agent to come onto the list, and for the list to be read.
+    thread::sleep(10 * guard::PATIENCE);
+    other.kill().expect("it is ours");
+    other.wait().expect("it is ours");
+    for name in names {
+        soon(&format!("the {name} is gone"), || !is_running(read(name).trim()));
+    }
+}
+
+#[test]
+#[ignore = "the one that is killed in the test above"]
+fn killed_outright() {
+    let Some(stage) = std::env::var_os(STAGE) else { return };
+    let start = |script: &str| {
+        let mut command = shell(script);
+        command.cwd = stage.clone().into();
+        command
+    };
+    let server = Background::start(&start(&format!("echo $$ > server; sleep {EVER} & echo $! > child; wait"))).expect("the program starts");
+    finished(&start("sleep 0.2"));
+    Background::start(&start("exec sleep 60")).expect("the program starts").stop();
+    finished(&start("echo yes > over"));
+    finished(&start(&format!("echo $$ > agent; trap '' TERM; sleep {EVER}; sleep {EVER}")));
+    drop(server);
 }
 
 #[test]
