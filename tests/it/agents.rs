@@ -37,7 +37,7 @@ fn agent(agent: &str, environment: &Environment) -> Agent {
 
 fn prompt(seconds: f64) -> Prompt<'static> {
     let limits = Budget { max_seconds: Some(seconds), ..Budget::default() };
-    Prompt { text: "Which colour?", system: None, item: None, seed: 7, limits }
+    Prompt { text: "Which colour?", system: None, item: None, seed: 7, limits, folder: None }
 }
 
 fn ask(agent: &Agent, seconds: f64) -> Result<Reply, Failure> {

@@ -120,6 +120,10 @@ fn a_command_gets_prompt_seed_model_and_file() {
     let reply = ask(&command(folder.path(), script), 20.0).expect("it answers");
     let root = folder.path().canonicalize().expect("it exists");
     assert_eq!(reply.text, format!("Which colour?|m|Which colour?|7|m|{}|", root.display()));
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let asked = Prompt { folder: Some(elsewhere.path()), ..prompt(20.0) };
+    let reply = command(folder.path(), "pwd").ask(&asked, &Stop::new()).expect("it answers");
+    assert_eq!(Path::new(reply.text.trim()), elsewhere.path().canonicalize().expect("it exists"));
     let script =
         "echo '{\"answer\": \"Blue\", \"usage\": {\"input_tokens\": 10, \"output_tokens\": 5}, \"steps\": 2, \"tools\": {\"look\": 3}}'";
     let reply = ask(&command(folder.path(), script), 20.0).expect("it answers");
