@@ -29,11 +29,16 @@ impl Claude {
         let max_steps = [self.max_steps, prompt.limits.max_steps].into_iter().flatten().min();
         let argv = arguments(&self.argv, self.program.model(), max_steps, prompt.system);
         let finished = self.program.run(argv, prompt.text.to_owned(), prompt, wall, stop)?;
-        let output = Output::parse(&finished.stdout.text());
-        let mut measured = measure(&finished);
-        output.fill(&mut measured);
-        judge(&output, &finished, wall, measured)
+        read(&finished, wall)
     }
+}
+
+/// Reads what the program left behind, however it was started; `wall` was its limit of time.
+pub fn read(finished: &Finished, wall: Duration) -> Result<Reply, Failure> {
+    let output = Output::parse(&finished.stdout.text());
+    let mut measured = measure(finished);
+    output.fill(&mut measured);
+    judge(&output, finished, wall, measured)
 }
 
 /// Adds what a run without a person needs. What the configuration's command says itself is not said twice.

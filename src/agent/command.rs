@@ -97,7 +97,7 @@ mod tests {
     use crate::domain::{CostSource, Usage};
 
     fn reply(stdout: &str) -> Reply {
-        let prompt = Prompt { text: "question", system: None, item: None, seed: 0, limits: Budget::default() };
+        let prompt = Prompt { text: "question", system: None, item: None, seed: 0, limits: Budget::default(), folder: None };
         read(stdout.to_owned(), &prompt, Measured::default())
     }
 

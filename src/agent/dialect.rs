@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn requests_have_their_dialects_form() {
-        let prompt = Prompt { text: "q", system: Some("s"), item: None, seed: 0, limits: Budget::default() };
+        let prompt = Prompt { text: "q", system: Some("s"), item: None, seed: 0, limits: Budget::default(), folder: None };
         let request = Request { model: "m", temperature: Some(0.0), max_tokens: None, is_original: true };
         assert_eq!(
             Dialect::Anthropic.body(&request, &prompt),

@@ -31,6 +31,7 @@ use serde_json::Value;
 use crate::config::{self, AgentKind};
 use crate::process::Stop;
 
+pub use claude::read as read_claude;
 pub use environment::{Environment, Retries};
 pub use outage::is_outage;
 pub use price::Prices;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::environment::Environment;
@@ -39,7 +39,13 @@ impl Program {
         let env = BTreeMap::from([variable("EVAL_SEED", Some(prompt.seed.to_string())), variable("EVAL_MODEL", self.model.clone())]);
         let limits = Limits { wall: Some(wall), output_bytes: MOST_OUTPUT_BYTES, grace: self.grace };
         let argv = argv.into_iter().map(OsString::from).collect();
-        let command = Command { argv, cwd: self.root.clone(), env, input: input.into_bytes(), limits };
+        let command = Command {
+            argv,
+            cwd: prompt.folder.map_or_else(|| self.root.clone(), Path::to_path_buf),
+            env,
+            input: input.into_bytes(),
+            limits,
+        };
         process::run(&command, stop).map_err(|error| Failure::new(FailureKind::Infra, &error.to_string(), Measured::default()))
     }
 }

@@ -153,7 +153,7 @@ mod tests {
     use crate::config::Budget;
 
     fn prompt<'a>(text: &'a str, item: Option<&'a str>, seed: u64) -> Prompt<'a> {
-        Prompt { text, system: None, item, seed, limits: Budget::default() }
+        Prompt { text, system: None, item, seed, limits: Budget::default(), folder: None }
     }
 
     #[test]

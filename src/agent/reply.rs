@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -24,6 +25,8 @@ pub struct Prompt<'a> {
     /// Given to programs as `EVAL_SEED`; also decides the jitter of retries.
     pub seed: u64,
     pub limits: Budget,
+    /// Where a program starts, instead of in the project's folder.
+    pub folder: Option<&'a Path>,
 }
 
 /// An answer within its limits.

@@ -248,6 +248,14 @@ fn metrics_have_known_words_only() {
 }
 
 #[test]
+fn a_price_may_have_tiers() {
+    let price = "prices:\n  - model: m\n    usd_per_million: {input: 1, output: 2}\n    tiers:\n      - ";
+    let config = accepted(&format!("{price}{{above_input_tokens: 200000, usd_per_million: {{input: 2, output: 3}}}}\n"));
+    assert_eq!(config.prices[0].tiers[0].above_input_tokens, 200_000);
+    assert!(parse("c.yaml", &format!("version: 1\n{price}{{usd_per_million: {{input: 2, output: 3}}}}\n")).is_err());
+}
+
+#[test]
 fn prices_are_ordered_and_given_once() {
     let price = |model: &str, date: &str| format!("  - {{model: {model}, date: {date}, usd_per_million: {{input: 1, output: 2}}}}\n");
     let config = accepted(&format!("prices:\n{}{}{}", price("b", "2026-02-01"), price("b", "2026-01-01"), price("a", "~")));

@@ -1,5 +1,6 @@
 //! The one integration binary: linking polars is what costs, so it is linked once.
 
+mod agents;
 mod architecture;
 mod broken;
 mod browser;

@@ -141,9 +141,16 @@ pub const RULES: &[Rule] = &[
             Under("std::os::unix::fs::chown"),
             Under("std::os::windows::fs::symlink_file"),
             Under("std::os::windows::fs::symlink_dir"),
-            Under("tempfile"),
             Ends("csv", "Writer::from_path"),
         ],
+        except: &[],
+    },
+    Rule {
+        name: "3: temporary files",
+        why: "they are for what is written whole or not at all, and in `agent` for a prompt that a program wants as a file",
+        place: Place::OutsideOf(&["results", "warehouse", "agent", "cli"]),
+        in_tests: false,
+        subjects: &[Under("tempfile")],
         except: &[],
     },
     Rule {

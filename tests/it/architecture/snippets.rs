@@ -92,7 +92,7 @@ const VIOLATIONS: &[(&str, &str, &str)] = &[
     ("3: writing", "src/import/a.rs", "fn f() { <std::fs::File>::create(p) }"),
     ("3: writing", "src/import/a.rs", "fn f() { use std::fs; vec![fs::create_dir_all(p)]; }"),
     ("3: writing", "src/import/a.rs", "use std::fs::File; mod inner { use super::*; fn f() { File::create(p) } }"),
-    ("3: writing", "src/import/a.rs", "use tempfile::NamedTempFile;"),
+    ("3: temporary files", "src/import/a.rs", "use tempfile::NamedTempFile;"),
     ("3: writing", "src/config/a.rs", "fn f() { let make = std::fs::OpenOptions::new; }"),
     ("3: writing", "src/import/a.rs", "fn f() { csv::Writer::from_path(p) }"),
     ("3: pure layers touch no file", "src/render/a.rs", "fn f() { std::fs::read(p) }"),
