@@ -79,14 +79,13 @@ impl Approach {
         let command = self.wrap.iter().cloned().chain(at_root(program, order.root)).collect();
         // The agent's own time is bounded by the suite's.
         let agent = config::Agent { command, timeout: Some(agent.timeout.map_or(order.wall, |own| own.min(order.wall))), ..agent.clone() };
-        let environment = Environment { root: order.workspace.to_owned(), ..order.environment.clone() };
-        let agent = Agent::new(&agent, order.model, &environment, prices).map_err(|error| ours(error.to_string()))?;
+        let agent = Agent::new(&agent, order.model, order.environment, prices).map_err(|error| ours(error.to_string()))?;
         let text = format!(
             "Build what the following requirements ask for, as files in the current folder. Work on your own: nobody will answer a \
              question. When you stop, what is in the folder is tested as it is.\n\n{requirements}"
         );
         let limits = Budget { max_seconds: Some(order.wall.as_secs_f64()), ..Budget::default() };
-        let prompt = Prompt { text: &text, system: None, item: None, seed: order.seed, limits };
+        let prompt = Prompt { text: &text, system: None, item: None, seed: order.seed, limits, folder: Some(order.workspace) };
         agent.ask(&prompt, stop).map(|reply| reply.measured)
     }
 

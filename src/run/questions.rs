@@ -139,7 +139,7 @@ fn ask(
     let shown = shuffled(question, shuffle);
     let text = question_prompt(&shown);
     let seed = item_seed(run.seed, &question.id);
-    let prompt = Prompt { text: &text, system: None, item: Some(&question.id), seed, limits: work.budget.clone() };
+    let prompt = Prompt { text: &text, system: None, item: Some(&question.id), seed, limits: work.budget.clone(), folder: None };
     let (status, mut details, measured) = match work.agent.ask(&prompt, context.stop) {
         Ok(reply) => {
             let (status, details) = judged(question, &reply.text);
