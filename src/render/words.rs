@@ -2,7 +2,8 @@
 
 use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
-    Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Front, Method, Money, RankRange, SuiteBoard, Winner,
+    Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Front, Method, Money, PriceInterval, RankRange, Spread,
+    SuiteBoard, Winner,
 };
 
 use super::{format, verdicts};
@@ -169,6 +170,24 @@ pub fn basis(estimate: &Estimate) -> String {
     text
 }
 
+/// The cost of a solved item with its interval: `$0.0722 [$0.0514, $0.102]`.
+pub fn cost_per_solved(entry: &Entry) -> Option<String> {
+    let usd = format::money(entry.cost_per_solved_usd?);
+    Some(match entry.cost_per_solved_interval {
+        Some(PriceInterval { interval, .. }) => format!("{usd} [{}, {}]", format::money(interval.low), format::money(interval.high)),
+        None => usd,
+    })
+}
+
+/// A median time with its interval: `8m 42s [7m 01s, 9m 30s]`.
+pub fn median(spread: &Spread) -> String {
+    let median = format::seconds(spread.median);
+    match spread.interval {
+        Some(interval) => format!("{median} [{}, {}]", format::seconds(interval.low), format::seconds(interval.high)),
+        None => median,
+    }
+}
+
 /// A sum of money: `$1.20`, `≥ $1.20` where a part is unknown.
 pub fn money(money: &Money) -> String {
     if money.is_lower_bound { format!("≥ {}", format::money(money.usd)) } else { format::money(money.usd) }
@@ -177,9 +196,12 @@ pub fn money(money: &Money) -> String {
 /// What was left out of an arm's line, or nothing.
 pub fn exclusions(entry: &Entry) -> Option<String> {
     let mut parts = Vec::new();
-    for (count, word) in
-        [(entry.failed_runs, "not completed"), (entry.excluded_runs, "left out"), (entry.disagreeing_runs, "with figures that disagree")]
-    {
+    for (count, word) in [
+        (entry.failed_runs, "not completed"),
+        (entry.excluded_runs, "left out"),
+        (entry.disagreeing_runs, "with figures that disagree"),
+        (entry.possibly_cached, "possibly cached"),
+    ] {
         if count > 0 {
             parts.push(format!("{} {} {word}", format::integer(count), if count == 1 { "run" } else { "runs" }));
         }
@@ -256,6 +278,11 @@ pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Ve
                 parts.join(", "),
                 if arm.can_win { "" } else { "; an arm without a completed run wins nothing" }
             ));
+        }
+        if arm.possibly_cached > 0 {
+            let (repeats, are) = (count_runs(arm.possibly_cached), if arm.possibly_cached == 1 { "repeats" } else { "repeat" });
+            let what = "an earlier one in every outcome and figure: possibly cached, which would be no repeat";
+            sentences.push(format!("{}: {repeats} {are} {what}.", names[index]));
         }
         if arm.excluded_runs > 0 {
             sentences.push(format!("{}: {} left out (outage or interrupted).", names[index], count_runs(arm.excluded_runs)));

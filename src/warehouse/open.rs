@@ -61,6 +61,10 @@ pub struct ItemTotals {
     pub lines: u64,
     pub cost_usd: f64,
     pub with_cost: u64,
+    /// Of the squares of the costs, and of the costs of the items that passed.
+    pub cost_squares: f64,
+    pub cost_of_passed: f64,
+    pub passed: u64,
     pub duration_seconds: f64,
     pub with_duration: u64,
     pub input_tokens: u64,
@@ -71,10 +75,16 @@ pub struct ItemTotals {
 
 impl ItemTotals {
     pub(super) fn add(&mut self, item: &ItemLine<'_>) {
+        let is_pass = item.status == ItemStatus::Pass;
         self.lines += 1;
+        self.passed += u64::from(is_pass);
         if let Some(cost) = item.cost_usd {
             self.cost_usd += cost;
+            self.cost_squares += cost * cost;
             self.with_cost += 1;
+            if is_pass {
+                self.cost_of_passed += cost;
+            }
         }
         if let Some(seconds) = item.duration_seconds {
             self.duration_seconds += seconds;
@@ -94,6 +104,9 @@ impl ItemTotals {
         self.lines += other.lines;
         self.cost_usd += other.cost_usd;
         self.with_cost += other.with_cost;
+        self.cost_squares += other.cost_squares;
+        self.cost_of_passed += other.cost_of_passed;
+        self.passed += other.passed;
         self.duration_seconds += other.duration_seconds;
         self.with_duration += other.with_duration;
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
