@@ -52,7 +52,7 @@ pub fn cell(metric: &Metric, cell: &Cell) -> String {
         (MetricKind::Rate, Some((passed, total)), None) => format!("{}/{}", format::integer(passed), format::integer(total)),
         (MetricKind::Rate, _, Some(value)) => format::percent(value, cell.total.unwrap_or(runs)),
         (_, _, Some(value)) if runs > 1 => format!("{} (n={runs})", format::value(mean_shown(metric.unit, value), metric.unit, runs)),
-        (_, _, Some(value)) => format::value(value, metric.unit, runs),
+        (_, _, Some(value)) => format::value(value, metric.unit, cell.estimate.as_ref().map_or(runs, |estimate| estimate.n)),
         (_, _, None) => "n/a".to_owned(),
     }
 }
@@ -81,7 +81,8 @@ pub fn spread(metric: &Metric, cell: &Cell) -> Option<String> {
 /// The interval of a cell in the metric's unit, with its method: `95% CI 70% to 97%`.
 pub fn interval(metric: &Metric, cell: &Cell, confidence: f64) -> Option<String> {
     let interval = cell.interval()?;
-    let n = cell.total.unwrap_or_else(|| cell.figure.as_ref().map_or(0, |figure| figure.summary.n));
+    let counted = || cell.figure.as_ref().map(|figure| figure.summary.n).or(cell.estimate.as_ref().map(|estimate| estimate.n));
+    let n = cell.total.or_else(counted).unwrap_or(0);
     let level = format::fixed(confidence * 100.0, 0);
     let value = |number: f64| match metric.unit {
         Unit::Fraction => format!("{}%", format::fixed(number * 100.0, usize::from(n >= 100))),

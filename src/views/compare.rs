@@ -14,6 +14,7 @@ use super::estimate::{Estimate, counts, pass_rate};
 use super::evidence::{self, Design, Evidence, Policy, Reason};
 use super::exclusions::{ExcludedItem, without_excluded};
 use super::figures::{Figure, cost, duration, figure, tokens};
+use super::item_scores::{ItemScores, SuiteScores};
 use super::leaderboard::{evaluators_of, group_matrix, newest_score, score_columns};
 use super::repeats::possibly_cached;
 use super::sample::{Items, Rates};
@@ -305,6 +306,14 @@ fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], 
         amount("lines_generated", "Lines Generated", Unit::Count, Direction::None, &|row| count(row.run.lines_generated)),
         amount("total_calls", "Agent Calls", Unit::Count, Direction::Down, &|row| count(row.run.total_calls)),
     ];
+    if let Some(scores) = SuiteScores::of(group, matrix, policy) {
+        let evidence = evidence::of_item_scores(&group.suite, &scores, &items, policy);
+        let cell = |scores: &ItemScores| {
+            let estimate = scores.estimate(&items, unit);
+            Cell { value: estimate.as_ref().map(|estimate| estimate.value), passed: None, total: None, figure: None, estimate }
+        };
+        rows.push((scores.metric.clone(), scores.arms.iter().map(cell).collect(), evidence));
+    }
     for column in score_columns(group) {
         let metric = named(&column.metric, &column.metric, column.unit, column.direction, MetricKind::Score);
         let evaluators: Vec<BTreeSet<&str>> = arms.iter().map(|arm| evaluators_of(&arm.counted, &column.metric)).collect();

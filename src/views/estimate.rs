@@ -41,7 +41,7 @@ pub enum Method {
 /// A point with its interval, what it was counted over, and what was left out. Never apart.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
-    /// A share between 0 and 1.
+    /// A share between 0 and 1; of scores, in their unit.
     pub value: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,

@@ -19,6 +19,7 @@ use crate::warehouse::RunRow;
 
 use super::arm::ArmRuns;
 use super::detail::{Bill, CrossCheck, Detail, Effect, Parts};
+use super::item_scores::{ItemScores, SuiteScores};
 use super::sample::{Items, Outcomes, Rates};
 
 /// What is fixed before anybody looks at the numbers.
@@ -452,6 +453,48 @@ pub(super) fn of_rates(metric: &Metric, suite: &str, items: &Items, rates: &[Rat
     settle(metric, &values, partial(rates), findings.collect(), policy)
 }
 
+/// Weighs the arms' scores on the items of a suite, as their pass rates are.
+pub(super) fn of_item_scores(suite: &str, scores: &SuiteScores, items: &Items, policy: &Policy) -> Evidence {
+    let metric = &scores.metric;
+    let scale = if metric.unit == Unit::Fraction { Scale::Share } else { Scale::Unit };
+    let findings = pairs_of(scores.arms.len()).map(|(first, second)| {
+        let (design, finding) = score_pair(suite, (scores, scale), items, (&scores.arms[first], &scores.arms[second]), policy);
+        (first, second, design, finding)
+    });
+    let mean =
+        |scores: &ItemScores| summary(&scores.means.iter().flatten().copied().collect::<Vec<f64>>()).ok().map(|summary| summary.mean);
+    let values: Vec<Option<f64>> = scores.arms.iter().map(mean).collect();
+    let most = scores.arms.iter().map(|scores| scores.counted).max().unwrap_or(0);
+    let partial = partial_of(scores.arms.iter().map(|scores| Some(scores.counted)), most);
+    settle(metric, &values, partial, findings.collect(), policy)
+}
+
+fn score_pair(
+    suite: &str,
+    scores: (&SuiteScores, Scale),
+    items: &Items,
+    (one, other): (&ItemScores, &ItemScores),
+    policy: &Policy,
+) -> (Design, Finding) {
+    let shared = Shared::of_scores(one, other, scores, items, policy);
+    if one.counted == 0 || other.counted == 0 {
+        return (Design::Counts, Finding { is_comparable: true, sizes: shared.sizes(items, None), ..Finding::default() });
+    }
+    if shared.differences.is_empty() {
+        return (Design::Items, Finding::not_comparable(Reason::DisjointItems, shared.sizes(items, None)));
+    }
+    match policy.design(suite).unwrap_or_else(|| shared.natural_design(items)) {
+        Design::Clusters if shared.codes.is_some() => (Design::Clusters, over_clusters(&shared, items, policy)),
+        Design::Items | Design::Clusters => (Design::Items, over_items(&shared, items, policy)),
+        Design::Runs | Design::Counts => {
+            let mut finding = run_means(&one.run_means, &other.run_means, scores.1, policy);
+            finding.bounds = shared.bounds();
+            guard(&mut finding);
+            (Design::Runs, finding)
+        }
+    }
+}
+
 /// Arms with outcomes on fewer items than another arm, by more than may be luck.
 fn partial(rates: &[Rates]) -> Vec<usize> {
     let counted = |rates: &Rates| match rates {
@@ -459,8 +502,12 @@ fn partial(rates: &[Rates]) -> Vec<usize> {
         Rates::Counts(_) | Rates::Unknown => None,
     };
     let most = rates.iter().filter_map(counted).max().unwrap_or(0);
-    let is_partial = |rates: &Rates| counted(rates).is_some_and(|counted| (counted as f64) < (1.0 - MAX_APART) * most as f64);
-    (0..rates.len()).filter(|arm| is_partial(&rates[*arm])).collect()
+    partial_of(rates.iter().map(counted), most)
+}
+
+fn partial_of(counted: impl Iterator<Item = Option<u64>>, most: u64) -> Vec<usize> {
+    let is_partial = |counted: &Option<u64>| counted.is_some_and(|counted| (counted as f64) < (1.0 - MAX_APART) * most as f64);
+    counted.enumerate().filter(|(_, counted)| is_partial(counted)).map(|(arm, _)| arm).collect()
 }
 
 /// Weighs a number per run: an amount, a score, or a count. `evaluators` are those who gave the arms' numbers, where that is known.
@@ -712,11 +759,65 @@ fn item_word(items: &Items) -> &'static str {
     items.kind.map_or("items", ItemKind::plural)
 }
 
-/// Two arms' outcomes on the items that both have.
+/// What one arm has on the items of a suite: shares passed, or scores with the lowest and the highest that any arm has.
+#[derive(Clone, Copy)]
+enum Measured<'a> {
+    Passes(&'a Outcomes),
+    Scores(&'a ItemScores, Interval),
+}
+
+impl Measured<'_> {
+    fn mean(self, item: usize) -> Option<f64> {
+        match self {
+            Self::Passes(outcomes) => outcomes.mean(item),
+            Self::Scores(scores, _) => scores.means[item],
+        }
+    }
+
+    fn has(self, item: usize) -> bool {
+        match self {
+            Self::Passes(outcomes) => outcomes.cells[item].1 > 0,
+            Self::Scores(scores, _) => scores.means[item].is_some(),
+        }
+    }
+
+    fn is_missing(self, item: usize) -> bool {
+        match self {
+            Self::Passes(outcomes) => outcomes.missing[item],
+            Self::Scores(scores, _) => scores.missing[item],
+        }
+    }
+
+    /// Items with a value, and items that should have one.
+    fn counts(self) -> (u64, u64) {
+        match self {
+            Self::Passes(outcomes) => (outcomes.counted, outcomes.lost),
+            Self::Scores(scores, _) => (scores.counted, scores.lost),
+        }
+    }
+
+    fn items(self) -> usize {
+        match self {
+            Self::Passes(outcomes) => outcomes.cells.len(),
+            Self::Scores(scores, _) => scores.means.len(),
+        }
+    }
+
+    /// What a missing value could be.
+    fn range(self) -> (f64, f64) {
+        match self {
+            Self::Passes(_) => (0.0, 1.0),
+            Self::Scores(_, range) => (range.low, range.high),
+        }
+    }
+}
+
+/// Two arms' values on the items that both have.
 struct Shared<'a> {
-    one: &'a Outcomes,
-    other: &'a Outcomes,
-    /// By shared item: how much more of its attempts the first arm passed.
+    one: Measured<'a>,
+    other: Measured<'a>,
+    scale: Scale,
+    /// By shared item: how much more of its attempts the first arm passed, or how much more it scored.
     differences: Vec<f64>,
     record: Record,
     /// Every arm tried every item once.
@@ -742,21 +843,22 @@ impl<'a> Shared<'a> {
             differences.push(difference);
         }
         record.same = differences.len() as u64 - record.won - record.lost;
-        let (mut codes, mut clusters) = (None, 0);
-        if let Some(all) = items.clusters.as_deref().filter(|_| policy.use_clusters) {
-            if differences.len() == all.len() {
-                (codes, clusters) = (Some(Cow::Borrowed(all)), items.cluster_count);
-            } else {
-                let is_shared = |item: usize| one.cells[item].1 > 0 && other.cells[item].1 > 0;
-                let shared: Vec<u32> = (0..all.len()).filter(|item| is_shared(*item)).map(|item| all[item]).collect();
-                let mut seen = vec![false; items.cluster_count];
-                for code in &shared {
-                    seen[*code as usize] = true;
-                }
-                (codes, clusters) = (Some(Cow::Owned(shared)), seen.into_iter().filter(|seen| *seen).count());
-            }
-        }
-        Self { one, other, differences, record, is_binary, both, codes, clusters }
+        let (one, other) = (Measured::Passes(one), Measured::Passes(other));
+        let (codes, clusters) = shared_clusters(one, other, differences.len(), items, policy);
+        Self { one, other, scale: Scale::Share, differences, record, is_binary, both, codes, clusters }
+    }
+
+    fn of_scores(one: &'a ItemScores, other: &'a ItemScores, scores: (&SuiteScores, Scale), items: &'a Items, policy: &Policy) -> Self {
+        let (scores, scale) = scores;
+        let sign = if scores.metric.direction == Direction::Down { -1.0 } else { 1.0 };
+        let pairs = one.means.iter().zip(&other.means).filter_map(|(one, other)| Some((*one)? - (*other)?));
+        let differences: Vec<f64> = pairs.collect();
+        let count = |better: &dyn Fn(f64) -> bool| differences.iter().filter(|difference| better(sign * **difference)).count() as u64;
+        let (won, lost) = (count(&|difference| difference > 0.0), count(&|difference| difference < 0.0));
+        let record = Record { won, lost, same: differences.len() as u64 - won - lost };
+        let (one, other) = (Measured::Scores(one, scores.range), Measured::Scores(other, scores.range));
+        let (codes, clusters) = shared_clusters(one, other, differences.len(), items, policy);
+        Self { one, other, scale, differences, record, is_binary: false, both: 0, codes, clusters }
     }
 
     fn natural_design(&self, items: &Items) -> Design {
@@ -766,8 +868,8 @@ impl<'a> Shared<'a> {
 
     fn sizes(&self, items: &Items, clusters: Option<usize>) -> Sizes {
         Sizes {
-            first: self.one.counted,
-            second: self.other.counted,
+            first: self.one.counts().0,
+            second: self.other.counts().0,
             pairs: Some(self.differences.len() as u64),
             of: item_word(items),
             clusters: clusters.map(|count| count as u64),
@@ -776,15 +878,16 @@ impl<'a> Shared<'a> {
 
     /// What the difference could be if the missing outcomes were known; nothing where few are missing, and as many in both arms.
     fn bounds(&self) -> Option<Interval> {
-        let too_many = |outcomes: &Outcomes| outcomes.lost as f64 > MAX_MISSING * (outcomes.counted + outcomes.lost) as f64;
-        if self.one.lost == self.other.lost && !too_many(self.one) && !too_many(self.other) {
+        let ((counted, lost), (other_counted, other_lost)) = (self.one.counts(), self.other.counts());
+        let too_many = |lost: u64, counted: u64| lost as f64 > MAX_MISSING * (counted + lost) as f64;
+        if lost == other_lost && !too_many(lost, counted) && !too_many(other_lost, other_counted) {
             return None;
         }
         let (mut low, mut high, mut n) = (0.0, 0.0, 0.0);
-        for item in 0..self.one.cells.len() {
-            let ends = |outcomes: &Outcomes| match outcomes.mean(item) {
+        for item in 0..self.one.items() {
+            let ends = |values: Measured<'_>| match values.mean(item) {
                 Some(mean) => Some((mean, mean)),
-                None => outcomes.missing[item].then_some((0.0, 1.0)),
+                None => values.is_missing(item).then_some(values.range()),
             };
             if let Some(((one_low, one_high), (other_low, other_high))) = ends(self.one).zip(ends(self.other)) {
                 low += one_low - other_high;
@@ -802,6 +905,26 @@ impl<'a> Shared<'a> {
     }
 }
 
+/// The cluster of each item that both have, and how many clusters that are.
+fn shared_clusters<'a>(
+    one: Measured<'_>,
+    other: Measured<'_>,
+    shared: usize,
+    items: &'a Items,
+    policy: &Policy,
+) -> (Option<Cow<'a, [u32]>>, usize) {
+    let Some(all) = items.clusters.as_deref().filter(|_| policy.use_clusters) else { return (None, 0) };
+    if shared == all.len() {
+        return (Some(Cow::Borrowed(all)), items.cluster_count);
+    }
+    let codes: Vec<u32> = (0..all.len()).filter(|item| one.has(*item) && other.has(*item)).map(|item| all[item]).collect();
+    let mut seen = vec![false; items.cluster_count];
+    for code in &codes {
+        seen[*code as usize] = true;
+    }
+    (Some(Cow::Owned(codes)), seen.into_iter().filter(|seen| *seen).count())
+}
+
 fn over_items(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding {
     let differences = &shared.differences;
     let n = differences.len();
@@ -817,7 +940,7 @@ fn over_items(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding {
     let resampling = || Resampling { seed: seed(differences.iter().copied()), draws: DRAWS };
     // Equal differences of thirds can differ in their last digit.
     let is_spread = summary.max - summary.min > SAME;
-    let share = |value: f64, interval: Option<Interval>| Some(Difference { value, scale: Scale::Share, interval });
+    let share = |value: f64, interval: Option<Interval>| Some(Difference { value, scale: shared.scale, interval });
     if shared.is_binary {
         let Record { won, lost, same } = shared.record;
         let pairs = Pairs { both: shared.both, only_a: won, only_b: lost, neither: same - shared.both };
@@ -826,7 +949,7 @@ fn over_items(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding {
         (finding.test, finding.p) = (Some(Test::McnemarExact), Some(test.exact));
         finding.detail.cross_check = Some(CrossCheck::of_pairs(pairs, test.mid, policy.confidence()));
     } else if let Some(test) = mean_t(&summary, policy.confidence()).ok().filter(|_| n >= MIN_PAIRED_T && is_spread) {
-        finding.difference = share(summary.mean, Some(test.interval.clipped(-1.0, 1.0)));
+        finding.difference = share(summary.mean, Some(possible(test.interval, shared.scale)));
         (finding.test, finding.p) = (Some(Test::PairedT), Some(test.p));
         finding.detail.cross_check = CrossCheck::of_differences(differences, resampling());
     } else {
@@ -836,7 +959,10 @@ fn over_items(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding {
     }
     if let Some(sd) = summary.sd.filter(|_| is_spread) {
         finding.precision = Some(Precision::Paired { sd, n: n as u64 });
-        finding.parts = if shared.is_binary { None } else { Parts::of(shared.one, shared.other, sd) };
+        finding.parts = match (shared.one, shared.other) {
+            (Measured::Passes(one), Measured::Passes(other)) if !shared.is_binary => Parts::of(one, other, sd),
+            _ => None,
+        };
         let wanted = stats::n_paired(sd, summary.mean.abs(), policy.aim()).ok().filter(|_| summary.mean != 0.0);
         finding.needed = wanted.map(|wanted| Needed { n: wanted.max(MIN_ITEMS as u64), of: "items" });
     }
@@ -862,8 +988,8 @@ fn over_clusters(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding
     (finding.test, finding.p) = (Some(Test::ClusterSignFlip), sign_flip(&sums, resampling).ok().map(|test| test.p));
     match clustered_mean(differences, codes, policy.confidence()) {
         Ok(mean) => {
-            let interval = Some(mean.interval.clipped(-1.0, 1.0));
-            finding.difference = Some(Difference { value: mean.mean, scale: Scale::Share, interval });
+            let interval = Some(possible(mean.interval, shared.scale));
+            finding.difference = Some(Difference { value: mean.mean, scale: shared.scale, interval });
             // The spread that so many independent clusters would have for this standard error.
             let sd = mean.se_cr1 * (clusters as f64).sqrt();
             finding.precision = Some(Precision::Clustered { sd, n: clusters as u64 });
@@ -872,12 +998,20 @@ fn over_clusters(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding
         }
         Err(reason) => {
             let value = summary(differences).ok().map(|summary| summary.mean);
-            finding.difference = value.map(|value| Difference { value, scale: Scale::Share, interval: None });
+            finding.difference = value.map(|value| Difference { value, scale: shared.scale, interval: None });
             finding.is_enough &= reason == Undefined::NoVariation;
         }
     }
     shared.guard(&mut finding);
     finding
+}
+
+/// Cuts a difference of shares to what it can be.
+fn possible(interval: Interval, scale: Scale) -> Interval {
+    match scale {
+        Scale::Share => interval.clipped(-1.0, 1.0),
+        Scale::Unit | Scale::Ratio => interval,
+    }
 }
 
 fn sums_by_cluster(differences: &[f64], codes: &[u32]) -> Vec<f64> {

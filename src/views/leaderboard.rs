@@ -16,6 +16,7 @@ use super::estimate::{Estimate, Method, counts, pass_rate};
 use super::evidence::{Policy, unit_of};
 use super::exclusions::{ExcludedItem, without_excluded};
 use super::figures::{Coverage, Figure, Money, Spread, duration, figure, money, spread, tokens};
+use super::item_scores::SuiteScores;
 use super::price::{PriceInterval, price_interval};
 use super::reliability::{Reliability, reliability};
 use super::repeats::possibly_cached;
@@ -86,6 +87,9 @@ pub struct Entry {
     /// Per run, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Spread>,
+    /// The mean over items of what they scored, in the score's own unit; absent where scores say no more than whether items passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item_score: Option<Estimate>,
     /// By [`ScoreColumn::metric`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scores: BTreeMap<String, Figure>,
@@ -185,6 +189,11 @@ fn board_over(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, sort: SortKey, pol
         (entry, rates)
     });
     let (mut entries, rates): (Vec<Entry>, Vec<Rates>) = lines.unzip();
+    if let Some(scores) = SuiteScores::of(group, matrix, policy) {
+        for (entry, scores) in entries.iter_mut().zip(&scores.arms) {
+            entry.item_score = scores.estimate(&items, unit);
+        }
+    }
     let evidence = weigh(&mut entries, rates, &group.suite, &items, policy, chances);
     weigh_prices(&mut entries, &group.arms);
     order(&mut entries, sort);
@@ -278,6 +287,7 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
         cost: cost_sum,
         tokens: figure(rows, tokens),
         duration: spread(rows, duration),
+        item_score: None,
         scores,
         possibly_cached: possibly_cached(rows, matrix),
         disagreeing_runs: rows.iter().filter(|row| row.run.stated.iter().any(|stated| stated.disagrees() == Some(true))).count() as u64,

@@ -13,6 +13,7 @@ mod exclusions;
 mod figures;
 mod gate;
 mod history;
+mod item_scores;
 mod leaderboard;
 mod price;
 mod reliability;

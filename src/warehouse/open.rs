@@ -16,7 +16,7 @@ use crate::domain::{Aliases, Filter, ItemKind, ItemStatus, Problem, Run, RunId, 
 use crate::results::{Contents, ItemLine, Retractions, Store, scan, to_json};
 
 use super::ingest::{self, Ingested, ItemFile, path_text};
-use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix};
+use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
 use super::snapshot::{Snapshot, byte_status};
 
 /// What to open.
@@ -402,6 +402,7 @@ impl Warehouse {
                         .iter()
                         .map(|place| byte_status(row.statuses.0[*place as usize]).unwrap_or(ItemStatus::NotEvaluated))
                         .collect(),
+                    scores: row.scores.at(places.iter().map(|place| *place as usize)),
                 }
             })
             .filter(|row: &MatrixRow| !row.items.is_empty())
@@ -424,6 +425,9 @@ impl Warehouse {
             for row in &matrix.rows {
                 hasher.update(format!("{} {} {:?}\n", row.run, row.attempt, row.items));
                 hasher.update(row.statuses.iter().map(|status| super::snapshot::status_byte(*status)).collect::<Vec<u8>>());
+                if let RowScores::Own(scores) = &row.scores {
+                    hasher.update(format!("{scores:?}"));
+                }
             }
         }
         hex(&hasher.finalize())

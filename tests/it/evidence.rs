@@ -590,3 +590,92 @@ fn more_items_or_more_attempts() {
     let told = project.run(["compare", "s"]).answer().replace('\n', " ");
     assert!(told.contains("with twice the items") && told.contains("with twice the attempts"), "{told}");
 }
+
+/// One run of each arm over questions with scores of their own.
+fn scored(project: &Project, arm: &str, scores: &[f64]) {
+    let items: Vec<Value> = scores
+        .iter()
+        .enumerate()
+        .map(|(number, score)| {
+            let mut item = question(&format!("q{number:02}"), 1, if *score >= 0.5 { "pass" } else { "fail" });
+            item["score"] = json!(score);
+            item
+        })
+        .collect();
+    let run = format!("run-{arm}");
+    project.result(&result(&run, "s", arm, json!({}))).items(&run, &items);
+}
+
+#[test]
+fn item_scores_are_paired() {
+    let project = Project::new();
+    let base = [0.1, 0.2, 0.3, 0.35, 0.6, 0.7, 0.8, 0.9, 0.55, 0.65, 0.75, 0.85];
+    let better: Vec<f64> = base.iter().zip([0.05, 0.1].iter().cycle()).map(|(score, more)| score + more).collect();
+    scored(&project, "a", &better);
+    scored(&project, "b", &base);
+    let answer = compare(&project, &[]);
+    let found = pair(&answer, "item_score");
+    assert_eq!((&found["verdict"], &found["design"], &found["test"]), (&json!("a_wins"), &json!("items"), &json!("paired_t")), "{found}");
+    near(&found["difference"]["value"], 0.075);
+    // Six of 0.05 and six of 0.1: s² = 12 · 0.025² / 11, t(11) = 2.200985.
+    near(&found["difference"]["interval"]["low"], 0.075 - 2.200_985 * (12.0 * 0.025_f64.powi(2) / 11.0).sqrt() / 12f64.sqrt());
+    assert_eq!(found["record"], json!({"won": 12, "lost": 0, "same": 0}));
+    assert_eq!(pair(&answer, "shared_tests")["verdict"], "tie", "the same questions pass");
+    let cell = &row(&answer, "item_score")["cells"][1];
+    near(&cell["value"], base.iter().sum::<f64>() / 12.0);
+    assert_eq!((&cell["estimate"]["method"], &cell["estimate"]["n"]), (&json!("t_over_items"), &json!(12)));
+    assert!(project.run(["compare", "s"]).answer().contains("Item Score"));
+    // Said to be better when low, the other arm wins; and a warm cache says the same.
+    project.file("evalreport.yaml", "version: 1\nmetrics:\n  item_score: {direction: down}\n");
+    assert_eq!(pair(&compare(&project, &[]), "item_score")["verdict"], "b_wins");
+    let boards = project.run(["leaderboard", "--format", "json"]).json();
+    near(&boards["suites"][0]["entries"][1]["item_score"]["value"], base.iter().sum::<f64>() / 12.0);
+}
+
+#[test]
+fn scores_that_say_what_the_status_says_are_no_metric() {
+    for (pass, fail) in [(1.0, 0.0), (100.0, 0.0)] {
+        let project = Project::new();
+        for arm in ["a", "b"] {
+            let items: Vec<Value> = (0..8)
+                .map(|number| {
+                    let is_pass = number % 3 > 0;
+                    let mut item = question(&format!("q{number}"), 1, if is_pass { "pass" } else { "fail" });
+                    item["score"] = json!(if is_pass { pass } else { fail });
+                    item
+                })
+                .collect();
+            let run = format!("run-{arm}");
+            project.result(&result(&run, "s", arm, json!({}))).items(&run, &items);
+        }
+        let answer = compare(&project, &[]);
+        let rows = answer["comparisons"][0]["rows"].as_array().expect("rows");
+        assert!(rows.iter().all(|row| row["metric"]["name"] != "item_score"), "{pass}");
+    }
+}
+
+/// The newest revision's score stands; who breaks down scores nothing; a lost answer is no zero.
+#[test]
+fn scores_of_attempts_that_went_wrong() {
+    let project = Project::new();
+    scored(&project, "b", &[0.9, 0.8, 0.7, 0.6, 0.5, 0.4]);
+    let mut items: Vec<Value> = (0..6).map(|number| question(&format!("q{number:02}"), 1, "pass")).collect();
+    for (item, score) in items.iter_mut().zip([0.9, 0.8, 0.7, 0.6]) {
+        item["score"] = json!(score);
+    }
+    items[4]["status"] = json!("limit");
+    items[5]["status"] = json!("infra");
+    let mut again = items[0].clone();
+    (again["revision"], again["score"]) = (json!(1), json!(0.5));
+    items.push(again);
+    project.result(&result("run-a", "s", "a", json!({}))).items("run-a", &items);
+    let answer = compare(&project, &[]);
+    let cell = &row(&answer, "item_score")["cells"][0];
+    near(&cell["value"], (0.5 + 0.8 + 0.7 + 0.6 + 0.0) / 5.0);
+    assert_eq!((&cell["estimate"]["n"], &cell["estimate"]["missing"]), (&json!(5), &json!(1)));
+    let found = pair(&answer, "item_score");
+    assert_eq!(found["sizes"]["pairs"], 5);
+    // The lost answer against 0.4: between the lowest and the highest score of any arm.
+    near(&found["bounds"]["low"], (-0.4 - 0.5 + 0.0 - 0.4) / 6.0);
+    near(&found["bounds"]["high"], (-0.4 - 0.5 + 0.9 - 0.4) / 6.0);
+}

@@ -83,6 +83,7 @@ fn entry(arm: Arm, passed: u64, total: u64) -> Entry {
             p90: Some(900.0),
             coverage: Coverage { known: 3, runs: 3 },
         }),
+        item_score: None,
         scores: BTreeMap::from([("fulfilment".to_owned(), figure(71.25))]),
         possibly_cached: 0,
         disagreeing_runs: u64::from(passed.is_multiple_of(7)),
