@@ -36,6 +36,15 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
     for absent in &report.absent {
         table.notes.push(format!("{} on {} is in the baseline and not in the head.", words::arm_name(&absent.arm), absent.suite));
     }
+    if report.ruling == Ruling::Regression && report.by_interval > 1 {
+        table.notes.push(format!(
+            "{} checks by interval, each at {}%: if every change were just what is allowed, one or more would still be called a regression \
+             with a chance of at most {}%.",
+            format::integer(report.by_interval),
+            format::fixed(report.confidence * 100.0, 0),
+            format::fixed(report.false_regression * 100.0, 1)
+        ));
+    }
     table.notes.extend_from_slice(notes);
     table
 }

@@ -1,6 +1,7 @@
 //! Views into bytes. Numbers become text in [`mod@format`], sentences in [`words`], once for every output.
 
 pub mod csv;
+pub mod details;
 pub mod format;
 pub mod gate;
 pub mod html;

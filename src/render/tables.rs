@@ -8,7 +8,7 @@ use crate::views::{
 };
 
 use super::table::Table;
-use super::{format, verdicts, words};
+use super::{details, format, verdicts, words};
 
 /// With more arms than this, arms stand in rows and metrics in columns.
 const MAX_ARM_COLUMNS: usize = 6;
@@ -65,6 +65,7 @@ pub fn comparison(comparison: &Comparison) -> Table {
     if let Some(method) = headline.and_then(|row| Some((row, row.evidence.pairs.first()?))).and_then(|(row, pair)| method_note(row, pair)) {
         table.notes.push(method);
     }
+    table.notes.extend(details::second_looks(comparison));
     if let Some(flips) = &comparison.flips {
         table.notes.push(format!(
             "On {} shared items: both passed {}, only {} {}, only {} {}, neither {}.",
@@ -201,9 +202,9 @@ fn entry_cells(entry: &Entry, board: &SuiteBoard, name: &dyn Fn(&Arm) -> String)
         rate.map_or_else(String::new, words::basis),
         format::integer(entry.runs),
         entry.cost.as_ref().map_or_else(|| "unknown".to_owned(), words::money),
-        entry.cost_per_solved_usd.map_or_else(String::new, format::money),
+        words::cost_per_solved(entry).unwrap_or_default(),
         entry.tokens.as_ref().map_or_else(String::new, |tokens| format::fixed(tokens.summary.mean.round(), 0)),
-        entry.duration.as_ref().map_or_else(String::new, |spread| format::seconds(spread.median)),
+        entry.duration.as_ref().map_or_else(String::new, words::median),
         entry.duration.as_ref().and_then(|spread| spread.p90).map_or_else(String::new, format::seconds),
     ];
     for column in &board.score_columns {

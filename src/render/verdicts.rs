@@ -2,11 +2,11 @@
 
 use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
-    BoardEvidence, Comparison, ComparisonRow, Design, Difference, Evidence, ExcludedItem, MIN_ITEMS, MIN_RUNS, PairEvidence, Reason, Scale,
-    SuiteBoard, Test, Verdict,
+    BoardEvidence, Comparison, ComparisonRow, Design, Difference, Evidence, ExcludedItem, Interval, MIN_ITEMS, MIN_RUNS, PairEvidence,
+    Reason, Scale, SuiteBoard, Test, Verdict,
 };
 
-use super::{format, words};
+use super::{details, format, words};
 
 /// The Evidence column of a table.
 pub fn short(comparison: &Comparison, row: &ComparisonRow) -> String {
@@ -65,6 +65,7 @@ fn not_comparable(reason: Reason) -> &'static str {
         Reason::DisjointItems => "no shared items: not comparable",
         Reason::OtherTotals => "other totals: not comparable",
         Reason::OtherUnit => "other units: not comparable",
+        Reason::OtherEvaluator => "other judges: not comparable",
         Reason::DirectionUnknown => "no direction",
         Reason::FewRuns
         | Reason::FewItems
@@ -93,7 +94,7 @@ fn margin(metric: &Metric, pair: &PairEvidence) -> String {
 }
 
 /// A difference without its sign, with its unit.
-fn amount(metric: &Metric, value: f64) -> String {
+pub(super) fn amount(metric: &Metric, value: f64) -> String {
     match metric.unit {
         Unit::Fraction => format!("{} pp", format::fixed(value.abs() * 100.0, 1)),
         Unit::Points => format!("{} points", format::fixed(value.abs(), 1)),
@@ -102,9 +103,8 @@ fn amount(metric: &Metric, value: f64) -> String {
 }
 
 /// The ends of a difference's interval, with their signs; of a ratio, as they are.
-fn ends(metric: &Metric, difference: &Difference) -> Option<String> {
-    let interval = difference.interval?;
-    Some(match difference.scale {
+pub(super) fn interval(metric: &Metric, scale: Scale, interval: Interval) -> String {
+    match scale {
         Scale::Ratio => format!("{} to {}", ratio(interval.low), ratio(interval.high)),
         Scale::Share => format!("{} to {} pp", format::signed(interval.low * 100.0, 1), format::signed(interval.high * 100.0, 1)),
         Scale::Unit => match metric.unit {
@@ -116,7 +116,7 @@ fn ends(metric: &Metric, difference: &Difference) -> Option<String> {
                 format!("{} to {}", signed(interval.low), signed(interval.high))
             }
         },
-    })
+    }
 }
 
 /// The difference with its interval: `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`.
@@ -178,8 +178,8 @@ fn claim(metric: &Metric, pair: &PairEvidence, difference: &Difference, names: &
 /// What it was counted over and how it was tested: `95% CI +4.0 to +23.8 pp, paired on 50 questions, 6 won and 0 lost, p = .031`.
 fn basis(metric: &Metric, pair: &PairEvidence, difference: &Difference, evidence: &Evidence) -> String {
     let mut parts = Vec::new();
-    if let Some(ends) = ends(metric, difference) {
-        parts.push(format!("{}% CI {ends}", level_percent(evidence.alpha)));
+    if let Some(ends) = difference.interval {
+        parts.push(format!("{}% CI {}", level_percent(evidence.alpha), interval(metric, difference.scale, ends)));
     }
     parts.push(units(pair));
     if let Some(record) = pair.record {
@@ -215,6 +215,7 @@ pub(super) fn obstacle(reason: Reason) -> String {
         Reason::OwnDenominator => "each wrote its own tests".to_owned(),
         Reason::DisjointItems => "they share no item".to_owned(),
         Reason::OtherUnit => "runs give it in different units or directions".to_owned(),
+        Reason::OtherEvaluator => "another judge or evaluator decided about each".to_owned(),
         Reason::OtherTotals => "their runs counted different numbers of tests".to_owned(),
         Reason::DirectionUnknown => "neither direction is better".to_owned(),
     }
@@ -249,7 +250,8 @@ pub fn sentence(metric: &Metric, pair: &PairEvidence, names: &[String], evidence
             text.push_str(": not enough evidence");
             let mut parts: Vec<String> = pair.reason.map(obstacle).into_iter().collect();
             if let Some(detectable) = pair.detectable.filter(|_| pair.reason.is_none()) {
-                parts.push(format!("so much data can show {}", detectable_words(metric, &difference, detectable)));
+                let more = details::doubled(metric, pair);
+                parts.push(format!("so much data can show {}{more}", detectable_words(metric, &difference, detectable)));
             }
             if let Some(needed) = pair.needed.filter(|_| !matches!(pair.reason, Some(Reason::MissingOutcomes | Reason::Censored))) {
                 let each = if needed.of == "runs" { " each" } else { "" };
@@ -283,7 +285,7 @@ fn detectable_words(metric: &Metric, difference: &Difference, detectable: f64) -
 }
 
 /// A ratio near one needs two decimals: `0.62×`.
-fn ratio(value: f64) -> String {
+pub(super) fn ratio(value: f64) -> String {
     format!("{}×", format::fixed(value, if value < 10.0 { 2 } else { 0 }))
 }
 
@@ -378,7 +380,7 @@ pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String>
 const MAX_K: usize = 5;
 
 /// More names than this say less than their number.
-const MAX_LEADING: usize = 8;
+pub(super) const MAX_LEADING: usize = 8;
 
 /// What a board's evidence comes to: who beats all others, who leads, or that no two arms can be told apart.
 pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
@@ -480,6 +482,13 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
             level(resolution.level)
         ));
     }
+    if !evidence.partial.is_empty() {
+        let name = words::names_on(board);
+        let names: Vec<String> = evidence.partial.iter().take(MAX_LEADING).map(name).collect();
+        let more = evidence.partial.len().saturating_sub(MAX_LEADING);
+        let more = if more > 0 { format!(" and {} more", format::integer(more as u64)) } else { String::new() };
+        notes.push(format!("Rates over fewer items than other arms', which lead no group: {}{more}.", names.join(", ")));
+    }
     if let Some(drawn) = &evidence.drawn {
         notes.push(format!(
             "P(best): how often an arm comes first when the {} {} are drawn anew, {} times.",
@@ -498,6 +507,8 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
 pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
     let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
     let mut notes = excluded(&board.excluded_items);
+    notes.extend(details::extremes(board));
+    notes.extend(details::amounts(board));
     let with: Vec<String> = labels
         .iter()
         .zip(&board.entries)

@@ -2,7 +2,8 @@
 
 use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
-    Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Front, Method, Money, RankRange, SuiteBoard, Winner,
+    Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Front, Method, Money, PriceInterval, RankRange, Spread,
+    SuiteBoard, Winner,
 };
 
 use super::{format, verdicts};
@@ -51,7 +52,7 @@ pub fn cell(metric: &Metric, cell: &Cell) -> String {
         (MetricKind::Rate, Some((passed, total)), None) => format!("{}/{}", format::integer(passed), format::integer(total)),
         (MetricKind::Rate, _, Some(value)) => format::percent(value, cell.total.unwrap_or(runs)),
         (_, _, Some(value)) if runs > 1 => format!("{} (n={runs})", format::value(mean_shown(metric.unit, value), metric.unit, runs)),
-        (_, _, Some(value)) => format::value(value, metric.unit, runs),
+        (_, _, Some(value)) => format::value(value, metric.unit, cell.estimate.as_ref().map_or(runs, |estimate| estimate.n)),
         (_, _, None) => "n/a".to_owned(),
     }
 }
@@ -80,7 +81,8 @@ pub fn spread(metric: &Metric, cell: &Cell) -> Option<String> {
 /// The interval of a cell in the metric's unit, with its method: `95% CI 70% to 97%`.
 pub fn interval(metric: &Metric, cell: &Cell, confidence: f64) -> Option<String> {
     let interval = cell.interval()?;
-    let n = cell.total.unwrap_or_else(|| cell.figure.as_ref().map_or(0, |figure| figure.summary.n));
+    let counted = || cell.figure.as_ref().map(|figure| figure.summary.n).or(cell.estimate.as_ref().map(|estimate| estimate.n));
+    let n = cell.total.or_else(counted).unwrap_or(0);
     let level = format::fixed(confidence * 100.0, 0);
     let value = |number: f64| match metric.unit {
         Unit::Fraction => format!("{}%", format::fixed(number * 100.0, usize::from(n >= 100))),
@@ -169,6 +171,24 @@ pub fn basis(estimate: &Estimate) -> String {
     text
 }
 
+/// The cost of a solved item with its interval: `$0.0722 [$0.0514, $0.102]`.
+pub fn cost_per_solved(entry: &Entry) -> Option<String> {
+    let usd = format::money(entry.cost_per_solved_usd?);
+    Some(match entry.cost_per_solved_interval {
+        Some(PriceInterval { interval, .. }) => format!("{usd} [{}, {}]", format::money(interval.low), format::money(interval.high)),
+        None => usd,
+    })
+}
+
+/// A median time with its interval: `8m 42s [7m 01s, 9m 30s]`.
+pub fn median(spread: &Spread) -> String {
+    let median = format::seconds(spread.median);
+    match spread.interval {
+        Some(interval) => format!("{median} [{}, {}]", format::seconds(interval.low), format::seconds(interval.high)),
+        None => median,
+    }
+}
+
 /// A sum of money: `$1.20`, `≥ $1.20` where a part is unknown.
 pub fn money(money: &Money) -> String {
     if money.is_lower_bound { format!("≥ {}", format::money(money.usd)) } else { format::money(money.usd) }
@@ -177,9 +197,12 @@ pub fn money(money: &Money) -> String {
 /// What was left out of an arm's line, or nothing.
 pub fn exclusions(entry: &Entry) -> Option<String> {
     let mut parts = Vec::new();
-    for (count, word) in
-        [(entry.failed_runs, "not completed"), (entry.excluded_runs, "left out"), (entry.disagreeing_runs, "with figures that disagree")]
-    {
+    for (count, word) in [
+        (entry.failed_runs, "not completed"),
+        (entry.excluded_runs, "left out"),
+        (entry.disagreeing_runs, "with figures that disagree"),
+        (entry.possibly_cached, "possibly cached"),
+    ] {
         if count > 0 {
             parts.push(format!("{} {} {word}", format::integer(count), if count == 1 { "run" } else { "runs" }));
         }
@@ -256,6 +279,11 @@ pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Ve
                 parts.join(", "),
                 if arm.can_win { "" } else { "; an arm without a completed run wins nothing" }
             ));
+        }
+        if arm.possibly_cached > 0 {
+            let (repeats, are) = (count_runs(arm.possibly_cached), if arm.possibly_cached == 1 { "repeats" } else { "repeat" });
+            let what = "an earlier one in every outcome and figure: possibly cached, which would be no repeat";
+            sentences.push(format!("{}: {repeats} {are} {what}.", names[index]));
         }
         if arm.excluded_runs > 0 {
             sentences.push(format!("{}: {} left out (outage or interrupted).", names[index], count_runs(arm.excluded_runs)));

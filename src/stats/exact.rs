@@ -65,14 +65,15 @@ pub fn fisher(passed_a: u64, total_a: u64, passed_b: u64, total_b: u64) -> Resul
     // Weights relative to the middle by ratios of neighbours; no factorials.
     let middle = passed_a_expected(passed, total_a, total_b).clamp(lowest, highest);
     let up = |at: u64| ((total_a - at) as f64 * (passed - at) as f64) / ((at + 1) as f64 * (total_b + at + 1 - passed) as f64);
-    // Weights fall on both sides of the middle; what is below the smallest number adds nothing to any sum.
+    // Weights fall on both sides of the middle; what is below the smallest ordinary number adds nothing to any
+    // sum, and rounding would keep it from ever reaching zero.
     let above = (middle..highest).scan(1.0, |weight, at| {
         *weight *= up(at);
-        (*weight > 0.0).then_some((at + 1, *weight))
+        (*weight >= f64::MIN_POSITIVE).then_some((at + 1, *weight))
     });
     let below = (lowest..middle).rev().scan(1.0, |weight, at| {
         *weight /= up(at);
-        (*weight > 0.0).then_some((at, *weight))
+        (*weight >= f64::MIN_POSITIVE).then_some((at, *weight))
     });
     let tables: Vec<(u64, f64)> = std::iter::once((middle, 1.0)).chain(above).chain(below).collect();
     let observed = tables.iter().find(|(at, _)| *at == passed_a).map_or(0.0, |(_, weight)| *weight);

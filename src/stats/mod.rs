@@ -48,7 +48,8 @@ pub use proportion_difference::{Pairs, newcombe, newcombe_paired, tango};
 pub use quantile::{MedianInterval, median_absolute_deviation, median_interval, quantile};
 pub use ranking::{RankRange, leading_group, probability_of_best, rank_intervals, rank_ranges};
 pub use ratio::{
-    LogRatio, RatioOfMeans, geometric_mean, log_ratio_paired, log_ratio_welch, ratio_of_means, ratio_of_means_paired, relative_change,
+    LogRatio, PairSums, RatioOfMeans, geometric_mean, log_ratio_paired, log_ratio_welch, ratio_of_means, ratio_of_means_paired,
+    relative_change,
 };
 pub use sequential::{bernoulli_confidence_sequence, mcnemar_e_value};
 pub use undefined::Undefined;

@@ -2,7 +2,7 @@
 //!
 //! The ratio of geometric means speaks about the typical run; the ratio of arithmetic means about the bill.
 
-use super::distribution::{normal_quantile, upper_level};
+use super::distribution::{normal_quantile, t_quantile, upper_level};
 use super::mean::{MeanDifference, paired, summary, total, welch};
 use super::{Interval, Undefined};
 
@@ -28,6 +28,44 @@ pub struct RatioOfMeans {
 pub fn geometric_mean(values: &[f64]) -> Result<f64, Undefined> {
     let logs = logarithms(values)?;
     summary(&logs).map(|summary| summary.mean.exp())
+}
+
+impl RatioOfMeans {
+    /// The interval with Student's quantile in place of the normal one, which is too narrow for few units.
+    pub fn with_student(&self, degrees: f64, confidence: f64) -> Result<Interval, Undefined> {
+        let t = t_quantile(upper_level(confidence)?, degrees)?;
+        Interval::new(self.ratio * (-t * self.se_log).exp(), self.ratio * (t * self.se_log).exp()).ok_or(Undefined::NotFinite)
+    }
+}
+
+/// Sums over units that have two values each, such as what an item cost and whether it was solved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairSums {
+    pub n: u64,
+    pub a: f64,
+    pub b: f64,
+    /// Of the squares and of the products.
+    pub aa: f64,
+    pub ab: f64,
+    pub bb: f64,
+}
+
+impl PairSums {
+    /// The interval of total over total, as [`ratio_of_means_paired`] has it, with Student's quantile at n − 1 degrees of freedom.
+    pub fn ratio_interval(&self, confidence: f64) -> Result<Interval, Undefined> {
+        if self.n < 2 {
+            return Err(Undefined::TooFew);
+        }
+        if self.a <= 0.0 || self.b <= 0.0 {
+            return Err(Undefined::NotPositive);
+        }
+        let n = self.n as f64;
+        let (mean_a, mean_b) = (self.a / n, self.b / n);
+        let squares = self.aa / (mean_a * mean_a) - 2.0 * self.ab / (mean_a * mean_b) + self.bb / (mean_b * mean_b);
+        // What is left of sums that cancel is rounding.
+        let se_log = (if squares <= 1e-12 * n { 0.0 } else { squares } / (n * (n - 1.0))).sqrt();
+        around(mean_a, mean_b, se_log, confidence)?.with_student(n - 1.0, confidence)
+    }
 }
 
 /// The ratio of the geometric means of independent samples: Welch's comparison of the logarithms.
@@ -131,6 +169,13 @@ mod tests {
         // a/2 - b/4 is ±1/4 each: se² = (2/16) / 2.
         let same = ratio_of_means_paired(&[1.0, 3.0], &[3.0, 5.0], 0.95).expect("positive");
         assert!((same.se_log - 0.25).abs() < 1e-14);
+        // The same from sums; t(1, 0.975) = 12.7062.
+        let sums = PairSums { n: 2, a: 4.0, b: 8.0, aa: 10.0, ab: 18.0, bb: 34.0 };
+        let interval = sums.ratio_interval(0.95).expect("positive");
+        assert!((interval.high / 0.5 - (12.706_204_736 * 0.25f64).exp()).abs() < 1e-6, "{interval:?}");
+        assert_eq!(same.with_student(1.0, 0.95), Ok(interval));
+        let proportional = PairSums { n: 2, a: 4.0, b: 8.0, aa: 10.0, ab: 20.0, bb: 40.0 };
+        assert_eq!(proportional.ratio_interval(0.95), Err(Undefined::NoVariation));
     }
 
     #[test]

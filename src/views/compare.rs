@@ -1,6 +1,6 @@
 //! Two or more arms side by side on one suite.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,7 +14,9 @@ use super::estimate::{Estimate, counts, pass_rate};
 use super::evidence::{self, Design, Evidence, Policy, Reason};
 use super::exclusions::{ExcludedItem, without_excluded};
 use super::figures::{Figure, cost, duration, figure, tokens};
-use super::leaderboard::{group_matrix, newest_score, score_columns};
+use super::item_scores::{ItemScores, SuiteScores};
+use super::leaderboard::{evaluators_of, group_matrix, newest_score, score_columns};
+use super::repeats::possibly_cached;
 use super::sample::{Items, Rates};
 
 /// One arm's figure for one metric.
@@ -92,6 +94,8 @@ pub struct ComparedArm {
     /// Runs of earlier batches, which are not in this table.
     pub earlier_runs: u64,
     pub can_win: bool,
+    /// Runs that agree with an earlier one of the arm in every outcome, and in every figure of time, tokens and cost.
+    pub possibly_cached: u64,
 }
 
 /// One table.
@@ -178,7 +182,7 @@ impl Compared {
 
     fn of_matrix(group: &SuiteGroup<'_>, matrix: OutcomeMatrix, policy: &Policy) -> Self {
         let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(&arm.counted, &matrix)).collect();
-        let arms: Vec<ComparedArm> = group.arms.iter().map(compared_arm).collect();
+        let arms: Vec<ComparedArm> = group.arms.iter().map(|arm| compared_arm(arm, &matrix)).collect();
         let mut table = Comparison {
             suite: group.suite.clone(),
             suite_version: group.suite_version.clone(),
@@ -249,7 +253,7 @@ fn flips_of(rates: &[Rates]) -> Option<Flips> {
     }
 }
 
-fn compared_arm(arm: &ArmRuns<'_>) -> ComparedArm {
+fn compared_arm(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> ComparedArm {
     let mut not_completed = BTreeMap::new();
     for row in arm.counted.iter().filter(|row| row.run.status != RunStatus::Completed) {
         *not_completed.entry(row.run.status.name().to_owned()).or_default() += 1;
@@ -261,18 +265,20 @@ fn compared_arm(arm: &ArmRuns<'_>) -> ComparedArm {
         excluded_runs: arm.excluded.len() as u64,
         earlier_runs: arm.earlier as u64,
         can_win: arm.can_win(),
+        possibly_cached: possibly_cached(&arm.counted, matrix),
     }
 }
 
 /// Lists the metrics in the order of the table, with a cell per arm and what they support.
 fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], policy: &Policy) -> Vec<(Metric, Vec<Cell>, Evidence)> {
     let arms = &group.arms;
-    let numbers = |metric: Metric, value: &dyn Fn(&RunRow) -> Option<f64>| {
+    let judged = |metric: Metric, value: &dyn Fn(&RunRow) -> Option<f64>, evaluators: &[BTreeSet<&str>]| {
         let metric = policy.described(metric);
         let cells: Vec<Cell> = arms.iter().map(|arm| number_cell(&arm.counted, value)).collect();
-        let evidence = evidence::of_numbers(&metric, arms, value, policy);
+        let evidence = evidence::of_numbers(&metric, arms, value, evaluators, policy);
         (metric, cells, evidence)
     };
+    let numbers = |metric: Metric, value: &dyn Fn(&RunRow) -> Option<f64>| judged(metric, value, &[]);
     let amount = |name: &str, label: &str, unit, direction, value: &dyn Fn(&RunRow) -> Option<f64>| {
         let kind = if unit == Unit::Count { MetricKind::Count } else { MetricKind::Amount };
         let (metric, mut cells, evidence) = numbers(named(name, label, unit, direction, kind), value);
@@ -300,9 +306,18 @@ fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], 
         amount("lines_generated", "Lines Generated", Unit::Count, Direction::None, &|row| count(row.run.lines_generated)),
         amount("total_calls", "Agent Calls", Unit::Count, Direction::Down, &|row| count(row.run.total_calls)),
     ];
+    if let Some(scores) = SuiteScores::of(group, matrix, policy) {
+        let evidence = evidence::of_item_scores(&group.suite, &scores, &items, policy);
+        let cell = |scores: &ItemScores| {
+            let estimate = scores.estimate(&items, unit);
+            Cell { value: estimate.as_ref().map(|estimate| estimate.value), passed: None, total: None, figure: None, estimate }
+        };
+        rows.push((scores.metric.clone(), scores.arms.iter().map(cell).collect(), evidence));
+    }
     for column in score_columns(group) {
         let metric = named(&column.metric, &column.metric, column.unit, column.direction, MetricKind::Score);
-        let (metric, cells, mut evidence) = numbers(metric, &|row| newest_score(row, &column.metric));
+        let evaluators: Vec<BTreeSet<&str>> = arms.iter().map(|arm| evaluators_of(&arm.counted, &column.metric)).collect();
+        let (metric, cells, mut evidence) = judged(metric, &|row| newest_score(row, &column.metric), &evaluators);
         if column.is_mixed {
             evidence = evidence::of_nothing(&metric, arms.len(), Design::Runs, Reason::OtherUnit, policy);
         }

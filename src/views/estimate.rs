@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{ItemKind, ItemStatus, Unit};
-use crate::stats::{Interval, clustered_mean, mean_interval, normal_quantile, summary, wilson};
+use crate::stats::{Interval, clopper_pearson, clustered_mean, mean_interval, normal_quantile, summary, wilson};
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
 use super::evidence::Design;
@@ -12,6 +12,9 @@ use super::sample::{Items, Outcomes, Rates, sums};
 
 /// All intervals are two-sided at this confidence.
 pub(super) const CONFIDENCE: f64 = 0.95;
+
+/// Beyond this the two intervals agree in every digit shown, and adding up binomial terms takes long.
+const MAX_SUMMED: u64 = 1_000_000;
 
 /// How an estimate's interval was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -38,10 +41,13 @@ pub enum Method {
 /// A point with its interval, what it was counted over, and what was left out. Never apart.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
-    /// A share between 0 and 1.
+    /// A share between 0 and 1; of scores, in their unit.
     pub value: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
+    /// Where that is Wilson's: Clopper and Pearson's, which is wider and never covers less often than it says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guaranteed: Option<Interval>,
     pub n: u64,
     /// What n counts: `questions`, `tests`, `criteria`, `checks` or `runs`.
     pub n_of: &'static str,
@@ -141,9 +147,11 @@ fn of_counts(
     method: Method,
     (passed, total): (u64, u64),
 ) -> Estimate {
+    let is_wilson = matches!(method, Method::Wilson | Method::WilsonOneRun);
     Estimate {
         value,
         interval,
+        guaranteed: if is_wilson && total <= MAX_SUMMED { clopper_pearson(passed, total, CONFIDENCE).ok() } else { None },
         n,
         n_of,
         method,
@@ -199,6 +207,7 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
     let base = Estimate {
         value: 0.0,
         interval: None,
+        guaranteed: None,
         n: scores.len() as u64,
         n_of: "runs",
         method: Method::Stated,

@@ -18,6 +18,8 @@ use crate::stats::{
 use crate::warehouse::RunRow;
 
 use super::arm::ArmRuns;
+use super::detail::{Bill, CrossCheck, Detail, Effect, Parts};
+use super::item_scores::{ItemScores, SuiteScores};
 use super::sample::{Items, Outcomes, Rates};
 
 /// What is fixed before anybody looks at the numbers.
@@ -77,6 +79,8 @@ pub const MIN_ITEMS: usize = 6;
 const MIN_PAIRED_T: usize = 10;
 /// More of an arm's items missing than this: bounds are shown, and may forbid a winner.
 const MAX_MISSING: f64 = 0.05;
+/// More of the items than this that one arm was asked and another not: then their rates are rates of other items.
+pub(super) const MAX_APART: f64 = 0.05;
 /// Shares closer than this are one share: a mean of thirds has a last digit of its own.
 pub(super) const SAME: f64 = 1e-12;
 /// Rearrangements where all would be too many.
@@ -123,6 +127,8 @@ pub enum Reason {
     OtherTotals,
     /// Some runs give the metric in another unit or direction.
     OtherUnit,
+    /// Another judge or evaluator decided: another measure.
+    OtherEvaluator,
     /// Nobody says which way is better.
     DirectionUnknown,
     /// Fewer than three runs a side.
@@ -228,6 +234,9 @@ pub struct PairEvidence {
     /// A difference smaller than this does not matter, as declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
+    /// For a second look; decides nothing.
+    #[serde(skip_serializing_if = "Detail::is_empty")]
+    pub detail: Detail,
 }
 
 /// What may be said about all arms on one metric.
@@ -239,6 +248,10 @@ pub struct Evidence {
     pub winner: Option<usize>,
     /// The arm with the best value and all that are not significantly worse; empty without a better side or without values.
     pub leading: Vec<usize>,
+    /// Arms whose rate is over so many fewer items than another's that it is a rate of other items: none of them is the one that the
+    /// leading group is formed around.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub partial: Vec<usize>,
     /// Places that the evidence leaves open, by arm.
     pub ranks: Vec<RankRange>,
     /// Arms that share a letter cannot be told apart; by arm.
@@ -297,6 +310,7 @@ impl Evidence {
             pairs: pair.into_iter().collect(),
             winner,
             leading,
+            partial: [one, other].iter().zip(0..).filter(|(arm, _)| self.partial.contains(arm)).map(|(_, place)| place).collect(),
             ranks,
             letters: Vec::new(),
             alpha: self.alpha,
@@ -346,6 +360,7 @@ impl PairEvidence {
             sizes: Sizes { first: self.sizes.second, second: self.sizes.first, ..self.sizes },
             record: self.record.map(|record| Record { won: record.lost, lost: record.won, same: record.same }),
             bounds: self.bounds.map(mirrored),
+            detail: self.detail.reversed(),
             ..self.clone()
         }
     }
@@ -381,6 +396,9 @@ struct Finding {
     precision: Option<Precision>,
     needed: Option<Needed>,
     is_comparable: bool,
+    detail: Detail,
+    /// What the items' differences vary by, where it can be told.
+    parts: Option<Parts>,
 }
 
 /// What decides how small a difference the data can show.
@@ -432,22 +450,91 @@ pub(super) fn of_rates(metric: &Metric, suite: &str, items: &Items, rates: &[Rat
         (first, second, design, finding)
     });
     let values: Vec<Option<f64>> = rates.iter().map(rate_value).collect();
-    settle(metric, &values, findings.collect(), policy)
+    settle(metric, &values, partial(rates), findings.collect(), policy)
 }
 
-/// Weighs a number per run: an amount, a score, or a count.
-pub(super) fn of_numbers(metric: &Metric, arms: &[ArmRuns<'_>], value: &dyn Fn(&RunRow) -> Option<f64>, policy: &Policy) -> Evidence {
+/// Weighs the arms' scores on the items of a suite, as their pass rates are.
+pub(super) fn of_item_scores(suite: &str, scores: &SuiteScores, items: &Items, policy: &Policy) -> Evidence {
+    let metric = &scores.metric;
+    let scale = if metric.unit == Unit::Fraction { Scale::Share } else { Scale::Unit };
+    let findings = pairs_of(scores.arms.len()).map(|(first, second)| {
+        let (design, finding) = score_pair(suite, (scores, scale), items, (&scores.arms[first], &scores.arms[second]), policy);
+        (first, second, design, finding)
+    });
+    let mean =
+        |scores: &ItemScores| summary(&scores.means.iter().flatten().copied().collect::<Vec<f64>>()).ok().map(|summary| summary.mean);
+    let values: Vec<Option<f64>> = scores.arms.iter().map(mean).collect();
+    let most = scores.arms.iter().map(|scores| scores.counted).max().unwrap_or(0);
+    let partial = partial_of(scores.arms.iter().map(|scores| Some(scores.counted)), most);
+    settle(metric, &values, partial, findings.collect(), policy)
+}
+
+fn score_pair(
+    suite: &str,
+    scores: (&SuiteScores, Scale),
+    items: &Items,
+    (one, other): (&ItemScores, &ItemScores),
+    policy: &Policy,
+) -> (Design, Finding) {
+    let shared = Shared::of_scores(one, other, scores, items, policy);
+    if one.counted == 0 || other.counted == 0 {
+        return (Design::Counts, Finding { is_comparable: true, sizes: shared.sizes(items, None), ..Finding::default() });
+    }
+    if shared.differences.is_empty() {
+        return (Design::Items, Finding::not_comparable(Reason::DisjointItems, shared.sizes(items, None)));
+    }
+    match policy.design(suite).unwrap_or_else(|| shared.natural_design(items)) {
+        Design::Clusters if shared.codes.is_some() => (Design::Clusters, over_clusters(&shared, items, policy)),
+        Design::Items | Design::Clusters => (Design::Items, over_items(&shared, items, policy)),
+        Design::Runs | Design::Counts => {
+            let mut finding = run_means(&one.run_means, &other.run_means, scores.1, policy);
+            finding.bounds = shared.bounds();
+            guard(&mut finding);
+            (Design::Runs, finding)
+        }
+    }
+}
+
+/// Arms with outcomes on fewer items than another arm, by more than may be luck.
+fn partial(rates: &[Rates]) -> Vec<usize> {
+    let counted = |rates: &Rates| match rates {
+        Rates::Outcomes(outcomes) => Some(outcomes.counted),
+        Rates::Counts(_) | Rates::Unknown => None,
+    };
+    let most = rates.iter().filter_map(counted).max().unwrap_or(0);
+    partial_of(rates.iter().map(counted), most)
+}
+
+fn partial_of(counted: impl Iterator<Item = Option<u64>>, most: u64) -> Vec<usize> {
+    let is_partial = |counted: &Option<u64>| counted.is_some_and(|counted| (counted as f64) < (1.0 - MAX_APART) * most as f64);
+    counted.enumerate().filter(|(_, counted)| is_partial(counted)).map(|(arm, _)| arm).collect()
+}
+
+/// Weighs a number per run: an amount, a score, or a count. `evaluators` are those who gave the arms' numbers, where that is known.
+pub(super) fn of_numbers(
+    metric: &Metric,
+    arms: &[ArmRuns<'_>],
+    value: &dyn Fn(&RunRow) -> Option<f64>,
+    evaluators: &[BTreeSet<&str>],
+    policy: &Policy,
+) -> Evidence {
     let samples: Vec<RunSample> = arms.iter().map(|arm| RunSample::of(metric, arm, value)).collect();
-    let findings = pairs_of(arms.len())
-        .map(|(first, second)| (first, second, Design::Runs, number_pair(metric, &samples[first], &samples[second], policy)));
+    let known = |arm: usize| evaluators.get(arm).filter(|evaluators| !evaluators.is_empty());
+    let findings = pairs_of(arms.len()).map(|(first, second)| {
+        let mut finding = number_pair(metric, &samples[first], &samples[second], policy);
+        if known(first).zip(known(second)).is_some_and(|(one, other)| one != other) && finding.difference.is_some() {
+            finding = Finding::not_comparable(Reason::OtherEvaluator, finding.sizes);
+        }
+        (first, second, Design::Runs, finding)
+    });
     let means: Vec<Option<f64>> = samples.iter().map(|sample| summary(&sample.values).ok().map(|summary| summary.mean)).collect();
-    settle(metric, &means, findings.collect(), policy)
+    settle(metric, &means, Vec::new(), findings.collect(), policy)
 }
 
 /// A metric that cannot be compared between any two arms: shown, never weighed.
 pub(super) fn of_nothing(metric: &Metric, arms: usize, design: Design, reason: Reason, policy: &Policy) -> Evidence {
     let findings = pairs_of(arms).map(|(first, second)| (first, second, design, Finding::not_comparable(reason, Sizes::default())));
-    settle(metric, &vec![None; arms], findings.collect(), policy)
+    settle(metric, &vec![None; arms], Vec::new(), findings.collect(), policy)
 }
 
 fn pairs_of(arms: usize) -> impl Iterator<Item = (usize, usize)> {
@@ -455,7 +542,13 @@ fn pairs_of(arms: usize) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// Adjusts for the family and decides.
-fn settle(metric: &Metric, values: &[Option<f64>], findings: Vec<(usize, usize, Design, Finding)>, policy: &Policy) -> Evidence {
+fn settle(
+    metric: &Metric,
+    values: &[Option<f64>],
+    partial: Vec<usize>,
+    findings: Vec<(usize, usize, Design, Finding)>,
+    policy: &Policy,
+) -> Evidence {
     let findings: Vec<(usize, usize, Design, Finding)> = findings
         .into_iter()
         .map(|(first, second, design, mut finding)| {
@@ -499,10 +592,11 @@ fn settle(metric: &Metric, values: &[Option<f64>], findings: Vec<(usize, usize, 
                     Some(Needed { n: stats::n_at(needed.n, policy.aim(), aim).ok()?, ..needed }).filter(|needed| needed.n > has)
                 }),
                 margin,
+                detail: Detail { doubled: finding.parts.filter(|_| is_open).and_then(|parts| parts.doubled(aim)), ..finding.detail },
             }
         })
         .collect();
-    Evidence { resolution, tested: family as u64, ..overall(metric, values, pairs, policy.alpha) }
+    Evidence { resolution, tested: family as u64, ..overall(metric, values, partial, pairs, policy.alpha) }
 }
 
 /// What the pairs that are tested could show at the level that the smallest of their p-values has to meet.
@@ -550,7 +644,7 @@ fn verdict(metric: &Metric, finding: &Finding, p_adjusted: Option<f64>, margin: 
     }
 }
 
-fn overall(metric: &Metric, values: &[Option<f64>], pairs: Vec<PairEvidence>, alpha: f64) -> Evidence {
+fn overall(metric: &Metric, values: &[Option<f64>], partial: Vec<usize>, pairs: Vec<PairEvidence>, alpha: f64) -> Evidence {
     let arms = values.len();
     let mut beats = vec![vec![false; arms]; arms];
     for pair in &pairs {
@@ -564,12 +658,17 @@ fn overall(metric: &Metric, values: &[Option<f64>], pairs: Vec<PairEvidence>, al
     // Arms without a value stand behind all others: they cannot lead.
     let worst = if metric.direction == Direction::Down { f64::MAX } else { f64::MIN };
     let points: Vec<f64> = values.iter().map(|value| value.unwrap_or(worst)).collect();
-    let leading = stats::leading_group(&points, metric.direction != Direction::Down, &beats).unwrap_or_default();
+    // Nor is an arm that was asked fewer items the best by its rate on those; it is in the group unless it is beaten.
+    let leaders: Vec<f64> = (0..arms).map(|arm| if partial.contains(&arm) { worst } else { points[arm] }).collect();
+    let leading = stats::leading_group(&leaders, metric.direction != Direction::Down, &beats).unwrap_or_default();
     let leading = if is_compared { leading.into_iter().filter(|arm| values[*arm].is_some()).collect() } else { Vec::new() };
     let winner = (0..arms).find(|arm| arms > 1 && beats[*arm].iter().filter(|beaten| **beaten).count() == arms - 1);
+    // An arm that beats every other is alone, whoever has the best number.
+    let leading = winner.map_or(leading, |winner| vec![winner]);
     Evidence {
         winner,
         leading,
+        partial,
         ranks: stats::rank_ranges(&beats).unwrap_or_default(),
         letters: lettered(&points, &beats),
         alpha,
@@ -613,7 +712,8 @@ fn rate_pair(suite: &str, items: &Items, first: &Rates, second: &Rates, policy: 
         (Rates::Outcomes(one), Rates::Outcomes(other)) => {
             let shared = Shared::of(one, other, items, policy);
             if shared.differences.is_empty() {
-                return (Design::Items, Finding::not_comparable(Reason::DisjointItems, shared.sizes(items, None)));
+                let reason = if items.are_alike(one, other) { Reason::OtherEvaluator } else { Reason::DisjointItems };
+                return (Design::Items, Finding::not_comparable(reason, shared.sizes(items, None)));
             }
             match asked.unwrap_or_else(|| shared.natural_design(items)) {
                 Design::Clusters if shared.codes.is_some() => (Design::Clusters, over_clusters(&shared, items, policy)),
@@ -659,11 +759,65 @@ fn item_word(items: &Items) -> &'static str {
     items.kind.map_or("items", ItemKind::plural)
 }
 
-/// Two arms' outcomes on the items that both have.
+/// What one arm has on the items of a suite: shares passed, or scores with the lowest and the highest that any arm has.
+#[derive(Clone, Copy)]
+enum Measured<'a> {
+    Passes(&'a Outcomes),
+    Scores(&'a ItemScores, Interval),
+}
+
+impl Measured<'_> {
+    fn mean(self, item: usize) -> Option<f64> {
+        match self {
+            Self::Passes(outcomes) => outcomes.mean(item),
+            Self::Scores(scores, _) => scores.means[item],
+        }
+    }
+
+    fn has(self, item: usize) -> bool {
+        match self {
+            Self::Passes(outcomes) => outcomes.cells[item].1 > 0,
+            Self::Scores(scores, _) => scores.means[item].is_some(),
+        }
+    }
+
+    fn is_missing(self, item: usize) -> bool {
+        match self {
+            Self::Passes(outcomes) => outcomes.missing[item],
+            Self::Scores(scores, _) => scores.missing[item],
+        }
+    }
+
+    /// Items with a value, and items that should have one.
+    fn counts(self) -> (u64, u64) {
+        match self {
+            Self::Passes(outcomes) => (outcomes.counted, outcomes.lost),
+            Self::Scores(scores, _) => (scores.counted, scores.lost),
+        }
+    }
+
+    fn items(self) -> usize {
+        match self {
+            Self::Passes(outcomes) => outcomes.cells.len(),
+            Self::Scores(scores, _) => scores.means.len(),
+        }
+    }
+
+    /// What a missing value could be.
+    fn range(self) -> (f64, f64) {
+        match self {
+            Self::Passes(_) => (0.0, 1.0),
+            Self::Scores(_, range) => (range.low, range.high),
+        }
+    }
+}
+
+/// Two arms' values on the items that both have.
 struct Shared<'a> {
-    one: &'a Outcomes,
-    other: &'a Outcomes,
-    /// By shared item: how much more of its attempts the first arm passed.
+    one: Measured<'a>,
+    other: Measured<'a>,
+    scale: Scale,
+    /// By shared item: how much more of its attempts the first arm passed, or how much more it scored.
     differences: Vec<f64>,
     record: Record,
     /// Every arm tried every item once.
@@ -689,21 +843,22 @@ impl<'a> Shared<'a> {
             differences.push(difference);
         }
         record.same = differences.len() as u64 - record.won - record.lost;
-        let (mut codes, mut clusters) = (None, 0);
-        if let Some(all) = items.clusters.as_deref().filter(|_| policy.use_clusters) {
-            if differences.len() == all.len() {
-                (codes, clusters) = (Some(Cow::Borrowed(all)), items.cluster_count);
-            } else {
-                let is_shared = |item: usize| one.cells[item].1 > 0 && other.cells[item].1 > 0;
-                let shared: Vec<u32> = (0..all.len()).filter(|item| is_shared(*item)).map(|item| all[item]).collect();
-                let mut seen = vec![false; items.cluster_count];
-                for code in &shared {
-                    seen[*code as usize] = true;
-                }
-                (codes, clusters) = (Some(Cow::Owned(shared)), seen.into_iter().filter(|seen| *seen).count());
-            }
-        }
-        Self { one, other, differences, record, is_binary, both, codes, clusters }
+        let (one, other) = (Measured::Passes(one), Measured::Passes(other));
+        let (codes, clusters) = shared_clusters(one, other, differences.len(), items, policy);
+        Self { one, other, scale: Scale::Share, differences, record, is_binary, both, codes, clusters }
+    }
+
+    fn of_scores(one: &'a ItemScores, other: &'a ItemScores, scores: (&SuiteScores, Scale), items: &'a Items, policy: &Policy) -> Self {
+        let (scores, scale) = scores;
+        let sign = if scores.metric.direction == Direction::Down { -1.0 } else { 1.0 };
+        let pairs = one.means.iter().zip(&other.means).filter_map(|(one, other)| Some((*one)? - (*other)?));
+        let differences: Vec<f64> = pairs.collect();
+        let count = |better: &dyn Fn(f64) -> bool| differences.iter().filter(|difference| better(sign * **difference)).count() as u64;
+        let (won, lost) = (count(&|difference| difference > 0.0), count(&|difference| difference < 0.0));
+        let record = Record { won, lost, same: differences.len() as u64 - won - lost };
+        let (one, other) = (Measured::Scores(one, scores.range), Measured::Scores(other, scores.range));
+        let (codes, clusters) = shared_clusters(one, other, differences.len(), items, policy);
+        Self { one, other, scale, differences, record, is_binary: false, both: 0, codes, clusters }
     }
 
     fn natural_design(&self, items: &Items) -> Design {
@@ -713,8 +868,8 @@ impl<'a> Shared<'a> {
 
     fn sizes(&self, items: &Items, clusters: Option<usize>) -> Sizes {
         Sizes {
-            first: self.one.counted,
-            second: self.other.counted,
+            first: self.one.counts().0,
+            second: self.other.counts().0,
             pairs: Some(self.differences.len() as u64),
             of: item_word(items),
             clusters: clusters.map(|count| count as u64),
@@ -723,15 +878,16 @@ impl<'a> Shared<'a> {
 
     /// What the difference could be if the missing outcomes were known; nothing where few are missing, and as many in both arms.
     fn bounds(&self) -> Option<Interval> {
-        let too_many = |outcomes: &Outcomes| outcomes.lost as f64 > MAX_MISSING * (outcomes.counted + outcomes.lost) as f64;
-        if self.one.lost == self.other.lost && !too_many(self.one) && !too_many(self.other) {
+        let ((counted, lost), (other_counted, other_lost)) = (self.one.counts(), self.other.counts());
+        let too_many = |lost: u64, counted: u64| lost as f64 > MAX_MISSING * (counted + lost) as f64;
+        if lost == other_lost && !too_many(lost, counted) && !too_many(other_lost, other_counted) {
             return None;
         }
         let (mut low, mut high, mut n) = (0.0, 0.0, 0.0);
-        for item in 0..self.one.cells.len() {
-            let ends = |outcomes: &Outcomes| match outcomes.mean(item) {
+        for item in 0..self.one.items() {
+            let ends = |values: Measured<'_>| match values.mean(item) {
                 Some(mean) => Some((mean, mean)),
-                None => outcomes.missing[item].then_some((0.0, 1.0)),
+                None => values.is_missing(item).then_some(values.range()),
             };
             if let Some(((one_low, one_high), (other_low, other_high))) = ends(self.one).zip(ends(self.other)) {
                 low += one_low - other_high;
@@ -749,6 +905,26 @@ impl<'a> Shared<'a> {
     }
 }
 
+/// The cluster of each item that both have, and how many clusters that are.
+fn shared_clusters<'a>(
+    one: Measured<'_>,
+    other: Measured<'_>,
+    shared: usize,
+    items: &'a Items,
+    policy: &Policy,
+) -> (Option<Cow<'a, [u32]>>, usize) {
+    let Some(all) = items.clusters.as_deref().filter(|_| policy.use_clusters) else { return (None, 0) };
+    if shared == all.len() {
+        return (Some(Cow::Borrowed(all)), items.cluster_count);
+    }
+    let codes: Vec<u32> = (0..all.len()).filter(|item| one.has(*item) && other.has(*item)).map(|item| all[item]).collect();
+    let mut seen = vec![false; items.cluster_count];
+    for code in &codes {
+        seen[*code as usize] = true;
+    }
+    (Some(Cow::Owned(codes)), seen.into_iter().filter(|seen| *seen).count())
+}
+
 fn over_items(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding {
     let differences = &shared.differences;
     let n = differences.len();
@@ -761,24 +937,32 @@ fn over_items(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding {
         reason: (n < MIN_ITEMS).then_some(Reason::FewItems),
         ..Finding::default()
     };
+    let resampling = || Resampling { seed: seed(differences.iter().copied()), draws: DRAWS };
     // Equal differences of thirds can differ in their last digit.
     let is_spread = summary.max - summary.min > SAME;
-    let share = |value: f64, interval: Option<Interval>| Some(Difference { value, scale: Scale::Share, interval });
+    let share = |value: f64, interval: Option<Interval>| Some(Difference { value, scale: shared.scale, interval });
     if shared.is_binary {
         let Record { won, lost, same } = shared.record;
         let pairs = Pairs { both: shared.both, only_a: won, only_b: lost, neither: same - shared.both };
         finding.difference = share(summary.mean, tango(pairs, policy.confidence()).ok());
-        (finding.test, finding.p) = (Some(Test::McnemarExact), Some(mcnemar(won, lost).exact));
+        let test = mcnemar(won, lost);
+        (finding.test, finding.p) = (Some(Test::McnemarExact), Some(test.exact));
+        finding.detail.cross_check = Some(CrossCheck::of_pairs(pairs, test.mid, policy.confidence()));
     } else if let Some(test) = mean_t(&summary, policy.confidence()).ok().filter(|_| n >= MIN_PAIRED_T && is_spread) {
-        finding.difference = share(summary.mean, Some(test.interval.clipped(-1.0, 1.0)));
+        finding.difference = share(summary.mean, Some(possible(test.interval, shared.scale)));
         (finding.test, finding.p) = (Some(Test::PairedT), Some(test.p));
+        finding.detail.cross_check = CrossCheck::of_differences(differences, resampling());
     } else {
         finding.difference = share(summary.mean, None);
-        let resampling = Resampling { seed: seed(differences.iter().copied()), draws: DRAWS };
+        let resampling = resampling();
         (finding.test, finding.p) = (Some(Test::SignFlip), sign_flip(differences, resampling).ok().map(|test| test.p));
     }
     if let Some(sd) = summary.sd.filter(|_| is_spread) {
         finding.precision = Some(Precision::Paired { sd, n: n as u64 });
+        finding.parts = match (shared.one, shared.other) {
+            (Measured::Passes(one), Measured::Passes(other)) if !shared.is_binary => Parts::of(one, other, sd),
+            _ => None,
+        };
         let wanted = stats::n_paired(sd, summary.mean.abs(), policy.aim()).ok().filter(|_| summary.mean != 0.0);
         finding.needed = wanted.map(|wanted| Needed { n: wanted.max(MIN_ITEMS as u64), of: "items" });
     }
@@ -804,8 +988,8 @@ fn over_clusters(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding
     (finding.test, finding.p) = (Some(Test::ClusterSignFlip), sign_flip(&sums, resampling).ok().map(|test| test.p));
     match clustered_mean(differences, codes, policy.confidence()) {
         Ok(mean) => {
-            let interval = Some(mean.interval.clipped(-1.0, 1.0));
-            finding.difference = Some(Difference { value: mean.mean, scale: Scale::Share, interval });
+            let interval = Some(possible(mean.interval, shared.scale));
+            finding.difference = Some(Difference { value: mean.mean, scale: shared.scale, interval });
             // The spread that so many independent clusters would have for this standard error.
             let sd = mean.se_cr1 * (clusters as f64).sqrt();
             finding.precision = Some(Precision::Clustered { sd, n: clusters as u64 });
@@ -814,12 +998,20 @@ fn over_clusters(shared: &Shared<'_>, items: &Items, policy: &Policy) -> Finding
         }
         Err(reason) => {
             let value = summary(differences).ok().map(|summary| summary.mean);
-            finding.difference = value.map(|value| Difference { value, scale: Scale::Share, interval: None });
+            finding.difference = value.map(|value| Difference { value, scale: shared.scale, interval: None });
             finding.is_enough &= reason == Undefined::NoVariation;
         }
     }
     shared.guard(&mut finding);
     finding
+}
+
+/// Cuts a difference of shares to what it can be.
+fn possible(interval: Interval, scale: Scale) -> Interval {
+    match scale {
+        Scale::Share => interval.clipped(-1.0, 1.0),
+        Scale::Unit | Scale::Ratio => interval,
+    }
 }
 
 fn sums_by_cluster(differences: &[f64], codes: &[u32]) -> Vec<f64> {
@@ -886,6 +1078,7 @@ fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> (Design, Finding
         // A fact about this suite: repeats say nothing about chance, and take no part in the family.
         finding.deterministic = true;
         (finding.is_enough, finding.test, finding.p, finding.needed) = (false, None, None, None);
+        finding.detail = Detail::default();
     }
     if fewest < most {
         finding.bounds = run_bounds(first, second, most);
@@ -933,13 +1126,16 @@ fn run_means(one: &[f64], other: &[f64], scale: Scale, policy: &Policy) -> Findi
         difference: Some(Difference { value: a.mean - b.mean, scale, interval: None }),
         ..Finding::default()
     };
+    let resampling = || Resampling { seed: seed(one.iter().copied()) ^ seed(other.iter().copied()), draws: DRAWS };
     if let Ok(test) = welch(one, other, policy.confidence()) {
         finding.difference = Some(Difference { value: test.difference, scale, interval: Some(test.interval) });
         (finding.test, finding.p) = (Some(Test::Welch), Some(test.p));
+        finding.detail.cross_check = CrossCheck::of_runs(one, other, resampling()).filter(|_| is_enough);
     } else if one.len() > 1 && other.len() > 1 {
-        let resampling = Resampling { seed: seed(one.iter().copied()) ^ seed(other.iter().copied()), draws: DRAWS };
+        let resampling = resampling();
         (finding.test, finding.p) = (Some(Test::Permutation), permutation(one, other, resampling).ok().map(|test| test.p));
     }
+    finding.detail.effect = Effect::of(one, other, MIN_RUNS);
     plan_runs(&mut finding, one, other, a.mean - b.mean, policy);
     finding
 }
@@ -1009,6 +1205,7 @@ fn number_pair(metric: &Metric, one: &RunSample, other: &RunSample, policy: &Pol
         finding.difference = Some(Difference { value: ratio.ratio, scale: Scale::Ratio, interval: Some(ratio.interval) });
         (finding.test, finding.p) = (Some(Test::WelchOnLogs), Some(ratio.log.p));
     }
+    finding.detail.bill = Bill::of(&one.values, &other.values, policy.confidence());
     censor(&mut finding, one, other);
     finding
 }
@@ -1018,7 +1215,7 @@ fn censor(finding: &mut Finding, one: &RunSample, other: &RunSample) {
     if one.censored + other.censored > 0 {
         finding.is_enough = false;
         finding.reason = Some(Reason::Censored);
-        finding.needed = None;
+        (finding.needed, finding.detail) = (None, Detail::default());
     }
 }
 

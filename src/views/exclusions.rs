@@ -42,18 +42,27 @@ pub(super) fn without_excluded(
         let Some(run) = runs.get(row.run.as_str()) else { continue };
         let out: Vec<(usize, usize)> =
             named.iter().enumerate().filter(|(_, (_, exclusion))| exclusion.covers(run)).map(|(place, (item, _))| (*item, place)).collect();
-        let mut kept = MatrixRow { run: row.run.clone(), attempt: row.attempt, items: row.items.clone(), statuses: Vec::new() };
+        let mut kept = MatrixRow {
+            run: row.run.clone(),
+            attempt: row.attempt,
+            items: row.items.clone(),
+            statuses: Vec::new(),
+            scores: row.scores.clone(),
+        };
         let mut items = Vec::with_capacity(row.items.len());
-        for (item, status) in row.items.iter().zip(&row.statuses) {
+        let mut places = Vec::with_capacity(row.items.len());
+        for (place_in_row, (item, status)) in row.items.iter().zip(&row.statuses).enumerate() {
             match out.iter().find(|(excluded, _)| *excluded == *item as usize) {
                 Some((_, place)) => counts[*place] += 1,
                 None => {
                     items.push(*item);
+                    places.push(place_in_row);
                     kept.statuses.push(*status);
                 }
             }
         }
         kept.items = items.into();
+        kept.scores = row.scores.at(places.into_iter());
         // A row that is empty now stays: its run had outcomes, and its header's counts still hold what was taken out.
         rows.push(kept);
     }

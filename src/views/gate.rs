@@ -121,6 +121,10 @@ pub struct GateReport {
     pub absent: Vec<AbsentArm>,
     /// Confidence of every interval.
     pub confidence: f64,
+    /// Checks that an interval decided. Each stands on its own: a pass needs all of them.
+    pub by_interval: u64,
+    /// At most the chance that one of these is called a regression although every change is just what is allowed.
+    pub false_regression: f64,
     /// The metrics that an arm has a value of, by name.
     #[serde(skip)]
     pub measured: BTreeSet<String>,
@@ -133,6 +137,8 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
         checks: Vec::new(),
         absent: Vec::new(),
         confidence: 1.0 - policy.alpha,
+        by_interval: 0,
+        false_regression: 0.0,
         measured: BTreeSet::new(),
     };
     let mut last: Option<&str> = None;
@@ -168,6 +174,9 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
             }
         }
     }
+    report.by_interval = report.checks.iter().filter(|check| matches!(check.basis, Basis::Interval | Basis::TooWide)).count() as u64;
+    // The whole interval lies beyond the bound by mistake at one of its two ends.
+    report.false_regression = (report.by_interval as f64 * policy.alpha / 2.0).min(1.0);
     report.ruling = report.checks.iter().map(|check| check.ruling).max().unwrap_or(Ruling::Inconclusive);
     report
 }
@@ -268,9 +277,14 @@ fn bounded(
     check.evidence = Some(pair.clone());
     let Some(difference) = pair.difference else {
         check.basis = match pair.reason {
-            Some(Reason::OwnDenominator | Reason::DisjointItems | Reason::OtherTotals | Reason::OtherUnit | Reason::DirectionUnknown) => {
-                Basis::NotComparable
-            }
+            Some(
+                Reason::OwnDenominator
+                | Reason::DisjointItems
+                | Reason::OtherTotals
+                | Reason::OtherUnit
+                | Reason::OtherEvaluator
+                | Reason::DirectionUnknown,
+            ) => Basis::NotComparable,
             Some(
                 Reason::FewRuns
                 | Reason::FewItems
@@ -315,6 +329,7 @@ fn ruled(change: &Change, pair: &PairEvidence, is_deterministic: bool) -> (Rulin
                     | Reason::DisjointItems
                     | Reason::OtherTotals
                     | Reason::OtherUnit
+                    | Reason::OtherEvaluator
                     | Reason::DirectionUnknown,
                 ) => Basis::NotComparable,
                 Some(Reason::NoVariation) | None => Basis::NoInterval,
@@ -388,6 +403,7 @@ mod tests {
             detectable: None,
             needed: None,
             margin: None,
+            detail: crate::views::Detail::default(),
         }
     }
 

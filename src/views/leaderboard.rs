@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Direction, Filter, Unit};
+use crate::domain::{Direction, Filter, ScoreRecord, Unit};
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
@@ -16,7 +16,10 @@ use super::estimate::{Estimate, Method, counts, pass_rate};
 use super::evidence::{Policy, unit_of};
 use super::exclusions::{ExcludedItem, without_excluded};
 use super::figures::{Coverage, Figure, Money, Spread, duration, figure, money, spread, tokens};
+use super::item_scores::SuiteScores;
+use super::price::{PriceInterval, price_interval};
 use super::reliability::{Reliability, reliability};
+use super::repeats::possibly_cached;
 use super::sample::{Items, Rates};
 use super::standing::{BoardEvidence, Chances, Front, Standing, Trade, fronts, standings};
 
@@ -69,6 +72,9 @@ pub struct Entry {
     /// Total cost over solved items; absent where nothing was solved or a part of the cost is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_per_solved_usd: Option<f64>,
+    /// Absent where the cost is not known unit by unit, or there are too few units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_per_solved_interval: Option<PriceInterval>,
     /// Pass rate against cost per run; absent where either is unknown, no run completed, or no other arm has both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_front: Option<Front>,
@@ -81,9 +87,14 @@ pub struct Entry {
     /// Per run, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Spread>,
+    /// The mean over items of what they scored, in the score's own unit; absent where scores say no more than whether items passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item_score: Option<Estimate>,
     /// By [`ScoreColumn::metric`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scores: BTreeMap<String, Figure>,
+    /// Runs that agree with an earlier one of the arm in every outcome, and in every figure of time, tokens and cost.
+    pub possibly_cached: u64,
     /// Runs whose published figures disagree with their own counts beyond rounding.
     pub disagreeing_runs: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,9 +183,17 @@ fn board_over(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, sort: SortKey, pol
         let mut entry = entry(arm, matrix, &rates);
         entry.pass_rate = pass_rate(&arm.counted, &rates, &items, unit);
         entry.reliability = reliability(&rates, &items);
+        if entry.cost_per_solved_usd.is_some() {
+            entry.cost_per_solved_interval = price_interval(&arm.counted, &rates, matrix, unit);
+        }
         (entry, rates)
     });
     let (mut entries, rates): (Vec<Entry>, Vec<Rates>) = lines.unzip();
+    if let Some(scores) = SuiteScores::of(group, matrix, policy) {
+        for (entry, scores) in entries.iter_mut().zip(&scores.arms) {
+            entry.item_score = scores.estimate(&items, unit);
+        }
+    }
     let evidence = weigh(&mut entries, rates, &group.suite, &items, policy, chances);
     weigh_prices(&mut entries, &group.arms);
     order(&mut entries, sort);
@@ -264,10 +283,13 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
             (Some(money), Some(solved)) if !money.is_lower_bound && solved > 0 => Some(money.usd / solved as f64),
             _ => None,
         },
+        cost_per_solved_interval: None,
         cost: cost_sum,
         tokens: figure(rows, tokens),
         duration: spread(rows, duration),
+        item_score: None,
         scores,
+        possibly_cached: possibly_cached(rows, matrix),
         disagreeing_runs: rows.iter().filter(|row| row.run.stated.iter().any(|stated| stated.disagrees() == Some(true))).count() as u64,
         newest: rows.iter().filter_map(|row| row.run.timestamp).max(),
     }
@@ -275,7 +297,16 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
 
 /// Returns the newest revision of a named score of a run.
 pub(super) fn newest_score(row: &RunRow, metric: &str) -> Option<f64> {
-    row.run.scores.iter().filter(|score| score.metric == metric).max_by_key(|score| score.revision)?.value
+    newest(row, metric)?.value
+}
+
+fn newest<'a>(row: &'a RunRow, metric: &str) -> Option<&'a ScoreRecord> {
+    row.run.scores.iter().filter(|score| score.metric == metric).max_by_key(|score| score.revision)
+}
+
+/// Returns who gave a score of these runs, as far as they say.
+pub(super) fn evaluators_of<'a>(rows: &[&'a RunRow], metric: &str) -> BTreeSet<&'a str> {
+    rows.iter().filter_map(|row| newest(row, metric)?.evaluator.as_deref()).collect()
 }
 
 /// Lists the named figures of a group's runs. One that means different things in two runs is listed as the first has it.

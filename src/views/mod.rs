@@ -6,14 +6,18 @@
 mod arm;
 mod baseline;
 mod compare;
+mod detail;
 mod estimate;
 mod evidence;
 mod exclusions;
 mod figures;
 mod gate;
 mod history;
+mod item_scores;
 mod leaderboard;
+mod price;
 mod reliability;
+mod repeats;
 mod run;
 mod sample;
 mod site;
@@ -24,6 +28,7 @@ pub use baseline::{Baseline, Held, held_groups};
 pub use compare::{
     Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, FlippedItems, Flips, Winner, compare, compare_with_flips,
 };
+pub use detail::{Bill, Check, CrossCheck, Detail, Doubled, Effect};
 pub use estimate::{ClusterSpread, Estimate, Method};
 pub use evidence::{
     Design, Difference, Evidence, MIN_ITEMS, MIN_RUNS, Needed, PairEvidence, Policy, Reason, Record, Resolution, Scale, Sizes, Test,
@@ -35,6 +40,7 @@ pub use history::{
     ArmHistory, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
 };
 pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
+pub use price::{PriceInterval, PriceMethod};
 pub use reliability::Reliability;
 pub use run::{ItemPage, ItemRow, RunLine, RunPage, ScoreLineView, StatedLine, SuiteLine, items_of, run_line, run_page, suite_lines};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};

@@ -1,11 +1,12 @@
 //! What an arm's runs say about one metric, reduced to the units that were independently repeated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{ItemKind, ItemStatus};
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
 /// An arm's outcomes on the items of a suite.
+#[cfg_attr(test, derive(Default))]
 pub(super) struct Outcomes {
     /// By item of the matrix: passed and counted outcomes over all runs and attempts.
     pub cells: Vec<(u32, u32)>,
@@ -156,6 +157,8 @@ pub(super) struct Items {
     /// By item: the number of its cluster, counted from 0, where any item has one.
     pub clusters: Option<Vec<u32>>,
     pub cluster_count: usize,
+    /// By item: a number for its name, where several evaluators may know one item.
+    names: Option<Vec<u32>>,
 }
 
 impl Items {
@@ -172,6 +175,29 @@ impl Items {
         let codes: Vec<u32> = codes.collect();
         let clusters = if numbers.is_empty() { None } else { Some(codes) };
         let cluster_count = clusters.as_ref().map_or(0, |_| next as usize);
-        Self { kind: matrix.items.first().map(|item| item.key.kind), clusters, cluster_count }
+        Self { kind: matrix.items.first().map(|item| item.key.kind), clusters, cluster_count, names: names(matrix) }
     }
+
+    /// Says whether two arms without a common item were asked items of the same names, of which others judged.
+    pub fn are_alike(&self, one: &Outcomes, other: &Outcomes) -> bool {
+        let Some(names) = &self.names else { return false };
+        let of = |outcomes: &Outcomes| -> BTreeSet<u32> {
+            outcomes.cells.iter().zip(names).filter(|((_, counted), _)| *counted > 0).map(|(_, name)| *name).collect()
+        };
+        !of(one).is_disjoint(&of(other))
+    }
+}
+
+/// Numbers the items' names; nothing where one evaluator knows them all, for then names tell items apart.
+fn names(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
+    let first = &matrix.items.first()?.key.evaluator;
+    if matrix.items.iter().all(|item| item.key.evaluator == *first) {
+        return None;
+    }
+    let mut numbers = BTreeMap::<&str, u32>::new();
+    let mut number = |name| {
+        let next = numbers.len().try_into().unwrap_or(u32::MAX);
+        *numbers.entry(name).or_insert(next)
+    };
+    Some(matrix.items.iter().map(|item| number(item.key.item.as_str())).collect())
 }

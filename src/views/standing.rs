@@ -9,7 +9,7 @@ use crate::domain::{Direction, Metric};
 use crate::stats::{RankRange, Seed, Verdict, probability_of_best};
 
 use super::arm::Arm;
-use super::evidence::{self, Design, Evidence, MIN_ITEMS, Policy, Reason, Resolution};
+use super::evidence::{self, Design, Evidence, MAX_APART, MIN_ITEMS, Policy, Reason, Resolution};
 use super::sample::{Items, Rates};
 
 /// An arm's place by the evidence on the pass rate.
@@ -54,6 +54,9 @@ pub struct BoardEvidence {
     /// The arm that beats every other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub winner: Option<Arm>,
+    /// Arms with outcomes on fewer items than others: in the leading group unless they are beaten, but not the one that leads it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub partial: Vec<Arm>,
     /// What a typical pair could show at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolution: Option<Resolution>,
@@ -140,6 +143,7 @@ pub(super) fn standings(
         designs: designs.into_iter().collect(),
         reason: commonest_reason(&evidence),
         winner: evidence.winner.map(|arm| arms[arm].clone()),
+        partial: evidence.partial.iter().map(|arm| arms[*arm].clone()).collect(),
         resolution: evidence.resolution,
         drawn: best.as_ref().ok().map(|best| best.drawn),
         p_best_left_out: matches!(best, Err(NoChances::TooMuchWork)),
@@ -166,9 +170,6 @@ enum NoChances {
     NoBasis,
     TooMuchWork,
 }
-
-/// More of the items than this that some arms were asked and others not: then chances of coming first would be chances of easy items.
-const MAX_APART: f64 = 0.05;
 
 /// Draws what the design says was sampled: items, or whole clusters of them.
 fn chances_to_lead(

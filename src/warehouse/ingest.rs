@@ -9,11 +9,12 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use tracing::info;
 
-use crate::domain::{Problem, RunId, visible};
+use crate::domain::{ItemStatus, Problem, RunId, visible};
 use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header};
 
 use super::intern::{Keys, Texts, number};
-use super::items::{Block, Cell, Dictionary};
+use super::items::{Block, Cell, Dictionary, Mark, Score};
+use super::matrix::RowScores;
 use super::open::{ItemTotals, Progress};
 use super::snapshot::{Bytes, HeaderUnit, ItemUnit, Snapshot, StoredKey, StoredRow, status_byte};
 use super::unit::Stamp;
@@ -395,6 +396,7 @@ impl Merge {
         let shown = visible(&path);
         let mut first_line = 1;
         let mut totals: HashMap<u32, ItemTotals> = HashMap::new();
+        let mut scores = Vec::new();
         let mut cells = Vec::with_capacity(parsed.blocks.iter().map(|(_, block)| block.cells.len()).sum());
         for (dictionary, block) in parsed.blocks {
             let Numbers { runs, keys } = &numbers[dictionary];
@@ -403,6 +405,11 @@ impl Merge {
             for (run, block_totals) in &block.totals {
                 totals.entry(runs[*run as usize]).or_default().merge(block_totals);
             }
+            scores.extend(block.scores.iter().map(|score| Score {
+                run: runs[score.run as usize],
+                key: keys[score.key as usize],
+                ..*score
+            }));
             cells.extend(block.cells.iter().map(|cell| Cell { run: runs[cell.run as usize], key: keys[cell.key as usize], ..*cell }));
         }
         if let Some(failure) = parsed.failure {
@@ -410,22 +417,27 @@ impl Merge {
         }
         let mut totals: Vec<(u32, ItemTotals)> = totals.into_iter().collect();
         totals.sort_by_key(|(run, _)| *run);
-        ItemUnit { path, stamp, rows: self.rows(cells), totals, problems }
+        ItemUnit { path, stamp, rows: self.rows(cells, scores), totals, problems }
     }
 
     /// Groups the cells by run and attempt; of several revisions the highest stands.
-    fn rows(&mut self, mut cells: Vec<Cell>) -> Vec<StoredRow> {
+    fn rows(&mut self, mut cells: Vec<Cell>, mut scores: Vec<Score>) -> Vec<StoredRow> {
         // Stable, so that of two lines of one revision the later one stands.
         cells.sort_by_key(|cell| (cell.run, cell.attempt, cell.key, cell.revision));
+        scores.sort_by_key(|score| (score.run, score.attempt, score.key, score.revision));
         let mut rows = Vec::new();
+        let mut newest_cells = Vec::new();
         for group in cells.chunk_by(|left, right| (left.run, left.attempt) == (right.run, right.attempt)) {
             let (mut keys, mut statuses) = (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()));
             for same in group.chunk_by(|left, right| left.key == right.key) {
                 let newest = same[same.len() - 1];
                 keys.push(newest.key);
                 statuses.push(status_byte(newest.status));
+                newest_cells.push(newest);
             }
-            rows.push(StoredRow { run: group[0].run, attempt: group[0].attempt, items: self.set(keys), statuses: Bytes(statuses) });
+            let scores = row_scores(&newest_cells, &scores);
+            newest_cells.clear();
+            rows.push(StoredRow { run: group[0].run, attempt: group[0].attempt, items: self.set(keys), statuses: Bytes(statuses), scores });
         }
         rows
     }
@@ -439,6 +451,27 @@ impl Merge {
         });
         Snapshot { headers: Vec::new(), items: Vec::new(), run_ids: self.runs.names, keys: keys.collect(), item_sets: self.item_sets }
     }
+}
+
+/// Returns the scores of one attempt's outcomes. `scores` are those that say more than a status, sorted by what they belong to.
+fn row_scores(cells: &[Cell], scores: &[Score]) -> RowScores {
+    let is_judged = |cell: &&Cell| matches!(cell.status, ItemStatus::Pass | ItemStatus::Fail);
+    if !cells.iter().any(|cell| cell.score == Mark::Own) {
+        let mut judged = cells.iter().filter(is_judged).peekable();
+        let is_image = judged.peek().is_some() && judged.all(|cell| cell.score == Mark::Image);
+        return if is_image { RowScores::Images } else { RowScores::Absent };
+    }
+    let score = |cell: &Cell| match cell.score {
+        Mark::Absent => None,
+        Mark::Image => Some(f64::from(u8::from(cell.status == ItemStatus::Pass))),
+        Mark::Own => {
+            let place = (cell.run, cell.attempt, cell.key, cell.revision);
+            // Of two lines of one revision the later one stands.
+            let end = scores.partition_point(|score| (score.run, score.attempt, score.key, score.revision) <= place);
+            end.checked_sub(1).map(|last| scores[last].value)
+        }
+    };
+    RowScores::Own(cells.iter().map(score).collect())
 }
 
 /// A path as text for the cache; paths that are not UTF-8 are refused by the scan.

@@ -16,6 +16,39 @@ pub(super) struct Cell {
     pub attempt: u32,
     pub revision: u32,
     pub status: ItemStatus,
+    pub score: Mark,
+}
+
+/// What score a line has. Nearly all say with it what their status says, and cost nothing beyond this byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Absent,
+    /// 1 for passed, 0 for not passed.
+    Image,
+    /// In [`Block::scores`].
+    Own,
+}
+
+/// A score that says more than the status of its line, with what the line is known by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Score {
+    pub run: u32,
+    pub key: u32,
+    pub attempt: u32,
+    pub revision: u32,
+    pub value: f64,
+}
+
+impl Mark {
+    fn of(score: Option<f64>, status: ItemStatus) -> Self {
+        match score.filter(|score| score.is_finite()) {
+            None => Self::Absent,
+            Some(score) => {
+                let image = if status == ItemStatus::Pass { 1.0 } else { 0.0 };
+                if score.total_cmp(&image).is_eq() { Self::Image } else { Self::Own }
+            }
+        }
+    }
 }
 
 /// The names met so far. One dictionary serves many blocks, because the files of a suite repeat the same items.
@@ -29,6 +62,8 @@ pub(super) struct Dictionary {
 #[derive(Default)]
 pub(super) struct Block {
     pub cells: Vec<Cell>,
+    /// In the order of the lines.
+    pub scores: Vec<Score>,
     /// By run of the dictionary, in the order of the lines; a run may come again.
     pub totals: Vec<(u32, ItemTotals)>,
     /// Lines seen, blank ones included.
@@ -90,7 +125,11 @@ impl Dictionary {
             if item.revision == 0 {
                 block.totals_of(run).add(&item);
             }
-            block.cells.push(Cell { run, key, attempt: item.attempt, revision: item.revision, status: item.status });
+            let score = Mark::of(item.score, item.status);
+            if let (Mark::Own, Some(value)) = (score, item.score) {
+                block.scores.push(Score { run, key, attempt: item.attempt, revision: item.revision, value });
+            }
+            block.cells.push(Cell { run, key, attempt: item.attempt, revision: item.revision, status: item.status, score });
         }
         block
     }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::{ItemKey, ItemStatus, RunId};
 
 /// One item of a suite.
@@ -21,6 +23,38 @@ pub struct MatrixRow {
     pub items: Arc<[u32]>,
     /// One status per index, in the same order.
     pub statuses: Vec<ItemStatus>,
+    pub scores: RowScores,
+}
+
+/// The scores beside one attempt's statuses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum RowScores {
+    /// Outcomes that passed or failed have none.
+    Absent,
+    /// They say what the statuses say: 1 for passed, 0 for failed.
+    Images,
+    /// One per status, in the same order; absent where the source gave none.
+    Own(Vec<Option<f64>>),
+}
+
+impl RowScores {
+    /// How many there are room for; nothing where they are not listed.
+    pub(super) fn len(&self) -> Option<usize> {
+        match self {
+            Self::Own(scores) => Some(scores.len()),
+            Self::Absent | Self::Images => None,
+        }
+    }
+
+    /// Returns those at some places, in their order.
+    #[must_use]
+    pub fn at(&self, places: impl Iterator<Item = usize>) -> Self {
+        match self {
+            Self::Own(scores) => Self::Own(places.map(|place| scores[place]).collect()),
+            Self::Absent => Self::Absent,
+            Self::Images => Self::Images,
+        }
+    }
 }
 
 /// A suite's items and outcomes. Items are sorted by kind, evaluator and name; rows by run id and attempt.

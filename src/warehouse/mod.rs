@@ -2,8 +2,8 @@
 //!
 //! Two things lie in the cache beside `results/`, and both can be deleted at any time:
 //!
-//! - the *snapshot*: every run and one status byte per (run, attempt, item). Leaderboards, pairings and pages come from it as plain
-//!   slices; a command reads only the files that changed since.
+//! - the *snapshot*: every run and one status byte per (run, attempt, item), with scores that say more. Leaderboards, pairings and
+//!   pages come from it as plain slices; a command reads only the files that changed since.
 //! - the *segments*: item lines as Parquet, keyed by the content they came from, written when a query first needs money, time or
 //!   text per item (`sql`, `export`, run pages).
 
@@ -22,6 +22,6 @@ mod tables;
 mod unit;
 
 pub use export::ExportFormat;
-pub use matrix::{MatrixItem, MatrixRow, OutcomeMatrix};
+pub use matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
 pub use open::{Hidden, ItemTotals, Options, Progress, RunRow, Warehouse};
 pub use sql::{SqlError, SqlTable, SqlValue};

@@ -16,7 +16,7 @@ use crate::domain::{Aliases, Filter, ItemKind, ItemStatus, Problem, Run, RunId, 
 use crate::results::{Contents, ItemLine, Retractions, Store, scan, to_json};
 
 use super::ingest::{self, Ingested, ItemFile, path_text};
-use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix};
+use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
 use super::snapshot::{Snapshot, byte_status};
 
 /// What to open.
@@ -61,6 +61,10 @@ pub struct ItemTotals {
     pub lines: u64,
     pub cost_usd: f64,
     pub with_cost: u64,
+    /// Of the squares of the costs, and of the costs of the items that passed.
+    pub cost_squares: f64,
+    pub cost_of_passed: f64,
+    pub passed: u64,
     pub duration_seconds: f64,
     pub with_duration: u64,
     pub input_tokens: u64,
@@ -71,10 +75,16 @@ pub struct ItemTotals {
 
 impl ItemTotals {
     pub(super) fn add(&mut self, item: &ItemLine<'_>) {
+        let is_pass = item.status == ItemStatus::Pass;
         self.lines += 1;
+        self.passed += u64::from(is_pass);
         if let Some(cost) = item.cost_usd {
             self.cost_usd += cost;
+            self.cost_squares += cost * cost;
             self.with_cost += 1;
+            if is_pass {
+                self.cost_of_passed += cost;
+            }
         }
         if let Some(seconds) = item.duration_seconds {
             self.duration_seconds += seconds;
@@ -94,6 +104,9 @@ impl ItemTotals {
         self.lines += other.lines;
         self.cost_usd += other.cost_usd;
         self.with_cost += other.with_cost;
+        self.cost_squares += other.cost_squares;
+        self.cost_of_passed += other.cost_of_passed;
+        self.passed += other.passed;
         self.duration_seconds += other.duration_seconds;
         self.with_duration += other.with_duration;
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
@@ -389,6 +402,7 @@ impl Warehouse {
                         .iter()
                         .map(|place| byte_status(row.statuses.0[*place as usize]).unwrap_or(ItemStatus::NotEvaluated))
                         .collect(),
+                    scores: row.scores.at(places.iter().map(|place| *place as usize)),
                 }
             })
             .filter(|row: &MatrixRow| !row.items.is_empty())
@@ -411,6 +425,9 @@ impl Warehouse {
             for row in &matrix.rows {
                 hasher.update(format!("{} {} {:?}\n", row.run, row.attempt, row.items));
                 hasher.update(row.statuses.iter().map(|status| super::snapshot::status_byte(*status)).collect::<Vec<u8>>());
+                if let RowScores::Own(scores) = &row.scores {
+                    hasher.update(format!("{scores:?}"));
+                }
             }
         }
         hex(&hasher.finalize())

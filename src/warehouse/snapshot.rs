@@ -1,4 +1,4 @@
-//! What the last command learnt, on disk: runs, and one status byte per (run, attempt, item).
+//! What the last command learnt, on disk: runs, and one status byte per (run, attempt, item), with the score where that says more than the status.
 //!
 //! One zstd frame with a checksum. A snapshot that is missing, damaged or of another version is as good as none.
 
@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{ItemKind, ItemStatus, Problem, Run, RunId};
 
+use super::matrix::RowScores;
 use super::open::ItemTotals;
 use super::stored_run;
 use super::unit::Stamp;
 
 /// Changes whenever the meaning of what is stored changes.
-const VERSION: &str = concat!("evalreport snapshot 2 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("evalreport snapshot 3 ", env!("CARGO_PKG_VERSION"));
 const COMPRESSION_LEVEL: i32 = 1;
 
 /// A file of headers: one run's header, or the runs of a sealed pair.
@@ -62,6 +63,8 @@ pub(super) struct StoredRow {
     pub items: u32,
     /// One byte per item of the set; see [`status_byte`].
     pub statuses: Bytes,
+    /// Where there are some, one per item of the set.
+    pub scores: RowScores,
 }
 
 /// Bytes that are stored as such and not number by number.
@@ -119,6 +122,7 @@ impl Snapshot {
                         in_range(row.run, self.run_ids.len())
                             && in_range(row.items, self.item_sets.len())
                             && row.statuses.0.len() == self.item_sets[row.items as usize].len()
+                            && row.scores.len().is_none_or(|length| length == row.statuses.0.len())
                             && row.statuses.0.iter().all(|byte| byte_status(*byte).is_some())
                     })
             })

@@ -485,3 +485,197 @@ fn scores_in_different_units_are_not_comparable() {
     let found = pair(&answer, "quality");
     assert_eq!((&found["verdict"], &found["reason"]), (&json!("not_comparable"), &json!("other_unit")));
 }
+
+#[test]
+fn scores_of_other_judges_are_not_comparable() {
+    let project = |judge_of_b: Option<&str>| {
+        let project = Project::new();
+        for number in 0..3 {
+            for (arm, value, judge) in [("a", 90.0, Some("judge-1")), ("b", 80.0, judge_of_b)] {
+                let scores = json!([
+                    {"metric": "quality", "value": value + f64::from(number), "unit": "points", "direction": "up", "evaluator": judge}
+                ]);
+                project.result(&result(&format!("run-{arm}{number}"), "s", arm, json!({"batch_id": arm, "scores": scores})));
+            }
+        }
+        project
+    };
+    let answer = compare(&project(Some("judge-2")), &[]);
+    let found = pair(&answer, "quality");
+    assert_eq!((&found["verdict"], &found["reason"]), (&json!("not_comparable"), &json!("other_evaluator")));
+    assert!(project(Some("judge-2")).run(["compare", "s"]).stdout.contains("other judges: not comparable"));
+    for same_or_unknown in [Some("judge-1"), None] {
+        assert_eq!(pair(&compare(&project(same_or_unknown), &[]), "quality")["verdict"], "a_wins");
+    }
+}
+
+#[test]
+fn questions_that_others_judged_are_not_comparable() {
+    let project = Project::new();
+    for (arm, judge) in [("a", "judge-1"), ("b", "judge-2")] {
+        let items: Vec<Value> = (0..8)
+            .map(|number| {
+                let mut item = question(&format!("q{number}"), 1, "pass");
+                item["evaluator"] = json!(judge);
+                item
+            })
+            .collect();
+        let run = format!("run-{arm}");
+        project.result(&result(&run, "s", arm, json!({}))).items(&run, &items);
+    }
+    let answer = compare(&project, &[]);
+    let found = pair(&answer, "shared_tests");
+    assert_eq!((&found["verdict"], &found["reason"]), (&json!("not_comparable"), &json!("other_evaluator")));
+}
+
+/// 12 and 2 discordant questions of 40, as above: mid-p is the exact p less the chance of the observed split.
+#[test]
+fn other_methods_stand_beside_the_verdict() {
+    let (a, b) = (
+        "+".repeat(20) + &"+".repeat(12) + &"-".repeat(2) + &"-".repeat(6),
+        "+".repeat(20) + &"-".repeat(12) + &"+".repeat(2) + &"-".repeat(6),
+    );
+    let project = questions(&[("a", &a), ("b", &b)]);
+    let answer = compare(&project, &[]);
+    let check = &pair(&answer, "shared_tests")["detail"]["cross_check"];
+    assert_eq!(check["check"], "mcnemar_mid_p");
+    near(&check["p"], (2.0 * 106.0 - 91.0) / 16384.0);
+    assert!(check["interval"]["low"].as_f64() > Some(0.0), "{check}");
+    let told = project.run(["compare", "s"]).answer().replace('\n', " ");
+    assert!(told.contains("for a second look: McNemar's mid-p = .007, Newcombe's paired interval +"), "{told}");
+}
+
+#[test]
+fn amounts_have_a_bill_and_sizes_without_a_unit() {
+    let project = runs(&[("a", &[1.0, 2.0, 3.0, 4.0]), ("b", &[2.0, 4.0, 6.0, 8.0])], "cost_usd");
+    let answer = compare(&project, &[]);
+    let detail = &pair(&answer, "cost_usd")["detail"];
+    near(&detail["bill"]["ratio"], 0.5);
+    // Means 2.5 and 5 with the same relative spread: se² = 2 · (1.290994 / 2.5)² / 4, t(3) = 3.182446.
+    let half = 3.182_446 * (2.0 * (1.290_994_4_f64 / 2.5).powi(2) / 4.0).sqrt();
+    near(&detail["bill"]["interval"]["high"], 0.5 * half.exp());
+    // Of 16 pairs of runs 2 are equal, 2 are higher and 12 lower.
+    near(&detail["effect"]["cliffs_delta"], -10.0 / 16.0);
+    near(&detail["effect"]["superiority"], 3.0 / 16.0);
+    assert_eq!(detail["cross_check"]["check"], "permutation");
+    let told = project.run(["compare", "s"]).answer().replace('\n', " ");
+    assert!(told.contains("Cliff's delta −0.62; mean over mean 0.50× ["), "{told}");
+}
+
+/// Ten questions are coins that both arms throw twice, and two are hard for one of them: some of the noise is the throws', some the questions'.
+#[test]
+fn more_items_or_more_attempts() {
+    let project = Project::new();
+    for (arm, passes) in [("a", [(0, 1), (0, 2)]), ("b", [(1, 1), (0, 2)])] {
+        let items: Vec<Value> = (0..12u32)
+            .flat_map(|number| {
+                passes.map(|(shift, attempt)| {
+                    let is_pass = if number < 10 { (number + shift + attempt / 2 * (number / 2)) % 2 == 0 } else { arm == "a" };
+                    question(&format!("q{number:02}"), attempt, if is_pass { "pass" } else { "fail" })
+                })
+            })
+            .collect();
+        let run = format!("run-{arm}");
+        project.result(&result(&run, "s", arm, json!({}))).items(&run, &items);
+    }
+    let answer = compare(&project, &[]);
+    let found = pair(&answer, "shared_tests");
+    let doubled = &found["detail"]["doubled"];
+    let (now, items, attempts) = (
+        found["detectable"].as_f64().expect("open"),
+        doubled["items"].as_f64().expect("a plan"),
+        doubled["attempts"].as_f64().expect("a plan"),
+    );
+    assert!(items < now && attempts <= now && items <= attempts, "{found}");
+    let told = project.run(["compare", "s"]).answer().replace('\n', " ");
+    assert!(told.contains("with twice the items") && told.contains("with twice the attempts"), "{told}");
+}
+
+/// One run of each arm over questions with scores of their own.
+fn scored(project: &Project, arm: &str, scores: &[f64]) {
+    let items: Vec<Value> = scores
+        .iter()
+        .enumerate()
+        .map(|(number, score)| {
+            let mut item = question(&format!("q{number:02}"), 1, if *score >= 0.5 { "pass" } else { "fail" });
+            item["score"] = json!(score);
+            item
+        })
+        .collect();
+    let run = format!("run-{arm}");
+    project.result(&result(&run, "s", arm, json!({}))).items(&run, &items);
+}
+
+#[test]
+fn item_scores_are_paired() {
+    let project = Project::new();
+    let base = [0.1, 0.2, 0.3, 0.35, 0.6, 0.7, 0.8, 0.9, 0.55, 0.65, 0.75, 0.85];
+    let better: Vec<f64> = base.iter().zip([0.05, 0.1].iter().cycle()).map(|(score, more)| score + more).collect();
+    scored(&project, "a", &better);
+    scored(&project, "b", &base);
+    let answer = compare(&project, &[]);
+    let found = pair(&answer, "item_score");
+    assert_eq!((&found["verdict"], &found["design"], &found["test"]), (&json!("a_wins"), &json!("items"), &json!("paired_t")), "{found}");
+    near(&found["difference"]["value"], 0.075);
+    // Six of 0.05 and six of 0.1: s² = 12 · 0.025² / 11, t(11) = 2.200985.
+    near(&found["difference"]["interval"]["low"], 0.075 - 2.200_985 * (12.0 * 0.025_f64.powi(2) / 11.0).sqrt() / 12f64.sqrt());
+    assert_eq!(found["record"], json!({"won": 12, "lost": 0, "same": 0}));
+    assert_eq!(pair(&answer, "shared_tests")["verdict"], "tie", "the same questions pass");
+    let cell = &row(&answer, "item_score")["cells"][1];
+    near(&cell["value"], base.iter().sum::<f64>() / 12.0);
+    assert_eq!((&cell["estimate"]["method"], &cell["estimate"]["n"]), (&json!("t_over_items"), &json!(12)));
+    assert!(project.run(["compare", "s"]).answer().contains("Item Score"));
+    // Said to be better when low, the other arm wins; and a warm cache says the same.
+    project.file("evalreport.yaml", "version: 1\nmetrics:\n  item_score: {direction: down}\n");
+    assert_eq!(pair(&compare(&project, &[]), "item_score")["verdict"], "b_wins");
+    let boards = project.run(["leaderboard", "--format", "json"]).json();
+    near(&boards["suites"][0]["entries"][1]["item_score"]["value"], base.iter().sum::<f64>() / 12.0);
+}
+
+#[test]
+fn scores_that_say_what_the_status_says_are_no_metric() {
+    for (pass, fail) in [(1.0, 0.0), (100.0, 0.0)] {
+        let project = Project::new();
+        for arm in ["a", "b"] {
+            let items: Vec<Value> = (0..8)
+                .map(|number| {
+                    let is_pass = number % 3 > 0;
+                    let mut item = question(&format!("q{number}"), 1, if is_pass { "pass" } else { "fail" });
+                    item["score"] = json!(if is_pass { pass } else { fail });
+                    item
+                })
+                .collect();
+            let run = format!("run-{arm}");
+            project.result(&result(&run, "s", arm, json!({}))).items(&run, &items);
+        }
+        let answer = compare(&project, &[]);
+        let rows = answer["comparisons"][0]["rows"].as_array().expect("rows");
+        assert!(rows.iter().all(|row| row["metric"]["name"] != "item_score"), "{pass}");
+    }
+}
+
+/// The newest revision's score stands; who breaks down scores nothing; a lost answer is no zero.
+#[test]
+fn scores_of_attempts_that_went_wrong() {
+    let project = Project::new();
+    scored(&project, "b", &[0.9, 0.8, 0.7, 0.6, 0.5, 0.4]);
+    let mut items: Vec<Value> = (0..6).map(|number| question(&format!("q{number:02}"), 1, "pass")).collect();
+    for (item, score) in items.iter_mut().zip([0.9, 0.8, 0.7, 0.6]) {
+        item["score"] = json!(score);
+    }
+    items[4]["status"] = json!("limit");
+    items[5]["status"] = json!("infra");
+    let mut again = items[0].clone();
+    (again["revision"], again["score"]) = (json!(1), json!(0.5));
+    items.push(again);
+    project.result(&result("run-a", "s", "a", json!({}))).items("run-a", &items);
+    let answer = compare(&project, &[]);
+    let cell = &row(&answer, "item_score")["cells"][0];
+    near(&cell["value"], (0.5 + 0.8 + 0.7 + 0.6 + 0.0) / 5.0);
+    assert_eq!((&cell["estimate"]["n"], &cell["estimate"]["missing"]), (&json!(5), &json!(1)));
+    let found = pair(&answer, "item_score");
+    assert_eq!(found["sizes"]["pairs"], 5);
+    // The lost answer against 0.4: between the lowest and the highest score of any arm.
+    near(&found["bounds"]["low"], (-0.4 - 0.5 + 0.0 - 0.4) / 6.0);
+    near(&found["bounds"]["high"], (-0.4 - 0.5 + 0.9 - 0.4) / 6.0);
+}

@@ -115,7 +115,101 @@ fn durations_have_median_and_p90() {
     near(&entry["duration"]["median"], 60.0);
     near(&entry["duration"]["p90"], 100.0);
     let row = &project.run(["leaderboard", "--format", "csv"]).rows()[0];
-    assert_eq!((row["Duration"].as_str(), row["p90"].as_str()), ("1m 00s", "1m 40s"));
+    assert_eq!((row["Duration"].as_str(), row["p90"].as_str()), ("1m 00s [20.0 s, 1m 40s]", "1m 40s"));
+    // Of eleven values the second and the tenth hold the median: 1 − 2 · 12 / 2048.
+    assert_eq!(entry["duration"]["interval"], json!({"low": 20.0, "high": 100.0}));
+    assert!(project.run(["leaderboard"]).answer().contains("95% CI by order statistics"));
+}
+
+/// Cost 1 to 8 and every second question solved: the interval by hand from the residuals cost/4.5 − solved/0.5.
+#[test]
+fn a_solved_question_has_a_price_with_an_interval() {
+    let project = Project::new();
+    let items: Vec<Value> = (1..=8u32)
+        .map(|number| {
+            let mut item = question(&format!("q{number}"), 1, if number % 2 == 0 { "pass" } else { "fail" });
+            item["cost_usd"] = json!(number);
+            item
+        })
+        .collect();
+    project.result(&result("run-a", "s", "a", json!({}))).items("run-a", &items);
+    let entry = &entries(&project, &[])[0];
+    near(&entry["cost_per_solved_usd"], 9.0);
+    let squares: f64 = (1..=8u32).map(|number| (f64::from(number) / 4.5 - f64::from(1 - number % 2) / 0.5).powi(2)).sum();
+    let half = 2.364_624_251_592_784 * (squares / 56.0).sqrt();
+    let interval = &entry["cost_per_solved_interval"];
+    near(&interval["low"], 9.0 * (-half).exp());
+    near(&interval["high"], 9.0 * half.exp());
+    assert_eq!((&interval["method"], &interval["n"], &interval["n_of"]), (&json!("delta"), &json!(8), &json!("items")));
+    let told = project.run(["leaderboard"]);
+    assert!(told.answer().contains("delta method on logarithms over items"), "{}", told.answer());
+    // A header that tells another cost than its items gives no interval.
+    project.result(&result("run-a", "s", "a", json!({"cost_usd": 50.0})));
+    assert_eq!(entries(&project, &[])[0].get("cost_per_solved_interval"), None);
+}
+
+#[test]
+fn many_runs_are_drawn_anew_for_a_price() {
+    let runs = |count: u32| -> Vec<Value> {
+        (0..count)
+            .map(|number| counts(&format!("a-{number}"), "s", "a", u64::from(5 + number % 4), 10, json!({"cost_usd": 1 + number % 3})))
+            .collect()
+    };
+    let interval = |count| entries(&Project::with(&runs(count)), &[])[0]["cost_per_solved_interval"].clone();
+    assert_eq!(interval(2), Value::Null);
+    assert_eq!((&interval(3)["method"], &interval(3)["n_of"]), (&json!("delta"), &json!("runs")));
+    let (drawn, again) = (interval(24), interval(24));
+    assert_eq!(drawn["method"], "bca");
+    assert_eq!(drawn, again, "seeded by the data");
+    // 48 dollars for 156 solved.
+    let price = 48.0 / 156.0;
+    assert!(drawn["low"].as_f64() < Some(price) && drawn["high"].as_f64() > Some(price), "{drawn}");
+}
+
+#[test]
+fn everything_passed_is_no_certainty() {
+    let project = Project::new();
+    answers(&project, "all", 10, |_| true);
+    answers(&project, "some", 10, |number| number < 4);
+    let board = board(&project, &[]);
+    // Of 10 of 10: (0.025)^(1/10); Wilson's end would be 0.72.
+    let all = board["entries"].as_array().and_then(|entries| entries.iter().find(|entry| entry["approach"] == "all")).expect("an entry");
+    near(&all["pass_rate"]["guaranteed"]["low"], 0.025f64.powf(0.1));
+    let told = project.run(["leaderboard"]).answer().replace('\n', " ");
+    assert!(told.contains("all passed all of 10, at least 69%"), "{told}");
+}
+
+/// The best rate is over twelve of forty questions, on which the other arm was as good.
+#[test]
+fn a_rate_of_fewer_items_leads_nobody() {
+    let project = Project::new();
+    answers(&project, "few", 12, |_| true);
+    answers(&project, "whole", 40, |number| number < 30);
+    answers(&project, "worse", 40, |number| number < 14);
+    let board = board(&project, &[]);
+    assert_eq!(leading(&board), ["few", "whole"], "behind the best whole arm is only who is beaten by it");
+    assert_eq!(board["evidence"]["partial"][0]["approach"], "few");
+    let told = project.run(["leaderboard"]).answer().replace('\n', " ");
+    assert!(told.contains("Rates over fewer items than other arms', which lead no group: few."), "{told}");
+}
+
+#[test]
+fn repeats_from_a_cache_are_no_repeats() {
+    let fresh = |number: u32| json!({"duration_seconds": 10.5 + f64::from(number), "total_tokens": 900, "batch_id": "b"});
+    let cached = json!({"duration_seconds": 10.5, "total_tokens": 900, "batch_id": "b"});
+    let run = |number: u32, fields| counts(&format!("a-{number}"), "s", "a", 5, 10, fields);
+    let other_arm = counts("b-1", "s", "b", 5, 10, json!({}));
+    let twice = Project::with(&[run(0, cached.clone()), run(1, cached.clone()), run(2, fresh(2)), other_arm]);
+    assert_eq!(entries(&twice, &[])[0]["possibly_cached"], 1);
+    assert!(twice.run(["leaderboard", "--format", "csv"]).answer().contains("1 run possibly cached"));
+    let told = twice.run(["compare", "s"]).stdout.replace('\n', " ");
+    assert!(told.contains("1 run repeats an earlier one in every outcome and figure: possibly cached"), "{told}");
+    // The same outcomes every time are no sign of a cache.
+    let steady = Project::with(&[run(0, fresh(0)), run(1, fresh(1)), run(2, fresh(2))]);
+    assert_eq!(entries(&steady, &[])[0]["possibly_cached"], 0);
+    // Nor is the same time, rounded, with other outcomes.
+    let other = Project::with(&[run(0, cached.clone()), counts("a-1", "s", "a", 6, 10, cached)]);
+    assert_eq!(entries(&other, &[])[0]["possibly_cached"], 0);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::domain::{Direction, Unit};
 use crate::render::{format, tables, verdicts, words};
-use crate::views::{Arm, Entry, Estimate, Figure, Front, Standing, SuiteBoard};
+use crate::views::{Arm, Entry, Estimate, Figure, Front, Interval, Standing, SuiteBoard};
 
 use super::grid::{Cell, Column, Grid, Look, Sort};
 use super::whisker::Whisker;
@@ -73,7 +73,11 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
         );
     }
     if any(&|entry| entry.duration.is_some()) {
-        let median = |entry: &Entry| Cell::maybe(entry.duration.as_ref().map(|spread| (format::seconds(spread.median), spread.median)));
+        let median = |entry: &Entry| {
+            let cell = Cell::maybe(entry.duration.as_ref().map(|spread| (format::seconds(spread.median), spread.median)));
+            let interval = entry.duration.as_ref().and_then(|spread| spread.interval);
+            interval.map_or(cell.clone(), |ends| cell.sub(range(ends, format::seconds)))
+        };
         grid.column(Column::new("Duration", Look::Number, Sort::Ascending).sub("median of runs"), each(&median));
     }
     if extent == Extent::Whole {
@@ -157,9 +161,17 @@ pub(super) fn samples(grid: &mut Grid, estimates: &[Option<&Estimate>], sort: So
     grid.column(Column::new("n", Look::Number, sort).sub(shared), estimates.iter().copied().map(cell).collect::<Vec<Cell>>());
 }
 
+/// A 95% interval in small print.
+fn range(interval: Interval, text: fn(f64) -> String) -> String {
+    format!("{} to {}", text(interval.low), text(interval.high))
+}
+
 fn cost_per_solved(entry: &Entry) -> Cell {
     match (entry.cost_per_solved_usd, entry.pass_rate.as_ref().and_then(|rate| rate.passed)) {
-        (Some(usd), _) => Cell::number(format::money(usd), usd),
+        (Some(usd), _) => {
+            let cell = Cell::number(format::money(usd), usd);
+            entry.cost_per_solved_interval.map_or(cell.clone(), |price| cell.sub(range(price.interval, format::money)))
+        }
         (None, Some(0)) => Cell::unknown("none solved"),
         (None, _) => Cell::unknown("unknown"),
     }

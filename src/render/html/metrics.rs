@@ -1,7 +1,7 @@
 //! A comparison's table: metrics in rows, arms in columns, then Winner and Evidence.
 
 use crate::domain::Direction;
-use crate::render::{verdicts, words};
+use crate::render::{details, verdicts, words};
 use crate::views::{Arm, Comparison, ComparisonRow, Verdict};
 
 use super::grid::{Cell, Column, Grid, Look, Sort};
@@ -61,6 +61,7 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
             notes.push(format!("{}: {}.", row.metric.label, methods.join("; ")));
         }
     }
+    notes.extend(details::second_looks(comparison));
     notes.extend(verdicts::exclusion_notes(comparison, &labels(comparison)));
     if !comparison.not_measured.is_empty() {
         notes.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));

@@ -43,6 +43,7 @@ fn estimate(passed: u64, total: u64, half: f64) -> Estimate {
     Estimate {
         value,
         interval: Interval::new((value - half).max(0.0), (value + half).min(1.0)),
+        guaranteed: None,
         n: total,
         n_of: "questions",
         method: Method::Wilson,
@@ -73,6 +74,7 @@ fn entry(arm: Arm, passed: u64, total: u64) -> Entry {
             is_lower_bound: passed.is_multiple_of(4),
             coverage: Coverage { known: 2, runs: 3 },
         }),
+        cost_per_solved_interval: None,
         cost_per_solved_usd: (!passed.is_multiple_of(5) && !passed.is_multiple_of(4)).then(|| cost / passed as f64),
         tokens: Some(figure(120_000.0 + passed as f64)),
         duration: Some(Spread {
@@ -81,7 +83,9 @@ fn entry(arm: Arm, passed: u64, total: u64) -> Entry {
             p90: Some(900.0),
             coverage: Coverage { known: 3, runs: 3 },
         }),
+        item_score: None,
         scores: BTreeMap::from([("fulfilment".to_owned(), figure(71.25))]),
+        possibly_cached: 0,
         disagreeing_runs: u64::from(passed.is_multiple_of(7)),
         newest: day(1 + u32::try_from(passed % 20).unwrap_or(0)),
         standing: Some(Standing {
@@ -122,12 +126,14 @@ fn evidence(arms: usize, verdict: Verdict, n: u64, of: &'static str) -> Evidence
         detectable: Some(0.08),
         needed: Some(Needed { n: 2 * n, of: "items" }),
         margin: None,
+        detail: crate::views::Detail::default(),
     };
     let pairs = (0..arms).flat_map(|first| (first + 1..arms).map(move |second| pair(first, second)));
     Evidence {
         pairs: pairs.collect(),
         winner: None,
         leading: (0..arms).collect(),
+        partial: Vec::new(),
         ranks: vec![RankRange { best: 1, worst: arms }; arms],
         letters: Vec::new(),
         alpha: 0.05,
@@ -152,6 +158,7 @@ fn board_evidence(arms: u64) -> BoardEvidence {
         designs: vec![Design::Items],
         reason: None,
         winner: None,
+        partial: Vec::new(),
         resolution: Some(Resolution { difference: 0.08, scale: Scale::Share, level: 0.05 / pairs as f64, pairs }),
         drawn: Some(Drawn { resamples: 2000, units: 500, of: "items" }),
         p_best_left_out: false,
@@ -207,6 +214,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         excluded_runs: 1,
         earlier_runs: 0,
         can_win: true,
+        possibly_cached: 0,
     };
     Comparison {
         suite: suite.to_owned(),

@@ -1,0 +1,106 @@
+//! What stands beside a verdict, in words: for a second look, deciding nothing.
+
+use crate::domain::Metric;
+use crate::views::{Bill, Check, Comparison, ComparisonRow, CrossCheck, Effect, Estimate, PairEvidence, PriceMethod, Scale, SuiteBoard};
+
+use super::{format, verdicts, words};
+
+/// A sentence for each metric of two arms that has anything beside its verdict.
+pub fn second_looks(comparison: &Comparison) -> Vec<String> {
+    if comparison.arms.len() != 2 {
+        return Vec::new();
+    }
+    comparison.rows.iter().filter_map(second_look).collect()
+}
+
+fn second_look(row: &ComparisonRow) -> Option<String> {
+    let pair = row.evidence.pairs.first()?;
+    let detail = &pair.detail;
+    let parts: Vec<String> = [
+        detail.cross_check.map(|check| cross_check(&row.metric, &check)),
+        detail.effect.map(|effect| self::effect(pair, &effect)),
+        detail.bill.map(|bill| self::bill(&bill)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!parts.is_empty()).then(|| format!("{}, for a second look: {}.", row.metric.label, parts.join("; ")))
+}
+
+fn cross_check(metric: &Metric, check: &CrossCheck) -> String {
+    let p = verdicts::p_value(Some(check.p));
+    let interval = check
+        .interval
+        .map_or_else(String::new, |ends| format!(", Newcombe's paired interval {}", verdicts::interval(metric, Scale::Share, ends)));
+    match check.check {
+        Check::McnemarMidP => format!("McNemar's mid-p {}{interval}", p.trim_start_matches("p ")),
+        Check::SignFlip => format!("signs flipped {p}{interval}"),
+        Check::Permutation => format!("permutation of runs {p}{interval}"),
+    }
+}
+
+fn effect(pair: &PairEvidence, effect: &Effect) -> String {
+    let is_ratio = pair.difference.is_some_and(|difference| difference.scale == Scale::Ratio);
+    let on = if is_ratio { " on logarithms" } else { "" };
+    let g = effect.hedges_g.map_or_else(String::new, |g| format!("Hedges' g {}{on}, ", format::signed(g, 2)));
+    format!("{g}Cliff's delta {}", format::signed(effect.cliffs_delta, 2))
+}
+
+fn bill(bill: &Bill) -> String {
+    let [low, high] = [bill.interval.low, bill.interval.high].map(|end| verdicts::ratio(end).trim_end_matches('×').to_owned());
+    format!("mean over mean {} [{low}, {high}], which is about the bill", verdicts::ratio(bill.ratio))
+}
+
+/// What twice the items, or twice the attempts, could show: ` (7.9 pp with twice the items, 9.6 pp with twice the attempts)`.
+pub fn doubled(metric: &Metric, pair: &PairEvidence) -> String {
+    pair.detail.doubled.map_or_else(String::new, |doubled| {
+        let [items, attempts] = [doubled.items, doubled.attempts].map(|value| verdicts::amount(metric, value));
+        format!(" ({items} with twice the items, {attempts} with twice the attempts)")
+    })
+}
+
+/// How the intervals of a board's amounts were made.
+pub fn amounts(board: &SuiteBoard) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut prices: Vec<String> = Vec::new();
+    for price in board.entries.iter().filter_map(|entry| entry.cost_per_solved_interval) {
+        let method = match price.method {
+            PriceMethod::Delta => "delta method on logarithms",
+            PriceMethod::Bca => "bootstrap, bias-corrected and accelerated",
+        };
+        let method = format!("{method} over {}", price.n_of);
+        if !prices.contains(&method) {
+            prices.push(method);
+        }
+    }
+    if !prices.is_empty() {
+        notes.push(format!("Cost/solved [95% CI]: {}.", prices.join("; ")));
+    }
+    if board.entries.iter().any(|entry| entry.duration.as_ref().is_some_and(|spread| spread.interval.is_some())) {
+        notes.push("Duration: median of runs [95% CI by order statistics, from six runs on].".to_owned());
+    }
+    notes
+}
+
+/// What the arms that passed everything, or nothing, are known to do at least or at most.
+pub fn extremes(board: &SuiteBoard) -> Vec<String> {
+    let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
+    let rates = labels.iter().zip(&board.entries).filter_map(|(label, entry)| Some((label, entry.pass_rate.as_ref()?)));
+    let said: Vec<String> = rates.filter_map(|(label, rate)| extreme(label, rate)).take(verdicts::MAX_LEADING).collect();
+    if said.is_empty() {
+        Vec::new()
+    } else {
+        vec![format!("Guaranteed at 95% for independent items (Clopper–Pearson): {}.", said.join("; "))]
+    }
+}
+
+fn extreme(label: &str, rate: &Estimate) -> Option<String> {
+    let (passed, total, ends) = (rate.passed?, rate.total?, rate.guaranteed?);
+    let all = format::integer(total);
+    let percent = |share: f64| format!("{}%", format::fixed(share * 100.0, format::percent_decimals(total)));
+    match passed {
+        0 => Some(format!("{label} passed none of {all}, at most {}", percent(ends.high))),
+        passed if passed == total => Some(format!("{label} passed all of {all}, at least {}", percent(ends.low))),
+        _ => None,
+    }
+}
