@@ -107,11 +107,8 @@ impl Maker<'_> {
 
     fn unknown_target(&self, name: &str) -> Failure {
         let suites = suite::discover(self.root).unwrap_or_default();
-        let known: Vec<&str> = suites
-            .iter()
-            .map(|found| found.name.as_str())
-            .chain(self.config.tasks.iter().map(|task| task.id.as_str()))
-            .collect();
+        let known: Vec<&str> =
+            suites.iter().map(|found| found.name.as_str()).chain(self.config.tasks.iter().map(|task| task.id.as_str())).collect();
         unknown("suite or task", name, &known).with_no_hint_as("`evalreport init` writes an example of each")
     }
 
@@ -151,7 +148,8 @@ impl Maker<'_> {
             match all.as_slice() {
                 [_] => all,
                 _ => {
-                    let known = if all.is_empty() { "`oneshot` and `ralph` are built in".to_owned() } else { format!("known: {}", all.join(", ")) };
+                    let known =
+                        if all.is_empty() { "`oneshot` and `ralph` are built in".to_owned() } else { format!("known: {}", all.join(", ")) };
                     return Err(Failure::new("which approach?").with_hint(format!("name one or several with --approach; {known}")));
                 }
             }
@@ -276,8 +274,7 @@ impl Maker<'_> {
                     agent: Some(id.clone()),
                     task: asked.task.clone(),
                 };
-                let work =
-                    QuestionWork { spec: spec.clone(), agent, budget: asked.budget.clone(), concurrency: asked.concurrency };
+                let work = QuestionWork { spec: spec.clone(), agent, budget: asked.budget.clone(), concurrency: asked.concurrency };
                 arms.push(Arm { planned, work: Work::Questions(Box::new(work)) });
             }
         }

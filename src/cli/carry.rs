@@ -67,7 +67,8 @@ impl Place {
 /// Makes and records a plan of fresh runs.
 pub(super) fn plan(arms: &[Arm], carrying: &Carrying, runs: u32, until: Option<&str>, now: DateTime<Utc>) -> Batch {
     // A batch's id is drawn at random; what is drawn from it is recorded with the runs.
-    let seed = carrying.seed.unwrap_or_else(|| batch_id(now).bytes().fold(0u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into())));
+    let seed =
+        carrying.seed.unwrap_or_else(|| batch_id(now).bytes().fold(0u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into())));
     let planned = arms.iter().map(|arm| arm.planned.clone()).collect();
     Batch { until: until.map(str::to_owned), ..interleaved(planned, runs, seed, carrying.shuffle, now) }
 }
@@ -152,8 +153,12 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
         table.rows.push(vec![arm.suite.clone(), arm.approach.clone(), arm.model.clone(), runs.to_string(), cost]);
     }
     table.notes.push(match total {
-        Some(total) => format!("{} in all; about {} by what such runs have cost.", output::count(batch.runs.len(), "run"), format::money(total)),
-        None => format!("{} in all; what they cost is not known: not every arm has been run before.", output::count(batch.runs.len(), "run")),
+        Some(total) => {
+            format!("{} in all; about {} by what such runs have cost.", output::count(batch.runs.len(), "run"), format::money(total))
+        }
+        None => {
+            format!("{} in all; what they cost is not known: not every arm has been run before.", output::count(batch.runs.len(), "run"))
+        }
     });
     output::answer(settings, "plan", &[table], || batch.clone())
 }
@@ -239,7 +244,12 @@ pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carryi
         let why = first.error.as_deref().unwrap_or_default();
         output::say(
             settings,
-            &format!("note: {} had trouble; `evalreport show ID` says what. The first, {}: {}", output::count(failed.len(), "run"), first.id, visible(why)),
+            &format!(
+                "note: {} had trouble; `evalreport show ID` says what. The first, {}: {}",
+                output::count(failed.len(), "run"),
+                first.id,
+                visible(why)
+            ),
         );
     }
     output::say(settings, &format!("results in {}, batch {}", shown(settings.store().root()), carried.batch.id));
@@ -308,7 +318,10 @@ fn tags(carrying: &Carrying) -> Result<BTreeMap<String, String>, Failure> {
 }
 
 fn host() -> Option<String> {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| env::var("HOSTNAME").ok()).or_else(|| env::var("COMPUTERNAME").ok());
+    let name = fs::read_to_string("/proc/sys/kernel/hostname")
+        .ok()
+        .or_else(|| env::var("HOSTNAME").ok())
+        .or_else(|| env::var("COMPUTERNAME").ok());
     name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 

@@ -21,8 +21,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         let arms = maker.resumed(&batch)?;
         (batch, arms)
     } else {
-        let wanted =
-            Wanted { approaches: arguments.approach.clone(), agents: arguments.agent.clone(), models: carrying.model.clone() };
+        let wanted = Wanted { approaches: arguments.approach.clone(), agents: arguments.agent.clone(), models: carrying.model.clone() };
         let targets = if arguments.what.is_empty() {
             settings.config.tasks.iter().map(|task| task.id.clone()).collect()
         } else {

@@ -83,8 +83,7 @@ impl Watch {
                 info!(run = %run.id, status = record.status.name(), error = record.error, "run finished");
                 let counts = record.shared_tests_passed.zip(record.shared_tests_total);
                 let counts = counts.map_or_else(|| "no outcome".to_owned(), |(passed, total)| format!("{passed}/{total} passed"));
-                let mut line =
-                    format!("{:<6} {} {}: {counts}", record.status.name(), self.name(run.arm, run.index), run.id);
+                let mut line = format!("{:<6} {} {}: {counts}", record.status.name(), self.name(run.arm, run.index), run.id);
                 if let Some(error) = &record.error {
                     line.push_str(&format!(" – {}", visible(error).chars().take(200).collect::<String>()));
                 }

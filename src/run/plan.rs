@@ -20,7 +20,14 @@ pub fn interleaved(arms: Vec<PlannedArm>, runs: u32, seed: u64, shuffle: bool, n
             PlannedRun { id: Store::new_run_id(now), arm, index, seed: derived(&["run", &seed.to_string(), &index.to_string()]) }
         })
     });
-    Batch { id: batch_id(now), created: now.to_rfc3339_opts(SecondsFormat::Secs, true), runs: planned.collect(), arms, shuffle, until: None }
+    Batch {
+        id: batch_id(now),
+        created: now.to_rfc3339_opts(SecondsFormat::Secs, true),
+        runs: planned.collect(),
+        arms,
+        shuffle,
+        until: None,
+    }
 }
 
 /// Returns a fresh id for a plan; plans made later sort later.

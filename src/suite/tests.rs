@@ -94,6 +94,7 @@ fn the_seeds_suite_loads_unchanged() {
         folder: folder.clone(),
         name: "tasktracker".to_owned(),
         description: Some("REST API with JWT auth, 4 models, ~15 endpoints".to_owned()),
+        workspace: None,
         requirements: Some(root.path().join("examples/task_tracker_requirements.md")),
         questions: None,
         language: Some("python".to_owned()),
