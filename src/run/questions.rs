@@ -151,6 +151,7 @@ fn ask(
     };
     let Measured { usage, cost, steps, tools, duration, transcript, .. } = measured;
     details.expected = question.correct.iter().map(|place| question.answers[*place].clone()).collect();
+    details.category.clone_from(&question.category);
     details.usage = Some(usage).filter(|usage| *usage != crate::domain::Usage::default());
     details.cost_source = cost.usd.map(|_| cost.source);
     details.steps = steps;
@@ -159,7 +160,7 @@ fn ask(
         run: run.id.clone(),
         kind: ItemKind::Question,
         item: question.id.clone(),
-        cluster: question.category.clone(),
+        cluster: question.cluster.clone(),
         attempt: 1,
         status,
         score: None,
