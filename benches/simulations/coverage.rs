@@ -194,9 +194,14 @@ pub fn prices() -> Table {
     };
     for rate in [0.3, 0.8] {
         let truth = (rate + 2.0 * (1.0 - rate)) / rate;
-        for (unit, n, tests) in
-            [("items", 20, 1), ("items", 100, 1), ("runs of 20 items", 3, 20), ("runs of 20 items", 10, 20), ("runs of 20 items", 20, 20)]
-        {
+        for (unit, n, tests) in [
+            ("items", 20, 1),
+            ("items", 100, 1),
+            ("runs of 20 items", 3, 20),
+            ("runs of 20 items", 10, 20),
+            ("runs of 20 items", 20, 20),
+            ("runs of 20 items", 50, 20),
+        ] {
             let draw = |world: &mut World| -> (Vec<f64>, Vec<f64>) {
                 let one =
                     |world: &mut World| (0..tests).map(|_| item(world, rate)).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
