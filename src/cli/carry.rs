@@ -243,12 +243,9 @@ fn resume_command(settings: &Settings, batch: &Batch, site: Option<&Path>) -> St
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let results = settings.store().root().to_owned();
     let is_usual = absolute(&results) == absolute(&settings.config.folder.join("results"));
-    let options = [
-        ("--config", settings.config_path.as_deref()),
-        ("--results", Some(results.as_path()).filter(|_| !is_usual)),
-        ("--site", site),
-    ];
-    let options = options.into_iter().filter_map(|(option, path)| Some(format!(" {option} {}", shown(path?))));
+    let options =
+        [("--config", settings.config_path.as_deref()), ("--results", Some(results.as_path()).filter(|_| !is_usual)), ("--site", site)];
+    let options = options.into_iter().filter_map(|(option, path)| Some(format!(" {option} {}", shell_word(path?))));
     format!("evalreport run --resume {}{}", batch.id, options.collect::<String>())
 }
 
@@ -258,6 +255,13 @@ fn by_round(batch: &Batch) -> Vec<Vec<PlannedRun>> {
         rounds.entry(run.index).or_default().push(run.clone());
     }
     rounds.into_values().collect()
+}
+
+/// A path as it is written on a command line.
+fn shell_word(path: &Path) -> String {
+    let text = shown(path);
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%=".contains(letter);
+    if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// Prints what the batch's runs say, and returns the exit code. A stopped batch says how to go on instead.

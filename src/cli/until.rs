@@ -139,7 +139,18 @@ mod tests {
                 records.push(record);
             }
         }
-        (Batch { id: "b".into(), created: String::new(), arms: vec![arm("a"), arm("b")], runs, shuffle: false, until: None, tags: BTreeMap::new() }, records)
+        (
+            Batch {
+                id: "b".into(),
+                created: String::new(),
+                arms: vec![arm("a"), arm("b")],
+                runs,
+                shuffle: false,
+                until: None,
+                tags: BTreeMap::new(),
+            },
+            records,
+        )
     }
 
     #[test]

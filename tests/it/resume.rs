@@ -45,7 +45,8 @@ fn quiz(questions: usize) -> Project {
         mixed.extend(["one", "two", "three"].map(answer));
     }
     project.file("questions.yaml", spec).file("good.jsonl", lines(good)).file("mixed.jsonl", lines(mixed));
-    project.file("bad.jsonl", lines((0..questions).map(|number| json!({"item": format!("q{number:02}"), "answer": "<answer>one</answer>"}))));
+    project
+        .file("bad.jsonl", lines((0..questions).map(|number| json!({"item": format!("q{number:02}"), "answer": "<answer>one</answer>"}))));
     project.file(
         "evalreport.yaml",
         "version: 1\n\
@@ -53,6 +54,8 @@ fn quiz(questions: usize) -> Project {
          \x20 - {id: good, type: replay, file: good.jsonl}\n\
          \x20 - {id: mixed, type: replay, file: mixed.jsonl}\n\
          \x20 - {id: bad, type: replay, file: bad.jsonl}\n\
+         \x20 - {id: asked, command: [sh, -c, 'echo $EVAL_SEED >> asked; sleep 0.02; echo \"<answer>two</answer>\"'], type: command}\n\
+         \x20 - {id: stubborn, type: command, command: [sh, -c, 'trap \"\" TERM; echo $$ >> asleep.pids; while :; do sleep 1; done']}\n\
          \x20 - {id: asleep, type: command, command: [sh, -c, 'echo $$ >> asleep.pids; sleep 600 & echo $! >> asleep.pids; wait']}\n\
          tasks:\n\
          \x20 - {id: quiz, type: question_eval, questions_file: questions.yaml}\n",
