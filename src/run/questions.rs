@@ -93,6 +93,7 @@ fn ask_all(
         if written.is_err() {
             // The store cannot be written: what is being asked ends, and nothing more is asked.
             failed.store(1, Ordering::Relaxed);
+            context.stop.stop();
         }
         written.map(|count| count == open.len())
     })

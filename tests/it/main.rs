@@ -16,6 +16,7 @@ mod leaderboard;
 mod log;
 mod oracle;
 mod published;
+mod resume;
 mod schema;
 mod site;
 mod sql_export;
