@@ -37,6 +37,7 @@ pub use outage::is_outage;
 pub use price::Prices;
 pub use replay::prompt_hash;
 pub use reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply};
+pub use secrets::Secrets;
 pub use setup::SetupError;
 pub use usage::{find_cost, find_count, find_usage, input_total, total as token_total};
 
@@ -46,7 +47,6 @@ use command::Command;
 use dialect::Dialect;
 use program::Program;
 use replay::Replay;
-use secrets::Secrets;
 
 /// How long a program may take to answer where neither its `timeout` nor a budget says.
 const DEFAULT_PROGRAM_TIME: Duration = Duration::from_mins(10);

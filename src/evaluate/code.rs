@@ -114,6 +114,7 @@ fn is_left_out(entry: &DirEntry) -> bool {
 const FOLDERS: &[&str] = &[
     ".bundle",
     ".cache",
+    ".claude",
     ".dart_tool",
     ".eggs",
     ".gradle",
@@ -129,6 +130,7 @@ const FOLDERS: &[&str] = &[
     ".parcel-cache",
     ".pnpm-store",
     ".pytest_cache",
+    ".ralph",
     ".ruff_cache",
     ".svelte-kit",
     ".svn",

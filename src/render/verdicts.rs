@@ -236,15 +236,17 @@ pub fn sentence(metric: &Metric, pair: &PairEvidence, names: &[String], evidence
             _ => "Not enough evidence: an arm has no data".to_owned(),
         };
     };
+    if pair.verdict == Verdict::DeterministicDifference {
+        // The outcomes say it all: no chance was involved, and no test would mean anything.
+        let (claim, basis) = (claim(metric, pair, &difference, names), basis(metric, pair, &difference, evidence));
+        return format!("deterministic here: {claim} in every run of this suite ({basis}); repeats add nothing");
+    }
     let mut text = format!("{} ({})", claim(metric, pair, &difference, names), basis(metric, pair, &difference, evidence));
     match pair.verdict {
         Verdict::AWins | Verdict::BWins => text.push_str(&format!(": {} wins", pair.winner().map_or("", |winner| names[winner].as_str()))),
         Verdict::Tie => text.push_str(": a tie on these data"),
         Verdict::Equivalent => text.push_str(&format!(": equivalent within {}", margin(metric, pair))),
-        Verdict::DeterministicDifference => {
-            text.push_str(": a deterministic difference, every run of each arm has the same outcomes and repeats add nothing");
-        }
-        Verdict::NotComparable => text.push_str(": not comparable"),
+        Verdict::DeterministicDifference | Verdict::NotComparable => text.push_str(": not comparable"),
         Verdict::NoData => text.push_str(": no data"),
         Verdict::NotEnoughEvidence => {
             text.push_str(": not enough evidence");

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::agent::{
-    Agent, Cost, Environment, Failure, FailureKind, Measured, Prices, Prompt, find_cost, find_count, find_usage, is_outage,
+    Agent, Cost, Environment, Failure, FailureKind, Measured, Prices, Prompt, Secrets, find_cost, find_count, find_usage, is_outage,
 };
 use crate::config::{self, AgentKind, Budget};
 use crate::process::{self, Command, End, Finished, Limits, Stop};
 
 /// The file under which programs find the requirements in the workspace.
-const REQUIREMENTS_FILE: &str = "requirements.md";
+pub const REQUIREMENTS_FILE: &str = "requirements.md";
 /// Where the `ralph` program says what it used.
 const RALPH_METRICS: &str = ".ralph/run_metrics.json";
 /// What is kept of a program's output in the transcript.
@@ -27,7 +27,7 @@ pub struct Approach {
     pub id: String,
     pub means: Means,
     pub timeout: Option<Duration>,
-    /// The sandbox that it is started in; empty for none.
+    /// The sandbox that it is started in, instead of the suite's; empty for none of its own.
     pub wrap: Vec<String>,
 }
 
@@ -52,112 +52,132 @@ pub struct Order<'a> {
     pub workspace: &'a Path,
     pub root: &'a Path,
     pub wall: Duration,
+    /// The sandbox that it is started in; empty for none.
+    pub wrap: &'a [String],
     pub environment: &'a Environment,
 }
 
 impl Approach {
     /// Lets the approach work, and returns what it took. A failure says whose fault it was, with what was measured until then.
     pub fn make(&self, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
-        match &self.means {
-            Means::Oneshot { agent, prices } => self.oneshot(agent, prices, order, stop),
-            Means::Ralph { program } => self.ralph(program, order, stop),
+        let made = match &self.means {
+            Means::Oneshot { agent, prices } => oneshot(agent, prices, order, stop),
+            Means::Ralph { program } => ralph(program, order, stop),
             Means::Command { argv } => {
                 let argv = argv.iter().map(|argument| filled(argument, order)).collect();
-                self.program(argv, order, order.wall, stop)
+                program(argv, order, order.wall, stop)
             }
-        }
-    }
-
-    fn oneshot(&self, agent: &config::Agent, prices: &Prices, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
-        let ours = |reason: String| Failure::new(FailureKind::Infra, &reason, Measured::default());
-        let requirements =
-            fs::read_to_string(order.requirements).map_err(|error| ours(format!("the requirements could not be read: {error}")))?;
-        let program = match agent.command.as_slice() {
-            [] if agent.kind == AgentKind::Claude => vec!["claude".to_owned(), "--permission-mode".to_owned(), "acceptEdits".to_owned()],
-            command => command.to_vec(),
         };
-        let command = self.wrap.iter().cloned().chain(at_root(program, order.root)).collect();
-        // The agent's own time is bounded by the suite's.
-        let agent = config::Agent { command, timeout: Some(agent.timeout.map_or(order.wall, |own| own.min(order.wall))), ..agent.clone() };
-        let agent = Agent::new(&agent, order.model, order.environment, prices).map_err(|error| ours(error.to_string()))?;
-        let text = format!(
-            "Build what the following requirements ask for, as files in the current folder. Work on your own: nobody will answer a \
-             question. When you stop, what is in the folder is tested as it is.\n\n{requirements}"
-        );
-        let limits = Budget { max_seconds: Some(order.wall.as_secs_f64()), ..Budget::default() };
-        let prompt = Prompt { text: &text, system: None, item: None, seed: order.seed, limits, folder: Some(order.workspace) };
-        agent.ask(&prompt, stop).map(|reply| reply.measured)
-    }
-
-    fn ralph(&self, program: &[String], order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
-        let begin = Instant::now();
-        let program = at_root(program.to_vec(), order.root);
-        fs::copy(order.requirements, order.workspace.join(REQUIREMENTS_FILE)).map_err(|error| {
-            Failure::new(FailureKind::Infra, &format!("the requirements could not be copied: {error}"), Measured::default())
-        })?;
-        let step = |words: &[&str]| {
-            let argv: Vec<String> = program.iter().cloned().chain(words.iter().map(|word| (*word).to_owned())).collect();
-            self.program(argv, order, order.wall.saturating_sub(begin.elapsed()), stop)
-        };
-        let with_metrics = |mut measured: Measured| {
-            measured.duration = begin.elapsed();
-            if let Some(metrics) = read_json(&order.workspace.join(RALPH_METRICS)) {
-                add_reported(&mut measured, &metrics);
-            }
+        // A program may print its environment.
+        let secrets = Secrets::of(order.environment, None);
+        let hidden = |mut measured: Measured| {
+            measured.transcript.iter_mut().for_each(|message| secrets.hide_in(message));
             measured
         };
-        let init = step(&["init", REQUIREMENTS_FILE])?;
-        match step(&["run"]) {
-            Ok(mut measured) => {
-                measured.transcript = [init.transcript, measured.transcript].concat();
-                Ok(with_metrics(measured))
-            }
-            Err(failure) => Err(Failure { measured: Box::new(with_metrics(*failure.measured)), ..failure }),
-        }
+        made.map(hidden).map_err(|failure| Failure {
+            reason: secrets.hide(&failure.reason).into_owned(),
+            measured: Box::new(hidden(*failure.measured)),
+            kind: failure.kind,
+        })
     }
+}
 
-    fn program(&self, argv: Vec<String>, order: &Order<'_>, wall: Duration, stop: &Stop) -> Result<Measured, Failure> {
-        let set = |name: &str, value: &str| (OsString::from(name), Some(OsString::from(value)));
-        let command = Command {
-            argv: self.wrap.iter().cloned().chain(at_root(argv, order.root)).map(OsString::from).collect(),
-            cwd: order.workspace.to_owned(),
-            env: BTreeMap::from([
-                set("EVAL_SEED", &order.seed.to_string()),
-                set("EVAL_MODEL", order.model.unwrap_or_default()),
-                set("EVAL_SUITE", order.suite),
-            ]),
-            input: Vec::new(),
-            limits: Limits { wall: Some(wall), ..Limits::default() },
-        };
-        let finished =
-            process::run(&command, stop).map_err(|error| Failure::new(FailureKind::Infra, &error.to_string(), Measured::default()))?;
-        let measured = measure(&finished);
-        let fail = |kind, reason: &str, measured| Err(Failure::new(kind, reason, measured));
-        match finished.end {
-            End::Exited(0) => Ok(measured),
-            End::TimedOut => {
-                fail(FailureKind::Limit, &format!("stopped after {} s, its limit of time", wall.as_secs_f64().round()), measured)
+fn oneshot(agent: &config::Agent, prices: &Prices, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
+    let ours = |reason: String| Failure::new(FailureKind::Infra, &reason, Measured::default());
+    let requirements =
+        fs::read_to_string(order.requirements).map_err(|error| ours(format!("the requirements could not be read: {error}")))?;
+    let program = match agent.command.as_slice() {
+        [] if agent.kind == AgentKind::Claude => vec!["claude".to_owned(), "--permission-mode".to_owned(), "acceptEdits".to_owned()],
+        command => command.to_vec(),
+    };
+    let command = order.wrap.iter().cloned().chain(at_root(program, order.root)).collect();
+    // The agent's own time is bounded by the suite's.
+    let agent = config::Agent { command, timeout: Some(agent.timeout.map_or(order.wall, |own| own.min(order.wall))), ..agent.clone() };
+    let agent = Agent::new(&agent, order.model, order.environment, prices).map_err(|error| ours(error.to_string()))?;
+    let text = format!(
+        "Build what the following requirements ask for, as files in the current folder. Work on your own: nobody will answer a \
+         question. When you stop, what is in the folder is tested as it is.\n\n{requirements}"
+    );
+    let limits = Budget { max_seconds: Some(order.wall.as_secs_f64()), ..Budget::default() };
+    let prompt = Prompt { text: &text, system: None, item: None, seed: order.seed, limits, folder: Some(order.workspace) };
+    agent.ask(&prompt, stop).map(|reply| reply.measured)
+}
+
+fn ralph(name: &[String], order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
+    let begin = Instant::now();
+    let name = at_root(name.to_vec(), order.root);
+    fs::copy(order.requirements, order.workspace.join(REQUIREMENTS_FILE)).map_err(|error| {
+        Failure::new(FailureKind::Infra, &format!("the requirements could not be copied: {error}"), Measured::default())
+    })?;
+    let step = |words: &[&str]| {
+        let argv: Vec<String> = name.iter().cloned().chain(words.iter().map(|word| (*word).to_owned())).collect();
+        program(argv, order, order.wall.saturating_sub(begin.elapsed()), stop)
+    };
+    let with_metrics = |mut measured: Measured| {
+        measured.duration = begin.elapsed();
+        if let Some(metrics) = read_json(&order.workspace.join(RALPH_METRICS)) {
+            add_reported(&mut measured, &metrics);
+        }
+        measured
+    };
+    let init = step(&["init", REQUIREMENTS_FILE])?;
+    let with_init = |mut measured: Measured| {
+        measured.transcript.splice(0..0, init.transcript.clone());
+        with_metrics(measured)
+    };
+    match step(&["run"]) {
+        Ok(measured) => Ok(with_init(measured)),
+        Err(failure) => Err(Failure { measured: Box::new(with_init(*failure.measured)), ..failure }),
+    }
+}
+
+fn program(argv: Vec<String>, order: &Order<'_>, wall: Duration, stop: &Stop) -> Result<Measured, Failure> {
+    let set = |name: &str, value: Option<&str>| (OsString::from(name), value.map(OsString::from));
+    let command = Command {
+        argv: order.wrap.iter().cloned().chain(at_root(argv, order.root)).map(OsString::from).collect(),
+        cwd: order.workspace.to_owned(),
+        env: BTreeMap::from([
+            set("EVAL_SEED", Some(&order.seed.to_string())),
+            set("EVAL_MODEL", order.model),
+            set("EVAL_SUITE", Some(order.suite)),
+        ]),
+        input: Vec::new(),
+        limits: Limits { wall: Some(wall), ..Limits::default() },
+    };
+    let finished =
+        process::run(&command, stop).map_err(|error| Failure::new(FailureKind::Infra, &error.to_string(), Measured::default()))?;
+    let (measured, report) = measure(&finished);
+    let fail = |kind, reason: &str, measured| Err(Failure::new(kind, reason, measured));
+    match finished.end {
+        End::Exited(0) => match report.as_ref().and_then(complaint) {
+            None => Ok(measured),
+            Some(complaint) => {
+                let kind = if is_outage(&complaint) { FailureKind::Infra } else { FailureKind::Error };
+                fail(kind, &complaint, measured)
             }
-            End::Stopped => fail(FailureKind::Stopped, "stopped by the user", measured),
-            End::Exited(_) | End::Signalled(_) => {
-                let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
-                let kind = if is_outage(&stderr) || is_outage(&stdout) { FailureKind::Infra } else { FailureKind::Error };
-                let said = if stderr.trim().is_empty() { stdout } else { stderr };
-                let lines: Vec<&str> = said.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-                let last = lines[lines.len().saturating_sub(5)..].join("\n");
-                let end = match finished.end {
-                    End::Exited(code) => format!("ended with exit status {code}"),
-                    End::Signalled(signal) => format!("ended by signal {signal}"),
-                    End::TimedOut | End::Stopped => "stopped".to_owned(),
-                };
-                fail(kind, &if last.is_empty() { end } else { format!("{end}: {last}") }, measured)
-            }
+        },
+        End::TimedOut => {
+            fail(FailureKind::Limit, &format!("stopped after {} s, its limit of time", order.wall.as_secs_f64().round()), measured)
+        }
+        End::Stopped => fail(FailureKind::Stopped, "stopped by the user", measured),
+        End::Exited(_) | End::Signalled(_) => {
+            let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
+            let kind = if is_outage(&stderr) || is_outage(&stdout) { FailureKind::Infra } else { FailureKind::Error };
+            let said = if stderr.trim().is_empty() { stdout } else { stderr };
+            let lines: Vec<&str> = said.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+            let last = lines[lines.len().saturating_sub(5)..].join("\n");
+            let end = match finished.end {
+                End::Exited(code) => format!("ended with exit status {code}"),
+                End::Signalled(signal) => format!("ended by signal {signal}"),
+                End::TimedOut | End::Stopped => "stopped".to_owned(),
+            };
+            fail(kind, &if last.is_empty() { end } else { format!("{end}: {last}") }, measured)
         }
     }
 }
 
 /// A program named by a relative path is the project's, not the workspace's.
-fn at_root(mut argv: Vec<String>, root: &Path) -> Vec<String> {
+pub fn at_root(mut argv: Vec<String>, root: &Path) -> Vec<String> {
     if let Some(program) = argv.first_mut()
         && program.contains('/')
         && Path::new(program.as_str()).is_relative()
@@ -194,8 +214,8 @@ fn filled(argument: &str, order: &Order<'_>) -> String {
     filled + rest
 }
 
-/// What is known of a program that has ended: its time, what it said, and what it says it used.
-fn measure(finished: &Finished) -> Measured {
+/// What is known of a program that has ended: its time, what it said, and what it says it used, also in full.
+fn measure(finished: &Finished) -> (Measured, Option<Value>) {
     let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
     let line = |stream: &str, text: &str| {
         let end = text.ceil_char_boundary(text.len().saturating_sub(TRANSCRIPT_BYTES));
@@ -206,15 +226,21 @@ fn measure(finished: &Finished) -> Measured {
         transcript: [line("stdout", &stdout), line("stderr", &stderr)].into_iter().flatten().collect(),
         ..Measured::default()
     };
-    let report = stdout
-        .lines()
-        .rev()
-        .filter(|line| line.trim_start().starts_with('{'))
-        .find_map(|line| serde_json::from_str::<Value>(line.trim()).ok().filter(Value::is_object));
-    if let Some(report) = report {
-        add_reported(&mut measured, &report);
+    let object = |text: &str| serde_json::from_str::<Value>(text.trim()).ok().filter(Value::is_object);
+    let of_lines = || stdout.lines().rev().filter(|line| line.trim_start().starts_with('{')).find_map(object);
+    let report = object(&stdout).or_else(of_lines);
+    if let Some(report) = &report {
+        add_reported(&mut measured, report);
     }
-    measured
+    (measured, report)
+}
+
+/// What a result of Claude's kind says went wrong, whatever the exit status says.
+fn complaint(report: &Value) -> Option<String> {
+    let text = |key: &str| report.get(key).and_then(Value::as_str);
+    let subtype = text("subtype").filter(|_| text("type") == Some("result"));
+    let is_wrong = subtype.is_some_and(|subtype| subtype != "success") || report.get("is_error") == Some(&Value::Bool(true));
+    is_wrong.then(|| [subtype.filter(|subtype| *subtype != "success"), text("result")].into_iter().flatten().collect::<Vec<_>>().join(": "))
 }
 
 fn add_reported(measured: &mut Measured, report: &Value) {

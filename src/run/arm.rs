@@ -1,13 +1,13 @@
 //! One side of a comparison, ready to be run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::agent::Agent;
 use crate::config::Budget;
 use crate::results::PlannedArm;
 use crate::suite::{QuestionSpec, Suite};
 
-use super::approach::Approach;
+use super::approach::{Approach, at_root};
 
 /// A planned arm with everything that carrying it out needs.
 pub struct Arm {
@@ -37,4 +37,12 @@ pub struct CodeWork {
     pub approach: Approach,
     /// The model for the command, where the approach has one.
     pub model: Option<String>,
+}
+
+impl CodeWork {
+    /// The sandbox for agent and tests: the approach's own, else the suite's; empty for none.
+    pub fn wrap(&self, root: &Path) -> Vec<String> {
+        let wrap = if self.approach.wrap.is_empty() { &self.suite.wrap } else { &self.approach.wrap };
+        at_root(wrap.clone(), root)
+    }
 }

@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::agent::{Failure, FailureKind, Measured};
-use crate::domain::{Run, RunStatus, visible};
+use crate::domain::{Run, RunStatus};
 use crate::evaluate::code;
-use crate::process::{self, End};
 use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
 
-use super::approach::Order;
+use super::approach::{Order, REQUIREMENTS_FILE};
+use super::examine::{Examination, Examined, Halt};
 use super::record;
-use super::server::{self, Server};
-use super::shell::Shell;
-use super::testing::{Bench, Family, Tested, own_tests_command};
+use super::testing::{Family, Tested};
 use super::workspace::Workspace;
 use super::{CodeWork, Context, Event};
 
@@ -22,7 +20,6 @@ use super::{CodeWork, Context, Event};
 const DEFAULT_TIMEOUT: Duration = Duration::from_hours(2);
 /// An approach that used its time up is tested all the same, for this long at most: what it left behind is its result.
 const TESTING_AFTER_LIMIT: Duration = Duration::from_mins(10);
-const SETUP_WORDS: usize = 400;
 
 /// Does one run from the beginning. None where it was stopped.
 pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, context: &Context<'_>) -> Result<Option<Run>, StoreError> {
@@ -31,7 +28,7 @@ pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, c
     journal.clear()?;
     let step = |what: &str| (context.events)(&Event::Step { run, what });
     let begin = Instant::now();
-    let timeout = [work.suite.timeout, work.approach.timeout].into_iter().flatten().min().unwrap_or(DEFAULT_TIMEOUT);
+    let timeout = work.suite.timeout.unwrap_or(DEFAULT_TIMEOUT);
     let workspace = match Workspace::create(&context.scratch, work.start.as_deref()) {
         Ok(workspace) => workspace,
         Err(error) => {
@@ -41,7 +38,8 @@ pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, c
     };
 
     step("approach");
-    let made = make(run, work, &workspace, timeout, context);
+    let wall = work.approach.timeout.map_or(timeout, |own| own.min(timeout));
+    let made = make(run, work, &workspace, wall, context);
     let mut record = record::begun(batch, run, arm, context);
     let measured = match made {
         Ok(measured) => measured,
@@ -57,22 +55,33 @@ pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, c
         }
     };
     journal.append_transcript(None, &measured.transcript)?;
-    take_measures(&mut record, &measured, &workspace, work.start.as_deref());
-
-    if record.status != RunStatus::Infra {
-        let left = timeout.saturating_sub(begin.elapsed());
-        let patience = if record.status == RunStatus::Limit { TESTING_AFTER_LIMIT.min(timeout) } else { left };
-        if !test(run, work, &workspace, Instant::now() + patience, &mut record, &mut journal, context)? {
-            return Ok(None);
-        }
-    }
+    take_measures(&mut record, &measured, &workspace, work);
     if context.keep_output {
+        // Before tests and servers leave their own files there.
         step("keeping what was made");
         let files = code::files(workspace.folder());
         if let Some(folder) = context.store.keep_output(&run.id, workspace.folder(), &files)? {
-            record.output_dir = Some(folder.display().to_string());
+            record.output_dir = Some(folder.strip_prefix(&context.root).unwrap_or(&folder).display().to_string());
         }
     }
+
+    if record.status != RunStatus::Infra {
+        let left = timeout.saturating_sub(begin.elapsed());
+        let patience = if record.status == RunStatus::Limit { left.max(TESTING_AFTER_LIMIT.min(timeout)) } else { left };
+        let deadline = Instant::now() + patience;
+        let examination = Examination { run: &run.id, work, workspace: &workspace, deadline, context, step: &step };
+        match examination.examine() {
+            Ok(examined) => take_verdict(&mut record, examined, timeout, &mut journal)?,
+            Err(Halt::Stopped) => return Ok(None),
+            Err(Halt::Impossible(reason)) => {
+                if record.status == RunStatus::Completed {
+                    record.status = RunStatus::Infra;
+                }
+                note(&mut record, &format!("not tested: {reason}"));
+            }
+        }
+    }
+    record.timestamp = Some(chrono::Utc::now());
     commit(&journal, record, context)
 }
 
@@ -100,153 +109,66 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
         workspace: workspace.folder(),
         root: &context.root,
         wall,
+        wrap: &work.wrap(&context.root),
         environment: context.environment,
     };
     work.approach.make(&order, context.stop)
 }
 
-fn absolute(path: &Path) -> PathBuf {
+pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace, start: Option<&Path>) {
+fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace, work: &CodeWork) {
     record.duration_seconds = Some(measured.duration.as_secs_f64()).filter(|seconds| *seconds > 0.0);
     record.total_calls = measured.steps;
     record::set_usage(record, measured.usage);
     record.cost_usd = measured.cost.usd;
     record.cost_source = measured.cost.source;
-    // What was there before and is as it was is nobody's work.
-    let is_made = |file: &Path| start.is_none_or(|start| fs::read(start.join(file)).ok() != fs::read(workspace.folder().join(file)).ok());
+    // What was there before and is as it was is nobody's work, and neither is a copy of the requirements.
+    let is_copy = |made: &Path, given: &Path| match (fs::metadata(made), fs::metadata(given)) {
+        (Ok(made_file), Ok(given_file)) => {
+            made_file.len() == given_file.len() && given_file.is_file() && fs::read(made).ok() == fs::read(given).ok()
+        }
+        (_, _) => false,
+    };
+    let is_made = |file: &Path| {
+        let made = workspace.folder().join(file);
+        let is_given = work.start.as_deref().is_some_and(|start| is_copy(&made, &start.join(file)));
+        let is_order =
+            file == Path::new(REQUIREMENTS_FILE) && work.suite.requirements.as_deref().is_some_and(|order| is_copy(&made, order));
+        !is_given && !is_order
+    };
     let code = code::measure(workspace.folder(), is_made);
     record.files_generated = Some(code.files);
     record.lines_generated = Some(code.lines);
 }
 
-/// Says whether the tests ran to their end. What goes wrong before them is noted, and the tests tell what it is worth.
-fn test(
-    run: &PlannedRun,
-    work: &CodeWork,
-    workspace: &Workspace,
-    deadline: Instant,
-    record: &mut Run,
-    journal: &mut Journal,
-    context: &Context<'_>,
-) -> Result<bool, StoreError> {
-    let step = |what: &str| (context.events)(&Event::Step { run, what });
-    let suite = &work.suite;
-    let mut troubles = Vec::new();
-    let variables = &context.environment.variables;
-    let mut shell = Shell::without_secrets(variables.keys(), &suite.wrap);
-    shell.set("EVAL_WORKSPACE", workspace.folder());
-    shell.set("EVAL_SUITE_DIR", absolute(&suite.folder));
-    shell.set("EVAL_SUITE", &suite.name);
-    let reports = workspace.beside("reports");
-    let _ = fs::create_dir_all(&reports);
-    let left = || deadline.saturating_duration_since(Instant::now());
-    if suite.language.as_deref() == Some("python") {
-        step("virtual environment");
-        let venv = workspace.beside("venv");
-        let python = if cfg!(windows) { "python" } else { "python3" };
-        let command =
-            shell.program([python, "-m", "venv", &venv.display().to_string()].map(str::to_owned).to_vec(), workspace.folder(), None);
-        match process::run(&command, context.stop) {
-            Ok(finished) if finished.end == End::Exited(0) => {
-                shell.enter_venv(&venv, variables.get("PATH").map(String::as_str));
-            }
-            Ok(finished) if finished.end == End::Stopped => return Ok(false),
-            Ok(finished) => troubles.push(format!("no virtual environment: {}", last_line(&finished.stderr.text()))),
-            Err(error) => troubles.push(format!("no virtual environment: {error}")),
-        }
-    }
-    for line in &suite.setup {
-        step("setup");
-        match process::run(&shell.line(line, workspace.folder(), Some(left())), context.stop) {
-            Ok(finished) if finished.end == End::Exited(0) => {}
-            Ok(finished) if finished.end == End::Stopped => return Ok(false),
-            Ok(finished) => {
-                let said = [finished.stderr.text(), finished.stdout.text()].map(|text| last_line(&text));
-                let said = said.into_iter().find(|line| !line.is_empty()).unwrap_or_default();
-                troubles.push(format!("setup `{}` failed: {said}", visible(line)));
-            }
-            Err(error) => troubles.push(format!("setup `{}` failed: {error}", visible(line))),
-        }
-    }
-    let server = match &suite.server {
-        None => None,
-        Some(server) => {
-            step("server");
-            match Server::start(server, &shell, workspace, context.stop) {
-                Ok(server) => Some(server),
-                Err(_) if context.stop.is_stopped() => return Ok(false),
-                Err(reason) => {
-                    troubles.push(reason);
-                    None
-                }
-            }
-        }
-    };
-    // Tests of a server that is not there find nobody at home, which is their verdict.
-    let port = server.as_ref().map(|server| server.port);
-    if suite.server.is_some() {
-        server::set_port(&mut shell, port.or_else(|| process::free_port().ok()).unwrap_or(9));
-    }
-    let bench = |folder| Bench {
-        shell: &shell,
-        folder,
-        reports: &reports,
-        roots: vec![workspace.folder().display().to_string()],
-        deadline,
-        addopts: variables.get("PYTEST_ADDOPTS").map(String::as_str),
-        stop: context.stop,
-    };
-    let with_port = |commands: &[String]| -> Vec<String> {
-        let port = port.map_or_else(|| "9".to_owned(), |port| port.to_string());
-        commands.iter().map(|command| command.replace("{port}", &port)).collect()
-    };
-    let mut families = Vec::new();
-    let mut is_whole = true;
-    for (family, commands) in [(Family::Shared, &suite.tests.shared), (Family::Functional, &suite.tests.functional)] {
-        if commands.is_empty() {
-            continue;
-        }
-        step(family.evaluator());
-        match bench(&context.root).test(family, &with_port(commands), &run.id) {
-            Some(tested) => families.push((family, tested)),
-            None => is_whole = false,
-        }
-    }
-    if let Some(server) = server {
-        server.stop();
-    }
-    let own: Vec<String> = if suite.tests.own.is_empty() {
-        own_tests_command(suite.language.as_deref(), workspace.folder()).into_iter().collect()
-    } else {
-        suite.tests.own.clone()
-    };
-    if is_whole && !own.is_empty() {
-        step(Family::Own.evaluator());
-        match bench(workspace.folder()).test(Family::Own, &own, &run.id) {
-            Some(tested) => families.push((Family::Own, tested)),
-            None => is_whole = false,
-        }
-    }
-    if !is_whole {
-        return Ok(false);
-    }
+/// Writes what the examination found into the journal and the record.
+fn take_verdict(record: &mut Run, examined: Examined, timeout: Duration, journal: &mut Journal) -> Result<(), StoreError> {
     record.own_tests_passed = Some(0);
     record.own_tests_total = Some(0);
-    for (family, tested) in families {
+    for (family, tested) in examined.families {
         for (outcome, details) in &tested.items {
             journal.append(outcome, details)?;
         }
         count(record, family, &tested);
     }
-    if !troubles.is_empty() {
-        let troubles = troubles.join("; ");
-        let text = record.error.take().map_or(troubles.clone(), |error| format!("{error}; {troubles}"));
+    let mut troubles = examined.troubles;
+    if examined.is_cut && record.status == RunStatus::Completed {
+        record.status = RunStatus::Limit;
+        troubles.push(format!("the tests were cut short after {} s, the limit of time of the run", timeout.as_secs_f64().round()));
+    }
+    note(record, &troubles.join("; "));
+    Ok(())
+}
+
+/// Adds to what went wrong.
+fn note(record: &mut Run, trouble: &str) {
+    if !trouble.is_empty() {
+        let text = record.error.take().map_or_else(|| trouble.to_owned(), |error| format!("{error}; {trouble}"));
         record.error = Some(text);
     }
-    Ok(true)
 }
 
 fn count(record: &mut Run, family: Family, tested: &Tested) {
@@ -257,9 +179,4 @@ fn count(record: &mut Run, family: Family, tested: &Tested) {
         // Each is an item of its own; there is no figure of them in the header.
         Family::Functional => {}
     }
-}
-
-fn last_line(text: &str) -> String {
-    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    visible(line).chars().take(SETUP_WORDS).collect()
 }

@@ -7,9 +7,11 @@
 mod approach;
 mod arm;
 mod code;
+mod examine;
 mod execute;
 mod plan;
 mod provenance;
+mod python;
 mod questions;
 mod record;
 mod server;

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use crate::process::{Command, Limits};
 
-/// Endings of variables that hold secrets. What an agent made has no business with them.
-const SECRET_ENDINGS: [&str; 6] = ["_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS", "_ACCESS_KEY"];
+/// Words of a variable's name that say it holds a secret. What an agent made has no business with it.
+const SECRET_WORDS: [&str; 8] = ["KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "CREDENTIALS"];
+/// Python's caches do not belong into the repository whose tests run, and news about pip interest nobody here.
+const QUIET: [(&str, &str); 2] = [("PYTHONDONTWRITEBYTECODE", "1"), ("PIP_DISABLE_PIP_VERSION_CHECK", "1")];
 
 /// The surroundings of a run's commands.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +24,11 @@ impl Shell {
     /// Begins with the environment of this process without its secrets.
     pub fn without_secrets<'v>(variables: impl Iterator<Item = &'v String>, wrap: &[String]) -> Self {
         let secrets = variables.filter(|name| is_secret(name)).map(|name| (OsString::from(name), None));
-        Self { wrap: wrap.to_vec(), variables: secrets.collect() }
+        let mut shell = Self { wrap: wrap.to_vec(), variables: secrets.collect() };
+        for (name, value) in QUIET {
+            shell.set(name, value);
+        }
+        shell
     }
 
     pub fn set(&mut self, name: &str, value: impl Into<OsString>) {
@@ -58,8 +64,7 @@ impl Shell {
 }
 
 fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
+    name.to_ascii_uppercase().split('_').any(|word| SECRET_WORDS.contains(&word))
 }
 
 #[cfg(test)]
@@ -68,10 +73,11 @@ mod tests {
 
     #[test]
     fn secrets_do_not_reach_what_an_agent_made() {
-        let names =
-            ["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "aws_secret_access_key", "PATH", "HOME", "TOKENIZERS_PARALLELISM"].map(str::to_owned);
+        let names = ["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "aws_secret_access_key", "PATH", "HOME", "TOKENIZERS_PARALLELISM", "KEYBOARD"];
+        let names = names.map(str::to_owned);
         let shell = Shell::without_secrets(names.iter(), &[]);
-        let removed: Vec<&str> = shell.variables.keys().filter_map(|name| name.to_str()).collect();
+        let removed: Vec<&str> =
+            shell.variables.iter().filter(|(_, value)| value.is_none()).filter_map(|(name, _)| name.to_str()).collect();
         assert_eq!(removed, ["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "aws_secret_access_key"]);
     }
 

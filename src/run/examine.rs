@@ -1,0 +1,187 @@
+//! What decides about a finished workspace: the suite's setup, server and tests, in this order and within the run's time.
+//!
+//! What the approach left broken is noted, and the tests tell what that is worth. Only where the machine itself is at fault nothing is
+//! tested: no approach may look bad because a package index was away.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::domain::{RunId, visible};
+use crate::process::{self, End, Finished};
+
+use super::server::{self, NoServer, Server};
+use super::shell::Shell;
+use super::testing::{Bench, Family, Tested, own_tests_command};
+use super::workspace::Workspace;
+use super::{CodeWork, Context, python};
+
+/// Tests of one's own may hang for as long as they like, but not for as long as the suite would wait.
+const OWN_TESTS_TIME: Duration = Duration::from_mins(10);
+const MOST_SAID: usize = 400;
+
+/// What is examined, and until when.
+pub struct Examination<'a> {
+    pub run: &'a RunId,
+    pub work: &'a CodeWork,
+    pub workspace: &'a Workspace,
+    pub deadline: Instant,
+    pub context: &'a Context<'a>,
+    pub step: &'a dyn Fn(&str),
+}
+
+/// What came of it.
+pub struct Examined {
+    pub families: Vec<(Family, Tested)>,
+    /// What went wrong beside the tests, in words.
+    pub troubles: Vec<String>,
+    /// The time was up before the shared tests and checks were through.
+    pub is_cut: bool,
+}
+
+/// Why there is no result.
+pub enum Halt {
+    /// By the user.
+    Stopped,
+    /// Through no fault of the approach.
+    Impossible(String),
+}
+
+impl Examination<'_> {
+    pub fn examine(&self) -> Result<Examined, Halt> {
+        let suite = &self.work.suite;
+        let mut troubles = Vec::new();
+        let mut shell = self.shell();
+        if suite.language.as_deref() == Some("python") {
+            self.environment(&mut shell)?;
+        }
+        for line in &suite.setup {
+            (self.step)("setup");
+            troubles.extend(self.setup(&shell, line)?);
+        }
+        let mut running = None;
+        let mut port = None;
+        if let Some(server) = &suite.server {
+            (self.step)("server");
+            match Server::start(server, &shell, self.workspace, self.left(), self.context.stop) {
+                Ok(started) => {
+                    port = Some(started.port);
+                    running = Some(started);
+                }
+                // Tests of a server that is not there find nobody at home, which is their verdict.
+                Err(NoServer::Failed { port: empty, reason }) => {
+                    port = Some(empty);
+                    troubles.push(reason);
+                }
+                Err(NoServer::Impossible(reason)) => return Err(Halt::Impossible(reason)),
+                Err(NoServer::Stopped) => return Err(Halt::Stopped),
+            }
+        }
+        if let Some(port) = port {
+            server::set_port(&mut shell, port);
+        }
+        let reports = self.workspace.beside("reports");
+        fs::create_dir_all(&reports).map_err(|error| Halt::Impossible(format!("no folder for reports: {error}")))?;
+        let mut families = Vec::new();
+        for (family, commands) in [(Family::Shared, &suite.tests.shared), (Family::Functional, &suite.tests.functional)] {
+            if !commands.is_empty() {
+                let commands: Vec<String> = commands.iter().map(|command| with_port(command, port)).collect();
+                let tested = self.test(family, &commands, &shell, &self.context.root, &reports, self.deadline)?;
+                families.push((family, tested));
+            }
+        }
+        let is_cut = self.left().is_zero();
+        troubles.extend(running.and_then(Server::stop));
+        let own: Vec<String> = if suite.tests.own.is_empty() {
+            own_tests_command(suite.language.as_deref(), self.workspace.folder()).into_iter().collect()
+        } else {
+            suite.tests.own.clone()
+        };
+        if !own.is_empty() {
+            let deadline = self.deadline.min(Instant::now() + OWN_TESTS_TIME);
+            families.push((Family::Own, self.test(Family::Own, &own, &shell, self.workspace.folder(), &reports, deadline)?));
+        }
+        Ok(Examined { families, troubles, is_cut })
+    }
+
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    fn shell(&self) -> Shell {
+        let suite = &self.work.suite;
+        let mut shell = Shell::without_secrets(self.context.environment.variables.keys(), &self.work.wrap(&self.context.root));
+        shell.set("EVAL_WORKSPACE", self.workspace.folder());
+        shell.set("EVAL_SUITE_DIR", super::code::absolute(&suite.folder));
+        shell.set("EVAL_SUITE", &suite.name);
+        shell
+    }
+
+    fn environment(&self, shell: &mut Shell) -> Result<(), Halt> {
+        (self.step)("virtual environment");
+        let folder = self.workspace.beside("venv");
+        match python::create(shell, &folder, self.left(), self.context.stop) {
+            Ok(finished) => match finished.end {
+                End::Exited(0) => {}
+                End::Stopped => return Err(Halt::Stopped),
+                // There is no time for tests either, and they will say so.
+                End::TimedOut => return Ok(()),
+                End::Exited(_) | End::Signalled(_) => {
+                    return Err(Halt::Impossible(format!("no virtual environment: {}", last_line(&finished))));
+                }
+            },
+            Err(error) => return Err(Halt::Impossible(format!("no virtual environment: {error}"))),
+        }
+        shell.enter_venv(&folder, self.context.environment.variables.get("PATH").map(String::as_str));
+        Ok(())
+    }
+
+    /// Returns what went wrong, if something did.
+    fn setup(&self, shell: &Shell, line: &str) -> Result<Option<String>, Halt> {
+        let finished = process::run(&shell.line(line, self.workspace.folder(), Some(self.left())), self.context.stop)
+            .map_err(|error| Halt::Impossible(error.to_string()))?;
+        let failed = |what: &str| format!("setup `{}` {what}", visible(line));
+        match finished.end {
+            End::Exited(0) => Ok(None),
+            End::Stopped => Err(Halt::Stopped),
+            End::TimedOut => Ok(Some(failed("did not end in time"))),
+            End::Exited(_) | End::Signalled(_) if python::is_unreachable(&finished) => {
+                Err(Halt::Impossible(failed(&format!("reached no package index: {}", last_line(&finished)))))
+            }
+            End::Exited(_) | End::Signalled(_) => Ok(Some(failed(&format!("failed: {}", last_line(&finished))))),
+        }
+    }
+
+    fn test(
+        &self,
+        family: Family,
+        commands: &[String],
+        shell: &Shell,
+        folder: &Path,
+        reports: &Path,
+        deadline: Instant,
+    ) -> Result<Tested, Halt> {
+        (self.step)(family.evaluator());
+        let bench = Bench {
+            shell,
+            folder,
+            reports,
+            roots: vec![self.workspace.folder().display().to_string()],
+            deadline,
+            addopts: self.context.environment.variables.get("PYTEST_ADDOPTS").map(String::as_str),
+            stop: self.context.stop,
+        };
+        bench.test(family, commands, self.run).ok_or(Halt::Stopped)
+    }
+}
+
+fn with_port(command: &str, port: Option<u16>) -> String {
+    port.map_or_else(|| command.to_owned(), |port| command.replace("{port}", &port.to_string()))
+}
+
+/// What a program said last, where its complaints are.
+fn last_line(finished: &Finished) -> String {
+    let last = |text: &str| text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(visible);
+    let line = last(&finished.stderr.text()).or_else(|| last(&finished.stdout.text())).unwrap_or_else(|| "it said nothing".to_owned());
+    line.chars().take(MOST_SAID).collect()
+}
