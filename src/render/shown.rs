@@ -49,7 +49,9 @@ pub fn items(shown: &ShownRun, texts: Texts) -> Option<Table> {
     table.rows = rows.iter().map(|row| cells(row, texts, repeats, families)).collect();
     table.drop_empty_columns();
     if shown.items_left_out > 0 {
-        table.notes.push("What did not pass comes first. The rest: --items all, or --items failed; --format json has everything.".to_owned());
+        table
+            .notes
+            .push("What did not pass comes first. The rest: --items all, or --items failed; --format json has everything.".to_owned());
     }
     Some(table)
 }

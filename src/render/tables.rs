@@ -400,7 +400,10 @@ pub fn run(shown: &ShownRun) -> Table {
     );
     for score in page.scores.iter().filter(|score| !score.is_pass_rate) {
         let n = score.n.unwrap_or(0);
-        fact(score_label(&score.metric), Some(score.value.map_or_else(|| "not evaluated".to_owned(), |value| format::value(value, score.unit, n))));
+        fact(
+            score_label(&score.metric),
+            Some(score.value.map_or_else(|| "not evaluated".to_owned(), |value| format::value(value, score.unit, n))),
+        );
     }
     fact(
         "Cost",

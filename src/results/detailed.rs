@@ -54,9 +54,12 @@ mod tests {
         let store = Store::at(folder.path());
         let id = RunId::parse("r1").expect("a valid id");
         let line = |item: &str, more: &str| {
-            format!("{{\"item\":\"{item}\",\"kind\":\"question\",\"evaluator\":\"answers\",\"attempt\":1,\"revision\":0,\"status\":\"fail\"{more}}}\n")
+            format!(
+                "{{\"item\":\"{item}\",\"kind\":\"question\",\"evaluator\":\"answers\",\"attempt\":1,\"revision\":0,\"status\":\"fail\"{more}}}\n"
+            )
         };
-        let text = [line("a", ",\"details\":{\"reason\":\"missing\",\"expected\":[\"x\"]}"), "nonsense\n".to_owned(), line("b", "")].concat();
+        let text =
+            [line("a", ",\"details\":{\"reason\":\"missing\",\"expected\":[\"x\"]}"), "nonsense\n".to_owned(), line("b", "")].concat();
         std::fs::create_dir(store.run_dir(&id)).expect("writable");
         std::fs::write(store.run_dir(&id).join("items.jsonl"), text).expect("writable");
         assert_eq!(store.detailed_items(&id).expect("readable"), None, "a run without a header is nobody's to read");
