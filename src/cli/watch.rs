@@ -38,6 +38,8 @@ struct Seen {
     /// Left to another process.
     left: u64,
     cost: Option<f64>,
+    /// Something did not say what it cost.
+    is_lower_bound: bool,
 }
 
 pub(super) struct Watch {
@@ -110,7 +112,7 @@ impl Watch {
                 let counts = counts.map_or_else(|| "no outcome".to_owned(), |(passed, total)| format!("{passed}/{total} passed"));
                 let mut line = format!("{:<9} {}: {counts}", record.status.name(), self.name(run.arm, run.index));
                 line.push_str(&format!(", run {} ({} of {} runs", run.id, seen.done, self.total));
-                line.push_str(&seen.cost.map_or_else(|| ")".to_owned(), |cost| format!(", {} so far)", format::money(cost))));
+                line.push_str(&seen.spent().map_or_else(|| ")".to_owned(), |spent| format!(", {spent})")));
                 if let Some(error) = &record.error {
                     line.push_str(&format!(" – {}", visible(error).chars().take(ERROR_CHARACTERS).collect::<String>()));
                 }
@@ -152,9 +154,16 @@ impl Watch {
 
 impl Seen {
     fn spend(&mut self, cost: Option<f64>) {
-        if let Some(cost) = cost {
-            *self.cost.get_or_insert(0.0) += cost;
+        match cost {
+            Some(cost) => *self.cost.get_or_insert(0.0) += cost,
+            None => self.is_lower_bound = true,
         }
+    }
+
+    /// `$0.02 so far`; nothing where no cost is known.
+    fn spent(&self) -> Option<String> {
+        let least = if self.is_lower_bound { "≥ " } else { "" };
+        self.cost.map(|cost| format!("{least}{} so far", format::money(cost)))
     }
 
     /// How far everything is, in parts of runs.
@@ -168,9 +177,7 @@ impl Seen {
     fn words(&self, total: u64) -> String {
         let failed = if self.failed > 0 { format!(", {} not completed", self.failed) } else { String::new() };
         let mut parts = vec![format!("{}/{total} runs{failed}", self.done)];
-        if let Some(cost) = self.cost {
-            parts.push(format!("{} so far", format::money(cost)));
-        }
+        parts.extend(self.spent());
         if let Some(running) = self.running.values().next() {
             let more = if self.running.len() > 1 { format!(" and {} more", self.running.len() - 1) } else { String::new() };
             parts.push(format!("{}{}{more}", running.name, running.at()));
@@ -243,9 +250,9 @@ mod tests {
         seen.running.insert("s".to_owned(), running(0, None));
         seen.failed = 1;
         seen.spend(Some(0.5));
-        seen.spend(None);
         assert_eq!(seen.words(3), "1/3 runs, 1 not completed · $0.50 so far · s a/m 1 (125/100) and 1 more");
+        seen.spend(None);
         seen.running.remove("r");
-        assert_eq!(seen.words(3), "1/3 runs, 1 not completed · $0.50 so far · s a/m 1 (setup)");
+        assert_eq!(seen.words(3), "1/3 runs, 1 not completed · ≥ $0.50 so far · s a/m 1 (setup)");
     }
 }

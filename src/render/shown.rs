@@ -22,13 +22,7 @@ pub fn items(shown: &ShownRun, texts: Texts) -> Option<Table> {
     if rows.is_empty() {
         return None;
     }
-    let of = shown.items.len() as u64 + shown.items_left_out;
-    let word = shown.page.item_word.as_deref().unwrap_or("items");
-    let mut table = Table::new(if shown.items_left_out > 0 {
-        format!("{} of {} {word}", format::integer(rows.len() as u64), format::integer(of))
-    } else {
-        format!("{} {word}", format::integer(of))
-    });
+    let mut table = Table::new("Items");
     table.left("Item", 0);
     table.left("Outcome", 0);
     table.left("Why", 1);
@@ -48,10 +42,14 @@ pub fn items(shown: &ShownRun, texts: Texts) -> Option<Table> {
     let families = rows.iter().any(|row| row.evaluator != rows[0].evaluator);
     table.rows = rows.iter().map(|row| cells(row, texts, repeats, families)).collect();
     table.drop_empty_columns();
+    let word = shown.page.item_word.as_deref().unwrap_or("items");
     if shown.items_left_out > 0 {
-        table
-            .notes
-            .push("What did not pass comes first. The rest: --items all, or --items failed; --format json has everything.".to_owned());
+        let all = rows.len() as u64 + shown.items_left_out;
+        table.notes.push(format!(
+            "{} of {} {word}; what did not pass comes first. --items all and --items failed have the others.",
+            format::integer(rows.len() as u64),
+            format::integer(all)
+        ));
     }
     Some(table)
 }

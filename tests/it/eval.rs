@@ -69,7 +69,7 @@ fn a_pipe_gets_a_plain_line_for_each_event() {
     assert!(!output.stderr.contains('\u{1b}'));
 
     let quiet = asked().run(["eval", "questions.yaml", "--agent", "knows", "--quiet"]);
-    assert!(quiet.answer().contains("1/4"), "{}", quiet.stdout);
+    assert!(quiet.answer().contains("25 [5, 70]"), "{}", quiet.stdout);
 }
 
 #[test]
@@ -78,8 +78,9 @@ fn every_question_is_journalled_with_what_is_known_of_it() {
     // In the order of the file, whatever ends first.
     assert_eq!(project.run(["eval", "questions.yaml", "--agent", "knows", "--jobs", "4"]).code, 0);
     let (id, header) = only_run(&project);
+    // Two of the questions did not say what they cost: there is no sum.
     let figures = ["shared_tests_passed", "shared_tests_total", "cost_usd", "status", "approach", "suite"].map(|key| header[key].clone());
-    assert_eq!(figures, [json!(1), json!(4), json!(0.75), json!("completed"), json!("knows"), json!("questions")]);
+    assert_eq!(figures, [json!(1), json!(4), Value::Null, json!("completed"), json!("knows"), json!("questions")]);
 
     let items = lines(&project, &format!("results/{id}/items.jsonl"));
     let told: Vec<[Value; 5]> = items
@@ -138,7 +139,11 @@ fn an_output_folder_gets_results_and_report() {
     assert_eq!(output.code, 0, "{}", output.stderr);
     assert!(output.stderr.contains("results in out/results, batch "), "{}", output.stderr);
     assert!(project.read("out/report/index.html").contains("facts") && !project.path("results").exists());
-    let pages: Vec<String> = project.files("out/report/runs").into_iter().filter(|path| path.ends_with("index.html")).collect();
+    let pages: Vec<String> = project
+        .files("out/report/runs")
+        .into_iter()
+        .filter(|path| path.ends_with("/index.html") && path != "out/report/runs/index.html")
+        .collect();
     let [page] = pages.as_slice() else { panic!("{pages:?}") };
     let html = project.read(page);
     for text in ["wrong_choice", "Blue or White", "paris", "the moon is down", "Chance-adjusted accuracy"] {
@@ -169,7 +174,7 @@ fn the_cost_so_far_is_counted_once() {
     // A suite, a task and a file of questions are one and the same to a purse.
     for arguments in [&["run", "facts", "--agent", "knows"][..], &["run", "quiz"], &["eval", "questions.yaml", "--agent", "knows"]] {
         let output = project.run(arguments.iter().copied());
-        assert!(output.stderr.contains("(1 of 1 runs, $0.75 so far)"), "{arguments:?}: {}", output.stderr);
+        assert!(output.stderr.contains("(1 of 1 runs, ≥ $0.75 so far)"), "{arguments:?}: {}", output.stderr);
     }
 }
 

@@ -8,13 +8,13 @@ use crate::support::{Project, result};
 /// Suites of every kind, right and wrong, and agents that can and cannot be asked.
 fn workshop() -> Project {
     let project = asked();
-    project.file("suites/facts/suite.yaml", "name: facts\nquestions: questions.yaml\n");
-    project.file("suites/facts/questions.yaml", "version: 1\nquestions:\n- {question: a, answers: [x, y], correct_answers: [x]}\n");
+    project.file("suites/facts/suite.yaml", "name: facts\nquestions: facts.yaml\n");
+    project.file("suites/facts/facts.yaml", "version: 1\nquestions:\n- {question: a, answers: [x, y], correct_answers: [x]}\n");
     project.file("suites/app/suite.yaml", "name: app\nlanguage: python\nrequirements: requirements.md\ntests: {shared: [sh check.sh]}\n");
     project.file("suites/app/requirements.md", "Make it.").file("suites/app/check.sh", "exit 0\n");
     project.file("suites/bad/suite.yaml", "name: bad\nrequirments: x\ntests: {shared: 3}\n");
-    project.file("suites/worse/suite.yaml", "name: worse\nquestions: questions.yaml\n");
-    project.file("suites/worse/questions.yaml", "version: 1\nquestions: []\n");
+    project.file("suites/worse/suite.yaml", "name: worse\nquestions: worse.yaml\n");
+    project.file("suites/worse/worse.yaml", "version: 1\nquestions: []\n");
     project.file(
         "evalreport.yaml",
         "version: 1
@@ -86,7 +86,7 @@ fn everything_is_listed_with_what_is_wrong_with_it() {
     let wrong = problems(&listed, "suites", "suite", "bad");
     assert_eq!(wrong.len(), 3, "{wrong:?}");
     assert!(wrong.contains(&"suites/bad/suite.yaml:2: unknown key `requirments`".to_owned()), "{wrong:?}");
-    assert_eq!(problems(&listed, "suites", "suite", "worse"), ["suites/worse/questions.yaml:2: `questions` is empty"]);
+    assert_eq!(problems(&listed, "suites", "suite", "worse"), ["suites/worse/worse.yaml:2: `questions` is empty"]);
     assert!(problems(&listed, "tasks", "task", "nothing")[0].starts_with("nowhere.yaml:null: cannot be read"));
     assert_eq!(problems(&listed, "agents", "agent", "gone"), [":null: program `no-such-program-here` not found on PATH"]);
     assert!(problems(&listed, "agents", "agent", "chat")[0].contains("`NO_SUCH_KEY_HERE`"));
