@@ -189,7 +189,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     let over = Arc::new(AtomicBool::new(false));
     listen(&stop, &over)?;
     let open = batch.open_runs(&store).len();
-    let watch = Watch::new(&batch.arms, open, settings.interactive && std::io::stderr().is_terminal(), settings.quiet);
+    let watch = Watch::new(arms, open, settings.interactive && std::io::stderr().is_terminal(), settings.quiet);
     let events = |event: &crate::run::Event<'_>| watch.event(event);
     let context = Context {
         store: &store,
