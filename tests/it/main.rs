@@ -12,6 +12,7 @@ mod evidence;
 mod gate;
 mod history;
 mod import;
+mod init;
 mod leaderboard;
 mod log;
 mod oracle;
