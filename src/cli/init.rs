@@ -86,7 +86,10 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 
 /// Says what was written, and which commands work now.
 fn what_is_next(folder: &Path) -> String {
-    let mut text: String = FILES.iter().map(|(path, _)| format!("wrote {}\n", place(folder, path))).collect();
+    let mut text = String::new();
+    for (path, _) in FILES {
+        text.push_str(&format!("wrote {}\n", place(folder, path)));
+    }
     text.push_str("\nThese need no key and no network. What to do next:\n\n");
     if folder != Path::new(HERE) {
         text.push_str(&format!("  cd {}\n", as_word(&shown(folder))));
