@@ -13,6 +13,7 @@ mod evidence;
 mod gate;
 mod history;
 mod import;
+mod init;
 mod leaderboard;
 mod list;
 mod log;
