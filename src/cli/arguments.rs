@@ -214,9 +214,9 @@ pub(super) struct Carrying {
     /// A tag for every run; may be given several times
     #[arg(long, value_name = "KEY=VALUE", help_heading = "What to run")]
     pub tag: Vec<String>,
-    /// What goes on at once: questions of a run, or runs of code
-    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "How to run")]
-    pub jobs: u32,
+    /// What goes on at once: questions of a run, or runs of code [default: the task's own, else 1]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "How to run")]
+    pub jobs: Option<u32>,
     /// Exit with 1 where an arm passes less than this percentage
     #[arg(long, value_name = "PERCENT", help_heading = "How to run")]
     pub fail_under: Option<f64>,

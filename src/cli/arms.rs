@@ -1,13 +1,15 @@
 //! From words on the command line to arms that can be run.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
+use sha2::{Digest, Sha256};
 
 use crate::agent::{Agent, Environment, Prices, SetupError};
 use crate::config::{self, AgentKind, Budget, Config, Task};
 use crate::document;
-use crate::domain::{Problem, nearest, visible};
+use crate::domain::{Problem, hex, nearest, visible};
 use crate::results::{Batch, PlannedArm};
 use crate::run::{Approach, Arm, CodeWork, Means, QuestionWork, Work};
 use crate::suite::{self, QuestionSpec, Suite, load_questions, suite_version};
@@ -17,6 +19,8 @@ use super::settings::shown;
 
 /// The model of a run whose approach has none to choose.
 const NO_MODEL: &str = "none";
+/// The agent of `oneshot` where the configuration has none.
+const CLAUDE: &str = "claude";
 /// The model of an agent that chooses for itself.
 const OWN_MODEL: &str = "default";
 
@@ -62,7 +66,9 @@ impl Maker<'_> {
         let spec = questions(path)?;
         let version = Some(spec.version.clone());
         let task = Some(path.display().to_string());
-        self.of_questions(&spec, &Asked { suite, version, task, default_agent: None, model: None, budget, concurrency: None }, wanted)
+        let tags = BTreeMap::new();
+        let asked = Asked { suite, version, task, default_agent: None, model: None, budget, concurrency: None, tags: &tags };
+        self.of_questions(&spec, &asked, wanted)
     }
 
     /// Makes the arms of a recorded plan again. Fails where what is asked is no longer what was planned.
@@ -90,6 +96,10 @@ impl Maker<'_> {
         if arm.planned.suite_version != planned.suite_version {
             return Err(Failure::new(format!("`{}` has changed since the batch was planned", visible(&planned.suite)))
                 .with_hint("its runs would not be comparable: put it back as it was, or start a new batch"));
+        }
+        if planned.setup.is_some() && arm.planned.setup != planned.setup {
+            return Err(Failure::new(format!("`{}` is set up in another way than when the batch was planned", visible(&planned.approach)))
+                .with_hint("half of the runs would be another approach's: put the configuration back as it was, or start a new batch"));
         }
         Ok(Arm { planned: planned.clone(), work: arm.work })
     }
@@ -123,6 +133,7 @@ impl Maker<'_> {
             model: task.model.as_deref(),
             budget: &task.budget,
             concurrency: task.concurrency.and_then(|count| usize::try_from(count).ok()),
+            tags: &BTreeMap::new(),
         };
         self.of_questions(&spec, &asked, wanted)
     }
@@ -135,8 +146,16 @@ impl Maker<'_> {
             let agents = if wanted.agents.is_empty() { wanted.approaches.clone() } else { wanted.agents.clone() };
             let wanted = Wanted { agents, ..wanted.clone() };
             let budget = Budget::default();
-            let asked =
-                Asked { suite: &suite.name, version, task: None, default_agent: None, model: None, budget: &budget, concurrency: None };
+            let asked = Asked {
+                suite: &suite.name,
+                version,
+                task: None,
+                default_agent: None,
+                model: None,
+                budget: &budget,
+                concurrency: None,
+                tags: &suite.tags,
+            };
             return self.of_questions(&spec, &asked, &wanted);
         }
         if suite.requirements.is_none() {
@@ -154,11 +173,20 @@ impl Maker<'_> {
                 }
             }
         } else {
-            wanted.approaches.clone()
+            once(&wanted.approaches)
+        };
+        let agent = match once(&wanted.agents).as_slice() {
+            [] => None,
+            [only] if chosen.iter().any(|id| id == "oneshot") => Some(only.clone()),
+            [_] => return Err(Failure::new("--agent is for questions and for the approach `oneshot`, and neither is run here")),
+            _ => {
+                let hint = "arms are told apart by approach and model: describe approaches with a command for more agents";
+                return Err(Failure::new("`oneshot` asks one agent, and --agent names several").with_hint(hint));
+            }
         };
         let mut arms = Vec::new();
         for id in &chosen {
-            let approach = self.approach(id, wanted.agents.first().map(String::as_str))?;
+            let approach = self.approach(id, agent.as_deref())?;
             for model in models(&wanted.models, None) {
                 let planned = PlannedArm {
                     suite: suite.name.clone(),
@@ -170,6 +198,8 @@ impl Maker<'_> {
                         Means::Ralph { .. } | Means::Command { .. } => None,
                     },
                     task: None,
+                    setup: Some(digest(&approach)),
+                    tags: suite.tags.clone(),
                 };
                 let model = model.or_else(|| own_model(&approach).filter(|model| model != OWN_MODEL));
                 if model.is_none() && needs_model(&approach) {
@@ -210,9 +240,10 @@ impl Maker<'_> {
     /// The agent of `oneshot`, which has to write files: a program.
     fn writing_agent(&self, id: Option<&str>) -> Result<config::Agent, Failure> {
         let agent = match id.or(self.config.default_agent.as_deref()) {
-            Some(id) => self.agent(id)?.clone(),
-            None => config::Agent {
-                id: "claude".to_owned(),
+            // Without an agent of that name it is Claude's program, as a plan records it.
+            Some(id) if id != CLAUDE || self.config.agents.iter().any(|agent| agent.id == id) => self.agent(id)?.clone(),
+            Some(_) | None => config::Agent {
+                id: CLAUDE.to_owned(),
                 kind: AgentKind::Claude,
                 provider: None,
                 model: None,
@@ -256,7 +287,7 @@ impl Maker<'_> {
                 };
                 return Err(Failure::new("which agent?").with_hint(hint));
             }
-            (agents, _, _) => agents.to_vec(),
+            (agents, _, _) => once(agents),
         };
         let mut arms = Vec::new();
         for id in &agents {
@@ -273,6 +304,8 @@ impl Maker<'_> {
                     model: chosen.unwrap_or_else(|| without.to_owned()),
                     agent: Some(id.clone()),
                     task: asked.task.clone(),
+                    setup: Some(digest(&(configured, asked.budget))),
+                    tags: asked.tags.clone(),
                 };
                 let work = QuestionWork { spec: spec.clone(), agent, budget: asked.budget.clone(), concurrency: asked.concurrency };
                 arms.push(Arm { planned, work: Work::Questions(Box::new(work)) });
@@ -291,6 +324,7 @@ struct Asked<'a> {
     model: Option<&'a str>,
     budget: &'a Budget,
     concurrency: Option<usize>,
+    tags: &'a BTreeMap<String, String>,
 }
 
 fn questions(path: &Path) -> Result<QuestionSpec, Failure> {
@@ -300,9 +334,20 @@ fn questions(path: &Path) -> Result<QuestionSpec, Failure> {
     })
 }
 
+/// Names in their order, each once.
+fn once(names: &[String]) -> Vec<String> {
+    let mut seen = std::collections::BTreeSet::new();
+    names.iter().filter(|name| seen.insert(*name)).cloned().collect()
+}
+
+/// Tells one way of being set up from another, within one version of this program.
+fn digest(setup: &impl std::fmt::Debug) -> String {
+    hex(&Sha256::digest(format!("{setup:?}")))
+}
+
 /// The models to run with; one arm with none named where nobody names any.
 fn models(wanted: &[String], default: Option<&str>) -> Vec<Option<String>> {
-    if wanted.is_empty() { vec![default.map(str::to_owned)] } else { wanted.iter().cloned().map(Some).collect() }
+    if wanted.is_empty() { vec![default.map(str::to_owned)] } else { once(wanted).into_iter().map(Some).collect() }
 }
 
 fn own_model(approach: &Approach) -> Option<String> {

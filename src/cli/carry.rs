@@ -19,7 +19,7 @@ use crate::render::json::{CompareAnswer, LeaderboardAnswer};
 use crate::render::table::Table;
 use crate::render::{format, markdown, tables};
 use crate::results::{Batch, PlannedRun, Store, scan};
-use crate::run::{Arm, Context, batch_id, execute, git_state, interleaved};
+use crate::run::{Arm, Context, Work, batch_id, execute, git_state, interleaved};
 use crate::views::{Chances, Grouping, SortKey, compare, leaderboard, suite_groups};
 use crate::warehouse::Warehouse;
 
@@ -56,6 +56,8 @@ pub(super) struct Carried {
     pub reason: Option<String>,
     /// The command that goes on.
     pub resume: String,
+    /// By arm: how many questions a run has, where it has questions.
+    questions: Vec<Option<u64>>,
 }
 
 impl Place {
@@ -200,7 +202,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         tool_version: env!("CARGO_PKG_VERSION"),
         git: git_state(&place.root),
         tags: batch.tags.clone(),
-        jobs: usize::try_from(carrying.jobs).unwrap_or(1),
+        jobs: carrying.jobs.and_then(|jobs| usize::try_from(jobs).ok()),
         keep_output: place.keep_output,
         stop: &stop,
         events: &events,
@@ -208,7 +210,12 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     info!(batch = batch.id, arms = batch.arms.len(), runs = batch.runs.len(), open, "batch");
     let until = batch.until.as_deref().map(Until::parse).transpose()?;
     let resume = resume_command(settings, &batch, place.site.as_deref());
-    let mut carried = Carried { records: Vec::new(), stopped: false, taken: 0, reason: None, resume, batch };
+    let questions = arms.iter().map(|arm| match &arm.work {
+        Work::Questions(work) => Some(work.spec.questions.len() as u64),
+        Work::Code(_) => None,
+    });
+    let questions = questions.collect();
+    let mut carried = Carried { records: Vec::new(), stopped: false, taken: 0, reason: None, resume, batch, questions };
     let rounds: Vec<Vec<PlannedRun>> = match until {
         None => vec![carried.batch.runs.clone()],
         Some(_) => by_round(&carried.batch),
@@ -335,13 +342,20 @@ fn below(carried: &Carried, carrying: &Carrying) -> Result<u8, Failure> {
     let Some(least) = carrying.fail_under else { return Ok(exit_code::DONE) };
     check_percent(least)?;
     let is_below = (0..carried.batch.arms.len()).any(|arm| {
-        let runs: Vec<&PlannedRun> = carried.batch.runs.iter().filter(|run| run.arm == arm).collect();
-        let counts = carried.records.iter().filter(|record| runs.iter().any(|run| run.id == record.id));
-        let (passed, total) = counts.fold((0, 0), |(passed, total), run| {
-            (passed + run.shared_tests_passed.unwrap_or(0), total + run.shared_tests_total.unwrap_or(0))
-        });
-        // Nothing passed of nothing is not enough either.
-        (passed as f64) * 100.0 < least * (total as f64) || total == 0
+        let rates: Vec<f64> = carried
+            .batch
+            .runs
+            .iter()
+            .filter(|run| run.arm == arm)
+            .filter_map(|run| carried.records.iter().find(|record| record.id == run.id))
+            .map(|record| {
+                let (passed, total) = record.shared_tests_passed.zip(record.shared_tests_total).unwrap_or((0, 0));
+                // What was not answered has not passed, and nothing passed of nothing is not enough.
+                let asked = total.max(carried.questions[arm].unwrap_or(1)).max(1);
+                passed as f64 / asked as f64
+            })
+            .collect();
+        rates.is_empty() || rates.iter().sum::<f64>() / (rates.len() as f64) * 100.0 < least
     });
     Ok(if is_below { exit_code::NEGATIVE } else { exit_code::DONE })
 }

@@ -36,7 +36,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
             arms.extend(maker.target(target, &wanted)?);
         }
         let runs = if let Some(until) = &arguments.until {
-            Until::parse(until)?.check(arms.len())?;
+            Until::parse(until)?.check(&arms)?;
             arguments.max_runs
         } else {
             carrying.runs

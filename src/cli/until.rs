@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::domain::{Run, parse_amount, visible};
 use crate::render::format;
 use crate::results::{Batch, PlannedRun};
+use crate::run::Arm;
 use crate::stats;
 
 use super::failure::Failure;
@@ -36,12 +37,15 @@ impl Until {
     }
 
     /// Refuses plans that the rule does not fit.
-    pub fn check(self, arms: usize) -> Result<(), Failure> {
-        if self == Self::Decided && arms != 2 {
-            return Err(Failure::new(format!("--until decided is about two arms, and there are {arms}"))
-                .with_hint("choose one suite with two approaches or two models"));
+    pub fn check(self, arms: &[Arm]) -> Result<(), Failure> {
+        match (self, arms) {
+            (Self::Precise(_), _) => Ok(()),
+            (Self::Decided, [one, other]) if one.planned.suite == other.planned.suite => Ok(()),
+            (Self::Decided, _) => {
+                Err(Failure::new(format!("--until decided is about two arms of one suite, and there are {} arms", arms.len()))
+                    .with_hint("choose one suite with two approaches or two models"))
+            }
         }
-        Ok(())
     }
 
     /// Says in words why the repeats may end after round `round`; none while they have to go on. `records` are the plan's committed runs;
@@ -97,11 +101,11 @@ fn duels(batch: &Batch, rate: &dyn Fn(&PlannedRun) -> Option<f64>) -> (u64, u64)
     })
 }
 
-/// The runs that each arm needs, judged once by the first few of all arms. None before those are there.
+/// The runs that each arm needs, judged once by the first few of each that count. None before those are there.
 fn planned_runs(batch: &Batch, rate: &dyn Fn(&PlannedRun) -> Option<f64>, width: f64) -> Option<u64> {
     let most = u64::from(batch.runs.iter().map(|run| run.index).max()?);
     let needs = (0..batch.arms.len()).map(|arm| {
-        let pilot: Vec<f64> = batch.runs.iter().filter(|run| run.arm == arm && run.index <= PILOT).filter_map(rate).collect();
+        let pilot: Vec<f64> = batch.runs.iter().filter(|run| run.arm == arm).filter_map(rate).take(PILOT as usize).collect();
         if (pilot.len() as u64) < u64::from(PILOT).min(most) {
             return None;
         }
@@ -127,6 +131,8 @@ mod tests {
             model: "m".into(),
             agent: None,
             task: None,
+            setup: None,
+            tags: BTreeMap::new(),
         };
         let (mut runs, mut records) = (Vec::new(), Vec::new());
         for (arm, passed) in [(0, first), (1, second)] {

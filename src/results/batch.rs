@@ -24,6 +24,12 @@ pub struct PlannedArm {
     /// The task of the configuration, or the file of questions, that the arm was made from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
+    /// SHA-256 of how the agent or approach was set up: a batch is not gone on with by another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setup: Option<String>,
+    /// Of the suite, for every run.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, String>,
 }
 
 /// One run of a plan.

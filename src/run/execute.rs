@@ -56,7 +56,7 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
         }
     };
     // Runs of questions do their questions in parallel instead.
-    let workers = if are_code { context.jobs.clamp(1, open.len().max(1)) } else { 1 };
+    let workers = if are_code { context.jobs.unwrap_or(1).clamp(1, open.len().max(1)) } else { 1 };
     std::thread::scope(|scope| {
         for _ in 1..workers {
             scope.spawn(work);

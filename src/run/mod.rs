@@ -45,8 +45,8 @@ pub struct Context<'a> {
     pub tool_version: &'a str,
     pub git: Option<Git>,
     pub tags: BTreeMap<String, String>,
-    /// How much goes on at once: questions of a run, or runs of code.
-    pub jobs: usize,
+    /// How much goes on at once: questions of a run, or runs of code. One, or what a task says, where nobody says.
+    pub jobs: Option<usize>,
     /// Keep what the agent made beside the run's record.
     pub keep_output: bool,
     pub stop: &'a Stop,

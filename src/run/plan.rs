@@ -54,7 +54,16 @@ mod tests {
     use super::*;
 
     fn arm(approach: &str) -> PlannedArm {
-        PlannedArm { suite: "s".into(), suite_version: None, approach: approach.into(), model: "m".into(), agent: None, task: None }
+        PlannedArm {
+            suite: "s".into(),
+            suite_version: None,
+            approach: approach.into(),
+            model: "m".into(),
+            agent: None,
+            task: None,
+            setup: None,
+            tags: BTreeMap::new(),
+        }
     }
 
     #[test]

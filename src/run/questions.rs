@@ -1,13 +1,13 @@
 //! One run of questions: each is asked once, and journalled as it is decided.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::agent::{Failure, Measured, Prompt};
+use crate::agent::{Failure, Measured, Prompt, input_total};
 use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunStatus, Unit};
 use crate::evaluate::{AnswerOutcome, parse_answer, score};
 use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
@@ -68,9 +68,14 @@ fn ask_all(
     shuffle: Option<u64>,
     context: &Context<'_>,
 ) -> Result<bool, StoreError> {
-    let jobs = context.jobs.min(work.concurrency.unwrap_or(usize::MAX)).clamp(1, open.len().max(1));
+    // A task's own number is what it wants where the command does not say, and the most it allows where it does.
+    let jobs = match (context.jobs, work.concurrency) {
+        (None, wanted) => wanted.unwrap_or(1),
+        (Some(jobs), most) => jobs.min(most.unwrap_or(jobs)),
+    };
+    let jobs = jobs.clamp(1, open.len().max(1));
     let next = AtomicUsize::new(0);
-    let failed = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel::<Decided>();
     std::thread::scope(|scope| {
         for _ in 0..jobs {
@@ -78,7 +83,7 @@ fn ask_all(
             let (next, failed) = (&next, &failed);
             scope.spawn(move || {
                 while let Some(place) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if context.stop.is_stopped() || failed.load(Ordering::Relaxed) > 0 {
+                    if context.stop.is_stopped() || failed.load(Ordering::Relaxed) {
                         break;
                     }
                     let outcome = ask(&work.spec.questions[*place], run, work, shuffle, context);
@@ -92,7 +97,7 @@ fn ask_all(
         let written = write_all(journal, &receiver, run, work, context);
         if written.is_err() {
             // The store cannot be written: what is being asked ends, and nothing more is asked.
-            failed.store(1, Ordering::Relaxed);
+            failed.store(true, Ordering::Relaxed);
             context.stop.stop();
         }
         written.map(|count| count == open.len())
@@ -169,7 +174,7 @@ fn ask(
         revision: 0,
         duration_seconds: Some(duration.as_secs_f64()),
         cost_usd: cost.usd,
-        input_tokens: usage.input.map(|input| input + usage.cache_write.unwrap_or(0) + usage.cache_read.unwrap_or(0)),
+        input_tokens: input_total(&usage),
         output_tokens: usage.output,
     };
     Some((outcome, details, transcript))
@@ -180,7 +185,7 @@ fn judged(question: &Question, text: &str) -> (ItemStatus, ItemDetails) {
     let mut details = ItemDetails { reply: Some(ending(text)), ..ItemDetails::default() };
     let status = match parse_answer(text) {
         Ok(answer) => {
-            details.answer = Some(normalized(&answer));
+            details.answer = Some(beginning(&normalized(&answer)));
             match score(question, &answer) {
                 AnswerOutcome::Pass => ItemStatus::Pass,
                 wrong @ (AnswerOutcome::WrongChoice | AnswerOutcome::InvalidChoice) => {
@@ -195,6 +200,13 @@ fn judged(question: &Question, text: &str) -> (ItemStatus, ItemDetails) {
         }
     };
     (status, details)
+}
+
+fn beginning(text: &str) -> String {
+    match text.char_indices().nth(REPLY_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 fn ending(text: &str) -> String {

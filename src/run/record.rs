@@ -3,6 +3,8 @@
 use crate::domain::{CostSource, Direction, ItemDetails, ItemOutcome, Run, ScoreRecord, Unit, Usage};
 use crate::results::{Batch, PlannedArm, PlannedRun};
 
+use crate::agent::{input_total, token_total};
+
 use super::Context;
 
 /// Returns the record of a run that has just ended, with nothing measured yet.
@@ -13,7 +15,9 @@ pub fn begun(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, context: &Contex
     record.batch_id = Some(batch.id.clone());
     record.run_index = Some(run.index);
     record.seed = Some(run.seed);
-    record.tags.clone_from(&context.tags);
+    // What the command says beats what the suite says.
+    record.tags = arm.tags.clone();
+    record.tags.extend(context.tags.clone());
     record.suite_version.clone_from(&arm.suite_version);
     record.host.clone_from(&context.host);
     record.tool_version = Some(context.tool_version.to_owned());
@@ -23,17 +27,26 @@ pub fn begun(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, context: &Contex
 
 /// Adds up tokens, money and time of items. A sum is only known where every part of it is.
 pub fn add_items(record: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
-    // An outage is not paid for and has no tokens; it must not make the sum of the others unknown.
-    let asked: Vec<&(ItemOutcome, ItemDetails)> = decided.iter().filter(|(outcome, _)| outcome.status.is_counted()).collect();
-    record.total_calls = Some(decided.len() as u64);
-    record.duration_seconds = decided.iter().map(|(outcome, _)| outcome.duration_seconds).sum();
+    // An outage that says nothing of tokens and money has none; it must not make the sum of the others unknown.
+    let asked: Vec<&(ItemOutcome, ItemDetails)> = decided
+        .iter()
+        .filter(|(outcome, details)| outcome.status.is_counted() || outcome.cost_usd.is_some() || details.usage.is_some())
+        .collect();
+    record.total_calls =
+        asked.iter().map(|(_, details)| Some(details.steps.unwrap_or(1))).try_fold(0u64, |sum, steps| sum.checked_add(steps?));
+    // Waiting for a service that is away is not the agent's time.
+    record.duration_seconds =
+        decided.iter().filter(|(outcome, _)| outcome.status.is_counted()).map(|(outcome, _)| outcome.duration_seconds).sum();
     if asked.is_empty() {
         return;
     }
-    let part = |of: fn(&Usage) -> Option<u64>| asked.iter().map(|(_, details)| details.usage.as_ref().and_then(of)).sum::<Option<u64>>();
+    // Counts come from agents, who may write any number: a sum beyond all numbers is unknown.
+    let part = |of: fn(&Usage) -> Option<u64>| {
+        asked.iter().map(|(_, details)| details.usage.as_ref().and_then(of)).try_fold(0u64, |sum, count| sum.checked_add(count?))
+    };
     let some_part = |of: fn(&Usage) -> Option<u64>| {
         let known: Vec<u64> = asked.iter().filter_map(|(_, details)| details.usage.as_ref().and_then(of)).collect();
-        (!known.is_empty()).then(|| known.into_iter().sum::<u64>())
+        if known.is_empty() { None } else { known.into_iter().try_fold(0u64, u64::checked_add) }
     };
     let usage = Usage {
         input: part(|usage| usage.input),
@@ -53,9 +66,9 @@ pub fn add_items(record: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
 
 /// Sets the parts of what was used, and the cache-inclusive totals.
 pub fn set_usage(record: &mut Run, usage: Usage) {
-    record.input_tokens = usage.input.map(|input| input + usage.cache_write.unwrap_or(0) + usage.cache_read.unwrap_or(0));
+    record.input_tokens = input_total(&usage);
     record.output_tokens = usage.output;
-    record.total_tokens = record.input_tokens.zip(record.output_tokens).map(|(input, output)| input + output);
+    record.total_tokens = record.input_tokens.and(record.output_tokens).and_then(|_| token_total(&usage));
     record.usage = Some(usage).filter(|usage| *usage != Usage::default());
 }
 

@@ -239,7 +239,7 @@ fn commands(fields: &mut Fields, key: &str) -> Vec<String> {
 /// A suite must ask something and say what decides, and what a suite of questions has no use for is a mistake.
 fn check_what_is_asked(fields: &mut Fields) {
     /// What only concerns something that is made.
-    const OF_MADE_THINGS: [&str; 14] = [
+    const OF_MADE_THINGS: [&str; 17] = [
         "requirements",
         "workspace",
         "tests",
@@ -254,6 +254,9 @@ fn check_what_is_asked(fields: &mut Fields) {
         "goal",
         "profile",
         "verification",
+        "language",
+        "timeout",
+        "wrap",
     ];
     if fields.child("questions").is_some() {
         for key in OF_MADE_THINGS {

@@ -88,6 +88,8 @@ fn a_plan_is_written_before_its_runs_and_never_changed() {
         model: "m".into(),
         agent: None,
         task: None,
+        setup: None,
+        tags: std::collections::BTreeMap::new(),
     };
     let run = PlannedRun { id: id("planned-1"), arm: 0, index: 1, seed: 7 };
     let mut batch = Batch {
