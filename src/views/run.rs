@@ -167,6 +167,9 @@ pub struct ItemRow {
     pub input_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
+    /// What kind of item it is, by its author.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
     /// Why it did not pass: a kind such as `missing` or `wrong_choice`, or a message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -431,7 +434,7 @@ fn urgency(status: ItemStatus) -> u8 {
 }
 
 fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
-    let ItemDetails { reason, reply, answer, expected, usage, cost_source, steps, tools } = details.cloned().unwrap_or_default();
+    let ItemDetails { reason, reply, answer, expected, category, usage, cost_source, steps, tools } = details.cloned().unwrap_or_default();
     let Usage { cache_write, cache_read, .. } = usage.unwrap_or_default();
     ItemRow {
         item: outcome.item.clone(),
@@ -445,6 +448,7 @@ fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
         duration_seconds: outcome.duration_seconds,
         input_tokens: outcome.input_tokens,
         output_tokens: outcome.output_tokens,
+        category,
         reason,
         answer,
         expected,
