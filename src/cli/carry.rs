@@ -252,8 +252,9 @@ fn resume_command(settings: &Settings, batch: &Batch, site: Option<&Path>) -> St
     let is_usual = absolute(&results) == absolute(&settings.config.folder.join("results"));
     let options =
         [("--config", settings.config_path.as_deref()), ("--results", Some(results.as_path()).filter(|_| !is_usual)), ("--site", site)];
-    let options = options.into_iter().filter_map(|(option, path)| Some(format!(" {option} {}", shell_word(path?))));
-    format!("evalreport run --resume {}{}", batch.id, options.collect::<String>())
+    let words = options.into_iter().filter_map(|(option, path)| Some([option.to_owned(), shell_word(path?)])).flatten();
+    let begin = ["evalreport", "run", "--resume", &batch.id].map(str::to_owned);
+    begin.into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
 fn by_round(batch: &Batch) -> Vec<Vec<PlannedRun>> {

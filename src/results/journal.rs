@@ -34,10 +34,8 @@ impl Journal {
     ///
     /// Fails where another process holds them, or has committed the run since the caller looked: what is committed stays as it is.
     pub(super) fn open(run_dir: &Path, header: &Path, run: &RunId) -> Result<Self, StoreError> {
-        let refuse_committed = || match header.exists() {
-            true => Err(StoreError::Exists { id: run.to_string(), path: header.to_owned() }),
-            false => Ok(()),
-        };
+        let refuse_committed =
+            || if header.exists() { Err(StoreError::Exists { id: run.to_string(), path: header.to_owned() }) } else { Ok(()) };
         refuse_committed()?;
         fs::create_dir_all(run_dir).map_err(StoreError::io("cannot create", run_dir))?;
         let items = Appended::open(run_dir.join("items.jsonl"))?;

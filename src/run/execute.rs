@@ -38,12 +38,8 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
             match outcome {
                 Ok(Some(record)) => done.0.finished.push(record),
                 Ok(None) => done.0.stopped = true,
-                Err(StoreError::InFlight { .. }) => {
-                    (context.events)(&Event::Taken { run });
-                    done.0.taken += 1;
-                }
-                // Another process resumed the same plan and was faster.
-                Err(StoreError::Exists { .. }) => {
+                // Another process resumed the same plan, and is at it or was faster.
+                Err(StoreError::InFlight { .. } | StoreError::Exists { .. }) => {
                     (context.events)(&Event::Taken { run });
                     done.0.taken += 1;
                 }

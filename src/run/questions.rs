@@ -116,7 +116,6 @@ fn write_all(
     loop {
         let wait = unsynced.map_or(SYNC_EVERY, |since: Instant| SYNC_EVERY.saturating_sub(since.elapsed()));
         match receiver.recv_timeout(wait) {
-            Ok(Decided { outcome: None, .. }) => {}
             Ok(Decided { place, outcome: Some((outcome, details, transcript)) }) => {
                 journal.append_transcript(Some(&outcome.item), &transcript)?;
                 journal.append(&outcome, &details)?;
@@ -125,7 +124,7 @@ fn write_all(
                 let item = &work.spec.questions[place].id;
                 (context.events)(&Event::Item { run, item, status: outcome.status, cost_usd: outcome.cost_usd });
             }
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Ok(Decided { outcome: None, .. }) | Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(count),
         }
         if unsynced.is_some_and(|since| since.elapsed() >= SYNC_EVERY) {
