@@ -166,7 +166,7 @@ fn fill(entry: &mut RunnableApproach, approach: &Approach, environment: &Environ
         }
         Means::Ralph { program } => program.first(),
         Means::Command { argv } => {
-            entry.kind = "command".to_owned();
+            "command".clone_into(&mut entry.kind);
             entry.needs_model = needs_model(approach);
             argv.first()
         }

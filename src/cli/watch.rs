@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tracing::info;
 
 use crate::domain::{ItemStatus, RunStatus, visible};
@@ -96,7 +96,7 @@ impl Watch {
                 info!(run = %run.id, what, "step");
                 self.line(&format!("step      {}: {what}", self.name(run.arm, run.index)));
                 if let Some(running) = seen.running.get_mut(run.id.as_str()) {
-                    running.step = (*what).to_owned();
+                    (*what).clone_into(&mut running.step);
                 }
             }
             Event::Finished { run, record } => {
@@ -198,12 +198,12 @@ impl Running {
 
 fn draw(total: u64) -> ProgressBar {
     // The message takes what room is left, and no more: a line that wraps would stay on the screen.
-    let style = ProgressStyle::with_template("{bar:24} {elapsed}{left} {wide_msg}")
+    let style = ProgressStyle::with_template("{bar:16} {elapsed}{left} {wide_msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .with_key("left", |state: &ProgressState, text: &mut dyn std::fmt::Write| {
             if let Some(left) = left(state.elapsed(), state.pos(), state.len().unwrap_or(0)) {
                 // A text in memory takes every write.
-                let _ = write!(text, ", about {} left", format::seconds(left.as_secs_f64().ceil()));
+                let _ = write!(text, ", about {:#} left", HumanDuration(left));
             }
         });
     let bar = ProgressBar::with_draw_target(Some(total.saturating_mul(PARTS)), ProgressDrawTarget::stderr_with_hz(10)).with_style(style);

@@ -212,3 +212,32 @@ fn slips_are_refused_before_anything_is_written() {
     refused(project.run(["eval", "questions.yaml", "--agent", "knows", "--fail-under", "101"]), &["--fail-under 101"]);
     assert!(!project.path("results").exists());
 }
+
+#[test]
+fn a_run_of_code_tells_its_steps_and_its_cost_once() {
+    let project = Project::new();
+    project.file(
+        "suites/app/suite.yaml",
+        "name: app\nrequirements: requirements.md\ntests: {shared: [test -f made.txt, test -f other.txt]}\n",
+    );
+    project.file("suites/app/requirements.md", "Make a file.");
+    project.file("maker.sh", "echo made > made.txt\necho '{\"answer\": \"done\", \"cost_usd\": 0.25, \"steps\": 3}'\n");
+    let maker = project.path("maker.sh");
+    project.file(
+        "evalreport.yaml",
+        format!("version: 1\nagents:\n- {{id: maker, type: command, command: [sh, '{}']}}\ndefault_agent: maker\n", maker.display()),
+    );
+    let output = project.run(["run", "app", "--approach", "oneshot"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let said: Vec<&str> = output.stderr.lines().filter_map(|line| line.get(..10)).map(str::trim_end).collect();
+    assert_eq!(said, ["start", "step", "step", "step", "completed", "results in"], "{}", output.stderr);
+    assert!(output.stderr.contains("step      app oneshot/default 1: shared_tests"), "{}", output.stderr);
+    assert!(output.stderr.contains("(1 of 1 runs, $0.25 so far)"), "{}", output.stderr);
+
+    let shown = project.run(["show", "--suite", "app"]);
+    for text in ["test -f other.txt", "fail", "Transcript", "Output"] {
+        assert!(shown.answer().contains(text), "{text}: {}", shown.stdout);
+    }
+    let json = project.run(["show", "--suite", "app", "--format", "json"]).json();
+    assert_eq!(project.read(&format!("{}/made.txt", json["runs"][0]["output"].as_str().unwrap_or_default())), "made\n");
+}
