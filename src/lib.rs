@@ -27,7 +27,7 @@
 //! | 2a | [`agent`] | how a prompt becomes an answer: programs, Claude's command line, HTTP chat APIs, replay | domain, config, process |
 //! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, document, results |
 //! | 2b | [`evaluate`] | one evaluator per file: what an answer or a finished workspace is worth | domain, suite |
-//! | 2c | [`run`] | carries out a plan: workspaces, tests, limits, repeats, resume | domain, stats, config, results, suite, process, agent, evaluate |
+//! | 2c | [`run`] | carries out plans: workspaces, tests, limits, resume | domain, stats, config, results, suite, process, agent, evaluate |
 //! | 3 | [`warehouse`] | the only module that names polars: tables, cache, outcome matrices, typed queries | domain, results |
 //! | 4 | [`views`] | what a page or table says, as plain structs | domain, stats, warehouse |
 //! | 5 | [`render`] | views into bytes: HTML, terminal, JSON, Markdown, CSV; numbers become text once | domain, views |
@@ -38,7 +38,8 @@
 //! - Only `warehouse` names polars. Only `results` writes under `results/`, and a committed record is never rewritten.
 //! - `render` computes nothing, orders nothing and reads no file.
 //! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values. Only what runs programs has a
-//!   stopwatch, and `run` says when a run ended. `import` and `warehouse` say what they did as `tracing` events, which nobody hears unless `cli` listens.
+//!   stopwatch, and `run` notes when a run ended. `import` and `warehouse` say what they did as `tracing` events, which nobody hears
+//!   unless `cli` listens.
 //! - Only `process` starts programs. Only `agent` talks to the network; `run` asks a suite's own server on this machine whether it is up.
 //! - A plan is stored before its first run, an outcome once it is decided, a header last: a batch that is killed can be gone on with.
 //! - A failure is a recorded status that says whose fault it was; what was measured until then is kept with it.
