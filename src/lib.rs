@@ -1,9 +1,11 @@
-//! `evalreport` reads results of AI-agent evaluations from an append-only store and says which approach wins, by how much, whether
-//! that is evidence, why, and at what cost.
+//! `evalreport` runs evaluations of AI agents into an append-only store and says which approach wins, by how much, whether that is
+//! evidence, why, and at what cost.
 //!
 //! Data flows one way:
 //!
 //! ```text
+//! suites/, question files --suite--> run (agent, process, evaluate) --+
+//!                                                                     v
 //! other tools' files --import--> results/ (append-only JSON) --ingest--> warehouse (polars, outcome matrices)
 //!                                                                               |
 //!                       site, terminal, JSON, Markdown, CSV <--render-- views <-+-- stats (pure)
@@ -25,7 +27,7 @@
 //! | 2a | [`agent`] | how a prompt becomes an answer: programs, Claude's command line, HTTP chat APIs, replay | domain, config, process |
 //! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, document, results |
 //! | 2b | [`evaluate`] | one evaluator per file: what an answer or a finished workspace is worth | domain, suite |
-//! | 2c | [`run`] | carries out a plan: workspaces, agents, tests, commits; limits, repeats, resume | domain, stats, config, results, suite, process, agent, evaluate |
+//! | 2c | [`run`] | carries out plans: workspaces, tests, limits, resume | domain, stats, config, results, suite, process, agent, evaluate |
 //! | 3 | [`warehouse`] | the only module that names polars: tables, cache, outcome matrices, typed queries | domain, results |
 //! | 4 | [`views`] | what a page or table says, as plain structs | domain, stats, warehouse |
 //! | 5 | [`render`] | views into bytes: HTML, terminal, JSON, Markdown, CSV; numbers become text once | domain, views |
@@ -35,11 +37,15 @@
 //!
 //! - Only `warehouse` names polars. Only `results` writes under `results/`, and a committed record is never rewritten.
 //! - `render` computes nothing, orders nothing and reads no file.
-//! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values. Only what runs programs has a stopwatch. `import` and `warehouse` say what
-//!   they did as `tracing` events, which nobody hears unless `cli` listens.
-//! - Same inputs, same bytes: ordered maps, no time of day in the output.
+//! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values. Only what runs programs has a
+//!   stopwatch, and `run` notes when a run ended. `import` and `warehouse` say what they did as `tracing` events, which nobody hears
+//!   unless `cli` listens.
+//! - Only `process` starts programs. Only `agent` talks to the network; `run` asks a suite's own server on this machine whether it is up.
+//! - A plan is stored before its first run, an outcome once it is decided, a header last: a batch that is killed can be gone on with.
+//! - A failure is a recorded status that says whose fault it was; what was measured until then is kept with it.
+//! - Same inputs, same bytes: ordered maps, no time of day in the output. Seeds are recorded, and what is drawn follows from them.
 //! - What was not measured is absent, never zero; no rate without its n and what is missing.
-//! - The cache can be deleted at any time. Only `process` starts programs; only `agent` talks to the network.
+//! - The cache can be deleted at any time.
 //! - Text from results and imports is hostile: escaped in HTML, made visible on a terminal, never a path or a shell word.
 
 pub mod agent;

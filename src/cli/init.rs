@@ -9,10 +9,10 @@ use super::failure::Failure;
 use super::settings::{Settings, shown};
 use super::{exit_code, output};
 
-/// Every file with its text. All of them run with nothing but a shell and Python.
+/// Every file with its text. All of them run with nothing but a shell.
 const FILES: [(&str, &str); 7] = [
     ("evalreport.yaml", include_str!("init/evalreport.yaml")),
-    ("baselines/choose.py", include_str!("init/baselines/choose.py")),
+    ("baselines/choose.sh", include_str!("init/baselines/choose.sh")),
     ("baselines/hello.sh", include_str!("init/baselines/hello.sh")),
     ("questions/warmup.yaml", include_str!("init/questions/warmup.yaml")),
     ("suites/hello/requirements.md", include_str!("init/suites/hello/requirements.md")),

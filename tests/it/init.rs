@@ -13,12 +13,9 @@ fn commands(printed: &str) -> Vec<&str> {
 
 /// Runs commands in one shell, in which any failure is the end.
 fn follow(project: &Project, commands: &[&str]) -> Output {
-    // What `python3` is on the path may be a version manager, which takes longer to start than the script.
-    let python = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().expect("Python is there");
-    let python = String::from_utf8(python.stdout).expect("a path");
-    let folder = |program: &str| Path::new(program.trim()).parent().expect("a program is in a folder").to_owned();
+    let programs = Path::new(BINARY).parent().expect("a program is in a folder").to_owned();
     let others = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths([folder(BINARY), folder(&python)].into_iter().chain(std::env::split_paths(&others)));
+    let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&others)));
     let mut shell = Command::new("sh");
     shell.args(["-euc", &commands.join("\n")]).env("PATH", path.expect("folders without colons")).env("HOME", "/nonexistent");
     project.output(&mut shell)
