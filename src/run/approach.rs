@@ -105,7 +105,7 @@ fn oneshot(agent: &config::Agent, prices: &Prices, order: &Order<'_>, stop: &Sto
 
 fn ralph(name: &[String], order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
     let begin = Instant::now();
-    let name = at_root(name.to_vec(), order.root);
+    let name = at_root(name.iter().map(|argument| filled(argument, order)).collect(), order.root);
     fs::copy(order.requirements, order.workspace.join(REQUIREMENTS_FILE)).map_err(|error| {
         Failure::new(FailureKind::Infra, &format!("the requirements could not be copied: {error}"), Measured::default())
     })?;
