@@ -74,7 +74,7 @@ impl Bench<'_> {
             tested.passed += report.passed;
             tested.total += report.total();
             for outcome in report.outcomes {
-                let item = unique(outcome.id, &mut names);
+                let item = unique(&outcome.id, &mut names);
                 let details = ItemDetails { reason: outcome.message, ..ItemDetails::default() };
                 let outcome = ItemOutcome {
                     run: run.clone(),
@@ -135,8 +135,8 @@ fn modified(path: &Path) -> Option<std::time::SystemTime> {
 }
 
 /// Tells apart items of several commands that have one name.
-fn unique(id: String, names: &mut BTreeSet<String>) -> String {
-    let mut name = id.clone();
+fn unique(id: &str, names: &mut BTreeSet<String>) -> String {
+    let mut name = id.to_owned();
     let mut count = 2;
     while !names.insert(name.clone()) {
         name = format!("{id} #{count}");
