@@ -160,6 +160,78 @@ pub fn ratios_of_amounts() -> Table {
     table
 }
 
+/// Log-normal costs whose true means have the ratio 2: what the bill says, which is about means and not about the typical run.
+pub fn bills() -> Table {
+    let mut table =
+        Table::new("Ratio of mean costs (log-normal)", &["deviations of the logarithm", "runs a side", "delta method with t", "with 1.96"]);
+    for deviation in [0.3, 1.0] {
+        for runs in [3, 5, 10, 30] {
+            let got = shares(WORLDS, |world| {
+                let mut draw = |mean: f64| -> Vec<f64> {
+                    (0..runs).map(|_| mean * (deviation * world.normal() - deviation * deviation / 2.0).exp()).collect()
+                };
+                let (one, other) = (draw(2.0), draw(1.0));
+                let found = stats::ratio_of_means(&one, &other, CONFIDENCE);
+                let student = found.and_then(|found| found.with_student(f64::from(runs) - 1.0, CONFIDENCE));
+                [holds(student, 2.0), holds(found.map(|found| found.interval), 2.0)]
+            });
+            table.row(&[deviation.to_string(), runs.to_string()], &got);
+        }
+    }
+    table
+}
+
+/// Cost per solved: items that are solved cost less than those that are not, as agents give up late.
+pub fn prices() -> Table {
+    let mut table = Table::new(
+        "Cost per solved item (log-normal costs, an unsolved item costs twice as much)",
+        &["unit", "rate solved", "n", "delta method with t", "BCa (2,000 worlds)"],
+    );
+    let item = |world: &mut World, rate: f64| {
+        let solved = world.happens(rate);
+        let typical = if solved { 1.0 } else { 2.0 };
+        (typical * (0.6 * world.normal() - 0.18).exp(), f64::from(u8::from(solved)))
+    };
+    for rate in [0.3, 0.8] {
+        let truth = (rate + 2.0 * (1.0 - rate)) / rate;
+        for (unit, n, tests) in [
+            ("items", 20, 1),
+            ("items", 100, 1),
+            ("runs of 20 items", 3, 20),
+            ("runs of 20 items", 10, 20),
+            ("runs of 20 items", 20, 20),
+            ("runs of 20 items", 50, 20),
+        ] {
+            let draw = |world: &mut World| -> (Vec<f64>, Vec<f64>) {
+                let one =
+                    |world: &mut World| (0..tests).map(|_| item(world, rate)).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+                (0..n).map(|_| one(world)).unzip()
+            };
+            let [delta] = shares(WORLDS, |world| {
+                let (costs, solved) = draw(world);
+                let found = stats::ratio_of_means_paired(&costs, &solved, CONFIDENCE);
+                [holds(found.and_then(|found| found.with_student(f64::from(n) - 1.0, CONFIDENCE)), truth)]
+            });
+            let [bca] = shares(2_000, |world| {
+                let (costs, solved) = draw(world);
+                let ratio = |units: &[u32]| {
+                    let sum = |values: &[f64]| units.iter().map(|unit| values[*unit as usize]).sum::<f64>();
+                    Some(sum(&costs) / sum(&solved)).filter(|ratio| ratio.is_finite())
+                };
+                let all: Vec<u32> = (0..).take(costs.len()).collect();
+                let drawn = Replicates::draw(costs.len(), 1_999, Seed(1), ratio);
+                let found = drawn.and_then(|drawn| {
+                    let estimate = ratio(&all).ok_or(Undefined::NotFinite)?;
+                    drawn.bca(estimate, &stats::jackknife(costs.len(), ratio)?, CONFIDENCE).map(|found| found.interval)
+                });
+                [holds(found, truth)]
+            });
+            table.row(&[unit.to_owned(), format!("{:.0} %", 100.0 * rate), n.to_string()], &[delta, bca]);
+        }
+    }
+    table
+}
+
 /// Ten values a cluster; three tenths of the variance is between clusters.
 pub fn clusters() -> Table {
     let mut table = Table::new(

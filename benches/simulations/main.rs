@@ -25,6 +25,8 @@ fn main() {
     coverage::paired_shares().print();
     coverage::rates_of_runs().print();
     coverage::ratios_of_amounts().print();
+    coverage::bills().print();
+    coverage::prices().print();
     coverage::clusters().print();
     coverage::bootstrap().print();
     coverage::every_night().print();

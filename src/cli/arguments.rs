@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::views::ItemChoice;
+
 /// What the exit codes say, for the help and the man page.
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is negative (damage, a regression); 2 bad arguments, configuration or \
                           data; 3 inconclusive (gate: the data do not say, or there is no baseline); 130 interrupted";
@@ -79,7 +81,7 @@ pub(super) enum Command {
     Run(Box<Run>),
     /// Put a file of questions to agents
     Eval(Box<Eval>),
-    /// List the suites that have results, or their runs
+    /// List what has results and what can be run
     List(List),
     /// Show everything about runs
     Show(Show),
@@ -238,7 +240,7 @@ pub(super) struct Run {
     #[command(flatten)]
     pub carrying: Carrying,
     /// Go on with a batch that was interrupted [default: the newest that is not finished]
-    #[arg(long, value_name = "BATCH", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["what", "approach", "agent", "until"], help_heading = "How to run")]
+    #[arg(long, value_name = "BATCH", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["what", "approach", "agent", "model", "runs", "shuffle", "seed", "tag", "until"], help_heading = "How to run")]
     pub resume: Option<String>,
     /// Go on until the two arms are decided, or until each arm's rate is known to within a half-width, as in ci:5pp
     #[arg(long, value_name = "decided|ci:WIDTH", help_heading = "How to run")]
@@ -287,7 +289,7 @@ pub(super) struct Eval {
 
 #[derive(Args)]
 pub(super) struct List {
-    /// List the runs instead of the suites
+    /// List the runs instead
     #[arg(long)]
     pub runs: bool,
     #[command(flatten)]
@@ -299,6 +301,9 @@ pub(super) struct Show {
     /// Run ids, or their beginnings of at least four characters
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
+    /// Items to show: all, failed (what did not pass), or so many, those first that did not pass [default: 20; all as JSON and CSV]
+    #[arg(long, value_name = "all|failed|N")]
+    pub items: Option<ItemChoice>,
     #[command(flatten)]
     pub selection: Selection,
 }

@@ -183,7 +183,7 @@ impl Maker<'_> {
         Ok(arms)
     }
 
-    fn approach(&self, id: &str, agent: Option<&str>) -> Result<Approach, Failure> {
+    pub fn approach(&self, id: &str, agent: Option<&str>) -> Result<Approach, Failure> {
         let configured = self.config.approaches.iter().find(|approach| approach.id == id);
         let command = configured.map(|approach| approach.command.clone()).unwrap_or_default();
         let means = match id {
@@ -313,7 +313,7 @@ fn own_model(approach: &Approach) -> Option<String> {
     }
 }
 
-fn needs_model(approach: &Approach) -> bool {
+pub(super) fn needs_model(approach: &Approach) -> bool {
     match &approach.means {
         Means::Command { argv } => argv.iter().any(|argument| argument.contains("{model}")),
         Means::Oneshot { agent, .. } => agent.command.iter().any(|argument| argument.contains("{model}")),

@@ -2,9 +2,9 @@
 
 use tracing::{info, warn};
 
-use crate::domain::{Filter, ItemOutcome, Run, RunId};
+use crate::domain::{Filter, ItemDetails, ItemOutcome, Run, RunId};
 use crate::render::html::{ITEMS_PER_PAGE, Plan, crawler_files, run_files, site_files};
-use crate::views::{Overview, SiteOptions, items_of, overview, run_page};
+use crate::views::{DetailsByItem, Overview, SiteOptions, items_of, overview, run_page};
 use crate::warehouse::{RunRow, Warehouse};
 
 use super::arguments::Build;
@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::progress::Bar;
 use super::settings::{Settings, shown};
 use super::site_folder::SiteFolder;
-use super::{exit_code, output, policy, selection};
+use super::{exit_code, output, policy, selection, show};
 
 /// Outcomes held in memory at once.
 const BATCH_LINES: u64 = 250_000;
@@ -106,7 +106,8 @@ fn write_runs(
             for row in batch {
                 let start = outcomes.partition_point(|outcome: &ItemOutcome| outcome.run < row.run.id);
                 let length = outcomes[start..].partition_point(|outcome| outcome.run == row.run.id);
-                let items = items_of(row.run.id.as_str(), &outcomes[start..start + length], ITEMS_PER_PAGE);
+                let details = details(settings, row)?;
+                let items = items_of(row.run.id.as_str(), &outcomes[start..start + length], &details, ITEMS_PER_PAGE);
                 for file in run_files(overview, plan, &run_page(warehouse, row), &items) {
                     folder.write(&file.path, &file.bytes)?;
                 }
@@ -116,6 +117,17 @@ fn write_runs(
         (progress.end)();
         Ok(())
     })
+}
+
+/// What the run's own journal says of its items; nothing for an imported run.
+fn details(settings: &Settings, row: &RunRow) -> Result<DetailsByItem, Failure> {
+    let id = &row.run.id;
+    let Some(store) = show::store_of(settings, id) else { return Ok(DetailsByItem::new()) };
+    let mut items = show::detailed(settings, &store, id)?.unwrap_or_default();
+    // The highest revision is collected last, and stays.
+    items.sort_by_key(|(outcome, _)| outcome.revision);
+    let is_known = |(_, details): &(ItemOutcome, ItemDetails)| *details != ItemDetails::default();
+    Ok(items.into_iter().filter(is_known).map(|(outcome, details)| ((outcome.key(), outcome.attempt), details)).collect())
 }
 
 fn lines_of(row: &RunRow) -> u64 {

@@ -5,6 +5,9 @@ use std::env;
 use std::fs::{self, File, OpenOptions};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use tracing::info;
@@ -27,6 +30,9 @@ use super::until::Until;
 use super::watch::Watch;
 use super::{exit_code, output, policy};
 
+/// How long a stop at once may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// Where runs happen.
 pub(super) struct Place {
     /// The repository's folder: that of the configuration, else the current one.
@@ -34,6 +40,8 @@ pub(super) struct Place {
     pub environment: Environment,
     pub scratch: PathBuf,
     pub keep_output: bool,
+    /// Where a site is written afterwards.
+    pub site: Option<PathBuf>,
 }
 
 /// What came of a command's runs.
@@ -46,6 +54,8 @@ pub(super) struct Carried {
     pub taken: usize,
     /// Why the repeats ended, where a rule ends them.
     pub reason: Option<String>,
+    /// The command that goes on.
+    pub resume: String,
 }
 
 impl Place {
@@ -60,17 +70,18 @@ impl Place {
         }
         let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let environment = Environment { variables: variables.collect(), root: root.clone(), ..Environment::default() };
-        Ok(Self { root, environment, scratch, keep_output })
+        Ok(Self { root, environment, scratch, keep_output, site: None })
     }
 }
 
-/// Makes and records a plan of fresh runs.
-pub(super) fn plan(arms: &[Arm], carrying: &Carrying, runs: u32, until: Option<&str>, now: DateTime<Utc>) -> Batch {
+/// Makes a plan of fresh runs.
+pub(super) fn plan(arms: &[Arm], carrying: &Carrying, runs: u32, until: Option<&str>, now: DateTime<Utc>) -> Result<Batch, Failure> {
     // A batch's id is drawn at random; what is drawn from it is recorded with the runs.
     let seed =
         carrying.seed.unwrap_or_else(|| batch_id(now).bytes().fold(0u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into())));
     let planned = arms.iter().map(|arm| arm.planned.clone()).collect();
-    Batch { until: until.map(str::to_owned), ..interleaved(planned, runs, seed, carrying.shuffle, now) }
+    let tags = tags(carrying)?;
+    Ok(Batch { until: until.map(str::to_owned), tags, ..interleaved(planned, runs, seed, carrying.shuffle, now) })
 }
 
 /// Finds the plan to go on with: the one of that id, or its beginning, or the newest that is not finished.
@@ -84,12 +95,18 @@ pub(super) fn unfinished(settings: &Settings, which: &str) -> Result<Batch, Fail
         }
     }
     let is_open = |batch: &Batch| !batch.open_runs(&store).is_empty() && !is_decided(batch, &store);
+    output::warnings(settings, &problems)?;
     let batch = if which.is_empty() {
         found.into_iter().filter(is_open).max_by(|left, right| left.id.cmp(&right.id))
     } else {
-        found.into_iter().find(|batch| batch.id.starts_with(which))
+        found.retain(|batch| batch.id.starts_with(which));
+        if found.len() > 1 {
+            let ids: Vec<String> = found.iter().map(|batch| visible(&batch.id)).collect();
+            return Err(Failure::new(format!("`{}` begins the ids of {} batches", visible(which), ids.len()))
+                .with_hint(format!("write more of one: {}", ids.join(", "))));
+        }
+        found.pop()
     };
-    output::warnings(settings, &problems)?;
     batch.ok_or_else(|| {
         let what = if which.is_empty() { "no batch is unfinished".to_owned() } else { format!("there is no batch `{}`", visible(which)) };
         Failure::new(what).with_hint(format!("plans lie in {}", shown(&store.batches_dir())))
@@ -128,8 +145,10 @@ pub(super) fn lock(store: &Store, alone: bool) -> Result<File, Failure> {
     }
 }
 
-/// Prints the plan and what runs like these have cost, and runs nothing.
+/// Prints what is left of the plan and what runs like these have cost, and runs nothing.
 pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure> {
+    let left = Batch { runs: batch.open_runs(&settings.store()), ..batch.clone() };
+    let batch = &left;
     let mut table = Table::new("Plan");
     for name in ["Suite", "Approach", "Model"] {
         table.left(name, 0);
@@ -167,9 +186,10 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
 pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &Carrying, place: &Place) -> Result<Carried, Failure> {
     let store = settings.store();
     let stop = Stop::new();
-    listen(&stop)?;
+    let over = Arc::new(AtomicBool::new(false));
+    listen(&stop, &over)?;
     let open = batch.open_runs(&store).len();
-    let watch = Watch::new(&batch.arms, open, settings.interactive && std::io::stderr().is_terminal(), settings.quiet);
+    let watch = Watch::new(arms, open, settings.interactive && std::io::stderr().is_terminal(), settings.quiet);
     let events = |event: &crate::run::Event<'_>| watch.event(event);
     let context = Context {
         store: &store,
@@ -179,7 +199,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         host: host(),
         tool_version: env!("CARGO_PKG_VERSION"),
         git: git_state(&place.root),
-        tags: tags(carrying)?,
+        tags: batch.tags.clone(),
         jobs: usize::try_from(carrying.jobs).unwrap_or(1),
         keep_output: place.keep_output,
         stop: &stop,
@@ -187,7 +207,8 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     };
     info!(batch = batch.id, arms = batch.arms.len(), runs = batch.runs.len(), open, "batch");
     let until = batch.until.as_deref().map(Until::parse).transpose()?;
-    let mut carried = Carried { records: Vec::new(), stopped: false, taken: 0, reason: None, batch };
+    let resume = resume_command(settings, &batch, place.site.as_deref());
+    let mut carried = Carried { records: Vec::new(), stopped: false, taken: 0, reason: None, resume, batch };
     let rounds: Vec<Vec<PlannedRun>> = match until {
         None => vec![carried.batch.runs.clone()],
         Some(_) => by_round(&carried.batch),
@@ -197,11 +218,12 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         carried.records = committed(&carried.batch, &store);
         let executed = executed.map_err(|error| {
             watch.end();
-            Failure::from(error).with_hint(format!("what is done is kept; go on with `evalreport run --resume {}`", carried.batch.id))
+            Failure::from(error).with_hint(format!("what is done is kept; go on with `{}`", carried.resume))
         })?;
         carried.taken += executed.taken;
         carried.stopped |= executed.stopped;
-        if carried.stopped {
+        // A rule cannot be held against a round that another process is in the middle of.
+        if carried.stopped || (until.is_some() && executed.taken > 0) {
             break;
         }
         if let (Some(until), Some(last)) = (until, runs.last()) {
@@ -212,7 +234,19 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         }
     }
     watch.end();
+    over.store(true, Ordering::SeqCst);
     Ok(carried)
+}
+
+/// The command that goes on with a batch, from the folder that this one was given in.
+fn resume_command(settings: &Settings, batch: &Batch, site: Option<&Path>) -> String {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let results = settings.store().root().to_owned();
+    let is_usual = absolute(&results) == absolute(&settings.config.folder.join("results"));
+    let options =
+        [("--config", settings.config_path.as_deref()), ("--results", Some(results.as_path()).filter(|_| !is_usual)), ("--site", site)];
+    let options = options.into_iter().filter_map(|(option, path)| Some(format!(" {option} {}", shell_word(path?))));
+    format!("evalreport run --resume {}{}", batch.id, options.collect::<String>())
 }
 
 fn by_round(batch: &Batch) -> Vec<Vec<PlannedRun>> {
@@ -223,9 +257,16 @@ fn by_round(batch: &Batch) -> Vec<Vec<PlannedRun>> {
     rounds.into_values().collect()
 }
 
+/// A path as it is written on a command line.
+fn shell_word(path: &Path) -> String {
+    let text = shown(path);
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%=".contains(letter);
+    if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
 /// Prints what the batch's runs say, and returns the exit code. A stopped batch says how to go on instead.
 pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carrying, summary: Option<&Path>) -> Result<u8, Failure> {
-    let resume = format!("evalreport run --resume {}", carried.batch.id);
+    let resume = &carried.resume;
     if carried.stopped {
         output::say(settings, &format!("stopped; what is done is kept. Go on with: {resume}"));
         return Ok(exit_code::INTERRUPTED);
@@ -251,6 +292,10 @@ pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carryi
                 visible(why)
             ),
         );
+    }
+    if carried.taken > 0 {
+        let left = output::count(carried.taken, "run");
+        output::say(settings, &format!("note: {left} left to another process. Should it not finish them, go on with: {resume}"));
     }
     output::say(settings, &format!("results in {}, batch {}", shown(settings.store().root()), carried.batch.id));
     below(carried, carrying)
@@ -325,12 +370,19 @@ fn host() -> Option<String> {
     name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
-/// Stops cleanly at the first Ctrl-C, and at once at the second.
-fn listen(stop: &Stop) -> Result<(), Failure> {
-    let stop = stop.clone();
+/// Stops cleanly at the first Ctrl-C, and at once at the second. Once the runs are `over` there is nothing to stop but this process.
+fn listen(stop: &Stop, over: &Arc<AtomicBool>) -> Result<(), Failure> {
+    let (stop, over) = (stop.clone(), Arc::clone(over));
+    let mut presses = 0;
     ctrlc::set_handler(move || {
-        if stop.is_stopped() {
+        presses += 1;
+        if over.load(Ordering::SeqCst) {
+            std::process::exit(exit_code::INTERRUPTED.into());
+        } else if presses > 1 {
             stop.at_once();
+            // Whatever does not hear it: every run is kept up to its last whole line, and the programs' guard outlives this process.
+            std::thread::sleep(PATIENCE);
+            std::process::exit(exit_code::INTERRUPTED.into());
         } else {
             output::trace("stopping; once more stops at once");
             stop.stop();

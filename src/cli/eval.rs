@@ -18,7 +18,8 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
         Some(folder) => settings.with_results(folder.join("results")),
         None => settings.clone(),
     };
-    let place = Place::new(settings, None, false)?;
+    let report = arguments.output_dir.as_ref().map(|folder| folder.join("report"));
+    let place = Place { site: report.clone(), ..Place::new(settings, None, false)? };
     let now = Utc::now();
     let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now };
     let wanted = Wanted { approaches: Vec::new(), agents: arguments.agent.clone(), models: carrying.model.clone() };
@@ -27,7 +28,7 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     // Absolute, so that the batch can be resumed from anywhere.
     let questions = std::path::absolute(&arguments.questions).unwrap_or_else(|_| arguments.questions.clone());
     let arms = maker.file(&questions, suite, &wanted, &Budget::default())?;
-    let batch = carry::plan(&arms, carrying, carrying.runs, None, now);
+    let batch = carry::plan(&arms, carrying, carrying.runs, None, now)?;
     if carrying.dry_run {
         carry::describe(settings, &batch)?;
         return Ok(exit_code::DONE);
@@ -38,9 +39,9 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     let carried = carry::carry(settings, batch, &arms, carrying, &place)?;
     let code = carry::conclude(settings, &carried, carrying, None)?;
     if code != exit_code::INTERRUPTED
-        && let Some(folder) = &arguments.output_dir
+        && let Some(report) = report
     {
-        build::run(settings, &Build { out: folder.join("report"), selection: Selection::default() })?;
+        build::run(settings, &Build { out: report, selection: Selection::default() })?;
     }
     Ok(code)
 }

@@ -1,9 +1,151 @@
 //! `init`: files that run at once, to begin from.
 
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
 use super::arguments::Init;
 use super::failure::Failure;
-use super::settings::Settings;
+use super::settings::{Settings, shown};
+use super::{exit_code, output};
 
-pub(super) fn run(_settings: &Settings, _arguments: &Init) -> Result<u8, Failure> {
-    Err(Failure::new("not there yet"))
+/// Every file with its text. All of them run with nothing but a shell and Python.
+const FILES: [(&str, &str); 7] = [
+    ("evalreport.yaml", include_str!("init/evalreport.yaml")),
+    ("baselines/choose.py", include_str!("init/baselines/choose.py")),
+    ("baselines/hello.sh", include_str!("init/baselines/hello.sh")),
+    ("questions/warmup.yaml", include_str!("init/questions/warmup.yaml")),
+    ("suites/hello/requirements.md", include_str!("init/suites/hello/requirements.md")),
+    ("suites/hello/suite.yaml", include_str!("init/suites/hello/suite.yaml")),
+    ("suites/hello/tests/hello.sh", include_str!("init/suites/hello/tests/hello.sh")),
+];
+/// A configuration under its other name would be hidden by ours.
+const OTHER_CONFIGURATION: &str = "evalreport.yml";
+/// The folder that is written to without a word.
+const HERE: &str = ".";
+/// What to do next, with a reason.
+const NEXT: [(&str, &str); 5] = [
+    ("evalreport run warmup --agent random-choice,longest-choice --runs 5", "put ten questions to two agents"),
+    ("evalreport run hello --approach complete,sketch --runs 3", "let two approaches write a program, and test it"),
+    ("evalreport list", "see what there is"),
+    ("evalreport compare hello", "see who passes more, and whether that is evidence"),
+    ("evalreport build", "write the site; then open site/index.html"),
+];
+
+pub(super) fn run(settings: &Settings, arguments: &Init) -> Result<u8, Failure> {
+    let folder = &arguments.folder;
+    let in_the_way = in_the_way(folder);
+    if !in_the_way.is_empty() {
+        let details = in_the_way.iter().map(|path| format!("{} is already there", place(folder, path))).collect();
+        let failure = Failure { details, ..Failure::new("nothing was written: init replaces no file") };
+        return Err(failure.with_hint("choose an empty folder: evalreport init DIR"));
+    }
+    let mut written = Vec::new();
+    for (path, text) in FILES {
+        let path = folder.join(path);
+        if let Err(error) = write(&path, text) {
+            // Half an example is in the way of the next try.
+            for path in &written {
+                let _ = fs::remove_file(path);
+            }
+            return Err(Failure::new(format!("cannot write {}: {error}", shown(&path))));
+        }
+        written.push(path);
+    }
+    if !settings.quiet {
+        output::print(&what_is_next(folder))?;
+    }
+    Ok(exit_code::DONE)
+}
+
+/// Returns what would be replaced or hidden, and files where folders have to be.
+fn in_the_way(folder: &Path) -> Vec<String> {
+    let files = FILES.iter().map(|(path, _)| *path).chain([OTHER_CONFIGURATION]);
+    let is_there = |path: &str| folder.join(path).symlink_metadata().is_ok();
+    let mut found: Vec<String> = files.filter(|path| is_there(path)).map(str::to_owned).collect();
+    for (path, _) in FILES {
+        let parents = Path::new(path).ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
+        found.extend(parents.filter(|parent| is_no_folder(&folder.join(parent))).map(|parent| parent.display().to_string()));
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn is_no_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok() && !path.is_dir()
+}
+
+/// Writes a file that is not there yet, even if somebody else is about to.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+}
+
+/// Says what was written, and which commands work now.
+fn what_is_next(folder: &Path) -> String {
+    let mut text = String::new();
+    for (path, _) in FILES {
+        text.push_str(&format!("wrote {}\n", place(folder, path)));
+    }
+    text.push_str("\nThese need no key and no network. What to do next:\n\n");
+    if folder != Path::new(HERE) {
+        text.push_str(&format!("  cd {}\n", as_word(&shown(folder))));
+    }
+    let width = NEXT.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
+    for (command, reason) in NEXT {
+        text.push_str(&format!("  {command:width$}  # {reason}\n"));
+    }
+    text.push_str("\nThen put your own agents and approaches into evalreport.yaml, and your own suites into suites/.\n");
+    text
+}
+
+/// A file as it is printed.
+fn place(folder: &Path, path: &str) -> String {
+    if folder == Path::new(HERE) { shown(Path::new(path)) } else { shown(&folder.join(path)) }
+}
+
+/// Quotes what a shell would take apart.
+fn as_word(text: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "/._-+".contains(character);
+    if text.chars().all(is_plain) && !text.starts_with('-') { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{config, suite};
+
+    #[test]
+    fn every_file_is_sound() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for (path, text) in FILES {
+            write(&folder.path().join(path), text).expect("the file can be written");
+        }
+        let config = config::load(&folder.path().join("evalreport.yaml")).expect("a sound configuration");
+        for task in &config.tasks {
+            suite::load_questions(&folder.path().join(&task.questions_file)).expect("sound questions");
+        }
+        let suites = suite::discover(folder.path()).expect("a folder of suites");
+        assert!(!suites.is_empty() && !config.tasks.is_empty());
+        for found in suites {
+            found.suite.expect("a sound suite");
+        }
+    }
+
+    #[test]
+    fn what_is_commented_out_is_sound_too() {
+        let commented = |line: &str| line.strip_prefix("  # ").filter(|rest| rest.starts_with(['-', ' '])).map(|rest| format!("  {rest}"));
+        let (_, text) = FILES[0];
+        let text: Vec<String> = text.lines().map(|line| commented(line).unwrap_or_else(|| line.to_owned())).collect();
+        let config = config::parse("evalreport.yaml", &text.join("\n")).expect("a sound configuration");
+        assert_eq!(config.agents.len(), 4);
+    }
+
+    #[test]
+    fn a_folder_is_one_word_of_a_shell() {
+        assert_eq!([as_word("a/b-1"), as_word("my evals"), as_word("it's")], ["a/b-1", "'my evals'", r"'it'\''s'"]);
+    }
 }

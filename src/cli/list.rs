@@ -1,32 +1,59 @@
-//! `list`: the suites with results, or the runs.
+//! `list`: what has results and what can be run, or the runs.
+
+use tracing::info;
 
 use crate::render::json::ListAnswer;
-use crate::render::tables;
-use crate::views::{retracted, run_line, suite_lines};
+use crate::render::table::Table;
+use crate::render::{runnable as layout, tables};
+use crate::views::{ProblemLine, Runnable, retracted, run_line, suite_lines};
 use crate::warehouse::OutcomeMatrix;
 
 use super::arguments::List;
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{exit_code, output, selection};
+use super::{exit_code, output, runnable, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> {
     let mut warehouse = settings.open()?;
     let filter = arguments.selection.filter()?;
-    selection::check(&warehouse, &filter)?;
     let suites = suite_lines(&warehouse, &filter);
+    // Who selects runs asks about results.
+    let found = if arguments.runs || !filter.is_empty() { None } else { Some(runnable::look(settings, &suites)?) };
+    let found = found.inspect(log);
+    let has_something = found.as_ref().is_some_and(|found| !found.is_empty());
+    if !(has_something && warehouse.runs().is_empty()) {
+        selection::check(&warehouse, &filter).map_err(|failure| hinted(failure, warehouse.hidden().is_empty()))?;
+    }
     let retracted = retracted(&warehouse, &filter);
     let runs = warehouse.select(&filter).count();
     // Counts come from the headers: a list needs no outcomes.
     let matrix = OutcomeMatrix::default();
     let run_lines: Option<Vec<_>> = arguments.runs.then(|| warehouse.select(&filter).map(|row| run_line(row, &matrix)).collect());
-    let mut table = run_lines.as_ref().map_or_else(|| tables::suites(&suites), |lines| tables::runs(lines));
-    table.notes.extend(tables::retracted_note(retracted));
+    let mut notes: Vec<String> = tables::retracted_note(retracted).into_iter().collect();
     if warehouse.unfinished() > 0 {
-        table.notes.push(format!("{} not finished.", output::count(warehouse.unfinished(), "run")));
+        notes.push(format!("{} not finished.", output::count(warehouse.unfinished(), "run")));
     }
-    output::answer(settings, "list", &[table], || ListAnswer {
+    let mut shown: Vec<Table> = match &run_lines {
+        Some(lines) => vec![tables::runs(lines)],
+        None if suites.is_empty() => Vec::new(),
+        None => vec![tables::suites(&suites)],
+    };
+    if suites.is_empty() {
+        notes.insert(0, "No results yet.".to_owned());
+    }
+    if let (Some(found), true) = (&found, has_something) {
+        for results in &mut shown {
+            results.title = Some("Results".to_owned());
+        }
+        shown.extend(layout::tables(found));
+    }
+    // What the store says of itself stands under its table, or, without one, under the first.
+    if let Some(first) = shown.first_mut() {
+        first.notes.extend(notes);
+    }
+    output::answer(settings, "list", &shown, || ListAnswer {
         suites,
+        runnable: found,
         runs: runs as u64,
         run_lines,
         retracted,
@@ -34,4 +61,27 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
     })?;
     settings.keep(&mut warehouse);
     Ok(exit_code::DONE)
+}
+
+/// An empty store beside nothing to run is a beginning.
+fn hinted(failure: Failure, is_new: bool) -> Failure {
+    if is_new && failure.message == "the store holds no runs" {
+        failure.with_hint("`evalreport init` writes something to run; `evalreport import FILE --map MAP` brings results in")
+    } else {
+        failure
+    }
+}
+
+/// Tells `--verbose` and `--log` every problem: a table has room for the first.
+fn log(found: &Runnable) {
+    let say = |what: &str, name: &str, problems: &[ProblemLine]| {
+        for problem in problems {
+            info!(what, name, problem = problem.words(), hint = problem.hint, "cannot be run");
+        }
+    };
+    found.suites.iter().for_each(|suite| say("suite", &suite.suite, &suite.problems));
+    found.tasks.iter().for_each(|task| say("task", &task.task, &task.problems));
+    found.agents.iter().for_each(|agent| say("agent", &agent.agent, &agent.problems));
+    found.approaches.iter().for_each(|approach| say("approach", &approach.approach, &approach.problems));
+    say("suites", "", &found.problems);
 }

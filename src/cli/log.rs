@@ -1,9 +1,10 @@
 //! What `--verbose` and `--log` write: the events of all layers, one a line.
 //!
 //! A layer says what it did as a `tracing` event and knows nothing of who listens. Without either option nobody does, and an event costs
-//! one comparison. Everything in a line is made visible here, once, so that no name in a file can add a line or move the cursor.
+//! one comparison. `--verbose` is for people; the log is for programs, an object of JSON a line. Everything in a line is made visible here,
+//! once, so that no name in a file can add a line or move the cursor.
 
-use std::fmt::{Debug, Write as _};
+use std::fmt::Debug;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use chrono::{SecondsFormat, Utc};
+use serde_json::{Value, json};
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::subscriber::Interest;
@@ -26,6 +28,8 @@ use super::settings::shown;
 
 /// The first segment of our events' targets; the crates below us have events of their own.
 const OURS: &str = env!("CARGO_CRATE_NAME");
+/// What every object of the log has, before the fields of its event.
+const KEYS: [&str; 4] = ["time", "level", "target", "message"];
 
 /// Starts writing, if either option asks for it.
 pub(super) fn start(global: &Global) -> Result<(), Failure> {
@@ -61,14 +65,10 @@ struct Log {
 }
 
 impl Log {
-    fn write(&self, line: &str) {
-        if self.is_verbose {
-            output::trace(line);
-        }
-        let Some(mut file) = self.file.as_ref() else { return };
+    fn append(&self, mut file: &File, metadata: &Metadata<'_>, said: &Said) {
         // One write a line: several commands may append to one file.
-        let stamped = format!("{} {line}\n", Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true));
-        if let Err(error) = file.write_all(stamped.as_bytes())
+        let line = format!("{}\n", said.object(metadata));
+        if let Err(error) = file.write_all(line.as_bytes())
             && !self.has_failed.swap(true, Ordering::Relaxed)
             && !self.is_quiet
         {
@@ -91,9 +91,14 @@ impl<S: Subscriber> Layer<S> for Log {
     }
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        let mut words = Words::default();
-        event.record(&mut words);
-        self.write(&format!("{:8.3}s {}{}", self.start.elapsed().as_secs_f64(), words.message, words.fields));
+        let mut said = Said::default();
+        event.record(&mut said);
+        if self.is_verbose {
+            output::trace(&format!("{:8.3}s {}", self.start.elapsed().as_secs_f64(), said.words()));
+        }
+        if let Some(file) = &self.file {
+            self.append(file, event.metadata(), &said);
+        }
     }
 }
 
@@ -101,39 +106,79 @@ fn is_ours(metadata: &Metadata<'_>) -> bool {
     metadata.target().split("::").next() == Some(OURS)
 }
 
-/// An event as text: its message, then ` key=value` for each field.
+/// An event: its message and its fields in their order. All texts are visible ones.
 #[derive(Default)]
-struct Words {
+struct Said {
     message: String,
-    fields: String,
+    fields: Vec<(&'static str, Value)>,
 }
 
-impl Words {
-    fn take(&mut self, field: &Field, value: &str) {
-        let value = visible(value);
-        if field.name() == "message" {
-            self.message = value;
-            return;
+impl Said {
+    fn take(&mut self, field: &Field, value: Value) {
+        match (field.name(), value) {
+            ("message", Value::String(text)) => self.message = visible(&text),
+            (name, Value::String(text)) => self.fields.push((name, Value::String(visible(&text)))),
+            (name, value) => self.fields.push((name, value)),
         }
-        let is_plain = !value.is_empty() && !value.contains(|character: char| character.is_whitespace() || character == '"');
-        let value = if is_plain { value } else { format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"")) };
-        self.fields.push_str(&format!(" {}={value}", field.name()));
+    }
+
+    /// The message, then ` key=value` for each field.
+    fn words(&self) -> String {
+        let mut words = self.message.clone();
+        for (name, value) in &self.fields {
+            let text = match value {
+                Value::String(text) => quoted_if_needed(text),
+                Value::Number(number) if number.is_f64() => format!("{:.3}", number.as_f64().unwrap_or_default()),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+            };
+            words.push_str(&format!(" {name}={text}"));
+        }
+        words
+    }
+
+    /// Time, level, target and message, then the fields under their names. A field never takes the place of one of the four.
+    fn object(&self, metadata: &Metadata<'_>) -> String {
+        let level = metadata.level().as_str().to_ascii_lowercase();
+        let time = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
+        let own = [json!(time), json!(level), json!(metadata.target()), json!(self.message)];
+        let own = KEYS.iter().map(|key| (*key).to_owned()).zip(own);
+        let fields = self.fields.iter().map(|(name, value)| {
+            let name = if KEYS.contains(name) { format!("field_{name}") } else { (*name).to_owned() };
+            (name, value.clone())
+        });
+        // By hand, so that the keys stand in this order for whoever reads it with their eyes.
+        let pairs: Vec<String> = own.chain(fields).map(|(key, value)| format!("{}:{value}", Value::String(key))).collect();
+        format!("{{{}}}", pairs.join(","))
     }
 }
 
-impl Visit for Words {
+fn quoted_if_needed(text: &str) -> String {
+    let is_plain = !text.is_empty() && !text.contains(|character: char| character.is_whitespace() || character == '"');
+    if is_plain { text.to_owned() } else { format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")) }
+}
+
+impl Visit for Said {
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.take(field, &format!("{value:.3}"));
+        self.take(field, json!(value));
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.take(field, json!(value));
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.take(field, json!(value));
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.take(field, json!(value));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.take(field, value);
+        self.take(field, json!(value));
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        let mut text = String::new();
-        // Memory takes every write; a value that cannot say what it is says what it could.
-        let _ = write!(text, "{value:?}");
-        self.take(field, &text);
+        self.take(field, json!(format!("{value:?}")));
     }
 }

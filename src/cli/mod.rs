@@ -23,6 +23,7 @@ mod policy;
 mod progress;
 mod retract;
 mod run;
+mod runnable;
 mod selection;
 mod settings;
 mod show;

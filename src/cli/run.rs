@@ -13,7 +13,7 @@ use super::{build, exit_code, gate};
 pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     let carrying = &arguments.carrying;
     carrying.fail_under.map_or(Ok(()), carry::check_percent)?;
-    let place = Place::new(settings, arguments.scratch.as_deref(), !arguments.no_output)?;
+    let place = Place { site: arguments.site.clone(), ..Place::new(settings, arguments.scratch.as_deref(), !arguments.no_output)? };
     let now = Utc::now();
     let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now };
     let (batch, arms) = if let Some(which) = &arguments.resume {
@@ -41,7 +41,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         } else {
             carrying.runs
         };
-        (carry::plan(&arms, carrying, runs, arguments.until.as_deref(), now), arms)
+        (carry::plan(&arms, carrying, runs, arguments.until.as_deref(), now)?, arms)
     };
     if carrying.dry_run {
         carry::describe(settings, &batch)?;

@@ -24,6 +24,8 @@ const MIN_WIDTH: usize = 40;
 #[derive(Clone)]
 pub(super) struct Settings {
     pub config: Config,
+    /// The configuration file that was asked for by name.
+    pub config_path: Option<PathBuf>,
     /// The first is written to.
     pub results: Vec<PathBuf>,
     pub cache: PathBuf,
@@ -65,6 +67,7 @@ impl Settings {
         info!(folder = %cache.display(), exists = cache.is_dir(), "cache");
         Ok(Self {
             config,
+            config_path: global.config.clone(),
             results,
             cache,
             format: global.format,

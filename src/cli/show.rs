@@ -1,16 +1,24 @@
 //! `show`: everything about runs.
 
-use crate::render::json::ShowAnswer;
-use crate::render::tables;
-use crate::views::{RunPage, run_page};
+use std::str::FromStr;
 
-use super::arguments::Show;
+use crate::domain::{ItemDetails, ItemOutcome, RunId, visible};
+use crate::render::json::ShowAnswer;
+use crate::render::shown::Texts;
+use crate::render::{shown, tables};
+use crate::results::Store;
+use crate::views::{ItemChoice, ShownRun, run_page, shown_run};
+use crate::warehouse::{RunRow, Warehouse};
+
+use super::arguments::{Format, Show};
 use super::failure::Failure;
-use super::settings::Settings;
+use super::settings::{self, Settings};
 use super::{exit_code, output, selection};
 
 /// More runs than this are a list.
 const MAX_RUNS: usize = 50;
+/// What a screen has room for.
+const ITEMS_ON_A_SCREEN: usize = 20;
 
 pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> {
     let mut warehouse = settings.open()?;
@@ -26,9 +34,64 @@ pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> 
         return Err(Failure::new(format!("{} match; show prints at most {MAX_RUNS}", output::count(rows.len(), "run")))
             .with_hint("narrow the selection, or use `evalreport list --runs`"));
     }
-    let pages: Vec<RunPage> = rows.into_iter().map(|row| run_page(&warehouse, row)).collect();
-    let tables: Vec<_> = pages.iter().map(tables::run).collect();
-    output::answer(settings, "show", &tables, || ShowAnswer { runs: pages })?;
+    let (choice, texts) = match settings.format {
+        Format::Table | Format::Markdown => (ItemChoice::First(ITEMS_ON_A_SCREEN), Texts::Short),
+        Format::Json | Format::Csv | Format::Junit => (ItemChoice::All, Texts::Whole),
+    };
+    let choice = arguments.items.unwrap_or(choice);
+    let runs = rows.into_iter().map(|row| one(settings, &warehouse, row, choice)).collect::<Result<Vec<_>, Failure>>()?;
+    let tables: Vec<_> = runs.iter().flat_map(|run| [Some(tables::run(run)), shown::items(run, texts)]).flatten().collect();
+    output::answer(settings, "show", &tables, || ShowAnswer { runs })?;
     settings.keep(&mut warehouse);
     Ok(exit_code::DONE)
+}
+
+fn one(settings: &Settings, warehouse: &Warehouse, row: &RunRow, choice: ItemChoice) -> Result<ShownRun, Failure> {
+    let id = &row.run.id;
+    let store = store_of(settings, id);
+    let journalled = match &store {
+        Some(store) => detailed(settings, store, id)?,
+        None => None,
+    };
+    let items = match journalled {
+        Some(items) => items,
+        // Outcomes of imports lie among those of other runs.
+        None if row.items.is_some() && choice != ItemChoice::First(0) => {
+            let outcomes = warehouse.outcomes(&[id]).map_err(|error| Failure::new(visible(&error.to_string())))?;
+            outcomes.into_iter().map(|outcome| (outcome, ItemDetails::default())).collect()
+        }
+        None => Vec::new(),
+    };
+    let place = |path: Option<std::path::PathBuf>| path.map(|path| settings::shown(&path));
+    let transcript = place(store.as_ref().and_then(|store| store.transcript_path(id)));
+    let output = place(store.as_ref().and_then(|store| store.output_path(id)));
+    Ok(shown_run(run_page(warehouse, row), &items, choice, transcript, output))
+}
+
+/// Returns the store that has the run as a file of its own.
+pub(super) fn store_of(settings: &Settings, id: &RunId) -> Option<Store> {
+    settings.results.iter().map(Store::at).find(|store| store.header_path(id).is_file())
+}
+
+/// Reads a run's journal under the names that are shown.
+pub(super) fn detailed(settings: &Settings, store: &Store, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, Failure> {
+    let mut items = store.detailed_items(id)?;
+    for (outcome, _) in items.iter_mut().flatten() {
+        if let Some(alias) = settings.config.aliases.item.get(&outcome.item) {
+            outcome.item.clone_from(alias);
+        }
+    }
+    Ok(items)
+}
+
+impl FromStr for ItemChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Self::All),
+            "failed" => Ok(Self::Failed),
+            number => number.parse().map(Self::First).map_err(|_| "write all, failed, or a number".to_owned()),
+        }
+    }
 }

@@ -44,10 +44,14 @@ impl Until {
         Ok(())
     }
 
-    /// Says in words why the repeats may end after round `round`; none while they have to go on. `records` are the plan's committed runs.
+    /// Says in words why the repeats may end after round `round`; none while they have to go on. `records` are the plan's committed runs;
+    /// those of later rounds do not count, so that a plan that is resumed ends where it would have ended.
     pub fn reason(self, batch: &Batch, records: &[Run], round: u32) -> Option<String> {
         let by_run: BTreeMap<&str, &Run> = records.iter().map(|run| (run.id.as_str(), run)).collect();
         let rate = |planned: &PlannedRun| {
+            if planned.index > round {
+                return None;
+            }
             let run = by_run.get(planned.id.as_str()).filter(|run| run.status.is_counted())?;
             let (passed, total) = run.shared_tests_passed.zip(run.shared_tests_total)?;
             (total > 0).then(|| passed as f64 / total as f64)
@@ -135,7 +139,18 @@ mod tests {
                 records.push(record);
             }
         }
-        (Batch { id: "b".into(), created: String::new(), arms: vec![arm("a"), arm("b")], runs, shuffle: false, until: None }, records)
+        (
+            Batch {
+                id: "b".into(),
+                created: String::new(),
+                arms: vec![arm("a"), arm("b")],
+                runs,
+                shuffle: false,
+                until: None,
+                tags: BTreeMap::new(),
+            },
+            records,
+        )
     }
 
     #[test]
@@ -146,6 +161,15 @@ mod tests {
         assert_eq!(Until::Decided.reason(&batch, &records, 7), None);
         let (batch, records) = plan(&[15, 15, 15, 15, 15, 15, 15, 15, 10, 9], &[10, 10, 10, 10, 10, 10, 10, 10, 10, 9]);
         assert!(Until::Decided.reason(&batch, &records, 10).is_some(), "ties say nothing");
+    }
+
+    #[test]
+    fn later_rounds_do_not_count() {
+        let (batch, records) = plan(&[15; 9], &[10; 9]);
+        assert_eq!(Until::Decided.reason(&batch, &records, 7), None);
+        assert!(Until::Decided.reason(&batch, &records, 8).is_some_and(|reason| reason.contains("decided after 8 runs")));
+        let (batch, records) = plan(&[10; 5], &[10; 5]);
+        assert_eq!(Until::Precise(0.2).reason(&batch, &records, 4), None);
     }
 
     #[test]

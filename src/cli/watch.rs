@@ -2,48 +2,74 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tracing::info;
 
 use crate::domain::{ItemStatus, RunStatus, visible};
 use crate::render::format;
 use crate::results::PlannedArm;
-use crate::run::Event;
+use crate::run::{Arm, Event, Work};
 
 use super::output;
+
+/// A run is so many parts of the bar, because a run of a thousand questions is not at its beginning until it is done.
+const PARTS: u64 = 1000;
+/// What a line says of an error.
+const ERROR_CHARACTERS: usize = 200;
+
+/// A run that is going on.
+struct Running {
+    name: String,
+    /// What it is at, in words.
+    step: String,
+    /// Items decided now, of all that it has. Of code, nobody knows how many there will be.
+    items: u64,
+    of: Option<u64>,
+}
 
 /// What has happened so far.
 #[derive(Default)]
 struct Seen {
-    running: BTreeMap<String, String>,
+    running: BTreeMap<String, Running>,
     done: u64,
     failed: u64,
+    /// Left to another process.
+    left: u64,
     cost: Option<f64>,
+    /// Something did not say what it cost.
+    is_lower_bound: bool,
 }
 
 pub(super) struct Watch {
     seen: Mutex<Seen>,
     total: u64,
     arms: Vec<PlannedArm>,
+    /// The questions of each arm's runs; none for code.
+    questions: Vec<Option<u64>>,
     quiet: bool,
     bar: Option<ProgressBar>,
     start: Instant,
 }
 
 impl Watch {
-    /// Watches `total` runs. Without a terminal every event is a line, unless it has to be quiet.
-    pub fn new(arms: &[PlannedArm], total: usize, is_terminal: bool, quiet: bool) -> Self {
+    /// Watches `total` runs of these arms. Without a terminal every event is a line, unless it has to be quiet.
+    pub fn new(arms: &[Arm], total: usize, is_terminal: bool, quiet: bool) -> Self {
         let total = u64::try_from(total).unwrap_or(u64::MAX);
-        let bar = is_terminal.then(|| {
-            let style = ProgressStyle::with_template("{bar:24} {pos}/{len} runs {msg} · {elapsed} · about {eta} left")
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
-            let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10)).with_style(style);
-            bar.enable_steady_tick(std::time::Duration::from_millis(500));
-            bar
+        let questions = arms.iter().map(|arm| match &arm.work {
+            Work::Questions(work) => Some(work.spec.questions.len() as u64),
+            Work::Code(_) => None,
         });
-        Self { seen: Mutex::new(Seen::default()), total, arms: arms.to_vec(), quiet, bar, start: Instant::now() }
+        Self {
+            seen: Mutex::new(Seen::default()),
+            total,
+            questions: questions.collect(),
+            arms: arms.iter().map(|arm| arm.planned.clone()).collect(),
+            quiet,
+            bar: is_terminal.then(|| draw(total)),
+            start: Instant::now(),
+        }
     }
 
     pub fn event(&self, event: &Event<'_>) {
@@ -52,53 +78,56 @@ impl Watch {
             Event::Started { arm, run } => {
                 let name = format!("{} {}", label(arm), run.index);
                 info!(run = %run.id, suite = arm.suite, approach = arm.approach, model = arm.model, index = run.index, "run started");
-                self.line(&format!("start  {name}"));
-                seen.running.insert(run.id.to_string(), name);
+                self.line(&format!("start     {name}"));
+                let of = self.questions.get(run.arm).copied().flatten();
+                seen.running.insert(run.id.to_string(), Running { name, step: String::new(), items: 0, of });
             }
             Event::Item { run, item, status, cost_usd } => {
-                info!(run = %run.id, item, status = status.name(), "item");
-                if let Some(cost) = cost_usd {
-                    *seen.cost.get_or_insert(0.0) += cost;
+                info!(run = %run.id, item, status = status.name(), cost_usd, "item");
+                seen.spend(*cost_usd);
+                if let Some(running) = seen.running.get_mut(run.id.as_str()) {
+                    running.items += 1;
                 }
                 if !matches!(status, ItemStatus::Pass | ItemStatus::Fail) {
-                    self.line(&format!("  {} {}: {}", self.name(run.arm, run.index), visible(item), status.name()));
+                    self.line(&format!("item      {}, {}: {}", self.name(run.arm, run.index), visible(item), status.name()));
                 }
             }
             Event::Step { run, what } => {
                 info!(run = %run.id, what, "step");
-                if let Some(name) = seen.running.get_mut(run.id.as_str()) {
-                    *name = format!("{} ({what})", self.name(run.arm, run.index));
+                self.line(&format!("step      {}: {what}", self.name(run.arm, run.index)));
+                if let Some(running) = seen.running.get_mut(run.id.as_str()) {
+                    running.step = (*what).to_owned();
                 }
             }
             Event::Finished { run, record } => {
                 seen.running.remove(run.id.as_str());
                 seen.done += 1;
                 seen.failed += u64::from(record.status != RunStatus::Completed);
-                // The items of a run of questions have told their cost already.
-                if self.arms.get(run.arm).is_none_or(|arm| arm.agent.is_none() || arm.task.is_none())
-                    && let Some(cost) = record.cost_usd
-                {
-                    *seen.cost.get_or_insert(0.0) += cost;
+                // Questions have told their cost one by one.
+                if self.questions.get(run.arm).is_none_or(Option::is_none) {
+                    seen.spend(record.cost_usd);
                 }
-                info!(run = %run.id, status = record.status.name(), error = record.error, "run finished");
+                info!(run = %run.id, status = record.status.name(), error = record.error, cost_usd = record.cost_usd, "run finished");
                 let counts = record.shared_tests_passed.zip(record.shared_tests_total);
                 let counts = counts.map_or_else(|| "no outcome".to_owned(), |(passed, total)| format!("{passed}/{total} passed"));
-                let mut line = format!("{:<6} {} {}: {counts}", record.status.name(), self.name(run.arm, run.index), run.id);
+                let mut line = format!("{:<9} {}: {counts}", record.status.name(), self.name(run.arm, run.index));
+                line.push_str(&format!(", run {} ({} of {} runs", run.id, seen.done, self.total));
+                line.push_str(&seen.spent().map_or_else(|| ")".to_owned(), |spent| format!(", {spent})")));
                 if let Some(error) = &record.error {
-                    line.push_str(&format!(" – {}", visible(error).chars().take(200).collect::<String>()));
+                    line.push_str(&format!(" – {}", visible(error).chars().take(ERROR_CHARACTERS).collect::<String>()));
                 }
                 self.line(&line);
-                if let Some(bar) = &self.bar {
-                    bar.inc(1);
-                }
             }
             Event::Taken { run } => {
                 seen.running.remove(run.id.as_str());
-                self.line(&format!("left   {} {}: another process is at it", self.name(run.arm, run.index), run.id));
+                seen.left += 1;
+                info!(run = %run.id, "run left to another process");
+                self.line(&format!("left      {}, run {}: another process is at it", self.name(run.arm, run.index), run.id));
             }
         }
         if let Some(bar) = &self.bar {
-            bar.set_message(state(&seen));
+            bar.set_position(seen.parts());
+            bar.set_message(seen.words(self.total));
         }
     }
 
@@ -107,21 +136,86 @@ impl Watch {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-        let done = self.seen.lock().map_or(0, |seen| seen.done);
-        info!(done, total = self.total, seconds = self.start.elapsed().as_secs_f64(), "runs");
+        let (done, cost) = self.seen.lock().map_or((0, None), |seen| (seen.done, seen.cost));
+        info!(done, total = self.total, cost_usd = cost, seconds = self.start.elapsed().as_secs_f64(), "runs");
     }
 
     fn name(&self, arm: usize, index: u32) -> String {
         self.arms.get(arm).map_or_else(String::new, |arm| format!("{} {index}", label(arm)))
     }
 
+    /// Says what happened, where there is no bar that shows it.
     fn line(&self, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| ()),
-            None if !self.quiet => output::trace(text),
-            None => {}
+        if self.bar.is_none() && !self.quiet {
+            output::trace(text);
         }
     }
+}
+
+impl Seen {
+    fn spend(&mut self, cost: Option<f64>) {
+        match cost {
+            Some(cost) => *self.cost.get_or_insert(0.0) += cost,
+            None => self.is_lower_bound = true,
+        }
+    }
+
+    /// `$0.02 so far`; nothing where no cost is known.
+    fn spent(&self) -> Option<String> {
+        let least = if self.is_lower_bound { "≥ " } else { "" };
+        self.cost.map(|cost| format!("{least}{} so far", format::money(cost)))
+    }
+
+    /// How far everything is, in parts of runs.
+    fn parts(&self) -> u64 {
+        let share = |running: &Running| running.of.filter(|of| *of > 0).map_or(0, |of| running.items.min(of) * PARTS / of);
+        // Rounding and a resumed run may bring a run to its end early; the end itself is counted once.
+        (self.done + self.left) * PARTS + self.running.values().map(|running| share(running).min(PARTS - 1)).sum::<u64>()
+    }
+
+    /// `3/10 runs, 1 not completed · $0.02 so far · tasktracker oneshot/m 2 (setup) and 1 more`.
+    fn words(&self, total: u64) -> String {
+        let failed = if self.failed > 0 { format!(", {} not completed", self.failed) } else { String::new() };
+        let mut parts = vec![format!("{}/{total} runs{failed}", self.done)];
+        parts.extend(self.spent());
+        if let Some(running) = self.running.values().next() {
+            let more = if self.running.len() > 1 { format!(" and {} more", self.running.len() - 1) } else { String::new() };
+            parts.push(format!("{}{}{more}", running.name, running.at()));
+        }
+        parts.join(" · ")
+    }
+}
+
+impl Running {
+    fn at(&self) -> String {
+        match self.of {
+            Some(of) => format!(" ({}/{of})", self.items),
+            None if self.step.is_empty() => String::new(),
+            None => format!(" ({})", self.step),
+        }
+    }
+}
+
+fn draw(total: u64) -> ProgressBar {
+    // The message takes what room is left, and no more: a line that wraps would stay on the screen.
+    let style = ProgressStyle::with_template("{bar:24} {elapsed}{left} {wide_msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("left", |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+            if let Some(left) = left(state.elapsed(), state.pos(), state.len().unwrap_or(0)) {
+                // A text in memory takes every write.
+                let _ = write!(text, ", about {} left", format::seconds(left.as_secs_f64().ceil()));
+            }
+        });
+    let bar = ProgressBar::with_draw_target(Some(total.saturating_mul(PARTS)), ProgressDrawTarget::stderr_with_hz(10)).with_style(style);
+    bar.set_message(Seen::default().words(total));
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar
+}
+
+/// How long the rest takes at the pace so far; nobody knows before anything is done.
+fn left(elapsed: Duration, done: u64, total: u64) -> Option<Duration> {
+    let rest = total.checked_sub(done).filter(|rest| done > 0 && *rest > 0)?;
+    Duration::try_from_secs_f64(elapsed.as_secs_f64() * rest as f64 / done as f64).ok()
 }
 
 /// `suite approach/model`.
@@ -129,16 +223,36 @@ fn label(arm: &PlannedArm) -> String {
     visible(&format!("{} {}/{}", arm.suite, arm.approach, arm.model))
 }
 
-fn state(seen: &Seen) -> String {
-    let mut parts = Vec::new();
-    if seen.failed > 0 {
-        parts.push(format!("{} not completed", seen.failed));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running(items: u64, of: Option<u64>) -> Running {
+        Running { name: "s a/m 1".to_owned(), step: "setup".to_owned(), items, of }
     }
-    if let Some(cost) = seen.cost {
-        parts.push(format!("{} so far", format::money(cost)));
+
+    #[test]
+    fn the_rest_is_told_once_something_is_done() {
+        let seconds = Duration::from_secs;
+        assert_eq!(left(seconds(10), 0, 5000), None);
+        assert_eq!(left(seconds(10), 1000, 5000), Some(seconds(40)));
+        assert_eq!(left(seconds(10), 5000, 5000), None);
     }
-    if let Some(running) = seen.running.values().next() {
-        parts.push(if seen.running.len() > 1 { format!("{running} and {} more", seen.running.len() - 1) } else { running.clone() });
+
+    #[test]
+    fn a_run_of_questions_moves_the_bar_before_its_end() {
+        let mut seen = Seen { done: 1, ..Seen::default() };
+        seen.running.insert("r".to_owned(), running(25, Some(100)));
+        assert_eq!((seen.parts(), seen.words(3).as_str()), (1250, "1/3 runs · s a/m 1 (25/100)"));
+        // More than it has, as after a change of the file: not done all the same.
+        seen.running.insert("r".to_owned(), running(125, Some(100)));
+        assert_eq!(seen.parts(), 1999);
+        seen.running.insert("s".to_owned(), running(0, None));
+        seen.failed = 1;
+        seen.spend(Some(0.5));
+        assert_eq!(seen.words(3), "1/3 runs, 1 not completed · $0.50 so far · s a/m 1 (125/100) and 1 more");
+        seen.spend(None);
+        seen.running.remove("r");
+        assert_eq!(seen.words(3), "1/3 runs, 1 not completed · ≥ $0.50 so far · s a/m 1 (setup)");
     }
-    if parts.is_empty() { String::new() } else { format!("· {}", parts.join(" · ")) }
 }

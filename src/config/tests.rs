@@ -223,7 +223,7 @@ fn a_command_is_arguments_and_no_shell_line() {
              [no shell reads it: write a list with one item for each argument, such as [\"program\", \"--flag\", \"two words\"]]",
             "c.yaml:4:22: `approaches[1].command` names no program",
             "c.yaml:5:22: `approaches[2].command` has the unknown placeholder `cwd` \
-             [known placeholders: model, requirements, output_dir, prompt_file]",
+             [known placeholders: model, requirements, output_dir, prompt_file, suite, root]",
             "c.yaml:5:22: `approaches[2].command` has the unknown placeholder `modell` [did you mean `model`?]",
             "c.yaml:6:5: `approaches[3].command` is missing [only `oneshot` and `ralph` are built in; any other approach is a command]",
             "c.yaml:7:10: duplicate approach `a` [it is already on line 3; give one of them another id]",

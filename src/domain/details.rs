@@ -21,6 +21,9 @@ pub struct ItemDetails {
     pub answer: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<String>,
+    /// What kind of item it is, by its author.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -115,6 +115,15 @@ pub fn metric_key(name: &str) -> &str {
     }
 }
 
+/// Returns the words a table shows for a score of that name: our own have some, others go by their name.
+pub fn score_label(name: &str) -> &str {
+    match name {
+        "accuracy" => "Accuracy",
+        "chance_adjusted_accuracy" => "Chance-adjusted accuracy",
+        name => name,
+    }
+}
+
 /// A named number's description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Metric {

@@ -17,7 +17,7 @@ pub use exclusion::Exclusion;
 pub use filter::{Aliases, Filter};
 pub use hex::hex;
 pub use item::{ItemKey, ItemKind, ItemOutcome};
-pub use metric::{Bound, Direction, Metric, MetricKind, MetricSettings, Unit, metric_key, parse_amount};
+pub use metric::{Bound, Direction, Metric, MetricKind, MetricSettings, Unit, metric_key, parse_amount, score_label};
 pub use problem::{Problem, Problems};
 pub use run::{Git, Provenance, Run, RunId, ScoreRecord, StatedFigure};
 pub use status::{ItemStatus, RunStatus};

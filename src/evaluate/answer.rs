@@ -308,6 +308,7 @@ mod tests {
             answers: ["Blue", "ÉCRU", "red"].map(str::to_owned).to_vec(),
             correct: vec![0, 1],
             category: None,
+            cluster: None,
         };
         for (answer, outcome) in [
             ("blue", AnswerOutcome::Pass),

@@ -4,7 +4,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
-use crate::views::{Board, Comparison, GateReport, History, Overall, RunLine, RunPage, SuiteLine};
+use crate::views::{Board, Comparison, GateReport, History, Overall, RunLine, Runnable, ShownRun, SuiteLine};
 
 /// The answer of a command with the name and version of its shape.
 #[derive(Serialize, JsonSchema)]
@@ -58,7 +58,11 @@ pub struct HistoryAnswer {
 /// What `list` answers.
 #[derive(Serialize, JsonSchema)]
 pub struct ListAnswer {
+    /// Suites with results.
     pub suites: Vec<SuiteLine>,
+    /// What can be run here, right or wrong; absent where runs were selected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runnable: Option<Runnable>,
     /// Selected runs.
     pub runs: u64,
     /// The runs themselves, where they were asked for.
@@ -73,7 +77,7 @@ pub struct ListAnswer {
 /// What `show` answers.
 #[derive(Serialize, JsonSchema)]
 pub struct ShowAnswer {
-    pub runs: Vec<RunPage>,
+    pub runs: Vec<ShownRun>,
 }
 
 /// Writes an answer as one indented document.

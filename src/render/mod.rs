@@ -9,6 +9,8 @@ pub mod json;
 pub mod junit;
 pub mod markdown;
 pub mod nights;
+pub mod runnable;
+pub mod shown;
 pub mod table;
 pub mod tables;
 pub mod terminal;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::Direction;
+use crate::domain::{Direction, score_label};
 use crate::views::{
-    Arm, Comparison, ComparisonRow, Entry, Front, Overall, PairEvidence, Pooling, RunLine, RunPage, SuiteBoard, SuiteLine, Winner,
+    Arm, Comparison, ComparisonRow, Entry, Front, Overall, PairEvidence, Pooling, RunLine, ShownRun, SuiteBoard, SuiteLine, Winner,
 };
 
 use super::table::Table;
@@ -170,7 +170,7 @@ pub fn suite_board(board: &SuiteBoard) -> Table {
     table.right("Duration", 2);
     table.right("p90", 5);
     for column in &board.score_columns {
-        table.right(&column.metric, 6);
+        table.right(score_label(&column.metric), 6);
     }
     table.left(COST_FRONT, 8);
     table.left(DURATION_FRONT, 8);
@@ -361,7 +361,8 @@ pub fn runs(lines: &[RunLine]) -> Table {
 }
 
 /// Lays out one run, a fact a row.
-pub fn run(page: &RunPage) -> Table {
+pub fn run(shown: &ShownRun) -> Table {
+    let page = &shown.page;
     let line = &page.line;
     let mut table = Table::new(format!("Run {}", line.id));
     table.left("", 0);
@@ -378,7 +379,7 @@ pub fn run(page: &RunPage) -> Table {
     fact("Error", page.error.clone());
     fact("Time", Some(line.timestamp.as_ref().map_or_else(|| "unknown".to_owned(), format::date)));
     fact(
-        "Passed",
+        if page.item_word.as_deref() == Some("questions") { "Accuracy" } else { "Passed" },
         line.passed.zip(line.total).map(|(passed, total)| {
             let interval =
                 line.interval.map_or_else(String::new, |interval| format!(", 95% CI {}", format::percent_interval(interval, total)));
@@ -397,6 +398,13 @@ pub fn run(page: &RunPage) -> Table {
             page.statuses.iter().map(|(status, count)| format!("{} {status}", format::integer(*count))).collect::<Vec<_>>().join(", ")
         }),
     );
+    for score in page.scores.iter().filter(|score| !score.is_pass_rate) {
+        let n = score.n.unwrap_or(0);
+        fact(
+            score_label(&score.metric),
+            Some(score.value.map_or_else(|| "not evaluated".to_owned(), |value| format::value(value, score.unit, n))),
+        );
+    }
     fact(
         "Cost",
         Some(line.cost.as_ref().map_or_else(|| "unknown".to_owned(), |cost| format!("{} ({})", words::money(cost), page.cost_source))),
@@ -415,10 +423,6 @@ pub fn run(page: &RunPage) -> Table {
     for (key, value) in &page.tags {
         fact(&format!("Tag {key}"), Some(value.clone()));
     }
-    for score in &page.scores {
-        let n = score.n.unwrap_or(0);
-        fact(&score.metric, Some(score.value.map_or_else(|| "not evaluated".to_owned(), |value| format::value(value, score.unit, n))));
-    }
     for stated in &page.stated {
         // Published figures come with one decimal or more: show them as printed.
         let shown = |number: f64| match stated.unit {
@@ -435,6 +439,8 @@ pub fn run(page: &RunPage) -> Table {
     for (name, value) in &page.provenance {
         fact(&format!("From: {name}"), Some(value.clone()));
     }
+    fact("Transcript", shown.transcript.clone());
+    fact("Output", shown.output.clone());
     table
 }
 

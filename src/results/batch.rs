@@ -1,5 +1,6 @@
 //! The plan of the runs that one command starts together.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,9 @@ pub struct Batch {
     /// The rule by which the plan may end before its last run, as the command was given it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// Of every run: also of those that are done when the plan is resumed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, String>,
 }
 
 impl Batch {

@@ -6,13 +6,33 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
+/// What the names of temporary files begin and end with.
+const TEMPORARY: (&str, &str) = (".writing-", ".tmp");
+
 /// Creates `path` with `bytes`, whole or not at all; fails with `AlreadyExists` when there is one. Makes the folder if needed.
 pub(super) fn create_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     fs::create_dir_all(folder)?;
+    create_new_by(folder, path, bytes)
+}
+
+/// The same by way of a temporary file in another folder, which is there.
+pub(super) fn create_new_by(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = temporary_in(folder)?;
     file.write_all(bytes)?;
     persist_new(file, path)
+}
+
+/// Removes the temporary files that a killed process left. Only for who is alone in the folder.
+pub(super) fn drop_temporary_in(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name.to_str().is_some_and(|name| name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// Opens a temporary file that will be moved into place within the same folder.
@@ -24,7 +44,7 @@ pub(super) fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o644));
     }
-    builder.prefix(".writing-").suffix(".tmp").tempfile_in(folder)
+    builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1).tempfile_in(folder)
 }
 
 /// Syncs the file, gives it its name if that is free, and syncs the folder.

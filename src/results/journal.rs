@@ -30,15 +30,29 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journals of a run that has no header, and drops what a crash left half-written. Fails where another process holds them.
-    pub(super) fn open(run_dir: &Path, run: &RunId) -> Result<Self, StoreError> {
+    /// Opens the journals of a run that has no header, and drops what a crash left half-written.
+    ///
+    /// Fails where another process holds them, or has committed the run since the caller looked: what is committed stays as it is.
+    pub(super) fn open(run_dir: &Path, header: &Path, run: &RunId) -> Result<Self, StoreError> {
+        let refuse_committed = || match header.exists() {
+            true => Err(StoreError::Exists { id: run.to_string(), path: header.to_owned() }),
+            false => Ok(()),
+        };
+        refuse_committed()?;
         fs::create_dir_all(run_dir).map_err(StoreError::io("cannot create", run_dir))?;
         let items = Appended::open(run_dir.join("items.jsonl"))?;
+        let in_flight = || StoreError::InFlight { id: run.to_string(), path: run_dir.to_owned() };
         match items.file.try_lock() {
             Ok(()) => {}
-            Err(fs::TryLockError::WouldBlock) => return Err(StoreError::InFlight { id: run.to_string(), path: run_dir.to_owned() }),
+            Err(fs::TryLockError::WouldBlock) => return Err(in_flight()),
             Err(fs::TryLockError::Error(error)) => return Err(StoreError::io("cannot lock", &items.path)(error)),
         }
+        // Whoever held it may have finished the run, or put another file in its place, between the opening and the lock.
+        refuse_committed()?;
+        if !items.is_current() {
+            return Err(in_flight());
+        }
+        durable::drop_temporary_in(run_dir).map_err(StoreError::io("cannot clean", run_dir))?;
         let transcript = Appended::open(run_dir.join("transcript.jsonl"))?;
         durable::sync_folder(run_dir).map_err(StoreError::io("cannot sync", run_dir))?;
         if let Some(store) = run_dir.parent() {
@@ -47,17 +61,30 @@ impl Journal {
         let mut journal = Self { run: run.clone(), items, transcript };
         journal.items.drop_cut_line()?;
         journal.transcript.drop_cut_line()?;
+        journal.drop_damaged_lines()?;
         Ok(journal)
     }
 
-    /// Reads what was decided before. A line that is none is left out with everything after it: it was never whole.
-    pub fn decided(&self) -> Result<Vec<(ItemOutcome, ItemDetails)>, StoreError> {
-        let mut decided = Vec::new();
+    /// Drops the first line that is none, with everything after it: after a power cut, parts of the file may never have been written.
+    fn drop_damaged_lines(&mut self) -> Result<(), StoreError> {
+        let mut whole = 0;
         for line in self.items.lines()? {
-            let Some(outcome) = ItemLine::parse(&line).ok().and_then(|line| line.to_outcome(&self.run).ok()) else { break };
-            decided.push((outcome, details_of(&line)));
+            if self.outcome(&line).is_none() {
+                return self.items.cut(whole);
+            }
+            whole += line.len() as u64 + 1;
         }
-        Ok(decided)
+        Ok(())
+    }
+
+    fn outcome(&self, line: &[u8]) -> Option<ItemOutcome> {
+        ItemLine::parse(line).ok()?.to_outcome(&self.run).ok()
+    }
+
+    /// Reads what was decided before.
+    pub fn decided(&self) -> Result<Vec<(ItemOutcome, ItemDetails)>, StoreError> {
+        let lines = self.items.lines()?;
+        Ok(lines.iter().map_while(|line| Some((self.outcome(line)?, details_of(line)))).collect())
     }
 
     /// Forgets everything: the run begins again.
@@ -194,7 +221,12 @@ impl Appended {
     }
 
     fn lines(&self) -> Result<Vec<Vec<u8>>, StoreError> {
-        let read = || -> io::Result<Vec<Vec<u8>>> { BufReader::new(File::open(&self.path)?).split(b'\n').collect() };
+        // Through the file that is locked: another handle may be refused where locks are binding.
+        let read = || -> io::Result<Vec<Vec<u8>>> {
+            let mut file = &self.file;
+            file.seek(SeekFrom::Start(0))?;
+            BufReader::new(file).split(b'\n').collect()
+        };
         read().map_err(StoreError::io("cannot read", &self.path))
     }
 
@@ -216,6 +248,19 @@ impl Appended {
         self.file = file;
         self.length = bytes.len() as u64;
         Ok(())
+    }
+
+    /// Says whether the file still has its name. Where files have no identity, one that is open cannot lose its name either.
+    #[cfg(unix)]
+    fn is_current(&self) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+        self.file.metadata().map(identity).ok() == fs::metadata(&self.path).map(identity).ok()
+    }
+
+    #[cfg(not(unix))]
+    fn is_current(&self) -> bool {
+        self.path.is_file()
     }
 
     fn sync(&self) -> Result<(), StoreError> {

@@ -14,6 +14,7 @@
 
 mod batch;
 mod bundle;
+mod detailed;
 mod durable;
 mod examine;
 mod header;

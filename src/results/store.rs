@@ -74,7 +74,14 @@ impl Store {
         let path = self.header_path(&run.id);
         let mut json = header::to_json(run);
         json.push('\n');
-        durable::create_new(&path, json.as_bytes()).map_err(|source| {
+        // In the run's own folder, where there is one, whoever resumes the run finds what a crash leaves.
+        let folder = self.run_dir(&run.id);
+        let created = if folder.is_dir() {
+            durable::create_new_by(&folder, &path, json.as_bytes())
+        } else {
+            durable::create_new(&path, json.as_bytes())
+        };
+        created.map_err(|source| {
             if source.kind() == io::ErrorKind::AlreadyExists {
                 StoreError::Exists { id: run.id.to_string(), path: path.clone() }
             } else {
@@ -91,7 +98,7 @@ impl Store {
 
     /// Opens the journals of a run for appending and takes their lock.
     pub fn journal(&self, id: &RunId) -> Result<Journal, StoreError> {
-        Journal::open(&self.run_dir(id), id)
+        Journal::open(&self.run_dir(id), &self.header_path(id), id)
     }
 
     /// Returns a fresh id for a run of our own; ids made later sort later.

@@ -21,7 +21,8 @@ pub struct Executed {
 
 /// Does those of the plan's runs that have no record yet. `arms` are those of the plan, in its order.
 ///
-/// Fails only where the store cannot be written; what was committed until then stays, and the plan can be resumed.
+/// Fails only where the store cannot be written, and then stops what goes on; what was committed until then stays, and the plan can be
+/// resumed.
 pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Context<'_>) -> Result<Executed, StoreError> {
     let open: Vec<&PlannedRun> = runs.iter().filter(|run| !context.store.header_path(&run.id).is_file()).collect();
     let are_code = arms.iter().all(|arm| matches!(arm.work, Work::Code(_)));
@@ -42,8 +43,15 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
                     done.0.taken += 1;
                 }
                 // Another process resumed the same plan and was faster.
-                Err(StoreError::Exists { .. }) => done.0.taken += 1,
-                Err(error) => done.1 = Some(error),
+                Err(StoreError::Exists { .. }) => {
+                    (context.events)(&Event::Taken { run });
+                    done.0.taken += 1;
+                }
+                Err(error) => {
+                    // Nothing can be kept any more, so nothing is worth waiting for. The first error is the one to tell.
+                    context.stop.stop();
+                    done.1.get_or_insert(error);
+                }
             }
         }
     };

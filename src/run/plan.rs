@@ -1,5 +1,7 @@
 //! Which runs there will be, in what order and with what seeds. Pure but for the ids.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, SecondsFormat, Utc};
 use sha2::{Digest, Sha256};
 
@@ -27,6 +29,7 @@ pub fn interleaved(arms: Vec<PlannedArm>, runs: u32, seed: u64, shuffle: bool, n
         arms,
         shuffle,
         until: None,
+        tags: BTreeMap::new(),
     }
 }
 

@@ -93,6 +93,7 @@ fn ask_all(
         if written.is_err() {
             // The store cannot be written: what is being asked ends, and nothing more is asked.
             failed.store(1, Ordering::Relaxed);
+            context.stop.stop();
         }
         written.map(|count| count == open.len())
     })
@@ -151,6 +152,7 @@ fn ask(
     };
     let Measured { usage, cost, steps, tools, duration, transcript, .. } = measured;
     details.expected = question.correct.iter().map(|place| question.answers[*place].clone()).collect();
+    details.category.clone_from(&question.category);
     details.usage = Some(usage).filter(|usage| *usage != crate::domain::Usage::default());
     details.cost_source = cost.usd.map(|_| cost.source);
     details.steps = steps;
@@ -159,7 +161,7 @@ fn ask(
         run: run.id.clone(),
         kind: ItemKind::Question,
         item: question.id.clone(),
-        cluster: question.category.clone(),
+        cluster: question.cluster.clone(),
         attempt: 1,
         status,
         score: None,

@@ -64,6 +64,7 @@ mod tests {
             answers: answers.iter().map(|answer| (*answer).to_owned()).collect(),
             correct: vec![1],
             category: None,
+            cluster: None,
         }
     }
 

@@ -33,8 +33,10 @@ pub struct Question {
     pub answers: Vec<String>,
     /// The right ones, as positions in `answers`, ascending; at least one.
     pub correct: Vec<usize>,
-    /// Questions of one category are not independent of each other: the items' cluster.
+    /// What kind of question it is; for people, no statement about dependence.
     pub category: Option<String>,
+    /// Questions with the same one are not independent of each other: a shared passage, a template.
+    pub cluster: Option<String>,
 }
 
 impl Question {
@@ -113,13 +115,14 @@ fn read_question(mut fields: Fields, position: usize, lines: &mut BTreeMap<Strin
     let answers = read_answers(&mut fields);
     let correct = read_correct(&mut fields, answers.as_deref());
     let category = trimmed(&mut fields, "category", Need::Optional);
+    let cluster = trimmed(&mut fields, "cluster", Need::Optional);
     fields.finish();
     let (question, answers, correct) = (question?, answers?, correct?);
     let (id, generated_id) = match id {
         Some(id) => (id?, false),
         None => (generate_id(position, &question, &answers), true),
     };
-    Some(Question { id, generated_id, question, answers, correct, category })
+    Some(Question { id, generated_id, question, answers, correct, category, cluster })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -237,6 +240,7 @@ questions:
     answers: [' 3', '4', \"Five \"]
     correct_answers: ['4 ', FIVE]
     category: sums
+    cluster: passage 1
   - {question: Only one?, answers: [x], correct_answers: [X]}
 ";
 
@@ -263,6 +267,7 @@ questions:
                 answers: texts(&["3", "4", "Five"]),
                 correct: vec![1, 2],
                 category: Some("sums".to_owned()),
+                cluster: Some("passage 1".to_owned()),
             }
         );
         assert_eq!((spec.questions[1].correct.as_slice(), spec.questions[1].chance_level()), ([0].as_slice(), 1.0));
@@ -353,7 +358,7 @@ questions:
             &["q.yaml:1:1: `version` is missing [write version: 1]", "q.yaml:1:12: `questions` must be a list, not text"],
         );
         refused("q.yaml", "- a\n", &["q.yaml:1:1: the file must be a map of keys, not a list"]);
-        refused("q.yaml", &format!("{SOUND}---\n{SOUND}"), &["q.yaml:10:1: a second document starts here [keep one document per file]"]);
+        refused("q.yaml", &format!("{SOUND}---\n{SOUND}"), &["q.yaml:11:1: a second document starts here [keep one document per file]"]);
         refused(
             "q.yaml",
             &SOUND.replace("version: 1", "version: '1'"),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Direction, ItemKind, Metric, MetricKind, RunStatus, Unit};
+use crate::domain::{Direction, ItemKind, Metric, MetricKind, RunStatus, Unit, score_label};
 use crate::stats::Interval;
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
@@ -315,7 +315,7 @@ fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], 
         rows.push((scores.metric.clone(), scores.arms.iter().map(cell).collect(), evidence));
     }
     for column in score_columns(group) {
-        let metric = named(&column.metric, &column.metric, column.unit, column.direction, MetricKind::Score);
+        let metric = named(&column.metric, score_label(&column.metric), column.unit, column.direction, MetricKind::Score);
         let evaluators: Vec<BTreeSet<&str>> = arms.iter().map(|arm| evaluators_of(&arm.counted, &column.metric)).collect();
         let (metric, cells, mut evidence) = judged(metric, &|row| newest_score(row, &column.metric), &evaluators);
         if column.is_mixed {

@@ -19,6 +19,7 @@ mod price;
 mod reliability;
 mod repeats;
 mod run;
+mod runnable;
 mod sample;
 mod site;
 mod standing;
@@ -42,7 +43,11 @@ pub use history::{
 pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use price::{PriceInterval, PriceMethod};
 pub use reliability::Reliability;
-pub use run::{ItemPage, ItemRow, RunLine, RunPage, ScoreLineView, StatedLine, SuiteLine, items_of, run_line, run_page, suite_lines};
+pub use run::{
+    DetailsByItem, ItemChoice, ItemPage, ItemRow, RunLine, RunPage, ScoreLineView, ShownRun, StatedLine, SuiteLine, items_of, run_line,
+    run_page, shown_run, suite_lines,
+};
+pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
 pub use standing::{BoardEvidence, Chances, Drawn, Front, Standing};
 

@@ -33,7 +33,7 @@ pub enum PriceMethod {
 }
 
 /// From so many units on they are drawn anew; with fewer that covers too seldom.
-const MIN_BOOTSTRAP: usize = 20;
+const MIN_BOOTSTRAP: usize = 50;
 const RESAMPLES: u32 = 9999;
 /// A run's own cost and that of its items may differ by rounding, and no more.
 const SAME_COST: f64 = 1e-3;

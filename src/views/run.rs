@@ -1,18 +1,22 @@
 //! Suites, runs and their items.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{CostSource, Direction, Filter, ItemOutcome, ItemStatus, Run, Unit};
+use crate::domain::{CostSource, Direction, Filter, ItemDetails, ItemKey, ItemOutcome, ItemStatus, Run, Unit, Usage};
 use crate::stats::{Interval, wilson};
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::Arm;
 use super::estimate::{CONFIDENCE, counts};
 use super::figures::{Money, cost, money, tokens};
+
+/// A stored share that is nearer than this to the counts' own is the same number, however it was rounded.
+const SAME_SHARE: f64 = 5e-5;
 
 /// One suite of the store in a line.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -78,6 +82,8 @@ pub struct StatedLine {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ScoreLineView {
     pub metric: String,
+    /// It is the share that passed, said once more.
+    pub is_pass_rate: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
     pub unit: Unit,
@@ -161,7 +167,66 @@ pub struct ItemRow {
     pub input_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
+    /// What kind of item it is, by its author.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// Why it did not pass: a kind such as `missing` or `wrong_choice`, or a message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The answer that was read from the reply, trimmed and in lower case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// The right answers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expected: Vec<String>,
+    /// The end of the agent's last message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// Calls by the tool's name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, u64>,
+    /// Part of the input tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write_tokens: Option<u64>,
+    /// Part of the input tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_read_tokens: Option<u64>,
+    /// Where the cost is from: reported by the agent, or priced by the configuration's table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_source: Option<String>,
 }
+
+/// One run with its items, and where the rest of it lies.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ShownRun {
+    #[serde(flatten)]
+    pub page: RunPage,
+    /// What was said and done, as the run's journal has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
+    /// The folder of what was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// Those that were asked for: all in the order of the run, or those that did not pass, or some with these first.
+    pub items: Vec<ItemRow>,
+    /// Items of the run that were not asked for.
+    pub items_left_out: u64,
+}
+
+/// Which items of a run are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemChoice {
+    All,
+    /// What did not pass, whatever it counts for.
+    Failed,
+    /// So many, those first that did not pass.
+    First(usize),
+}
+
+/// What is known of a run's outcomes beside their statuses, by item and attempt.
+pub type DetailsByItem = BTreeMap<(ItemKey, u32), ItemDetails>;
 
 /// Some of a run's outcomes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -244,8 +309,10 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
         .flatten()
         .collect()
     });
+    let line = run_line(row, &matrix);
+    let share = line.passed.zip(line.total).filter(|(_, total)| *total > 0).map(|(passed, total)| passed as f64 / total as f64);
     RunPage {
-        line: run_line(row, &matrix),
+        line,
         error: run.error.clone(),
         cost_source: match money(&[row]) {
             Some(_) if run.cost_usd.is_none() => CostSource::Reported.name().to_owned(),
@@ -274,6 +341,9 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
             .iter()
             .map(|score| ScoreLineView {
                 metric: score.metric.clone(),
+                is_pass_rate: matches!(score.metric.as_str(), "accuracy" | "pass_rate")
+                    && score.unit == Unit::Fraction
+                    && score.value.zip(share).is_some_and(|(value, share)| (value - share).abs() < SAME_SHARE),
                 value: score.value,
                 unit: score.unit,
                 direction: score.direction,
@@ -299,11 +369,13 @@ fn stated_line(figure: &crate::domain::StatedFigure) -> StatedLine {
 }
 
 /// Splits a run's outcomes into pages of `per_page`. Of several revisions of an outcome, which follow each other, the last is taken.
-pub fn items_of(run: &str, outcomes: &[ItemOutcome], per_page: usize) -> Vec<ItemPage> {
+pub fn items_of(run: &str, outcomes: &[ItemOutcome], details: &DetailsByItem, per_page: usize) -> Vec<ItemPage> {
     let is_revision = |left: &ItemOutcome, right: &ItemOutcome| left.attempt == right.attempt && left.key() == right.key();
     let outcomes: Vec<&ItemOutcome> = outcomes.chunk_by(is_revision).filter_map(<[ItemOutcome]>::last).collect();
     let chunks: Vec<&[&ItemOutcome]> = outcomes.chunks(per_page.max(1)).collect();
     let pages = chunks.len() as u64;
+    // Most stores have none: their outcomes were imported.
+    let of = |outcome: &ItemOutcome| if details.is_empty() { None } else { details.get(&(outcome.key(), outcome.attempt)) };
     (1..)
         .zip(chunks)
         .map(|(page, chunk)| ItemPage {
@@ -311,13 +383,59 @@ pub fn items_of(run: &str, outcomes: &[ItemOutcome], per_page: usize) -> Vec<Ite
             page,
             pages,
             first: (page - 1) * per_page as u64 + 1,
-            rows: chunk.iter().map(|outcome| item_row(outcome)).collect(),
+            rows: chunk.iter().map(|outcome| item_row(outcome, of(outcome))).collect(),
             total: outcomes.len() as u64,
         })
         .collect()
 }
 
-fn item_row(outcome: &ItemOutcome) -> ItemRow {
+/// Gives a run's page its items. Of several revisions of an outcome the highest is taken, and of equal ones the later line.
+pub fn shown_run(
+    page: RunPage,
+    items: &[(ItemOutcome, ItemDetails)],
+    choice: ItemChoice,
+    transcript: Option<String>,
+    output: Option<String>,
+) -> ShownRun {
+    let mut places = BTreeMap::<(ItemKey, u32), usize>::new();
+    let mut newest: Vec<&(ItemOutcome, ItemDetails)> = Vec::new();
+    for item in items {
+        match places.entry((item.0.key(), item.0.attempt)) {
+            Entry::Vacant(place) => {
+                place.insert(newest.len());
+                newest.push(item);
+            }
+            Entry::Occupied(place) if newest[*place.get()].0.revision <= item.0.revision => newest[*place.get()] = item,
+            Entry::Occupied(_) => {}
+        }
+    }
+    let total = newest.len();
+    match choice {
+        ItemChoice::All => {}
+        ItemChoice::Failed => newest.retain(|(outcome, _)| outcome.status != ItemStatus::Pass),
+        ItemChoice::First(most) => {
+            // Stable: otherwise as the run has them.
+            newest.sort_by_key(|(outcome, _)| urgency(outcome.status));
+            newest.truncate(most);
+        }
+    }
+    let items: Vec<ItemRow> = newest.into_iter().map(|(outcome, details)| item_row(outcome, Some(details))).collect();
+    ShownRun { page, transcript, output, items_left_out: (total - items.len()) as u64, items }
+}
+
+/// What a reader wants to see first.
+fn urgency(status: ItemStatus) -> u8 {
+    match status {
+        ItemStatus::Fail | ItemStatus::Error | ItemStatus::Limit => 0,
+        ItemStatus::Infra | ItemStatus::NotEvaluated => 1,
+        ItemStatus::Skipped => 2,
+        ItemStatus::Pass => 3,
+    }
+}
+
+fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
+    let ItemDetails { reason, reply, answer, expected, category, usage, cost_source, steps, tools } = details.cloned().unwrap_or_default();
+    let Usage { cache_write, cache_read, .. } = usage.unwrap_or_default();
     ItemRow {
         item: outcome.item.clone(),
         kind: outcome.kind.name().to_owned(),
@@ -330,5 +448,15 @@ fn item_row(outcome: &ItemOutcome) -> ItemRow {
         duration_seconds: outcome.duration_seconds,
         input_tokens: outcome.input_tokens,
         output_tokens: outcome.output_tokens,
+        category,
+        reason,
+        answer,
+        expected,
+        reply,
+        steps,
+        tools,
+        cache_write_tokens: cache_write,
+        cache_read_tokens: cache_read,
+        cost_source: cost_source.map(|source| source.name().to_owned()),
     }
 }

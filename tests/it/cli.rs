@@ -2,8 +2,24 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&str; 13] =
-    ["list", "show", "compare", "leaderboard", "history", "gate", "build", "import", "retract", "sql", "export", "doctor", "completions"];
+const COMMANDS: [&str; 16] = [
+    "init",
+    "run",
+    "eval",
+    "list",
+    "show",
+    "compare",
+    "leaderboard",
+    "history",
+    "gate",
+    "build",
+    "import",
+    "retract",
+    "sql",
+    "export",
+    "doctor",
+    "completions",
+];
 
 #[test]
 fn every_command_has_help() {

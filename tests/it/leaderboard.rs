@@ -158,11 +158,12 @@ fn many_runs_are_drawn_anew_for_a_price() {
     let interval = |count| entries(&Project::with(&runs(count)), &[])[0]["cost_per_solved_interval"].clone();
     assert_eq!(interval(2), Value::Null);
     assert_eq!((&interval(3)["method"], &interval(3)["n_of"]), (&json!("delta"), &json!("runs")));
-    let (drawn, again) = (interval(24), interval(24));
+    assert_eq!(interval(48)["method"], "delta", "with fewer than 50 the formula holds the truth more often");
+    let (drawn, again) = (interval(60), interval(60));
     assert_eq!(drawn["method"], "bca");
     assert_eq!(drawn, again, "seeded by the data");
-    // 48 dollars for 156 solved.
-    let price = 48.0 / 156.0;
+    // 120 dollars for 390 solved.
+    let price = 120.0 / 390.0;
     assert!(drawn["low"].as_f64() < Some(price) && drawn["high"].as_f64() > Some(price), "{drawn}");
 }
 

@@ -1,6 +1,6 @@
 //! What `--verbose` and `--log` say, and what they must not change.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Project, question, result};
 
@@ -57,6 +57,16 @@ fn neither_changes_the_answer_or_the_exit_code() {
     }
 }
 
+/// The objects of a log, one a line.
+fn objects(log: &str) -> Vec<Value> {
+    log.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+}
+
+/// Those that say `message`.
+fn logged<'a>(objects: &'a [Value], message: &str) -> Vec<&'a Value> {
+    objects.iter().filter(|object| object["message"] == message).collect()
+}
+
 #[test]
 fn quiet_silences_verbose_but_not_the_file() {
     let project = quiz();
@@ -64,24 +74,55 @@ fn quiet_silences_verbose_but_not_the_file() {
     let output = project.run(["list", "--quiet", "--verbose", "--log", "run.log"]);
     assert_eq!(output.stderr, "");
     let log = project.read("run.log");
-    let is_stamped = |line: &str| chrono::DateTime::parse_from_rfc3339(line.split(' ').next().unwrap_or_default()).is_ok();
-    assert!(log.lines().count() > 8 && log.lines().all(is_stamped), "{log}");
+    assert!(log.lines().count() > 8, "{log}");
 
     // The next command's lines come after those of the first, and a failure is among them.
     assert_eq!(project.run(["show", "nothing", "--log", "run.log"]).code, 2);
     let both = project.read("run.log");
     assert!(both.starts_with(&log));
-    assert_eq!(said(&both, "started").len(), 2);
-    assert_eq!(said(&both, "failed"), ["failed exit_code=2 error=\"no run `nothing`\""]);
+    let both = objects(&both);
+    assert_eq!(logged(&both, "started").len(), 2);
+    let [failed] = logged(&both, "failed")[..] else { panic!("{both:?}") };
+    assert_eq!((&failed["level"], &failed["exit_code"], &failed["error"]), (&json!("error"), &json!(2), &json!("no run `nothing`")));
+}
+
+#[test]
+fn the_log_is_an_object_a_line_with_typed_fields() {
+    let project = quiz();
+    project.run(["list", "--log", "run.log"]);
+    let log = project.read("run.log");
+    for line in log.lines() {
+        assert!(line.starts_with("{\"time\":\"20") && !line.contains("\u{1b}"), "{line}");
+    }
+    let objects = objects(&log);
+    for object in &objects {
+        let time = object["time"].as_str().and_then(|time| chrono::DateTime::parse_from_rfc3339(time).ok());
+        assert!(time.is_some_and(|time| time.offset().local_minus_utc() == 0), "{object}");
+        assert!(object["target"].as_str().is_some_and(|target| target.starts_with("evalreport")), "{object}");
+        assert!(["debug", "info", "warn", "error"].contains(&object["level"].as_str().unwrap_or_default()), "{object}");
+    }
+    let [opened] = logged(&objects, "results opened")[..] else { panic!("{log}") };
+    assert_eq!((&opened["runs"], opened["seconds"].is_f64()), (&json!(2), true));
+    let [store] = logged(&objects, "store")[..] else { panic!("{log}") };
+    assert_eq!((&store["folder"], &store["exists"]), (&json!("results"), &json!(true)));
 }
 
 #[test]
 fn both_say_the_same() {
     let project = quiz();
     let output = project.run(["list", "--verbose", "--log", "run.log"]);
-    let log = project.read("run.log");
-    let unstamped: Vec<&str> = log.lines().filter_map(|line| line.split_once(' ').map(|(_, said)| said)).collect();
-    assert_eq!(unstamped, output.stderr.lines().collect::<Vec<_>>());
+    let told = objects(&project.read("run.log"));
+    assert_eq!(told.len(), output.stderr.lines().count());
+    for (object, line) in told.iter().zip(output.stderr.lines()) {
+        let (_, said) = line.split_once("s ").expect("seconds come first");
+        let message = object["message"].as_str().expect("every event has a message");
+        assert!(said == message || said.starts_with(&format!("{message} ")), "{line}: {object}");
+        for key in
+            object.as_object().expect("an object").keys().filter(|key| !["time", "level", "target", "message"].contains(&key.as_str()))
+        {
+            assert!(said.contains(&format!(" {key}=")), "{line}: {object}");
+        }
+    }
 }
 
 #[test]
@@ -125,6 +166,5 @@ fn foreign_text_cannot_add_a_line() {
     project.run(["list", "--log", "run.log", "--suite", "a\nforged b"]);
     let log = project.read("run.log");
     assert!(!log.contains('\u{1b}') && log.contains('␛'), "{log}");
-    assert!(!log.lines().any(|line| line.starts_with("forged")), "{log}");
-    assert_eq!(said(&log, "could not be read problem=").len(), 1, "{log}");
+    assert_eq!(logged(&objects(&log), "could not be read").len(), 1, "{log}");
 }

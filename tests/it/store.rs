@@ -90,8 +90,15 @@ fn a_plan_is_written_before_its_runs_and_never_changed() {
         task: None,
     };
     let run = PlannedRun { id: id("planned-1"), arm: 0, index: 1, seed: 7 };
-    let mut batch =
-        Batch { id: "b1".into(), created: "2026-01-01T00:00:00Z".into(), arms: vec![arm], runs: vec![run], shuffle: false, until: None };
+    let mut batch = Batch {
+        id: "b1".into(),
+        created: "2026-01-01T00:00:00Z".into(),
+        arms: vec![arm],
+        runs: vec![run],
+        shuffle: false,
+        until: None,
+        tags: [("night".to_owned(), "12".to_owned())].into(),
+    };
     batch.save(&store).expect("the first save");
     let path = store.batches_dir().join("b1.json");
     assert_eq!(Batch::load(&path).expect("saved"), batch);

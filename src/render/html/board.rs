@@ -1,6 +1,6 @@
 //! A suite's leaderboard as a table.
 
-use crate::domain::{Direction, Unit};
+use crate::domain::{Direction, Unit, score_label};
 use crate::render::{format, tables, verdicts, words};
 use crate::views::{Arm, Entry, Estimate, Figure, Front, Interval, Standing, SuiteBoard};
 
@@ -104,7 +104,7 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
                 Direction::None => (Sort::Descending, ""),
             };
             let score = |entry: &Entry| figure(entry.scores.get(&column.metric), column.unit);
-            grid.column(Column::new(column.metric.as_str(), Look::Number, sort).sub(better), each(&score));
+            grid.column(Column::new(score_label(&column.metric), Look::Number, sort).sub(better), each(&score));
         }
         if any(&|entry| entry.newest.is_some()) {
             grid.column(Column::new("Newest run", Look::Words, Sort::Descending), each(&|entry| Cell::time(entry.newest.as_ref())));

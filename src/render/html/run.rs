@@ -2,9 +2,9 @@
 
 use askama::Template;
 
-use crate::domain::ItemStatus;
+use crate::domain::{ItemStatus, score_label};
 use crate::render::{format, words};
-use crate::views::{ItemPage, ItemRow, RunPage, SiteContext};
+use crate::views::{ItemPage, ItemRow, RunPage, ScoreLineView, SiteContext};
 
 use super::SiteFile;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
@@ -224,12 +224,13 @@ fn standing(status: &str) -> &'static str {
 }
 
 fn scores(run: &RunPage) -> Option<Grid> {
-    if run.scores.is_empty() {
+    // The pass rate is among the totals.
+    let scores: Vec<&ScoreLineView> = run.scores.iter().filter(|score| !score.is_pass_rate).collect();
+    if scores.is_empty() {
         return None;
     }
     let mut grid = Grid::new("scores-table", "Scores of the run").fits();
-    let scores = &run.scores;
-    grid.column(Column::new("Metric", Look::Key, Sort::Ascending), scores.iter().map(|score| Cell::head(score.metric.as_str())));
+    grid.column(Column::new("Metric", Look::Key, Sort::Ascending), scores.iter().map(|score| Cell::head(score_label(&score.metric))));
     let value =
         |value: Option<f64>, unit, n: Option<u64>| Cell::maybe(value.map(|value| (format::value(value, unit, n.unwrap_or(1_000)), value)));
     grid.column(Column::new("Value", Look::Number, Sort::Descending), scores.iter().map(|score| value(score.value, score.unit, score.n)));
@@ -274,6 +275,9 @@ fn stated(run: &RunPage) -> Option<Grid> {
     Some(grid)
 }
 
+/// Characters of a reason, an answer or what was expected.
+const MOST_OF_A_TEXT: usize = 240;
+
 /// Which columns the items of a run have, the same on all its pages.
 #[expect(clippy::struct_excessive_bools, reason = "one for each optional column")]
 struct Columns {
@@ -284,6 +288,9 @@ struct Columns {
     cost: bool,
     duration: bool,
     tokens: bool,
+    reason: bool,
+    answer: bool,
+    expected: bool,
 }
 
 impl Columns {
@@ -298,7 +305,18 @@ impl Columns {
             cost: any(&|row| row.cost_usd.is_some()),
             duration: any(&|row| row.duration_seconds.is_some()),
             tokens: any(&|row| row.input_tokens.is_some() || row.output_tokens.is_some()),
+            reason: any(&|row| row.reason.is_some()),
+            answer: any(&|row| row.answer.is_some()),
+            expected: any(&|row| !row.expected.is_empty()),
         }
+    }
+}
+
+/// The beginning of a text that may be pages long; the data beside the page have all that was kept.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MOST_OF_A_TEXT) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -311,6 +329,17 @@ fn item_grid(page: &ItemPage, columns: &Columns) -> Grid {
     }
     grid.column(Column::new("Item", Look::Key, Sort::Ascending), each(&|row| Cell::head(row.item.as_str())));
     grid.column(Column::new("Outcome", Look::Words, Sort::Ascending), each(&|row| Cell::item_status(&row.status)));
+    if columns.reason {
+        let reason = |row: &ItemRow| Cell::words(row.reason.as_deref().map_or_else(String::new, cut));
+        grid.column(Column::new("Why", Look::Words, Sort::Ascending), each(&reason));
+    }
+    if columns.answer {
+        let answer = |row: &ItemRow| Cell::words(row.answer.as_deref().map_or_else(String::new, cut));
+        grid.column(Column::new("Answer", Look::Words, Sort::Ascending), each(&answer));
+    }
+    if columns.expected {
+        grid.column(Column::new("Expected", Look::Words, Sort::Ascending), each(&|row| Cell::words(cut(&row.expected.join(" or ")))));
+    }
     if columns.attempt {
         grid.column(Column::new("Attempt", Look::Number, Sort::Ascending), each(&|row| Cell::count(u64::from(row.attempt))));
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, TimeZone, Utc};
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
+use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
     Arm, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, Delta, DeltaUnit, Design, Difference, Drawn, Entry,
     Estimate, Evidence, Figure, Flips, Front, Interval, ItemPage, Method, Money, Needed, Overview, OverviewSuite, PairEvidence, RankRange,
@@ -357,6 +357,7 @@ fn run_page(line: &RunLine, text: &str) -> RunPage {
         }],
         scores: vec![ScoreLineView {
             metric: text.to_owned(),
+            is_pass_rate: false,
             value: Some(71.5),
             unit: Unit::Points,
             direction: Direction::Up,
@@ -367,6 +368,17 @@ fn run_page(line: &RunLine, text: &str) -> RunPage {
         statuses: BTreeMap::from([("pass".to_owned(), 250), ("not_evaluated".to_owned(), 3), ("fail".to_owned(), 247)]),
         outcomes: 500,
         item_word: Some("questions".to_owned()),
+    }
+}
+
+fn item_details(text: &str) -> ItemDetails {
+    ItemDetails {
+        reason: Some(text.to_owned()),
+        answer: Some(text.to_owned()),
+        expected: vec![text.to_owned(), "blue".to_owned()],
+        reply: Some(text.to_owned()),
+        tools: BTreeMap::from([(text.to_owned(), 2)]),
+        ..ItemDetails::default()
     }
 }
 
@@ -389,7 +401,8 @@ fn items(line: &RunLine, text: &str) -> Vec<ItemPage> {
             output_tokens: None,
         })
         .collect();
-    items_of(&line.id, &outcomes, ITEMS_PER_PAGE)
+    let details = outcomes.iter().map(|outcome| ((outcome.key(), 1), item_details(text))).collect();
+    items_of(&line.id, &outcomes, &details, ITEMS_PER_PAGE)
 }
 
 /// Every file of the made-up site; hostile text in every field of its runs.

@@ -67,8 +67,8 @@ pub struct Rule {
 
 /// The module that executes programs. It also finds a free port for a server among them.
 const PROGRAMS: &[&str] = &["process"];
-/// The module that opens sockets.
-const SOCKETS: &[&str] = &["agent"];
+/// Modules that open sockets: to services, and to the server that a suite's tests talk to.
+const SOCKETS: &[&str] = &["agent", "run"];
 /// Modules that measure how long something takes, or wait. A module is listed before it exists; the layer table says which do.
 const STOPWATCH: &[&str] = &["cli", "process", "agent", "run"];
 /// Modules that work on values alone.
@@ -115,8 +115,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "3: writing",
-        why: "only `results` writes to the store, `warehouse` to its cache and `cli` to what the user asked for",
-        place: Place::OutsideOf(&["results", "warehouse", "cli"]),
+        why: "only `results` writes to the store, `warehouse` to its cache, `run` to workspaces and `cli` to what the user asked for",
+        place: Place::OutsideOf(&["results", "warehouse", "run", "cli"]),
         in_tests: false,
         subjects: &[
             Under("std::fs::write"),
@@ -147,8 +147,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "3: temporary files",
-        why: "they are for what is written whole or not at all, and in `agent` for a prompt that a program wants as a file",
-        place: Place::OutsideOf(&["results", "warehouse", "agent", "cli"]),
+        why: "they are for what is written whole or not at all, in `agent` for a prompt that a program wants as a file, and in `run` for workspaces",
+        place: Place::OutsideOf(&["results", "warehouse", "agent", "run", "cli"]),
         in_tests: false,
         subjects: &[Under("tempfile")],
         except: &[],
@@ -231,13 +231,13 @@ pub const RULES: &[Rule] = &[
         place: Place::OutsideOf(SHELL),
         in_tests: false,
         subjects: &[Under("std::env")],
-        // Constants of the build.
-        except: &["std::env::consts"],
+        // Constants of the build, and how this system writes a list of folders.
+        except: &["std::env::consts", "std::env::split_paths", "std::env::join_paths"],
     },
     Rule {
         name: "4: clock",
-        why: "the time is read in `cli` and passed in as a value",
-        place: Place::OutsideOf(CLI),
+        why: "the time is read in `cli` and passed in as a value; `run` stamps what ended just now",
+        place: Place::OutsideOf(&["cli", "run"]),
         in_tests: false,
         subjects: &[
             Ends("chrono", "Utc::now"),
@@ -336,7 +336,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "10: sockets",
-        why: "only `agent` talks to the network",
+        why: "only `agent` talks to the network, and `run` to a suite's own server",
         place: Place::OutsideOf(SOCKETS),
         in_tests: false,
         subjects: &[

@@ -1,0 +1,244 @@
+//! What can be run here: configuration, suites and environment looked over without starting anything.
+
+use std::env;
+use std::path::Path;
+
+use chrono::Utc;
+
+use crate::agent::{Agent, Environment, Prices, SetupError};
+use crate::config::{self, AgentKind, Task};
+use crate::domain::{Problem, visible};
+use crate::run::{Approach, Means};
+use crate::suite::{self, Found, Suite, load_questions, suite_version};
+use crate::views::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind, SuiteLine};
+
+use super::arms::{Maker, needs_model};
+use super::failure::Failure;
+use super::settings::Settings;
+
+/// Approaches that are there without a word in the configuration.
+const BUILT_IN: [&str; 2] = ["oneshot", "ralph"];
+/// More names than this make a command that nobody reads.
+const MOST_NAMES: usize = 2;
+/// Stands for the model where the command line has to name one.
+const ANY_MODEL: &str = "model";
+
+/// Looks everything over. `lines` are the suites of the store.
+pub(super) fn look(settings: &Settings, lines: &[SuiteLine]) -> Result<Runnable, Failure> {
+    let root = settings.root()?;
+    let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let environment = Environment { variables: variables.collect(), root: root.clone(), ..Environment::default() };
+    let maker = Maker { config: &settings.config, root: &root, environment: &environment, now: Utc::now() };
+    let mut runnable = Runnable::default();
+    match suite::discover(&root) {
+        Ok(found) => runnable.suites = found.into_iter().map(|found| suite(&root, &environment, found, lines)).collect(),
+        Err(problem) => runnable.problems.push(within(&root, problem)),
+    }
+    runnable.tasks = settings.config.tasks.iter().map(|one| task(settings, &root, one)).collect();
+    runnable.agents = settings.config.agents.iter().map(|one| agent(settings, &environment, one)).collect();
+    let configured = settings.config.approaches.iter().map(|approach| approach.id.as_str());
+    let built_in = BUILT_IN.into_iter().filter(|id| settings.config.approaches.iter().all(|approach| approach.id != *id));
+    runnable.approaches = configured.chain(built_in).map(|id| approach(&maker, id)).collect();
+    runnable.commands = commands(&runnable);
+    Ok(runnable)
+}
+
+fn suite(root: &Path, environment: &Environment, found: Found, lines: &[SuiteLine]) -> RunnableSuite {
+    let Found { name, path, suite } = found;
+    let runs = lines.iter().find(|line| line.suite == name).map_or(0, |line| line.runs);
+    let file = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+    let mut entry =
+        RunnableSuite { suite: name, file, kind: None, description: None, language: None, questions: None, runs, problems: Vec::new() };
+    match suite {
+        Ok(suite) => {
+            let (questions, problems) = contents(root, environment, &suite);
+            entry.kind = Some(match (&suite.questions, &suite.requirements) {
+                (Some(_), _) => SuiteKind::Questions,
+                (None, Some(_)) => SuiteKind::Code,
+                (None, None) => SuiteKind::Criteria,
+            });
+            (entry.description, entry.language) = (suite.description, suite.language);
+            (entry.questions, entry.problems) = (questions, problems);
+        }
+        Err(problems) => entry.problems = problems.into_iter().map(|problem| within(root, problem)).collect(),
+    }
+    entry
+}
+
+/// Counts a suite's questions, and says what is wrong with the files it names.
+fn contents(root: &Path, environment: &Environment, suite: &Suite) -> (Option<u64>, Vec<ProblemLine>) {
+    let (questions, mut problems) = match &suite.questions {
+        Some(path) => counted(root, path),
+        None => (None, Vec::new()),
+    };
+    if problems.is_empty()
+        && let Err(found) = suite_version(root, suite)
+    {
+        problems.extend(found.into_iter().map(|problem| within(root, problem)));
+    }
+    problems.extend(suite.wrap.first().and_then(|program| missing(program, environment)));
+    (questions, problems)
+}
+
+fn counted(root: &Path, path: &Path) -> (Option<u64>, Vec<ProblemLine>) {
+    match load_questions(path) {
+        Ok(spec) => (Some(spec.questions.len() as u64), Vec::new()),
+        Err(problems) => (None, problems.into_iter().map(|problem| within(root, problem)).collect()),
+    }
+}
+
+fn task(settings: &Settings, root: &Path, task: &Task) -> RunnableTask {
+    let config = &settings.config;
+    let (questions, mut problems) = counted(root, &root.join(&task.questions_file));
+    let only = match config.agents.as_slice() {
+        [only] => Some(&only.id),
+        _ => None,
+    };
+    let agent = task.agent.as_ref().or(config.default_agent.as_ref()).or(only).cloned();
+    if agent.is_none() {
+        let hint = "name one with --agent, as the task's `agent`, or as `default_agent`";
+        problems.push(ProblemLine::new("no agent is named", Some(hint.to_owned())));
+    }
+    RunnableTask {
+        task: task.id.clone(),
+        suite: task.suite.clone().unwrap_or_else(|| task.id.clone()),
+        questions_file: task.questions_file.clone(),
+        questions,
+        agent,
+        model: task.model.clone(),
+        problems,
+    }
+}
+
+fn agent(settings: &Settings, environment: &Environment, agent: &config::Agent) -> RunnableAgent {
+    let needs_model = agent.model.is_none() && agent.command.iter().any(|argument| argument.contains("{model}"));
+    RunnableAgent {
+        agent: agent.id.clone(),
+        kind: agent.kind.name().to_owned(),
+        model: agent.model.clone(),
+        is_default: settings.config.default_agent.as_ref() == Some(&agent.id),
+        needs_model,
+        problems: agent_problems(agent, needs_model.then_some(ANY_MODEL), environment),
+    }
+}
+
+fn agent_problems(agent: &config::Agent, model: Option<&str>, environment: &Environment) -> Vec<ProblemLine> {
+    let prices = Prices::new(&[], Utc::now().date_naive());
+    let mut problems = match Agent::new(agent, model, environment, &prices) {
+        Ok(_) => Vec::new(),
+        Err(SetupError::Refused { message, hint, .. }) => vec![ProblemLine::new(message, Some(hint))],
+        Err(SetupError::Recording(problems)) => problems.0.into_iter().map(|problem| within(&environment.root, problem)).collect(),
+    };
+    let program = match agent.kind {
+        AgentKind::Command | AgentKind::Claude => agent.command.first().map_or("claude", String::as_str),
+        AgentKind::Anthropic | AgentKind::Openai | AgentKind::Replay => return problems,
+    };
+    problems.extend(missing(program, environment));
+    problems
+}
+
+fn approach(maker: &Maker<'_>, id: &str) -> RunnableApproach {
+    let configured = maker.config.approaches.iter().find(|approach| approach.id == id);
+    let mut entry = RunnableApproach {
+        approach: id.to_owned(),
+        name: configured.and_then(|approach| approach.name.clone()),
+        kind: if BUILT_IN.contains(&id) { id } else { "command" }.to_owned(),
+        is_built_in: configured.is_none(),
+        agent: None,
+        needs_model: false,
+        problems: Vec::new(),
+    };
+    match maker.approach(id, None) {
+        Ok(approach) => fill(&mut entry, &approach, maker.environment),
+        Err(failure) => entry.problems.push(ProblemLine::new(failure.message, failure.hint)),
+    }
+    entry
+}
+
+fn fill(entry: &mut RunnableApproach, approach: &Approach, environment: &Environment) {
+    entry.problems.extend(approach.wrap.first().and_then(|program| missing(program, environment)));
+    let program = match &approach.means {
+        Means::Oneshot { agent, .. } => {
+            let holds_model = agent.model.is_none() && needs_model(approach);
+            (entry.agent, entry.needs_model) = (Some(agent.id.clone()), holds_model);
+            entry.problems.extend(agent_problems(agent, holds_model.then_some(ANY_MODEL), environment));
+            return;
+        }
+        Means::Ralph { program } => program.first(),
+        Means::Command { argv } => {
+            entry.kind = "command".to_owned();
+            entry.needs_model = needs_model(approach);
+            argv.first()
+        }
+    };
+    entry.problems.extend(program.and_then(|program| missing(program, environment)));
+}
+
+/// Says that a program is not there. One whose name is only known in a run cannot be looked for.
+fn missing(program: &str, environment: &Environment) -> Option<ProblemLine> {
+    let program = program.replace("{root}", &environment.root.display().to_string());
+    if program.contains('{') {
+        return None;
+    }
+    if program.contains(std::path::is_separator) {
+        let path = environment.root.join(&program);
+        return (!is_program(&path)).then(|| ProblemLine::new(format!("there is no program `{}`", visible(&program)), None));
+    }
+    let folders = environment.variables.get("PATH").map(String::as_str).unwrap_or_default();
+    let suffixes = if cfg!(windows) { ["", ".exe", ".cmd", ".bat"].as_slice() } else { &[""] };
+    let is_there = |folder: &Path| suffixes.iter().any(|suffix| is_program(&folder.join(format!("{program}{suffix}"))));
+    let is_found = env::split_paths(folders).any(|folder| is_there(&folder));
+    let hint = || Some("install it, or add its folder to PATH".to_owned());
+    (!is_found).then(|| ProblemLine::new(format!("program `{}` not found on PATH", visible(&program)), hint()))
+}
+
+fn is_program(path: &Path) -> bool {
+    let Ok(metadata) = path.metadata() else { return false };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        metadata.is_file() && metadata.permissions().mode() & 0o111 != 0
+    }
+    #[cfg(not(unix))]
+    metadata.is_file()
+}
+
+/// Names the problem's file from the root, as a person there would.
+fn within(root: &Path, problem: Problem) -> ProblemLine {
+    let shown = format!("{}{}", visible(&root.display().to_string()), std::path::MAIN_SEPARATOR);
+    let file = problem.file.strip_prefix(&shown).unwrap_or(&problem.file).to_owned();
+    Problem { file, ..problem }.into()
+}
+
+/// Writes commands that can be run as they stand, of things nothing is wrong with.
+fn commands(runnable: &Runnable) -> Vec<String> {
+    let suite_of = |kind: SuiteKind| {
+        let is_fit = |suite: &&RunnableSuite| suite.kind == Some(kind) && suite.problems.is_empty() && is_plain(&suite.suite);
+        runnable.suites.iter().find(is_fit).map(|suite| suite.suite.as_str())
+    };
+    let agents = runnable.agents.iter().filter(|agent| agent.problems.is_empty() && !agent.needs_model).map(|agent| agent.agent.as_str());
+    let approaches = runnable.approaches.iter().filter(|approach| approach.problems.is_empty() && !approach.needs_model);
+    let approaches = approaches.map(|approach| approach.approach.as_str());
+    let named = |suite: Option<&str>, option: &str, names: Vec<&str>| {
+        let suite = suite.filter(|_| !names.is_empty())?;
+        Some(format!("evalreport run {suite} --{option} {} --runs 3", names.join(",")))
+    };
+    let some = |names: &mut dyn Iterator<Item = &'_ str>| -> Vec<String> {
+        names.filter(|name| is_plain(name)).take(MOST_NAMES).map(str::to_owned).collect()
+    };
+    let (agents, approaches) = (some(&mut agents.into_iter()), some(&mut approaches.into_iter()));
+    let task = runnable.tasks.iter().find(|task| task.problems.is_empty() && is_plain(&task.task));
+    [
+        named(suite_of(SuiteKind::Questions), "agent", agents.iter().map(String::as_str).collect()),
+        named(suite_of(SuiteKind::Code), "approach", approaches.iter().map(String::as_str).collect()),
+        task.map(|task| format!("evalreport run {}", task.task)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Says whether a shell reads the name as itself.
+fn is_plain(name: &str) -> bool {
+    !name.starts_with('-') && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+}

@@ -1,0 +1,106 @@
+//! A run's items as a table: what happened to each, and why.
+
+use crate::views::{ItemRow, ShownRun};
+
+use super::format;
+use super::table::Table;
+
+/// What a cell of a table on a screen says of a text that may be pages long.
+const SHORT: usize = 80;
+
+/// How much of an item's texts is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Texts {
+    /// The first line, and not all of a long one.
+    Short,
+    Whole,
+}
+
+/// Lays out the items of a run; none where it has no outcomes of items, or none were asked for.
+pub fn items(shown: &ShownRun, texts: Texts) -> Option<Table> {
+    let rows = &shown.items;
+    if rows.is_empty() {
+        return None;
+    }
+    let mut table = Table::new("Items");
+    table.left("Item", 0);
+    table.left("Outcome", 0);
+    table.left("Why", 1);
+    table.left("Answer", 1);
+    table.left("Expected", 1);
+    table.right("Attempt", 2);
+    table.left("Decided by", 2);
+    table.left("Cluster", 7);
+    table.right("Score", 3);
+    table.right("Cost", 4);
+    table.right("Duration", 4);
+    table.right("Tokens in", 5);
+    table.right("Tokens out", 5);
+    table.right("Steps", 6);
+    table.left("Tools", 6);
+    let repeats = rows.iter().any(|row| row.attempt > 1);
+    let families = rows.iter().any(|row| row.evaluator != rows[0].evaluator);
+    table.rows = rows.iter().map(|row| cells(row, texts, repeats, families)).collect();
+    table.drop_empty_columns();
+    let word = shown.page.item_word.as_deref().unwrap_or("items");
+    if shown.items_left_out > 0 {
+        let all = rows.len() as u64 + shown.items_left_out;
+        table.notes.push(format!(
+            "{} of {} {word}; what did not pass comes first. --items all and --items failed have the others.",
+            format::integer(rows.len() as u64),
+            format::integer(all)
+        ));
+    }
+    Some(table)
+}
+
+fn cells(row: &ItemRow, texts: Texts, repeats: bool, families: bool) -> Vec<String> {
+    let shown = |text: &str| match texts {
+        Texts::Short => short(text),
+        Texts::Whole => text.to_owned(),
+    };
+    let known = |text: Option<String>| text.unwrap_or_default();
+    vec![
+        row.item.clone(),
+        row.status.replace('_', " "),
+        known(row.reason.as_deref().map(shown)),
+        known(row.answer.as_deref().map(shown)),
+        shown(&row.expected.join(" or ")),
+        if repeats { row.attempt.to_string() } else { String::new() },
+        if families { row.evaluator.clone() } else { String::new() },
+        known(row.cluster.clone()),
+        known(row.score.map(format::plain)),
+        known(row.cost_usd.map(format::money)),
+        known(row.duration_seconds.map(format::seconds)),
+        known(row.input_tokens.map(format::integer)),
+        known(row.output_tokens.map(format::integer)),
+        known(row.steps.map(format::integer)),
+        tools(row),
+    ]
+}
+
+/// `Bash 3, Read 1`.
+fn tools(row: &ItemRow) -> String {
+    row.tools.iter().map(|(tool, calls)| format!("{tool} {}", format::integer(*calls))).collect::<Vec<_>>().join(", ")
+}
+
+/// The first line that says something, cut where it is long.
+fn short(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line = lines.next().unwrap_or_default();
+    let cut: String = line.chars().take(SHORT).collect();
+    if cut.len() < line.len() || lines.next().is_some() { format!("{cut} …") } else { cut }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_at_their_first_line() {
+        assert_eq!(short("\n  one \n"), "one");
+        assert_eq!(short("one\ntwo"), "one …");
+        assert_eq!(short(&"é".repeat(SHORT)), "é".repeat(SHORT));
+        assert_eq!(short(&"é".repeat(SHORT + 1)), format!("{} …", "é".repeat(SHORT)));
+    }
+}

@@ -1,0 +1,75 @@
+//! A committed run's item lines with everything that is in them.
+
+use std::fs::File;
+use std::io::BufReader;
+
+use crate::domain::{ItemDetails, ItemOutcome, RunId};
+
+use super::{ItemLine, Store, StoreError, details_of, for_each_line};
+
+impl Store {
+    /// Reads the outcomes of a run of its own with what else is known of each, all revisions, in the order of the lines. None where this
+    /// store holds no such lines.
+    ///
+    /// A line that cannot be read is left out: whoever opens the store is told of it.
+    pub fn detailed_items(&self, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, StoreError> {
+        let path = self.run_dir(id).join("items.jsonl");
+        if !self.header_path(id).is_file() || !path.is_file() {
+            return Ok(None);
+        }
+        let cannot = StoreError::io("cannot read", &path);
+        let mut items = Vec::new();
+        let read = File::open(&path).and_then(|file| {
+            for_each_line(BufReader::new(file), |_, line| {
+                let Ok(line) = line else { return };
+                if let Some(outcome) = ItemLine::parse(line).ok().and_then(|item| item.to_outcome(id).ok()) {
+                    items.push((outcome, details_of(line)));
+                }
+            })
+        });
+        read.map_err(cannot)?;
+        Ok(Some(items))
+    }
+
+    /// Returns the file of a run's messages and tool calls, where there is one with anything in it.
+    pub fn transcript_path(&self, id: &RunId) -> Option<std::path::PathBuf> {
+        let path = self.run_dir(id).join("transcript.jsonl");
+        path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0).then_some(path)
+    }
+
+    /// Returns the folder of what the agent made, where it was kept.
+    pub fn output_path(&self, id: &RunId) -> Option<std::path::PathBuf> {
+        Some(self.run_dir(id).join("output")).filter(|path| path.is_dir())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{ItemStatus, Run};
+
+    #[test]
+    fn lines_come_with_their_details_and_bad_ones_are_left_out() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = Store::at(folder.path());
+        let id = RunId::parse("r1").expect("a valid id");
+        let line = |item: &str, more: &str| {
+            format!(
+                "{{\"item\":\"{item}\",\"kind\":\"question\",\"evaluator\":\"answers\",\"attempt\":1,\"revision\":0,\"status\":\"fail\"{more}}}\n"
+            )
+        };
+        let text =
+            [line("a", ",\"details\":{\"reason\":\"missing\",\"expected\":[\"x\"]}"), "nonsense\n".to_owned(), line("b", "")].concat();
+        std::fs::create_dir(store.run_dir(&id)).expect("writable");
+        std::fs::write(store.run_dir(&id).join("items.jsonl"), text).expect("writable");
+        assert_eq!(store.detailed_items(&id).expect("readable"), None, "a run without a header is nobody's to read");
+
+        store.save(&Run::new(id.clone(), "s", "a", "m")).expect("writable");
+        let items = store.detailed_items(&id).expect("readable").expect("there are lines");
+        let names: Vec<(&str, ItemStatus)> = items.iter().map(|(outcome, _)| (outcome.item.as_str(), outcome.status)).collect();
+        assert_eq!(names, [("a", ItemStatus::Fail), ("b", ItemStatus::Fail)]);
+        assert_eq!((items[0].1.reason.as_deref(), items[0].1.expected.as_slice()), (Some("missing"), &["x".to_owned()][..]));
+        assert_eq!(items[1].1, ItemDetails::default());
+        assert_eq!((store.transcript_path(&id), store.output_path(&id)), (None, None));
+    }
+}

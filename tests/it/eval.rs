@@ -1,0 +1,214 @@
+//! `eval`: questions put to programs, from the command line to results, report and log.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::support::{Output, Project};
+
+/// What one question is answered with says its text.
+const AGENT: &str = r#"prompt=$(cat)
+case $prompt in
+    *France*) echo '{"answer": "<answer>Paris</answer>", "usage": {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 30}, "cost_usd": 0.25, "steps": 2, "tools": {"Read": 1, "Bash": 2}}' ;;
+    *sky*) echo '{"answer": "It is <answer>Green</answer>", "cost_usd": 0.5}' ;;
+    *sum*) echo 'Four, I would say.' ;;
+    *moon*) echo 'the moon is down' >&2; exit 3 ;;
+esac
+"#;
+
+const CONFIG: &str = "version: 1
+agents:
+- {id: knows, type: command, command: [sh, agent.sh]}
+- {id: echo, type: command, command: [cat]}
+";
+
+const QUESTIONS: &str = "version: 1
+questions:
+- {id: france, question: What is the capital of France?, answers: [Paris, Lyon], correct_answers: [Paris], category: capitals}
+- {id: sky, question: What colour is the sky?, answers: [Blue, Green, Red, White], correct_answers: [Blue, White]}
+- {id: sum, question: What is the sum of 2 and 2?, answers: ['3', '4'], correct_answers: ['4']}
+- {id: moon, question: Who is the moon?, answers: [Selene, Helios], correct_answers: [Selene]}
+";
+
+pub fn asked() -> Project {
+    let project = Project::new();
+    project.file("agent.sh", AGENT).file("evalreport.yaml", CONFIG).file("questions.yaml", QUESTIONS);
+    project
+}
+
+/// Puts a word in the place of every id, which is another each time.
+fn redacted(text: &str) -> String {
+    let is_id =
+        |word: &&str| word.len() == 36 && word.bytes().enumerate().all(|(at, byte)| [8, 13, 18, 23].contains(&at) == (byte == b'-'));
+    let mut text = text.to_owned();
+    let words: Vec<String> = text.split([' ', ')', '\n', '`']).filter(is_id).map(str::to_owned).collect();
+    for word in words {
+        text = text.replace(&word, "[ID]");
+    }
+    text
+}
+
+fn only_run(project: &Project) -> (String, Value) {
+    let files: Vec<String> =
+        project.files("results").into_iter().filter(|path| path.ends_with(".json") && !path.contains("batches")).collect();
+    let [file] = files.as_slice() else { panic!("{files:?}") };
+    let header: Value = serde_json::from_str(&project.read(file)).expect("a header is JSON");
+    (header["id"].as_str().expect("a header has an id").to_owned(), header)
+}
+
+fn lines(project: &Project, path: &str) -> Vec<Value> {
+    project.read(path).lines().map(|line| serde_json::from_str(line).expect("a journal's lines are JSON")).collect()
+}
+
+#[test]
+fn a_pipe_gets_a_plain_line_for_each_event() {
+    let project = asked();
+    let output = project.run(["eval", "questions.yaml", "--agent", "knows", "--runs", "2", "--seed", "7"]);
+    assert_eq!(output.code, 0);
+    insta::assert_snapshot!(redacted(&output.stderr));
+    assert!(!output.stderr.contains('\u{1b}'));
+
+    let quiet = asked().run(["eval", "questions.yaml", "--agent", "knows", "--quiet"]);
+    assert!(quiet.answer().contains("25 [5, 70]"), "{}", quiet.stdout);
+}
+
+#[test]
+fn every_question_is_journalled_with_what_is_known_of_it() {
+    let project = asked();
+    // In the order of the file, whatever ends first.
+    assert_eq!(project.run(["eval", "questions.yaml", "--agent", "knows", "--jobs", "4"]).code, 0);
+    let (id, header) = only_run(&project);
+    // Two of the questions did not say what they cost: there is no sum.
+    let figures = ["shared_tests_passed", "shared_tests_total", "cost_usd", "status", "approach", "suite"].map(|key| header[key].clone());
+    assert_eq!(figures, [json!(1), json!(4), Value::Null, json!("completed"), json!("knows"), json!("questions")]);
+
+    let items = lines(&project, &format!("results/{id}/items.jsonl"));
+    let told: Vec<[Value; 5]> = items
+        .iter()
+        .map(|item| {
+            let details = &item["details"];
+            [
+                item["item"].clone(),
+                item["status"].clone(),
+                details["reason"].clone(),
+                details["answer"].clone(),
+                details["expected"].clone(),
+            ]
+        })
+        .collect();
+    assert_eq!(
+        told[..3],
+        [
+            [json!("france"), json!("pass"), Value::Null, json!("paris"), json!(["Paris"])],
+            [json!("sky"), json!("fail"), json!("wrong_choice"), json!("green"), json!(["Blue", "White"])],
+            [json!("sum"), json!("fail"), json!("missing"), Value::Null, json!(["4"])],
+        ]
+    );
+    assert_eq!((&told[3][0], &told[3][1]), (&json!("moon"), &json!("error")));
+    assert!(told[3][2].as_str().is_some_and(|reason| reason.contains("exit status 3") && reason.contains("the moon is down")), "{told:?}");
+    assert_eq!((&items[0]["input_tokens"], &items[0]["output_tokens"], &items[0]["cluster"]), (&json!(40), &json!(5), &json!("capitals")));
+    assert_eq!(items[0]["details"]["tools"], json!({"Bash": 2, "Read": 1}));
+
+    let said = lines(&project, &format!("results/{id}/transcript.jsonl"));
+    let asked: BTreeMap<&str, &str> = said
+        .iter()
+        .filter(|line| line["entry"]["role"] == "user")
+        .filter_map(|line| Some((line["item"].as_str()?, line["entry"]["content"].as_str()?)))
+        .collect();
+    assert!(asked["sky"].starts_with("What colour is the sky?\n\nChoices:\n- Blue\n- Green\n"), "{asked:?}");
+}
+
+#[test]
+fn nothing_right_is_zero_and_not_nothing() {
+    let project = asked();
+    assert_eq!(project.run(["eval", "questions.yaml", "--agent", "echo", "--fail-under", "1", "--quiet"]).code, 1);
+    let (_, header) = only_run(&project);
+    assert_eq!(header["scores"][0]["metric"], "accuracy");
+    assert_eq!(header["scores"][0]["value"].as_f64(), Some(0.0));
+    // Of a guess, the half or the quarter would have been right: worse than chance is below zero.
+    assert!(header["scores"][1]["value"].as_f64().is_some_and(|value| value < 0.0), "{header}");
+    assert_eq!(project.run(["doctor", "--quiet"]).code, 0);
+    let leaderboard = project.run(["leaderboard", "--format", "json"]).json();
+    assert_eq!(leaderboard.pointer("/suites/0/entries/0/pass_rate/value"), Some(&json!(0.0)));
+}
+
+#[test]
+fn an_output_folder_gets_results_and_report() {
+    let project = asked();
+    let output = project.run(["eval", "questions.yaml", "--agent", "knows", "--output-dir", "out", "--suite", "facts"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert!(output.stderr.contains("results in out/results, batch "), "{}", output.stderr);
+    assert!(project.read("out/report/index.html").contains("facts") && !project.path("results").exists());
+    let pages: Vec<String> = project
+        .files("out/report/runs")
+        .into_iter()
+        .filter(|path| path.ends_with("/index.html") && path != "out/report/runs/index.html")
+        .collect();
+    let [page] = pages.as_slice() else { panic!("{pages:?}") };
+    let html = project.read(page);
+    for text in ["wrong_choice", "Blue or White", "paris", "the moon is down", "Chance-adjusted accuracy"] {
+        assert!(html.contains(text), "{text}: {html}");
+    }
+}
+
+#[test]
+fn two_agents_are_compared_with_their_figures_under_proper_names() {
+    let project = asked();
+    let output = project.run(["eval", "questions.yaml", "--agent", "knows,echo", "--quiet"]);
+    let metrics: Vec<&str> = output.answer().lines().filter_map(|line| line.strip_prefix("│ ")?.split('│').next()).map(str::trim).collect();
+    assert!(metrics.contains(&"Questions") && metrics.contains(&"Chance-adjusted accuracy"), "{metrics:?}");
+    // It is the share of questions that passed, which stands there already.
+    assert!(!metrics.iter().any(|metric| metric.eq_ignore_ascii_case("accuracy")), "{metrics:?}");
+    let board = project.run(["leaderboard", "--format", "csv"]);
+    assert!(board.rows()[0].contains_key("Chance-adjusted accuracy") && !board.rows()[0].contains_key("accuracy"), "{}", board.stdout);
+}
+
+#[test]
+fn the_cost_so_far_is_counted_once() {
+    let project = asked();
+    project.file("suites/facts/suite.yaml", "name: facts\nquestions: questions.yaml\n").file("suites/facts/questions.yaml", QUESTIONS);
+    project.file(
+        "evalreport.yaml",
+        format!("{CONFIG}tasks:\n- {{id: quiz, type: question_eval, questions_file: questions.yaml, agent: knows}}\n"),
+    );
+    // A suite, a task and a file of questions are one and the same to a purse.
+    for arguments in [&["run", "facts", "--agent", "knows"][..], &["run", "quiz"], &["eval", "questions.yaml", "--agent", "knows"]] {
+        let output = project.run(arguments.iter().copied());
+        assert!(output.stderr.contains("(1 of 1 runs, ≥ $0.75 so far)"), "{arguments:?}: {}", output.stderr);
+    }
+}
+
+#[test]
+fn the_log_tells_every_question() {
+    let project = asked();
+    project.run(["eval", "questions.yaml", "--agent", "knows", "--quiet", "--log", "eval.log"]);
+    let log = lines(&project, "eval.log");
+    let items: Vec<(&Value, &Value)> =
+        log.iter().filter(|event| event["message"] == "item").map(|event| (&event["item"], &event["status"])).collect();
+    assert_eq!(
+        items,
+        [
+            (&json!("france"), &json!("pass")),
+            (&json!("sky"), &json!("fail")),
+            (&json!("sum"), &json!("fail")),
+            (&json!("moon"), &json!("error"))
+        ]
+    );
+}
+
+#[test]
+fn slips_are_refused_before_anything_is_written() {
+    let project = asked();
+    project.file("wrong.yaml", "version: 1\nquestions:\n- {question: x, answers: [a], correct_answers: [b], hint: c}\n");
+    let refused = |output: Output, words: &[&str]| {
+        for word in words {
+            assert!(output.refusal().contains(word), "{word}: {}", output.stderr);
+        }
+    };
+    refused(project.run(["eval", "questions.yaml", "--agent", "know"]), &["there is no agent `know`", "did you mean `knows`?"]);
+    refused(project.run(["eval", "questions.yaml"]), &["which agent?", "known: knows, echo"]);
+    refused(project.run(["eval", "nowhere.yaml", "--agent", "knows"]), &["nowhere.yaml"]);
+    refused(project.run(["eval", "wrong.yaml", "--agent", "knows"]), &["wrong.yaml:3:", "correct_answers", "hint", "2 problems"]);
+    refused(project.run(["eval", "questions.yaml", "--agent", "knows", "--fail-under", "101"]), &["--fail-under 101"]);
+    assert!(!project.path("results").exists());
+}

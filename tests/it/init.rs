@@ -1,0 +1,73 @@
+//! `init`: what it writes runs as it is, what it prints works, and nothing of anybody's is replaced.
+#![cfg(unix)]
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::{BINARY, Output, Project};
+
+/// Takes the commands out of what was printed.
+fn commands(printed: &str) -> Vec<&str> {
+    printed.lines().filter_map(|line| line.strip_prefix("  ")).collect()
+}
+
+/// Runs commands in one shell, in which any failure is the end.
+fn follow(project: &Project, commands: &[&str]) -> Output {
+    // What `python3` is on the path may be a version manager, which takes longer to start than the script.
+    let python = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().expect("Python is there");
+    let python = String::from_utf8(python.stdout).expect("a path");
+    let folder = |program: &str| Path::new(program.trim()).parent().expect("a program is in a folder").to_owned();
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths([folder(BINARY), folder(&python)].into_iter().chain(std::env::split_paths(&others)));
+    let mut shell = Command::new("sh");
+    shell.args(["-euc", &commands.join("\n")]).env("PATH", path.expect("folders without colons")).env("HOME", "/nonexistent");
+    project.output(&mut shell)
+}
+
+#[test]
+fn the_printed_commands_work_in_an_empty_folder() {
+    let project = Project::new();
+    let printed = project.run(["init"]);
+    let commands = commands(printed.answer());
+    assert!(commands.len() >= 4, "{commands:?}");
+    let followed = follow(&project, &commands);
+    assert_eq!(followed.code, 0, "{}{}", followed.stdout, followed.stderr);
+    assert!(!followed.stderr.contains("warning") && !followed.stderr.contains("trouble"), "{}", followed.stderr);
+    // Tests of a script that never varies, and questions of which half can be had by counting letters.
+    assert!(followed.stdout.contains("a deterministic difference"), "{}", followed.stdout);
+    let board = |suite| project.run(["leaderboard", suite, "--format", "csv"]);
+    assert_eq!(board("hello").column("Passed"), ["15/15", "9/15"]);
+    assert_eq!(board("warmup").column("Passed").first().map(String::as_str), Some("25/50"));
+    assert!(project.read("site/index.html").contains("hello"));
+    assert_eq!(project.run(["doctor"]).code, 0);
+}
+
+#[test]
+fn another_folder_is_made_and_may_have_any_name() {
+    let project = Project::new();
+    let printed = project.run(["init", "new/it's mine"]);
+    assert!(printed.answer().contains("  cd 'new/it'\\''s mine'\n"), "{}", printed.stdout);
+    let few: Vec<&str> = commands(printed.answer()).into_iter().filter(|line| line.starts_with("cd ") || line.contains("hello")).collect();
+    let followed = follow(&project, &few);
+    assert_eq!(followed.code, 0, "{}{}", followed.stdout, followed.stderr);
+    assert!(project.files("").iter().all(|file| file.starts_with("new/it's mine/")), "everything stays in its folder");
+}
+
+#[test]
+fn nothing_is_replaced_and_what_is_in_the_way_is_named() {
+    let project = Project::new();
+    project.file("evalreport.yml", "version: 1\n").file("suites/hello/suite.yaml", "mine\n").file("baselines", "a file\n");
+    let before = project.files("");
+    insta::assert_snapshot!(project.run(["init"]).refusal(), @"
+    baselines is already there
+    evalreport.yml is already there
+    suites/hello/suite.yaml is already there
+    error: nothing was written: init replaces no file
+      hint: choose an empty folder: evalreport init DIR
+    ");
+    assert_eq!(project.files(""), before);
+    assert_eq!(project.read("suites/hello/suite.yaml"), "mine\n");
+    // Twice is once too often.
+    assert_eq!(project.run(["init", "other"]).code, 0);
+    assert!(project.run(["init", "other"]).refusal().contains("other/evalreport.yaml is already there"));
+}

@@ -1,0 +1,189 @@
+//! Plans: going on with them, their end by a rule, and what they say before and after.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+
+use super::{alive, check, contains, count_lines, go_on, kept, only_plan, quiz, start, undisturbed, wait_for, workshop};
+use crate::support::Project;
+
+/// Begins a batch, kills it once so many items are journalled, and returns its id.
+fn begun(project: &Project, arguments: &[&str], items: usize) -> String {
+    let mut child = start(project, arguments);
+    let journalled = || {
+        let files = project.files("results").into_iter().filter(|file| file.ends_with("items.jsonl"));
+        files.map(|file| count_lines(&project.path(&file))).sum::<usize>()
+    };
+    wait_for("items", || journalled() >= items);
+    child.kill().expect("ours");
+    child.wait().expect("ours");
+    only_plan(project, "results")["id"].as_str().expect("an id").to_owned()
+}
+
+#[test]
+fn questions_go_on_where_the_journal_ends() {
+    let project = quiz(6);
+    let arguments = ["run", "quiz", "--agent", "asked", "--runs", "2", "--seed", "3"];
+    let expected = undisturbed(&project, &arguments);
+    fs::remove_file(project.path("asked")).expect("it was asked");
+    let id = begun(&project, &arguments, 8);
+    let first = kept(&project, "results");
+    assert_eq!(first.keys().map(|key| key.1).collect::<Vec<_>>(), [1], "the first run is done");
+    let files: Vec<String> =
+        project.files("results").into_iter().filter(|file| file.ends_with(".json") && !file.contains("batches")).collect();
+    let before = project.read(&files[0]);
+    let listed = project.run(["list"]);
+    assert!(listed.stdout.contains("1 run not finished"), "{}", listed.stdout);
+    let doctor = project.run(["doctor"]);
+    assert_eq!(doctor.code, 1);
+    let open = only_plan(&project, "results")["runs"][1]["id"].as_str().expect("an id").to_owned();
+    contains(&doctor, &format!("results/{open}: abandoned run"));
+
+    let plan = project.run(["run", "--resume", &id[..30], "--dry-run", "--format", "csv"]);
+    assert_eq!(plan.column("Runs"), ["1"], "what is left");
+    assert_eq!(project.run(["run", "--resume", &id[..30], "--quiet"]).code, 0);
+    assert_eq!(project.read(&files[0]), before, "a run that is done is never repeated");
+    check(&project, "results", &expected);
+    let asked = project.read("asked");
+    let distinct: BTreeSet<&str> = asked.lines().collect();
+    // The one that was being asked at the end is asked again, and no other.
+    assert!(distinct.len() == 12 && asked.lines().count() <= 13, "{asked}");
+    let again = project.run(["run", "--resume"]);
+    assert!(again.refusal().starts_with("error: no batch is unfinished\n"), "{}", again.stderr);
+    assert_eq!(project.run(["run", "--resume", &id, "--quiet"]).code, 0, "a batch that is named says again what came of it");
+    check(&project, "results", &expected);
+}
+
+#[test]
+fn code_begins_again() {
+    let project = workshop();
+    let arguments = ["run", "lines", "--approach", "slow", "--runs", "2", "--seed", "3"];
+    project.file("go", "");
+    let expected = undisturbed(&project, &arguments);
+    fs::remove_file(project.path("go")).expect("ours");
+    fs::remove_file(project.path("asleep.pids")).expect("it was run");
+    let mut child = start(&project, &arguments);
+    wait_for("the approach", || count_lines(&project.path("asleep.pids")) > 0);
+    // So long that the program's guard knows it.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(alive(&project, "asleep.pids").len(), 1);
+    child.kill().expect("ours");
+    child.wait().expect("ours");
+    wait_for("the approach to end with its runner", || alive(&project, "asleep.pids").is_empty());
+    assert!(kept(&project, "results").is_empty());
+    project.file("go", "");
+    go_on(&project, &arguments);
+    check(&project, "results", &expected);
+    assert_eq!(count_lines(&project.path("asleep.pids")), 3, "the first one twice");
+}
+
+#[test]
+fn a_journal_that_a_power_cut_left_with_a_hole() {
+    let project = quiz(6);
+    let arguments = ["run", "quiz", "--agent", "asked", "--runs", "1", "--seed", "3"];
+    let expected = undisturbed(&project, &arguments);
+    begun(&project, &arguments, 4);
+    let journal = project.files("results").into_iter().find(|file| file.ends_with("items.jsonl")).expect("it is there");
+    let mut bytes = fs::read(project.path(&journal)).expect("readable");
+    let second = bytes.iter().position(|byte| *byte == b'\n').expect("whole lines") + 1;
+    bytes[second..second + 40].fill(0);
+    project.bytes(&journal, &bytes);
+    go_on(&project, &arguments);
+    check(&project, "results", &expected);
+}
+
+#[test]
+fn eight_straight_wins_end_the_repeats() {
+    let project = quiz(5);
+    let arguments = ["run", "quiz", "--agent", "good,bad", "--until", "decided", "--max-runs", "12", "--seed", "3"];
+    let done = project.run(arguments);
+    let words = "decided after 8 runs of each arm: good/default won 8 and lost 0 of the pairs that differ";
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat(&done.stdout).contains(words), "{}", done.stdout);
+    let runs = kept(&project, "results");
+    assert_eq!(runs.len(), 16);
+    let id = only_plan(&project, "results")["id"].as_str().expect("an id").to_owned();
+    assert!(project.run(["run", "--resume"]).refusal().starts_with("error: no batch is unfinished\n"));
+    let again = project.run(["run", "--resume", &id]);
+    assert_eq!((again.code, kept(&project, "results").len()), (0, 16));
+    assert!(flat(&again.stdout).contains(words), "{}", again.stdout);
+
+    // Killed in the fifth round, it ends where it would have ended.
+    let project = quiz(5);
+    begun(&project, &arguments, 43);
+    assert_eq!(project.run(["run", "--resume", "--quiet"]).code, 0);
+    assert_eq!(kept(&project, "results"), runs);
+}
+
+#[test]
+fn repeats_until_a_rate_is_known_well_enough() {
+    let project = quiz(25);
+    let output = project.run(["run", "quiz", "--agent", "mixed", "--until", "ci:5pp", "--max-runs", "40", "--seed", "3"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let runs = kept(&project, "results").len();
+    assert!((6..40).contains(&runs), "{runs} runs");
+    let flat = output.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = format!("{runs} runs of each arm, as planned after the first 5 for an interval of ± 5 percentage points");
+    assert!(flat.contains(&words), "{}", output.stdout);
+    let refused = project.run(["run", "quiz", "--agent", "mixed", "--until", "soon"]);
+    assert!(refused.refusal().starts_with("error: --until `soon` is no rule\n"), "{}", refused.stderr);
+    let refused = project.run(["run", "quiz", "--agent", "mixed", "--until", "decided"]);
+    assert!(refused.refusal().starts_with("error: --until decided is about two arms, and there are 1\n"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let project = quiz(5);
+    let before = project.files("");
+    let plan = project.run(["run", "quiz", "--agent", "good,mixed", "--runs", "3", "--dry-run"]);
+    assert!(plan.answer().contains("6 runs in all; what they cost is not known"), "{}", plan.stdout);
+    assert_eq!(project.files(""), before);
+    assert_eq!(project.run(["run", "quiz", "--agent", "good", "--runs", "2", "--quiet"]).code, 0);
+    let before = project.files("");
+    let plan = project.run(["run", "quiz", "--agent", "good", "--runs", "4", "--dry-run"]);
+    // 5 questions at 0.25 dollars.
+    assert!(plan.answer().contains("4 runs in all; about $5.00 by what such runs have cost"), "{}", plan.stdout);
+    let json: Value = project.run(["run", "quiz", "--agent", "good", "--runs", "4", "--dry-run", "--format", "json"]).json();
+    assert_eq!(json["runs"].as_array().map(Vec::len), Some(4), "{json}");
+    assert_eq!(project.files(""), before);
+}
+
+#[test]
+fn the_exit_code_says_whether_an_arm_passed_too_little() {
+    let project = quiz(6);
+    let code = |agent: &str, least: &str| project.run(["run", "quiz", "--agent", agent, "--seed", "3", "--fail-under", least]).code;
+    assert_eq!((code("good", "100"), code("good,bad", "0.1"), code("bad", "0")), (0, 1, 0));
+    assert_eq!(code("good", "101"), 2);
+    let eval = ["eval", "questions.yaml", "--agent", "mixed", "--seed", "3", "--fail-under", "99"];
+    assert_eq!(project.run(eval).code, 1);
+}
+
+#[test]
+fn what_cannot_be_gone_on_with_is_refused() {
+    let project = quiz(5);
+    let refusal = |arguments: &[&str]| project.run(arguments.iter().copied()).refusal().to_owned();
+    assert!(refusal(&["run", "--resume"]).starts_with("error: no batch is unfinished\n  hint: plans lie in results/batches\n"));
+    let id = begun(&project, &["run", "quiz", "--agent", "asked", "--runs", "2"], 3);
+    assert!(refusal(&["run", "--resume", "0000"]).starts_with("error: there is no batch `0000`\n"));
+    // Options of the plan are the plan's.
+    for option in [["--runs", "3"], ["--seed", "1"], ["--model", "m"], ["--tag", "a=b"], ["--agent", "good"]] {
+        contains(&project.run(["run", "--resume", &id].into_iter().chain(option)), "cannot be used with");
+    }
+    let other = id.replace(&id[30..], "ffffff");
+    project.file(&format!("results/batches/{other}.json"), project.read(&format!("results/batches/{id}.json")).replace(&id, &other));
+    let both = refusal(&["run", "--resume", &id[..30]]);
+    assert!(both.starts_with(&format!("error: `{}` begins the ids of 2 batches\n", &id[..30])) && both.contains(&other), "{both}");
+    fs::remove_file(project.path(&format!("results/batches/{other}.json"))).expect("ours");
+
+    let questions = project.read("questions.yaml");
+    project.file("questions.yaml", questions.replace("What is 0?", "What was 0?"));
+    assert!(refusal(&["run", "--resume"]).starts_with("error: `quiz` has changed since the batch was planned\n"));
+    project.file("questions.yaml", questions);
+    let config = project.read("evalreport.yaml");
+    project.file("evalreport.yaml", config.replace("{id: asked,", "{id: other,"));
+    assert!(refusal(&["run", "--resume"]).starts_with("error: there is no agent `asked`\n"));
+    project.file("evalreport.yaml", config);
+    assert_eq!(project.run(["run", "--resume", "--quiet"]).code, 0);
+}

@@ -1,0 +1,220 @@
+//! Killed at every call by which it changes a file, and at random moments.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{check, go_on, kept, quiz, start, undisturbed, workshop};
+use crate::support::{BINARY, Output, Project};
+
+/// Calls that make, fill, name, shorten, lock and sync files. Not every machine has each.
+const CALLS: &str = "?open,openat,?mkdir,mkdirat,write,?writev,?pwrite64,fsync,fdatasync,ftruncate,?link,linkat,?rename,?renameat,renameat2,\
+                     ?unlink,unlinkat,flock";
+
+/// Says whether calls can be counted and killed at here.
+fn has_strace() -> bool {
+    let works =
+        Command::new("strace").args(["-qq", "-o", "/dev/null", "-e", "trace=write", "true"]).status().is_ok_and(|status| status.success());
+    if !works {
+        eprintln!("skipped: strace is not installed, or may not trace here");
+    }
+    works
+}
+
+fn strace(project: &Project, options: &[&str], arguments: &[&str]) -> Output {
+    let mut command = Command::new("strace");
+    command.arg("-qq").args(options).arg(BINARY).args(arguments);
+    project.output(command.env("PATH", std::env::var("PATH").unwrap_or_default()).env("HOME", "/nonexistent"))
+}
+
+/// A call by its name and how many of that name there were up to it.
+type Call = (String, usize);
+
+/// The calls that a command makes. The store is written by one thread, which is the one that is followed.
+fn calls(project: &Project, arguments: &[&str]) -> Vec<Call> {
+    assert_eq!(strace(project, &["-o", "trace", "-e", &format!("trace={CALLS}")], arguments).code, 0);
+    let mut counts = BTreeMap::<String, usize>::new();
+    let trace = project.read("trace");
+    let names = trace.lines().filter_map(|line| Some(line.split_once('(')?.0)).filter(|name| !name.contains(' '));
+    let calls = names.map(|name| {
+        let count = counts.entry(name.to_owned()).or_default();
+        *count += 1;
+        (name.to_owned(), *count)
+    });
+    calls.collect()
+}
+
+/// Runs and kills it when it begins a call.
+fn killed_at(project: &Project, (name, number): &Call, arguments: &[&str]) -> bool {
+    let options = ["-o", "/dev/null", "-e", &format!("trace={name}"), "-e", &format!("inject={name}:signal=KILL:when={number}")];
+    let output = strace(project, &options, arguments);
+    assert!(matches!(output.code, -1 | 0), "exit {} at {name} {number}: {}", output.code, output.stderr);
+    output.code == -1
+}
+
+/// Does it for every so-manieth call, on both cores.
+fn for_each(calls: &[Call], step: usize, go: impl Fn(&Call) + Sync) {
+    let begin = Instant::now();
+    let calls: Vec<&Call> = calls.iter().step_by(step).collect();
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(call) = calls.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    go(call);
+                }
+            });
+        }
+    });
+    eprintln!("{} kills in {:.1} s", calls.len(), begin.elapsed().as_secs_f64());
+}
+
+/// Kills a command at every so-manieth call, goes on, and expects what it would have kept without.
+fn sweep(project: impl Fn() -> Project + Sync, arguments: &[&str], step: usize) {
+    if !has_strace() {
+        return;
+    }
+    let expected = undisturbed(&project(), arguments);
+    let calls = calls(&project(), arguments);
+    assert!(calls.len() > 90, "{calls:?} are not all");
+    for_each(&calls, step, |call| {
+        let project = project();
+        assert!(killed_at(&project, call, arguments), "{call:?} is made every time");
+        go_on(&project, arguments);
+        check(&project, "results", &expected);
+    });
+}
+
+#[test]
+fn a_batch_of_three_runs_killed_at_every_call() {
+    let arguments = ["run", "quiz", "--agent", "mixed", "--runs", "3", "--seed", "7", "--shuffle", "--tag", "night=12"];
+    sweep(|| quiz(4), &arguments, 1);
+}
+
+const CODE: [&str; 8] = ["run", "lines", "--approach", "writer", "--runs", "2", "--seed", "7"];
+
+#[test]
+fn a_batch_of_code_killed_at_calls() {
+    sweep(workshop, &CODE, 3);
+}
+
+#[test]
+#[ignore = "half a minute more of the same"]
+fn a_batch_of_code_killed_at_every_call() {
+    sweep(workshop, &CODE, 1);
+}
+
+/// What goes on is killed as well, at calls of its own.
+fn sweep_resumed(step: usize) {
+    if !has_strace() {
+        return;
+    }
+    let arguments = ["run", "quiz", "--agent", "mixed", "--runs", "2", "--seed", "7"];
+    let expected = undisturbed(&quiz(5), &arguments);
+    let interrupted = || {
+        let project = quiz(5);
+        // In the second run, when a third transcript is written and its outcome is not.
+        assert!(killed_at(&project, &("write".to_owned(), 24), &arguments));
+        let items = project.files("results").into_iter().filter(|file| file.ends_with("items.jsonl"));
+        let begun = items.min_by_key(|file| project.read(file).len()).expect("it was journalled");
+        let text = project.read(&begun);
+        let [first, second] = text.lines().collect::<Vec<_>>()[..] else { panic!("two questions are answered: {text}") };
+        // As if several had been asked at once, and the power been cut in the middle of a line.
+        project.file(&begun, format!("{second}\n{first}\n{{\"item\":\"q02\",\"ki"));
+        project
+    };
+    let found = interrupted();
+    assert_eq!((kept(&found, "results").len(), found.run(["doctor"]).code), (1, 1), "one run is done and one is begun");
+    let resume = ["run", "--resume"];
+    let calls = calls(&interrupted(), &resume);
+    assert!(
+        calls.len() > 60 && calls.iter().filter(|(name, _)| name == "renameat" || name == "rename").count() > 1,
+        "{calls:?} are not all"
+    );
+    for_each(&calls, step, |call| {
+        let project = interrupted();
+        assert!(killed_at(&project, call, &resume), "{call:?} is made every time");
+        go_on(&project, &arguments);
+        check(&project, "results", &expected);
+    });
+}
+
+#[test]
+fn a_resumed_batch_killed_at_calls() {
+    sweep_resumed(3);
+}
+
+#[test]
+#[ignore = "half a minute more of the same"]
+fn a_resumed_batch_killed_at_every_call() {
+    sweep_resumed(1);
+}
+
+/// All that changes the store happens on the thread that the tests above follow.
+#[test]
+fn one_thread_writes_the_store() {
+    if !has_strace() {
+        return;
+    }
+    let project = quiz(6);
+    let options = ["-f", "-y", "-o", "trace", "-e", "trace=write,fsync,ftruncate,renameat2,mkdir,flock"];
+    assert_eq!(strace(&project, &options, &["run", "quiz", "--agent", "good", "--runs", "2", "--jobs", "4"]).code, 0);
+    let trace = project.read("trace");
+    let mut threads: Vec<&str> = trace.lines().filter(|line| line.contains("/results")).filter_map(|line| line.split(' ').next()).collect();
+    assert!(threads.len() > 20, "{trace}");
+    threads.sort_unstable();
+    threads.dedup();
+    assert_eq!(threads.len(), 1, "{trace}");
+}
+
+/// A sequence of numbers that is the same in every go.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+}
+
+#[test]
+fn forty_runs_killed_at_thirty_random_moments() {
+    const KILLS: usize = 30;
+    let arguments = ["run", "quiz", "--agent", "mixed", "--runs", "40", "--seed", "11", "--jobs", "2"];
+    let begin = Instant::now();
+    let reference = quiz(25);
+    let expected = undisturbed(&reference, &arguments);
+    assert_eq!(expected.values().map(|run| run.items.len()).sum::<usize>(), 40 * 25);
+    let mut numbers = Numbers(4);
+    let (mut kills, mut batches) = (0, 0);
+    while kills < KILLS {
+        let project = quiz(25);
+        batches += 1;
+        let mut is_over = false;
+        while !is_over && kills < KILLS {
+            let resume = ["run", "--resume"];
+            let has_plan = project.files("results/batches").iter().any(|file| file.ends_with(".json"));
+            let mut child = start(&project, if has_plan { &resume } else { &arguments });
+            // At any moment from its very start, and more often while it writes.
+            if numbers.below(4) > 0 {
+                let mut line = String::new();
+                BufReader::new(child.stderr.as_mut().expect("piped")).read_line(&mut line).expect("it says that a run starts");
+            }
+            thread::sleep(Duration::from_micros(numbers.below(40_000)));
+            is_over = child.try_wait().expect("ours").is_some();
+            if !is_over {
+                child.kill().expect("ours");
+                kills += 1;
+            }
+            child.wait().expect("ours");
+            let ahead = kept(&project, "results");
+            assert!(ahead.iter().all(|(key, run)| expected[key] == *run), "what is committed is whole at any moment");
+        }
+        go_on(&project, &arguments);
+        check(&project, "results", &expected);
+    }
+    eprintln!("{kills} kills of {batches} batches in {:.1} s", begin.elapsed().as_secs_f64());
+}
