@@ -33,6 +33,7 @@ pub struct Approach {
 
 /// How it works.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each arm of a plan")]
 pub enum Means {
     /// One prompt with the full requirements to an agent that writes files.
     Oneshot { agent: config::Agent, prices: Prices },
@@ -105,11 +106,11 @@ fn oneshot(agent: &config::Agent, prices: &Prices, order: &Order<'_>, stop: &Sto
 
 fn ralph(name: &[String], order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
     let begin = Instant::now();
-    let name = at_root(name.to_vec(), order.root);
+    let name = at_root(name.iter().map(|argument| filled(argument, order)).collect(), order.root);
     fs::copy(order.requirements, order.workspace.join(REQUIREMENTS_FILE)).map_err(|error| {
         Failure::new(FailureKind::Infra, &format!("the requirements could not be copied: {error}"), Measured::default())
     })?;
-    let step = |words: &[&str]| {
+    let call = |words: &[&str]| {
         let argv: Vec<String> = name.iter().cloned().chain(words.iter().map(|word| (*word).to_owned())).collect();
         program(argv, order, order.wall.saturating_sub(begin.elapsed()), stop)
     };
@@ -120,12 +121,12 @@ fn ralph(name: &[String], order: &Order<'_>, stop: &Stop) -> Result<Measured, Fa
         }
         measured
     };
-    let init = step(&["init", REQUIREMENTS_FILE])?;
+    let init = call(&["init", REQUIREMENTS_FILE])?;
     let with_init = |mut measured: Measured| {
         measured.transcript.splice(0..0, init.transcript.clone());
         with_metrics(measured)
     };
-    match step(&["run"]) {
+    match call(&["run"]) {
         Ok(measured) => Ok(with_init(measured)),
         Err(failure) => Err(Failure { measured: Box::new(with_init(*failure.measured)), ..failure }),
     }

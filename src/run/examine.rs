@@ -85,9 +85,8 @@ impl Examination<'_> {
         let mut families = Vec::new();
         for (family, commands) in [(Family::Shared, &suite.tests.shared), (Family::Functional, &suite.tests.functional)] {
             if !commands.is_empty() {
-                let commands: Vec<String> = commands.iter().map(|command| with_port(command, port)).collect();
-                let tested = self.test(family, &commands, &shell, &self.context.root, &reports, self.deadline)?;
-                families.push((family, tested));
+                let bench = self.bench(&shell, &self.context.root, &reports, port, self.deadline);
+                families.push((family, self.test(&bench, family, commands)?));
             }
         }
         let is_cut = self.left().is_zero();
@@ -99,7 +98,8 @@ impl Examination<'_> {
         };
         if !own.is_empty() {
             let deadline = self.deadline.min(Instant::now() + OWN_TESTS_TIME);
-            families.push((Family::Own, self.test(Family::Own, &own, &shell, self.workspace.folder(), &reports, deadline)?));
+            let bench = self.bench(&shell, self.workspace.folder(), &reports, port, deadline);
+            families.push((Family::Own, self.test(&bench, Family::Own, &own)?));
         }
         Ok(Examined { families, troubles, is_cut })
     }
@@ -152,31 +152,23 @@ impl Examination<'_> {
         }
     }
 
-    fn test(
-        &self,
-        family: Family,
-        commands: &[String],
-        shell: &Shell,
-        folder: &Path,
-        reports: &Path,
-        deadline: Instant,
-    ) -> Result<Tested, Halt> {
-        (self.step)(family.evaluator());
-        let bench = Bench {
+    fn bench<'b>(&'b self, shell: &'b Shell, folder: &'b Path, reports: &'b Path, port: Option<u16>, deadline: Instant) -> Bench<'b> {
+        Bench {
             shell,
             folder,
+            port,
             reports,
             roots: vec![self.workspace.folder().display().to_string()],
             deadline,
             addopts: self.context.environment.variables.get("PYTEST_ADDOPTS").map(String::as_str),
             stop: self.context.stop,
-        };
+        }
+    }
+
+    fn test(&self, bench: &Bench<'_>, family: Family, commands: &[String]) -> Result<Tested, Halt> {
+        (self.step)(family.evaluator());
         bench.test(family, commands, self.run).ok_or(Halt::Stopped)
     }
-}
-
-fn with_port(command: &str, port: Option<u16>) -> String {
-    port.map_or_else(|| command.to_owned(), |port| command.replace("{port}", &port.to_string()))
 }
 
 /// What a program said last, where its complaints are.

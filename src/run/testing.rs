@@ -48,6 +48,8 @@ pub struct Tested {
 pub struct Bench<'a> {
     pub shell: &'a Shell,
     pub folder: &'a Path,
+    /// Of the server, filled in for `{port}`.
+    pub port: Option<u16>,
     /// For reports, beside the workspace.
     pub reports: &'a Path,
     /// Taken out of names and messages.
@@ -72,7 +74,7 @@ impl Bench<'_> {
             tested.passed += report.passed;
             tested.total += report.total();
             for outcome in report.outcomes {
-                let item = unique(outcome.id, &mut names);
+                let item = unique(&outcome.id, &mut names);
                 let details = ItemDetails { reason: outcome.message, ..ItemDetails::default() };
                 let outcome = ItemOutcome {
                     run: run.clone(),
@@ -97,7 +99,9 @@ impl Bench<'_> {
 
     fn command(&self, family: Family, number: usize, declared: &str) -> Option<TestReport> {
         let wanted = self.reports.join(format!("{}-{number}.report", family.evaluator()));
+        // Planned as it is declared: an outcome is named by that, the same in every run.
         let plan = test_report::plan(declared, &wanted, self.addopts);
+        let filled = self.port.map_or_else(|| plan.command.clone(), |port| plan.command.replace("{port}", &port.to_string()));
         let mut shell = self.shell.clone();
         for (name, value) in &plan.environment {
             shell.set(name, value);
@@ -105,7 +109,7 @@ impl Bench<'_> {
         let report: Option<PathBuf> = plan.report.as_ref().map(|report| self.folder.join(&report.path));
         let before = report.as_deref().and_then(modified);
         let left = self.deadline.saturating_duration_since(Instant::now());
-        let (ending, stdout, stderr) = match process::run(&shell.line(&plan.command, self.folder, Some(left)), self.stop) {
+        let (ending, stdout, stderr) = match process::run(&shell.line(&filled, self.folder, Some(left)), self.stop) {
             Ok(finished) => {
                 let ending = match finished.end {
                     End::Exited(code) => Ending::Code(code),
@@ -131,8 +135,8 @@ fn modified(path: &Path) -> Option<std::time::SystemTime> {
 }
 
 /// Tells apart items of several commands that have one name.
-fn unique(id: String, names: &mut BTreeSet<String>) -> String {
-    let mut name = id.clone();
+fn unique(id: &str, names: &mut BTreeSet<String>) -> String {
+    let mut name = id.to_owned();
     let mut count = 2;
     while !names.insert(name.clone()) {
         name = format!("{id} #{count}");

@@ -88,6 +88,8 @@ def run(suite, break_name=None, file=None):
             **os.environ,
             "EVAL_WORKSPACE": str(workspace),
             "EVAL_SUITE_DIR": str(ROOT / "suites" / suite),
+            # What tests start as `python` is the Python that runs this, as in a run's own environment.
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         }

@@ -1,0 +1,178 @@
+//! What an approach does, and what its suite's tests say about it.
+
+use std::time::Instant;
+
+use super::*;
+
+const FILE_IS_THERE: &str = "tests: {shared: ['test -s \"$EVAL_WORKSPACE/made.txt\"']}\n";
+
+#[test]
+fn what_an_approach_makes_is_measured_tested_and_kept() {
+    let suite = "setup: ['cp made.txt copied.txt']\ntests:\n  shared: [sh suites/s/shared.sh]\n  functional: ['test -f \"$EVAL_WORKSPACE/copied.txt\"', 'exit 3']\n";
+    let code = Code::new(
+        suite,
+        "cp \"$1\" order.txt; printf 'one\\ntwo' > \"$2/made.txt\"; mkdir -p pkg node_modules; echo x | tee pkg/a.py node_modules/b.js",
+    );
+    code.project.file(
+        "suites/s/shared.sh",
+        tap(&["ok 1 - one", "not ok 2 - two", "ok 3 - three # SKIP not here", "ok 4 - four"]) + "pwd > where.txt\n",
+    );
+    let ran = code.run();
+    ran.ended("completed", "");
+    ran.shared(2, 3);
+    assert_eq!(ran.items("shared_tests"), [("one", "pass"), ("two", "fail"), ("three", "skipped"), ("four", "pass")]);
+    let functional = ran.items("functional_tests");
+    assert_eq!(functional.iter().map(|item| item.1).collect::<Vec<_>>(), ["pass", "fail"], "{functional:?}");
+    assert!(ran.items.iter().all(|item| item["kind"] == if item["evaluator"] == "shared_tests" { "test" } else { "check" }));
+    // Nobody wrote tests: that is known, and no failure.
+    assert_eq!(ran.counts("own"), [Some(0), Some(0)]);
+    // Not what the setup made, nor dependencies.
+    assert_eq!((&ran.header["files_generated"], &ran.header["lines_generated"]), (&3.into(), &4.into()));
+    assert_eq!((ran.kept("made.txt"), ran.kept("copied.txt"), ran.kept("node_modules/b.js")), (Some("one\ntwo"), None, None));
+    let id = ran.header["id"].as_str().expect("an id");
+    assert_eq!(ran.header["output_dir"], format!("results/{id}/output"));
+    assert_eq!(code.project.read("where.txt").trim(), code.project.path("").canonicalize().expect("it is there").display().to_string());
+    assert!(ran.header["duration_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0));
+    assert_eq!((&ran.header["model"], &ran.header["cost_source"]), (&"none".into(), &"unknown".into()));
+    assert!(ran.header["seed"].is_u64() && ran.header["suite_version"].is_string() && ran.header.get("cost_usd").is_none());
+}
+
+#[test]
+fn output_is_not_kept_where_it_is_not_wanted() {
+    let ran = Code::new(FILE_IS_THERE, "echo x > made.txt").run_with(&["--no-output"], &[]);
+    ran.shared(1, 1);
+    assert!(ran.kept("made.txt").is_none() && ran.header["output_dir"].is_null());
+}
+
+#[test]
+fn repeats_side_by_side_do_not_meet() {
+    let suite = "server: {command: 'python3 \"$EVAL_SUITE_DIR/server.py\" {port}', health_check: 'http://127.0.0.1:{port}/'}\n\
+                 tests: {shared: [python3 suites/s/ask.py /], functional: ['python3 suites/s/ask.py /{port}']}\n";
+    let code = Code::new(suite, "test ! -e made.txt && echo \"$EVAL_SEED\" > made.txt");
+    code.command(&["--runs", "4", "--jobs", "4", "--seed", "7"], &[]);
+    let all = code.all();
+    assert_eq!(all.len(), 4);
+    for ran in &all {
+        ran.ended("completed", "");
+        ran.shared(1, 1);
+        assert_eq!(ran.kept("made.txt").map(|seed| seed.trim().to_owned()), Some(ran.header["seed"].to_string()));
+        // An item is called what the suite says, not what a run made of it.
+        assert_eq!(ran.items("functional_tests").len(), 1);
+    }
+    let names: std::collections::BTreeSet<&str> = all.iter().map(|ran| ran.items("functional_tests")[0].0).collect();
+    assert_eq!(names.into_iter().collect::<Vec<_>>(), ["python3 suites/s/ask.py /{port}"]);
+}
+
+#[test]
+fn a_crash_is_a_failure_and_what_is_there_is_tested() {
+    let ran = Code::new(
+        FILE_IS_THERE,
+        "echo half > made.txt; echo '{\"usage\": {\"input_tokens\": 5, \"output_tokens\": 1}}'; echo boom >&2; exit 9",
+    )
+    .run();
+    ran.ended("failed", "ended with exit status 9: boom");
+    ran.shared(1, 1);
+    assert_eq!((&ran.header["input_tokens"], &ran.header["total_tokens"]), (&5.into(), &6.into()));
+    assert_eq!(ran.kept("made.txt"), Some("half\n"));
+}
+
+#[test]
+fn time_ends_an_approach_with_all_it_started() {
+    let begin = Instant::now();
+    let approach = "echo half > made.txt; trap '' TERM; sh -c 'trap \"\" TERM; sleep 97' & (setsid sleep 98 &) ; sleep 99";
+    let ran = Code::new(&format!("timeout: 1s\n{FILE_IS_THERE}"), approach).run();
+    ran.ended("limit", "stopped after 1 s, its limit of time");
+    ran.shared(1, 1);
+    assert!(begin.elapsed().as_secs() < 30);
+}
+
+#[test]
+fn an_approach_has_a_limit_of_its_own() {
+    let code = Code::new(&format!("timeout: 1h\n{FILE_IS_THERE}"), "");
+    let ran = code.config("{id: a, timeout: 1s, command: [sh, -c, 'echo x > made.txt; sleep 99']}").run();
+    ran.ended("limit", "stopped after 1 s");
+    ran.shared(1, 1);
+}
+
+#[test]
+fn tests_are_bounded_by_the_suites_time() {
+    let ran = Code::new("timeout: 2s\ntests: {shared: ['sleep 96']}\n", "").run();
+    ran.ended("limit", "cut short after 2 s");
+    ran.shared(0, 1);
+    assert_eq!(ran.items("shared_tests"), [("sleep 96", "limit")]);
+}
+
+#[test]
+fn usage_is_read_with_its_parts_apart() {
+    let report = r#"{"type":"result","subtype":"success","num_turns":4,"total_cost_usd":"0.25","result":{"usage":{"input_tokens":2,"cache_creation_input_tokens":6843,"cache_read_input_tokens":"91983","output_tokens":400}}}"#;
+    let ran = Code::new(FILE_IS_THERE, &format!("echo x > made.txt; echo '{{\"input_tokens\": 1}}'; echo '{report}'; echo bye")).run();
+    ran.ended("completed", "");
+    let header = &ran.header;
+    let numbers = ["input_tokens", "output_tokens", "total_tokens", "total_calls"].map(|name| header[name].as_u64());
+    assert_eq!(numbers, [Some(98_828), Some(400), Some(99_228), Some(4)]);
+    let parts = ["input", "cache_write", "cache_read", "output"].map(|name| header["usage"][name].as_u64());
+    assert_eq!(parts, [Some(2), Some(6843), Some(91_983), Some(400)]);
+    assert_eq!((header["cost_usd"].as_f64(), &header["cost_source"]), (Some(0.25), &"reported".into()));
+    assert!(ran.transcript.iter().any(|line| line.to_string().contains("num_turns")), "what it said is kept");
+}
+
+#[test]
+fn a_report_of_failure_is_a_failure_whatever_the_exit_says() {
+    let report = r#"{"type":"result","subtype":"error_max_turns","is_error":true,"num_turns":9}"#;
+    let ran = Code::new(FILE_IS_THERE, &format!("echo '{report}'")).run();
+    ran.ended("failed", "error_max_turns");
+    assert_eq!(ran.header["total_calls"], 9);
+    ran.shared(0, 1);
+}
+
+#[test]
+fn a_usage_limit_says_nothing_about_the_approach() {
+    let ran = Code::new(FILE_IS_THERE, "echo x > made.txt; echo 'Claude AI usage limit reached|1749924000'; exit 1").run();
+    ran.ended("infra", "usage limit reached");
+    ran.is_untested();
+}
+
+#[test]
+fn a_missing_program_says_nothing_about_the_approach() {
+    let ran = Code::new(FILE_IS_THERE, "").config("{id: a, command: [no-such-program-here]}").run();
+    ran.ended("infra", "`no-such-program-here` not found");
+    ran.is_untested();
+}
+
+#[test]
+fn own_tests_are_counted_apart() {
+    let suite = format!("{FILE_IS_THERE}  # its own\n").replace("tests: {", "tests: {own: [sh own.sh], ");
+    let own = tap(&["ok 1 - a", "ok 2 - b", "not ok 3 - c"]).replace('\'', "\"");
+    let ran = Code::new(&suite, &format!("echo x > made.txt; cat > own.sh <<'END'\n{own}END\n")).run();
+    ran.shared(1, 1);
+    assert_eq!(ran.counts("own"), [Some(2), Some(3)]);
+    assert_eq!(ran.items("own_tests"), [("a", "pass"), ("b", "pass"), ("c", "fail")]);
+}
+
+#[test]
+fn errors_of_tests_are_not_passed() {
+    let suite = "tests: {shared: ['true', 'kill -9 $$', 'no-such-program-here', 'true']}\n";
+    let ran = Code::new(suite, "").run();
+    ran.shared(2, 4);
+    let statuses: Vec<&str> = ran.items("shared_tests").iter().map(|item| item.1).collect();
+    assert_eq!(statuses, ["pass", "error", "fail", "pass"]);
+    let names: std::collections::BTreeSet<&str> = ran.items("shared_tests").iter().map(|item| item.0).collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+}
+
+#[test]
+fn a_broken_setup_is_noted_and_the_tests_tell_what_it_is_worth() {
+    let ran =
+        Code::new(&format!("setup: ['echo no such package >&2; exit 4', 'touch second']\n{FILE_IS_THERE}"), "echo x > made.txt").run();
+    ran.ended("completed", "setup `echo no such package >&2; exit 4` failed: no such package");
+    ran.shared(1, 1);
+}
+
+#[test]
+fn a_network_that_is_away_is_nobodys_bad_result() {
+    let away = "echo \"WARNING: Retrying after connection broken by 'NewConnectionError'\" >&2; exit 1";
+    let ran = Code::new(&format!("setup: [{}]\n{FILE_IS_THERE}", serde_json::to_string(away).expect("text")), "echo x > made.txt").run();
+    ran.ended("infra", "not tested: setup");
+    ran.is_untested();
+    assert_eq!(ran.header["files_generated"], 1);
+}

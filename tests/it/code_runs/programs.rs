@@ -1,0 +1,133 @@
+//! The built-in approaches, with programs that stand in for Claude's and for `ralph`.
+
+use super::*;
+
+const SUITE: &str = "name: flask\nrequirements: suites/flask/order.md\ntimeout: 5m\n\
+    server: {command: 'exec python3 app.py {port}', health_check: 'http://127.0.0.1:{port}/health'}\n\
+    tests:\n  shared: [sh suites/flask/shared.sh]\n  functional: [python3 suites/flask/ask.py /]\n\
+  \x20 own: ['if [ -f own.sh ]; then sh own.sh; else echo 1..0; fi']\n";
+
+/// Each of twenty features is a line of `features.txt`.
+const SHARED: &str = "echo TAP version 13; echo 1..20\nfor n in $(seq 20); do\n  \
+    grep -qx \"feature $n\" \"$EVAL_WORKSPACE/features.txt\" && echo \"ok $n - feature $n\" || echo \"not ok $n - feature $n\"\ndone\n";
+
+/// Asked on its standard input, answers as a stream of JSON and writes files where it stands.
+const CLAUDE: &str = r#"#!/bin/sh
+echo "$*" > "$SEEN/claude.arguments"; cat > "$SEEN/claude.prompt"; pwd > "$SEEN/claude.folder"
+cp "$SEEN/server.py" app.py
+seq -f 'feature %g' 14 > features.txt
+for n in 1 2 3 4 5 6; do echo x > part$n.py; done
+echo '{"type":"system","subtype":"init","model":"sonnet-x"}'
+echo '{"type":"assistant","message":{"id":"1","content":[{"type":"tool_use","id":"t","name":"Write","input":{}}],"usage":{"input_tokens":1,"output_tokens":1}}}'
+echo '{"type":"result","subtype":"success","is_error":false,"num_turns":6,"result":"Done.","total_cost_usd":0.18,"usage":{"input_tokens":1000,"cache_creation_input_tokens":7000,"cache_read_input_tokens":77000,"output_tokens":4000}}'
+"#;
+
+const RALPH: &str = r#"#!/bin/sh
+echo "$* model=$EVAL_MODEL" >> "$SEEN/ralph.arguments"
+case "$1" in
+init) mkdir .ralph && cp "$2" .ralph/order.md ;;
+run)
+  test -f .ralph/order.md || exit 8
+  cp "$SEEN/server.py" app.py
+  seq -f 'feature %g' 18 > features.txt
+  for n in 1 2 3 4 5 6 7 8 9; do echo x > part$n.py; done
+  { echo 'echo 1..25'; echo 'for n in $(seq 25); do echo "ok $n - own $n"; done'; } > own.sh
+  echo '{"iterations": 9, "usage": {"input_tokens": 40000, "cache_read_input_tokens": 200000, "output_tokens": 5000}, "total_cost_usd": 0.52}' > .ralph/run_metrics.json
+  sleep 0.5 ;;
+esac
+"#;
+
+fn flask() -> (Code, String) {
+    let code = Code::new("tests: {shared: ['true']}\n", "");
+    let project = &code.project;
+    project.file("suites/flask/suite.yaml", SUITE).file("suites/flask/order.md", "# Make it\n\nWith twenty features.\n");
+    project.file("suites/flask/shared.sh", SHARED).file("suites/flask/ask.py", ASK).file("seen/server.py", SERVER);
+    project.file("evalreport.yaml", "version: 1\n");
+    program(project, "claude", CLAUDE);
+    let path = program(project, "ralph", RALPH);
+    (code, path)
+}
+
+#[test]
+fn ralph_and_oneshot_run_end_to_end_and_compare() {
+    let (code, path) = flask();
+    let seen = code.project.path("seen").display().to_string();
+    let environment = [("PATH", path.as_str()), ("SEEN", &seen)];
+    for approach in ["ralph", "oneshot"] {
+        code.started(&["flask", "--approach", approach, "--model", "sonnet"], &[], &environment);
+    }
+    let prompt = code.project.read("seen/claude.prompt");
+    assert!(prompt.ends_with("# Make it\n\nWith twenty features.\n"), "{prompt}");
+    let arguments = code.project.read("seen/claude.arguments");
+    assert!(arguments.contains("-p --output-format stream-json --verbose") && arguments.contains("--model sonnet"), "{arguments}");
+    assert!(arguments.contains("--permission-mode acceptEdits"), "it may write files: {arguments}");
+    assert!(code.project.read("seen/claude.folder").trim().ends_with("/workspace"));
+    assert_eq!(code.project.read("seen/ralph.arguments"), "init requirements.md model=sonnet\nrun model=sonnet\n");
+
+    let all = code.all();
+    let of = |approach: &str| all.iter().find(|ran| ran.header["approach"] == approach).expect("it was run");
+    let (ralph, oneshot) = (of("ralph"), of("oneshot"));
+    for (ran, passed, own, numbers) in [
+        (ralph, 18, [Some(25), Some(25)], [240_000, 5_000, 245_000, 9, 12]),
+        (oneshot, 14, [Some(0), Some(0)], [85_000, 4_000, 89_000, 6, 8]),
+    ] {
+        ran.ended("completed", "");
+        ran.shared(passed, 20);
+        assert_eq!(ran.counts("own"), own);
+        let names = ["input_tokens", "output_tokens", "total_tokens", "total_calls", "files_generated"];
+        assert_eq!(names.map(|name| ran.header[name].as_u64()), numbers.map(Some));
+        assert_eq!((&ran.header["model"], &ran.header["cost_source"]), (&"sonnet".into(), &"reported".into()));
+        assert_eq!(ran.items("functional_tests").len(), 1);
+    }
+    assert!(oneshot.transcript.iter().any(|line| line.to_string().contains("tool_use")));
+
+    let table = code.project.run(["compare", "flask"]);
+    let table = table.stdout.as_str();
+    let row = |name: &str| table.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{name}: {table}"));
+    for (name, parts) in [
+        ("Eval Comparison: flask", &[][..]),
+        ("Metric", &["Ralph", "Oneshot", "Winner", "Evidence"]),
+        ("Duration", &[]),
+        ("Total Tokens", &["245,000", "89,000", "Oneshot (−64%)"]),
+        ("Cost", &["$0.52", "$0.18", "Oneshot (−65%)"]),
+        ("Shared Tests", &["18/20 (90%)", "14/20 (70%)", "Ralph (+20 pp)"]),
+        ("Own Tests", &["25/25", "0/0", "Ralph"]),
+        ("Files Generated", &["12", "8", "Ralph (+50%)"]),
+    ] {
+        let row = row(name).to_lowercase();
+        assert!(parts.iter().all(|part| row.contains(&part.to_lowercase())), "{parts:?}: {table}");
+    }
+}
+
+#[test]
+fn what_ralph_used_is_known_when_it_fails_too() {
+    let (code, _) = flask();
+    let failing = RALPH.replace("sleep 0.5 ;;", "echo 'gave up' >&2; exit 2 ;;");
+    let path = program(&code.project, "ralph", &failing);
+    let seen = code.project.path("seen").display().to_string();
+    code.started(&["flask", "--approach", "ralph"], &[], &[("PATH", path.as_str()), ("SEEN", &seen)]);
+    let ran = &code.all()[0];
+    ran.ended("failed", "gave up");
+    ran.shared(18, 20);
+    assert_eq!((&ran.header["total_tokens"], &ran.header["cost_usd"]), (&245_000.into(), &0.52.into()));
+}
+
+#[test]
+fn claudes_usage_limit_is_an_outage() {
+    let (code, _) = flask();
+    let path = program(&code.project, "claude", "#!/bin/sh\ncat > /dev/null\necho 'Claude AI usage limit reached|1749924000'\nexit 1\n");
+    code.started(&["flask", "--approach", "oneshot"], &[], &[("PATH", path.as_str())]);
+    let ran = &code.all()[0];
+    ran.ended("infra", "usage limit reached");
+    ran.is_untested();
+}
+
+#[test]
+fn without_its_program_a_built_in_approach_is_an_outage() {
+    for approach in ["ralph", "oneshot"] {
+        let (code, _) = flask();
+        let bare = code.project.path("none").display().to_string();
+        code.started(&["flask", "--approach", approach], &[], &[("PATH", &bare)]);
+        code.all()[0].ended("infra", "not found");
+    }
+}

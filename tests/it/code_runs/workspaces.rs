@@ -1,0 +1,112 @@
+//! Where an approach works, and what surrounds it.
+
+use std::process::Command;
+
+use super::*;
+
+#[test]
+fn a_sandbox_reaches_the_agent_and_the_tests() {
+    let suite = "wrap: [env, MARK=suite]\nsetup: ['test \"$MARK\" = suite']\ntests: {shared: ['test \"$MARK\" = suite', 'grep suite \"$EVAL_WORKSPACE/made.txt\"']}\n";
+    let approach = "echo \"$MARK\" > made.txt";
+    let ran = Code::new(suite, approach).run();
+    ran.ended("completed", "");
+    ran.shared(2, 2);
+    // The approach's own takes the place of the suite's.
+    let own = Code::new(suite, approach).config("{id: a, wrap: [env, MARK=own], command: [sh, '{root}/a.sh']}").run();
+    own.shared(0, 2);
+    assert_eq!(own.kept("made.txt"), Some("own\n"));
+}
+
+#[test]
+fn a_sandbox_of_the_project_is_found_from_everywhere() {
+    let code = Code::new("wrap: [./box.sh]\nsetup: ['test \"$BOX\" = 1']\ntests: {shared: ['test \"$BOX\" = 1']}\n", "test \"$BOX\" = 1");
+    code.project.file("box.sh", "#!/bin/sh\nBOX=1 exec \"$@\"\n");
+    let made = Command::new("chmod").arg("+x").arg(code.project.path("box.sh")).status().expect("chmod starts");
+    assert!(made.success());
+    let ran = code.run();
+    ran.ended("completed", "");
+    ran.shared(1, 1);
+}
+
+#[test]
+fn secrets_reach_the_approach_only_and_no_record() {
+    let secret = "sk-do-not-tell-4711";
+    let gone = "test -z \"$X_API_KEY$Y_TOKEN\"";
+    let suite = format!(
+        "setup: ['{gone}']\nserver: {{command: '{gone} && exec python3 \"$EVAL_SUITE_DIR/server.py\" {{port}}'}}\n\
+         tests: {{shared: ['{gone}', 'test \"$PLAIN\" = seen'], functional: ['{gone}'], own: ['{gone}']}}\n"
+    );
+    let code = Code::new(&suite, "test -n \"$X_API_KEY\" && echo \"using $X_API_KEY\" && echo \"using $X_API_KEY\" >&2 && exit 1");
+    let ran = code.run_with(&[], &[("X_API_KEY", secret), ("Y_TOKEN", secret), ("PLAIN", "seen")]);
+    ran.ended("failed", "using [X_API_KEY]");
+    ran.shared(2, 2);
+    assert_eq!((ran.counts("own"), ran.items("functional_tests")[0].1), ([Some(1), Some(1)], "pass"));
+    assert!(!ran.error().contains("server"), "{}", ran.error());
+    for path in code.project.files("results") {
+        assert!(!code.project.read(&path).contains(secret), "{path}");
+    }
+}
+
+#[test]
+fn a_tree_to_begin_with_is_copied_and_only_changes_are_counted() {
+    let suite = "workspace: start\ntests: {shared: ['test -s \"$EVAL_WORKSPACE/lib/given.txt\"']}\n";
+    let code = Code::new(suite, "printf 'a\\nb\\n' > new.txt; echo more >> lib/changed.txt; rm gone.txt; cp \"$1\" requirements.md");
+    code.project.file("start/lib/given.txt", "given\n").file("start/lib/changed.txt", "first\n").file("start/gone.txt", "x\n");
+    let ran = code.run();
+    ran.shared(1, 1);
+    // The new file and the changed one; a copy of the requirements is nobody's work.
+    assert_eq!((&ran.header["files_generated"], &ran.header["lines_generated"]), (&2.into(), &4.into()));
+    assert_eq!(ran.kept("lib/changed.txt"), Some("first\nmore\n"));
+    assert_eq!((code.project.read("start/lib/changed.txt").as_str(), code.project.read("start/gone.txt").as_str()), ("first\n", "x\n"));
+}
+
+#[test]
+fn a_repository_to_begin_with_gives_a_worktree() {
+    let code = Code::new(
+        "workspace: start\ntests: {shared: ['test -f \"$EVAL_WORKSPACE/.git\"']}\n",
+        "git log --format=%s > log.txt; echo x > new.txt",
+    );
+    code.project.file("start/a.txt", "a\n");
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        let output = code.project.output(command.arg("-C").arg(code.project.path("start")).args(arguments));
+        assert_eq!(output.code, 0, "{}", output.stderr);
+        output.stdout
+    };
+    git(&["init", "--quiet"]);
+    git(&["add", "."]);
+    git(&["-c", "user.name=n", "-c", "user.email=e@example.org", "commit", "--quiet", "-m", "first words"]);
+    let ran = code.run();
+    ran.ended("completed", "");
+    ran.shared(1, 1);
+    assert_eq!((&ran.header["files_generated"], ran.kept("log.txt")), (&2.into(), Some("first words\n")));
+    assert_eq!((git(&["worktree", "list"]).lines().count(), git(&["status", "--porcelain"]).as_str()), (1, ""));
+}
+
+/// A file of the workspace with the name of a module must not get into the making of the environment.
+#[test]
+fn python_suites_get_an_environment_of_their_own() {
+    let suite = "language: python\nsetup: [pip --version, 'python -c \"import sys; assert sys.prefix != sys.base_prefix\"']\n\
+                 tests: {shared: ['python -m pip --version', 'python suites/s/tests/prefix.py'], own: ['test -z \"$PYTHONHOME\"']}\n";
+    let code = Code::new(suite, "for name in venv zipfile sysconfig; do echo 'raise SystemExit(5)' > $name.py; done");
+    let prefix = "import helper, os, sys\nassert sys.prefix == os.environ['VIRTUAL_ENV'], sys.prefix\n";
+    code.project.file("suites/s/tests/prefix.py", prefix).file("suites/s/tests/helper.py", "");
+    let ran = code.run();
+    ran.ended("completed", "");
+    ran.shared(2, 2);
+    let caches: Vec<String> = code.project.files("suites").into_iter().filter(|path| path.contains("__pycache__")).collect();
+    assert!(caches.is_empty(), "{caches:?}");
+}
+
+#[test]
+fn without_python_nothing_is_tested() {
+    let code = Code::new("language: python\ntests: {shared: ['true']}\n", "");
+    let programs = code.project.path("bin");
+    fs::create_dir(&programs).expect("a folder");
+    for name in ["sh", "sleep"] {
+        std::os::unix::fs::symlink(format!("/bin/{name}"), programs.join(name)).expect("a link");
+    }
+    let ran = code.run_with(&[], &[("PATH", &programs.display().to_string())]);
+    ran.ended("infra", "no virtual environment");
+    ran.is_untested();
+}
