@@ -171,7 +171,7 @@ fn what_is_asked_and_what_decides_must_be_there() {
     assert!(load_text(SOUND).is_ok());
     assert!(load_text("name: s\nacceptance_criteria: [it works]\n").is_ok());
     assert!(load_text("name: s\nrequirements: req.md\nacceptance_criteria: [it works]\n").is_ok());
-    assert!(load_text("name: s\nquestions: questions.yaml\ntimeout: 5m\n").is_ok());
+    assert!(load_text("name: s\nquestions: questions.yaml\ntags: {kind: quiz}\n").is_ok());
     let tests = format!("1:1: `tests.shared` is missing [{NEEDED}]");
     let requirements = format!("1:1: `requirements` is missing [{NEEDED}]");
     refused("description: x\n", &["1:1: `name` is missing", &requirements, &tests]);

@@ -44,7 +44,7 @@ fn json_has_everything_in_the_order_of_the_questions() {
     assert_eq!(items.iter().filter_map(|item| item["item"].as_str()).collect::<Vec<_>>(), ["france", "sky", "sum", "moon"]);
     let first =
         ["answer", "steps", "cost_usd", "input_tokens", "cache_read_tokens", "cost_source", "cluster"].map(|key| items[0][key].clone());
-    assert_eq!(first, [json!("paris"), json!(2), json!(0.25), json!(40), json!(30), json!("reported"), json!("capitals")]);
+    assert_eq!(first, [json!("paris"), json!(2), json!(0.25), json!(40), json!(30), json!("reported"), json!("europe")]);
     assert_eq!((&items[0]["tools"], &items[1]["reply"]), (&json!({"Bash": 2, "Read": 1}), &json!("It is <answer>Green</answer>")));
     assert_eq!((&run["items_left_out"], &run["transcript"]), (&json!(0), &json!(format!("results/{id}/transcript.jsonl"))));
     let of = |choice: &str| project.run(["show", &id, "--format", "json", "--items", choice]).json()["runs"][0].clone();
