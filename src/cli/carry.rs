@@ -331,7 +331,7 @@ fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &
         tables
     };
     if let Some(path) = summary {
-        let text: String = tables.iter().map(|table| format!("{}\n", markdown::table(table))).collect();
+        let text: String = tables.iter().flat_map(|table| [markdown::table(table), "\n".to_owned()]).collect();
         let append = || OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes());
         append().map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(path))))?;
     }
