@@ -95,7 +95,8 @@ impl Code {
 
     /// Everything the store holds, in the order of the ids.
     fn all(&self) -> Vec<Ran> {
-        let headers = self.project.files("results").into_iter().filter(|path| path.ends_with(".json") && !path.contains("batches/"));
+        let headers =
+            self.project.files("results").into_iter().filter(|path| path.strip_suffix(".json").is_some() && !path.contains("batches/"));
         let top = headers.filter(|path| path.matches('/').count() == 1);
         top.map(|path| {
             let header: Value = serde_json::from_str(&self.project.read(&path)).expect("a header is JSON");

@@ -50,7 +50,7 @@ fn redacted(text: &str) -> String {
 
 fn only_run(project: &Project) -> (String, Value) {
     let files: Vec<String> =
-        project.files("results").into_iter().filter(|path| path.ends_with(".json") && !path.contains("batches")).collect();
+        project.files("results").into_iter().filter(|path| path.strip_suffix(".json").is_some() && !path.contains("batches")).collect();
     let [file] = files.as_slice() else { panic!("{files:?}") };
     let header: Value = serde_json::from_str(&project.read(file)).expect("a header is JSON");
     (header["id"].as_str().expect("a header has an id").to_owned(), header)

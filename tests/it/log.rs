@@ -92,7 +92,7 @@ fn the_log_is_an_object_a_line_with_typed_fields() {
     project.run(["list", "--log", "run.log"]);
     let log = project.read("run.log");
     for line in log.lines() {
-        assert!(line.starts_with("{\"time\":\"20") && !line.contains("\u{1b}"), "{line}");
+        assert!(line.starts_with("{\"time\":\"20") && !line.contains('\u{1b}'), "{line}");
     }
     let objects = objects(&log);
     for object in &objects {
