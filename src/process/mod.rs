@@ -10,7 +10,7 @@
 //!
 //! - A program that starts another in a session of its own *and* empties that one's environment escapes. Where there is no `/proc`,
 //!   leaving the group is enough to escape.
-//! - When this process is killed outright, its programs are killed by [`guard`], but not what left their groups, nor a program in its
+//! - When this process is killed outright, its programs are killed by a guard, but not what left their groups, nor a program in its
 //!   first tenth of a second.
 //! - Windows knows no process groups and no request to end: the tree of child processes is ended at once.
 
