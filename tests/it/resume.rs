@@ -144,9 +144,10 @@ fn undisturbed(project: &Project, arguments: &[&str]) -> Batch {
 /// Goes on after a kill, wherever it was: with the batch where one was recorded, else with the command itself.
 #[track_caller]
 fn go_on(project: &Project, arguments: &[&str]) {
-    let output = match project.files("results/batches").iter().any(|file| file.ends_with(".json")) {
-        true => project.run(["run", "--resume", "--quiet"]),
-        false => project.run(arguments.iter().copied()),
+    let output = if project.files("results/batches").iter().any(|file| file.strip_suffix(".json").is_some()) {
+        project.run(["run", "--resume", "--quiet"])
+    } else {
+        project.run(arguments.iter().copied())
     };
     let is_done = output.code == 2 && output.stderr.starts_with("error: no batch is unfinished\n");
     assert!(output.code == 0 || is_done, "exit {}: {}", output.code, output.stderr);
@@ -154,7 +155,7 @@ fn go_on(project: &Project, arguments: &[&str]) {
 
 /// The plan of the only batch.
 fn only_plan(project: &Project, results: &str) -> Value {
-    let plans: Vec<String> = project.files(&format!("{results}/batches")).into_iter().filter(|file| file.ends_with(".json")).collect();
+    let plans: Vec<String> = project.files(&format!("{results}/batches")).into_iter().filter(|file| file.strip_suffix(".json").is_some()).collect();
     assert_eq!(plans.len(), 1, "{plans:?}");
     serde_json::from_str(&project.read(&plans[0])).expect("a plan is JSON")
 }
@@ -177,7 +178,7 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
 
 /// The whole lines of a file that grows.
 fn count_lines(path: &Path) -> usize {
-    fs::read(path).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count()
+    memchr::memchr_iter(b'\n', &fs::read(path).unwrap_or_default()).count()
 }
 
 /// Programs that wrote their numbers into a file and still run.
