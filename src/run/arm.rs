@@ -40,9 +40,17 @@ pub struct CodeWork {
 }
 
 impl CodeWork {
-    /// The sandbox for agent and tests: the approach's own, else the suite's; empty for none.
-    pub fn wrap(&self, root: &Path) -> Vec<String> {
-        let wrap = if self.approach.wrap.is_empty() { &self.suite.wrap } else { &self.approach.wrap };
-        at_root(wrap.clone(), root)
+    /// The sandbox for the agent: the approach's own, else the suite's; empty for none.
+    pub fn wrap_of_agent(&self, root: &Path) -> Vec<String> {
+        at_root(first_given(&self.approach.wrap, &self.suite.wrap), root)
     }
+
+    /// The sandbox for setup, server and tests: the suite's, else the approach's. Whoever distrusts an agent distrusts what it wrote.
+    pub fn wrap_of_tests(&self, root: &Path) -> Vec<String> {
+        at_root(first_given(&self.suite.wrap, &self.approach.wrap), root)
+    }
+}
+
+fn first_given(first: &[String], second: &[String]) -> Vec<String> {
+    if first.is_empty() { second.to_vec() } else { first.to_vec() }
 }

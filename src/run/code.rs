@@ -109,7 +109,7 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
         workspace: workspace.folder(),
         root: &context.root,
         wall,
-        wrap: &work.wrap(&context.root),
+        wrap: &work.wrap_of_agent(&context.root),
         environment: context.environment,
     };
     work.approach.make(&order, context.stop)

@@ -95,21 +95,21 @@ impl Code {
 
     /// Everything the store holds, in the order of the ids.
     fn all(&self) -> Vec<Ran> {
-        let headers =
-            self.project.files("results").into_iter().filter(|path| path.strip_suffix(".json").is_some() && !path.contains("batches/"));
-        let top = headers.filter(|path| path.matches('/').count() == 1);
-        top.map(|path| {
-            let header: Value = serde_json::from_str(&self.project.read(&path)).expect("a header is JSON");
-            let folder = self.project.path(path.trim_end_matches(".json"));
-            let lines = |name: &str| {
-                let text = fs::read_to_string(folder.join(name)).unwrap_or_default();
-                text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
-            };
-            let kept = self.project.files(&format!("{}/output", path.trim_end_matches(".json")));
-            let output = kept.iter().map(|file| (file.split_once("/output/").expect("below it").1.to_owned(), self.project.read(file)));
-            Ran { items: lines("items.jsonl"), transcript: lines("transcript.jsonl"), header, output: output.collect() }
-        })
-        .collect()
+        let is_header = |path: &String| Path::new(path).extension().is_some_and(|end| end == "json") && path.matches('/').count() == 1;
+        let headers = self.project.files("results").into_iter().filter(is_header);
+        headers
+            .map(|path| {
+                let header: Value = serde_json::from_str(&self.project.read(&path)).expect("a header is JSON");
+                let folder = self.project.path(path.trim_end_matches(".json"));
+                let lines = |name: &str| {
+                    let text = fs::read_to_string(folder.join(name)).unwrap_or_default();
+                    text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+                };
+                let kept = self.project.files(&format!("{}/output", path.trim_end_matches(".json")));
+                let output = kept.iter().map(|file| (file.split_once("/output/").expect("below it").1.to_owned(), self.project.read(file)));
+                Ran { items: lines("items.jsonl"), transcript: lines("transcript.jsonl"), header, output: output.collect() }
+            })
+            .collect()
     }
 
     /// Workspaces are gone, and so is every process that ran in one or knew of one.

@@ -155,7 +155,8 @@ fn go_on(project: &Project, arguments: &[&str]) {
 
 /// The plan of the only batch.
 fn only_plan(project: &Project, results: &str) -> Value {
-    let plans: Vec<String> = project.files(&format!("{results}/batches")).into_iter().filter(|file| file.strip_suffix(".json").is_some()).collect();
+    let plans: Vec<String> =
+        project.files(&format!("{results}/batches")).into_iter().filter(|file| file.strip_suffix(".json").is_some()).collect();
     assert_eq!(plans.len(), 1, "{plans:?}");
     serde_json::from_str(&project.read(&plans[0])).expect("a plan is JSON")
 }

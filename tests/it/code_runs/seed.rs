@@ -82,9 +82,12 @@ fn the_seeds_suite_runs_unchanged() {
     code.project.file(&format!("{folder}/suite.yaml"), SUITE).file("examples/task_tracker_requirements.md", "Make a task tracker.\n");
     code.project.file(&format!("{folder}/tests/test_tasks.py"), TESTS);
     let server = code.project.path("suites/s/server.py").display().to_string();
-    let pip: Vec<(String, String)> = std::env::vars().filter(|(name, _)| name.starts_with("PIP_") || name.ends_with("_proxy")).collect();
-    let pip = pip.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let environment: Vec<(&str, &str)> = pip.chain([("EVAL_SERVER", server.as_str())]).collect();
+    // What pip needs on this machine, whatever that is.
+    let is_pips =
+        |name: &str| name.starts_with("PIP_") || name == "HOME" || name.contains("CERT") || name.to_lowercase().ends_with("_proxy");
+    let pips: Vec<(String, String)> = std::env::vars().filter(|(name, _)| is_pips(name)).collect();
+    let pips = pips.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let environment: Vec<(&str, &str)> = pips.chain([("EVAL_SERVER", server.as_str())]).collect();
     code.started(&["tasktracker", "--approach", "a"], &[], &environment);
     let ran = &code.all()[0];
     ran.ended("completed", "");

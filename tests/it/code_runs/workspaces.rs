@@ -11,10 +11,14 @@ fn a_sandbox_reaches_the_agent_and_the_tests() {
     let ran = Code::new(suite, approach).run();
     ran.ended("completed", "");
     ran.shared(2, 2);
-    // The approach's own takes the place of the suite's.
-    let own = Code::new(suite, approach).config("{id: a, wrap: [env, MARK=own], command: [sh, '{root}/a.sh']}").run();
-    own.shared(0, 2);
-    assert_eq!(own.kept("made.txt"), Some("own\n"));
+    // An approach may have one of its own, and its tests another.
+    let boxed = "{id: a, wrap: [env, MARK=own], command: [sh, '{root}/a.sh']}";
+    let both = Code::new(suite, approach).config(boxed).run();
+    assert_eq!((both.items("shared_tests")[0].1, both.items("shared_tests")[1].1, both.kept("made.txt")), ("pass", "fail", Some("own\n")));
+    // What an agent in a sandbox wrote is not started outside of it.
+    let only = Code::new(&suite.replace("wrap: [env, MARK=suite]\n", "").replace("suite", "own"), approach).config(boxed).run();
+    only.ended("completed", "");
+    only.shared(2, 2);
 }
 
 #[test]
