@@ -165,6 +165,10 @@ fn start(project: &Project, arguments: &[&str]) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
 }
 
+fn interrupt(child: &Child) {
+    assert!(Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().expect("kill is there").success());
+}
+
 /// Waits until something is so; what takes longer than this will not come.
 #[track_caller]
 fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {

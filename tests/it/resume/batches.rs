@@ -130,7 +130,11 @@ fn repeats_until_a_rate_is_known_well_enough() {
     let refused = project.run(["run", "quiz", "--agent", "mixed", "--until", "soon"]);
     assert!(refused.refusal().starts_with("error: --until `soon` is no rule\n"), "{}", refused.stderr);
     let refused = project.run(["run", "quiz", "--agent", "mixed", "--until", "decided"]);
-    assert!(refused.refusal().starts_with("error: --until decided is about two arms of one suite, and there are 1 arms\n"), "{}", refused.stderr);
+    assert!(
+        refused.refusal().starts_with("error: --until decided is about two arms of one suite, and there are 1 arms\n"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]
