@@ -144,17 +144,33 @@ fn undisturbed(project: &Project, arguments: &[&str]) -> Batch {
 /// Goes on after a kill, wherever it was: with the batch where one was recorded, else with the command itself.
 #[track_caller]
 fn go_on(project: &Project, arguments: &[&str]) {
-    let output = match project.files("results/batches").iter().any(|file| file.ends_with(".json")) {
-        true => project.run(["run", "--resume", "--quiet"]),
-        false => project.run(arguments.iter().copied()),
+    let output = if plans(project, "results").is_empty() {
+        project.run(arguments.iter().copied())
+    } else {
+        project.run(["run", "--resume", "--quiet"])
     };
     let is_done = output.code == 2 && output.stderr.starts_with("error: no batch is unfinished\n");
     assert!(output.code == 0 || is_done, "exit {}: {}", output.code, output.stderr);
 }
 
+/// The files of recorded plans.
+fn plans(project: &Project, results: &str) -> Vec<String> {
+    project.files(&format!("{results}/batches")).into_iter().filter(|file| is_kind(file, "json")).collect()
+}
+
+fn is_kind(file: &str, extension: &str) -> bool {
+    Path::new(file).extension().is_some_and(|found| found == extension)
+}
+
+/// Says on stderr what a test did or did not do, for who reads its output.
+#[expect(clippy::print_stderr, reason = "how much was tested depends on the machine")]
+fn say(text: &str) {
+    eprintln!("{text}");
+}
+
 /// The plan of the only batch.
 fn only_plan(project: &Project, results: &str) -> Value {
-    let plans: Vec<String> = project.files(&format!("{results}/batches")).into_iter().filter(|file| file.ends_with(".json")).collect();
+    let plans = plans(project, results);
     assert_eq!(plans.len(), 1, "{plans:?}");
     serde_json::from_str(&project.read(&plans[0])).expect("a plan is JSON")
 }
@@ -181,7 +197,7 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
 
 /// The whole lines of a file that grows.
 fn count_lines(path: &Path) -> usize {
-    fs::read(path).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count()
+    fs::read_to_string(path).unwrap_or_default().matches('\n').count()
 }
 
 /// Programs that wrote their numbers into a file and still run.
