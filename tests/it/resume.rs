@@ -144,19 +144,33 @@ fn undisturbed(project: &Project, arguments: &[&str]) -> Batch {
 /// Goes on after a kill, wherever it was: with the batch where one was recorded, else with the command itself.
 #[track_caller]
 fn go_on(project: &Project, arguments: &[&str]) {
-    let output = if project.files("results/batches").iter().any(|file| file.strip_suffix(".json").is_some()) {
-        project.run(["run", "--resume", "--quiet"])
-    } else {
+    let output = if plans(project, "results").is_empty() {
         project.run(arguments.iter().copied())
+    } else {
+        project.run(["run", "--resume", "--quiet"])
     };
     let is_done = output.code == 2 && output.stderr.starts_with("error: no batch is unfinished\n");
     assert!(output.code == 0 || is_done, "exit {}: {}", output.code, output.stderr);
 }
 
+/// The files of recorded plans.
+fn plans(project: &Project, results: &str) -> Vec<String> {
+    project.files(&format!("{results}/batches")).into_iter().filter(|file| is_kind(file, "json")).collect()
+}
+
+fn is_kind(file: &str, extension: &str) -> bool {
+    Path::new(file).extension().is_some_and(|found| found == extension)
+}
+
+/// Says on stderr what a test did or did not do, for who reads its output.
+#[expect(clippy::print_stderr, reason = "how much was tested depends on the machine")]
+fn say(text: &str) {
+    eprintln!("{text}");
+}
+
 /// The plan of the only batch.
 fn only_plan(project: &Project, results: &str) -> Value {
-    let plans: Vec<String> =
-        project.files(&format!("{results}/batches")).into_iter().filter(|file| file.strip_suffix(".json").is_some()).collect();
+    let plans = plans(project, results);
     assert_eq!(plans.len(), 1, "{plans:?}");
     serde_json::from_str(&project.read(&plans[0])).expect("a plan is JSON")
 }
@@ -165,6 +179,10 @@ fn start(project: &Project, arguments: &[&str]) -> Child {
     let mut command = Command::new(BINARY);
     command.args(arguments).current_dir(project.path("")).env("HOME", "/nonexistent").env("NO_COLOR", "1");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+}
+
+fn interrupt(child: &Child) {
+    assert!(Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().expect("kill is there").success());
 }
 
 /// Waits until something is so; what takes longer than this will not come.
@@ -179,7 +197,7 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
 
 /// The whole lines of a file that grows.
 fn count_lines(path: &Path) -> usize {
-    memchr::memchr_iter(b'\n', &fs::read(path).unwrap_or_default()).count()
+    fs::read_to_string(path).unwrap_or_default().matches('\n').count()
 }
 
 /// Programs that wrote their numbers into a file and still run.

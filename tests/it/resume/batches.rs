@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{alive, check, contains, count_lines, go_on, kept, only_plan, quiz, start, undisturbed, wait_for, workshop};
+use super::{alive, check, contains, count_lines, go_on, is_kind, kept, only_plan, quiz, start, undisturbed, wait_for, workshop};
 use crate::support::Project;
 
 /// Begins a batch, kills it once so many items are journalled, and returns its id.
@@ -31,7 +31,7 @@ fn questions_go_on_where_the_journal_ends() {
     let first = kept(&project, "results");
     assert_eq!(first.keys().map(|key| key.1).collect::<Vec<_>>(), [1], "the first run is done");
     let files: Vec<String> =
-        project.files("results").into_iter().filter(|file| file.strip_suffix(".json").is_some() && !file.contains("batches")).collect();
+        project.files("results").into_iter().filter(|file| is_kind(file, "json") && !file.contains("batches")).collect();
     let before = project.read(&files[0]);
     let listed = project.run(["list"]);
     assert!(listed.stdout.contains("1 run not finished"), "{}", listed.stdout);

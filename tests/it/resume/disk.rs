@@ -1,11 +1,10 @@
 //! No room, and no right to write: an error that says so, nothing half-written, and going on works once there is room.
-#![expect(clippy::print_stderr, reason = "says how much was tested, which depends on the machine")]
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-use super::{check, go_on, kept, quiz, undisturbed};
+use super::{check, go_on, is_kind, kept, quiz, say, undisturbed};
 use crate::support::{BINARY, Output, Project};
 
 const ARGUMENTS: [&str; 8] = ["run", "quiz", "--agent", "mixed", "--runs", "2", "--seed", "7"];
@@ -15,10 +14,10 @@ const ARGUMENTS: [&str; 8] = ["run", "quiz", "--agent", "mixed", "--runs", "2", 
 fn check_whole(project: &Project, results: &str) {
     for file in project.files(results) {
         let text = project.read(&file);
-        if file.strip_suffix(".jsonl").is_some() {
+        if is_kind(&file, "jsonl") {
             assert!(text.is_empty() || text.ends_with('\n'), "{file} ends in half a line");
             assert!(text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{file}");
-        } else if file.strip_suffix(".json").is_some() {
+        } else if is_kind(&file, "json") {
             serde_json::from_str::<serde_json::Value>(&text).expect("a header or plan is whole");
         } else {
             assert!(file.ends_with(".runner.lock"), "{file} was left behind");
@@ -85,7 +84,7 @@ fn a_disk_that_is_full() {
     fs::create_dir(&folder).expect("a folder");
     let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(&folder).output();
     if !mounted.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: a file system of 256 KiB cannot be mounted here");
+        say("skipped: a file system of 256 KiB cannot be mounted here");
         return;
     }
     let _mounted = Mounted(folder);

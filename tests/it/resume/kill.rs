@@ -1,5 +1,4 @@
 //! Killed at every call by which it changes a file, and at random moments.
-#![expect(clippy::print_stderr, reason = "says how much was tested, which depends on the machine")]
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -8,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{check, go_on, kept, quiz, start, undisturbed, workshop};
+use super::{check, go_on, kept, plans, quiz, say, start, undisturbed, workshop};
 use crate::support::{BINARY, Output, Project};
 
 /// Calls that make, fill, name, shorten, lock and sync files. Not every machine has each.
@@ -20,7 +19,7 @@ fn has_strace() -> bool {
     let works =
         Command::new("strace").args(["-qq", "-o", "/dev/null", "-e", "trace=write", "true"]).status().is_ok_and(|status| status.success());
     if !works {
-        eprintln!("skipped: strace is not installed, or may not trace here");
+        say("skipped: strace is not installed, or may not trace here");
     }
     works
 }
@@ -70,7 +69,7 @@ fn for_each(calls: &[Call], step: usize, go: impl Fn(&Call) + Sync) {
             });
         }
     });
-    eprintln!("{} kills in {:.1} s", calls.len(), begin.elapsed().as_secs_f64());
+    say(&format!("{} kills in {:.1} s", calls.len(), begin.elapsed().as_secs_f64()));
 }
 
 /// Kills a command at every so-manieth call, goes on, and expects what it would have kept without.
@@ -197,7 +196,7 @@ fn forty_runs_killed_at_thirty_random_moments() {
         let mut is_over = false;
         while !is_over && kills < KILLS {
             let resume = ["run", "--resume"];
-            let has_plan = project.files("results/batches").iter().any(|file| file.strip_suffix(".json").is_some());
+            let has_plan = !plans(&project, "results").is_empty();
             let mut child = start(&project, if has_plan { &resume } else { &arguments });
             // At any moment from its very start, and more often while it writes.
             if numbers.below(4) > 0 {
@@ -217,5 +216,5 @@ fn forty_runs_killed_at_thirty_random_moments() {
         go_on(&project, &arguments);
         check(&project, "results", &expected);
     }
-    eprintln!("{kills} kills of {batches} batches in {:.1} s", begin.elapsed().as_secs_f64());
+    say(&format!("{kills} kills of {batches} batches in {:.1} s", begin.elapsed().as_secs_f64()));
 }

@@ -3,12 +3,8 @@
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use super::{alive, check, count_lines, only_plan, quiz, start, undisturbed, wait_for};
+use super::{alive, check, count_lines, interrupt, only_plan, quiz, start, undisturbed, wait_for};
 use crate::support::Project;
-
-fn interrupt(child: &Child) {
-    assert!(Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().expect("kill is there").success());
-}
 
 /// Starts and waits until an agent sleeps.
 fn asleep(project: &Project, arguments: &[&str]) -> Child {

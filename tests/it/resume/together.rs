@@ -1,6 +1,6 @@
 //! Several runners on one store.
 
-use super::{check, count_lines, go_on, kept, only_plan, quiz, start, undisturbed, wait_for, workshop};
+use super::{alive, check, count_lines, go_on, interrupt, kept, only_plan, quiz, start, undisturbed, wait_for, workshop};
 
 #[test]
 fn two_batches_at_once() {
@@ -93,8 +93,9 @@ fn one_at_a_time_where_that_is_asked_for() {
             assert!(resumed.stderr.contains("another process"), "{}", resumed.stderr);
             assert_eq!(project.run(["run", "quiz", "--agent", "good", "--quiet"]).code, 0, "others may run beside it");
         }
-        child.kill().expect("ours");
-        child.wait().expect("ours");
+        interrupt(&child);
+        assert_eq!(child.wait().expect("ours").code(), Some(130));
+        assert!(alive(&project, "asleep.pids").is_empty());
         std::fs::remove_dir_all(project.path("results")).expect("ours");
     }
 }
