@@ -198,7 +198,7 @@ impl Maker<'_> {
                         Means::Ralph { .. } | Means::Command { .. } => None,
                     },
                     task: None,
-                    setup: Some(digest(&approach)),
+                    setup: Some(digest(&(&approach.means, approach.timeout, &approach.wrap))),
                     tags: suite.tags.clone(),
                 };
                 let model = model.or_else(|| own_model(&approach).filter(|model| model != OWN_MODEL));
@@ -220,7 +220,7 @@ impl Maker<'_> {
             "ralph" => Means::Ralph { program: if command.is_empty() { vec!["ralph".to_owned()] } else { command } },
             "oneshot" if command.is_empty() => {
                 let agent = agent.or_else(|| configured?.agent.as_deref());
-                Means::Oneshot { agent: self.writing_agent(agent)?, prices: Prices::new(&self.config.prices, self.now.date_naive()) }
+                Means::Oneshot { agent: self.writing_agent(agent)? }
             }
             _ if configured.is_some() => Means::Command { argv: command },
             _ => {
@@ -232,6 +232,7 @@ impl Maker<'_> {
         Ok(Approach {
             id: id.to_owned(),
             means,
+            prices: Prices::new(&self.config.prices, self.now.date_naive()),
             timeout: configured.and_then(|approach| approach.timeout),
             wrap: configured.map(|approach| approach.wrap.clone()).unwrap_or_default(),
         })

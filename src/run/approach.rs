@@ -29,6 +29,8 @@ pub struct Approach {
     pub timeout: Option<Duration>,
     /// The sandbox that it is started in, instead of the suite's; empty for none of its own.
     pub wrap: Vec<String>,
+    /// For tokens whose cost nobody tells.
+    pub prices: Prices,
 }
 
 /// How it works.
@@ -36,7 +38,7 @@ pub struct Approach {
 #[expect(clippy::large_enum_variant, reason = "there is one for each arm of a plan")]
 pub enum Means {
     /// One prompt with the full requirements to an agent that writes files.
-    Oneshot { agent: config::Agent, prices: Prices },
+    Oneshot { agent: config::Agent },
     /// The `ralph` program: `init`, then `run`.
     Ralph { program: Vec<String> },
     /// Any program; its arguments may hold placeholders.
@@ -62,7 +64,7 @@ impl Approach {
     /// Lets the approach work, and returns what it took. A failure says whose fault it was, with what was measured until then.
     pub fn make(&self, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
         let made = match &self.means {
-            Means::Oneshot { agent, prices } => oneshot(agent, prices, order, stop),
+            Means::Oneshot { agent } => oneshot(agent, &self.prices, order, stop),
             Means::Ralph { program } => ralph(program, order, stop),
             Means::Command { argv } => {
                 let argv = argv.iter().map(|argument| filled(argument, order)).collect();
@@ -72,6 +74,11 @@ impl Approach {
         // A program may print its environment.
         let secrets = Secrets::of(order.environment, None);
         let hidden = |mut measured: Measured| {
+            // What a program says of tokens and not of money is priced, as an agent's answer is.
+            if measured.cost.usd.is_none() {
+                let models: Vec<&str> = measured.model.as_deref().into_iter().chain(order.model).collect();
+                measured.cost = self.prices.cost(&models, &measured.usage, measured.steps);
+            }
             measured.transcript.iter_mut().for_each(|message| secrets.hide_in(message));
             measured
         };
@@ -163,7 +170,12 @@ fn program(argv: Vec<String>, order: &Order<'_>, wall: Duration, stop: &Stop) ->
         End::Stopped => fail(FailureKind::Stopped, "stopped by the user", measured),
         End::Exited(_) | End::Signalled(_) => {
             let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
-            let kind = if is_outage(&stderr) || is_outage(&stdout) { FailureKind::Infra } else { FailureKind::Error };
+            // Its output is its work, which may well be about rate limits; what it complains of is on the other stream.
+            let kind = if is_outage(&stderr) || (stderr.trim().is_empty() && is_outage(&stdout)) {
+                FailureKind::Infra
+            } else {
+                FailureKind::Error
+            };
             let said = if stderr.trim().is_empty() { stdout } else { stderr };
             let lines: Vec<&str> = said.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
             let last = lines[lines.len().saturating_sub(5)..].join("\n");

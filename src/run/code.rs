@@ -146,8 +146,9 @@ fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace, w
 
 /// Writes what the examination found into the journal and the record.
 fn take_verdict(record: &mut Run, examined: Examined, timeout: Duration, journal: &mut Journal) -> Result<(), StoreError> {
-    record.own_tests_passed = Some(0);
-    record.own_tests_total = Some(0);
+    if examined.knows_own_tests {
+        (record.own_tests_passed, record.own_tests_total) = (Some(0), Some(0));
+    }
     for (family, tested) in examined.families {
         for (outcome, details) in &tested.items {
             journal.append(outcome, details)?;
@@ -172,7 +173,7 @@ fn note(record: &mut Run, trouble: &str) {
 }
 
 fn count(record: &mut Run, family: Family, tested: &Tested) {
-    let (passed, total) = (Some(tested.passed), Some(tested.total));
+    let (passed, total) = if tested.is_unknown { (None, None) } else { (Some(tested.passed), Some(tested.total)) };
     match family {
         Family::Shared => (record.shared_tests_passed, record.shared_tests_total) = (passed, total),
         Family::Own => (record.own_tests_passed, record.own_tests_total) = (passed, total),

@@ -12,7 +12,7 @@ use crate::process::{self, End, Finished};
 
 use super::server::{self, NoServer, Server};
 use super::shell::Shell;
-use super::testing::{Bench, Family, Tested, own_tests_command};
+use super::testing::{Bench, Family, Tested, has_own_tests_command, own_tests_command};
 use super::workspace::Workspace;
 use super::{CodeWork, Context, python};
 
@@ -37,6 +37,8 @@ pub struct Examined {
     pub troubles: Vec<String>,
     /// The time was up before the shared tests and checks were through.
     pub is_cut: bool,
+    /// No own tests found means that there are none.
+    pub knows_own_tests: bool,
 }
 
 /// Why there is no result.
@@ -99,9 +101,13 @@ impl Examination<'_> {
         if !own.is_empty() {
             let deadline = self.deadline.min(Instant::now() + OWN_TESTS_TIME);
             let bench = self.bench(&shell, self.workspace.folder(), &reports, port, deadline);
-            families.push((Family::Own, self.test(&bench, Family::Own, &own)?));
+            let tested = self.test(&bench, Family::Own, &own)?;
+            // A command of the suite that finds no tests says that there are none.
+            let is_unknown = tested.is_unknown && suite.tests.own.is_empty();
+            families.push((Family::Own, Tested { is_unknown, ..tested }));
         }
-        Ok(Examined { families, troubles, is_cut })
+        let knows_own_tests = !suite.tests.own.is_empty() || suite.language.as_deref().is_some_and(has_own_tests_command);
+        Ok(Examined { families, troubles, is_cut, knows_own_tests })
     }
 
     fn left(&self) -> Duration {
