@@ -393,6 +393,12 @@ pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
     } else {
         String::new()
     };
+    if evidence.deterministic > 0 && evidence.deterministic == evidence.pairs {
+        return Some(format!(
+            "Deterministic on {label}: every run of an arm has the same outcomes, so the order is a fact about this suite and repeats add \
+             nothing."
+        ));
+    }
     if evidence.winner.is_none() && evidence.resolved == 0 {
         return Some(format!("{} on {label}{adjusted}{}.", untold(evidence.arms), why_untold(board, evidence)));
     }
