@@ -35,9 +35,10 @@ pub use claude::read as read_claude;
 pub use environment::{Environment, Retries};
 pub use outage::is_outage;
 pub use price::Prices;
+pub use program::crash;
 pub use replay::prompt_hash;
 pub use reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply};
-pub use secrets::Secrets;
+pub use secrets::{Secrets, is_secret_name};
 pub use setup::SetupError;
 pub use usage::{find_cost, find_count, find_usage, input_total, total as token_total};
 

@@ -11,7 +11,12 @@ use super::environment::Environment;
 /// Shorter values are no keys, and taking them out would garble ordinary text.
 const LEAST_LENGTH: usize = 8;
 /// Words of a variable's name, between underscores, that say it holds a secret.
-const NAME_WORDS: [&str; 7] = ["KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "CREDENTIALS"];
+const NAME_WORDS: [&str; 8] = ["KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "CREDENTIALS"];
+
+/// Says whether a variable of that name holds a secret.
+pub fn is_secret_name(name: &str) -> bool {
+    name.to_uppercase().split('_').any(|word| NAME_WORDS.contains(&word))
+}
 
 /// The secrets of an environment, and how to take them out of text.
 #[derive(Clone, Default)]
@@ -27,7 +32,7 @@ impl Secrets {
         for (name, value) in &environment.variables {
             let upper = name.to_uppercase();
             let value = value.trim();
-            let is_secret = named == Some(name.as_str()) || upper.split('_').any(|word| NAME_WORDS.contains(&word));
+            let is_secret = named == Some(name.as_str()) || is_secret_name(name);
             if is_secret && value.len() >= LEAST_LENGTH {
                 values.push((value.to_owned(), name.clone()));
             } else if upper.ends_with("_PROXY")

@@ -15,7 +15,6 @@ use crate::run::{Approach, Arm, CodeWork, Means, QuestionWork, Work};
 use crate::suite::{self, QuestionSpec, Suite, load_questions, suite_version};
 
 use super::failure::Failure;
-use super::settings::shown;
 
 /// The model of a run whose approach has none to choose.
 const NO_MODEL: &str = "none";
@@ -329,10 +328,7 @@ struct Asked<'a> {
 }
 
 fn questions(path: &Path) -> Result<QuestionSpec, Failure> {
-    load_questions(path).map_err(|problems| {
-        let source = std::fs::read_to_string(path).ok();
-        Failure::of_document(&shown(path), &problems, source.as_deref())
-    })
+    load_questions(path).map_err(|problems| Failure::of_document(path, &problems))
 }
 
 /// Names in their order, each once.

@@ -19,7 +19,7 @@ use crate::render::json::{CompareAnswer, LeaderboardAnswer};
 use crate::render::table::Table;
 use crate::render::{format, markdown, tables};
 use crate::results::{Batch, PlannedRun, Store, scan};
-use crate::run::{Arm, Context, Work, batch_id, execute, git_state, interleaved};
+use crate::run::{Arm, Context, batch_id, execute, git_state, interleaved};
 use crate::views::{Chances, Grouping, SortKey, compare, leaderboard, suite_groups};
 use crate::warehouse::Warehouse;
 
@@ -178,7 +178,7 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
             format!("{} in all; about {} by what such runs have cost.", output::count(batch.runs.len(), "run"), format::money(total))
         }
         None => {
-            format!("{} in all; what they cost is not known: not every arm has been run before.", output::count(batch.runs.len(), "run"))
+            format!("{} in all; what they cost is not known: not every arm has runs with a cost.", output::count(batch.runs.len(), "run"))
         }
     });
     output::answer(settings, "plan", &[table], || batch.clone())
@@ -201,7 +201,6 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         host: host(),
         tool_version: env!("CARGO_PKG_VERSION"),
         git: git_state(&place.root),
-        tags: batch.tags.clone(),
         jobs: carrying.jobs.and_then(|jobs| usize::try_from(jobs).ok()),
         keep_output: place.keep_output,
         stop: &stop,
@@ -210,11 +209,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     info!(batch = batch.id, arms = batch.arms.len(), runs = batch.runs.len(), open, "batch");
     let until = batch.until.as_deref().map(Until::parse).transpose()?;
     let resume = resume_command(settings, &batch, place.site.as_deref());
-    let questions = arms.iter().map(|arm| match &arm.work {
-        Work::Questions(work) => Some(work.spec.questions.len() as u64),
-        Work::Code(_) => None,
-    });
-    let questions = questions.collect();
+    let questions = arms.iter().map(Arm::questions).collect();
     let mut carried = Carried { records: Vec::new(), stopped: false, taken: 0, reason: None, resume, batch, questions };
     let rounds: Vec<Vec<PlannedRun>> = match until {
         None => vec![carried.batch.runs.clone()],

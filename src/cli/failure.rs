@@ -1,9 +1,12 @@
 //! Why a command could not do what it was asked.
 
+use std::path::Path;
+
 use crate::domain::{Problem, Problems};
 use crate::results::StoreError;
 
 use super::exit_code;
+use super::settings::shown;
 
 /// A failed command: what to say, and the exit code.
 #[derive(Debug)]
@@ -33,11 +36,12 @@ impl Failure {
         self
     }
 
-    /// Reports every problem of a document, each with its line where the source is at hand.
-    pub fn of_document(what: &str, problems: &[Problem], source: Option<&str>) -> Self {
+    /// Reports every problem of a document, each with its line where the file can still be read.
+    pub fn of_document(path: &Path, problems: &[Problem]) -> Self {
+        let source = std::fs::read_to_string(path).unwrap_or_default();
         let count = problems.len();
-        let details = problems.iter().map(|problem| crate::document::render(problem, source.unwrap_or_default())).collect();
-        Self { details, ..Self::new(format!("{what} has {count} {}", if count == 1 { "problem" } else { "problems" })) }
+        let details = problems.iter().map(|problem| crate::document::render(problem, &source)).collect();
+        Self { details, ..Self::new(format!("{} has {count} {}", shown(path), if count == 1 { "problem" } else { "problems" })) }
     }
 }
 

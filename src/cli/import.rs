@@ -9,7 +9,7 @@ use crate::render::format;
 use super::arguments::{Format, Import};
 use super::failure::Failure;
 use super::progress::Bar;
-use super::settings::{Settings, shown};
+use super::settings::Settings;
 use super::{exit_code, output};
 
 pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure> {
@@ -69,10 +69,7 @@ fn load_map(arguments: &Import) -> Result<Map, Failure> {
         })?;
         set.insert(field.to_owned(), value.to_owned());
     }
-    Map::load(&arguments.map, &set).map_err(|problems| {
-        let source = std::fs::read_to_string(&arguments.map).ok();
-        Failure::of_document(&shown(&arguments.map), &problems.0, source.as_deref())
-    })
+    Map::load(&arguments.map, &set).map_err(|problems| Failure::of_document(&arguments.map, &problems.0))
 }
 
 fn rows(count: u64) -> String {

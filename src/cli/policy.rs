@@ -8,15 +8,12 @@ use crate::views::{Design, Policy};
 
 use super::arguments::{ClusterField, Judging, JudgingDesign};
 use super::failure::Failure;
-use super::settings::{Settings, shown};
+use super::settings::Settings;
 
 /// The configuration's policy.
 pub(super) fn configured(settings: &Settings) -> Result<Policy, Failure> {
     let path = settings.config.folder.join(EXCLUSIONS_FILE);
-    let exclusions = load_exclusions(&path).map_err(|problems| {
-        let source = std::fs::read_to_string(&path).ok();
-        Failure::of_document(&shown(&path), &problems, source.as_deref())
-    })?;
+    let exclusions = load_exclusions(&path).map_err(|problems| Failure::of_document(&path, &problems))?;
     let designs = settings.config.designs.iter().map(|(suite, design)| (suite.clone(), of_config(*design))).collect();
     Ok(Policy { metrics: settings.config.metrics.clone(), designs, exclusions, ..Policy::default() })
 }

@@ -160,10 +160,7 @@ fn relative_to(here: &Path, path: PathBuf) -> PathBuf {
 }
 
 fn load_config(path: &Path) -> Result<Config, Failure> {
-    config::load(path).map_err(|problems| {
-        let source = std::fs::read_to_string(path).ok();
-        Failure::of_document(&shown(path), &problems, source.as_deref())
-    })
+    config::load(path).map_err(|problems| Failure::of_document(path, &problems))
 }
 
 fn style(global: &Global) -> Style {

@@ -124,16 +124,7 @@ mod tests {
 
     /// A plan of two arms, and records with so many of 20 passed.
     fn plan(first: &[u64], second: &[u64]) -> (Batch, Vec<Run>) {
-        let arm = |approach: &str| PlannedArm {
-            suite: "s".into(),
-            suite_version: None,
-            approach: approach.into(),
-            model: "m".into(),
-            agent: None,
-            task: None,
-            setup: None,
-            tags: BTreeMap::new(),
-        };
+        let arm = |approach: &str| PlannedArm { suite: "s".into(), approach: approach.into(), model: "m".into(), ..PlannedArm::default() };
         let (mut runs, mut records) = (Vec::new(), Vec::new());
         for (arm, passed) in [(0, first), (1, second)] {
             for (place, passed) in passed.iter().enumerate() {
@@ -145,18 +136,7 @@ mod tests {
                 records.push(record);
             }
         }
-        (
-            Batch {
-                id: "b".into(),
-                created: String::new(),
-                arms: vec![arm("a"), arm("b")],
-                runs,
-                shuffle: false,
-                until: None,
-                tags: BTreeMap::new(),
-            },
-            records,
-        )
+        (Batch { id: "b".into(), arms: vec![arm("a"), arm("b")], runs, ..Batch::default() }, records)
     }
 
     #[test]

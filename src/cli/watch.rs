@@ -10,7 +10,7 @@ use tracing::info;
 use crate::domain::{ItemStatus, RunStatus, visible};
 use crate::render::format;
 use crate::results::PlannedArm;
-use crate::run::{Arm, Event, Work};
+use crate::run::{Arm, Event};
 
 use super::output;
 
@@ -57,14 +57,10 @@ impl Watch {
     /// Watches `total` runs of these arms. Without a terminal every event is a line, unless it has to be quiet.
     pub fn new(arms: &[Arm], total: usize, is_terminal: bool, quiet: bool) -> Self {
         let total = u64::try_from(total).unwrap_or(u64::MAX);
-        let questions = arms.iter().map(|arm| match &arm.work {
-            Work::Questions(work) => Some(work.spec.questions.len() as u64),
-            Work::Code(_) => None,
-        });
         Self {
             seen: Mutex::new(Seen::default()),
             total,
-            questions: questions.collect(),
+            questions: arms.iter().map(Arm::questions).collect(),
             arms: arms.iter().map(|arm| arm.planned.clone()).collect(),
             quiet,
             bar: is_terminal.then(|| draw(total)),

@@ -10,7 +10,7 @@ use crate::domain::{Problem, RunId, visible};
 use super::{Store, StoreError, durable};
 
 /// One arm of a plan: what is asked, and of whom.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedArm {
     pub suite: String,
     /// Content hash of the suite when the plan was made.
@@ -44,7 +44,7 @@ pub struct PlannedRun {
 }
 
 /// A recorded plan, written before its first run and never changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
     pub id: String,
     /// RFC 3339.

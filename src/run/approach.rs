@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::agent::{
-    Agent, Cost, Environment, Failure, FailureKind, Measured, Prices, Prompt, Secrets, find_cost, find_count, find_usage, is_outage,
+    Agent, Cost, Environment, Failure, FailureKind, Measured, Prices, Prompt, Secrets, crash, find_cost, find_count, find_usage, is_outage,
 };
 use crate::config::{self, AgentKind, Budget};
 use crate::process::{self, Command, End, Finished, Limits, Stop};
@@ -71,20 +71,20 @@ impl Approach {
                 program(argv, order, order.wall, stop)
             }
         };
-        // A program may print its environment.
         let secrets = Secrets::of(order.environment, None);
-        let hidden = |mut measured: Measured| {
+        let completed = |mut measured: Measured| {
             // What a program says of tokens and not of money is priced, as an agent's answer is.
             if measured.cost.usd.is_none() {
                 let models: Vec<&str> = measured.model.as_deref().into_iter().chain(order.model).collect();
                 measured.cost = self.prices.cost(&models, &measured.usage, measured.steps);
             }
+            // A program may print its environment.
             measured.transcript.iter_mut().for_each(|message| secrets.hide_in(message));
             measured
         };
-        made.map(hidden).map_err(|failure| Failure {
+        made.map(completed).map_err(|failure| Failure {
             reason: secrets.hide(&failure.reason).into_owned(),
-            measured: Box::new(hidden(*failure.measured)),
+            measured: Box::new(completed(*failure.measured)),
             kind: failure.kind,
         })
     }
@@ -176,15 +176,7 @@ fn program(argv: Vec<String>, order: &Order<'_>, wall: Duration, stop: &Stop) ->
             } else {
                 FailureKind::Error
             };
-            let said = if stderr.trim().is_empty() { stdout } else { stderr };
-            let lines: Vec<&str> = said.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-            let last = lines[lines.len().saturating_sub(5)..].join("\n");
-            let end = match finished.end {
-                End::Exited(code) => format!("ended with exit status {code}"),
-                End::Signalled(signal) => format!("ended by signal {signal}"),
-                End::TimedOut | End::Stopped => "stopped".to_owned(),
-            };
-            fail(kind, &if last.is_empty() { end } else { format!("{end}: {last}") }, measured)
+            fail(kind, &crash(&finished), measured)
         }
     }
 }

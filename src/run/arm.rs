@@ -15,6 +15,16 @@ pub struct Arm {
     pub work: Work,
 }
 
+impl Arm {
+    /// How many questions a run of it has; none for code.
+    pub fn questions(&self) -> Option<u64> {
+        match &self.work {
+            Work::Questions(work) => Some(work.spec.questions.len() as u64),
+            Work::Code(_) => None,
+        }
+    }
+}
+
 pub enum Work {
     Questions(Box<QuestionWork>),
     Code(Box<CodeWork>),

@@ -11,8 +11,8 @@ use super::{Arm, Context, Event, Work, code, questions};
 /// What came of it.
 #[derive(Debug, Default)]
 pub struct Executed {
-    /// Committed now, in the order they ended.
-    pub finished: Vec<Run>,
+    /// How many were committed now.
+    pub finished: usize,
     /// Left to another process that holds them.
     pub taken: usize,
     /// Stopped before everything was done.
@@ -36,7 +36,7 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
             let outcome = one(batch, run, &arms[run.arm], context);
             let Ok(mut done) = done.lock() else { break };
             match outcome {
-                Ok(Some(record)) => done.0.finished.push(record),
+                Ok(Some(_)) => done.0.finished += 1,
                 Ok(None) => done.0.stopped = true,
                 // Another process resumed the same plan, and is at it or was faster.
                 Err(StoreError::InFlight { .. } | StoreError::Exists { .. }) => {
@@ -60,7 +60,7 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
         work();
     });
     let (mut executed, failure) = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    executed.stopped |= context.stop.is_stopped() && executed.finished.len() + executed.taken < open.len();
+    executed.stopped |= context.stop.is_stopped() && executed.finished + executed.taken < open.len();
     match failure {
         Some(error) => Err(error),
         None => Ok(executed),

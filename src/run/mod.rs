@@ -19,7 +19,6 @@ mod shell;
 mod testing;
 mod workspace;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::agent::Environment;
@@ -44,7 +43,6 @@ pub struct Context<'a> {
     pub host: Option<String>,
     pub tool_version: &'a str,
     pub git: Option<Git>,
-    pub tags: BTreeMap<String, String>,
     /// How much goes on at once: questions of a run, or runs of code. One, or what a task says, where nobody says.
     pub jobs: Option<usize>,
     /// Keep what the agent made beside the run's record.

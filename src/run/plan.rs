@@ -54,16 +54,7 @@ mod tests {
     use super::*;
 
     fn arm(approach: &str) -> PlannedArm {
-        PlannedArm {
-            suite: "s".into(),
-            suite_version: None,
-            approach: approach.into(),
-            model: "m".into(),
-            agent: None,
-            task: None,
-            setup: None,
-            tags: BTreeMap::new(),
-        }
+        PlannedArm { suite: "s".into(), approach: approach.into(), model: "m".into(), ..PlannedArm::default() }
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub fn begun(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, context: &Contex
     record.seed = Some(run.seed);
     // What the command says beats what the suite says.
     record.tags = arm.tags.clone();
-    record.tags.extend(context.tags.clone());
+    record.tags.extend(batch.tags.clone());
     record.suite_version.clone_from(&arm.suite_version);
     record.host.clone_from(&context.host);
     record.tool_version = Some(context.tool_version.to_owned());

@@ -5,10 +5,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::agent::is_secret_name;
 use crate::process::{Command, Limits};
 
-/// Words of a variable's name that say it holds a secret. What an agent made has no business with it.
-const SECRET_WORDS: [&str; 8] = ["KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "CREDENTIALS"];
 /// Python's caches do not belong into the repository whose tests run, and news about pip interest nobody here.
 const QUIET: [(&str, &str); 2] = [("PYTHONDONTWRITEBYTECODE", "1"), ("PIP_DISABLE_PIP_VERSION_CHECK", "1")];
 
@@ -21,9 +20,9 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// Begins with the environment of this process without its secrets.
+    /// Begins with the environment of this process without its secrets: what an agent made has no business with them.
     pub fn without_secrets<'v>(variables: impl Iterator<Item = &'v String>, wrap: &[String]) -> Self {
-        let secrets = variables.filter(|name| is_secret(name)).map(|name| (OsString::from(name), None));
+        let secrets = variables.filter(|name| is_secret_name(name)).map(|name| (OsString::from(name), None));
         let mut shell = Self { wrap: wrap.to_vec(), variables: secrets.collect() };
         for (name, value) in QUIET {
             shell.set(name, value);
@@ -61,10 +60,6 @@ impl Shell {
             limits: Limits { wall, ..Limits::default() },
         }
     }
-}
-
-fn is_secret(name: &str) -> bool {
-    name.to_ascii_uppercase().split('_').any(|word| SECRET_WORDS.contains(&word))
 }
 
 #[cfg(test)]

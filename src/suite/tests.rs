@@ -6,38 +6,7 @@ use tempfile::TempDir;
 use super::*;
 
 /// The suite of the document that fixed the format, word for word but for its comments' length.
-const SEED: &str = r#"name: tasktracker
-description: REST API with JWT auth, 4 models, ~15 endpoints
-requirements: examples/task_tracker_requirements.md
-language: python  # or "go", "javascript"
-timeout: 2h
-
-# Commands to run after code generation
-setup:
-  - pip install -r requirements.txt
-
-# How to start the server for functional tests
-server:
-  command: python -m uvicorn main:app --port 8000
-  health_check: http://localhost:8000/health
-  startup_timeout: 30s
-
-# Test definitions
-tests:
-  # Shared tests run against ALL approaches for fair comparison
-  shared:
-    - pytest evals/suites/tasktracker/tests/ -v
-  
-  # Functional tests (server must be running)
-  functional:
-    - curl -sf http://localhost:8000/health
-    - curl -sf http://localhost:8000/docs
-
-# Optional: code quality metrics to collect
-metrics:
-  - lines_of_code
-  - file_count
-"#;
+const SEED: &str = include_str!("../../tests/fixtures/seed-suite.yaml");
 
 /// A repository with these files.
 fn repository(files: &[(&str, &str)]) -> TempDir {

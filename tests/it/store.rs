@@ -86,10 +86,7 @@ fn a_plan_is_written_before_its_runs_and_never_changed() {
         suite_version: Some("abc".into()),
         approach: "a".into(),
         model: "m".into(),
-        agent: None,
-        task: None,
-        setup: None,
-        tags: std::collections::BTreeMap::new(),
+        ..PlannedArm::default()
     };
     let run = PlannedRun { id: id("planned-1"), arm: 0, index: 1, seed: 7 };
     let mut batch = Batch {

@@ -2,38 +2,7 @@
 
 use super::*;
 
-const SUITE: &str = r#"name: tasktracker
-description: REST API with JWT auth, 4 models, ~15 endpoints
-requirements: examples/task_tracker_requirements.md
-language: python  # or "go", "javascript"
-timeout: 2h
-
-# Commands to run after code generation
-setup:
-  - pip install -r requirements.txt
-
-# How to start the server for functional tests
-server:
-  command: python -m uvicorn main:app --port 8000
-  health_check: http://localhost:8000/health
-  startup_timeout: 30s
-
-# Test definitions
-tests:
-  # Shared tests run against ALL approaches for fair comparison
-  shared:
-    - pytest evals/suites/tasktracker/tests/ -v
-  
-  # Functional tests (server must be running)
-  functional:
-    - curl -sf http://localhost:8000/health
-    - curl -sf http://localhost:8000/docs
-
-# Optional: code quality metrics to collect
-metrics:
-  - lines_of_code
-  - file_count
-"#;
+const SUITE: &str = include_str!("../../fixtures/seed-suite.yaml");
 
 const TESTS: &str = r#"
 import os
