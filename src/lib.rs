@@ -24,10 +24,11 @@
 //! | 1b | [`config`] | `evalreport.yaml` into typed settings | domain, document |
 //! | 1b | [`results`] | the store: layout, wire structs, commit, read, examine; the only writer there | domain |
 //! | 1b | [`suite`] | `suites/*/suite.yaml` and question specs into typed suites; prompts of questions | domain, document |
+//! | 1b | [`verify`] | which checks fit a goal and a stack, and what their failures mean; pure over a listing and outcomes | domain, document |
 //! | 2a | [`agent`] | how a prompt becomes an answer: programs, Claude's command line, HTTP chat APIs, replay | domain, config, process |
 //! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, document, results |
-//! | 2b | [`evaluate`] | one evaluator per file: what an answer or a finished workspace is worth | domain, suite |
-//! | 2c | [`run`] | carries out plans: workspaces, tests, limits, resume | domain, stats, config, results, suite, process, agent, evaluate |
+//! | 2b | [`evaluate`] | one evaluator per file: what an answer or a finished workspace is worth | domain, document, config, suite, process, agent |
+//! | 2c | [`run`] | carries out plans: workspaces, tests, limits, resume | domain, stats, document, config, results, suite, verify, process, agent, evaluate |
 //! | 3 | [`warehouse`] | the only module that names polars: tables, cache, outcome matrices, typed queries | domain, results |
 //! | 4 | [`views`] | what a page or table says, as plain structs | domain, stats, warehouse |
 //! | 5 | [`render`] | views into bytes: HTML, terminal, JSON, Markdown, CSV; numbers become text once | domain, views |
@@ -61,5 +62,6 @@ pub mod results;
 pub mod run;
 pub mod stats;
 pub mod suite;
+pub mod verify;
 pub mod views;
 pub mod warehouse;

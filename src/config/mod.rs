@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use crate::document::duration::parse_duration;
-use crate::document::{self, Fields, duration, quote};
-use crate::domain::{Aliases, MetricSettings, Problem, visible};
+use crate::document::{self, Fields, Node, Setting, duration, quote};
+use crate::domain::{Aliases, Evaluator, MetricSettings, Problem, visible};
 
 mod agents;
 mod aliases;
@@ -54,6 +54,12 @@ pub struct Config {
     pub tasks: Vec<Task>,
     pub judge: Option<Judge>,
     pub metrics: BTreeMap<String, MetricSettings>,
+    /// What turns finished workspaces into scores, for every suite that does not say otherwise.
+    pub evaluators: BTreeMap<Evaluator, Setting>,
+    /// Overrides of what verification would choose, as written: verification reads it.
+    pub verification: Option<Node>,
+    /// The file as messages name it; empty without one.
+    pub file: String,
     /// By suite.
     pub designs: BTreeMap<String, SuiteDesign>,
     /// Sorted by model and date.
@@ -102,6 +108,7 @@ fn read(path: &Path) -> Result<String, String> {
 fn read_fields(mut fields: Fields) -> Config {
     check_version(&mut fields);
     let (agents, agent_ids) = agents::read(&mut fields);
+    let (metrics, evaluators) = metrics::read(&mut fields);
     let config = Config {
         folder: PathBuf::new(),
         agents,
@@ -109,7 +116,10 @@ fn read_fields(mut fields: Fields) -> Config {
         approaches: approaches::read(&mut fields, &agent_ids),
         tasks: tasks::read(&mut fields, &agent_ids),
         judge: judge::read(&mut fields, &agent_ids),
-        metrics: metrics::read(&mut fields),
+        metrics,
+        evaluators,
+        verification: fields.child("verification").cloned(),
+        file: fields.file().to_owned(),
         designs: designs::read(&mut fields),
         prices: prices::read(&mut fields),
         gate: gates::read(&mut fields),

@@ -16,12 +16,14 @@ mod fields;
 mod json;
 mod quote;
 mod scalar;
+mod setting;
 mod yaml;
 
 pub use excerpt::render;
 pub use fields::Fields;
 pub use quote::{nearest_hint, quote};
 pub use scalar::{Scalar, ScalarKind};
+pub use setting::Setting;
 
 /// How deep lists and maps may nest.
 const DEEPEST: usize = 100;

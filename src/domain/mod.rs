@@ -1,24 +1,28 @@
 //! The vocabulary: plain data that every layer speaks. No I/O, no clock, no randomness.
 
 mod details;
+mod evaluator;
 mod exclusion;
 mod filter;
 mod hex;
 mod item;
 mod metric;
 mod problem;
+mod profile;
 mod run;
 mod status;
 mod text;
 mod usage;
 
 pub use details::ItemDetails;
+pub use evaluator::Evaluator;
 pub use exclusion::Exclusion;
 pub use filter::{Aliases, Filter};
 pub use hex::hex;
 pub use item::{ItemKey, ItemKind, ItemOutcome};
 pub use metric::{Bound, Direction, Metric, MetricKind, MetricSettings, Unit, metric_key, parse_amount, score_label};
 pub use problem::{Problem, Problems};
+pub use profile::Profile;
 pub use run::{Git, Provenance, Run, RunId, ScoreRecord, StatedFigure};
 pub use status::{ItemStatus, RunStatus};
 pub use text::{nearest, visible};

@@ -2,6 +2,8 @@
 
 mod answer;
 pub mod code;
+mod evaluated;
 pub mod test_report;
 
 pub use answer::{AnswerError, AnswerOutcome, parse_answer, score};
+pub use evaluated::{Effort, Evaluated, EvaluatedItem, Judged, Workpiece, points};

@@ -2,34 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Fields, Key, Node, Scalar, ScalarKind, Value, nearest_hint, quote};
-use crate::domain::Problem;
+use crate::document::{Fields, Key, Setting, Value, nearest_hint, quote};
+use crate::domain::{Evaluator, Problem};
 
 /// A number about the code that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CodeMetric {
     LinesOfCode,
     FileCount,
-}
-
-/// What turns a finished workspace into a score from 0 to 100.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Evaluator {
-    RequirementFulfillment,
-    Efficiency,
-    ToolUse,
-    Functional,
-    CodeQuality,
-    Complexity,
-}
-
-/// Whether something is wanted, and how.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Setting {
-    Off,
-    On,
-    /// A map, which the evaluator reads itself.
-    With(Node),
 }
 
 impl CodeMetric {
@@ -39,40 +19,6 @@ impl CodeMetric {
         match self {
             Self::LinesOfCode => "lines_of_code",
             Self::FileCount => "file_count",
-        }
-    }
-}
-
-impl Evaluator {
-    pub const ALL: [Self; 6] =
-        [Self::RequirementFulfillment, Self::Efficiency, Self::ToolUse, Self::Functional, Self::CodeQuality, Self::Complexity];
-
-    /// Returns the name that scores are stored under.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::RequirementFulfillment => "requirementFulfillment",
-            Self::Efficiency => "efficiency",
-            Self::ToolUse => "tool_use",
-            Self::Functional => "functional",
-            Self::CodeQuality => "code_quality",
-            Self::Complexity => "complexity",
-        }
-    }
-
-    /// Finds the evaluator of a name, however its words are joined: `code_quality`, `codeQuality`, `code-quality`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let plain = |name: &str| -> String {
-            name.chars().filter(|character| !['_', '-'].contains(character)).flat_map(char::to_lowercase).collect()
-        };
-        Self::ALL.into_iter().find(|evaluator| plain(evaluator.name()) == plain(name))
-    }
-}
-
-impl Setting {
-    pub fn is_wanted(&self) -> bool {
-        match self {
-            Self::Off => false,
-            Self::On | Self::With(_) => true,
         }
     }
 }
@@ -109,7 +55,7 @@ struct Read {
 impl Read {
     fn take_map(&mut self, fields: &mut Fields, key: &str) {
         for (name, node) in fields.entries_of(key) {
-            if let Some(setting) = setting_of(fields, node, &format!("{key}.{}", name.text)) {
+            if let Some(setting) = Setting::read(fields, node, &format!("{key}.{}", name.text)) {
                 self.take(fields, key, name, setting);
             }
         }
@@ -133,20 +79,6 @@ impl Read {
         };
         if is_repeated {
             reject(fields, name, format!("{} is given twice", quote(&name.text)), "keep one of the two");
-        }
-    }
-}
-
-fn setting_of(fields: &mut Fields, node: &Node, path: &str) -> Option<Setting> {
-    match &node.value {
-        Value::Map(_) => Some(Setting::With(node.clone())),
-        Value::Scalar(Scalar { kind: ScalarKind::Bool(true), .. }) => Some(Setting::On),
-        Value::Scalar(Scalar { kind: ScalarKind::Bool(false), .. }) => Some(Setting::Off),
-        Value::Scalar(_) | Value::List(_) => {
-            let message = format!("{} must be true, false or a map of settings, not {}", quote(path), node.noun());
-            let problem = Problem::at(fields.file(), node.line, node.column, message);
-            fields.problems().push(problem);
-            None
         }
     }
 }

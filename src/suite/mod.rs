@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::document::{self, Fields, Node, Value, duration, quote};
-use crate::domain::{Problem, visible};
+use crate::document::{self, Fields, Node, Setting, Value, duration, quote};
+use crate::domain::{Evaluator, Problem, Profile, visible};
 
 mod criteria;
 mod discovery;
@@ -22,7 +22,7 @@ mod version;
 
 pub use criteria::Criterion;
 pub use discovery::{Found, discover, find};
-pub use evaluators::{CodeMetric, Evaluator, Setting};
+pub use evaluators::CodeMetric;
 pub use files::resolve;
 pub use prompt::{question_prompt, shuffled};
 pub use questions::{Question, QuestionSpec, load_questions, normalized, parse_questions};
@@ -91,28 +91,6 @@ pub struct Tests {
     pub functional: Vec<String>,
     /// Tests that the approach wrote itself; counted apart.
     pub own: Vec<String>,
-}
-
-/// How much verification is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Profile {
-    Strict,
-    Fast,
-    Smoke,
-    Yolo,
-}
-
-impl Profile {
-    pub const ALL: [Self; 4] = [Self::Strict, Self::Fast, Self::Smoke, Self::Yolo];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Strict => "strict",
-            Self::Fast => "fast",
-            Self::Smoke => "smoke",
-            Self::Yolo => "yolo",
-        }
-    }
 }
 
 /// Loads the suite in `folder`; the paths it names start from `root`, the folder of the repository, or else from `folder`.

@@ -34,6 +34,8 @@ pub enum PriceMethod {
 
 /// From so many units on they are drawn anew; with fewer that covers too seldom.
 const MIN_BOOTSTRAP: usize = 50;
+/// Beyond so many the two methods agree, and drawing takes seconds where many arms have thousands of runs.
+const MAX_BOOTSTRAP: usize = 200;
 const RESAMPLES: u32 = 9999;
 /// A run's own cost and that of its items may differ by rounding, and no more.
 const SAME_COST: f64 = 1e-3;
@@ -74,7 +76,7 @@ fn over_runs(rows: &[&RunRow], matrix: &OutcomeMatrix) -> Option<PriceInterval> 
         return None;
     }
     let found = |interval, method| Some(PriceInterval { interval, method, n: n as u64, n_of: "runs" });
-    if n >= MIN_BOOTSTRAP {
+    if (MIN_BOOTSTRAP..=MAX_BOOTSTRAP).contains(&n) {
         let ratio = |drawn: &[u32]| {
             let sum = |values: &[f64]| drawn.iter().map(|place| values[*place as usize]).sum::<f64>();
             Some(sum(&costs) / sum(&solved)).filter(|ratio| ratio.is_finite())

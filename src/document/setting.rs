@@ -1,0 +1,45 @@
+//! A switch that may carry settings of its own.
+
+use super::{Fields, Node, Scalar, ScalarKind, Value, quote};
+use crate::domain::Problem;
+
+/// Whether something is wanted, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Setting {
+    Off,
+    On,
+    /// A map, which whoever is switched on reads itself.
+    With(Node),
+}
+
+impl Setting {
+    pub fn is_wanted(&self) -> bool {
+        match self {
+            Self::Off => false,
+            Self::On | Self::With(_) => true,
+        }
+    }
+
+    /// The map of settings, where there is one.
+    pub fn node(&self) -> Option<&Node> {
+        match self {
+            Self::Off | Self::On => None,
+            Self::With(node) => Some(node),
+        }
+    }
+
+    /// Reads `true`, `false` or a map at `path`.
+    pub fn read(fields: &mut Fields, node: &Node, path: &str) -> Option<Self> {
+        match &node.value {
+            Value::Map(_) => Some(Self::With(node.clone())),
+            Value::Scalar(Scalar { kind: ScalarKind::Bool(true), .. }) => Some(Self::On),
+            Value::Scalar(Scalar { kind: ScalarKind::Bool(false), .. }) => Some(Self::Off),
+            Value::Scalar(_) | Value::List(_) => {
+                let message = format!("{} must be true, false or a map of settings, not {}", quote(path), node.noun());
+                let problem = Problem::at(fields.file(), node.line, node.column, message);
+                fields.problems().push(problem);
+                None
+            }
+        }
+    }
+}
