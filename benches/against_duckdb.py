@@ -6,7 +6,8 @@
     python3 benches/against_duckdb.py
 
 Every figure is the median wall time of several runs of a whole process (evalreport) or of a query after `import duckdb` (DuckDB), with
-a warm page cache; "to the answer" is until the last byte of it is printed, before the cache is written. A cold run includes the removal of the old cache and the writing of the new one. Prints a Markdown table.
+a warm page cache; "to the answer" is until the last byte of it is printed, before the cache is
+written. A cold run includes the removal of the old cache and the writing of the new one. Prints a Markdown table.
 """
 
 import os
@@ -59,7 +60,7 @@ class Command:
 
 
 def floors():
-    """Reads the same bytes and counts line breaks on every core, in Rust: no tool can do less."""
+    """Finds the same files, reads their bytes and counts line breaks on every core, in Rust: no tool can do less."""
     command = ["cargo", "bench", "--quiet", "--bench", "floor", "--", str(DATA)]
     printed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     found = dict(line.split() for line in printed.splitlines() if len(line.split()) == 2)

@@ -68,13 +68,16 @@ INSPECT = """
 import sys, json
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Sample
-from inspect_ai.model import get_model, ModelOutput
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import includes
 from inspect_ai.solver import generate
 rows = json.load(open(sys.argv[1]))["questions"]
 samples = [Sample(input=row["question"], target=row["correct_answers"][0], id=row["id"]) for row in rows]
-outputs = (ModelOutput.from_content("mockllm/model", "<answer>4</answer>") for _ in range(10**9))
-model = get_model("mockllm/model", custom_outputs=outputs)
+def output(*_):
+    # With its usage told, or tokens would be counted by a table that is fetched from the network.
+    usage = ModelUsage(input_tokens=10, output_tokens=10, total_tokens=20)
+    return ModelOutput.from_content("mockllm/model", "<answer>4</answer>").model_copy(update={"usage": usage})
+model = get_model("mockllm/model", custom_outputs=output)
 logs = eval(Task(dataset=samples, solver=generate(), scorer=includes()), model=model, max_samples=int(sys.argv[2]), log_dir=sys.argv[3], display="none")
 assert logs[0].status == "success" and len(logs[0].samples) == len(rows), logs[0].status
 """

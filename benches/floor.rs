@@ -1,4 +1,4 @@
-//! What no tool can beat: reading the same bytes and counting their line breaks, on every core.
+//! What no tool can beat: finding the same files, reading their bytes and counting their line breaks, on every core.
 //!
 //! `cargo bench --bench floor -- FOLDER` prints the seconds for the outcomes and for the small files of `benches/generate.rs`.
 #![expect(clippy::print_stdout, reason = "a program for a person and a script")]
@@ -15,8 +15,7 @@ const ROUNDS: usize = 5;
 fn main() {
     let folder = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_else(|| "target/bench-data".to_owned());
     for (name, part) in [("items", "items"), ("small", "small")] {
-        let files = files(&Path::new(&folder).join(part));
-        let mut seconds: Vec<f64> = (0..ROUNDS).map(|_| read(&files)).collect();
+        let mut seconds: Vec<f64> = (0..ROUNDS).map(|_| read(&Path::new(&folder).join(part))).collect();
         seconds.sort_by(f64::total_cmp);
         println!("{name} {:.4}", seconds[ROUNDS / 2]);
     }
@@ -27,8 +26,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path).collect()
 }
 
-fn read(files: &[PathBuf]) -> f64 {
+fn read(folder: &Path) -> f64 {
     let start = Instant::now();
+    let files = files(folder);
     let lines: usize = files
         .par_iter()
         .with_min_len(16)

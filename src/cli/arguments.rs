@@ -240,7 +240,7 @@ pub(super) struct Run {
     #[command(flatten)]
     pub carrying: Carrying,
     /// Go on with a batch that was interrupted [default: the newest that is not finished]
-    #[arg(long, value_name = "BATCH", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["what", "approach", "agent", "model", "runs", "shuffle", "seed", "tag", "until"], help_heading = "How to run")]
+    #[arg(long, value_name = "BATCH", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["what", "approach", "agent", "model", "runs", "shuffle", "seed", "tag", "until", "no_output"], help_heading = "How to run")]
     pub resume: Option<String>,
     /// Go on until the two arms are decided, or until each arm's rate is known to within a half-width, as in ci:5pp
     #[arg(long, value_name = "decided|ci:WIDTH", help_heading = "How to run")]

@@ -39,7 +39,6 @@ pub(super) struct Place {
     pub root: PathBuf,
     pub environment: Environment,
     pub scratch: PathBuf,
-    pub keep_output: bool,
     /// Where a site is written afterwards.
     pub site: Option<PathBuf>,
 }
@@ -61,7 +60,7 @@ pub(super) struct Carried {
 }
 
 impl Place {
-    pub fn new(settings: &Settings, scratch: Option<&Path>, keep_output: bool) -> Result<Self, Failure> {
+    pub fn new(settings: &Settings, scratch: Option<&Path>) -> Result<Self, Failure> {
         let root = settings.root()?;
         let scratch = scratch.map_or_else(env::temp_dir, Path::to_owned);
         let scratch = std::path::absolute(&scratch).unwrap_or(scratch);
@@ -72,7 +71,7 @@ impl Place {
         }
         let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let environment = Environment { variables: variables.collect(), root: root.clone(), ..Environment::default() };
-        Ok(Self { root, environment, scratch, keep_output, site: None })
+        Ok(Self { root, environment, scratch, site: None })
     }
 }
 
@@ -202,7 +201,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         tool_version: env!("CARGO_PKG_VERSION"),
         git: git_state(&place.root),
         jobs: carrying.jobs.and_then(|jobs| usize::try_from(jobs).ok()),
-        keep_output: place.keep_output,
+        keep_output: !batch.without_output,
         stop: &stop,
         events: &events,
     };
@@ -237,6 +236,9 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     }
     watch.end();
     over.store(true, Ordering::SeqCst);
+    if let Some(until) = until.filter(|_| carried.reason.is_none() && !carried.stopped && carried.taken == 0) {
+        carried.reason = Some(until.open(&carried.batch, &carried.records));
+    }
     Ok(carried)
 }
 

@@ -19,7 +19,7 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
         None => settings.clone(),
     };
     let report = arguments.output_dir.as_ref().map(|folder| folder.join("report"));
-    let place = Place { site: report.clone(), ..Place::new(settings, None, false)? };
+    let place = Place { site: report.clone(), ..Place::new(settings, None)? };
     let now = Utc::now();
     let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now };
     let wanted = Wanted { approaches: Vec::new(), agents: arguments.agent.clone(), models: carrying.model.clone() };

@@ -76,6 +76,14 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
     Ok(code)
 }
 
+/// Refuses to begin where the configuration has no rule, or a wrong one.
+pub(super) fn check_configured(settings: &Settings) -> Result<(), Failure> {
+    if settings.config.gate.is_empty() {
+        return Err(Failure::new("there is no rule to hold the runs to").with_hint("write rules under `gate` in the configuration"));
+    }
+    settings.config.gate.iter().try_for_each(|rule| configured(rule).map(drop))
+}
+
 fn code(ruling: Ruling, on_inconclusive: Option<OnInconclusive>) -> u8 {
     match (ruling, on_inconclusive) {
         (Ruling::Pass, _) | (Ruling::Inconclusive, Some(OnInconclusive::Pass)) => exit_code::DONE,

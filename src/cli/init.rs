@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::arguments::Init;
 use super::failure::Failure;
-use super::settings::{Settings, shown};
+use super::settings::shown;
 use super::{exit_code, output};
 
 /// Every file with its text. All of them run with nothing but a shell.
@@ -32,7 +32,7 @@ const NEXT: [(&str, &str); 5] = [
     ("evalreport build", "write the site; then open site/index.html"),
 ];
 
-pub(super) fn run(settings: &Settings, arguments: &Init) -> Result<u8, Failure> {
+pub(super) fn run(is_quiet: bool, arguments: &Init) -> Result<u8, Failure> {
     let folder = &arguments.folder;
     let in_the_way = in_the_way(folder);
     if !in_the_way.is_empty() {
@@ -52,7 +52,7 @@ pub(super) fn run(settings: &Settings, arguments: &Init) -> Result<u8, Failure> 
         }
         written.push(path);
     }
-    if !settings.quiet {
+    if !is_quiet {
         output::print(&what_is_next(folder))?;
     }
     Ok(exit_code::DONE)

@@ -91,9 +91,13 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
     if let Command::Completions(completions) = &arguments.command {
         return completions::run(completions);
     }
+    // Neither needs a configuration, and one that is broken is not in the way.
+    if let Command::Init(init) = &arguments.command {
+        return init::run(arguments.global.quiet, init);
+    }
     let settings = Settings::new(&arguments.global)?;
     match arguments.command {
-        Command::Init(init) => init::run(&settings, &init),
+        Command::Init(init) => init::run(settings.quiet, &init),
         Command::Run(run) => run::run(&settings, &run),
         Command::Eval(eval) => eval::run(&settings, &eval),
         Command::List(list) => list::run(&settings, &list),

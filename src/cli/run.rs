@@ -2,6 +2,8 @@
 
 use chrono::Utc;
 
+use crate::results::Batch;
+
 use super::arguments::{Build, Gate, Judging, Run, Selection};
 use super::arms::{Maker, Wanted};
 use super::carry::{self, Place};
@@ -13,7 +15,10 @@ use super::{build, exit_code, gate};
 pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     let carrying = &arguments.carrying;
     carrying.fail_under.map_or(Ok(()), carry::check_percent)?;
-    let place = Place { site: arguments.site.clone(), ..Place::new(settings, arguments.scratch.as_deref(), !arguments.no_output)? };
+    if arguments.gate.is_some() {
+        gate::check_configured(settings)?;
+    }
+    let place = Place { site: arguments.site.clone(), ..Place::new(settings, arguments.scratch.as_deref())? };
     let now = Utc::now();
     let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now };
     let (batch, arms) = if let Some(which) = &arguments.resume {
@@ -41,7 +46,8 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         } else {
             carrying.runs
         };
-        (carry::plan(&arms, carrying, runs, arguments.until.as_deref(), now)?, arms)
+        let batch = carry::plan(&arms, carrying, runs, arguments.until.as_deref(), now)?;
+        (Batch { without_output: arguments.no_output, ..batch }, arms)
     };
     if carrying.dry_run {
         carry::describe(settings, &batch)?;

@@ -52,14 +52,7 @@ impl Until {
     /// those of later rounds do not count, so that a plan that is resumed ends where it would have ended.
     pub fn reason(self, batch: &Batch, records: &[Run], round: u32) -> Option<String> {
         let by_run: BTreeMap<&str, &Run> = records.iter().map(|run| (run.id.as_str(), run)).collect();
-        let rate = |planned: &PlannedRun| {
-            if planned.index > round {
-                return None;
-            }
-            let run = by_run.get(planned.id.as_str()).filter(|run| run.status.is_counted())?;
-            let (passed, total) = run.shared_tests_passed.zip(run.shared_tests_total)?;
-            (total > 0).then(|| passed as f64 / total as f64)
-        };
+        let rate = |planned: &PlannedRun| rate_of(planned, &by_run, round);
         match self {
             Self::Decided => {
                 let (won, lost) = duels(batch, &rate);
@@ -86,6 +79,40 @@ impl Until {
             }
         }
     }
+
+    /// Says in words that the plan is at its end and the rule is not met.
+    pub fn open(self, batch: &Batch, records: &[Run]) -> String {
+        let by_run: BTreeMap<&str, &Run> = records.iter().map(|run| (run.id.as_str(), run)).collect();
+        let rate = |planned: &PlannedRun| rate_of(planned, &by_run, u32::MAX);
+        let most = batch.runs.iter().map(|run| run.index).max().unwrap_or(0);
+        match self {
+            Self::Decided => {
+                let (won, lost) = duels(batch, &rate);
+                let e_value = format::plain(stats::mcnemar_e_value(won, lost));
+                format!(
+                    "not decided after {most} runs of each arm, the most that were allowed: {won} pairs to {lost} (e = {e_value}, and {} decides)",
+                    format::plain(ENOUGH)
+                )
+            }
+            Self::Precise(half) => {
+                let width = format::plain(half * 100.0);
+                let needed = planned_runs(batch, &rate, half).map_or_else(String::new, |needed| format!("; it takes about {needed}"));
+                format!(
+                    "{most} runs of each arm, the most that were allowed, are too few for an interval of ± {width} percentage points{needed}"
+                )
+            }
+        }
+    }
+}
+
+/// The share that passed in a run of the plan up to `round`, where it counts.
+fn rate_of(planned: &PlannedRun, by_run: &BTreeMap<&str, &Run>, round: u32) -> Option<f64> {
+    if planned.index > round {
+        return None;
+    }
+    let run = by_run.get(planned.id.as_str()).filter(|run| run.status.is_counted())?;
+    let (passed, total) = run.shared_tests_passed.zip(run.shared_tests_total)?;
+    (total > 0).then(|| passed as f64 / total as f64)
 }
 
 /// Pairs of runs of one index that the first arm won, and that it lost.

@@ -53,6 +53,12 @@ pub struct Batch {
     /// In the order in which they are started.
     #[serde(default)]
     pub runs: Vec<PlannedRun>,
+    /// What the runs' seeds were drawn from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// What was made is left out of the results.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_output: bool,
     /// Choices are put in an order drawn from each run's seed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shuffle: bool,

@@ -1,7 +1,5 @@
 //! Which runs there will be, in what order and with what seeds. Pure but for the ids.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, SecondsFormat, Utc};
 use sha2::{Digest, Sha256};
 
@@ -27,9 +25,9 @@ pub fn interleaved(arms: Vec<PlannedArm>, runs: u32, seed: u64, shuffle: bool, n
         created: now.to_rfc3339_opts(SecondsFormat::Secs, true),
         runs: planned.collect(),
         arms,
+        seed: Some(seed),
         shuffle,
-        until: None,
-        tags: BTreeMap::new(),
+        ..Batch::default()
     }
 }
 

@@ -94,10 +94,10 @@ fn a_plan_is_written_before_its_runs_and_never_changed() {
         created: "2026-01-01T00:00:00Z".into(),
         arms: vec![arm],
         runs: vec![run],
-        shuffle: false,
-        until: None,
-        tags: [("night".to_owned(), "12".to_owned())].into(),
+        seed: Some(7),
+        ..Batch::default()
     };
+    batch.tags = [("night".to_owned(), "12".to_owned())].into();
     batch.save(&store).expect("the first save");
     let path = store.batches_dir().join("b1.json");
     assert_eq!(Batch::load(&path).expect("saved"), batch);

@@ -118,6 +118,46 @@ fn eight_straight_wins_end_the_repeats() {
 }
 
 #[test]
+fn repeats_that_end_undecided_say_so() {
+    let project = quiz(5);
+    let flat = |arguments: &[&str]| {
+        let done = project.run(arguments.iter().copied());
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        done.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let said = flat(&["run", "quiz", "--agent", "good,bad", "--until", "decided", "--max-runs", "3", "--seed", "3"]);
+    assert!(said.contains("not decided after 3 runs of each arm, the most that were allowed: 3 pairs to 0"), "{said}");
+    let said = flat(&["run", "quiz", "--agent", "mixed", "--until", "ci:1pp", "--max-runs", "5", "--seed", "3"]);
+    assert!(
+        said.contains("5 runs of each arm, the most that were allowed, are too few for an interval of ± 1 percentage points"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_gate_without_rules_is_refused_before_anything_runs() {
+    let project = quiz(5);
+    let refused = project.run(["run", "quiz", "--agent", "good", "--gate", "last:1"]);
+    assert!(refused.refusal().starts_with("error: there is no rule to hold the runs to\n"), "{}", refused.stderr);
+    assert!(kept(&project, "results").is_empty());
+}
+
+#[test]
+fn a_batch_without_output_is_gone_on_with_so() {
+    let project = workshop();
+    project.file("go", "");
+    let arguments = ["run", "lines", "--approach", "slow", "--runs", "2", "--seed", "3", "--no-output"];
+    assert_eq!(project.run(arguments).code, 0);
+    let plan = only_plan(&project, "results");
+    assert_eq!((plan["without_output"].as_bool(), plan["seed"].as_u64()), (Some(true), Some(3)));
+    let header =
+        project.files("results").into_iter().find(|file| file.ends_with(".json") && file.matches('/').count() == 1).expect("a run");
+    fs::remove_file(project.path(&header)).expect("ours");
+    assert_eq!(project.run(["run", "--resume", "--quiet"]).code, 0);
+    assert!(project.files("results").iter().all(|file| !file.contains("/output/")));
+}
+
+#[test]
 fn repeats_until_a_rate_is_known_well_enough() {
     let project = quiz(25);
     let output = project.run(["run", "quiz", "--agent", "mixed", "--until", "ci:5pp", "--max-runs", "40", "--seed", "3"]);
