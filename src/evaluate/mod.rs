@@ -5,10 +5,13 @@ pub mod code;
 mod code_quality;
 mod command_result;
 mod complexity;
+mod coverage;
 mod efficiency;
 mod evaluated;
 mod functional;
 mod layer;
+#[cfg(test)]
+mod sample;
 pub mod test_report;
 
 pub use answer::{AnswerError, AnswerOutcome, parse_answer, score};
