@@ -6,9 +6,9 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
 
 use super::language::{CodeLanguage, Role};
 
-/// How often a parser may say that it is still at work: at least 30 times what ordinary code of the largest size takes. Counted, not
-/// timed, so that the same file is measured or left out on every machine.
-const MOST_STEPS: u64 = 1_000_000;
+/// How often a parser may say that it is still at work: four times what ordinary code of the largest size takes. Counted, not timed, so
+/// that the same file is measured or left out on every machine.
+const MOST_STEPS: u64 = 20_000;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -26,7 +26,7 @@ pub struct Counts {
 /// Counts a text, or says why it cannot be.
 pub fn count(language: CodeLanguage, text: &str) -> Result<Counts, &'static str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let tree = parse(language, text).ok_or("too hard to parse")?;
+    let tree = parse(language, text, MOST_STEPS).ok_or("too hard to parse")?;
     let mut counts = Counts { is_broken: tree.root_node().has_error(), ..Counts::default() };
     let mut is_code: Vec<bool> = vec![false; text.lines().count() + 1];
     let mut cursor = tree.walk();
@@ -74,15 +74,26 @@ fn mark(node: Node, is_code: &mut [bool]) {
     }
 }
 
-fn parse(language: CodeLanguage, text: &str) -> Option<Tree> {
+fn parse(language: CodeLanguage, text: &str, most_steps: u64) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&language.grammar()).ok()?;
     let mut steps = 0_u64;
     let mut progress = |_: &ParseState| {
         steps += 1;
-        if steps > MOST_STEPS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if steps > most_steps { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let bytes = text.as_bytes();
     let options = ParseOptions::new().progress_callback(&mut progress);
     parser.parse_with_options(&mut |offset: usize, _: Point| bytes.get(offset..).unwrap_or_default(), None, Some(options))
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parser_that_does_not_end_is_ended() {
+        let text = "x = f(1)\n".repeat(10_000);
+        assert!(parse(CodeLanguage::Python, &text, 100).is_none());
+        assert!(parse(CodeLanguage::Python, &text, MOST_STEPS).is_some());
+    }
 }

@@ -21,10 +21,10 @@ use super::layer::{Layer, amount, divisor};
 use crate::domain::{Evaluator, Problem};
 
 /// Larger files were not written by hand.
-const MOST_BYTES: u64 = 1 << 20;
+const MOST_BYTES: u64 = 256 << 10;
 /// What is read at most; further files are left out and named.
 const MOST_FILES: usize = 2_000;
-const MOST_BYTES_OF_ALL: u64 = 32 << 20;
+const MOST_BYTES_OF_ALL: u64 = 8 << 20;
 /// So many files are named in the details, measured and left out each.
 const MOST_NAMED: usize = 200;
 

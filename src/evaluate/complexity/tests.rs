@@ -199,9 +199,11 @@ fn hostile_texts_end() {
     for part in ["(", "[{(", "a=", "if a:\n ", "`${", "x<y<", "/*", "f(\"", "\u{0}", "é"] {
         for language in [CodeLanguage::Python, CodeLanguage::JavaScript, CodeLanguage::Tsx, CodeLanguage::Rust] {
             // Counted or refused, but neither a crash nor an endless wait.
-            let _ = count(language, &part.repeat(60_000 / part.len()));
+            let _ = count(language, &part.repeat(6_000 / part.len()));
         }
     }
+    let deep = "(".repeat(usize::try_from(MOST_BYTES).expect("it fits"));
+    assert!(count(CodeLanguage::Python, &deep).is_ok_and(|counts| counts.is_broken));
 }
 
 fn evaluated(files: &[(&str, &str)], settings: &ComplexitySettings) -> Evaluated {
@@ -305,6 +307,8 @@ fn settings_are_read() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn no_text_leaves_the_scale(text in "(\\PC|\n| |\\(|\\)|=|if|for|\"){0,200}") {
         for name in ["a.py", "a.js", "a.tsx", "a.rs"] {
