@@ -2,8 +2,23 @@
 
 mod answer;
 pub mod code;
+mod code_quality;
+mod command_result;
+mod complexity;
+mod coverage;
+mod efficiency;
 mod evaluated;
+mod functional;
+mod layer;
+#[cfg(test)]
+mod sample;
 pub mod test_report;
 
 pub use answer::{AnswerError, AnswerOutcome, parse_answer, score};
+pub use code_quality::{CodeQualitySettings, code_quality};
+pub use command_result::{CommandResult, Purpose, Runner};
+pub use complexity::{ComplexitySettings, complexity};
+pub use efficiency::{EfficiencySettings, efficiency};
 pub use evaluated::{Effort, Evaluated, EvaluatedItem, Judged, Workpiece, points};
+pub use functional::{FunctionalSettings, functional};
+pub use layer::Layer;
