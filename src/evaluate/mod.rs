@@ -3,11 +3,14 @@
 mod answer;
 pub mod code;
 mod evaluated;
+mod excerpts;
 mod fulfilment;
 mod judge;
 mod layer;
+mod path_pattern;
 pub mod test_report;
 mod tool_use;
+mod transcript;
 
 pub use answer::{AnswerError, AnswerOutcome, parse_answer, score};
 pub use evaluated::{Effort, Evaluated, EvaluatedItem, Judged, Workpiece, points};
