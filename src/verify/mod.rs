@@ -27,7 +27,7 @@ pub use check::{Check, CheckKind, Readiness};
 pub use classify::{Classification, Classified, Scope, classify};
 pub use detect::{Detected, Part, detect};
 pub use failure::{Failure, failures};
-pub use listing::{Listing, MOST_MANIFEST_BYTES, is_manifest};
+pub use listing::{Listing, MOST_MANIFEST_BYTES, is_foreign_folder, is_manifest};
 pub use overrides::{Command, Overrides};
 pub use record::{BaselineRecord, CheckRecord, FailureRecord, FixedRecord, PartRecord, Record};
 pub use result::{CheckResult, Ending, Exit};
