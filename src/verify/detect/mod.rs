@@ -16,8 +16,10 @@ mod package;
 mod python;
 mod rust;
 
+pub(super) use java::program_of;
 pub(super) use node::{Runner, runner_of};
-pub(super) use package::Manager;
+pub(super) use python::is_test_file as is_python_test;
+pub(super) use rust::package_of;
 
 /// A folder with a stack and commands of its own. All commands are lines for `sh -c` in that folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
