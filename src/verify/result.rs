@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::failure::silent;
+use super::failure::{plain, silent};
 use super::{Check, CheckKind, Failure, failures};
 use crate::domain::visible;
 
@@ -55,7 +55,7 @@ pub struct CheckResult {
 impl CheckResult {
     /// Reads what a check's program said and how it ended. `said` is its output, standard error after standard output or mixed.
     pub fn read(check: Check, exit: &Exit, said: &str, roots: &[&str], seconds: f64) -> Self {
-        let ending = match (exit, obstacle(&check, exit, said)) {
+        let ending = match (exit, obstacle(&check, exit, &plain(said))) {
             (Exit::NotStarted(reason), _) => Ending::NotRunnable(reason.clone()),
             (Exit::Code(_), Some(obstacle)) => Ending::NotRunnable(obstacle),
             (Exit::Code(0) | Exit::Ready, _) => Ending::Passed,

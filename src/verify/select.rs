@@ -253,3 +253,6 @@ fn is_covered(kind: CheckKind, part: &Part, chosen: &[Chosen]) -> bool {
 
 /// Stands for the concerned files in a declared command.
 const FILES: &str = "{files}";
+
+#[cfg(test)]
+mod tests;

@@ -227,7 +227,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
 fn named_files(text: &str, listing: &Listing) -> Vec<String> {
     let is_edge = |character: char| !(character.is_alphanumeric() || "_-./@+".contains(character));
     let named = |token: &str| -> Option<String> {
-        let token = token.trim_matches(is_edge).trim_end_matches('.').trim_start_matches("./");
+        let token = token.trim_start_matches(is_edge).trim_end_matches(|end| is_edge(end) || end == '.').trim_start_matches("./");
         if listing.files.contains(token) {
             return Some(token.to_owned());
         }

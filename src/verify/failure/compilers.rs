@@ -3,20 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::Found;
+use super::pattern::{Pattern, pattern};
 
-static TSC: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\S[^():]*\.\w+)(?:\(\d+,\d+\): | ?:\d+:\d+ - )error (TS\d+: .+)$"));
-static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(?:ERROR: )?([^\s:()]+\.\w+):\d+(?::\d+)?:? (?:fatal )?(error(?:\[[\w-]+\])?: .+|[A-Z]{1,4}\d{2,5}:? .+)$")
+static TSC: LazyLock<Pattern> =
+    LazyLock::new(|| pattern("error TS", r"^(\S[^():]*\.\w+)(?:\(\d+,\d+\): | ?:\d+:\d+ - )error (TS\d+: .+)$"));
+static PLAIN: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern(":", r"^(?:ERROR: )?([^\s:()]+\.\w+):\d+(?::\d+)?:? (?:fatal )?(error(?:\[[\w-]+\])?: .+|[A-Z]{1,4}\d{2,5}:? .+)$")
 });
-static ESLINT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+\d+:\d+\s+error\s+(.+?)\s*$"));
-static ESLINT_FILE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^([^\s:][^:]*\.\w+)$"));
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a test reads with every pattern")
-}
+static ESLINT: LazyLock<Pattern> = LazyLock::new(|| pattern(" error ", r"^\s+\d+:\d+\s+error\s+(.+?)\s*$"));
+static ESLINT_FILE: LazyLock<Pattern> = LazyLock::new(|| pattern(".", r"^([^\s:][^:]*\.\w+)$"));
 
 pub(super) fn diagnostics(lines: &[&str]) -> Vec<Found> {
     let mut found = Vec::new();

@@ -3,19 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::Found;
+use super::pattern::{Pattern, pattern};
 
-static FAILED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\s*)--- FAIL: (\S+)(?: \(.*\))?$"));
-static PACKAGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:FAIL|ok|---)\s+(\S+)\s+(?:[\d.]+s|\[.*\]|\(cached\))"));
-static SAID: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+([\w.-]+\.go):\d+: (.*)$"));
-static STACK: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\t([^\s:]+\.go):\d+ \+0x"));
-static DIAGNOSTIC: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:vet: )?(?:\./)?([^\s:]+\.go):\d+(?::\d+)?: (.+)$"));
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a test reads with every pattern")
-}
+static FAILED: LazyLock<Pattern> = LazyLock::new(|| pattern("--- FAIL", r"^(\s*)--- FAIL: (\S+)(?: \(.*\))?$"));
+static PACKAGE: LazyLock<Pattern> = LazyLock::new(|| pattern("\t", r"^(?:FAIL|ok|---)\s+(\S+)\s+(?:[\d.]+s|\[.*\]|\(cached\))"));
+static SAID: LazyLock<Pattern> = LazyLock::new(|| pattern(".go:", r"^\s+([\w.-]+\.go):\d+: (.*)$"));
+static STACK: LazyLock<Pattern> = LazyLock::new(|| pattern(".go:", r"^\t([^\s:]+\.go):\d+ \+0x"));
+static DIAGNOSTIC: LazyLock<Pattern> = LazyLock::new(|| pattern(".go:", r"^(?:vet: )?(?:\./)?([^\s:]+\.go):\d+(?::\d+)?: (.+)$"));
 
 /// A failing test whose package is named only below it.
 struct Open {

@@ -3,34 +3,33 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::Found;
+use super::pattern::{Pattern, pattern};
 
-static FAIL: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^\s*(?:FAIL|❯ FAIL)\s+(?:\|[^|]*\| )?([^\s>]+\.\w+)(?:\s+\([\d.]+ ?m?s\)|\s+\[ .* \])?(?:\s+>\s+(.*?))?\s*$")
+static FAIL: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern("FAIL", r"^\s*(?:FAIL|❯ FAIL)\s+(?:\|[^|]*\| )?([^\s>]+\.\w+)(?:\s+\([\d.]+ ?m?s\)|\s+\[ .* \])?(?:\s+>\s+(.*?))?\s*$")
 });
-static BULLET: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*● (.+)$"));
-static FRAME: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^\s*(?:at |❯ )(?:.*[( ])?([^\s():]+\.[cm]?[jt]sx?|[^\s():]+\.vue|[^\s():]+\.svelte):\d+:\d+\)?"));
-static TAP: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*not ok \d+ (?:- )?(.+?)(?: # .*)?$"));
-static TAP_FIELD: LazyLock<Regex> = LazyLock::new(|| pattern(r#"^\s+(error|location): ['"]?(.*?)['"]?$"#));
-static CROSS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^✖ (.+?) \([\d.]+ms\)$"));
-static TEST_AT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^test at ([^:]+):\d+:\d+$"));
-static MOCHA_COUNT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+\d+ failing$"));
-static MOCHA: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+\d+\) (.+)$"));
-static UNRESOLVED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"(?i)(?:failed to resolve import|could not resolve|can't resolve) ["']([^"']+)["'](?: (?:from|in) ["']([^"']+)["'])?"#)
+static BULLET: LazyLock<Pattern> = LazyLock::new(|| pattern("●", r"^\s*● (.+)$"));
+static FRAME: LazyLock<Pattern> =
+    LazyLock::new(|| pattern(":", r"^\s*(?:at |❯ )(?:.*[( ])?([^\s():]+\.[cm]?[jt]sx?|[^\s():]+\.vue|[^\s():]+\.svelte):\d+:\d+\)?"));
+static TAP: LazyLock<Pattern> = LazyLock::new(|| pattern("not ok", r"^\s*not ok \d+ (?:- )?(.+?)(?: # .*)?$"));
+static TAP_FIELD: LazyLock<Pattern> = LazyLock::new(|| pattern(": ", r#"^\s+(error|location): ['"]?(.*?)['"]?$"#));
+static CROSS: LazyLock<Pattern> = LazyLock::new(|| pattern("✖", r"^✖ (.+?) \([\d.]+ms\)$"));
+static TEST_AT: LazyLock<Pattern> = LazyLock::new(|| pattern("test at", r"^test at ([^:]+):\d+:\d+$"));
+static MOCHA_COUNT: LazyLock<Pattern> = LazyLock::new(|| pattern(" failing", r"^\s+\d+ failing$"));
+static MOCHA: LazyLock<Pattern> = LazyLock::new(|| pattern(") ", r"^\s+\d+\) (.+)$"));
+static UNRESOLVED: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern(
+        "resolve",
+        r#"(?i)(?:failed to resolve import|could not resolve|can't resolve) ["']([^"']+)["'](?: (?:from|in) ["']([^"']+)["'])?"#,
+    )
 });
-static ESBUILD: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:✘ |X )?\[ERROR\] (.+)$"));
-static ESBUILD_AT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+([^\s:]+\.\w+):\d+:\d+:?$"));
-static RAISED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*(?:Uncaught )?((?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: .+)$"));
+static ESBUILD: LazyLock<Pattern> = LazyLock::new(|| pattern("[ERROR]", r"^(?:✘ |X )?\[ERROR\] (.+)$"));
+static ESBUILD_AT: LazyLock<Pattern> = LazyLock::new(|| pattern(":", r"^\s+([^\s:]+\.\w+):\d+:\d+:?$"));
+static RAISED: LazyLock<Pattern> =
+    LazyLock::new(|| pattern(": ", r"^\s*(?:Uncaught )?((?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: .+)$"));
 /// How far below a headline what belongs to it may stand.
 const FARTHEST: usize = 40;
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a test reads with every pattern")
-}
 
 pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
     let mut found = files_and_bullets(lines);

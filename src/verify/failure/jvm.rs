@@ -3,18 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::Found;
+use super::pattern::{Pattern, pattern};
 
-static SUREFIRE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\[ERROR\]\s+(?:\w+\.)*(\w*Tests?\w*)\.(\w+)(?::\d+)?(?:->\S+)?\s+(.+)$"));
-static GRADLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\S+) > (.+?) FAILED$"));
-static GRADLE_AT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+\S.* at (\w+\.(?:java|kt)):\d+$"));
-static JAVAC: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\[ERROR\] (\S+\.(?:java|kt)):\[\d+,\d+\] (.+)$"));
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a test reads with every pattern")
-}
+static SUREFIRE: LazyLock<Pattern> =
+    LazyLock::new(|| pattern("[ERROR]", r"^\[ERROR\]\s+(?:\w+\.)*(\w*Tests?\w*)\.(\w+)(?::\d+)?(?:->\S+)?\s+(.+)$"));
+static GRADLE: LazyLock<Pattern> = LazyLock::new(|| pattern(" FAILED", r"^(\S+) > (.+?) FAILED$"));
+static GRADLE_AT: LazyLock<Pattern> = LazyLock::new(|| pattern(" at ", r"^\s+\S.* at (\w+\.(?:java|kt)):\d+$"));
+static JAVAC: LazyLock<Pattern> = LazyLock::new(|| pattern("[ERROR]", r"^\[ERROR\] (\S+\.(?:java|kt)):\[\d+,\d+\] (.+)$"));
 
 /// Reads failing tests. Their files are known by name alone.
 pub(super) fn tests(lines: &[&str]) -> Vec<Found> {

@@ -13,6 +13,7 @@ mod go;
 mod javascript;
 mod jvm;
 mod other;
+mod pattern;
 mod python;
 mod rust;
 mod said;
@@ -60,6 +61,11 @@ pub fn failures(check: &Check, said: &str, roots: &[&str]) -> Vec<Failure> {
         found.extend(other::rest(&lines));
     }
     finish(check, found)
+}
+
+/// Returns what a program said, bounded and without what is only for terminals.
+pub(super) fn plain(said: &str) -> String {
+    Said::read(said, &[]).lines().join("\n")
 }
 
 /// Returns the failure that a check without any words is.

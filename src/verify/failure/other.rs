@@ -3,23 +3,18 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::Found;
+use super::pattern::{Pattern, pattern};
 
-static TELLING: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)\b(error|errors|failed|failure|fatal|panic|panicked|exception|cannot|denied|not found|undefined|invalid)\b")
+static TELLING: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern("", r"(?i)\b(error|errors|failed|failure|fatal|panic|panicked|exception|cannot|denied|not found|undefined|invalid)\b")
 });
 /// What only repeats that something failed.
-static SUMMARY: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)^(make(\[\d+\])?: \*\*\*|npm (ERR!|error)|error: script |\s*ELIFECYCLE|info Visit)"));
-static PLACE: LazyLock<Regex> = LazyLock::new(|| pattern(r"([A-Za-z0-9_@.][\w@./-]*\.[A-Za-z]\w{0,5})(?::\d+|\(\d+| line \d+)"));
+static SUMMARY: LazyLock<Pattern> =
+    LazyLock::new(|| pattern("", r"(?i)^(make(\[\d+\])?: \*\*\*|npm (ERR!|error)|error: script |\s*ELIFECYCLE|info Visit)"));
+static PLACE: LazyLock<Pattern> = LazyLock::new(|| pattern("", r"([A-Za-z0-9_@.][\w@./-]*\.[A-Za-z]\w{0,5})(?::\d+|\(\d+|:? line \d+)"));
 const MOST_LINES: usize = 40;
 const MOST_LAST_LINES: usize = 15;
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a test reads with every pattern")
-}
 
 /// Makes one failure of the lines that tell of an error, else of the last ones. Their order does not matter.
 pub(super) fn rest(lines: &[&str]) -> Vec<Found> {

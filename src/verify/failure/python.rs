@@ -3,21 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::Found;
+use super::pattern::{Pattern, pattern};
 
-static SUMMARY: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:FAILED|ERROR) (\S.*\.py(?:::.*?)?)(?: - (.*))?$"));
-static HEADER: LazyLock<Regex> = LazyLock::new(|| pattern(r"^_{3,} (.+?) _{3,}$"));
-static LOCATION: LazyLock<Regex> = LazyLock::new(|| pattern(r"^([^\s:>][^:]*\.py):\d+: "));
-static FILE: LazyLock<Regex> = LazyLock::new(|| pattern(r#"^\s*File "([^"]+)", line \d+"#));
-static RAISED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^\s*(?:Sorry: )?((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|NotFound))(?::.*)?$"));
-static UNITTEST: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)"));
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a test reads with every pattern")
-}
+static SUMMARY: LazyLock<Pattern> = LazyLock::new(|| pattern(".py", r"^(?:FAILED|ERROR) (\S.*\.py(?:::.*?)?)(?: - (.*))?$"));
+static HEADER: LazyLock<Pattern> = LazyLock::new(|| pattern("___", r"^_{3,} (.+?) _{3,}$"));
+static LOCATION: LazyLock<Pattern> = LazyLock::new(|| pattern(".py:", r"^([^\s:>][^:]*\.py):\d+: "));
+static FILE: LazyLock<Pattern> = LazyLock::new(|| pattern("File \"", r#"^\s*File "([^"]+)", line \d+"#));
+static RAISED: LazyLock<Pattern> = LazyLock::new(|| {
+    pattern("", r"^\s*(?:Sorry: )?((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|NotFound))(?::.*)?$")
+});
+static UNITTEST: LazyLock<Pattern> = LazyLock::new(|| pattern(": ", r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)"));
 
 /// A failing test in pytest's long part.
 struct Section<'l> {

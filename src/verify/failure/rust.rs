@@ -3,23 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::Found;
+use super::pattern::{Pattern, pattern};
 
-static FAILED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^test (.+?)(?: - should panic)? \.\.\. FAILED$"));
-static NEXTEST: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+(?:FAIL|TIMEOUT|ABORT|SIG[A-Z]+) \[[^\]]*\] (?:\([^)]*\) )?(\S+ \S.*)$"));
-static OUTPUT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^---- (.+) stdout ----$"));
-static PANIC: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^thread '.*?' (?:\(\d+\) )?panicked at (?:'(.*)', )?([^:]+\.rs):\d+(?::\d+)?:?$"));
-static ERROR: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:error(?:\[\w+\])?: .+|[A-Z]{1,4}\d{3,4} .+)$"));
-static ARROW: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*--> ([^:]+\.\w+):\d+:\d+"));
+static FAILED: LazyLock<Pattern> = LazyLock::new(|| pattern("FAILED", r"^test (.+?)(?: - should panic)? \.\.\. FAILED$"));
+static NEXTEST: LazyLock<Pattern> =
+    LazyLock::new(|| pattern("] ", r"^\s+(?:FAIL|TIMEOUT|ABORT|SIG[A-Z]+) \[[^\]]*\] (?:\([^)]*\) )?(\S+ \S.*)$"));
+static OUTPUT: LazyLock<Pattern> = LazyLock::new(|| pattern("---- ", r"^---- (.+) stdout ----$"));
+static PANIC: LazyLock<Pattern> =
+    LazyLock::new(|| pattern("panicked at", r"^thread '.*?' (?:\(\d+\) )?panicked at (?:'(.*)', )?([^:]+\.rs):\d+(?::\d+)?:?$"));
+static ERROR: LazyLock<Pattern> = LazyLock::new(|| pattern(" ", r"^(?:error(?:\[\w+\])?: .+|[A-Z]{1,4}\d{3,4} .+)$"));
+static ARROW: LazyLock<Pattern> = LazyLock::new(|| pattern("-->", r"^\s*--> ([^:]+\.\w+):\d+:\d+"));
 /// How far below a diagnostic its place may stand.
 const FARTHEST_ARROW: usize = 6;
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a test reads with every pattern")
-}
 
 pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
     let mut said: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -61,7 +57,7 @@ fn test(name: &str, said: &[&str]) -> Found {
 /// Reads errors with an arrow to their place, which is how ruff shows its own too.
 pub(super) fn diagnostics(lines: &[&str]) -> Vec<Found> {
     let mut found = Vec::new();
-    for (place, line) in lines.iter().enumerate().filter(|(_, line)| ERROR.is_match(line)) {
+    for (place, line) in lines.iter().enumerate().filter(|(_, line)| !line.starts_with([' ', '\t']) && ERROR.is_match(line)) {
         let below = &lines[place + 1..(place + 1 + FARTHEST_ARROW).min(lines.len())];
         let until = below.iter().position(|line| ERROR.is_match(line)).unwrap_or(below.len());
         let Some(file) = below[..until].iter().find_map(|line| Some(ARROW.captures(line)?[1].to_owned())) else { continue };

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 /// How much is read of the beginning and of the end: the first errors and the summaries.
-const HEAD: usize = 1 << 20;
-const TAIL: usize = 3 << 20;
+const HEAD: usize = 512 << 10;
+const TAIL: usize = 1536 << 10;
 const LONGEST_LINE: usize = 2000;
 
 pub(super) struct Said(String);
