@@ -1,0 +1,27 @@
+//! Regular expressions that are tried only on lines that may fit.
+
+use regex::{CaptureMatches, Captures, Regex};
+
+/// A pattern, and a text without which no line fits it: most lines fit none, and looking for a text is cheap.
+pub(super) struct Pattern {
+    needed: &'static str,
+    regex: Regex,
+}
+
+pub(super) fn pattern(needed: &'static str, regex: &str) -> Pattern {
+    Pattern { needed, regex: Regex::new(regex).expect("a test reads with every pattern") }
+}
+
+impl Pattern {
+    pub fn captures<'l>(&self, line: &'l str) -> Option<Captures<'l>> {
+        if line.contains(self.needed) { self.regex.captures(line) } else { None }
+    }
+
+    pub fn captures_iter<'p, 'l>(&'p self, line: &'l str) -> CaptureMatches<'p, 'l> {
+        self.regex.captures_iter(line)
+    }
+
+    pub fn is_match(&self, line: &str) -> bool {
+        line.contains(self.needed) && self.regex.is_match(line)
+    }
+}
