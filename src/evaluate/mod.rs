@@ -3,7 +3,15 @@
 mod answer;
 pub mod code;
 mod evaluated;
+mod fulfilment;
+mod judge;
+mod layer;
 pub mod test_report;
+mod tool_use;
 
 pub use answer::{AnswerError, AnswerOutcome, parse_answer, score};
 pub use evaluated::{Effort, Evaluated, EvaluatedItem, Judged, Workpiece, points};
+pub use fulfilment::{FulfilmentSettings, fulfilment, fulfilment_prompt_sha256};
+pub use judge::{Judge, Order};
+pub use layer::Layer;
+pub use tool_use::{ToolUseSettings, tool_use, tool_use_prompt_sha256};
