@@ -28,7 +28,7 @@ pub struct Judgements {
     pub scores: Vec<ScoreLine>,
     /// Of revisions that were finished.
     pub items: Vec<(ItemOutcome, ItemDetails)>,
-    /// The revision for another judgement: above all lines, those of unfinished ones included.
+    /// The revision for another judgement: above 0 and all lines, those of unfinished ones included.
     pub next: u32,
 }
 
@@ -54,7 +54,8 @@ impl Store {
         let mut items = self.all_items(id)?.unwrap_or_default();
         items.retain(|(outcome, _)| outcome.evaluator == evaluator.name());
         let revisions = items.iter().map(|(outcome, _)| outcome.revision).chain(scores.iter().map(|line| line.score.revision));
-        let next = revisions.max().map_or(0, |last| last.saturating_add(1));
+        // Revision 0 is that of the run itself, which needs no score to count.
+        let next = revisions.max().unwrap_or(0).saturating_add(1);
         items.retain(|(outcome, _)| is_finished(outcome.revision));
         Ok(Judgements { scores, items, next })
     }

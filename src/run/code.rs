@@ -60,7 +60,7 @@ pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, c
         }
     };
     journal.append_transcript(None, &measured.transcript)?;
-    let made = made_files(&workspace, work);
+    let made = made_files(workspace.folder(), work.start.as_deref(), work.suite.requirements.as_deref());
     take_measures(&mut record, &measured, &workspace, &made);
     if context.keep_output {
         // Before tests and servers leave their own files there.
@@ -167,7 +167,7 @@ fn evaluate(
 }
 
 /// Lists what is the approach's work. What was there before and is as it was is nobody's work, and neither is a copy of the requirements.
-fn made_files(workspace: &Workspace, work: &CodeWork) -> BTreeSet<PathBuf> {
+pub(super) fn made_files(folder: &Path, start: Option<&Path>, requirements: Option<&Path>) -> BTreeSet<PathBuf> {
     let is_copy = |made: &Path, given: &Path| match (fs::metadata(made), fs::metadata(given)) {
         (Ok(made_file), Ok(given_file)) => {
             made_file.len() == given_file.len() && given_file.is_file() && fs::read(made).ok() == fs::read(given).ok()
@@ -175,13 +175,12 @@ fn made_files(workspace: &Workspace, work: &CodeWork) -> BTreeSet<PathBuf> {
         (_, _) => false,
     };
     let is_made = |file: &PathBuf| {
-        let made = workspace.folder().join(file);
-        let is_given = work.start.as_deref().is_some_and(|start| is_copy(&made, &start.join(file)));
-        let is_order =
-            file == Path::new(REQUIREMENTS_FILE) && work.suite.requirements.as_deref().is_some_and(|order| is_copy(&made, order));
+        let made = folder.join(file);
+        let is_given = start.is_some_and(|start| is_copy(&made, &start.join(file)));
+        let is_order = file == Path::new(REQUIREMENTS_FILE) && requirements.is_some_and(|order| is_copy(&made, order));
         !is_given && !is_order
     };
-    code::files(workspace.folder()).into_iter().filter(is_made).collect()
+    code::files(folder).into_iter().filter(is_made).collect()
 }
 
 fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace, made: &BTreeSet<PathBuf>) {

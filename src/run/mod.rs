@@ -10,6 +10,7 @@ mod code;
 mod evaluation;
 mod examine;
 mod execute;
+pub mod judge;
 mod plan;
 mod provenance;
 mod python;
