@@ -214,15 +214,15 @@ pub fn recorded(run: &RunId, evaluated: Evaluated, revision: u32) -> (Vec<(ItemO
         .collect();
     let raw = evaluated.judged.as_ref().map(|judged| judged.raw.clone()).unwrap_or_default();
     let judge = evaluated.judged.map(judge_line);
-    let decided_by = match &judge {
-        Some(judge) => Some(judge.name()),
-        // Nobody decided: that is no other judge than the next one.
-        None if evaluated.evaluator.is_judged() => None,
-        None => Some(name.to_owned()),
-    };
     let (value, not_evaluated) = match evaluated.score {
         Ok(score) => (Some(score), None),
         Err(reason) => (None, Some(reason)),
+    };
+    let decided_by = match &judge {
+        // Nobody decided: that is no other judge than the next one.
+        _ if value.is_none() => None,
+        Some(judge) => Some(judge.name()),
+        None => Some(name.to_owned()),
     };
     let score = ScoreRecord {
         metric: name.to_owned(),
@@ -334,6 +334,8 @@ mod tests {
         let (_, line) = recorded(&run, Evaluated::missing(Evaluator::ToolUse, "away"), 0);
         assert_eq!((line.score.value, line.score.evaluator, line.not_evaluated.as_deref()), (None, None, Some("away")));
         let (_, line) = recorded(&run, Evaluated::missing(Evaluator::Complexity, "no code"), 0);
-        assert_eq!(line.score.evaluator.as_deref(), Some("complexity"));
+        assert_eq!(line.score.evaluator, None);
+        let scored = Evaluated { score: Ok(1.0), ..Evaluated::missing(Evaluator::Complexity, "") };
+        assert_eq!(recorded(&run, scored, 0).1.score.evaluator.as_deref(), Some("complexity"));
     }
 }

@@ -134,8 +134,7 @@ impl Bench<'_> {
     /// Says whether the run has something that no judge has decided yet.
     pub fn is_open(&self, run: &RunId) -> Result<bool, StoreError> {
         for evaluator in self.evaluation.evaluators() {
-            let judgements = self.store.judgements(run, evaluator)?;
-            if !Standing::newest(&judgements).is_some_and(|standing| standing.is_whole()) {
+            if !self.is_decided(evaluator, Standing::newest(&self.store.judgements(run, evaluator)?).as_ref()) {
                 return Ok(true);
             }
         }
@@ -149,7 +148,7 @@ impl Bench<'_> {
         for evaluator in self.evaluation.evaluators() {
             let known = self.store.judgements(run, evaluator)?;
             let before = Standing::newest(&known);
-            if retry && before.as_ref().is_some_and(Standing::is_whole) {
+            if retry && self.is_decided(evaluator, before.as_ref()) {
                 continue;
             }
             let decided = if retry { self.decided_by_same(evaluator, &known) } else { BTreeMap::new() };
@@ -187,6 +186,13 @@ impl Bench<'_> {
         Ok(given.and_then(|given| Some((given, ask(Order::Reversed)?))))
     }
 
+    /// Says whether a score stands and everything that is asked for now was decided: criteria may have come since.
+    fn is_decided(&self, evaluator: Evaluator, standing: Option<&Standing>) -> bool {
+        let Some(standing) = standing.filter(|standing| standing.is_whole()) else { return false };
+        let has = |leaf: &Criterion| standing.items.iter().any(|(item, _)| *item == leaf.criterion);
+        evaluator != Evaluator::RequirementFulfillment || Criterion::leaves(&self.suite.acceptance_criteria).into_iter().all(has)
+    }
+
     /// Asks about everything but what is decided, and puts both together.
     fn ask(&self, evaluator: Evaluator, kept: &Kept, decided: &Decided) -> Option<Evaluated> {
         if decided.is_empty() || evaluator != Evaluator::RequirementFulfillment {
@@ -217,7 +223,8 @@ impl Bench<'_> {
         };
         let newest = known.newest().and_then(|line| line.judge.as_ref());
         newest.zip(self.evaluation.jury.as_ref()).is_some_and(|(judge, Jury { agent, votes, .. })| {
-            judge.agent == agent.id && judge.model == agent.model && judge.prompt_sha256 == words && judge.votes == (*votes).max(1)
+            let is_same_model = agent.model.as_ref().is_none_or(|model| judge.model.as_ref() == Some(model));
+            judge.agent == agent.id && is_same_model && judge.prompt_sha256 == words && judge.votes == (*votes).max(1)
         })
     }
 }

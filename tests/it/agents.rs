@@ -3,7 +3,7 @@
 
 #[cfg(unix)]
 mod programs;
-mod service;
+pub mod service;
 mod services;
 
 use std::time::Duration;
