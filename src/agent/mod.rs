@@ -37,7 +37,7 @@ pub use outage::is_outage;
 pub use price::Prices;
 pub use program::crash;
 pub use replay::prompt_hash;
-pub use reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply};
+pub use reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply, shorten};
 pub use secrets::{Secrets, is_secret_name};
 pub use setup::SetupError;
 pub use usage::{find_cost, find_count, find_usage, input_total, total as token_total};

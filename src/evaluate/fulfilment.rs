@@ -1,33 +1,375 @@
 //! Whether acceptance criteria are met, by a judge.
+//!
+//! Each criterion without children passes or fails, with the judge's reasoning. The score is the share that passed; where criteria have
+//! weights or children, the weighted mean of the tree.
 
-use super::judge::{Judge, Order};
-use super::{Evaluated, Layer, Workpiece};
-use crate::domain::{Evaluator, Problem};
+use serde_json::{Value, json};
+
+use super::excerpts::{Budget, Material};
+use super::judge::{Decision, Judge, Opinion, Order, Question, prompt_sha256};
+use super::{Evaluated, EvaluatedItem, Layer, Workpiece, points};
+use crate::domain::{Evaluator, ItemDetails, ItemKind, ItemStatus, Problem};
 use crate::process::Stop;
+use crate::suite::Criterion;
+
+const RULES: &str = "\
+You judge whether work that an AI agent did meets acceptance criteria. You are shown what was made, what the agent did, and a numbered \
+list of criteria.
+
+Reply only with a JSON array, without a word before or after it. It holds one object for each criterion, in the order of the list:
+[{\"criterion\": \"the criterion, word for word\", \"passed\": true, \"reasoning\": \"one or two sentences\"}]
+`passed` is true or false, without quotes: true only if what you are shown is evidence that the criterion is met, false if it is not met or \
+if there is no evidence. Judge each criterion by itself, by its own words, and name the evidence in `reasoning`.
+";
+const HEADING: &str = "Criteria";
 
 /// How much the judge is shown.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FulfilmentSettings {}
-
-impl Default for FulfilmentSettings {
-    fn default() -> Self {
-        Self {}
-    }
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FulfilmentSettings {
+    budget: Budget,
 }
 
 impl FulfilmentSettings {
     /// Reads the layers; later ones go over earlier ones, key by key.
-    pub fn read(_layers: &[Layer<'_>], _problems: &mut Vec<Problem>) -> Self {
-        Self::default()
+    pub fn read(layers: &[Layer<'_>], problems: &mut Vec<Problem>) -> Self {
+        let mut settings = Self::default();
+        Layer::read_all(layers, problems, |fields| settings.budget.read(fields));
+        settings
     }
 }
 
 /// Asks the judge about each of the suite's criteria; none where the user stopped it.
-pub fn fulfilment(_piece: &Workpiece, _judge: &Judge, _settings: &FulfilmentSettings, _order: Order, _stop: &Stop) -> Option<Evaluated> {
-    Some(Evaluated::missing(Evaluator::RequirementFulfillment, "not yet"))
+pub fn fulfilment(piece: &Workpiece, judge: &Judge, settings: &FulfilmentSettings, order: Order, stop: &Stop) -> Option<Evaluated> {
+    let evaluator = Evaluator::RequirementFulfillment;
+    let criteria = &piece.suite.acceptance_criteria;
+    let mut list = Vec::new();
+    list_leaves(criteria, &mut Vec::new(), &mut list);
+    if list.is_empty() {
+        return Some(Evaluated::missing(evaluator, "the suite has no `acceptance_criteria`"));
+    }
+    let statements: Vec<String> = list.iter().map(|(statement, _)| statement.clone()).collect();
+    let material = Material::gather(piece, &statements, &settings.budget);
+    if material.is_empty() {
+        return Some(unevaluated(&statements, "there is nothing to judge: neither files nor a transcript"));
+    }
+    match order {
+        Order::Given => {}
+        Order::Reversed => list.reverse(),
+    }
+    let item = format!("{}/{}", piece.suite.name, evaluator.name());
+    let question = Question::new(RULES, HEADING, item, &piece.suite.name, &material, &list);
+    let opinion = Opinion::ask(judge, &question, stop)?;
+    let mut decisions = match opinion.decisions {
+        Ok(decisions) => decisions,
+        Err(reason) => return Some(Evaluated { judged: Some(opinion.judged), ..unevaluated(&statements, &reason) }),
+    };
+    match order {
+        Order::Given => {}
+        Order::Reversed => decisions.reverse(),
+    }
+    let passed = decisions.iter().filter(|decision| decision.passed).count();
+    let total = decisions.len();
+    let mut details = json!({
+        "criteria": statements.iter().zip(&decisions).map(|(statement, decision)| shown(statement, decision, opinion.judged.votes)).collect::<Vec<_>>(),
+        "passedCount": passed,
+        "totalCount": total,
+    });
+    let mut score = points(100.0 * passed as f64 / total as f64);
+    if criteria.iter().any(|criterion| !criterion.children.is_empty() || (criterion.weight - 1.0).abs() > f64::EPSILON) {
+        let (share, tree) = weigh(criteria, &mut decisions.iter());
+        score = points(100.0 * share);
+        details["weighted"] = json!(true);
+        details["tree"] = Value::Array(tree);
+    }
+    if opinion.judged.votes > 1 {
+        details["votes"] = json!({"asked": opinion.judged.votes, "counted": opinion.counted});
+    }
+    if question.parts.len() > 1 {
+        details["parts"] = json!(question.parts.len());
+    }
+    let mut reasoning = format!("{passed} of {total} criteria met");
+    if let Some(trouble) = &opinion.trouble {
+        let what = if opinion.counted < opinion.judged.votes { "votes not counted" } else { "held against the criteria" };
+        reasoning = format!("{reasoning}; {what}: {trouble}");
+        details["trouble"] = json!(trouble);
+    }
+    let items = statements.iter().zip(&decisions).map(|(statement, decision)| {
+        let status = if decision.passed { ItemStatus::Pass } else { ItemStatus::Fail };
+        item_of(statement, status, &decision.reasoning)
+    });
+    Some(Evaluated {
+        evaluator,
+        score: Ok(score),
+        items: items.collect(),
+        details,
+        reasoning: Some(reasoning),
+        judged: Some(opinion.judged),
+    })
 }
 
 /// Returns the hash of the judge's instructions and of the form of its question: other words are another measure.
 pub fn fulfilment_prompt_sha256() -> String {
-    String::new()
+    prompt_sha256(RULES, HEADING)
+}
+
+/// Lists the criteria that are judged, each with a note of what it is a part of.
+fn list_leaves(criteria: &[Criterion], above: &mut Vec<String>, list: &mut Vec<(String, String)>) {
+    for criterion in criteria {
+        if criterion.children.is_empty() {
+            let note = if above.is_empty() { String::new() } else { format!("a part of: {}", above.join(" / ")) };
+            list.push((criterion.criterion.clone(), note));
+        } else {
+            above.push(criterion.criterion.clone());
+            list_leaves(&criterion.children, above, list);
+            above.pop();
+        }
+    }
+}
+
+/// Returns the weighted mean of criteria, from 0 to 1, and their tree with a score for each. `decisions` are those of the leaves in order.
+fn weigh<'d>(criteria: &[Criterion], decisions: &mut impl Iterator<Item = &'d Decision>) -> (f64, Vec<Value>) {
+    // Against the largest weight, so that no sum overflows.
+    let largest = criteria.iter().map(|criterion| criterion.weight).fold(0.0, f64::max);
+    let (mut sum, mut weights) = (0.0, 0.0);
+    let mut tree = Vec::new();
+    for criterion in criteria {
+        let mut node = json!({"criterion": criterion.criterion, "weight": criterion.weight});
+        let share = if criterion.children.is_empty() {
+            f64::from(u8::from(decisions.next().is_some_and(|decision| decision.passed)))
+        } else {
+            let (share, children) = weigh(&criterion.children, decisions);
+            node["children"] = Value::Array(children);
+            share
+        };
+        node["score"] = json!(points(100.0 * share));
+        tree.push(node);
+        let weight = criterion.weight / largest;
+        sum += weight * share;
+        weights += weight;
+    }
+    (sum / weights, tree)
+}
+
+fn shown(statement: &str, decision: &Decision, votes: u64) -> Value {
+    let mut shown = json!({"criterion": statement, "passed": decision.passed, "reasoning": decision.reasoning});
+    if votes > 1 {
+        shown["votesFor"] = json!(decision.votes_for);
+    }
+    shown
+}
+
+fn unevaluated(statements: &[String], reason: &str) -> Evaluated {
+    let items = statements.iter().map(|statement| item_of(statement, ItemStatus::NotEvaluated, reason)).collect();
+    Evaluated { items, ..Evaluated::missing(Evaluator::RequirementFulfillment, reason) }
+}
+
+fn item_of(statement: &str, status: ItemStatus, reason: &str) -> EvaluatedItem {
+    let details = ItemDetails { reason: Some(reason.to_owned()).filter(|reason| !reason.is_empty()), ..ItemDetails::default() };
+    EvaluatedItem { kind: ItemKind::Criterion, item: statement.to_owned(), status, details }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::agent::{Agent, Environment, Prices};
+    use crate::document;
+    use crate::evaluate::Effort;
+    use crate::{config, suite};
+
+    /// A suite named `s` of these lines of its file.
+    pub fn suite(lines: &str) -> suite::Suite {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().join("s");
+        fs::create_dir(&place).expect("a folder");
+        fs::write(place.join("suite.yaml"), format!("name: s\n{lines}")).expect("it can be written");
+        suite::load(folder.path(), &place).unwrap_or_else(|problems| panic!("{problems:?}"))
+    }
+
+    /// An agent that gives recorded replies: the first to the first vote, and so on.
+    pub fn recorded(item: &str, replies: &[&str]) -> (TempDir, Agent) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let lines: Vec<String> = replies.iter().map(|reply| json!({"item": item, "answer": reply}).to_string()).collect();
+        fs::write(folder.path().join("replies.jsonl"), lines.join("\n")).expect("it can be written");
+        let text = "version: 1\nagents: [{id: j, type: replay, file: replies.jsonl}]\n";
+        let config = config::parse("evalreport.yaml", text).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let environment = Environment { root: folder.path().to_owned(), ..Environment::default() };
+        let prices = Prices::new(&[], "2026-03-01".parse().expect("it is a date"));
+        let agent = Agent::new(&config.agents[0], None, &environment, &prices).unwrap_or_else(|error| panic!("{error}"));
+        (folder, agent)
+    }
+
+    struct Case<'c> {
+        suite: &'c str,
+        replies: &'c [&'c str],
+        votes: u64,
+        is_strict: bool,
+        order: Order,
+    }
+
+    impl Default for Case<'_> {
+        fn default() -> Self {
+            Self {
+                suite: "acceptance_criteria: [It adds, It lists, It saves]\n",
+                replies: &[],
+                votes: 1,
+                is_strict: false,
+                order: Order::Given,
+            }
+        }
+    }
+
+    fn judged(case: &Case) -> Evaluated {
+        let (_folder, agent) = recorded("s/requirementFulfillment", case.replies);
+        let suite = suite(case.suite);
+        let transcript = [json!({"role": "user", "content": "make it"})];
+        let piece = Workpiece { suite: &suite, folder: None, files: &[], transcript: &transcript, effort: Effort::default() };
+        let judge = Judge { agent: &agent, votes: case.votes, is_strict: case.is_strict, timeout: None };
+        fulfilment(&piece, &judge, &FulfilmentSettings::default(), case.order, &Stop::new()).expect("nobody stops it")
+    }
+
+    fn statuses(evaluated: &Evaluated) -> Vec<&str> {
+        evaluated.items.iter().map(|item| item.status.name()).collect()
+    }
+
+    const TWO_OF_THREE: &str = r#"[{"criterion": "It adds", "passed": true, "reasoning": "a"}, {"criterion": "It lists", "passed": false,
+        "reasoning": "b"}, {"criterion": "It saves", "passed": true, "reasoning": "c"}]"#;
+
+    #[test]
+    fn the_score_is_the_share_that_passed() {
+        let evaluated = judged(&Case { replies: &[TWO_OF_THREE], ..Case::default() });
+        assert_eq!((evaluated.evaluator.name(), &evaluated.score), ("requirementFulfillment", &Ok(66.7)));
+        assert_eq!(
+            evaluated.details,
+            json!({"criteria": [
+                {"criterion": "It adds", "passed": true, "reasoning": "a"},
+                {"criterion": "It lists", "passed": false, "reasoning": "b"},
+                {"criterion": "It saves", "passed": true, "reasoning": "c"}
+            ], "passedCount": 2, "totalCount": 3})
+        );
+        assert_eq!(statuses(&evaluated), ["pass", "fail", "pass"]);
+        assert_eq!(evaluated.items[0].details.reason.as_deref(), Some("a"));
+        let judged_by = evaluated.judged.as_ref().expect("a judge judged");
+        assert_eq!((judged_by.agent.as_str(), judged_by.votes, judged_by.agreement), ("j", 1, None));
+        assert_eq!((judged_by.prompt_sha256.len(), &judged_by.prompt_sha256), (64, &fulfilment_prompt_sha256()));
+        assert_eq!(judged_by.raw, [TWO_OF_THREE]);
+        let four_of_five = r#"[{"criterion": 1, "passed": true}, {"criterion": 2, "passed": true}, {"criterion": 3, "passed": true}, {"criterion": 4, "passed": true}]"#;
+        let evaluated = judged(&Case { suite: "acceptance_criteria: [a, b, c, d, e]\n", replies: &[four_of_five], ..Case::default() });
+        assert_eq!(evaluated.score, Ok(80.0));
+        assert_eq!(evaluated.details["criteria"][4]["reasoning"], "not evaluated by the judge");
+    }
+
+    #[test]
+    fn a_reversed_list_has_reversed_numbers() {
+        let by_number = r#"[{"criterion": "1", "passed": true, "reasoning": "first of the list"}]"#;
+        assert_eq!(statuses(&judged(&Case { replies: &[by_number], ..Case::default() })), ["pass", "fail", "fail"]);
+        let reversed = judged(&Case { replies: &[by_number], order: Order::Reversed, ..Case::default() });
+        assert_eq!(statuses(&reversed), ["fail", "fail", "pass"]);
+        assert_eq!(reversed.details["criteria"][2], json!({"criterion": "It saves", "passed": true, "reasoning": "first of the list"}));
+        let by_text = judged(&Case { replies: &[TWO_OF_THREE], order: Order::Reversed, ..Case::default() });
+        assert_eq!(statuses(&by_text), ["pass", "fail", "pass"]);
+    }
+
+    #[test]
+    fn weights_and_children_make_a_tree() {
+        let suite = "acceptance_criteria:\n  - {criterion: It adds, weight: 3}\n  - criterion: Storage\n    children:\n      - {criterion: It lists, weight: 1}\n      - {criterion: It saves, weight: 3}\n";
+        let evaluated = judged(&Case { suite, replies: &[TWO_OF_THREE], ..Case::default() });
+        // (3 · 1 + 1 · 3/4) / 4
+        assert_eq!(evaluated.score, Ok(93.8));
+        assert_eq!(
+            evaluated.details["tree"],
+            json!([
+                {"criterion": "It adds", "weight": 3.0, "score": 100.0},
+                {"criterion": "Storage", "weight": 1.0, "score": 75.0, "children": [
+                    {"criterion": "It lists", "weight": 1.0, "score": 0.0},
+                    {"criterion": "It saves", "weight": 3.0, "score": 100.0}
+                ]}
+            ])
+        );
+        assert_eq!(
+            (&evaluated.details["weighted"], &evaluated.details["passedCount"], evaluated.items.len()),
+            (&json!(true), &json!(2), 3)
+        );
+        let huge = "acceptance_criteria:\n  - {criterion: It adds, weight: 1.0e308}\n  - {criterion: It lists, weight: 1.0e308}\n";
+        assert_eq!(judged(&Case { suite: huge, replies: &[TWO_OF_THREE], ..Case::default() }).score, Ok(50.0));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_evaluated_unless_strict() {
+        let lenient = judged(&Case { replies: &["All good!"], ..Case::default() });
+        assert_eq!(lenient.score, Err("the judge's reply holds no JSON array of verdicts".to_owned()));
+        assert_eq!((statuses(&lenient), &lenient.details), (vec!["not_evaluated"; 3], &Value::Null));
+        assert_eq!(lenient.items[0].details.reason.as_deref(), Some("the judge's reply holds no JSON array of verdicts"));
+        assert_eq!(lenient.judged.expect("it was asked").raw, ["All good!"]);
+        let strict = judged(&Case { replies: &["All good!"], is_strict: true, ..Case::default() });
+        assert_eq!((&strict.score, statuses(&strict)), (&Ok(0.0), vec!["fail"; 3]));
+        assert_eq!(strict.details["criteria"][0]["reasoning"], "the judge's reply holds no JSON array of verdicts");
+        assert!(strict.reasoning.expect("it is said").contains("held against the criteria"));
+        // A judge that gives no reply at all says nothing, strictly or not.
+        let silent = judged(&Case { replies: &[], is_strict: true, ..Case::default() });
+        assert!(silent.score.expect_err("there is none").starts_with("the judge gave no reply: "));
+    }
+
+    #[test]
+    fn votes_are_counted_and_agreement_is_kept() {
+        let none = r#"[{"criterion": "It adds", "passed": true}]"#;
+        let three = judged(&Case { replies: &[TWO_OF_THREE, none, TWO_OF_THREE], votes: 3, ..Case::default() });
+        assert_eq!((&three.score, statuses(&three)), (&Ok(66.7), vec!["pass", "fail", "pass"]));
+        assert_eq!(three.details["votes"], json!({"asked": 3, "counted": 3}));
+        assert_eq!(three.details["criteria"][2]["votesFor"], 2);
+        assert_eq!(three.judged.expect("it was asked").agreement, Some(8.0 / 9.0));
+        let tied = judged(&Case { replies: &[TWO_OF_THREE, none], votes: 2, ..Case::default() });
+        assert_eq!(statuses(&tied), ["pass", "fail", "fail"]);
+        assert!(tied.items[2].details.reason.as_deref().expect("it is said").starts_with("the votes are tied"));
+        // A vote that cannot be read does not count; strictly, it is against everything.
+        let replies = &[TWO_OF_THREE, "?", "?"];
+        let lenient = judged(&Case { replies, votes: 3, ..Case::default() });
+        assert_eq!((&lenient.score, &lenient.details["votes"]["counted"]), (&Ok(66.7), &json!(1)));
+        assert!(lenient.reasoning.expect("it is said").contains("votes not counted: the judge's reply holds no"));
+        assert_eq!(judged(&Case { replies, votes: 3, is_strict: true, ..Case::default() }).score, Ok(0.0));
+    }
+
+    #[test]
+    fn nothing_to_see_is_not_judged() {
+        let (_folder, agent) = recorded("s/requirementFulfillment", &[TWO_OF_THREE]);
+        let suite = suite("acceptance_criteria: [It adds]\n");
+        let piece = Workpiece { suite: &suite, folder: None, files: &[], transcript: &[], effort: Effort::default() };
+        let judge = Judge { agent: &agent, votes: 1, is_strict: true, timeout: None };
+        let ask = |stop: &Stop| fulfilment(&piece, &judge, &FulfilmentSettings::default(), Order::Given, stop);
+        let evaluated = ask(&Stop::new()).expect("nobody stops it");
+        assert!(evaluated.score.as_ref().expect_err("there is none").contains("nothing to judge"));
+        assert_eq!(statuses(&evaluated), ["not_evaluated"]);
+        let bare = suite::Suite { acceptance_criteria: Vec::new(), ..suite.clone() };
+        let unasked = fulfilment(
+            &Workpiece { suite: &bare, effort: Effort::default(), ..piece },
+            &judge,
+            &FulfilmentSettings::default(),
+            Order::Given,
+            &Stop::new(),
+        );
+        let unasked = unasked.expect("nobody stops it");
+        assert_eq!((unasked.score, unasked.items.len()), (Err("the suite has no `acceptance_criteria`".to_owned()), 0));
+        let stopped = Stop::new();
+        stopped.stop();
+        let transcript = [json!({"role": "user", "content": "x"})];
+        let piece = Workpiece { transcript: &transcript, effort: Effort::default(), ..piece };
+        assert!(fulfilment(&piece, &judge, &FulfilmentSettings::default(), Order::Given, &stopped).is_none());
+    }
+
+    #[test]
+    fn settings_go_over_each_other_key_by_key() {
+        let nodes = ["files_bytes: 10\nparts: 2\n", "parts: 0\nmesage_bytes: 5\nmessage_bytes: 7\n"]
+            .map(|text| document::parse("c.yaml", text).expect("it is YAML"));
+        let layers = nodes.each_ref().map(|node| Layer { file: "c.yaml", path: "evaluators.requirementFulfillment".to_owned(), node });
+        let mut problems = Vec::new();
+        let read = FulfilmentSettings::read(&layers, &mut problems).budget;
+        assert_eq!((read.files_bytes, read.parts, read.message_bytes), (10, 2, 7));
+        let shown: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(shown.len(), 2, "{shown:?}");
+        assert!(shown[0].ends_with("`evaluators.requirementFulfillment.parts` must be at least 1"), "{shown:?}");
+        assert!(shown[1].contains("unknown key `evaluators.requirementFulfillment.mesage_bytes`"), "{shown:?}");
+    }
 }

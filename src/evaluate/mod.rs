@@ -7,12 +7,15 @@ mod command_result;
 mod complexity;
 mod efficiency;
 mod evaluated;
+mod excerpts;
 mod fulfilment;
 mod functional;
 mod judge;
 mod layer;
+mod path_pattern;
 pub mod test_report;
 mod tool_use;
+mod transcript;
 
 pub use answer::{AnswerError, AnswerOutcome, parse_answer, score};
 pub use code_quality::{CodeQualitySettings, code_quality};

@@ -1,11 +1,24 @@
 //! The judge: an agent that is asked whether statements about a piece of work hold.
 //!
 //! What it is shown was written by the agent under judgement, and what it replies is foreign text, too: the one goes into its prompt
-//! behind a [`fence`], the other through [`reply`], which takes nothing for a pass but a plain `true` beside a statement's own name.
+//! behind a [`Fence`], the other through [`parse_reply`], which takes nothing for a pass but a plain `true` beside a statement's own name.
 
 use std::time::Duration;
 
 use crate::agent::Agent;
+
+mod fence;
+mod opinion;
+mod question;
+mod reply;
+mod tally;
+
+pub(super) use opinion::{Decision, Opinion};
+pub(super) use question::{Question, prompt_sha256};
+
+use fence::Fence;
+use reply::{Verdict, parse_reply};
+use tally::Tally;
 
 /// An agent with the say over criteria, and how it is asked.
 #[derive(Clone, Copy, Debug)]

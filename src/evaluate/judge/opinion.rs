@@ -1,0 +1,184 @@
+//! What a judge thinks of statements, over all votes and all parts of the work.
+//!
+//! A vote asks about each part of the work in turn; what holds in any part holds. The votes that could be read are counted, and a statement
+//! holds by more than half of them.
+
+use super::{Judge, Question, Tally, Verdict, parse_reply};
+use crate::agent::{FailureKind, Prompt};
+use crate::config::Budget;
+use crate::evaluate::Judged;
+use crate::process::Stop;
+
+/// What was decided, and what it took.
+pub(crate) struct Opinion {
+    /// One for each statement, in their order; or why there is none.
+    pub decisions: Result<Vec<Decision>, String>,
+    /// How many votes were counted.
+    pub counted: u64,
+    /// Why a vote was not counted, or was held against every statement.
+    pub trouble: Option<String>,
+    pub judged: Judged,
+}
+
+/// What was decided about one statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Decision {
+    pub passed: bool,
+    /// Of the first vote that decided so.
+    pub reasoning: String,
+    /// The votes for it, of those that were counted.
+    pub votes_for: u64,
+}
+
+/// How one vote ended.
+enum Vote {
+    Counted(Vec<Verdict>, Option<String>),
+    Uncounted(String),
+    /// There is no sense in asking on.
+    Outage(String),
+    Stopped,
+}
+
+impl Opinion {
+    /// Asks; none where the user stopped it.
+    pub fn ask(judge: &Judge, question: &Question, stop: &Stop) -> Option<Self> {
+        let wanted = judge.votes.max(1);
+        let mut tally = Tally::default();
+        let mut votes: Vec<Vec<Verdict>> = Vec::new();
+        let mut trouble: Option<String> = None;
+        for seed in 0..wanted {
+            let (reason, is_over) = match vote(judge, question, seed, &mut tally, stop) {
+                Vote::Counted(verdicts, reason) => {
+                    votes.push(verdicts);
+                    (reason, false)
+                }
+                Vote::Uncounted(reason) => (Some(reason), false),
+                Vote::Outage(reason) => (Some(reason), true),
+                Vote::Stopped => return None,
+            };
+            trouble = trouble.or(reason);
+            if is_over {
+                break;
+            }
+        }
+        let decisions = if votes.is_empty() {
+            Err(trouble.clone().unwrap_or_else(|| "the judge was not asked".to_owned()))
+        } else {
+            Ok((0..question.statements.len()).map(|place| decide(&votes, place)).collect())
+        };
+        let agreement = agreement(&votes);
+        let judged = tally.judged(judge, question.prompt_sha256.clone(), wanted, agreement);
+        Some(Self { decisions, counted: votes.len() as u64, trouble, judged })
+    }
+}
+
+fn vote(judge: &Judge, question: &Question, seed: u64, tally: &mut Tally, stop: &Stop) -> Vote {
+    let mut verdicts: Option<Vec<Verdict>> = None;
+    let mut trouble = None;
+    for part in &question.parts {
+        let prompt = Prompt {
+            text: part,
+            system: Some(&question.system),
+            item: Some(&question.item),
+            seed,
+            limits: Budget { max_seconds: judge.timeout.map(|timeout| timeout.as_secs_f64()), ..Budget::default() },
+            folder: None,
+        };
+        let said = match judge.agent.ask(&prompt, stop) {
+            Ok(reply) => {
+                tally.add(&reply.measured, Some(&reply.text));
+                parse_reply(&reply.text, &question.statements)
+            }
+            Err(failure) => {
+                tally.add(&failure.measured, None);
+                let reason = format!("the judge gave no reply: {failure}");
+                return match failure.kind {
+                    FailureKind::Stopped => Vote::Stopped,
+                    FailureKind::Infra => Vote::Outage(reason),
+                    FailureKind::Error | FailureKind::Limit => Vote::Uncounted(reason),
+                };
+            }
+        };
+        let found = match said {
+            Ok(found) => found,
+            Err(reason) if judge.is_strict => {
+                let failed = Verdict { passed: false, reasoning: reason.clone(), is_named: false };
+                trouble = trouble.or(Some(reason));
+                vec![failed; question.statements.len()]
+            }
+            Err(reason) => return Vote::Uncounted(reason),
+        };
+        verdicts = Some(match verdicts {
+            Some(before) => before.into_iter().zip(found).map(|(before, now)| better(before, now)).collect(),
+            None => found,
+        });
+    }
+    match verdicts {
+        Some(verdicts) => Vote::Counted(verdicts, trouble),
+        None => Vote::Uncounted("there is nothing to ask about".to_owned()),
+    }
+}
+
+/// Of what two parts of the work show, what says more: that it holds, else that it was looked at.
+fn better(before: Verdict, now: Verdict) -> Verdict {
+    let says = |verdict: &Verdict| (verdict.passed, verdict.is_named);
+    if says(&now) > says(&before) { now } else { before }
+}
+
+fn decide(votes: &[Vec<Verdict>], place: usize) -> Decision {
+    let cast = || votes.iter().map(|verdicts| &verdicts[place]);
+    let votes_for = cast().filter(|verdict| verdict.passed).count();
+    let passed = votes_for * 2 > votes.len();
+    let reasoning = cast().find(|verdict| verdict.passed == passed).map(|verdict| verdict.reasoning.clone()).unwrap_or_default();
+    let is_tie = votes_for * 2 == votes.len();
+    let reasoning = if is_tie { format!("the votes are tied, which does not pass; against it: {reasoning}") } else { reasoning };
+    Decision { passed, reasoning, votes_for: votes_for as u64 }
+}
+
+/// The share of votes that agreed with the majority, where there is more than one.
+fn agreement(votes: &[Vec<Verdict>]) -> Option<f64> {
+    let statements = votes.first()?.len();
+    if votes.len() < 2 || statements == 0 {
+        return None;
+    }
+    let with_majority = |place: usize| {
+        let votes_for = votes.iter().filter(|verdicts| verdicts[place].passed).count();
+        votes_for.max(votes.len() - votes_for)
+    };
+    Some((0..statements).map(with_majority).sum::<usize>() as f64 / (statements * votes.len()) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cast(votes: &[&str]) -> Vec<Vec<Verdict>> {
+        let verdict = |sign| Verdict { passed: sign == '+', reasoning: format!("because {sign}"), is_named: sign != '?' };
+        votes.iter().map(|signs| signs.chars().map(verdict).collect()).collect()
+    }
+
+    #[test]
+    fn the_majority_decides_and_a_tie_does_not_pass() {
+        let votes = cast(&["+-+", "+--", "+?-"]);
+        let decisions: Vec<_> = (0..3).map(|place| decide(&votes, place)).collect();
+        assert_eq!(
+            decisions.iter().map(|decision| (decision.passed, decision.votes_for)).collect::<Vec<_>>(),
+            [(true, 3), (false, 0), (false, 1)]
+        );
+        assert_eq!((decisions[0].reasoning.as_str(), decisions[2].reasoning.as_str()), ("because +", "because -"));
+        assert_eq!(agreement(&votes), Some(8.0 / 9.0));
+        let tie = decide(&cast(&["+", "-"]), 0);
+        assert!(!tie.passed && tie.reasoning.starts_with("the votes are tied") && tie.reasoning.ends_with("because -"), "{tie:?}");
+        assert_eq!(agreement(&cast(&["+", "-"])), Some(0.5));
+        assert_eq!(agreement(&cast(&["+"])), None);
+    }
+
+    #[test]
+    fn what_holds_in_any_part_holds() {
+        let merged = |before: &str, now: &str| {
+            let (before, now) = (cast(&[before]), cast(&[now]));
+            better(before[0][0].clone(), now[0][0].clone()).reasoning
+        };
+        assert_eq!((merged("-", "+"), merged("+", "-"), merged("?", "-")), ("because +".into(), "because +".into(), "because -".into()));
+    }
+}

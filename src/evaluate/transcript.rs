@@ -1,0 +1,160 @@
+//! A transcript as text: who said what, which tools were called with what, and what came back.
+//!
+//! Agents write transcripts in forms of their own. The two that are known, content blocks and chat messages with tool calls, are told in
+//! lines; whatever else comes is shown as the JSON it is.
+
+use serde_json::Value;
+
+use super::excerpts::Budget;
+use crate::agent::shorten;
+use crate::domain::visible;
+
+/// The longest name of a role or a tool.
+const MOST_NAME_BYTES: usize = 80;
+
+pub(super) struct Parts {
+    /// Each ends where a message does.
+    pub parts: Vec<String>,
+    /// Messages in the middle for which there was no part left.
+    pub left_out: usize,
+}
+
+/// Tells the messages and splits them, between messages, into as many parts as the budget allows.
+pub(super) fn parts(messages: &[Value], budget: &Budget) -> Parts {
+    let told: Vec<String> = messages.iter().enumerate().map(|(index, message)| told(index + 1, message, budget)).collect();
+    let mut groups: Vec<(usize, String)> = Vec::new();
+    for message in &told {
+        match groups.last_mut() {
+            Some((count, text)) if text.len() + message.len() <= budget.transcript_bytes => {
+                *count += 1;
+                text.push_str(message);
+            }
+            Some(_) | None => groups.push((1, message.clone())),
+        }
+    }
+    // The beginning tells what was asked, the end what it came to.
+    let head = budget.parts.div_ceil(2);
+    let tail = budget.parts - head;
+    let dropped: Vec<(usize, String)> =
+        if groups.len() > budget.parts { groups.drain(head..groups.len() - tail).collect() } else { Vec::new() };
+    Parts { parts: groups.into_iter().map(|(_, text)| text).collect(), left_out: dropped.iter().map(|(count, _)| count).sum() }
+}
+
+fn told(number: usize, message: &Value, budget: &Budget) -> String {
+    let most = budget.message_bytes.min(budget.transcript_bytes);
+    format!("[{number}] {}\n", shorten(tell(message).trim_end(), most))
+}
+
+/// Tells one message, after the name of its role.
+fn tell(message: &Value) -> String {
+    let inner = message.get("message").filter(|inner| inner.is_object()).unwrap_or(message);
+    let role = [inner.get("role"), message.get("type")].into_iter().flatten().find_map(Value::as_str);
+    let Some(role) = role else { return message.to_string() };
+    let mut lines: Vec<String> = Vec::new();
+    match inner.get("content").or_else(|| inner.get("result")) {
+        Some(Value::String(text)) => lines.push(text.clone()),
+        Some(Value::Array(blocks)) => lines.extend(blocks.iter().map(block)),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {}
+    }
+    for call in inner.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+        let function = call.get("function").unwrap_or(call);
+        lines.push(called(function, "arguments"));
+    }
+    if lines.is_empty() {
+        lines.push(inner.to_string());
+    }
+    format!("{}: {}", name(role), lines.join("\n"))
+}
+
+/// Tells one block of a message's content.
+fn block(block: &Value) -> String {
+    match block["type"].as_str() {
+        Some("text") => block["text"].as_str().unwrap_or_default().to_owned(),
+        Some("tool_use") => called(block, "input"),
+        Some("tool_result") => {
+            let how = if block["is_error"] == true { "failed" } else { "returned" };
+            format!("the tool {how}: {}", result(&block["content"]))
+        }
+        Some(_) | None => block.to_string(),
+    }
+}
+
+fn called(call: &Value, key: &str) -> String {
+    let given = match call.get(key) {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => String::new(),
+    };
+    format!("calls the tool {} with {given}", name(call["name"].as_str().unwrap_or("without a name")))
+}
+
+fn result(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => blocks.iter().map(block).collect::<Vec<_>>().join("\n"),
+        Value::Null => String::new(),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => content.to_string(),
+    }
+}
+
+fn name(text: &str) -> String {
+    shorten(&visible(text), MOST_NAME_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn messages_tool_calls_and_results_are_told() {
+        for (message, expected) in [
+            (json!({"role": "user", "content": "make it"}), "user: make it"),
+            (
+                json!({"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": "I look."},
+                    {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}}]}}),
+                "assistant: I look.\ncalls the tool Bash with {\"command\":\"ls\"}",
+            ),
+            (
+                json!({"type": "user", "message": {"content": [{"type": "tool_result", "content": [{"type": "text", "text": "a.py"}]}]}}),
+                "user: the tool returned: a.py",
+            ),
+            (json!({"role": "user", "content": [{"type": "tool_result", "content": "no", "is_error": true}]}), "user: the tool failed: no"),
+            (
+                json!({"role": "assistant", "content": null, "tool_calls": [{"function": {"name": "ls", "arguments": "{}"}}]}),
+                "assistant: calls the tool ls with {}",
+            ),
+            (json!({"type": "result", "result": "done"}), "result: done"),
+            (json!({"step": 1}), "{\"step\":1}"),
+            (json!({"message": {"role": "a\nb"}}), "a␊b: {\"role\":\"a\\nb\"}"),
+            (json!("text"), "\"text\""),
+        ] {
+            assert_eq!(tell(&message), expected);
+        }
+    }
+
+    #[test]
+    fn a_long_transcript_is_split_between_messages() {
+        let messages: Vec<Value> =
+            (0..10).map(|number| json!({"role": "user", "content": format!("{number}{}", "x".repeat(40))})).collect();
+        let budget = |transcript_bytes, parts| Budget { transcript_bytes, parts, ..Budget::default() };
+        let whole = parts(&messages, &budget(10_000, 3));
+        assert_eq!((whole.parts.len(), whole.left_out), (1, 0));
+        let split = parts(&messages, &budget(120, 5));
+        assert_eq!((split.parts.len(), split.left_out), (5, 0));
+        assert!(split.parts.iter().all(|part| part.len() <= 120 && part.starts_with('[') && part.ends_with("x\n")));
+        assert_eq!(split.parts.concat(), whole.parts.concat());
+        let cut = parts(&messages, &budget(120, 3));
+        assert_eq!((cut.parts.len(), cut.left_out), (3, 4));
+        assert!(cut.parts[1].contains("] user: 3") && cut.parts[2].contains("[10] user: 9"), "{:?}", cut.parts);
+        assert_eq!(parts(&[], &budget(1, 1)).parts.len(), 0);
+    }
+
+    #[test]
+    fn one_long_message_is_cut_in_the_middle() {
+        let messages = [json!({"role": "tool", "content": format!("begin{}end", "x".repeat(100_000))})];
+        let told = parts(&messages, &Budget::default()).parts.concat();
+        assert!(told.contains("begin") && told.ends_with("end\n") && told.len() < 4300, "{}", told.len());
+    }
+}
