@@ -1,19 +1,295 @@
-//! What the work took.
+//! What the work took: tokens for each turn, turns, and calls of tools that failed. Less is better.
+//!
+//! A part that was not measured takes nothing off, and the details say so: an agent that is silent about itself is not punished by a
+//! guess. Where no part was measured there is no score.
 
-use super::evaluated::{Evaluated, Workpiece};
-use super::layer::Layer;
-use crate::domain::{Evaluator, Problem};
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::evaluated::{Effort, Evaluated, Workpiece, points};
+use super::layer::{Layer, amount, divisor};
+use crate::domain::{Evaluator, Problem, Usage};
 
 /// Every constant of the formula.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct EfficiencySettings {}
+#[derive(Clone, Debug, PartialEq)]
+pub struct EfficiencySettings {
+    /// So many tokens for each turn are free; what was written to and read from a cache counts.
+    pub free_tokens_per_turn: f64,
+    /// So many tokens more for each turn take one point off.
+    pub tokens_per_point: f64,
+    /// More than this is never taken off for tokens.
+    pub most_for_tokens: f64,
+    pub free_turns: f64,
+    pub points_per_turn: f64,
+    pub most_for_turns: f64,
+    pub points_per_error: f64,
+    pub most_for_errors: f64,
+}
 
-impl EfficiencySettings {
-    pub fn read(_layers: &[Layer], _problems: &mut Vec<Problem>) -> Self {
-        Self::default()
+impl Default for EfficiencySettings {
+    fn default() -> Self {
+        Self {
+            free_tokens_per_turn: 20_000.0,
+            tokens_per_point: 2_000.0,
+            most_for_tokens: 30.0,
+            free_turns: 20.0,
+            points_per_turn: 2.0,
+            most_for_turns: 20.0,
+            points_per_error: 10.0,
+            most_for_errors: 100.0,
+        }
     }
 }
 
-pub fn efficiency(_piece: &Workpiece, _settings: &EfficiencySettings) -> Evaluated {
-    Evaluated::missing(Evaluator::Efficiency, "not measured")
+impl EfficiencySettings {
+    pub fn read(layers: &[Layer], problems: &mut Vec<Problem>) -> Self {
+        let mut settings = Self::default();
+        Layer::read_all(layers, problems, |fields| {
+            amount(fields, "free_tokens_per_turn", &mut settings.free_tokens_per_turn);
+            divisor(fields, "tokens_per_point", &mut settings.tokens_per_point);
+            amount(fields, "most_for_tokens", &mut settings.most_for_tokens);
+            amount(fields, "free_turns", &mut settings.free_turns);
+            amount(fields, "points_per_turn", &mut settings.points_per_turn);
+            amount(fields, "most_for_turns", &mut settings.most_for_turns);
+            amount(fields, "points_per_error", &mut settings.points_per_error);
+            amount(fields, "most_for_errors", &mut settings.most_for_errors);
+        });
+        settings
+    }
+}
+
+pub fn efficiency(piece: &Workpiece, settings: &EfficiencySettings) -> Evaluated {
+    let effort = &piece.effort;
+    let tokens = tokens(&effort.usage);
+    let turns = effort.turns.filter(|turns| *turns > 0);
+    let errors = errors(piece.transcript, effort);
+    let tokens_per_turn = tokens.zip(turns).map(|(tokens, turns)| tokens as f64 / turns as f64);
+
+    let for_tokens = tokens_per_turn.map(|tokens| {
+        let over = ((tokens - settings.free_tokens_per_turn) / settings.tokens_per_point).floor();
+        over.clamp(0.0, settings.most_for_tokens)
+    });
+    let for_turns =
+        turns.map(|turns| ((turns as f64 - settings.free_turns) * settings.points_per_turn).clamp(0.0, settings.most_for_turns));
+    let for_errors = errors.map(|errors| (errors as f64 * settings.points_per_error).min(settings.most_for_errors));
+
+    let parts = [("tokens_per_turn", for_tokens), ("turns", for_turns), ("errors", for_errors)];
+    let unmeasured: Vec<&str> = parts.iter().filter(|(_, off)| off.is_none()).map(|(name, _)| *name).collect();
+    let taken_off: Map<String, Value> = parts.iter().filter_map(|(name, off)| Some(((*name).to_owned(), json!((*off)?)))).collect();
+    let score = if taken_off.is_empty() {
+        Err("neither turns nor failed calls of tools were measured".to_owned())
+    } else {
+        Ok(points(100.0 - parts.iter().filter_map(|(_, off)| *off).sum::<f64>()))
+    };
+    let measured = [
+        ("tokens", tokens.map(Value::from)),
+        ("tokens_per_turn", tokens_per_turn.map(|tokens| json!(tokens.round()))),
+        ("turns", turns.map(Value::from)),
+        ("errors", errors.map(Value::from)),
+        ("cost_usd", effort.cost_usd.map(Value::from)),
+        ("duration_seconds", effort.duration.map(|duration| json!(duration.as_secs_f64()))),
+        ("tools", effort.tools.as_ref().map(|tools| json!(tools))),
+    ];
+    let mut details: Map<String, Value> = measured.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+    details.insert("taken_off".to_owned(), Value::Object(taken_off));
+    details.insert("unmeasured".to_owned(), json!(unmeasured));
+    Evaluated { evaluator: Evaluator::Efficiency, score, details: Value::Object(details), reasoning: None, items: Vec::new(), judged: None }
+}
+
+/// Returns all tokens, the cache's among them; none where neither side was measured.
+fn tokens(usage: &Usage) -> Option<u64> {
+    let parts = [usage.input, usage.cache_write, usage.cache_read, usage.output];
+    parts.into_iter().flatten().reduce(u64::saturating_add)
+}
+
+/// Counts the calls of tools that failed.
+///
+/// None where the transcript does not show what tools gave back, unless the agent says that it called none.
+fn errors(transcript: &[Value], effort: &Effort) -> Option<u64> {
+    let mut seen = BTreeSet::new();
+    let mut errors = 0_u64;
+    let mut shows_results = false;
+    for result in transcript.iter().flat_map(results) {
+        shows_results = true;
+        // Of a call that comes twice, in a stream and in its summary, one counts.
+        let id = ["tool_use_id", "tool_call_id", "call_id", "id"].iter().find_map(|name| result.get(*name)?.as_str());
+        if is_error(result) && id.is_none_or(|id| seen.insert(id)) {
+            errors = errors.saturating_add(1);
+        }
+    }
+    let called_none = || effort.tools.as_ref().is_some_and(|tools| tools.values().all(|count| *count == 0));
+    (shows_results || called_none()).then_some(errors)
+}
+
+/// What a tool gave back: the message itself, or the blocks in it.
+fn results(message: &Value) -> impl Iterator<Item = &Value> {
+    let content = message.pointer("/message/content").or_else(|| message.get("content")).and_then(Value::as_array);
+    let blocks = content.map_or(&[][..], Vec::as_slice).iter().chain(message.get("item"));
+    std::iter::once(message).chain(blocks).filter(|value| is_result(value))
+}
+
+fn is_result(value: &Value) -> bool {
+    let is = |name: &str, wanted: &dyn Fn(&str) -> bool| value.get(name).and_then(Value::as_str).is_some_and(wanted);
+    is("role", &|role| matches!(role, "tool" | "function"))
+        || is("type", &|kind| kind.ends_with("tool_result") || matches!(kind, "function_call_output"))
+        // One value for the call and what came of it; while it is under way, it has come to nothing yet.
+        || (is("type", &|kind| matches!(kind, "command_execution" | "mcp_tool_call"))
+            && is("status", &|status| status != "in_progress"))
+}
+
+fn is_error(result: &Value) -> bool {
+    let is_marked = ["is_error", "isError"].iter().any(|name| result.get(*name) == Some(&Value::Bool(true)));
+    let has_error = result.get("error").is_some_and(|error| match error {
+        Value::Null => false,
+        Value::Bool(is_error) => *is_error,
+        Value::String(text) => !text.is_empty(),
+        Value::Number(_) | Value::Array(_) | Value::Object(_) => true,
+    });
+    let has_failed = result.get("status").and_then(Value::as_str).is_some_and(|status| matches!(status, "error" | "failed"));
+    let exit = result.get("exit_code").and_then(Value::as_i64).is_some_and(|code| code != 0);
+    is_marked || has_error || has_failed || exit
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::super::layer::tests::read;
+    use super::super::sample;
+    use super::*;
+
+    /// The constants of the seed, which does not count the cache.
+    fn seed() -> EfficiencySettings {
+        EfficiencySettings { free_tokens_per_turn: 500.0, tokens_per_point: 50.0, ..EfficiencySettings::default() }
+    }
+
+    fn evaluated(effort: Effort, transcript: &[Value], settings: &EfficiencySettings) -> Evaluated {
+        let suite = sample::suite();
+        efficiency(&Workpiece { suite: &suite, folder: None, files: &[] as &[PathBuf], transcript, effort }, settings)
+    }
+
+    fn effort(tokens: u64, turns: u64) -> Effort {
+        Effort { usage: Usage { input: Some(tokens), ..Usage::default() }, turns: Some(turns), ..Effort::default() }
+    }
+
+    fn failed(count: usize) -> Vec<Value> {
+        (0..count).map(|_| json!({"role": "tool", "is_error": true})).collect()
+    }
+
+    #[track_caller]
+    fn check(tokens: u64, turns: u64, errors: usize, score: f64) {
+        assert_eq!(evaluated(effort(tokens, turns), &failed(errors), &seed()).score, Ok(score), "{tokens} {turns} {errors}");
+    }
+
+    #[test]
+    fn the_formula_of_the_seed() {
+        check(5_000, 10, 0, 100.0);
+        check(5_490, 10, 0, 100.0);
+        check(5_500, 10, 0, 99.0);
+        check(10_000, 10, 0, 90.0);
+        check(1_000_000, 10, 0, 70.0);
+        check(0, 20, 0, 100.0);
+        check(0, 21, 0, 98.0);
+        check(0, 29, 0, 82.0);
+        check(0, 1_000, 0, 80.0);
+        check(0, 1, 1, 90.0);
+        check(0, 1, 3, 70.0);
+        check(1_000_000, 40, 5, 0.0);
+        check(1_000_000, 40, 4, 10.0);
+        check(u64::MAX, u64::MAX, 12, 0.0);
+    }
+
+    #[test]
+    fn the_cache_counts() {
+        let usage = Usage { input: Some(2), cache_write: Some(6_843), cache_read: Some(91_983), output: Some(1_172) };
+        let effort = Effort { usage, turns: Some(2), duration: Some(Duration::from_millis(1_500)), ..Effort::default() };
+        let evaluated = evaluated(effort, &[], &EfficiencySettings::default());
+        // 100 000 tokens in 2 turns: 30 000 beyond what is free.
+        assert_eq!(evaluated.score, Ok(85.0));
+        let expected = json!({"tokens": 100_000, "tokens_per_turn": 50_000.0, "turns": 2, "duration_seconds": 1.5,
+            "taken_off": {"tokens_per_turn": 15.0, "turns": 0.0}, "unmeasured": ["errors"]});
+        assert_eq!(evaluated.details, expected);
+    }
+
+    #[test]
+    fn what_was_not_measured_takes_nothing_off_and_nothing_measured_is_no_score() {
+        let default = EfficiencySettings::default();
+        let none = evaluated(Effort { cost_usd: Some(1.0), ..Effort::default() }, &[json!({"role": "stdout"})], &default);
+        assert!(none.score.is_err() && none.details["cost_usd"] == json!(1.0), "{none:?}");
+        let of_no_turn = evaluated(effort(1_000_000, 0), &[], &default);
+        assert!(of_no_turn.score.is_err(), "{of_no_turn:?}");
+        let turns = evaluated(Effort { turns: Some(25), ..Effort::default() }, &[], &default);
+        assert_eq!((turns.score, &turns.details["unmeasured"]), (Ok(90.0), &json!(["tokens_per_turn", "errors"])));
+        let without_calls = Effort { tools: Some(BTreeMap::new()), ..Effort::default() };
+        assert_eq!(evaluated(without_calls, &[], &default).score, Ok(100.0));
+        let untold = Effort { tools: Some(BTreeMap::from([("Bash".to_owned(), 3)])), ..Effort::default() };
+        assert!(evaluated(untold, &[], &default).score.is_err());
+    }
+
+    #[test]
+    fn failed_calls_are_found_in_every_form() {
+        let count = |values: &[Value]| errors(values, &Effort::default());
+        let claude = |id: &str, is_error: bool| {
+            let block = json!({"type": "tool_result", "tool_use_id": id, "is_error": is_error, "content": "x"});
+            json!({"type": "user", "message": {"content": [block]}})
+        };
+        assert_eq!(count(&[claude("a", true), claude("b", false), claude("c", true), claude("a", true)]), Some(2));
+        assert_eq!(count(&[claude("a", false)]), Some(0));
+        assert_eq!(count(&[json!({"role": "tool", "content": "Error: no"})]), Some(0));
+        assert_eq!(count(&[json!({"role": "tool", "error": {"type": "timeout"}}), json!({"role": "tool", "error": null})]), Some(1));
+        assert_eq!(count(&[json!({"role": "tool", "status": "error"}), json!({"role": "function", "isError": true})]), Some(2));
+        assert_eq!(count(&[json!({"role": "user", "content": [{"type": "mcp_tool_result", "is_error": true}]})]), Some(1));
+        let command = |exit: Value, status: &str| json!({"type": "item", "item": {"id": "i", "type": "command_execution", "status": status, "exit_code": exit}});
+        assert_eq!(count(&[command(Value::Null, "in_progress")]), None);
+        assert_eq!(count(&[command(Value::Null, "in_progress"), command(json!(2), "failed")]), Some(1));
+        assert_eq!(count(&[command(json!(0), "completed")]), Some(0));
+        for other in [json!({"role": "assistant", "is_error": true}), json!(null), json!([1]), json!({"type": "result", "is_error": true})]
+        {
+            assert_eq!(count(&[other]), None);
+        }
+    }
+
+    #[test]
+    fn every_constant_can_be_set() {
+        let (settings, problems) = read(
+            &["free_turns: 5\nmost_for_turns: 40\n", "free_turns: 0\ntokens_per_point: 0\nfree_tokens: 1\n"],
+            EfficiencySettings::read,
+        );
+        assert_eq!(settings, EfficiencySettings { free_turns: 0.0, most_for_turns: 40.0, ..EfficiencySettings::default() });
+        assert_eq!(
+            problems,
+            ["1.yaml:2:19: `evaluators.x.tokens_per_point` must be greater than 0", "1.yaml:3:1: unknown key `evaluators.x.free_tokens`"]
+        );
+        let all = "{free_tokens_per_turn: 1, tokens_per_point: 2, most_for_tokens: 3, free_turns: 4, points_per_turn: 5, \
+                   most_for_turns: 6, points_per_error: 7, most_for_errors: 8}";
+        let (settings, problems) = read(&[all], EfficiencySettings::read);
+        assert_eq!(problems, [""; 0]);
+        let EfficiencySettings { free_tokens_per_turn, tokens_per_point, most_for_tokens, free_turns, .. } = settings;
+        assert_eq!([free_tokens_per_turn, tokens_per_point, most_for_tokens, free_turns], [1.0, 2.0, 3.0, 4.0]);
+        let EfficiencySettings { points_per_turn, most_for_turns, points_per_error, most_for_errors, .. } = settings;
+        assert_eq!([points_per_turn, most_for_turns, points_per_error, most_for_errors], [5.0, 6.0, 7.0, 8.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn more_effort_never_scores_higher(tokens: u64, turns in 1..u64::MAX, errors in 0..30_usize, more in 0..1_000_000_u64) {
+            let score = |tokens, turns, errors| evaluated(effort(tokens, turns), &failed(errors), &EfficiencySettings::default()).score;
+            let base = score(tokens, turns, errors).expect("turns were measured");
+            prop_assert!((0.0..=100.0).contains(&base));
+            prop_assert!(score(tokens.saturating_add(more), turns, errors).is_ok_and(|score| score <= base));
+            prop_assert!(score(tokens, turns, errors + 1).is_ok_and(|score| score <= base));
+        }
+
+        #[test]
+        fn no_setting_leaves_the_scale(free in 0.0..1e12, per in 1e-12..1e12, most in 0.0..1e300) {
+            let settings = EfficiencySettings { free_tokens_per_turn: free, tokens_per_point: per, most_for_tokens: most, ..seed() };
+            let score = evaluated(effort(1 << 40, 3), &[], &settings).score.expect("turns were measured");
+            prop_assert!((0.0..=100.0).contains(&score), "{score}");
+        }
+    }
 }

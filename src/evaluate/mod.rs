@@ -5,6 +5,7 @@ pub mod code;
 mod code_quality;
 mod command_result;
 mod complexity;
+mod coverage;
 mod efficiency;
 mod evaluated;
 mod excerpts;
@@ -13,6 +14,8 @@ mod functional;
 mod judge;
 mod layer;
 mod path_pattern;
+#[cfg(test)]
+mod sample;
 pub mod test_report;
 mod tool_use;
 mod transcript;

@@ -26,7 +26,7 @@ pub use command::{Plan, Report, Runner, plan};
 use crate::domain::ItemStatus;
 
 use collect::Collector;
-use output::Output;
+pub(super) use output::Output;
 
 /// How one test ended.
 #[derive(Clone, Debug, PartialEq)]
