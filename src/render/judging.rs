@@ -13,12 +13,12 @@ pub fn report(report: &JudgeReport) -> Vec<Table> {
     table.left("What", 1);
     table.left("Judge", 1);
     table.right("Before", 0);
-    table.right("After", 0);
+    table.right("After", if report.is_dry { 1 } else { 0 });
     table.right("Passed", 1);
     table.right("Flips", 1);
     table.right("Revision", 2);
     table.right("Cost", 2);
-    table.left("Note", 0);
+    table.left("Note", 1);
     for run in &report.runs {
         table.rows.push(cells(run, report.is_dry));
     }
@@ -30,7 +30,7 @@ pub fn report(report: &JudgeReport) -> Vec<Table> {
         let what = if kept == 1 { "criterion stands as it was" } else { "criteria stand as they were" };
         table.notes.push(format!("{} {what} decided before by the same judge.", format::integer(kept)));
     }
-    if report.runs.iter().any(|run| run.judge.is_some() && run.judge_before.is_some() && run.judge != run.judge_before) {
+    if !report.is_dry && report.runs.iter().any(|run| run.judge.is_some() && run.judge_before.is_some() && run.judge != run.judge_before) {
         table.notes.push(
             "Another judge, model or prompt than before: both judgements are kept, and scores of the two are not compared.".to_owned(),
         );
@@ -56,7 +56,7 @@ fn cells(run: &JudgedRun, is_dry: bool) -> Vec<String> {
         run.evaluator.clone(),
         run.judge.clone().unwrap_or_default(),
         points(run.before),
-        points(run.after),
+        if is_dry { String::new() } else { points(run.after) },
         if run.decided > 0 && !is_dry { format!("{}/{}", run.passed, run.criteria) } else { String::new() },
         if run.flips.is_empty() { String::new() } else { format::integer(run.flips.len() as u64) },
         run.revision.map(|revision| revision.to_string()).unwrap_or_default(),

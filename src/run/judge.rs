@@ -257,7 +257,8 @@ fn joined(criteria: &[Criterion], decided: &Decided, said: Evaluated) -> Evaluat
         .map(|item| json!({"criterion": item.item, "passed": item.status == ItemStatus::Pass, "reasoning": item.details.reason}))
         .collect();
     let details = json!({"criteria": lines, "passedCount": passed, "totalCount": items.len()});
-    Evaluated { score, details, items, ..said }
+    let reasoning = format!("{passed} of {} criteria met; {} of them were decided before", items.len(), decided.len());
+    Evaluated { score, details, items, reasoning: Some(reasoning), ..said }
 }
 
 /// The weighted share of criteria that are met; none where one is not decided.

@@ -99,7 +99,10 @@ impl Judged {
     fn judged(&self, arguments: &[&str], code: i32) -> Value {
         let output = self.judge(&[arguments, &["--format", "json"]].concat());
         assert_eq!(output.code, code, "{}{}", output.stderr, output.stdout);
-        serde_json::from_str(&output.stdout).expect("the answer is JSON")
+        let answer: Value = serde_json::from_str(&output.stdout).expect("the answer is JSON");
+        let command = if arguments.contains(&"--probe") { "probe" } else { "judge" };
+        crate::schema::validate(command, &answer).unwrap_or_else(|error| panic!("{arguments:?}: {error}"));
+        answer
     }
 
     fn lines(&self, id: &str, file: &str) -> Vec<Value> {
