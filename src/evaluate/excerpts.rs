@@ -184,10 +184,10 @@ mod tests {
 
     use super::*;
     use crate::evaluate::Effort;
-    use crate::evaluate::fulfilment::tests::suite;
+    use crate::evaluate::sample::suite;
 
     fn gather(folder: &Path, touched: &[&str], statements: &[&str], budget: &Budget) -> Material {
-        let suite = suite("acceptance_criteria: [a]\n");
+        let suite = suite();
         let files: Vec<PathBuf> = touched.iter().map(PathBuf::from).collect();
         let piece = Workpiece { suite: &suite, folder: Some(folder), files: &files, transcript: &[], effort: Effort::default() };
         let statements: Vec<String> = statements.iter().map(|statement| (*statement).to_owned()).collect();

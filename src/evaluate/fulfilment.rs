@@ -181,7 +181,7 @@ pub(super) mod tests {
     use crate::{config, suite};
 
     /// A suite named `s` of these lines of its file.
-    pub fn suite(lines: &str) -> suite::Suite {
+    fn suite(lines: &str) -> suite::Suite {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("s");
         fs::create_dir(&place).expect("a folder");

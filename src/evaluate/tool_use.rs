@@ -258,7 +258,8 @@ mod tests {
     use super::*;
     use crate::document;
     use crate::evaluate::Effort;
-    use crate::evaluate::fulfilment::tests::{recorded, suite};
+    use crate::evaluate::fulfilment::tests::recorded;
+    use crate::evaluate::sample::suite;
 
     fn settings(text: &str) -> (ToolUseSettings, Vec<String>) {
         let node = document::parse("s.yaml", text).expect("it is YAML");
@@ -272,8 +273,8 @@ mod tests {
     fn judged(text: &str, reply: &str, touched: &[&str]) -> Evaluated {
         let (settings, problems) = settings(text);
         assert_eq!(problems, [""; 0]);
-        let (_folder, agent) = recorded("s/tool_use", &[reply]);
-        let suite = suite("acceptance_criteria: [a]\n");
+        let (_folder, agent) = recorded("sample/tool_use", &[reply]);
+        let suite = suite();
         let files: Vec<PathBuf> = touched.iter().map(PathBuf::from).collect();
         let transcript = [json!({"role": "user", "content": "make it"})];
         let piece = Workpiece { suite: &suite, folder: None, files: &files, transcript: &transcript, effort: Effort::default() };

@@ -16,6 +16,7 @@ mod history;
 mod import;
 mod init;
 mod judge;
+mod judge_replies;
 mod leaderboard;
 mod list;
 mod log;
