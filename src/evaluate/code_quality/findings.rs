@@ -1,0 +1,255 @@
+//! Errors and warnings in what compilers and linters print for people.
+//!
+//! A summary counts where there is one, because the lines above it are what it sums up; else the lines that name a place are counted.
+//! So a command is best one tool: of two, one with a summary and one without, only the first is heard.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+use super::super::test_report::Output;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    pub errors: u64,
+    pub warnings: u64,
+}
+
+impl Findings {
+    pub fn add(&mut self, other: Self) {
+        self.errors = self.errors.saturating_add(other.errors);
+        self.warnings = self.warnings.saturating_add(other.warnings);
+    }
+}
+
+/// Returns what was found; None where nothing in the output counts findings.
+pub fn count(outputs: &[Output]) -> Option<Findings> {
+    let mut summaries = None;
+    let mut places = None;
+    let mut crates = Crates::default();
+    for line in outputs.iter().flat_map(Output::lines).map(bounded) {
+        if let Some(found) = summary(line) {
+            summaries.get_or_insert_with(Findings::default).add(found);
+        } else if !crates.take(line)
+            && let Some(found) = place(line)
+        {
+            places.get_or_insert_with(Findings::default).add(found);
+        }
+    }
+    if let Some(found) = crates.found() {
+        summaries.get_or_insert_with(Findings::default).add(found);
+    }
+    summaries.or(places)
+}
+
+/// A summary stands on a short line; a line of megabytes is something else.
+fn bounded(line: &str) -> &str {
+    &line[..line.floor_char_boundary(2_000)]
+}
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a valid pattern")
+}
+
+/// A number too large to be one counts as the largest: a score is on its lowest point long before.
+fn number(found: &Captures, group: usize) -> u64 {
+    found.get(group).map_or(0, |digits| digits.as_str().parse().unwrap_or(u64::MAX))
+}
+
+/// eslint's `✖ 12 problems (5 errors, 7 warnings)`, pyright's `3 errors, 2 warnings, 0 informations`, `3 errors and 2 warnings`.
+static ERRORS_FIRST: LazyLock<Regex> = LazyLock::new(|| pattern(r"(\d+) errors?(?:,| and) (\d+) warnings?\b"));
+/// clang's `2 warnings and 1 error generated.`, oxlint's `Found 2 warnings and 1 error.`
+static WARNINGS_FIRST: LazyLock<Regex> = LazyLock::new(|| pattern(r"(\d+) warnings? and (\d+) errors?\b"));
+/// ruff, mypy, tsc and biome: `Found 3 errors in 2 files`.
+static FOUND: LazyLock<Regex> = LazyLock::new(|| pattern(r"^Found (\d+) (error|warning)s?\b"));
+/// javac's `3 errors`, clang's `1 warning generated.`, golangci-lint's `2 issues:`
+static ALONE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d+) (error|warning|issue)s?(?: generated)?[.:]?$"));
+
+fn summary(line: &str) -> Option<Findings> {
+    let line = line.trim();
+    // eslint's second line says what of the first could be repaired.
+    if line.contains("fixable") {
+        return None;
+    }
+    if let Some(found) = ERRORS_FIRST.captures(line) {
+        return Some(Findings { errors: number(&found, 1), warnings: number(&found, 2) });
+    }
+    if let Some(found) = WARNINGS_FIRST.captures(line) {
+        return Some(Findings { errors: number(&found, 2), warnings: number(&found, 1) });
+    }
+    let found = FOUND.captures(line).or_else(|| ALONE.captures(line))?;
+    let count = number(&found, 1);
+    Some(if &found[2] == "warning" { Findings { errors: 0, warnings: count } } else { Findings { errors: count, warnings: 0 } })
+}
+
+/// cargo's ``warning: `x` (bin "x") generated 3 warnings (1 duplicate)``
+static GENERATED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^warning: `([^`]+)`.* generated (\d+) warnings?(?: \((\d+) duplicates?\))?"));
+/// cargo's ``error: could not compile `x` (bin "x") due to 2 previous errors; 1 warning emitted``, and rustc's own words.
+static FAILED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^error: (?:could not compile `([^`]+)`.*|aborting) due to (?:(\d+) )?previous errors?(?:; (\d+) warnings? emitted)?")
+});
+/// rustc's `warning: 2 warnings emitted`
+static EMITTED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^warning: (\d+) warnings? emitted$"));
+
+/// What rustc says of each crate. A crate is compiled several times, for itself and for its tests, and each time its errors are counted
+/// anew: the largest number is taken. Warnings that come again are marked as duplicates.
+#[derive(Default)]
+struct Crates(BTreeMap<String, OfCrate>);
+
+#[derive(Default)]
+struct OfCrate {
+    errors: u64,
+    generated: u64,
+    emitted: u64,
+}
+
+impl Crates {
+    fn take(&mut self, line: &str) -> bool {
+        let line = line.trim_end();
+        if let Some(found) = GENERATED.captures(line) {
+            let new = number(&found, 2).saturating_sub(number(&found, 3));
+            let of_crate = self.0.entry(found[1].to_owned()).or_default();
+            of_crate.generated = of_crate.generated.saturating_add(new);
+        } else if let Some(found) = FAILED.captures(line) {
+            let of_crate = self.0.entry(found.get(1).map_or("", |name| name.as_str()).to_owned()).or_default();
+            let errors = if found.get(2).is_some() { number(&found, 2) } else { 1 };
+            of_crate.errors = of_crate.errors.max(errors);
+            of_crate.emitted = of_crate.emitted.max(number(&found, 3));
+        } else if let Some(found) = EMITTED.captures(line) {
+            let of_crate = self.0.entry(String::new()).or_default();
+            of_crate.emitted = of_crate.emitted.max(number(&found, 1));
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn found(&self) -> Option<Findings> {
+        let sum = self.0.values().fold(Findings::default(), |mut sum, of_crate| {
+            sum.add(Findings { errors: of_crate.errors, warnings: of_crate.generated.max(of_crate.emitted) });
+            sum
+        });
+        (!self.0.is_empty()).then_some(sum)
+    }
+}
+
+/// Maven's and many others' `[WARNING] text`
+static BRACKETED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*\[(ERROR|WARNING|WARN)\]"));
+/// tsc's `a.ts(1,2): error TS2322: text`
+static TYPESCRIPT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\berror TS\d+:"));
+/// flake8's `a.py:1:1: E302 text`, pylint's `a.py:1:0: C0114: text`
+static CODED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\S[^:]*:\d+:\d+: ([A-Z]+)\d+:? "));
+/// What compilers say, and mypy: `a.c:1:2: warning: text`
+static COMPILED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\S[^:]*:\d+(?::\d+)?:? (?:- )?(?:fatal )?(error|warning)\b"));
+/// go vet's `./a.go:3:2: text`
+static GO: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:vet: )?[^:\s]+\.go:\d+:\d+: "));
+
+const ERROR: Findings = Findings { errors: 1, warnings: 0 };
+const WARNING: Findings = Findings { errors: 0, warnings: 1 };
+
+/// Reads a line that names one finding.
+fn place(line: &str) -> Option<Findings> {
+    if let Some(found) = BRACKETED.captures(line) {
+        return Some(if &found[1] == "ERROR" { ERROR } else { WARNING });
+    }
+    if TYPESCRIPT.is_match(line) {
+        return Some(ERROR);
+    }
+    if let Some(found) = CODED.captures(line) {
+        return Some(if matches!(&found[1], "E" | "F") { ERROR } else { WARNING });
+    }
+    if let Some(found) = COMPILED.captures(line) {
+        return Some(if &found[1] == "error" { ERROR } else { WARNING });
+    }
+    GO.is_match(line).then_some(ERROR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(output: &str, errors: u64, warnings: u64) {
+        assert_eq!(count(&[Output::new(output.as_bytes(), &[])]), Some(Findings { errors, warnings }), "{output}");
+    }
+
+    #[test]
+    fn pinned_summaries() {
+        check("✖ 12 problems (5 errors, 7 warnings)", 5, 7);
+        check("3 errors and 2 warnings", 3, 2);
+        check("[WARNING] unused\nbuilding\n[WARNING] deprecated\n", 0, 2);
+        check("Found 3 errors.", 3, 0);
+    }
+
+    #[test]
+    fn summaries_go_before_the_lines_they_sum_up() {
+        check(
+            "/w/a.js\n  1:7  error  'x' is assigned a value but never used  no-unused-vars\n\n✖ 3 problems (1 error, 2 warnings)\n  \
+             1 error and 1 warning potentially fixable with the `--fix` option.\n",
+            1,
+            2,
+        );
+        check("\u{1b}[31m\u{1b}[1m✖ 1 problem (1 error, 0 warnings)\u{1b}[22m\n", 1, 0);
+        check("a.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n[*] 1 fixable with the `--fix` option.\n", 1, 0);
+        check("a.py:1: error: Name \"x\" is not defined  [name-defined]\nFound 1 error in 1 file (checked 2 source files)\n", 1, 0);
+        check("a.ts:1:7 - error TS2322: no\n\nFound 1 error in a.ts:1\n", 1, 0);
+        check("0 errors, 1 warning, 0 informations", 0, 1);
+        check("a.c:1:2: error: x\na.c:3:4: warning: y\n1 warning and 1 error generated.\n", 1, 1);
+        check("A.java:3: error: x\nB.java:3: error: x\n2 errors\n", 2, 0);
+        check("Found 2 warnings and 1 error.\n", 1, 2);
+        check("a.go:1:2: x (errcheck)\n1 issues:\n* errcheck: 1\n", 1, 0);
+    }
+
+    #[test]
+    fn crates_are_counted_once() {
+        check("warning: unused variable: `x`\n --> src/main.rs:2:9\n\nwarning: `x` generated 2 warnings\n", 0, 2);
+        check(
+            "warning: `x` (lib) generated 3 warnings (run `cargo clippy --fix --lib -p x` to apply 1 suggestion)\n\
+             warning: `x` (lib test) generated 4 warnings (3 duplicates)\nwarning: `y` (bin \"y\") generated 1 warning\n",
+            0,
+            5,
+        );
+        check(
+            "error[E0308]: mismatched types\nerror: could not compile `x` (lib) due to 2 previous errors; 1 warning emitted\n\
+             warning: build failed, waiting for other jobs to finish...\n\
+             error: could not compile `x` (lib test) due to 2 previous errors; 1 warning emitted\n",
+            2,
+            1,
+        );
+        check("error: could not compile `x` due to previous error\n", 1, 0);
+        check("error: aborting due to 3 previous errors; 1 warning emitted\n\n", 3, 1);
+        check("warning: unused\nwarning: 2 warnings emitted\n\n", 0, 2);
+    }
+
+    #[test]
+    fn without_a_summary_the_lines_count() {
+        check("a.py:1:1: F401 'os' imported but unused\na.py:2:80: W291 trailing\na.py:3:1: E302 expected 2\na.py:4:1: C901 x\n", 2, 2);
+        check(
+            "************* Module a\na.py:1:0: C0114: Missing module docstring (missing-module-docstring)\n\
+             a.py:3:4: E0602: Undefined variable 'x' (undefined-variable)\n\nYour code has been rated at 5.00/10\n",
+            1,
+            1,
+        );
+        check("a.ts(1,7): error TS2322: Type 'string'\nb.ts(1,7): error TS1005: ';' expected.\n", 2, 0);
+        check("a.py:1: error: x\na.py:1: note: y\n", 1, 0);
+        check("# example.com/a\nvet: ./a.go:3:2: undefined: x\n./b.go:3:2: unreachable code\n", 2, 0);
+    }
+
+    #[test]
+    fn other_words_count_nothing() {
+        for other in ["", "All checks passed!", "Success: no issues found in 3 source files", "error", "12:30:05: E", "http://x:80:1: a"] {
+            assert_eq!(count(&[Output::new(other.as_bytes(), &[])]), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn hostile_output_is_bounded() {
+        let digits = "9".repeat(100_000);
+        check(&format!("Found {} errors\n", &digits[..1_000]), u64::MAX, 0);
+        check(&format!("{} errors and 1 warning\nFound 1 error\n", &digits[..500]), u64::MAX, 1);
+        assert_eq!(count(&[Output::new(format!("Found {digits} errors").as_bytes(), &[])]), None);
+        assert_eq!(count(&[Output::new(&b"a:1:1: ".repeat(1 << 20), &[])]), None);
+    }
+}

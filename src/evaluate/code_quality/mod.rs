@@ -1,0 +1,189 @@
+//! What static analysis finds in the finished workspace.
+
+mod findings;
+
+use serde_json::{Value, json};
+
+use self::findings::Findings;
+use super::command_result::{CommandResult, Purpose, Runner};
+use super::evaluated::{Evaluated, Workpiece, points};
+use super::layer::{Layer, amount};
+use super::test_report::Ending;
+use crate::document::quote;
+use crate::domain::{Evaluator, Problem};
+
+/// Every constant of the formula, and what analyses a suite that declares no `static_analysis`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CodeQualitySettings {
+    pub points_per_error: f64,
+    pub points_per_warning: f64,
+    pub commands: Vec<String>,
+}
+
+impl Default for CodeQualitySettings {
+    fn default() -> Self {
+        Self { points_per_error: 10.0, points_per_warning: 2.0, commands: Vec::new() }
+    }
+}
+
+impl CodeQualitySettings {
+    pub fn read(layers: &[Layer], problems: &mut Vec<Problem>) -> Self {
+        let mut settings = Self::default();
+        Layer::read_all(layers, problems, |fields| {
+            amount(fields, "points_per_error", &mut settings.points_per_error);
+            amount(fields, "points_per_warning", &mut settings.points_per_warning);
+            if fields.child("commands").is_some() {
+                settings.commands = fields.texts("commands");
+            }
+        });
+        settings
+    }
+}
+
+/// Runs each analysis once. None where the run was stopped meanwhile.
+pub fn code_quality(runner: &Runner, piece: &Workpiece, settings: &CodeQualitySettings) -> Option<Evaluated> {
+    let declared = &piece.suite.static_analysis;
+    let commands = if declared.is_empty() { &settings.commands } else { declared };
+    let (mut all, mut rows, mut unknown) = (Findings::default(), Vec::new(), Vec::new());
+    for command in commands {
+        let result = runner(command, Purpose::Analysis)?;
+        let ending = result.ending_words();
+        match judged(command, &result) {
+            Ok(found) => {
+                all.add(found);
+                rows.push(json!({"command": command, "errors": found.errors, "warnings": found.warnings, "ending": ending}));
+            }
+            Err(reason) => {
+                rows.push(json!({"command": command, "unknown": reason, "ending": ending}));
+                unknown.push(reason);
+            }
+        }
+    }
+    let score = if commands.is_empty() {
+        Err("the suite declares no `static_analysis`".to_owned())
+    } else if unknown.is_empty() {
+        Ok(points(100.0 - settings.points_per_error * all.errors as f64 - settings.points_per_warning * all.warnings as f64))
+    } else {
+        Err(unknown.join("; "))
+    };
+    let details = match rows.is_empty() {
+        true => Value::Null,
+        false => json!({"errors": all.errors, "warnings": all.warnings, "commands": rows}),
+    };
+    Some(Evaluated { score, details, ..Evaluated::missing(Evaluator::CodeQuality, "") })
+}
+
+/// Counts what one analysis found, or says why nothing is known.
+fn judged(command: &str, result: &CommandResult) -> Result<Findings, String> {
+    if let Some(tool) = result.missing_tool(command) {
+        return Err(format!("{} needs {}, which is not here", quote(command), quote(&tool)));
+    }
+    let counted = findings::count(&result.outputs());
+    match result.ending {
+        Ending::Code(0) => Ok(counted.unwrap_or_default()),
+        // By custom an analysis ends so when it found something, and with a higher code when it could not do its work.
+        Ending::Code(1) => Ok(counted.filter(|found| *found != Findings::default()).unwrap_or(Findings { errors: 1, warnings: 0 })),
+        Ending::Code(_) => {
+            let found = counted.filter(|found| *found != Findings::default());
+            found.ok_or_else(|| format!("{} ended with {} and named nothing that counts", quote(command), result.ending_words()))
+        }
+        Ending::Signal(_) | Ending::TimedOut => Err(format!("{} did not come to an end: {}", quote(command), result.ending_words())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::evaluated::Effort;
+    use super::super::layer::tests::read;
+    use super::super::sample;
+    use super::*;
+    use crate::suite::Suite;
+
+    fn evaluated(commands: &[&str], settings: &CodeQualitySettings, ending: Ending, stdout: &str, stderr: &str) -> Evaluated {
+        let suite = Suite { static_analysis: commands.iter().map(|command| (*command).to_owned()).collect(), ..sample::suite() };
+        let runner = |_: &str, _: Purpose| {
+            Some(CommandResult { ending, stdout: stdout.as_bytes().to_vec(), stderr: stderr.as_bytes().to_vec(), tests: None })
+        };
+        let piece = Workpiece { suite: &suite, folder: None, files: &[], transcript: &[], effort: Effort::default() };
+        code_quality(&runner, &piece, settings).expect("not stopped")
+    }
+
+    #[track_caller]
+    fn check(ending: Ending, stdout: &str, score: f64) {
+        assert_eq!(evaluated(&["lint"], &CodeQualitySettings::default(), ending, stdout, "").score, Ok(score), "{stdout}");
+    }
+
+    #[test]
+    fn pinned_cases() {
+        check(Ending::Code(1), "✖ 5 problems (2 errors, 3 warnings)\n", 74.0);
+        check(Ending::Code(1), "✖ 15 problems (15 errors, 0 warnings)\n", 0.0);
+        check(Ending::Code(0), "All checks passed!\n", 100.0);
+        check(Ending::Code(0), "", 100.0);
+        check(Ending::Code(0), "[WARNING] a\n[WARNING] b\n", 96.0);
+        check(Ending::Code(101), "error: could not compile `x` (bin \"x\") due to 1 previous error\n", 90.0);
+    }
+
+    #[test]
+    fn an_analysis_that_could_not_be_done_is_missing() {
+        let default = CodeQualitySettings::default();
+        let reason = |ending, stderr| evaluated(&["ruff check ."], &default, ending, "", stderr).score.err();
+        let none = "`ruff check .` needs `ruff`, which is not here";
+        assert_eq!(reason(Ending::Code(127), "sh: 1: ruff: not found").as_deref(), Some(none));
+        let usage = "`ruff check .` ended with exit 2 and named nothing that counts";
+        assert_eq!(reason(Ending::Code(2), "unknown option").as_deref(), Some(usage));
+        assert!(reason(Ending::TimedOut, "Found 3 errors.").is_some() && reason(Ending::Signal(9), "").is_some());
+        // Found something that cannot be counted.
+        assert_eq!(reason(Ending::Code(1), "would reformat a.py"), None);
+        check(Ending::Code(1), "would reformat a.py\n", 90.0);
+        let of_none = evaluated(&[], &default, Ending::Code(0), "", "");
+        assert_eq!((of_none.score.err().as_deref(), of_none.details), (Some("the suite declares no `static_analysis`"), Value::Null));
+    }
+
+    #[test]
+    fn several_commands_add_up_and_the_suite_goes_before_the_settings() {
+        let settings = CodeQualitySettings { commands: vec!["other".to_owned()], ..CodeQualitySettings::default() };
+        let two = evaluated(&["a", "b"], &settings, Ending::Code(1), "", "Found 2 errors.\n");
+        assert_eq!(two.score, Ok(60.0));
+        assert_eq!(two.details["commands"][1], json!({"command": "b", "errors": 2, "warnings": 0, "ending": "exit 1"}));
+        let one = evaluated(&[], &settings, Ending::Code(1), "Found 2 errors.\n", "");
+        assert_eq!((one.score, &one.details["commands"][0]["command"]), (Ok(80.0), &json!("other")));
+    }
+
+    #[test]
+    fn a_stopped_run_has_no_score() {
+        let suite = Suite { static_analysis: vec!["a".to_owned()], ..sample::suite() };
+        let piece = Workpiece { suite: &suite, folder: None, files: &[], transcript: &[], effort: Effort::default() };
+        assert_eq!(code_quality(&|_, _| None, &piece, &CodeQualitySettings::default()), None);
+    }
+
+    #[test]
+    fn settings_are_read() {
+        let (settings, problems) =
+            read(&["points_per_error: 5\ncommands: [a, b]\n", "points_per_warning: 0\ncommands: [c]\n"], CodeQualitySettings::read);
+        assert_eq!(problems, [""; 0]);
+        assert_eq!(settings, CodeQualitySettings { points_per_error: 5.0, points_per_warning: 0.0, commands: vec!["c".to_owned()] });
+        assert_eq!(read(&["point: 1\n"], CodeQualitySettings::read).1, ["0.yaml:1:1: unknown key `evaluators.x.point`"]);
+    }
+
+    proptest! {
+        #[test]
+        fn more_findings_never_raise_the_score(errors in 0..u64::MAX, warnings in 0..u64::MAX, more in 0..100_u64) {
+            let score = |errors: u64, warnings: u64| {
+                let stdout = format!("{errors} errors and {warnings} warnings\n");
+                evaluated(&["lint"], &CodeQualitySettings::default(), Ending::Code(0), &stdout, "").score.expect("it was counted")
+            };
+            let base = score(errors, warnings);
+            prop_assert!((0.0..=100.0).contains(&base));
+            prop_assert!(score(errors.saturating_add(more), warnings) <= base);
+            prop_assert!(score(errors, warnings.saturating_add(more)) <= base);
+        }
+
+        #[test]
+        fn no_output_leaves_the_scale(stdout in "(\\PC|\n){0,300}", code in 0..3_i32) {
+            let score = evaluated(&["lint"], &CodeQualitySettings::default(), Ending::Code(code), &stdout, "").score;
+            prop_assert!(score.is_err() || score.is_ok_and(|score| (0.0..=100.0).contains(&score)));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The languages whose complexity is measured, and what the parts of their grammars mean.
+
+use std::path::Path;
+
+use tree_sitter::{Language, Node};
+
+use super::counts::Counts;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeLanguage {
+    Python,
+    JavaScript,
+    TypeScript,
+    /// TypeScript with elements.
+    Tsx,
+    Rust,
+}
+
+/// What a node of a syntax tree is to the count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// No code: neither it nor what is in it counts.
+    Comment,
+    /// Code whose parts do not count: types, attributes, the names of modules.
+    Lines,
+    Code,
+}
+
+impl CodeLanguage {
+    /// Returns the language of a file by its name.
+    pub fn of(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
+            "py" | "pyw" => Some(Self::Python),
+            "js" | "mjs" | "cjs" | "jsx" => Some(Self::JavaScript),
+            "ts" | "mts" | "cts" => Some(Self::TypeScript),
+            "tsx" => Some(Self::Tsx),
+            "rs" => Some(Self::Rust),
+            _ => None,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Python => "Python",
+            Self::JavaScript => "JavaScript",
+            Self::TypeScript | Self::Tsx => "TypeScript",
+            Self::Rust => "Rust",
+        }
+    }
+
+    pub fn all_names() -> &'static str {
+        "Python, JavaScript, TypeScript or Rust"
+    }
+
+    pub fn grammar(self) -> Language {
+        match self {
+            Self::Python => tree_sitter_python::LANGUAGE.into(),
+            Self::JavaScript => tree_sitter_javascript::LANGUAGE.into(),
+            Self::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+            Self::Tsx => tree_sitter_typescript::LANGUAGE_TSX.into(),
+            Self::Rust => tree_sitter_rust::LANGUAGE.into(),
+        }
+    }
+
+    /// Adds what one node is worth, without what is in it, and says what it is. `field` is its name in the node around it.
+    pub fn take(self, node: Node, field: Option<&str>, text: &str, counts: &mut Counts) -> Role {
+        match self {
+            Self::Python => python(node, text, counts),
+            Self::JavaScript | Self::TypeScript | Self::Tsx => javascript(node, field, counts),
+            Self::Rust => rust(node, text, counts),
+        }
+    }
+}
+
+fn python(node: Node, text: &str, counts: &mut Counts) -> Role {
+    match node.kind() {
+        "comment" => return Role::Comment,
+        // A string that is a statement of its own documents what it stands in.
+        "expression_statement" if is_documentation(node) => return Role::Comment,
+        "integer" | "float" | "string" | "true" | "false" | "none" => counts.constants += 1,
+        "call" => counts.calls += 1,
+        "if_statement" | "elif_clause" | "conditional_expression" | "if_clause" | "except_clause" => counts.conditions += 1,
+        "case_clause" if !is_wildcard(first_named(node), text) => counts.conditions += 1,
+        "for_statement" | "while_statement" | "for_in_clause" => counts.loops += 1,
+        // A type alone gives no value.
+        "assignment" if node.child_by_field_name("right").is_some() => counts.assignments += 1,
+        "augmented_assignment" | "named_expression" => counts.assignments += 1,
+        _ => {}
+    }
+    Role::Code
+}
+
+fn is_documentation(statement: Node) -> bool {
+    statement.named_child_count() == 1
+        && first_named(statement).is_some_and(|child| matches!(child.kind(), "string" | "concatenated_string"))
+}
+
+fn javascript(node: Node, field: Option<&str>, counts: &mut Counts) -> Role {
+    let has_value = || node.child_by_field_name("value").is_some();
+    match node.kind() {
+        "comment" | "html_comment" | "hash_bang_line" => return Role::Comment,
+        "literal_type" | "template_literal_type" => return Role::Lines,
+        // The name of a module.
+        "string" if field == Some("source") => return Role::Lines,
+        "number" | "string" | "template_string" | "regex" | "true" | "false" | "null" | "undefined" if node.is_named() => {
+            counts.constants += 1;
+        }
+        "call_expression" | "new_expression" => counts.calls += 1,
+        "if_statement" | "ternary_expression" | "switch_case" | "catch_clause" => counts.conditions += 1,
+        "for_statement" | "for_in_statement" | "while_statement" | "do_statement" => counts.loops += 1,
+        "assignment_expression" | "augmented_assignment_expression" | "update_expression" => counts.assignments += 1,
+        "variable_declarator" | "field_definition" | "public_field_definition" | "enum_assignment" if has_value() => {
+            counts.assignments += 1;
+        }
+        _ => {}
+    }
+    Role::Code
+}
+
+fn rust(node: Node, text: &str, counts: &mut Counts) -> Role {
+    let has_value = || node.child_by_field_name("value").is_some();
+    match node.kind() {
+        "line_comment" | "block_comment" | "shebang" => return Role::Comment,
+        "attribute_item" | "inner_attribute_item" => return Role::Lines,
+        "integer_literal" | "float_literal" | "string_literal" | "raw_string_literal" | "char_literal" | "boolean_literal" => {
+            counts.constants += 1;
+        }
+        "call_expression" | "macro_invocation" => counts.calls += 1,
+        "if_expression" => counts.conditions += 1,
+        "match_arm" if !is_wildcard(node.child_by_field_name("pattern"), text) => counts.conditions += 1,
+        // A guard.
+        "match_pattern" if node.child_by_field_name("condition").is_some() => counts.conditions += 1,
+        "for_expression" | "while_expression" | "loop_expression" => counts.loops += 1,
+        "let_declaration" if has_value() => {
+            counts.assignments += 1;
+            if node.child_by_field_name("alternative").is_some() {
+                counts.conditions += 1;
+            }
+        }
+        "const_item" | "static_item" if has_value() => counts.assignments += 1,
+        "assignment_expression" | "compound_assignment_expr" => counts.assignments += 1,
+        _ => {}
+    }
+    Role::Code
+}
+
+fn first_named(node: Node) -> Option<Node> {
+    node.named_child(0)
+}
+
+/// Says whether a pattern takes everything: the way out that a `default` is elsewhere.
+fn is_wildcard(pattern: Option<Node>, text: &str) -> bool {
+    pattern.and_then(|pattern| text.get(pattern.byte_range())).is_some_and(|pattern| pattern.trim() == "_")
+}
