@@ -319,17 +319,17 @@ pub(super) struct Judge {
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
     /// Agent of the configuration that judges [default: the configuration's `judge`]; with --agreement or --against, one that has judged
-    #[arg(long, value_name = "AGENT", help_heading = "Judge")]
-    pub judge: Option<String>,
+    #[arg(long = "judge", value_name = "AGENT", help_heading = "Judge")]
+    pub agent: Option<String>,
     /// Model of the judge [default: that of the configuration]
-    #[arg(long, value_name = "NAME", help_heading = "Judge")]
-    pub judge_model: Option<String>,
+    #[arg(long = "judge-model", value_name = "NAME", help_heading = "Judge")]
+    pub model_of_agent: Option<String>,
     /// Ask so many times; the majority decides
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=99), help_heading = "Judge")]
     pub votes: Option<u64>,
     /// Let a reply that cannot be read fail the criteria, instead of leaving them undecided
-    #[arg(long, help_heading = "Judge")]
-    pub strict_judge: bool,
+    #[arg(long = "strict-judge", help_heading = "Judge")]
+    pub is_strict: bool,
     /// Only runs with criteria that nobody has decided, and only these criteria where the same judge decided the others
     #[arg(long, help_heading = "What to judge")]
     pub retry: bool,
@@ -337,10 +337,10 @@ pub(super) struct Judge {
     #[arg(long, help_heading = "What to judge")]
     pub dry_run: bool,
     /// Hold the judge against labels of people: CSV with the columns run, item, label and, where several labelled, rater
-    #[arg(long, value_name = "LABELS", conflicts_with_all = ["retry", "dry_run", "probe", "against", "votes", "strict_judge", "judge_model"], help_heading = "Trust")]
+    #[arg(long, value_name = "LABELS", conflicts_with_all = ["retry", "dry_run", "probe", "against", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
     pub agreement: Option<PathBuf>,
     /// Hold the newest judge of the runs against another one that has judged them, too
-    #[arg(long, value_name = "JUDGE", conflicts_with_all = ["retry", "dry_run", "probe", "votes", "strict_judge", "judge_model"], help_heading = "Trust")]
+    #[arg(long, value_name = "JUDGE", conflicts_with_all = ["retry", "dry_run", "probe", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
     pub against: Option<String>,
     /// Ask in the reverse order as well, say what is decided otherwise, and store nothing
     #[arg(long, conflicts_with_all = ["retry", "dry_run"], help_heading = "Trust")]

@@ -56,10 +56,10 @@ fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter:
     let place = Place::new(settings, None, false)?;
     let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now: Utc::now() };
     let jurors = Jurors {
-        agent: arguments.judge.clone(),
-        model: arguments.judge_model.clone(),
+        agent: arguments.agent.clone(),
+        model: arguments.model_of_agent.clone(),
         votes: arguments.votes,
-        is_strict: arguments.strict_judge,
+        is_strict: arguments.is_strict,
     };
     if jurors.agent.is_none() && settings.config.judge.is_none() {
         return Err(
@@ -326,7 +326,7 @@ fn against_people(settings: &Settings, arguments: &Judge, path: &Path, labels: &
             }
         };
         if !known.contains_key(&id) {
-            known.insert(id.clone(), newest_of(&stored(settings, &id)?, arguments.judge.as_deref()));
+            known.insert(id.clone(), newest_of(&stored(settings, &id)?, arguments.agent.as_deref()));
         }
         let standing = known.get(&id).and_then(Option::as_ref);
         let criterion =
@@ -390,7 +390,7 @@ fn against_judge(settings: &Settings, arguments: &Judge, other: &str, runs: &[Ar
                 .collect(),
             ..judgements.clone()
         };
-        let ours = newest_of(&without, arguments.judge.as_deref());
+        let ours = newest_of(&without, arguments.agent.as_deref());
         let (Some(ours), Some(theirs)) = (ours, theirs) else { continue };
         for (rater, standing) in judges.iter_mut().zip([ours, theirs]) {
             let name = standing.judge.clone().unwrap_or_default();

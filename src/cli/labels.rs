@@ -73,7 +73,8 @@ fn parse(file: &str, bytes: &[u8]) -> Result<Vec<Label>, Vec<Problem>> {
         let (run, item) = (cell(run).to_owned(), cell(item).to_owned());
         match seen.insert((run.clone(), item.to_lowercase(), rater.clone()), line) {
             Some(first) => {
-                problems.push(Problem::at_line(file, line, format!("labels the same as line {first}")).with_hint("keep one of the two"))
+                let problem = Problem::at_line(file, line, format!("labels the same as line {first}"));
+                problems.push(problem.with_hint("keep one of the two"));
             }
             None => labels.push(Label { line, run, item, rater, met }),
         }

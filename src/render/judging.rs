@@ -13,7 +13,7 @@ pub fn report(report: &JudgeReport) -> Vec<Table> {
     table.left("What", 1);
     table.left("Judge", 1);
     table.right("Before", 0);
-    table.right("After", if report.is_dry { 1 } else { 0 });
+    table.right("After", u8::from(report.is_dry));
     table.right("Passed", 1);
     table.right("Flips", 1);
     table.right("Revision", 2);

@@ -182,6 +182,19 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_begins_again_has_no_scores() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = Store::at(folder.path());
+        let mut journal = store.journal(&id()).expect("a journal");
+        assert!(!store.scores_path(&id()).exists(), "most runs have none");
+        journal.append_score(&score(0)).and_then(|()| journal.append_score(&score(0))).and_then(|()| journal.sync()).expect("writable");
+        assert_eq!(ScoreLine::read_all(&store.scores_path(&id()), &mut Vec::new()).len(), 2);
+        drop(journal);
+        store.journal(&id()).and_then(|mut journal| journal.clear()).expect("it was abandoned");
+        assert!(!store.scores_path(&id()).exists());
+    }
+
+    #[test]
     fn what_is_not_finished_is_not_judged() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = Store::at(folder.path());

@@ -112,14 +112,14 @@ impl Evaluation {
         piece: &Workpiece<'_>,
         runner: &Runner<'_>,
         stop: &Stop,
-        mut step: impl FnMut(&str),
+        mut next: impl FnMut(&str),
         mut each: impl FnMut(Evaluated) -> Result<(), E>,
     ) -> Result<Option<()>, E> {
         for wanted in &self.wanted {
             if stop.is_stopped() {
                 return Ok(None);
             }
-            step(wanted.evaluator().name());
+            next(wanted.evaluator().name());
             let said = guarded(wanted.evaluator(), || wanted.ask(piece, self.jury.as_ref(), Order::Given, runner, stop));
             match said {
                 Some(evaluated) => each(evaluated)?,

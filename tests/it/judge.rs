@@ -1,8 +1,8 @@
 //! Judges, over real sockets and real programs: what they say is kept with who said it, a judge that is away costs no run anything, judging
 //! again appends and never rewrites, and how far a judge can be trusted is told in numbers.
 
-mod agreement;
 mod again;
+mod agreement;
 mod runs;
 
 use std::fs;
@@ -62,10 +62,8 @@ impl Judged {
 
     fn suite(&self, criteria: &[&str], more: &str) {
         let criteria: String = criteria.iter().map(|criterion| format!("  - {criterion}\n")).collect();
-        self.project.file(
-            "suites/s/suite.yaml",
-            format!("name: s\nrequirements: suites/s/order.md\nacceptance_criteria:\n{criteria}{more}"),
-        );
+        self.project
+            .file("suites/s/suite.yaml", format!("name: s\nrequirements: suites/s/order.md\nacceptance_criteria:\n{criteria}{more}"));
     }
 
     #[track_caller]

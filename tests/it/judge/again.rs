@@ -29,8 +29,15 @@ fn another_judge_is_another_revision_and_the_old_one_stays() {
     assert_eq!(judged.shown(&one), [("it says hello".to_owned(), "fail".to_owned()), ("it says goodbye".to_owned(), "fail".to_owned())]);
 
     let board = judged.project.run(["leaderboard", "--format", "json"]).json();
-    assert_eq!(board.pointer("/suites/0/entries/0/pass_rate/passed").or(board.pointer("/suites/0/entries/0/passed")), Some(&json!(1)), "{board}");
-    let rows = judged.project.run(["sql", "select metric, revision, evaluator from scores order by run_id, revision", "--format", "csv"]).column("revision");
+    assert_eq!(
+        board.pointer("/suites/0/entries/0/pass_rate/passed").or(board.pointer("/suites/0/entries/0/passed")),
+        Some(&json!(1)),
+        "{board}"
+    );
+    let rows = judged
+        .project
+        .run(["sql", "select metric, revision, evaluator from scores order by run_id, revision", "--format", "csv"])
+        .column("revision");
     assert_eq!(rows.iter().filter(|revision| *revision == "1").count(), 1, "{rows:?}");
     judged.judged(&[&other, "--judge", "none"], 0);
     assert_eq!(judged.project.run(["doctor"]).code, 0);
@@ -52,7 +59,11 @@ fn a_revision_that_was_killed_before_its_score_counts_for_nothing() {
         let board = judged.project.run(["leaderboard", "--format", "csv"]);
         assert!(board.stdout.contains("50"), "{}", board.stdout);
         let doctor = judged.project.run(["doctor"]);
-        assert!(doctor.stdout.contains("note: ") && doctor.stdout.contains("revision 1 of `requirementFulfillment` was not finished"), "{}", doctor.stdout);
+        assert!(
+            doctor.stdout.contains("note: ") && doctor.stdout.contains("revision 1 of `requirementFulfillment` was not finished"),
+            "{}",
+            doctor.stdout
+        );
         assert_eq!(doctor.code, i32::from(left > before.len()), "half a line is damage: {}", doctor.stdout);
     }
     let answer = judged.judged(&[&id, "--judge", "first"], 0);
@@ -102,7 +113,10 @@ fn a_dry_run_asks_nobody() {
     let id = judged.run();
     let asked = judged.asked().len();
     let answer = judged.judged(&[&id, "--dry-run", "--judge", "none"], 0);
-    assert_eq!((&answer["is_dry"], &answer["runs"][0]["judge"], &answer["runs"][0]["before"]), (&json!(true), &json!("none"), &json!(50.0)));
+    assert_eq!(
+        (&answer["is_dry"], &answer["runs"][0]["judge"], &answer["runs"][0]["before"]),
+        (&json!(true), &json!("none"), &json!(50.0))
+    );
     assert_eq!((judged.asked().len(), judged.scores(&id).len()), (asked, 1));
     let table = judged.judge(&[&id, "--dry-run"]);
     assert!(table.answer().contains("To be judged") && !table.stdout.contains("After"), "{}", table.stdout);
@@ -155,7 +169,10 @@ fn a_judge_that_is_swayed_by_the_order_is_found_out() {
 #[test]
 fn the_comparison_says_when_two_arms_had_different_judges() {
     let judged = Judged::new("{agent: words}", "");
-    let config = judged.project.read("evalreport.yaml").replace("  - {id: a,", "  - {id: b, command: [sh, \"{root}/a.sh\", \"{output_dir}\"]}\n  - {id: a,");
+    let config = judged
+        .project
+        .read("evalreport.yaml")
+        .replace("  - {id: a,", "  - {id: b, command: [sh, \"{root}/a.sh\", \"{output_dir}\"]}\n  - {id: a,");
     judged.project.file("evalreport.yaml", config);
     let scratch = judged.scratch.path().display().to_string();
     for _ in 0..2 {
@@ -163,6 +180,7 @@ fn the_comparison_says_when_two_arms_had_different_judges() {
         assert_eq!(output.code, 0, "{}", output.stderr);
     }
     judged.judged(&["--approach", "b", "--judge", "none"], 0);
-    let board = judged.project.run(["leaderboard", "--format", "json"]).stdout + &judged.project.run(["compare", "s", "--all-batches", "--format", "json"]).stdout;
+    let board = judged.project.run(["leaderboard", "--format", "json"]).stdout
+        + &judged.project.run(["compare", "s", "--all-batches", "--format", "json"]).stdout;
     assert!(board.contains("other_evaluator"), "{board}");
 }

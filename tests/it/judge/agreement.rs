@@ -39,7 +39,10 @@ fn the_numbers_are_those_worked_out_by_hand() {
     crate::schema::validate("agreement", &answer).expect("it keeps to its schema");
     let pair = &answer["pairs"][0];
     assert_eq!((&pair["n"], &pair["alike"], &pair["only_one"], &pair["only_other"]), (&json!(50), &json!(35), &json!(5), &json!(10)));
-    assert!(near(&pair["percent"], 0.7) && near(&pair["expected"], 0.5) && near(&pair["kappa"], 0.4) && near(&pair["prevalence"], 0.55), "{pair}");
+    assert!(
+        near(&pair["percent"], 0.7) && near(&pair["expected"], 0.5) && near(&pair["kappa"], 0.4) && near(&pair["prevalence"], 0.55),
+        "{pair}"
+    );
     // Disagreement seen 15/50, expected 2·55·45 / (100·99).
     assert!(near(&answer["alpha"]["value"], 1.0 - 0.3 / (2.0 * 55.0 * 45.0 / 9900.0)), "{}", answer["alpha"]);
     // Wilson's interval of 35 of 50.
@@ -58,13 +61,16 @@ fn the_numbers_are_those_worked_out_by_hand() {
 fn several_people_are_several_raters() {
     let project = Project::new();
     stored(&project, "run-1", &[("words", &[("a", true), ("b", false), ("c", true)])]);
-    project.file("labels.csv", "run,item,label,rater\nrun-1,A ,yes,ann\nrun-1,b,no,ann\nrun-1,c,no,ann\nrun-1,a,pass,bob\nrun-1,b,pass,bob\n");
+    project
+        .file("labels.csv", "run,item,label,rater\nrun-1,A ,yes,ann\nrun-1,b,no,ann\nrun-1,c,no,ann\nrun-1,a,pass,bob\nrun-1,b,pass,bob\n");
     let answer = project.run(["judge", "--agreement", "labels.csv", "--format", "json"]).json();
     let pairs: Vec<(String, u64, u64)> = answer["pairs"]
         .as_array()
         .expect("a list")
         .iter()
-        .map(|pair| (pair["other"].as_str().expect("a name").to_owned(), pair["n"].as_u64().expect("n"), pair["alike"].as_u64().expect("n")))
+        .map(|pair| {
+            (pair["other"].as_str().expect("a name").to_owned(), pair["n"].as_u64().expect("n"), pair["alike"].as_u64().expect("n"))
+        })
         .collect();
     assert_eq!(pairs, [("ann".to_owned(), 3, 2), ("bob".to_owned(), 2, 1), ("bob".to_owned(), 2, 1)]);
     assert_eq!((&answer["alpha"]["n"], answer["pairs"][0].get("kappa_interval")), (&json!(3), None));
@@ -78,8 +84,14 @@ fn one_judge_against_another_over_the_same_runs() {
     stored(&project, "run-3", &[("words", &[("a", true), ("b", true)])]);
     let answer = project.run(["judge", "--against", "words", "--format", "json"]).json();
     let pair = &answer["pairs"][0];
-    assert_eq!((&pair["one"], &pair["other"], &pair["n"], &pair["alike"]), (&json!("first #01234567"), &json!("words #01234567"), &json!(4), &json!(3)));
-    assert_eq!(answer["disagreements"], json!([{"run": "run-1", "item": "b", "labels": {"first #01234567": "pass", "words #01234567": "fail"}}]));
+    assert_eq!(
+        (&pair["one"], &pair["other"], &pair["n"], &pair["alike"]),
+        (&json!("first #01234567"), &json!("words #01234567"), &json!(4), &json!(3))
+    );
+    assert_eq!(
+        answer["disagreements"],
+        json!([{"run": "run-1", "item": "b", "labels": {"first #01234567": "pass", "words #01234567": "fail"}}])
+    );
     let output = project.run(["judge", "--against", "nobody"]);
     assert!(output.refusal().contains("`first #01234567`, `words #01234567`"), "{}", output.stderr);
 }

@@ -41,9 +41,17 @@ fn a_suite_of_criteria_is_run_and_judged_over_http() {
 
     let requests = service.requests();
     assert_eq!(requests.len(), 1);
-    assert!(requests[0].contains("it says hello") && requests[0].contains("made.txt") && requests[0].contains("<<<UNTRUSTED"), "{}", requests[0]);
+    assert!(
+        requests[0].contains("it says hello") && requests[0].contains("made.txt") && requests[0].contains("<<<UNTRUSTED"),
+        "{}",
+        requests[0]
+    );
     let header: serde_json::Value = serde_json::from_str(&judged.project.read(&format!("results/{id}.json"))).expect("JSON");
-    assert_eq!((&header["status"], header.get("total_tokens").unwrap_or(&json!(null))), (&json!("completed"), &json!(null)), "the judge's tokens are not the agent's");
+    assert_eq!(
+        (&header["status"], header.get("total_tokens").unwrap_or(&json!(null))),
+        (&json!("completed"), &json!(null)),
+        "the judge's tokens are not the agent's"
+    );
     assert_eq!(judged.project.run(["doctor"]).code, 0);
     let shown = judged.project.run(["show", &id, "--items", "all"]);
     assert!(shown.stdout.contains("goodbye") && !shown.stdout.contains('\u{1b}'), "{}", shown.stdout);
