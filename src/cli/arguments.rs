@@ -85,6 +85,8 @@ pub(super) enum Command {
     List(List),
     /// Show everything about runs
     Show(Show),
+    /// Let a judge decide again about stored runs, or see how far judges can be trusted
+    Judge(Box<Judge>),
     /// Put approaches side by side on a suite
     Compare(Compare),
     /// Order approaches by how they do on each suite
@@ -118,6 +120,7 @@ impl Command {
             Self::Eval(_) => "eval",
             Self::List(_) => "list",
             Self::Show(_) => "show",
+            Self::Judge(_) => "judge",
             Self::Compare(_) => "compare",
             Self::Leaderboard(_) => "leaderboard",
             Self::History(_) => "history",
@@ -304,6 +307,44 @@ pub(super) struct Show {
     /// Items to show: all, failed (what did not pass), or so many, those first that did not pass [default: 20; all as JSON and CSV]
     #[arg(long, value_name = "all|failed|N")]
     pub items: Option<ItemChoice>,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+#[expect(clippy::struct_excessive_bools, reason = "each is an option that is given or not")]
+#[derive(Args)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct Judge {
+    /// Run ids, or their beginnings of at least four characters
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+    /// Agent of the configuration that judges [default: the configuration's `judge`]; with --agreement or --against, one that has judged
+    #[arg(long = "judge", value_name = "AGENT", help_heading = "Judge")]
+    pub agent: Option<String>,
+    /// Model of the judge [default: that of the configuration]
+    #[arg(long = "judge-model", value_name = "NAME", help_heading = "Judge")]
+    pub model_of_agent: Option<String>,
+    /// Ask so many times; the majority decides
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=99), help_heading = "Judge")]
+    pub votes: Option<u64>,
+    /// Let a reply that cannot be read fail the criteria, instead of leaving them undecided
+    #[arg(long = "strict-judge", help_heading = "Judge")]
+    pub is_strict: bool,
+    /// Only runs with criteria that nobody has decided, and only these criteria where the same judge decided the others
+    #[arg(long, help_heading = "What to judge")]
+    pub retry: bool,
+    /// Say what would be judged, and ask nobody
+    #[arg(long, help_heading = "What to judge")]
+    pub dry_run: bool,
+    /// Hold the judge against labels of people: CSV with the columns run, item, label and, where several labelled, rater
+    #[arg(long, value_name = "LABELS", conflicts_with_all = ["retry", "dry_run", "probe", "against", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
+    pub agreement: Option<PathBuf>,
+    /// Hold the newest judge of the runs against another one that has judged them, too
+    #[arg(long, value_name = "JUDGE", conflicts_with_all = ["retry", "dry_run", "probe", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
+    pub against: Option<String>,
+    /// Ask in the reverse order as well, say what is decided otherwise, and store nothing
+    #[arg(long, conflicts_with_all = ["retry", "dry_run"], help_heading = "Trust")]
+    pub probe: bool,
     #[command(flatten)]
     pub selection: Selection,
 }

@@ -13,7 +13,7 @@ use chrono::{DateTime, Utc};
 use tracing::info;
 
 use crate::agent::Environment;
-use crate::domain::{Filter, Problem, Run, visible};
+use crate::domain::{Evaluator, Filter, Problem, Run, visible};
 use crate::process::Stop;
 use crate::render::json::{CompareAnswer, LeaderboardAnswer};
 use crate::render::table::Table;
@@ -303,7 +303,7 @@ pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carryi
         output::say(settings, &format!("note: {left} left to another process. Should it not finish them, go on with: {resume}"));
     }
     output::say(settings, &format!("results in {}, batch {}", shown(settings.store().root()), carried.batch.id));
-    below(carried, carrying)
+    below(settings, carried, carrying)
 }
 
 fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &Carried, summary: Option<&Path>) -> Result<(), Failure> {
@@ -336,9 +336,15 @@ fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &
 }
 
 /// Says by the exit code whether an arm passed too little.
-fn below(carried: &Carried, carrying: &Carrying) -> Result<u8, Failure> {
+fn below(settings: &Settings, carried: &Carried, carrying: &Carrying) -> Result<u8, Failure> {
     let Some(least) = carrying.fail_under else { return Ok(exit_code::DONE) };
     check_percent(least)?;
+    let store = settings.store();
+    // Where nothing was tested, what the judge says of the criteria is what there is.
+    let judged = |record: &Run| {
+        let judgements = store.judgements(&record.id, Evaluator::RequirementFulfillment).ok()?;
+        Some(judgements.newest()?.score.value? / 100.0)
+    };
     let is_below = (0..carried.batch.arms.len()).any(|arm| {
         let rates: Vec<f64> = carried
             .batch
@@ -347,7 +353,11 @@ fn below(carried: &Carried, carrying: &Carrying) -> Result<u8, Failure> {
             .filter(|run| run.arm == arm)
             .filter_map(|run| carried.records.iter().find(|record| record.id == run.id))
             .map(|record| {
-                let (passed, total) = record.shared_tests_passed.zip(record.shared_tests_total).unwrap_or((0, 0));
+                let counts = record.shared_tests_passed.zip(record.shared_tests_total);
+                if let (None, Some(share)) = (counts, judged(record)) {
+                    return share;
+                }
+                let (passed, total) = counts.unwrap_or((0, 0));
                 // What was not answered has not passed, and nothing passed of nothing is not enough.
                 let asked = total.max(carried.questions[arm].unwrap_or(1)).max(1);
                 passed as f64 / asked as f64
@@ -383,7 +393,7 @@ fn host() -> Option<String> {
 }
 
 /// Stops cleanly at the first Ctrl-C, and at once at the second. Once the runs are `over` there is nothing to stop but this process.
-fn listen(stop: &Stop, over: &Arc<AtomicBool>) -> Result<(), Failure> {
+pub(super) fn listen(stop: &Stop, over: &Arc<AtomicBool>) -> Result<(), Failure> {
     let (stop, over) = (stop.clone(), Arc::clone(over));
     let mut presses = 0;
     ctrlc::set_handler(move || {

@@ -15,6 +15,8 @@ mod gate;
 mod history;
 mod import;
 mod init;
+mod judge;
+mod labels;
 mod leaderboard;
 mod list;
 mod log;
@@ -106,6 +108,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         Command::Retract(retract) => retract::run(&settings, &retract),
         Command::Compare(compare) => compare::run(&settings, &compare),
         Command::Leaderboard(leaderboard) => leaderboard::run(&settings, &leaderboard),
+        Command::Judge(judge) => judge::run(&settings, &judge),
         Command::Gate(gate) => gate::run(&settings, &gate),
         Command::History(history) => history::run(&settings, &history),
         Command::Build(build) => build::run(&settings, &build),

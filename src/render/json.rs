@@ -4,7 +4,9 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
-use crate::views::{Board, Comparison, GateReport, History, Overall, RunLine, Runnable, ShownRun, SuiteLine};
+use crate::views::{
+    AgreementReport, Board, Comparison, GateReport, History, JudgeReport, Overall, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine,
+};
 
 /// The answer of a command with the name and version of its shape.
 #[derive(Serialize, JsonSchema)]
@@ -80,6 +82,27 @@ pub struct ShowAnswer {
     pub runs: Vec<ShownRun>,
 }
 
+/// What `judge` answers.
+#[derive(Serialize, JsonSchema)]
+pub struct JudgeAnswer {
+    #[serde(flatten)]
+    pub report: JudgeReport,
+}
+
+/// What `judge --agreement` and `judge --against` answer.
+#[derive(Serialize, JsonSchema)]
+pub struct AgreementAnswer {
+    #[serde(flatten)]
+    pub report: AgreementReport,
+}
+
+/// What `judge --probe` answers.
+#[derive(Serialize, JsonSchema)]
+pub struct ProbeAnswer {
+    #[serde(flatten)]
+    pub report: ProbeReport,
+}
+
 /// Writes an answer as one indented document.
 pub fn document<T: Serialize>(command: &str, answer: T) -> String {
     let versioned = Versioned { schema: format!("evalreport/{command}/1"), answer };
@@ -91,11 +114,14 @@ pub fn document<T: Serialize>(command: &str, answer: T) -> String {
 /// Returns the JSON Schema of every answer, by command.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
+        ("agreement", schema::<AgreementAnswer>()),
         ("compare", schema::<CompareAnswer>()),
         ("gate", schema::<GateAnswer>()),
         ("history", schema::<HistoryAnswer>()),
+        ("judge", schema::<JudgeAnswer>()),
         ("leaderboard", schema::<LeaderboardAnswer>()),
         ("list", schema::<ListAnswer>()),
+        ("probe", schema::<ProbeAnswer>()),
         ("show", schema::<ShowAnswer>()),
     ]
 }

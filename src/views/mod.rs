@@ -3,6 +3,7 @@
 //! Every figure travels with its n, its interval where n allows one, and what was left out. The terminal, JSON, Markdown, CSV and the
 //! site all print these structs.
 
+mod agreement;
 mod arm;
 mod baseline;
 mod compare;
@@ -24,6 +25,10 @@ mod sample;
 mod site;
 mod standing;
 
+pub use agreement::{
+    AgreementReport, Alpha, CriterionFlip, Disagreement, JudgeReport, JudgedRun, PairAgreement, ProbeReport, ProbedRun, Rated, Rater,
+    RaterLine, SkippedRun, agreement, criterion_flips, probe_report,
+};
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
 pub use baseline::{Baseline, Held, held_groups};
 pub use compare::{

@@ -2,7 +2,7 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "init",
     "run",
     "eval",
@@ -12,6 +12,7 @@ const COMMANDS: [&str; 16] = [
     "leaderboard",
     "history",
     "gate",
+    "judge",
     "build",
     "import",
     "retract",

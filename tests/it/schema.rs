@@ -18,7 +18,7 @@ fn committed_schemas_are_up_to_date() {
     let schemas = evalreport::render::json::schemas();
     assert_eq!(
         schemas.iter().map(|(command, _)| *command).collect::<Vec<_>>(),
-        ["compare", "gate", "history", "leaderboard", "list", "show"]
+        ["agreement", "compare", "gate", "history", "judge", "leaderboard", "list", "probe", "show"]
     );
     for (command, schema) in schemas {
         let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
@@ -31,7 +31,8 @@ fn committed_schemas_are_up_to_date() {
     }
 }
 
-fn validate(command: &str, answer: &Value) -> Result<(), String> {
+/// Holds an answer against the committed schema.
+pub fn validate(command: &str, answer: &Value) -> Result<(), String> {
     let schema: Value = serde_json::from_str(&fs::read_to_string(committed(command)).expect("the schema is committed")).expect("JSON");
     let mut schemas = boon::Schemas::new();
     let mut compiler = boon::Compiler::new();

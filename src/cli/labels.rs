@@ -1,0 +1,114 @@
+//! Labels that people gave to criteria of runs: a CSV file with the columns `run`, `item`, `label` and, where several labelled, `rater`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use crate::domain::{Problem, visible};
+
+use super::failure::Failure;
+use super::settings::shown;
+
+/// The rater where the file names none.
+const ONE_RATER: &str = "labels";
+const PASS: [&str; 6] = ["pass", "passed", "true", "yes", "met", "1"];
+const FAIL: [&str; 7] = ["fail", "failed", "false", "no", "unmet", "not met", "0"];
+
+/// One label, with the place it stands at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Label {
+    pub line: usize,
+    /// As written: a run's id or its beginning, and a criterion.
+    pub run: String,
+    pub item: String,
+    pub rater: String,
+    pub met: bool,
+}
+
+/// Reads the file whole and reports everything that is wrong with it.
+pub(super) fn read(path: &Path) -> Result<Vec<Label>, Failure> {
+    let bytes = std::fs::read(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?;
+    parse(&shown(path), &bytes).map_err(|problems| refused(path, &problems))
+}
+
+/// The file's problems as a refusal.
+pub(super) fn refused(path: &Path, problems: &[Problem]) -> Failure {
+    Failure::of_document(path, problems)
+}
+
+fn parse(file: &str, bytes: &[u8]) -> Result<Vec<Label>, Vec<Problem>> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(bytes);
+    let headers = reader.headers().map_err(|error| vec![Problem::in_file(file, format!("is not CSV: {error}"))])?.clone();
+    let column = |name: &str| headers.iter().position(|header| header.eq_ignore_ascii_case(name));
+    let (Some(run), Some(item), Some(label)) = (column("run"), column("item"), column("label")) else {
+        let problem = Problem::at_line(file, 1, "needs the columns `run`, `item` and `label`");
+        return Err(vec![problem.with_hint("a fourth column `rater` tells who labelled, where several did")]);
+    };
+    let rater = column("rater");
+    let (mut labels, mut problems) = (Vec::new(), Vec::new());
+    let mut seen: BTreeMap<(String, String, String), usize> = BTreeMap::new();
+    for record in reader.records() {
+        let record = match record {
+            Ok(record) => record,
+            Err(error) => {
+                let line = error.position().map_or(1, |position| line_of(position.line()));
+                problems.push(Problem::at_line(file, line, "is not a line of UTF-8 text in columns"));
+                continue;
+            }
+        };
+        let line = record.position().map_or(1, |position| line_of(position.line()));
+        let cell = |column: usize| record.get(column).unwrap_or_default();
+        for (name, column) in [("run", run), ("item", item)] {
+            if cell(column).is_empty() {
+                problems.push(Problem::at_line(file, line, format!("`{name}` is empty")));
+            }
+        }
+        let said = cell(label).to_lowercase();
+        let met = PASS.contains(&said.as_str());
+        if !met && !FAIL.contains(&said.as_str()) {
+            problems.push(Problem::at_line(file, line, format!("label `{}` is neither pass nor fail", visible(cell(label)))));
+            continue;
+        }
+        let rater = rater.map(cell).filter(|name| !name.is_empty()).unwrap_or(ONE_RATER).to_owned();
+        let (run, item) = (cell(run).to_owned(), cell(item).to_owned());
+        match seen.insert((run.clone(), item.to_lowercase(), rater.clone()), line) {
+            Some(first) => {
+                let problem = Problem::at_line(file, line, format!("labels the same as line {first}"));
+                problems.push(problem.with_hint("keep one of the two"));
+            }
+            None => labels.push(Label { line, run, item, rater, met }),
+        }
+    }
+    if problems.is_empty() { Ok(labels) } else { Err(problems) }
+}
+
+fn line_of(line: u64) -> usize {
+    usize::try_from(line).unwrap_or(usize::MAX)
+}
+
+/// The raters, in the order of their names.
+pub(super) fn raters(labels: &[Label]) -> BTreeSet<&str> {
+    labels.iter().map(|label| label.rater.as_str()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_is_read_and_every_mistake_named() {
+        let labels =
+            parse("l.csv", "\u{feff}Run,item,label,rater\nr1,\"a, b\",PASS,x\nr1,\"a, b\",0,y\nr2, c ,met,\n".as_bytes()).expect("labels");
+        let said: Vec<_> = labels.iter().map(|label| (label.line, label.item.as_str(), label.rater.as_str(), label.met)).collect();
+        assert_eq!(said, [(2, "a, b", "x", true), (3, "a, b", "y", false), (4, "c", "labels", true)]);
+        assert_eq!(raters(&labels).into_iter().collect::<Vec<_>>(), ["labels", "x", "y"]);
+
+        let problems = parse("l.csv", b"run,item,label\nr1,a,maybe\n,b,pass\nr1,A,pass\nr1,a,fail\n").expect_err("four mistakes");
+        let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            said,
+            ["l.csv:2: label `maybe` is neither pass nor fail", "l.csv:3: `run` is empty", "l.csv:5: labels the same as line 4",]
+        );
+        assert_eq!(parse("l.csv", b"id,label\n").expect_err("no columns").len(), 1);
+    }
+}

@@ -1,0 +1,227 @@
+//! Judgements, and how far judges agree, as tables. The first table of each answer is the one that CSV holds.
+
+use crate::views::{AgreementReport, CriterionFlip, Interval, JudgeReport, JudgedRun, PairAgreement, ProbeReport, SkippedRun};
+
+use super::format;
+use super::table::Table;
+
+/// Lays out what judging stored runs came to.
+pub fn report(report: &JudgeReport) -> Vec<Table> {
+    let mut table = Table::new(if report.is_dry { "To be judged" } else { "Judged" });
+    table.left("Run", 0);
+    table.left("Suite", 2);
+    table.left("What", 1);
+    table.left("Judge", 1);
+    table.right("Before", 0);
+    table.right("After", u8::from(report.is_dry));
+    table.right("Passed", 1);
+    table.right("Flips", 1);
+    table.right("Revision", 2);
+    table.right("Cost", 2);
+    table.left("Note", 1);
+    for run in &report.runs {
+        table.rows.push(cells(run, report.is_dry));
+    }
+    if report.runs.is_empty() {
+        table.notes.push(if report.is_dry { "Nothing would be judged." } else { "Nothing was judged." }.to_owned());
+    }
+    let kept: u64 = report.runs.iter().map(|run| run.kept).sum();
+    if kept > 0 {
+        let what = if kept == 1 { "criterion stands as it was" } else { "criteria stand as they were" };
+        table.notes.push(format!("{} {what} decided before by the same judge.", format::integer(kept)));
+    }
+    if !report.is_dry && report.runs.iter().any(|run| run.judge.is_some() && run.judge_before.is_some() && run.judge != run.judge_before) {
+        table.notes.push(
+            "Another judge, model or prompt than before: both judgements are kept, and scores of the two are not compared.".to_owned(),
+        );
+    }
+    table.drop_empty_columns();
+    let flips: Vec<&CriterionFlip> = report.runs.iter().flat_map(|run| &run.flips).collect();
+    [Some(table), flip_table(&flips, "Decided otherwise than before", ("Before", "After")), skipped(&report.skipped)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn cells(run: &JudgedRun, is_dry: bool) -> Vec<String> {
+    let note = match (&run.not_evaluated, run.revision) {
+        (_, _) if is_dry => String::new(),
+        (Some(reason), None) => format!("not judged: {reason}; what stood before stands"),
+        (Some(reason), Some(_)) => format!("not judged: {reason}"),
+        (None, _) => String::new(),
+    };
+    vec![
+        run.run.clone(),
+        run.suite.clone(),
+        run.evaluator.clone(),
+        run.judge.clone().unwrap_or_default(),
+        points(run.before),
+        if is_dry { String::new() } else { points(run.after) },
+        if run.decided > 0 && !is_dry { format!("{}/{}", run.passed, run.criteria) } else { String::new() },
+        if run.flips.is_empty() { String::new() } else { format::integer(run.flips.len() as u64) },
+        run.revision.map(|revision| revision.to_string()).unwrap_or_default(),
+        run.cost_usd.map(format::money).unwrap_or_default(),
+        note,
+    ]
+}
+
+fn points(score: Option<f64>) -> String {
+    score.map_or_else(|| "n/a".to_owned(), |score| format::fixed(score, 1))
+}
+
+fn skipped(runs: &[SkippedRun]) -> Option<Table> {
+    let mut table = Table::new("Left out");
+    table.left("Run", 0);
+    table.left("Suite", 1);
+    table.left("Why", 0);
+    table.rows = runs.iter().map(|run| vec![run.run.clone(), run.suite.clone(), run.reason.clone()]).collect();
+    (!runs.is_empty()).then_some(table)
+}
+
+fn flip_table(flips: &[&CriterionFlip], title: &str, (before, after): (&str, &str)) -> Option<Table> {
+    let mut table = Table::new(title);
+    table.left("Run", 0);
+    table.left("Criterion", 0);
+    table.left(before, 0);
+    table.left(after, 0);
+    table.rows = flips.iter().map(|flip| vec![flip.run.clone(), flip.item.clone(), flip.before.clone(), flip.after.clone()]).collect();
+    (!flips.is_empty()).then_some(table)
+}
+
+/// Lays out how far raters agree: pair by pair, rater by rater, and where they do not.
+pub fn agreement(report: &AgreementReport) -> Vec<Table> {
+    let mut table = Table::new("Agreement");
+    table.left("Raters", 0);
+    table.right("n", 0);
+    table.right("Agreement % [95% CI]", 0);
+    table.right("Kappa [95% CI]", 0);
+    table.right("Prevalence %", 1);
+    table.right("Only the first", 2);
+    table.right("Only the second", 2);
+    table.rows = report.pairs.iter().map(pair).collect();
+    let alpha = &report.alpha;
+    let value = match (alpha.value, &alpha.undefined) {
+        (Some(value), _) => with_interval(value, alpha.interval),
+        (None, reason) => format!("n/a ({})", reason.as_deref().unwrap_or("no data")),
+    };
+    let all = format::integer(report.raters.len() as u64);
+    table.notes.push(format!(
+        "Krippendorff's alpha over all {all} raters: {value}, n = {} criteria rated by two or more.",
+        format::integer(alpha.n)
+    ));
+    table.notes.push(match report.resampled.as_deref() {
+        Some("runs") => format!("Intervals resample whole runs ({}): criteria of one run hang together.", format::integer(report.runs)),
+        Some(_) => "Intervals resample criteria as if they were independent: there are too few runs to resample those. They may be too \
+                    narrow."
+            .to_owned(),
+        None => "Too few criteria for intervals of kappa and alpha.".to_owned(),
+    });
+    if report.pairs.iter().any(|pair| pair.n > 0 && pair.kappa.is_none()) {
+        table.notes.push("No kappa where both raters used one label only: chance explains all of their agreement.".to_owned());
+    }
+    if report.pairs.iter().any(|pair| pair.prevalence.is_some_and(|share| !(0.1..=0.9).contains(&share))) {
+        table
+            .notes
+            .push("Where nearly everything passes, or nearly nothing, kappa is low even for raters who nearly always agree.".to_owned());
+    }
+    if report.undecided > 0 {
+        table.notes.push(format!("{} labelled that the judge has not decided; left out.", criteria(report.undecided)));
+    }
+    let mut raters = Table::new("Raters");
+    raters.left("Rater", 0);
+    raters.right("n", 0);
+    raters.right("Pass %", 0);
+    raters.rows =
+        report.raters.iter().map(|rater| vec![rater.rater.clone(), format::integer(rater.n), share(rater.prevalence, rater.n)]).collect();
+    let mut apart = Table::new("Disagreements");
+    apart.left("Run", 0);
+    apart.left("Criterion", 0);
+    for rater in &report.raters {
+        apart.left(&rater.rater, 0);
+    }
+    apart.rows = report
+        .disagreements
+        .iter()
+        .map(|one| {
+            let labels = report.raters.iter().map(|rater| one.labels.get(&rater.rater).cloned().unwrap_or_default());
+            [one.run.clone(), one.item.clone()].into_iter().chain(labels).collect()
+        })
+        .collect();
+    let is_apart = !report.disagreements.is_empty();
+    [Some(table), Some(raters), Some(apart).filter(|_| is_apart)].into_iter().flatten().collect()
+}
+
+fn pair(pair: &PairAgreement) -> Vec<String> {
+    let percent = match (pair.percent, pair.percent_interval) {
+        (Some(percent), Some(interval)) => {
+            format!("{} {}", format::percent_number(percent, pair.n), format::percent_interval(interval, pair.n))
+        }
+        (Some(percent), None) => format::percent_number(percent, pair.n),
+        (None, _) => "n/a".to_owned(),
+    };
+    vec![
+        format!("{} / {}", pair.one, pair.other),
+        format::integer(pair.n),
+        percent,
+        pair.kappa.map_or_else(|| "n/a".to_owned(), |kappa| with_interval(kappa, pair.kappa_interval)),
+        share(pair.prevalence, pair.n),
+        format::integer(pair.only_one),
+        format::integer(pair.only_other),
+    ]
+}
+
+fn with_interval(value: f64, interval: Option<Interval>) -> String {
+    let value = format::fixed(value, 2);
+    interval.map_or_else(
+        || value.clone(),
+        |interval| format!("{value} [{}, {}]", format::fixed(interval.low, 2), format::fixed(interval.high, 2)),
+    )
+}
+
+fn share(share: Option<f64>, n: u64) -> String {
+    share.map_or_else(|| "n/a".to_owned(), |share| format::percent_number(share, n))
+}
+
+fn criteria(count: u64) -> String {
+    if count == 1 { "1 criterion was".to_owned() } else { format!("{} criteria were", format::integer(count)) }
+}
+
+/// Lays out how far the order of asking sways a judge.
+pub fn probe(report: &ProbeReport) -> Vec<Table> {
+    let mut table = Table::new("Criteria asked in reverse order");
+    table.left("Run", 0);
+    table.left("Suite", 2);
+    table.left("Judge", 1);
+    table.right("Given", 0);
+    table.right("Reversed", 0);
+    table.right("n", 0);
+    table.right("Flips", 0);
+    table.left("Note", 0);
+    for run in &report.runs {
+        table.rows.push(vec![
+            run.run.clone(),
+            run.suite.clone(),
+            run.judge.clone().unwrap_or_default(),
+            points(run.given),
+            points(run.reversed),
+            format::integer(run.n),
+            format::integer(run.flips.len() as u64),
+            run.not_evaluated.as_ref().map(|reason| format!("not judged: {reason}")).unwrap_or_default(),
+        ]);
+    }
+    table.notes.push(match (report.share, report.interval) {
+        (Some(share), Some(interval)) => format!(
+            "{} of {} decided otherwise: {} {}. Nothing was stored.",
+            format::integer(report.flipped),
+            format::integer(report.n),
+            format::percent(share, report.n),
+            format::percent_interval(interval, report.n)
+        ),
+        (_, _) => "Nothing was decided both times. Nothing was stored.".to_owned(),
+    });
+    let flips: Vec<&CriterionFlip> = report.runs.iter().flat_map(|run| &run.flips).collect();
+    [Some(table), flip_table(&flips, "Decided otherwise in reverse", ("Given", "Reversed")), skipped(&report.skipped)]
+        .into_iter()
+        .flatten()
+        .collect()
+}

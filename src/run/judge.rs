@@ -1,0 +1,317 @@
+//! Judging what the store has kept of a finished run, without running it again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::domain::{Evaluator, ItemDetails, ItemKind, ItemStatus, Run, RunId};
+use crate::evaluate::{Effort, Evaluated, EvaluatedItem, Order, Workpiece, fulfilment_prompt_sha256, points, tool_use_prompt_sha256};
+use crate::process::Stop;
+use crate::results::{JudgeLine, Judgements, ScoreLine, Store, StoreError, TranscriptLine};
+use crate::suite::{Criterion, Suite};
+
+use super::code::made_files;
+use super::evaluation::{Evaluation, Jury, recorded};
+
+/// What is left of a run's work.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// Of what was made; none where nothing was made.
+    folder: Option<PathBuf>,
+    files: Vec<PathBuf>,
+    transcript: Vec<Value>,
+    effort: Effort,
+}
+
+impl Kept {
+    /// Finds what the store kept of a run. Fails, with the reason, where a judge would see less than there was.
+    pub fn find(store: &Store, run: &Run, suite: &Suite) -> Result<Self, String> {
+        let folder = store.output_path(&run.id);
+        if folder.is_none() && run.files_generated != Some(0) {
+            return Err("what it made was not kept".to_owned());
+        }
+        let made = folder.as_deref().map(|folder| made_files(folder, suite.workspace.as_deref(), suite.requirements.as_deref()));
+        let transcript = match store.transcript_path(&run.id) {
+            Some(path) => read_transcript(&path).map_err(|error| format!("its transcript cannot be read: {error}"))?,
+            None => Vec::new(),
+        };
+        let effort = Effort {
+            usage: run.usage.unwrap_or_default(),
+            cost_usd: run.cost_usd,
+            turns: run.total_calls,
+            duration: run.duration_seconds.and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok()),
+            tools: None,
+        };
+        Ok(Self { folder, files: made.unwrap_or_default().into_iter().collect(), transcript, effort })
+    }
+
+    fn piece<'a>(&'a self, suite: &'a Suite) -> Workpiece<'a> {
+        Workpiece { suite, folder: self.folder.as_deref(), files: &self.files, transcript: &self.transcript, effort: self.effort.clone() }
+    }
+}
+
+/// Lines that cannot be read are left out, as a crash may have cut the last one.
+fn read_transcript(path: &Path) -> std::io::Result<Vec<Value>> {
+    let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
+    Ok(text.lines().filter_map(|line| serde_json::from_str::<TranscriptLine>(line).ok()).map(|line| line.entry).collect())
+}
+
+/// What a run is judged by, and with whom.
+pub struct Bench<'a> {
+    pub store: &'a Store,
+    pub suite: &'a Suite,
+    pub evaluation: &'a Evaluation,
+    pub stop: &'a Stop,
+}
+
+/// A new judgement beside the one that stood.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    pub evaluator: Evaluator,
+    pub before: Option<Standing>,
+    pub after: Standing,
+    /// The revision it was stored as; none where it says less than what stands already.
+    pub revision: Option<u32>,
+    /// Criteria that were decided before and not asked again.
+    pub kept: usize,
+    /// What asking took.
+    pub cost_usd: Option<f64>,
+}
+
+/// What a judge said about a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    pub judge: Option<String>,
+    pub score: Option<f64>,
+    pub not_evaluated: Option<String>,
+    /// By criterion, in the order of the suite.
+    pub items: Vec<(String, ItemStatus)>,
+}
+
+impl Standing {
+    fn decided(&self) -> usize {
+        self.items.iter().filter(|(_, status)| is_decided(*status)).count()
+    }
+
+    /// Says whether everything was decided that was to be.
+    pub fn is_whole(&self) -> bool {
+        self.score.is_some() && self.decided() == self.items.len()
+    }
+
+    /// Reads a revision of stored judgements.
+    pub fn of_revision(judgements: &Judgements, revision: u32) -> Self {
+        let line = judgements.scores.iter().rev().find(|line| line.score.revision == revision);
+        Self {
+            judge: line.and_then(|line| line.judge.as_ref()).map(JudgeLine::name),
+            score: line.and_then(|line| line.score.value),
+            not_evaluated: line.and_then(|line| line.not_evaluated.clone()),
+            items: judgements.of_revision(revision).map(|(outcome, _)| (outcome.item.clone(), outcome.status)).collect(),
+        }
+    }
+
+    /// Reads what stands; none where nobody has judged.
+    pub fn newest(judgements: &Judgements) -> Option<Self> {
+        judgements.newest().map(|line| Self::of_revision(judgements, line.score.revision))
+    }
+
+    fn of_line(line: &ScoreLine, items: &[(crate::domain::ItemOutcome, ItemDetails)]) -> Self {
+        Self {
+            judge: line.judge.as_ref().map(JudgeLine::name),
+            score: line.score.value,
+            not_evaluated: line.not_evaluated.clone(),
+            items: items.iter().map(|(outcome, _)| (outcome.item.clone(), outcome.status)).collect(),
+        }
+    }
+}
+
+fn is_decided(status: ItemStatus) -> bool {
+    matches!(status, ItemStatus::Pass | ItemStatus::Fail)
+}
+
+impl Bench<'_> {
+    /// Says whether the run has something that no judge has decided yet.
+    pub fn is_open(&self, run: &RunId) -> Result<bool, StoreError> {
+        for evaluator in self.evaluation.evaluators() {
+            if !self.is_decided(evaluator, Standing::newest(&self.store.judgements(run, evaluator)?).as_ref()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Judges a run and appends what was said. With `retry` only what is still open, and only that is asked where the same judge decided
+    /// the rest. None where the user stopped it.
+    pub fn judge(&self, run: &RunId, kept: &Kept, retry: bool) -> Result<Option<Vec<Judgement>>, StoreError> {
+        let mut judgements = Vec::new();
+        for evaluator in self.evaluation.evaluators() {
+            let known = self.store.judgements(run, evaluator)?;
+            let before = Standing::newest(&known);
+            if retry && self.is_decided(evaluator, before.as_ref()) {
+                continue;
+            }
+            let decided = if retry { self.decided_by_same(evaluator, &known) } else { BTreeMap::new() };
+            let Some(evaluated) = self.ask(evaluator, kept, &decided) else { return Ok(None) };
+            let cost_usd = evaluated.judged.as_ref().and_then(|judged| judged.cost.usd);
+            let (items, line) = recorded(run, evaluated, known.next);
+            let after = Standing::of_line(&line, &items);
+            // A judge that was away must not take the place of one that decided.
+            let says_more = after.score.is_some()
+                || before.as_ref().is_none_or(|before| before.score.is_none() && before.decided() < after.decided()) && after.decided() > 0;
+            if says_more {
+                self.store.append_judgement(run, &items, &line)?;
+            }
+            let revision = says_more.then_some(known.next);
+            judgements.push(Judgement { evaluator, before, after, revision, kept: decided.len(), cost_usd });
+        }
+        Ok(Some(judgements))
+    }
+
+    /// Asks about the criteria in the order of the suite and in the reverse of it; stores nothing. A judgement of the same judge that
+    /// stands already is taken for the first. None where the user stopped it.
+    pub fn probe(&self, run: &RunId, kept: &Kept) -> Result<Option<(Standing, Standing)>, StoreError> {
+        let evaluator = Evaluator::RequirementFulfillment;
+        let known = self.store.judgements(run, evaluator)?;
+        let stored = self.is_same_judge(evaluator, &known).then(|| Standing::newest(&known)).flatten().filter(Standing::is_whole);
+        let piece = kept.piece(self.suite);
+        let ask = |order| {
+            let (items, line) = recorded(run, self.evaluation.judge(evaluator, &piece, order, self.stop)?, 0);
+            Some(Standing::of_line(&line, &items))
+        };
+        let given = match stored {
+            Some(stored) => Some(stored),
+            None => ask(Order::Given),
+        };
+        Ok(given.and_then(|given| Some((given, ask(Order::Reversed)?))))
+    }
+
+    /// Says whether a score stands and everything that is asked for now was decided: criteria may have come since.
+    fn is_decided(&self, evaluator: Evaluator, standing: Option<&Standing>) -> bool {
+        let Some(standing) = standing.filter(|standing| standing.is_whole()) else { return false };
+        let has = |leaf: &Criterion| standing.items.iter().any(|(item, _)| *item == leaf.criterion);
+        evaluator != Evaluator::RequirementFulfillment || Criterion::leaves(&self.suite.acceptance_criteria).into_iter().all(has)
+    }
+
+    /// Asks about everything but what is decided, and puts both together.
+    fn ask(&self, evaluator: Evaluator, kept: &Kept, decided: &Decided) -> Option<Evaluated> {
+        if decided.is_empty() || evaluator != Evaluator::RequirementFulfillment {
+            return self.evaluation.judge(evaluator, &kept.piece(self.suite), Order::Given, self.stop);
+        }
+        let open = Criterion::leaves(&self.suite.acceptance_criteria).into_iter().filter(|leaf| !decided.contains_key(&leaf.criterion));
+        let suite = Suite { acceptance_criteria: open.cloned().collect(), ..self.suite.clone() };
+        let said = self.evaluation.judge(evaluator, &kept.piece(&suite), Order::Given, self.stop)?;
+        Some(joined(&self.suite.acceptance_criteria, decided, said))
+    }
+
+    /// What the same judge, asked with the same words, has decided about criteria that are still asked for.
+    fn decided_by_same(&self, evaluator: Evaluator, known: &Judgements) -> Decided {
+        let Some(newest) = known.newest().filter(|_| self.is_same_judge(evaluator, known)) else { return Decided::new() };
+        let asked: Vec<&str> = Criterion::leaves(&self.suite.acceptance_criteria).into_iter().map(|leaf| leaf.criterion.as_str()).collect();
+        known
+            .of_revision(newest.score.revision)
+            .filter(|(outcome, _)| is_decided(outcome.status) && asked.contains(&outcome.item.as_str()))
+            .map(|(outcome, details)| (outcome.item.clone(), (outcome.status, details.clone())))
+            .collect()
+    }
+
+    fn is_same_judge(&self, evaluator: Evaluator, known: &Judgements) -> bool {
+        let words = match evaluator {
+            Evaluator::RequirementFulfillment => fulfilment_prompt_sha256(),
+            Evaluator::ToolUse => tool_use_prompt_sha256(),
+            Evaluator::Efficiency | Evaluator::Functional | Evaluator::CodeQuality | Evaluator::Complexity => return false,
+        };
+        let newest = known.newest().and_then(|line| line.judge.as_ref());
+        newest.zip(self.evaluation.jury.as_ref()).is_some_and(|(judge, Jury { agent, votes, .. })| {
+            let is_same_model = agent.model.as_ref().is_none_or(|model| judge.model.as_ref() == Some(model));
+            judge.agent == agent.id && is_same_model && judge.prompt_sha256 == words && judge.votes == (*votes).max(1)
+        })
+    }
+}
+
+/// By criterion.
+type Decided = BTreeMap<String, (ItemStatus, ItemDetails)>;
+
+/// Puts what was decided before and what was said now into one judgement about all criteria.
+fn joined(criteria: &[Criterion], decided: &Decided, said: Evaluated) -> Evaluated {
+    let now: BTreeMap<&str, &EvaluatedItem> = said.items.iter().map(|item| (item.item.as_str(), item)).collect();
+    let items: Vec<EvaluatedItem> = Criterion::leaves(criteria)
+        .into_iter()
+        .map(|leaf| {
+            let item = |status, details| EvaluatedItem { kind: ItemKind::Criterion, item: leaf.criterion.clone(), status, details };
+            match (decided.get(&leaf.criterion), now.get(leaf.criterion.as_str())) {
+                (Some((status, details)), _) => item(*status, details.clone()),
+                (None, Some(now)) => (*now).clone(),
+                (None, None) => item(ItemStatus::NotEvaluated, ItemDetails { reason: said.score.clone().err(), ..ItemDetails::default() }),
+            }
+        })
+        .collect();
+    let statuses: BTreeMap<&str, ItemStatus> = items.iter().map(|item| (item.item.as_str(), item.status)).collect();
+    let score = match share(criteria, &statuses) {
+        Some(share) => Ok(points(100.0 * share)),
+        None => Err(said.score.clone().err().unwrap_or_else(|| "not every criterion was decided".to_owned())),
+    };
+    let passed = items.iter().filter(|item| item.status == ItemStatus::Pass).count();
+    let lines: Vec<Value> = items
+        .iter()
+        .map(|item| json!({"criterion": item.item, "passed": item.status == ItemStatus::Pass, "reasoning": item.details.reason}))
+        .collect();
+    let details = json!({"criteria": lines, "passedCount": passed, "totalCount": items.len()});
+    let reasoning = format!("{passed} of {} criteria met; {} of them were decided before", items.len(), decided.len());
+    Evaluated { score, details, items, reasoning: Some(reasoning), ..said }
+}
+
+/// The weighted share of criteria that are met; none where one is not decided.
+fn share(criteria: &[Criterion], statuses: &BTreeMap<&str, ItemStatus>) -> Option<f64> {
+    let weight: f64 = criteria.iter().map(|criterion| criterion.weight).sum();
+    let met: Option<f64> = criteria
+        .iter()
+        .map(|criterion| {
+            let met = match criterion.children.as_slice() {
+                [] => match statuses.get(criterion.criterion.as_str()) {
+                    Some(ItemStatus::Pass) => 1.0,
+                    Some(ItemStatus::Fail) => 0.0,
+                    Some(_) | None => return None,
+                },
+                children => share(children, statuses)?,
+            };
+            Some(criterion.weight * met)
+        })
+        .sum();
+    met.filter(|_| weight > 0.0).map(|met| met / weight)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn criterion(text: &str, weight: f64, children: Vec<Criterion>) -> Criterion {
+        Criterion { criterion: text.to_owned(), weight, children }
+    }
+
+    fn item(text: &str, status: ItemStatus) -> EvaluatedItem {
+        EvaluatedItem { kind: ItemKind::Criterion, item: text.to_owned(), status, details: ItemDetails::default() }
+    }
+
+    #[test]
+    fn what_was_decided_and_what_is_said_now_are_one_judgement() {
+        let tree = [criterion("a", 1.0, vec![]), criterion("both", 3.0, vec![criterion("b", 1.0, vec![]), criterion("c", 1.0, vec![])])];
+        let decided: Decided = [("a", ItemStatus::Fail), ("b", ItemStatus::Pass)]
+            .map(|(item, status)| (item.to_owned(), (status, ItemDetails::default())))
+            .into();
+        let said = Evaluated {
+            score: Ok(100.0),
+            items: vec![item("c", ItemStatus::Pass)],
+            ..Evaluated::missing(Evaluator::RequirementFulfillment, "")
+        };
+        let joined_up = joined(&tree, &decided, said);
+        assert_eq!(joined_up.score, Ok(75.0));
+        assert_eq!(joined_up.items.iter().map(|item| item.item.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
+        assert_eq!((&joined_up.details["passedCount"], &joined_up.details["totalCount"]), (&json!(2), &json!(3)));
+
+        let away = joined(&tree, &decided, Evaluated::missing(Evaluator::RequirementFulfillment, "away"));
+        assert_eq!(away.score, Err("away".to_owned()));
+        assert_eq!(away.items[2].status, ItemStatus::NotEvaluated);
+        assert_eq!(away.items[2].details.reason.as_deref(), Some("away"));
+    }
+}
