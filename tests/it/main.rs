@@ -21,6 +21,7 @@ mod log;
 mod oracle;
 mod published;
 mod resume;
+mod rubric;
 mod schema;
 mod show;
 mod site;
