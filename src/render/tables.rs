@@ -398,7 +398,9 @@ pub fn run(shown: &ShownRun) -> Table {
             page.statuses.iter().map(|(status, count)| format!("{} {status}", format::integer(*count))).collect::<Vec<_>>().join(", ")
         }),
     );
-    for score in page.scores.iter().filter(|score| !score.is_pass_rate) {
+    // What evaluators said has a table of its own.
+    let is_told = |metric: &str| page.evaluators.iter().any(|score| score.evaluator == metric);
+    for score in page.scores.iter().filter(|score| !score.is_pass_rate && !is_told(&score.metric)) {
         let n = score.n.unwrap_or(0);
         fact(
             score_label(&score.metric),
@@ -411,6 +413,7 @@ pub fn run(shown: &ShownRun) -> Table {
     );
     fact("Tokens", line.tokens.map(|tokens| format::fixed(tokens, 0)));
     fact("Duration", Some(line.duration_seconds.map_or_else(|| "unknown".to_owned(), format::seconds)));
+    fact("Verification", page.verification.as_ref().and_then(super::judged::outcome));
     fact("Calls", page.total_calls.map(format::integer));
     fact("Files", page.files_generated.map(format::integer));
     fact("Lines", page.lines_generated.map(format::integer));
