@@ -17,7 +17,7 @@ use super::{exit_code, output};
 
 /// How the files are read.
 enum Reading {
-    Table(Map),
+    Table(Box<Map>),
     Rubric(RubricNames),
 }
 
@@ -92,7 +92,7 @@ fn reading(arguments: &Import) -> Result<Reading, Failure> {
     match (arguments.kind.unwrap_or(ImportAs::Table), &arguments.map) {
         (ImportAs::Table, Some(map)) => {
             let read = Map::load(map, &set).map_err(|problems| Failure::of_document(map, &problems.0))?;
-            Ok(Reading::Table(read))
+            Ok(Reading::Table(Box::new(read)))
         }
         (ImportAs::Table, None) => Err(Failure::new("a table needs --map")),
         (ImportAs::Rubric, Some(_)) => Err(Failure::new("--map is for tables; a rubric explains itself")),

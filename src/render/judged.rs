@@ -65,8 +65,8 @@ pub fn outcome_word(status: &str) -> String {
 pub fn judged_by(score: &EvaluatorScore) -> Option<String> {
     let judge = score.judge.as_ref()?;
     let parts = [votes(judge), revision(score), cost(judge).map(|cost| format!("judging cost {cost}, apart from the run's own cost"))];
-    let rest: String = parts.into_iter().flatten().map(|part| format!("; {part}")).collect();
-    Some(format!("Judged by {}{rest}.", judge.name()))
+    let said: Vec<String> = std::iter::once(format!("Judged by {}", judge.name())).chain(parts.into_iter().flatten()).collect();
+    Some(format!("{}.", said.join("; ")))
 }
 
 fn votes(judge: &JudgeView) -> Option<String> {

@@ -1,14 +1,16 @@
 //! What evaluators said of a run and what a verification came to; and of a suite's criteria, how often each arm met them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{Direction, ItemKind, ItemStatus, Unit};
+use crate::domain::{Direction, Evaluator, ItemKind, ItemOutcome, ItemStatus, RunId, Unit};
+use crate::warehouse::{RunRow, SqlError, Warehouse};
 
-use super::arm::Arm;
+use super::arm::{Arm, SuiteGroup};
+use super::leaderboard::evaluators_of;
 use super::run::{ItemRow, RunPage};
 
 /// Characters of a text that somebody else wrote.
@@ -262,11 +264,13 @@ pub struct CriterionCell {
     pub reasons: Vec<String>,
 }
 
+type ByCriterion = BTreeMap<String, BTreeMap<Arm, CriterionCell>>;
+
 /// Counts criteria over the runs of a suite, one run at a time.
 #[derive(Clone, Debug, Default)]
 pub struct CriteriaTally {
     /// By evaluator and judge, by criterion, by arm.
-    tables: BTreeMap<(String, Option<String>), BTreeMap<String, BTreeMap<Arm, CriterionCell>>>,
+    tables: BTreeMap<(String, Option<String>), ByCriterion>,
 }
 
 impl CriteriaTally {
@@ -292,8 +296,8 @@ impl CriteriaTally {
 
     /// Returns the tables; those of the same evaluator stand side by side.
     pub fn tables(self) -> Vec<CriteriaTable> {
-        let table = |((evaluator, judge), rows): ((String, Option<String>), BTreeMap<String, BTreeMap<Arm, CriterionCell>>)| {
-            let arms: std::collections::BTreeSet<Arm> = rows.values().flat_map(BTreeMap::keys).cloned().collect();
+        let table = |((evaluator, judge), rows): ((String, Option<String>), ByCriterion)| {
+            let arms: BTreeSet<Arm> = rows.values().flat_map(BTreeMap::keys).cloned().collect();
             let row = |(criterion, mut cells): (String, BTreeMap<Arm, CriterionCell>)| CriterionRow {
                 criterion,
                 cells: arms.iter().map(|arm| cells.remove(arm).unwrap_or_default()).collect(),
@@ -302,6 +306,69 @@ impl CriteriaTally {
         };
         self.tables.into_iter().map(table).collect()
     }
+}
+
+/// How two arms' judged outcomes fell on the criteria that both have. An arm meets a criterion when more than half of its runs do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CriterionFlips {
+    /// Who judged the runs. With more than one there is nothing to compare: another judge is another measure.
+    pub judges: Vec<String>,
+    pub shared: u64,
+    pub both_met: u64,
+    pub neither: u64,
+    /// Criteria that only the first arm meets, sorted.
+    pub only_first: Vec<String>,
+    pub only_second: Vec<String>,
+}
+
+/// Lays the criteria of two arms side by side; nothing for more or fewer arms, or where one has no judged run.
+pub fn criterion_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Result<Option<CriterionFlips>, SqlError> {
+    let metric = Evaluator::RequirementFulfillment.name();
+    let [first, second] = group.arms.as_slice() else { return Ok(None) };
+    let is_judged = |row: &&&RunRow| row.run.scores.iter().any(|score| score.metric == metric);
+    let sides = [first, second].map(|arm| arm.counted.iter().filter(is_judged).copied().collect::<Vec<&RunRow>>());
+    if sides.iter().any(Vec::is_empty) {
+        return Ok(None);
+    }
+    let judges: BTreeSet<&str> = sides.iter().flat_map(|rows| evaluators_of(rows, metric)).collect();
+    let mut flips = CriterionFlips { judges: judges.iter().map(|judge| (*judge).to_owned()).collect(), ..CriterionFlips::default() };
+    if judges.len() > 1 {
+        return Ok(Some(flips));
+    }
+    let firsts: BTreeSet<&RunId> = sides[0].iter().map(|row| &row.run.id).collect();
+    let ids: Vec<&RunId> = sides.iter().flatten().map(|row| &row.run.id).collect();
+    // By criterion and arm: met and decided.
+    let mut counted = BTreeMap::<String, [(u64, u64); 2]>::new();
+    let outcomes = warehouse.outcomes(&ids)?;
+    let is_criterion = |outcome: &&ItemOutcome| outcome.kind == ItemKind::Criterion && outcome.evaluator == metric;
+    for outcome in outcomes.iter().filter(is_criterion).filter(|outcome| outcome.status.is_counted()) {
+        let arm = usize::from(!firsts.contains(&outcome.run));
+        let (met, decided) = &mut counted.entry(outcome.item.clone()).or_default()[arm];
+        *met += u64::from(outcome.status == ItemStatus::Pass);
+        *decided += 1;
+    }
+    for (criterion, arms) in counted {
+        if arms.iter().any(|(_, decided)| *decided == 0) {
+            continue;
+        }
+        flips.shared += 1;
+        match arms.map(|(met, decided)| 2 * met > decided) {
+            [true, true] => flips.both_met += 1,
+            [false, false] => flips.neither += 1,
+            [true, false] => flips.only_first.push(criterion),
+            [false, true] => flips.only_second.push(criterion),
+        }
+    }
+    Ok((flips.shared > 0).then_some(flips))
+}
+
+/// Counts runs by what their verification came to.
+pub(super) fn verified(rows: &[&RunRow]) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for status in rows.iter().filter_map(|row| text(row.run.verification.as_ref()?, "terminalStatus")) {
+        *counts.entry(status).or_default() += 1;
+    }
+    counts
 }
 
 /// How the criteria of a run ended.

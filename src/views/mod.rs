@@ -42,8 +42,8 @@ pub use history::{
     ArmHistory, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
 };
 pub use judged::{
-    CriteriaCount, CriteriaTable, CriteriaTally, CriterionCell, CriterionRow, EvaluatorScore, JudgeView, Verification, VerificationCheck,
-    VerificationFailure, newest_scores,
+    CriteriaCount, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionRow, EvaluatorScore, JudgeView, Verification,
+    VerificationCheck, VerificationFailure, criterion_flips, newest_scores,
 };
 pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use price::{PriceInterval, PriceMethod};

@@ -15,6 +15,7 @@ mod gate;
 mod history;
 mod import;
 mod init;
+mod judged;
 mod leaderboard;
 mod list;
 mod log;

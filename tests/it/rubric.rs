@@ -13,7 +13,7 @@ fn leaf(id: &str, requirements: &str, weight: f64, score: impl Into<Value>) -> V
         "task_category": "Code Development", "explanation": "seen", "judge_metadata": null, "sub_tasks": []})
 }
 
-fn branch(id: &str, requirements: &str, weight: f64, score: f64, below: Vec<Value>) -> Value {
+fn branch(id: &str, requirements: &str, weight: f64, score: f64, below: &[Value]) -> Value {
     json!({"id": id, "requirements": requirements, "weight": weight, "score": score, "sub_tasks": below})
 }
 
@@ -24,9 +24,9 @@ fn tree() -> Value {
         "The study is repeated",
         1.0,
         0.4,
-        vec![
-            branch("b1", "The data are there", 2.0, 0.25, vec![leaf("l1", "Downloaded", 1.0, 1), leaf("l2", "Cleaned", 3.0, 0.0)]),
-            branch("b2", "The figures are drawn", 2.0, 0.5, vec![leaf("l3", "Axes", 1.0, 0.5), leaf("l4", "Axes", 1.0, 0.5)]),
+        &[
+            branch("b1", "The data are there", 2.0, 0.25, &[leaf("l1", "Downloaded", 1.0, 1), leaf("l2", "Cleaned", 3.0, 0.0)]),
+            branch("b2", "The figures are drawn", 2.0, 0.5, &[leaf("l3", "Axes", 1.0, 0.5), leaf("l4", "Axes", 1.0, 0.5)]),
             leaf("l5", "There is a README", 1.0, 0.5),
         ],
     )
@@ -59,9 +59,9 @@ fn leaves_are_criteria_and_the_root_is_the_score() {
     assert!((score["value"].as_f64().expect("a score") - 0.4).abs() < 1e-12);
     assert_eq!(shown["stated"].as_array().map(Vec::len), Some(1));
     assert_eq!(shown["stated"][0]["disagrees"], false);
-    let items: Vec<_> = shown["items"]
+    let items: Vec<_> = shown["criteria"]
         .as_array()
-        .expect("items")
+        .expect("criteria")
         .iter()
         .map(|item| {
             let text = |key: &str| item[key].as_str().unwrap_or_default().to_owned();
@@ -230,7 +230,6 @@ fn arguments_that_do_not_fit_are_refused() {
 #[test]
 fn real_rubrics_reproduce() {
     let Some(paths) = std::env::var_os("EVALREPORT_RUBRICS") else {
-        eprintln!("skipped: EVALREPORT_RUBRICS names no graded rubrics");
         return;
     };
     let project = Project::new();

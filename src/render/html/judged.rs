@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::domain::RunStatus;
 use crate::render::judged::{cost, count, facts, judged_by, left_out, outcome_word, score_word};
 use crate::render::{format, words};
 use crate::views::{
@@ -15,10 +16,11 @@ use super::plan::{Plan, SuitePlace};
 use super::run::cut;
 use super::shell::{Crumb, Here, Shell, Text};
 
-/// Criteria of one table of a suite's page.
+/// Criteria of one table of a suite's page, and cells of it.
 const MOST_CRITERIA: usize = 200;
+const MOST_CELLS: usize = 1_200;
 /// Reasons that a suite's page lists: the data beside it have the others.
-const MOST_REASONS: usize = 100;
+const MOST_REASONS: usize = 60;
 /// Characters of an evaluator's own numbers on a page.
 const MOST_OF_DETAILS: usize = 10_000;
 
@@ -32,8 +34,8 @@ pub(super) struct Said {
 pub(super) struct Criteria {
     pub grid: Grid,
     pub sentences: Vec<Text>,
-    /// The same criteria over all runs.
-    pub href: String,
+    /// The same criteria over all runs that count.
+    pub href: Option<String>,
 }
 
 /// What one evaluator said; its details unfold.
@@ -58,7 +60,7 @@ pub(super) fn criteria(run: &RunPage, href: String) -> Option<Criteria> {
     let first = rows.first()?;
     let each = |cell: &dyn Fn(&ItemRow) -> Cell| rows.iter().map(cell).collect::<Vec<Cell>>();
     let mut grid = Grid::new("criteria-table", "What was required").about(format!("decided by {}", first.evaluator));
-    grid.column(Column::new("Criterion", Look::Key, Sort::Ascending), each(&|row| Cell::head(row.item.as_str())));
+    grid.column(Column::new("Criterion", Look::Key, Sort::Ascending), each(&|row| Cell::head(cut(&row.item))));
     let outcome = |row: &ItemRow| Cell { text: Text::from(outcome_word(&row.status)), ..Cell::item_status(&row.status) };
     grid.column(Column::new("Outcome", Look::Words, Sort::Ascending), each(&outcome));
     if rows.iter().any(|row| row.reason.is_some()) {
@@ -82,7 +84,8 @@ pub(super) fn criteria(run: &RunPage, href: String) -> Option<Criteria> {
     }
     let judges = run.evaluators.iter().filter(|score| score.evaluator == first.evaluator).filter_map(judged_by);
     let sentences = run.criteria_count.map(count).into_iter().chain(judges).map(Text::from).collect();
-    Some(Criteria { grid: grid.filtered(""), sentences, href })
+    let counts = RunStatus::from_name(&run.line.status).is_some_and(RunStatus::is_counted);
+    Some(Criteria { grid: grid.filtered(""), sentences, href: counts.then_some(href) })
 }
 
 pub(super) fn evaluators(run: &RunPage) -> Vec<Unfolding> {
@@ -238,9 +241,10 @@ fn judged(number: usize, table: &CriteriaTable) -> Judged {
         None => table.evaluator.clone(),
     };
     let labels = words::arm_labels(&table.arms);
-    let rows = &table.rows[..table.rows.len().min(MOST_CRITERIA)];
+    let most = MOST_CRITERIA.min(MOST_CELLS / (labels.len() + 1)).max(1);
+    let rows = &table.rows[..table.rows.len().min(most)];
     let mut grid = Grid::new(format!("criteria-{number}"), "Runs that met each criterion");
-    grid.column(Column::new("Criterion", Look::Key, Sort::Ascending), rows.iter().map(|row| Cell::head(row.criterion.as_str())));
+    grid.column(Column::new("Criterion", Look::Key, Sort::Ascending), rows.iter().map(|row| Cell::head(cut(&row.criterion))));
     for (arm, label) in labels.iter().enumerate() {
         let cells = rows.iter().filter_map(|row| row.cells.get(arm)).map(cell);
         grid.column(Column::new(label.as_str(), Look::Number, Sort::Descending), cells);
@@ -251,7 +255,7 @@ fn judged(number: usize, table: &CriteriaTable) -> Judged {
         let lines: Vec<(Text, Text)> = reasons_of(row, &labels).take(left).collect();
         left -= lines.len();
         if !lines.is_empty() {
-            reasons.push(Reasons { criterion: Text::new(&row.criterion), lines });
+            reasons.push(Reasons { criterion: Text::from(cut(&row.criterion)), lines });
         }
     }
     let more = (rows.len() < table.rows.len()).then(|| {
