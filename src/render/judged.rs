@@ -193,7 +193,7 @@ pub fn verification(shown: &ShownRun, texts: Texts) -> Vec<Table> {
         tables.push(table);
     }
     tables.extend(failures("Failures", &verification.failures, texts));
-    tables.extend(failures("Fixed since the baseline", &verification.fixed, texts));
+    tables.extend(failures("Fixed", &verification.fixed, texts));
     tables
 }
 

@@ -73,7 +73,7 @@ fn the_terminal_shows_criteria_evaluators_and_verification() {
         "│ Lists notes   │ FAIL          │ list is empty",
         "│ Deletes notes │ not evaluated │ not evaluated by the judge",
         "1 of 2 met, 1 not evaluated.",
-        "Judged by claude:opus #01234567; 3 votes that agree by 75%; revision 1, earlier one is kept; judging cost $0.02 (reported), apart from \
+        "Judged by claude:opus #01234567; 3 votes that agree by 75%; revision 1, earlier one is kept; judging cost $0.0200 (reported), apart from \
          the run's own cost.",
         "Evaluators",
         "no linter is there",
@@ -83,7 +83,7 @@ fn the_terminal_shows_criteria_evaluators_and_verification() {
         "pytest -q",
         "command not found",
         "out of scope",
-        "Fixed since the baseline",
+        "│ Fixed",
         "test_parser",
     ] {
         assert!(text.contains(expected), "{expected}\n{text}");
