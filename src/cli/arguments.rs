@@ -479,18 +479,30 @@ pub(super) struct Build {
 
 #[derive(Args)]
 pub(super) struct Import {
-    /// Tables: CSV, JSONL, JSON or YAML lists, plain, gzipped or zipped
+    /// Tables: CSV, JSONL, JSON or YAML lists, plain, gzipped or zipped; or graded rubrics in JSON
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
+    /// What the files are [default: table]
+    #[arg(id = "import_as", long = "as", value_enum, value_name = "KIND")]
+    pub kind: Option<ImportAs>,
     /// The map from the table's columns to our fields; see docs/import
-    #[arg(long, value_name = "MAP")]
-    pub map: PathBuf,
+    #[arg(long, value_name = "MAP", required_unless_present = "import_as", required_if_eq("import_as", "table"))]
+    pub map: Option<PathBuf>,
     /// Set a field of the run to a constant, whatever the map says: suite=NAME, approach=NAME, model=NAME
     #[arg(long, value_name = "FIELD=VALUE")]
     pub set: Vec<String>,
     /// Say what would be imported and write nothing
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// What imported files are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ImportAs {
+    /// Rows of columns that a map explains
+    Table,
+    /// Trees of weighted requirements with their grades
+    Rubric,
 }
 
 #[derive(Args)]

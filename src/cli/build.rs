@@ -1,10 +1,13 @@
 //! `build`: the static site.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use tracing::{info, warn};
 
-use crate::domain::{Filter, ItemDetails, ItemOutcome, Run, RunId};
+use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Run, RunId};
 use crate::render::html::{ITEMS_PER_PAGE, Plan, crawler_files, run_files, site_files};
-use crate::views::{DetailsByItem, Overview, SiteOptions, items_of, overview, run_page};
+use crate::views::{CriteriaTally, DetailsByItem, ItemRow, Overview, SiteOptions, criteria_of, items_of, overview, run_page};
 use crate::warehouse::{RunRow, Warehouse};
 
 use super::arguments::Build;
@@ -27,15 +30,20 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     }
     let policy = policy::configured(settings)?;
     let options = options(settings, &warehouse);
-    let overview = overview(&warehouse, &filter, &policy, &options, env!("CARGO_PKG_VERSION"), &warehouse.digest());
+    let mut overview = overview(&warehouse, &filter, &policy, &options, env!("CARGO_PKG_VERSION"), &warehouse.digest());
     let plan = Plan::new(&overview);
     info!(suites = overview.suites.len(), runs = overview.runs_by_name().len(), "overview made");
     let mut folder = SiteFolder::open(&arguments.out)?;
+    let tallies = write_runs(settings, &warehouse, &filter, &overview, &plan, &mut folder)?;
+    for (suite, tally) in tallies {
+        if let Some(suite) = overview.suites.get_mut(suite) {
+            suite.criteria = tally.tables();
+        }
+    }
     for file in site_files(&overview, &plan) {
         folder.write(&file.path, &file.bytes)?;
     }
     info!(written = folder.written, kept = folder.kept, "suite pages");
-    write_runs(settings, &warehouse, &filter, &overview, &plan, &mut folder)?;
     for file in crawler_files(&overview.context, folder.paths()) {
         folder.write(&file.path, &file.bytes)?;
     }
@@ -78,7 +86,7 @@ fn options(settings: &Settings, warehouse: &Warehouse) -> SiteOptions {
     }
 }
 
-/// Writes the pages of single runs, some runs at a time.
+/// Writes the pages of single runs, some runs at a time. Returns what their criteria add up to, by place of the suite.
 fn write_runs(
     settings: &Settings,
     warehouse: &Warehouse,
@@ -86,7 +94,10 @@ fn write_runs(
     overview: &Overview,
     plan: &Plan,
     folder: &mut SiteFolder,
-) -> Result<(), Failure> {
+) -> Result<BTreeMap<usize, CriteriaTally>, Failure> {
+    let suite_of: BTreeMap<&str, usize> =
+        (0..).zip(&overview.suites).flat_map(|(place, suite)| suite.runs.iter().map(move |run| (run.id.as_str(), place))).collect();
+    let mut tallies = BTreeMap::<usize, CriteriaTally>::new();
     let rows: Vec<&RunRow> = warehouse.select(filter).collect();
     let bar = Bar::new(settings.interactive);
     bar.watch(|progress| {
@@ -107,16 +118,39 @@ fn write_runs(
                 let start = outcomes.partition_point(|outcome: &ItemOutcome| outcome.run < row.run.id);
                 let length = outcomes[start..].partition_point(|outcome| outcome.run == row.run.id);
                 let details = details(settings, row)?;
-                let items = items_of(row.run.id.as_str(), &outcomes[start..start + length], &details, ITEMS_PER_PAGE);
-                for file in run_files(overview, plan, &run_page(warehouse, row), &items) {
+                let (criteria, others) = without_criteria(&outcomes[start..start + length], &details);
+                let items = items_of(row.run.id.as_str(), &others, &details, ITEMS_PER_PAGE);
+                let mut page = run_page(warehouse, row);
+                let store = show::store_of(settings, &row.run.id);
+                page.add_judgements(store.map(|store| show::evaluators(&store, &row.run.id)).unwrap_or_default(), criteria);
+                if let Some(suite) = suite_of.get(row.run.id.as_str()).filter(|_| !page.criteria.is_empty()) {
+                    tallies.entry(*suite).or_default().add(&page);
+                }
+                for file in run_files(overview, plan, &page, &items) {
                     folder.write(&file.path, &file.bytes)?;
                 }
             }
             (progress.advance)(batch.len() as u64);
         }
         (progress.end)();
-        Ok(())
+        Ok(tallies)
     })
+}
+
+/// Takes the criteria out of a run's outcomes, unless they are more than a page has room for: those are items like others.
+fn without_criteria<'o>(outcomes: &'o [ItemOutcome], details: &DetailsByItem) -> (Vec<ItemRow>, Cow<'o, [ItemOutcome]>) {
+    let is_criterion = |outcome: &&ItemOutcome| outcome.kind == ItemKind::Criterion;
+    let found = outcomes.iter().filter(is_criterion).count();
+    if found == 0 || found > ITEMS_PER_PAGE {
+        return (Vec::new(), Cow::Borrowed(outcomes));
+    }
+    let (criteria, others): (Vec<&ItemOutcome>, Vec<&ItemOutcome>) = outcomes.iter().partition(is_criterion);
+    let with_details = |outcome: &ItemOutcome| {
+        let details = details.get(&(outcome.key(), outcome.attempt)).cloned().unwrap_or_default();
+        (outcome.clone(), details)
+    };
+    let criteria: Vec<(ItemOutcome, ItemDetails)> = criteria.into_iter().map(with_details).collect();
+    (criteria_of(&criteria), Cow::Owned(others.into_iter().cloned().collect()))
 }
 
 /// What the run's own journal says of its items; nothing for an imported run.

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::Filter;
+use crate::domain::{Filter, visible};
 use crate::render::json::CompareAnswer;
 use crate::render::tables;
-use crate::views::{Baseline, Comparison, Grouping, SuiteGroup, compare, compare_with_flips, held_groups, retracted, suite_groups};
+use crate::views::{
+    Baseline, Comparison, Grouping, SuiteGroup, compare, compare_with_flips, criterion_flips, held_groups, retracted, suite_groups,
+};
 use crate::warehouse::{Options, Warehouse};
 
 use super::arguments::Compare;
@@ -34,8 +36,12 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     };
     let is_asked = !arguments.what.is_empty() || !arguments.selection.suite.is_empty() || !arguments.files.is_empty();
     let one = if arguments.flips { compare_with_flips } else { compare };
+    let with_criteria = |group| {
+        let criteria = criterion_flips(&warehouse, group).map_err(|error| Failure::new(visible(&error.to_string())))?;
+        Ok(Comparison { criteria, ..one(&warehouse, group, &policy) })
+    };
     let comparisons: Vec<Comparison> =
-        groups.iter().filter(|group| is_asked || group.arms.len() > 1).map(|group| one(&warehouse, group, &policy)).collect();
+        groups.iter().filter(|group| is_asked || group.arms.len() > 1).map(with_criteria).collect::<Result<_, Failure>>()?;
     if comparisons.is_empty() {
         return Err(match &held.baseline {
             Some(_) => Failure::new("the baseline has no run of a selected suite and version, beside the selected runs themselves")

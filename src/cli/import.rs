@@ -1,19 +1,28 @@
-//! `import`: other tools' tables into the store.
+//! `import`: other tools' tables and rubrics into the store.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::document::nearest_hint;
 use crate::domain::{Problem, RunId, Unit, visible};
-use crate::import::{Disagreement, ImportReport, ImportedRun, Map, Mode, SourceOutcome, SourceReport, import_table};
+use crate::import::{
+    Disagreement, ImportReport, ImportedRun, Map, Mode, RubricNames, SourceOutcome, SourceReport, import_rubrics, import_table,
+};
 use crate::render::format;
 
-use super::arguments::{Format, Import};
+use super::arguments::{Format, Import, ImportAs};
 use super::failure::Failure;
 use super::progress::Bar;
 use super::settings::Settings;
 use super::{exit_code, output};
 
+/// How the files are read.
+enum Reading {
+    Table(Box<Map>),
+    Rubric(RubricNames),
+}
+
 pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure> {
-    let map = load_map(arguments)?;
+    let reading = reading(arguments)?;
     let existing: BTreeSet<RunId> = {
         let warehouse = settings.open()?;
         warehouse.runs().iter().map(|row| row.run.id.clone()).chain(warehouse.hidden().iter().map(|hidden| hidden.run.id.clone())).collect()
@@ -21,27 +30,38 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
     let mode = if arguments.dry_run { Mode::DryRun } else { Mode::Store };
     if settings.strict && mode == Mode::Store {
         // A strict import stores all or nothing, so it must know before it writes.
-        refuse_refused(&import(settings, arguments, &map, &existing, Mode::DryRun)?)?;
+        refuse_refused(&import(settings, arguments, &reading, &existing, Mode::DryRun)?, &reading)?;
     }
-    let report = import(settings, arguments, &map, &existing, mode)?;
+    let report = import(settings, arguments, &reading, &existing, mode)?;
     match settings.format {
         Format::Json => output::print(&crate::render::json::document("import", Answer::of(&report)))?,
-        Format::Table | Format::Markdown | Format::Csv => output::print(&describe(&report))?,
+        Format::Table | Format::Markdown | Format::Csv => output::print(&describe(&report, &reading))?,
         Format::Junit => return Err(output::no_junit()),
     }
     if settings.strict {
-        refuse_refused(&report)?;
+        refuse_refused(&report, &reading)?;
     }
     let failed = report.sources.iter().any(|source| matches!(source.outcome, SourceOutcome::Unreadable | SourceOutcome::NothingAccepted));
     Ok(if failed { exit_code::BAD_INPUT } else { exit_code::DONE })
 }
 
-fn import(settings: &Settings, arguments: &Import, map: &Map, existing: &BTreeSet<RunId>, mode: Mode) -> Result<ImportReport, Failure> {
+fn import(
+    settings: &Settings,
+    arguments: &Import,
+    reading: &Reading,
+    existing: &BTreeSet<RunId>,
+    mode: Mode,
+) -> Result<ImportReport, Failure> {
     let bar = Bar::new(settings.interactive);
     let total = arguments.files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|metadata| metadata.len()).sum();
     let report = bar.watch(|progress| {
         (progress.begin)("importing", total);
-        let report = import_table(&settings.store(), &arguments.files, map, existing, mode, &mut |bytes| (progress.advance)(bytes));
+        let (store, files) = (settings.store(), &arguments.files);
+        let mut on_bytes = |bytes| (progress.advance)(bytes);
+        let report = match reading {
+            Reading::Table(map) => import_table(&store, files, map, existing, mode, &mut on_bytes),
+            Reading::Rubric(names) => import_rubrics(&store, files, names, existing, mode, &mut on_bytes),
+        };
         (progress.end)();
         report
     })?;
@@ -49,18 +69,18 @@ fn import(settings: &Settings, arguments: &Import, map: &Map, existing: &BTreeSe
 }
 
 /// Under `--strict` a refused row, or a file that cannot be read, refuses the whole import.
-fn refuse_refused(report: &ImportReport) -> Result<(), Failure> {
+fn refuse_refused(report: &ImportReport, reading: &Reading) -> Result<(), Failure> {
     let refused: u64 = report.sources.iter().map(SourceReport::rows_refused).sum();
     let unreadable = report.sources.iter().any(|source| source.outcome == SourceOutcome::Unreadable);
     if refused == 0 && !unreadable {
         return Ok(());
     }
     let mut failure = Failure::new(format!("{} refused, and --strict imports all or nothing", rows(refused)));
-    failure.details = vec![describe(report).trim_end().to_owned()];
+    failure.details = vec![describe(report, reading).trim_end().to_owned()];
     Err(failure)
 }
 
-fn load_map(arguments: &Import) -> Result<Map, Failure> {
+fn reading(arguments: &Import) -> Result<Reading, Failure> {
     let mut set = BTreeMap::new();
     for one in &arguments.set {
         let (field, value) = one.split_once('=').ok_or_else(|| {
@@ -69,7 +89,71 @@ fn load_map(arguments: &Import) -> Result<Map, Failure> {
         })?;
         set.insert(field.to_owned(), value.to_owned());
     }
-    Map::load(&arguments.map, &set).map_err(|problems| Failure::of_document(&arguments.map, &problems.0))
+    match (arguments.kind.unwrap_or(ImportAs::Table), &arguments.map) {
+        (ImportAs::Table, Some(map)) => {
+            let read = Map::load(map, &set).map_err(|problems| Failure::of_document(map, &problems.0))?;
+            Ok(Reading::Table(Box::new(read)))
+        }
+        (ImportAs::Table, None) => Err(Failure::new("a table needs --map")),
+        (ImportAs::Rubric, Some(_)) => Err(Failure::new("--map is for tables; a rubric explains itself")),
+        (ImportAs::Rubric, None) => rubric_names(set).map(Reading::Rubric),
+    }
+}
+
+fn rubric_names(mut set: BTreeMap<String, String>) -> Result<RubricNames, Failure> {
+    let names = RubricNames { suite: set.remove("suite"), approach: set.remove("approach"), model: set.remove("model") };
+    if let Some(other) = set.keys().next() {
+        let hint = nearest_hint(other, ["suite", "approach", "model"]);
+        return Err(Failure::new(format!("`{}` cannot be set", visible(other)))
+            .with_hint(hint.unwrap_or_else(|| "suite, approach and model can".to_owned())));
+    }
+    if let Some((field, _)) = [("suite", &names.suite), ("approach", &names.approach), ("model", &names.model)]
+        .into_iter()
+        .find(|(_, name)| name.as_ref().is_some_and(|name| name.trim().is_empty()))
+    {
+        return Err(Failure::new(format!("--set {field}= gives no name")));
+    }
+    Ok(names)
+}
+
+/// What the parts of a source are called.
+struct Words {
+    row: &'static str,
+    figure: &'static str,
+    /// What figures are checked against.
+    grounds: &'static str,
+    /// What those have not that cannot be checked.
+    lacking: &'static str,
+    same_way: &'static str,
+}
+
+impl Words {
+    fn of(reading: &Reading) -> Self {
+        match reading {
+            Reading::Table(_) => Self {
+                row: "row",
+                figure: "published figure",
+                grounds: "their own counts",
+                lacking: "counts",
+                same_way: "with the same map",
+            },
+            Reading::Rubric(_) => Self {
+                row: "node",
+                figure: "branch score",
+                grounds: "the grades below them",
+                lacking: "all the grades",
+                same_way: "under the same names",
+            },
+        }
+    }
+
+    fn rows(&self, count: u64) -> String {
+        output::count(usize::try_from(count).unwrap_or(usize::MAX), self.row)
+    }
+
+    fn figures(&self, count: u64) -> String {
+        output::count(usize::try_from(count).unwrap_or(usize::MAX), self.figure)
+    }
 }
 
 fn rows(count: u64) -> String {
@@ -80,23 +164,25 @@ fn runs(count: usize) -> String {
     output::count(count, "run")
 }
 
-fn describe(report: &ImportReport) -> String {
+fn describe(report: &ImportReport, reading: &Reading) -> String {
+    let words = Words::of(reading);
     let mut text = String::new();
     for source in &report.sources {
-        describe_source(source, report.dry_run, &mut text);
+        describe_source(source, &words, report.dry_run, &mut text);
     }
     if report.sources.len() > 1 {
         let sum = |of: fn(&SourceReport) -> u64| report.sources.iter().map(of).sum::<u64>();
         let new: usize = report.sources.iter().map(|source| source.runs_new.len()).sum();
         text.push_str(&format!(
-            "{} in all: {} read, {} accepted, {} refused; {} new, {} published figures checked: {} agree with their own counts, {} do not\n",
+            "{} in all: {} read, {} accepted, {} refused; {} new, {} checked: {} agree with {}, {} do not\n",
             output::count(report.sources.len(), "file"),
-            rows(sum(|source| source.rows_read)),
+            words.rows(sum(|source| source.rows_read)),
             format::integer(sum(|source| source.rows_accepted)),
             format::integer(sum(SourceReport::rows_refused)),
             runs(new),
-            format::integer(sum(|source| source.stated.checked)),
+            words.figures(sum(|source| source.stated.checked)),
             format::integer(sum(|source| source.stated.agree)),
+            words.grounds,
             format::integer(sum(|source| source.stated.disagreements.len() as u64)),
         ));
         let named: BTreeSet<&RunId> =
@@ -111,7 +197,7 @@ fn describe(report: &ImportReport) -> String {
     text
 }
 
-fn describe_source(source: &SourceReport, dry_run: bool, text: &mut String) {
+fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &mut String) {
     let file = visible(&source.file);
     let mut line = |content: String| {
         text.push_str(&content);
@@ -123,7 +209,7 @@ fn describe_source(source: &SourceReport, dry_run: bool, text: &mut String) {
     let outcome = match source.outcome {
         SourceOutcome::Imported if dry_run => format!("would import {} with {}", runs(source.runs_new.len()), outcomes(source.items)),
         SourceOutcome::Imported => format!("imported {} with {}", runs(source.runs_new.len()), outcomes(source.items)),
-        SourceOutcome::AlreadyImported => "imported before, with the same map; nothing to do".to_owned(),
+        SourceOutcome::AlreadyImported => format!("imported before, {}; nothing to do", words.same_way),
         SourceOutcome::NothingNew => "every run of it is in the store already; nothing to do".to_owned(),
         SourceOutcome::NothingAccepted => "no row was accepted; nothing imported".to_owned(),
         SourceOutcome::Unreadable => "could not be read; nothing imported".to_owned(),
@@ -132,7 +218,7 @@ fn describe_source(source: &SourceReport, dry_run: bool, text: &mut String) {
     if source.rows_read > 0 {
         line(format!(
             "  {} read, {} accepted, {} refused",
-            rows(source.rows_read),
+            words.rows(source.rows_read),
             format::integer(source.rows_accepted),
             format::integer(source.rows_refused())
         ));
@@ -157,14 +243,15 @@ fn describe_source(source: &SourceReport, dry_run: bool, text: &mut String) {
     let stated = &source.stated;
     if stated.checked > 0 {
         line(format!(
-            "  {} checked against their own counts: {} agree, {} do not",
-            figures(stated.checked),
+            "  {} checked against {}: {} agree, {} do not",
+            words.figures(stated.checked),
+            words.grounds,
             format::integer(stated.agree),
             stated.disagreements.len()
         ));
     }
     if stated.unchecked > 0 {
-        line(format!("  {} without counts to check them by", figures(stated.unchecked)));
+        line(format!("  {} without {} to check them by", words.figures(stated.unchecked), words.lacking));
     }
     for one in &stated.disagreements {
         line(format!(
@@ -192,10 +279,6 @@ fn run_name(run: &ImportedRun) -> String {
     let place = run.line.map_or_else(|| run.file.clone(), |line| format!("{}:{line}", run.file));
     let name = run.identity.clone().unwrap_or_else(|| format!("{} · {}", run.approach, run.model));
     visible(&format!("{place} {name}"))
-}
-
-fn figures(count: u64) -> String {
-    output::count(usize::try_from(count).unwrap_or(usize::MAX), "published figure")
 }
 
 /// Published figures are shown as precisely as any source prints them.

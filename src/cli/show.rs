@@ -5,9 +5,9 @@ use std::str::FromStr;
 use crate::domain::{ItemDetails, ItemOutcome, RunId, visible};
 use crate::render::json::ShowAnswer;
 use crate::render::shown::Texts;
-use crate::render::{shown, tables};
-use crate::results::Store;
-use crate::views::{ItemChoice, ShownRun, run_page, shown_run};
+use crate::render::{judged, shown, tables};
+use crate::results::{ScoreLine, Store};
+use crate::views::{EvaluatorScore, ItemChoice, JudgeView, ShownRun, criteria_of, newest_scores, run_page, shown_run};
 use crate::warehouse::{RunRow, Warehouse};
 
 use super::arguments::{Format, Show};
@@ -40,7 +40,15 @@ pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> 
     };
     let choice = arguments.items.unwrap_or(choice);
     let runs = rows.into_iter().map(|row| one(settings, &warehouse, row, choice)).collect::<Result<Vec<_>, Failure>>()?;
-    let tables: Vec<_> = runs.iter().flat_map(|run| [Some(tables::run(run)), shown::items(run, texts)]).flatten().collect();
+    let of_run = |run: &ShownRun| {
+        let mut tables = vec![tables::run(run)];
+        tables.extend(judged::criteria(run, texts));
+        tables.extend(judged::evaluators(run, texts));
+        tables.extend(judged::verification(run, texts));
+        tables.extend(shown::items(run, texts));
+        tables
+    };
+    let tables: Vec<_> = runs.iter().flat_map(of_run).collect();
     output::answer(settings, "show", &tables, || ShowAnswer { runs })?;
     settings.keep(&mut warehouse);
     Ok(exit_code::DONE)
@@ -65,7 +73,40 @@ fn one(settings: &Settings, warehouse: &Warehouse, row: &RunRow, choice: ItemCho
     let place = |path: Option<std::path::PathBuf>| path.map(|path| settings::shown(&path));
     let transcript = place(store.as_ref().and_then(|store| store.transcript_path(id)));
     let output = place(store.as_ref().and_then(|store| store.output_path(id)));
-    Ok(shown_run(run_page(warehouse, row), &items, choice, transcript, output))
+    let mut page = run_page(warehouse, row);
+    page.add_judgements(store.as_ref().map(|store| evaluators(store, id)).unwrap_or_default(), criteria_of(&items));
+    Ok(shown_run(page, &items, choice, transcript, output))
+}
+
+/// Reads what evaluators said of a run. Lines that cannot be read were told of when the store was opened.
+pub(super) fn evaluators(store: &Store, id: &RunId) -> Vec<EvaluatorScore> {
+    newest_scores(ScoreLine::read_all(&store.scores_path(id), &mut Vec::new()).into_iter().map(evaluator_score).collect())
+}
+
+fn evaluator_score(line: ScoreLine) -> EvaluatorScore {
+    let ScoreLine { score, details, reasoning, not_evaluated, judge, raw: _ } = line;
+    EvaluatorScore {
+        evaluator: score.metric,
+        value: score.value,
+        unit: score.unit,
+        direction: score.direction,
+        revision: score.revision,
+        earlier: 0,
+        not_evaluated,
+        reasoning,
+        details: details.filter(|details| !details.is_null()),
+        judge: judge.map(|judge| JudgeView {
+            agent: judge.agent,
+            model: judge.model,
+            prompt_sha256: judge.prompt_sha256,
+            votes: judge.votes,
+            agreement: judge.agreement,
+            input_tokens: judge.usage.and_then(|usage| usage.input),
+            output_tokens: judge.usage.and_then(|usage| usage.output),
+            cost_usd: judge.cost_usd,
+            cost_source: judge.cost_source.map(|source| source.name().to_owned()),
+        }),
+    }
 }
 
 /// Returns the store that has the run as a file of its own.

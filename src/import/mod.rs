@@ -1,7 +1,7 @@
 //! Other tools' files into the same records through the same store.
 //!
 //! A [`Map`] says which column of a table is which field; [`import_table`] reads the files row by row, and seals each into one pair of
-//! the store with where it came from. A row that cannot be understood is refused with a reason and counted; a file that cannot be read
+//! the store with where it came from. [`import_rubrics`] does the same for graded trees of weighted requirements. A row that cannot be understood is refused with a reason and counted; a file that cannot be read
 //! as a whole stores nothing. Whatever a file says is data: no name in it becomes a path, and nothing in it is executed.
 
 mod cell;
@@ -15,6 +15,7 @@ mod map_reader;
 mod record;
 mod report;
 mod rows;
+mod rubric;
 mod seen;
 mod source;
 mod table;
@@ -22,4 +23,5 @@ mod yaml_rows;
 
 pub use map::{Map, RowsAre};
 pub use report::{Disagreement, ImportReport, ImportedRun, LackingColumn, Refusal, SourceOutcome, SourceReport, StatedReport};
+pub use rubric::{RUBRIC_SCORE, RubricNames, import_rubrics};
 pub use table::{Mode, import_table};

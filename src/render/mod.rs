@@ -6,6 +6,7 @@ pub mod format;
 pub mod gate;
 pub mod html;
 pub mod json;
+pub mod judged;
 pub mod judging;
 pub mod junit;
 pub mod markdown;

@@ -8,6 +8,16 @@ use super::table::Table;
 /// What a cell of a table on a screen says of a text that may be pages long.
 const SHORT: usize = 80;
 
+impl Texts {
+    /// Returns as much of the text as is shown.
+    pub(super) fn of(self, text: &str) -> String {
+        match self {
+            Self::Short => short(text),
+            Self::Whole => text.to_owned(),
+        }
+    }
+}
+
 /// How much of an item's texts is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Texts {
@@ -42,7 +52,8 @@ pub fn items(shown: &ShownRun, texts: Texts) -> Option<Table> {
     let families = rows.iter().any(|row| row.evaluator != rows[0].evaluator);
     table.rows = rows.iter().map(|row| cells(row, texts, repeats, families)).collect();
     table.drop_empty_columns();
-    let word = shown.page.item_word.as_deref().unwrap_or("items");
+    // Criteria have a table of their own.
+    let word = shown.page.item_word.as_deref().filter(|word| *word != "criteria").unwrap_or("items");
     if shown.items_left_out > 0 {
         let all = rows.len() as u64 + shown.items_left_out;
         table.notes.push(format!(
@@ -55,10 +66,7 @@ pub fn items(shown: &ShownRun, texts: Texts) -> Option<Table> {
 }
 
 fn cells(row: &ItemRow, texts: Texts, repeats: bool, families: bool) -> Vec<String> {
-    let shown = |text: &str| match texts {
-        Texts::Short => short(text),
-        Texts::Whole => text.to_owned(),
-    };
+    let shown = |text: &str| texts.of(text);
     let known = |text: Option<String>| text.unwrap_or_default();
     vec![
         row.item.clone(),
@@ -85,7 +93,7 @@ fn tools(row: &ItemRow) -> String {
 }
 
 /// The first line that says something, cut where it is long.
-fn short(text: &str) -> String {
+pub(super) fn short(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let line = lines.next().unwrap_or_default();
     let cut: String = line.chars().take(SHORT).collect();

@@ -83,6 +83,7 @@ pub fn comparison(comparison: &Comparison) -> Table {
             }
         }
     }
+    table.notes.extend(words::judged_notes(comparison, &labels));
     table.notes.extend(verdicts::exclusion_notes(comparison, &labels));
     if !comparison.not_measured.is_empty() {
         table.notes.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));
@@ -172,6 +173,7 @@ pub fn suite_board(board: &SuiteBoard) -> Table {
     for column in &board.score_columns {
         table.right(score_label(&column.metric), 6);
     }
+    table.left("Verification", 4);
     table.left(COST_FRONT, 8);
     table.left(DURATION_FRONT, 8);
     table.left("Left out", 1);
@@ -211,6 +213,7 @@ fn entry_cells(entry: &Entry, board: &SuiteBoard, name: &dyn Fn(&Arm) -> String)
         let score = entry.scores.get(&column.metric);
         cells.push(score.map_or_else(String::new, |figure| format::value(figure.summary.mean, column.unit, figure.summary.n)));
     }
+    cells.push(words::verification(&entry.verification));
     let front = |front: Option<&Front>| front.map_or_else(String::new, |front| words::front(front, name));
     cells.push(front(entry.cost_front.as_ref()));
     cells.push(front(entry.duration_front.as_ref()));
@@ -398,7 +401,9 @@ pub fn run(shown: &ShownRun) -> Table {
             page.statuses.iter().map(|(status, count)| format!("{} {status}", format::integer(*count))).collect::<Vec<_>>().join(", ")
         }),
     );
-    for score in page.scores.iter().filter(|score| !score.is_pass_rate) {
+    // What evaluators said has a table of its own.
+    let is_told = |metric: &str| page.evaluators.iter().any(|score| score.evaluator == metric);
+    for score in page.scores.iter().filter(|score| !score.is_pass_rate && !is_told(&score.metric)) {
         let n = score.n.unwrap_or(0);
         fact(
             score_label(&score.metric),
@@ -411,6 +416,7 @@ pub fn run(shown: &ShownRun) -> Table {
     );
     fact("Tokens", line.tokens.map(|tokens| format::fixed(tokens, 0)));
     fact("Duration", Some(line.duration_seconds.map_or_else(|| "unknown".to_owned(), format::seconds)));
+    fact("Verification", page.verification.as_ref().and_then(super::judged::outcome));
     fact("Calls", page.total_calls.map(format::integer));
     fact("Files", page.files_generated.map(format::integer));
     fact("Lines", page.lines_generated.map(format::integer));

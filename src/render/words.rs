@@ -1,12 +1,17 @@
 //! Sentences and cells, for every output alike.
 
+use std::collections::BTreeMap;
+
 use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
     Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Front, Method, Money, PriceInterval, RankRange, Spread,
     SuiteBoard, Winner,
 };
 
-use super::{format, verdicts};
+use super::{format, shown, verdicts};
+
+/// So many criteria are named.
+const MAX_CRITERIA: usize = 10;
 
 /// Returns the shortest names that tell the arms apart: the approach, the model, or both.
 pub fn arm_labels(arms: &[Arm]) -> Vec<String> {
@@ -290,6 +295,49 @@ pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Ve
         }
     }
     sentences
+}
+
+/// `2 done success, 1 not done`.
+pub fn verification(counts: &BTreeMap<String, u64>) -> String {
+    counts.iter().map(|(status, runs)| format!("{} {}", format::integer(*runs), status.replace('_', " "))).collect::<Vec<_>>().join(", ")
+}
+
+/// Says how two arms' criteria fell, and what the verification of their runs came to.
+pub fn judged_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let (Some(flips), [first, second]) = (&comparison.criteria, labels) {
+        if flips.judges.len() > 1 {
+            notes.push(format!("Criteria: not comparable, they were judged by {}.", flips.judges.join(" and by ")));
+        } else {
+            let judge = flips.judges.first().map_or_else(String::new, |judge| format!(", judged by {judge}"));
+            notes.push(format!(
+                "On {} shared criteria{judge}: both met {}, only {first} {}, only {second} {}, neither {}.",
+                format::integer(flips.shared),
+                format::integer(flips.both_met),
+                flips.only_first.len(),
+                flips.only_second.len(),
+                format::integer(flips.neither),
+            ));
+            for (label, criteria) in [(first, &flips.only_first), (second, &flips.only_second)] {
+                let more = criteria.len().saturating_sub(MAX_CRITERIA);
+                let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+                if !criteria.is_empty() {
+                    let named: Vec<String> = criteria.iter().take(MAX_CRITERIA).map(|criterion| shown::short(criterion)).collect();
+                    notes.push(format!("Only {label} met: {}{more}.", named.join("; ")));
+                }
+            }
+        }
+    }
+    let verified: Vec<String> = labels
+        .iter()
+        .zip(&comparison.arms)
+        .filter(|(_, arm)| !arm.verification.is_empty())
+        .map(|(label, arm)| format!("{label} {}", verification(&arm.verification)))
+        .collect();
+    if !verified.is_empty() {
+        notes.push(format!("Verification of the runs: {}.", verified.join("; ")));
+    }
+    notes
 }
 
 /// `1 run`, `3 runs`.

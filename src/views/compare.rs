@@ -15,6 +15,7 @@ use super::evidence::{self, Design, Evidence, Policy, Reason};
 use super::exclusions::{ExcludedItem, without_excluded};
 use super::figures::{Figure, cost, duration, figure, tokens};
 use super::item_scores::{ItemScores, SuiteScores};
+use super::judged::{CriterionFlips, verified};
 use super::leaderboard::{evaluators_of, group_matrix, newest_score, score_columns};
 use super::repeats::possibly_cached;
 use super::sample::{Items, Rates};
@@ -96,6 +97,9 @@ pub struct ComparedArm {
     pub can_win: bool,
     /// Runs that agree with an earlier one of the arm in every outcome, and in every figure of time, tokens and cost.
     pub possibly_cached: u64,
+    /// Counted runs by what their verification came to, as far as they have one.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub verification: BTreeMap<String, u64>,
 }
 
 /// One table.
@@ -115,6 +119,9 @@ pub struct Comparison {
     /// Items on which the arms' outcomes can be laid side by side, and how they fell; two arms with outcomes only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flips: Option<Flips>,
+    /// The same on judged criteria, where the caller asked; see [`super::criterion_flips`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub criteria: Option<CriterionFlips>,
     /// Items that `exclusions.yaml` takes out of every figure of this table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded_items: Vec<ExcludedItem>,
@@ -191,6 +198,7 @@ impl Compared {
             not_measured: Vec::new(),
             confidence: super::estimate::CONFIDENCE,
             flips: flips_of(&rates),
+            criteria: None,
             excluded_items: Vec::new(),
             with_excluded: None,
             arms,
@@ -214,6 +222,7 @@ impl Compared {
             rows: Vec::new(),
             not_measured: whole.not_measured.clone(),
             flips: flips(&self.rates[one], &self.rates[other]),
+            criteria: None,
             suite: whole.suite.clone(),
             suite_version: whole.suite_version.clone(),
             source: whole.source.clone(),
@@ -266,6 +275,7 @@ fn compared_arm(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> ComparedArm {
         earlier_runs: arm.earlier as u64,
         can_win: arm.can_win(),
         possibly_cached: possibly_cached(&arm.counted, matrix),
+        verification: verified(&arm.counted),
     }
 }
 

@@ -17,6 +17,7 @@ use super::evidence::{Policy, unit_of};
 use super::exclusions::{ExcludedItem, without_excluded};
 use super::figures::{Coverage, Figure, Money, Spread, duration, figure, money, spread, tokens};
 use super::item_scores::SuiteScores;
+use super::judged::verified;
 use super::price::{PriceInterval, price_interval};
 use super::reliability::{Reliability, reliability};
 use super::repeats::possibly_cached;
@@ -97,6 +98,9 @@ pub struct Entry {
     pub possibly_cached: u64,
     /// Runs whose published figures disagree with their own counts beyond rounding.
     pub disagreeing_runs: u64,
+    /// Runs by what their verification came to, as far as they have one.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub verification: BTreeMap<String, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newest: Option<DateTime<Utc>>,
 }
@@ -291,6 +295,7 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
         scores,
         possibly_cached: possibly_cached(rows, matrix),
         disagreeing_runs: rows.iter().filter(|row| row.run.stated.iter().any(|stated| stated.disagrees() == Some(true))).count() as u64,
+        verification: verified(rows),
         newest: rows.iter().filter_map(|row| row.run.timestamp).max(),
     }
 }

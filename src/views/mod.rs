@@ -15,6 +15,7 @@ mod figures;
 mod gate;
 mod history;
 mod item_scores;
+mod judged;
 mod leaderboard;
 mod price;
 mod reliability;
@@ -45,12 +46,16 @@ pub use gate::{AbsentArm, Ask, Basis, GateCheck, GateReport, GateRule, gate};
 pub use history::{
     ArmHistory, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
 };
+pub use judged::{
+    CriteriaCount, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionRow, EvaluatorScore, JudgeView, Verification,
+    VerificationCheck, VerificationFailure, criterion_flips, newest_scores,
+};
 pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use price::{PriceInterval, PriceMethod};
 pub use reliability::Reliability;
 pub use run::{
-    DetailsByItem, ItemChoice, ItemPage, ItemRow, RunLine, RunPage, ScoreLineView, ShownRun, StatedLine, SuiteLine, items_of, run_line,
-    run_page, shown_run, suite_lines,
+    DetailsByItem, ItemChoice, ItemPage, ItemRow, RunLine, RunPage, ScoreLineView, ShownRun, StatedLine, SuiteLine, criteria_of, items_of,
+    run_line, run_page, shown_run, suite_lines,
 };
 pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};

@@ -14,6 +14,7 @@ use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 use super::arm::Arm;
 use super::estimate::{CONFIDENCE, counts};
 use super::figures::{Money, cost, money, tokens};
+use super::judged::{CriteriaCount, EvaluatorScore, Verification, cut, is_criterion};
 
 /// A stored share that is nearer than this to the counts' own is the same number, however it was rounded.
 const SAME_SHARE: f64 = 5e-5;
@@ -95,7 +96,7 @@ pub struct ScoreLineView {
     pub revision: u32,
 }
 
-/// Everything about one run but its items.
+/// Everything about one run but its items. What its own files say beside the header – evaluators, criteria – is for the caller to add.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunPage {
     #[serde(flatten)]
@@ -138,6 +139,18 @@ pub struct RunPage {
     pub provenance: Vec<(String, String)>,
     pub stated: Vec<StatedLine>,
     pub scores: Vec<ScoreLineView>,
+    /// What evaluators said, as far as the run's own files have it; by name, newest revision.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evaluators: Vec<EvaluatorScore>,
+    /// What was required, and whether it was met; some of it where some was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub criteria: Vec<ItemRow>,
+    /// Over all criteria.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub criteria_count: Option<CriteriaCount>,
+    /// Whether what was made does what was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Verification>,
     /// Outcomes by status, over all attempts.
     pub statuses: BTreeMap<String, u64>,
     /// Outcomes over all attempts.
@@ -209,10 +222,13 @@ pub struct ShownRun {
     /// The folder of what was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// Those that were asked for: all in the order of the run, or those that did not pass, or some with these first.
+    /// Those that were asked for: all in the order of the run, or those that did not pass, or some with these first. Criteria are not
+    /// among them: they have a list of their own, which the same was asked of.
     pub items: Vec<ItemRow>,
     /// Items of the run that were not asked for.
     pub items_left_out: u64,
+    /// Criteria of the run that were not asked for.
+    pub criteria_left_out: u64,
 }
 
 /// Which items of a run are shown.
@@ -352,6 +368,10 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
                 revision: score.revision,
             })
             .collect(),
+        evaluators: Vec::new(),
+        criteria: Vec::new(),
+        criteria_count: None,
+        verification: run.verification.as_ref().and_then(Verification::of),
         outcomes: statuses.values().sum(),
         statuses,
         item_word: matrix.items.first().map(|item| item.key.kind.plural().to_owned()),
@@ -389,6 +409,13 @@ pub fn items_of(run: &str, outcomes: &[ItemOutcome], details: &DetailsByItem, pe
         .collect()
 }
 
+/// Returns the criteria among a run's outcomes. Of several revisions of one the highest is taken, and of equal ones the later line.
+pub fn criteria_of(items: &[(ItemOutcome, ItemDetails)]) -> Vec<ItemRow> {
+    let rows = newest_of(items).into_iter().map(|(outcome, details)| item_row(outcome, Some(details)));
+    let bounded = |row: ItemRow| ItemRow { reason: row.reason.as_deref().map(cut), ..row };
+    rows.filter(is_criterion).map(bounded).collect()
+}
+
 /// Gives a run's page its items. Of several revisions of an outcome the highest is taken, and of equal ones the later line.
 pub fn shown_run(
     page: RunPage,
@@ -397,6 +424,16 @@ pub fn shown_run(
     transcript: Option<String>,
     output: Option<String>,
 ) -> ShownRun {
+    let mut rows: Vec<ItemRow> =
+        newest_of(items).into_iter().map(|(outcome, details)| item_row(outcome, Some(details))).filter(|row| !is_criterion(row)).collect();
+    let mut page = page;
+    let items_left_out = choose(&mut rows, choice);
+    let criteria_left_out = choose(&mut page.criteria, choice);
+    ShownRun { page, transcript, output, items: rows, items_left_out, criteria_left_out }
+}
+
+/// Returns each outcome once, in the order of the first line of each.
+fn newest_of(items: &[(ItemOutcome, ItemDetails)]) -> Vec<&(ItemOutcome, ItemDetails)> {
     let mut places = BTreeMap::<(ItemKey, u32), usize>::new();
     let mut newest: Vec<&(ItemOutcome, ItemDetails)> = Vec::new();
     for item in items {
@@ -409,18 +446,22 @@ pub fn shown_run(
             Entry::Occupied(_) => {}
         }
     }
-    let total = newest.len();
+    newest
+}
+
+/// Keeps what was asked for and returns how many were not.
+fn choose(rows: &mut Vec<ItemRow>, choice: ItemChoice) -> u64 {
+    let all = rows.len();
     match choice {
         ItemChoice::All => {}
-        ItemChoice::Failed => newest.retain(|(outcome, _)| outcome.status != ItemStatus::Pass),
+        ItemChoice::Failed => rows.retain(|row| row.status != ItemStatus::Pass.name()),
         ItemChoice::First(most) => {
             // Stable: otherwise as the run has them.
-            newest.sort_by_key(|(outcome, _)| urgency(outcome.status));
-            newest.truncate(most);
+            rows.sort_by_key(|row| ItemStatus::from_name(&row.status).map(urgency));
+            rows.truncate(most);
         }
     }
-    let items: Vec<ItemRow> = newest.into_iter().map(|(outcome, details)| item_row(outcome, Some(details))).collect();
-    ShownRun { page, transcript, output, items_left_out: (total - items.len()) as u64, items }
+    (all - rows.len()) as u64
 }
 
 /// What a reader wants to see first.

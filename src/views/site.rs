@@ -10,6 +10,7 @@ use crate::warehouse::Warehouse;
 use super::arm::{Arm, Grouping, suite_groups};
 use super::compare::{Compared, Comparison, compare};
 use super::evidence::Policy;
+use super::judged::CriteriaTable;
 use super::leaderboard::{SortKey, SuiteBoard, group_matrix, retracted, suite_board};
 use super::run::{RunLine, run_line};
 use super::standing::Chances;
@@ -66,6 +67,9 @@ pub struct OverviewSuite {
     pub baseline: Option<String>,
     /// Pair pages, the leading two first.
     pub pairs: Vec<Comparison>,
+    /// What was required and how often each arm met it, as far as the caller counted it over the runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub criteria: Vec<CriteriaTable>,
     pub runs: Vec<RunLine>,
 }
 
@@ -125,7 +129,7 @@ pub fn overview(
             let rows = group.arms.iter().flat_map(|arm| arm.counted.iter().chain(&arm.excluded));
             let mut runs: Vec<RunLine> = rows.map(|row| run_line(row, &matrix)).collect();
             runs.sort_by(|left, right| right.timestamp.cmp(&left.timestamp).then_with(|| left.id.cmp(&right.id)));
-            OverviewSuite { top: pairs.first().cloned(), board, tables, baseline, pairs, runs }
+            OverviewSuite { top: pairs.first().cloned(), board, tables, baseline, pairs, criteria: Vec::new(), runs }
         })
         .collect();
     let context = SiteContext {

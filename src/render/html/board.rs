@@ -57,6 +57,10 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
         }
         grid.column(Column::new("Runs", Look::Number, Sort::Descending), each(&|entry| Cell::count(entry.runs)));
     }
+    if extent == Extent::Whole && any(&|entry| !entry.verification.is_empty()) {
+        let verified = |entry: &Entry| Cell::words(words::verification(&entry.verification));
+        grid.column(Column::new("Verification", Look::Words, Sort::Ascending).sub("runs"), each(&verified));
+    }
     if any(&|entry| entry.cost.is_some()) {
         let cost = |entry: &Entry| Cell::maybe(entry.cost.as_ref().map(|money| (words::money(money), money.usd)));
         grid.column(Column::new("Cost", Look::Number, Sort::Ascending).sub("all runs"), each(&cost));

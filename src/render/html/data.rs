@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::render::{csv, format, json, words};
 use crate::views::{
-    Board, Comparison, Entry, Front, ItemPage, ItemRow, Overview, OverviewSuite, RunLine, RunPage, SiteContext, SortKey, SuiteBoard,
+    Board, Comparison, CriteriaTable, Entry, Front, ItemPage, ItemRow, Overview, OverviewSuite, RunLine, RunPage, SiteContext, SortKey,
+    SuiteBoard,
 };
 
 use super::SiteFile;
@@ -15,6 +16,8 @@ use super::plan::{RunPlace, SuitePlace};
 struct SuiteAnswer<'a> {
     board: &'a SuiteBoard,
     tables: &'a [Comparison],
+    #[serde(skip_serializing_if = "<[CriteriaTable]>::is_empty")]
+    criteria: &'a [CriteriaTable],
     runs: &'a [RunLine],
 }
 
@@ -42,7 +45,7 @@ pub(super) fn boards(overview: &Overview) -> Vec<SiteFile> {
 
 /// One suite's leaderboard, newest batches and runs.
 pub(super) fn suite(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
-    let answer = SuiteAnswer { board: &suite.board, tables: &suite.tables, runs: &suite.runs };
+    let answer = SuiteAnswer { board: &suite.board, tables: &suite.tables, criteria: &suite.criteria, runs: &suite.runs };
     vec![
         file(format!("data/suites/{}.json", place.segment), json::document("suite", answer)),
         file(format!("data/suites/{}.csv", place.segment), table([&suite.board])),

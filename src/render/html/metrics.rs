@@ -62,6 +62,7 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
         }
     }
     notes.extend(details::second_looks(comparison));
+    notes.extend(words::judged_notes(comparison, &labels(comparison)));
     notes.extend(verdicts::exclusion_notes(comparison, &labels(comparison)));
     if !comparison.not_measured.is_empty() {
         notes.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));

@@ -9,6 +9,7 @@ mod compare;
 mod crawlers;
 mod data;
 mod grid;
+mod judged;
 mod method;
 mod metrics;
 mod overview;
@@ -47,7 +48,7 @@ impl SiteFile {
 /// How the names of pages end.
 const PAGE_ENDING: &str = ".html";
 
-/// Outcomes on one page of a run.
+/// Outcomes on one page of a run, and criteria on its first.
 pub const ITEMS_PER_PAGE: usize = 200;
 
 /// Makes everything but the pages of single runs, one file at a time.
@@ -60,6 +61,7 @@ pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<I
         });
         std::iter::once_with(move || suite::page(&overview.context, plan, suite, place))
             .chain(suite::pairs(&overview.context, plan, suite, place))
+            .chain(judged::page(&overview.context, plan, suite, place))
             .chain(data::suite(suite, place))
             .chain(pairs)
     });

@@ -75,6 +75,10 @@ impl SuitePlace {
         format!("suites/{}/index.html", self.segment)
     }
 
+    pub fn criteria_path(&self) -> String {
+        format!("suites/{}/criteria.html", self.segment)
+    }
+
     pub fn pairs_path(&self) -> String {
         format!("compare/{}/index.html", self.segment)
     }

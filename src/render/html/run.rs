@@ -8,6 +8,7 @@ use crate::views::{ItemPage, ItemRow, RunPage, ScoreLineView, SiteContext};
 
 use super::SiteFile;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
+use super::judged::{self, Criteria, Unfolding, Verified};
 use super::plan::{Plan, RunPlace};
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text};
@@ -24,6 +25,9 @@ struct RunHtml {
     totals: Vec<Fact>,
     statuses: Option<Grid>,
     item_word: Text,
+    criteria: Option<Criteria>,
+    evaluators: Vec<Unfolding>,
+    verification: Option<Verified>,
     scores: Option<Grid>,
     stated: Option<Grid>,
     provenance: Vec<Fact>,
@@ -94,6 +98,9 @@ pub(super) fn pages(context: &SiteContext, plan: &Plan, place: &RunPlace, run: &
         totals: totals(run),
         statuses: statuses(run),
         item_word: Text::new(run.item_word.as_deref().unwrap_or("items")),
+        criteria: judged::criteria(run, format!("{}{}", shell_of_run.root, suite.criteria_path())),
+        evaluators: judged::evaluators(run),
+        verification: run.verification.as_ref().map(judged::verified),
         scores: scores(run),
         stated: stated(run),
         provenance: provenance(run),
@@ -224,8 +231,9 @@ fn standing(status: &str) -> &'static str {
 }
 
 fn scores(run: &RunPage) -> Option<Grid> {
-    // The pass rate is among the totals.
-    let scores: Vec<&ScoreLineView> = run.scores.iter().filter(|score| !score.is_pass_rate).collect();
+    // The pass rate is among the totals, and what evaluators said has a section of its own.
+    let is_told = |metric: &str| run.evaluators.iter().any(|score| score.evaluator == metric);
+    let scores: Vec<&ScoreLineView> = run.scores.iter().filter(|score| !score.is_pass_rate && !is_told(&score.metric)).collect();
     if scores.is_empty() {
         return None;
     }
@@ -313,7 +321,7 @@ impl Columns {
 }
 
 /// The beginning of a text that may be pages long; the data beside the page have all that was kept.
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     match text.char_indices().nth(MOST_OF_A_TEXT) {
         Some((end, _)) => format!("{} …", &text[..end]),
         None => text.to_owned(),

@@ -36,6 +36,8 @@ struct SuitePage {
     pairs: Vec<Link>,
     /// Address and words of the list of all pairs.
     all_pairs: Option<(String, String)>,
+    /// Address of the criteria.
+    criteria: Option<String>,
     runs: Grid,
     more_runs: Option<String>,
 }
@@ -91,6 +93,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         pairs: links(suite, place, &shell.root).take(MAX_PAIRS).collect(),
         all_pairs: (suite.pairs.len() > MAX_PAIRS)
             .then(|| (below(place.pairs_path()), format!("All {} pairs", format::integer(suite.pairs.len() as u64)))),
+        criteria: (!suite.criteria.is_empty()).then(|| below(place.criteria_path())),
         runs: run_grid("runs-table", caption, &suite.runs[..shown], plan, &shell.root).filtered(""),
         more_runs: (shown < suite.runs.len())
             .then(|| format!("{} of {} runs are listed here.", format::integer(shown as u64), format::integer(suite.runs.len() as u64))),

@@ -7,10 +7,10 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
-    Arm, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, Delta, DeltaUnit, Design, Difference, Drawn, Entry,
-    Estimate, Evidence, Figure, Flips, Front, Interval, ItemPage, Method, Money, Needed, Overview, OverviewSuite, PairEvidence, RankRange,
-    Resolution, RunLine, RunPage, Scale, ScoreColumn, ScoreLineView, SiteContext, Sizes, Spread, Standing, StatedLine, SuiteBoard, Summary,
-    Verdict, Winner, items_of,
+    Arm, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionRow,
+    Delta, DeltaUnit, Design, Difference, Drawn, Entry, Estimate, EvaluatorScore, Evidence, Figure, Flips, Front, Interval, ItemPage,
+    JudgeView, Method, Money, Needed, Overview, OverviewSuite, PairEvidence, RankRange, Resolution, RunLine, RunPage, Scale, ScoreColumn,
+    ScoreLineView, SiteContext, Sizes, Spread, Standing, StatedLine, SuiteBoard, Summary, Verdict, Verification, Winner, items_of,
 };
 
 use super::*;
@@ -87,6 +87,7 @@ fn entry(arm: Arm, passed: u64, total: u64) -> Entry {
         scores: BTreeMap::from([("fulfilment".to_owned(), figure(71.25))]),
         possibly_cached: 0,
         disagreeing_runs: u64::from(passed.is_multiple_of(7)),
+        verification: BTreeMap::new(),
         newest: day(1 + u32::try_from(passed % 20).unwrap_or(0)),
         standing: Some(Standing {
             rank: RankRange { best: 1, worst: 12 },
@@ -215,8 +216,10 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         earlier_runs: 0,
         can_win: true,
         possibly_cached: 0,
+        verification: BTreeMap::from([(hostile.to_owned(), 2)]),
     };
     Comparison {
+        criteria: None,
         suite: suite.to_owned(),
         suite_version: version.map(str::to_owned),
         source: None,
@@ -287,8 +290,26 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         tables: if arms.len() > 1 { vec![comparison(name, version, &arms[..arms.len().min(4)], hostile)] } else { Vec::new() },
         baseline: (arms.len() == 12).then(|| hostile.to_owned()),
         pairs,
+        criteria: if arms.len() > 20 { Vec::new() } else { criteria(arms, hostile) },
         runs: arms.iter().flat_map(|arm| (1..4).map(|number| run_line(name, version, arm, number))).collect(),
     }
+}
+
+fn criteria(arms: &[Arm], hostile: &str) -> Vec<CriteriaTable> {
+    vec![CriteriaTable {
+        evaluator: hostile.to_owned(),
+        judge: Some(hostile.to_owned()),
+        arms: arms.to_vec(),
+        rows: (0..30)
+            .map(|number| CriterionRow {
+                criterion: format!("{hostile} {number}"),
+                cells: arms
+                    .iter()
+                    .map(|_| CriterionCell { passed: 1, total: number % 3, missing: 2, reasons: vec![hostile.to_owned()] })
+                    .collect(),
+            })
+            .collect(),
+    }]
 }
 
 fn made_up() -> Overview {
@@ -365,10 +386,49 @@ fn run_page(line: &RunLine, text: &str) -> RunPage {
             n: Some(500),
             revision: 0,
         }],
+        evaluators: vec![evaluator(text)],
+        criteria: items(line, text).swap_remove(0).rows.into_iter().take(20).collect(),
+        criteria_count: Some(CriteriaCount { passed: 3, total: 17, missing: 3 }),
+        verification: Some(verification(text)),
         statuses: BTreeMap::from([("pass".to_owned(), 250), ("not_evaluated".to_owned(), 3), ("fail".to_owned(), 247)]),
         outcomes: 500,
         item_word: Some("questions".to_owned()),
     }
+}
+
+fn evaluator(text: &str) -> EvaluatorScore {
+    EvaluatorScore {
+        evaluator: text.to_owned(),
+        value: None,
+        unit: Unit::Points,
+        direction: Direction::Up,
+        revision: 2,
+        earlier: 2,
+        not_evaluated: Some(text.to_owned()),
+        reasoning: Some(text.to_owned()),
+        details: Some(serde_json::json!({ text: [text, 1] })),
+        judge: Some(JudgeView {
+            agent: text.to_owned(),
+            model: Some(text.to_owned()),
+            prompt_sha256: text.to_owned(),
+            votes: 3,
+            agreement: Some(0.9),
+            input_tokens: Some(1_000),
+            output_tokens: None,
+            cost_usd: Some(0.02),
+            cost_source: Some(text.to_owned()),
+        }),
+    }
+}
+
+fn verification(text: &str) -> Verification {
+    let failure = serde_json::json!({"check": text, "scope": text, "reason": text, "text": text, "files": [text, text]});
+    let check = serde_json::json!({"id": text, "kind": text, "command": text, "folder": text, "reason": text, "outcome": text,
+        "message": text, "seconds": 1.5, "baseline": text});
+    Verification::of(&serde_json::json!({"terminalStatus": text, "next": text, "reason": text, "goal": text, "taskKind": text,
+        "profile": text, "stack": text, "baseline": {"name": text}, "manual": text, "ticket": text, "checks": [check],
+        "failures": [failure], "fixed": [failure], "reasons": [text]}))
+    .expect("it says something")
 }
 
 fn item_details(text: &str) -> ItemDetails {

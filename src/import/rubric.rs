@@ -1,0 +1,452 @@
+//! Imports graded rubrics: trees of weighted requirements whose leaves somebody graded.
+//!
+//! Each leaf becomes the outcome of one criterion; each inner node's score is computed anew from the leaves below it and compared with
+//! what the file states. A file with one mistake in it stores nothing, and all its mistakes are named.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::path::Path;
+
+use tracing::{debug, info};
+
+use crate::document::{Fields, Node, parse, quote};
+use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Problem, Provenance, Run, RunId, ScoreRecord, StatedFigure, Unit};
+use crate::results::{SealedWriter, Store, StoreError};
+
+use super::report::{Disagreement, ImportReport, ImportedRun, SourceOutcome, SourceReport, StatedReport};
+use super::rows::Stop;
+use super::source::{Format, Part, Source, hex_digest};
+use super::table::Mode;
+
+/// The metric of a rubric's root, and the evaluator of its leaves.
+pub const RUBRIC_SCORE: &str = "rubric_score";
+const RUBRIC: &str = "rubric";
+/// Larger than any rubric a person has graded.
+const MOST_BYTES: u64 = 64 << 20;
+/// Characters of a requirement where it names a figure.
+const MOST_OF_A_NAME: usize = 100;
+
+/// What a run is called where that is not for the file to say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RubricNames {
+    pub suite: Option<String>,
+    pub approach: Option<String>,
+    pub model: Option<String>,
+}
+
+/// Imports each file as one graded rubric, an archive as one for each member. `existing` are the runs of the store; `progress` is told
+/// how many more bytes of a file were read.
+///
+/// The report counts the nodes of a tree as rows and its leaves as items. A file that is no rubric is reported and keeps no other from
+/// being imported. The error is one of writing to the store.
+pub fn import_rubrics(
+    store: &Store,
+    files: &[impl AsRef<Path>],
+    names: &RubricNames,
+    existing: &BTreeSet<RunId>,
+    mode: Mode,
+    progress: &mut dyn FnMut(u64),
+) -> Result<ImportReport, StoreError> {
+    let mut report = ImportReport { sources: Vec::new(), dry_run: mode == Mode::DryRun };
+    let mut taken = existing.clone();
+    let mut keys = BTreeSet::new();
+    for file in files {
+        let source = import_file(store, file.as_ref(), names, &mut taken, &mut keys, mode, progress)?;
+        info!(
+            file = source.file,
+            outcome = ?source.outcome,
+            nodes = source.rows_read,
+            criteria = source.items,
+            figures = source.stated.checked,
+            agree = source.stated.agree,
+            "rubric imported"
+        );
+        report.sources.push(source);
+    }
+    Ok(report)
+}
+
+fn import_file(
+    store: &Store,
+    path: &Path,
+    names: &RubricNames,
+    taken: &mut BTreeSet<RunId>,
+    keys: &mut BTreeSet<String>,
+    mode: Mode,
+    progress: &mut dyn FnMut(u64),
+) -> Result<SourceReport, StoreError> {
+    let mut report = SourceReport::new(&path.display().to_string());
+    let source = match Source::examine(path) {
+        Ok(source) => source,
+        Err(problem) => {
+            report.problems.push(problem);
+            return Ok(report);
+        }
+    };
+    report.sha256 = Some(source.sha256.clone());
+    let key = key_of(&source, names);
+    if SealedWriter::exists(store, &key) || !keys.insert(key.clone()) {
+        progress(source.bytes);
+        report.outcome = SourceOutcome::AlreadyImported;
+        return Ok(report);
+    }
+
+    let mut graded = Vec::new();
+    let read = source.each_part(progress, |part| {
+        graded.push(Graded::read(part, names)?);
+        Ok(())
+    });
+    match read {
+        Ok(()) => {}
+        Err(Stop::Store(error)) => return Err(error),
+        Err(Stop::Unreadable(problems)) => {
+            report.problems = problems;
+            return Ok(report);
+        }
+    }
+
+    let provenance = Provenance {
+        importer: RUBRIC.to_owned(),
+        file: source.name.clone(),
+        sha256: source.sha256.clone(),
+        map: None,
+        map_sha256: None,
+        url: None,
+    };
+    let mut new = Vec::new();
+    for rubric in &graded {
+        let nodes = rubric.tree.size();
+        report.rows_read += nodes;
+        report.rows_accepted += nodes;
+        rubric.check(&mut report.stated);
+        if taken.insert(rubric.source.id.clone()) {
+            report.items += rubric.leaves.len() as u64;
+            report.runs_new.push(rubric.source.clone());
+            new.push(rubric);
+        } else {
+            report.runs_repeated.push(rubric.source.clone());
+        }
+    }
+    report.outcome = if new.is_empty() { SourceOutcome::NothingNew } else { SourceOutcome::Imported };
+    if mode == Mode::Store && !new.is_empty() {
+        let mut writer = SealedWriter::create(store, &key)?;
+        for outcome in new.iter().flat_map(|rubric| &rubric.leaves) {
+            writer.item(outcome)?;
+        }
+        let runs: Vec<Run> = new.iter().map(|rubric| rubric.run(&provenance)).collect();
+        writer.commit(&runs)?;
+        debug!(file = report.file, key, "sealed in the store");
+    }
+    Ok(report)
+}
+
+/// Names the pair: the same bytes under the same names are the same import.
+fn key_of(source: &Source, names: &RubricNames) -> String {
+    let mut parts = vec![RUBRIC.as_bytes(), source.sha256.as_bytes()];
+    for name in [&names.suite, &names.approach, &names.model] {
+        // What is not given is not the same as nothing given.
+        parts.push(if name.is_some() { b"1" } else { b"0" });
+        parts.push(name.as_deref().unwrap_or_default().as_bytes());
+    }
+    hex_digest(&parts, true)
+}
+
+/// One tree that was read, and what it becomes.
+struct Graded {
+    tree: Task,
+    source: ImportedRun,
+    leaves: Vec<ItemOutcome>,
+}
+
+impl Graded {
+    fn read(part: Part<'_>, names: &RubricNames) -> Result<Self, Stop> {
+        let label = part.label;
+        let problem = |message: String| Stop::from(Problem::in_file(label.clone(), message));
+        match part.format {
+            Format::Json => {}
+            Format::Csv | Format::Tsv | Format::JsonLines | Format::Yaml => {
+                return Err(problem("is not JSON, which rubrics are read from".to_owned()));
+            }
+        }
+        let mut text = Vec::new();
+        part.input.take(MOST_BYTES + 1).read_to_end(&mut text).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        if text.len() as u64 > MOST_BYTES {
+            return Err(problem(format!("is longer than {} MiB", MOST_BYTES >> 20)));
+        }
+        let text = String::from_utf8(text).map_err(|_| problem("is not UTF-8".to_owned()))?;
+        // The name says that it is JSON, whatever its compression is called; the problems are those of the label.
+        let root = parse("rubric.json", &text)
+            .map_err(|problems| Stop::Unreadable(problems.into_iter().map(|found| Problem { file: label.clone(), ..found }).collect()))?;
+
+        let mut problems = Vec::new();
+        let tree = Task::read(&label, &root, String::new(), &mut problems);
+        let mut fields = Fields::new(&label, &root, "", &mut problems);
+        let mut name = |key: &str, given: &Option<String>| {
+            let fields = fields.as_mut()?;
+            let own = fields.text(key);
+            let name = given.clone().or(own).filter(|name| !name.trim().is_empty());
+            if name.is_none() {
+                fields.reject(key, format!("does not say its {key}"), Some(format!("give --set {key}=NAME")));
+            }
+            name
+        };
+        let (suite, approach, model) = (name("suite", &names.suite), name("approach", &names.approach), name("model", &names.model));
+        let (Some(tree), Some(suite), Some(approach), Some(model)) = (tree, suite, approach, model) else {
+            return Err(Stop::Unreadable(problems));
+        };
+        let mut parts = Vec::new();
+        tree.write(0, &mut parts);
+        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+        // The grades tell one go from another: the format has no name for it, and several goes at one rubric are usual.
+        let digest = hex_digest(&parts, true);
+        let id = Store::imported_run_id(RUBRIC, &[&suite, &approach, &model, &digest]);
+        let leaves = tree.leaves(&id, &label, &mut problems);
+        if !problems.is_empty() {
+            return Err(Stop::Unreadable(problems));
+        }
+        let source = ImportedRun { id, suite, approach, model, identity: tree.id.clone(), file: label, line: None };
+        Ok(Self { tree, source, leaves })
+    }
+
+    fn run(&self, provenance: &Provenance) -> Run {
+        let ImportedRun { id, suite, approach, model, .. } = &self.source;
+        let mut run = Run::new(id.clone(), suite, approach, model);
+        let graded = self.leaves.iter().filter(|leaf| leaf.score.is_some()).count();
+        run.scores.push(ScoreRecord {
+            metric: RUBRIC_SCORE.to_owned(),
+            value: self.tree.computed(),
+            unit: Unit::Fraction,
+            direction: Direction::Up,
+            standard_error: None,
+            n: Some(graded as u64),
+            evaluator: Some(RUBRIC.to_owned()),
+            revision: 0,
+        });
+        let root = self.tree.figure(RUBRIC_SCORE.to_owned());
+        // A branch that does not follow from its leaves is part of what the source says about itself.
+        let branches = self.tree.inner().into_iter().skip(1).filter_map(|task| task.figure(task.name()));
+        run.stated = root.into_iter().chain(branches.filter(|figure| figure.disagrees() == Some(true))).collect();
+        run.provenance = Some(provenance.clone());
+        run
+    }
+
+    /// Compares every inner node's stated score with what its leaves give.
+    fn check(&self, report: &mut StatedReport) {
+        for task in self.tree.inner() {
+            let Some(figure) = task.figure(task.name()) else { continue };
+            let (Some(disagrees), Some(recomputed)) = (figure.disagrees(), figure.recomputed) else {
+                report.unchecked += 1;
+                continue;
+            };
+            report.checked += 1;
+            if disagrees {
+                report.disagreements.push(Disagreement {
+                    run: self.source.clone(),
+                    figure: figure.name,
+                    unit: figure.unit,
+                    stated: figure.value,
+                    recomputed,
+                });
+            } else {
+                report.agree += 1;
+            }
+        }
+    }
+}
+
+/// A requirement: a leaf that was graded, or the weighted mean of those below it.
+struct Task {
+    id: Option<String>,
+    requirement: String,
+    weight: f64,
+    /// What the file says; absent where it says that the grade is none.
+    stated: Option<f64>,
+    below: Vec<Task>,
+    line: usize,
+    column: usize,
+}
+
+impl Task {
+    fn read(file: &str, node: &Node, path: String, problems: &mut Vec<Problem>) -> Option<Self> {
+        let before = problems.len();
+        let is_root = path.is_empty();
+        let mut fields = Fields::new(file, node, path, problems)?;
+        let id = fields.text("id").filter(|id| !id.trim().is_empty());
+        let requirement = fields.required_text("requirements").map(|text| text.trim().to_owned());
+        let weight = fields.amount("weight");
+        if fields.child("weight").is_none() && !is_root {
+            // A weight that is not there is not known to be 1.
+            fields.reject_missing("weight");
+        }
+        let score = fields.number("score");
+        if let Some(score) = score.filter(|score| !(0.0..=1.0).contains(score)) {
+            let message = format!("{} must be from 0 to 1, but is `{score}`", quote(&fields.path_of("score")));
+            fields.reject("score", message, None);
+        }
+        let is_valid = fields.boolean("valid_score") != Some(false);
+        let (list, list_path) = (fields.list("sub_tasks").unwrap_or_default(), fields.path_of("sub_tasks"));
+        let below: Vec<Self> =
+            list.iter().enumerate().filter_map(|(index, node)| Self::read(file, node, format!("{list_path}[{index}]"), problems)).collect();
+        (problems.len() == before).then_some(())?;
+        Some(Self {
+            id,
+            requirement: requirement?,
+            weight: weight.unwrap_or(1.0),
+            stated: score.filter(|_| is_valid),
+            below,
+            line: node.line,
+            column: node.column,
+        })
+    }
+
+    /// The weighted mean of the leaves below, level by level; undefined where one with a weight was not graded, or none has a weight.
+    fn computed(&self) -> Option<f64> {
+        if self.below.is_empty() {
+            return self.stated;
+        }
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for task in self.below.iter().filter(|task| task.weight > 0.0) {
+            sum += task.weight * task.computed()?;
+            weights += task.weight;
+        }
+        Some(sum / weights).filter(|mean| mean.is_finite())
+    }
+
+    fn figure(&self, name: String) -> Option<StatedFigure> {
+        let value = self.stated?;
+        Some(StatedFigure { name, value, unit: Unit::Fraction, recomputed: self.computed(), rounding: None })
+    }
+
+    fn name(&self) -> String {
+        let name = clip(&self.requirement);
+        match &self.id {
+            Some(id) => format!("{name} [{id}]"),
+            None => name,
+        }
+    }
+
+    fn size(&self) -> u64 {
+        1 + self.below.iter().map(Self::size).sum::<u64>()
+    }
+
+    /// This and all below it that are no leaves, from the top.
+    fn inner(&self) -> Vec<&Self> {
+        let own = (!self.below.is_empty()).then_some(self);
+        own.into_iter().chain(self.below.iter().flat_map(Self::inner)).collect()
+    }
+
+    fn ends(&self) -> Vec<&Self> {
+        if self.below.is_empty() { vec![self] } else { self.below.iter().flat_map(Self::ends).collect() }
+    }
+
+    /// The outcomes of the leaves, in their order, each in the cluster of its branch below the root.
+    fn leaves(&self, run: &RunId, file: &str, problems: &mut Vec<Problem>) -> Vec<ItemOutcome> {
+        let ends = self.ends();
+        let items = unique_names(&ends, file, problems);
+        let is_only = |branch: &Self| self.below.iter().filter(|other| other.requirement == branch.requirement).count() == 1;
+        let name = |branch: &Self| if is_only(branch) { clip(&branch.requirement) } else { branch.name() };
+        let clusters: Vec<String> = self.below.iter().flat_map(|branch| vec![name(branch); branch.ends().len()]).collect();
+        // A root without anything below it is the only leaf, and of no branch.
+        let clusters = clusters.into_iter().map(Some).chain(std::iter::repeat(None));
+        let outcome = |((task, item), cluster): ((&&Self, String), Option<String>)| ItemOutcome {
+            run: run.clone(),
+            kind: ItemKind::Criterion,
+            item,
+            cluster,
+            attempt: 1,
+            status: match task.stated {
+                None => ItemStatus::NotEvaluated,
+                Some(score) if score < 1.0 => ItemStatus::Fail,
+                Some(_) => ItemStatus::Pass,
+            },
+            score: task.stated,
+            evaluator: RUBRIC.to_owned(),
+            revision: 0,
+            duration_seconds: None,
+            cost_usd: None,
+            input_tokens: None,
+            output_tokens: None,
+        };
+        ends.iter().zip(items).zip(clusters).map(outcome).collect()
+    }
+
+    /// Writes what makes the tree this one, each part to be framed.
+    fn write(&self, depth: u64, parts: &mut Vec<Vec<u8>>) {
+        parts.push(depth.to_le_bytes().to_vec());
+        parts.push(self.id.clone().unwrap_or_default().into_bytes());
+        parts.push(self.requirement.clone().into_bytes());
+        parts.push(self.weight.to_le_bytes().to_vec());
+        parts.push(self.stated.map(|score| score.to_le_bytes().to_vec()).unwrap_or_default());
+        for task in &self.below {
+            task.write(depth + 1, parts);
+        }
+    }
+}
+
+fn clip(text: &str) -> String {
+    match text.char_indices().nth(MOST_OF_A_NAME) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Names each leaf by its requirement, and by its id too where others require the same.
+fn unique_names(ends: &[&Task], file: &str, problems: &mut Vec<Problem>) -> Vec<String> {
+    let mut uses = BTreeMap::<&str, u64>::new();
+    for task in ends {
+        *uses.entry(&task.requirement).or_default() += 1;
+    }
+    let mut taken = BTreeMap::<String, usize>::new();
+    let mut names = Vec::new();
+    for task in ends {
+        let is_only = uses.get(task.requirement.as_str()) == Some(&1);
+        let name = match &task.id {
+            Some(id) if !is_only => format!("{} [{id}]", task.requirement),
+            Some(_) | None => task.requirement.clone(),
+        };
+        if let Some(first) = taken.insert(name.clone(), task.line) {
+            let message = format!("the requirement {} is there twice, and no id tells the two apart", quote(&task.requirement));
+            problems.push(Problem::at(file, task.line, task.column, message).with_hint(format!("it is already on line {first}")));
+        }
+        names.push(name);
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(requirement: &str, weight: f64, stated: Option<f64>, below: Vec<Task>) -> Task {
+        Task { id: None, requirement: requirement.to_owned(), weight, stated, below, line: 1, column: 1 }
+    }
+
+    #[test]
+    fn a_score_is_the_weighted_mean_of_what_is_below() {
+        let leaf = |weight: f64, score: f64| task("l", weight, Some(score), vec![]);
+        let branch = task("b", 3.0, Some(0.9), vec![leaf(1.0, 1.0), leaf(3.0, 0.0)]);
+        assert_eq!(branch.computed(), Some(0.25), "whatever it states");
+        let root = task("r", 1.0, None, vec![branch, leaf(1.0, 0.5)]);
+        assert_eq!(root.computed(), Some((3.0 * 0.25 + 0.5) / 4.0), "from the leaves, not from what branches state");
+    }
+
+    #[test]
+    fn an_undefined_mean_is_none() {
+        let ungraded = |weight: f64| task("u", weight, None, vec![]);
+        assert_eq!(task("r", 1.0, Some(0.0), vec![ungraded(1.0), task("g", 1.0, Some(1.0), vec![])]).computed(), None);
+        assert_eq!(task("r", 1.0, None, vec![ungraded(0.0), task("g", 2.0, Some(1.0), vec![])]).computed(), Some(1.0));
+        assert_eq!(task("r", 1.0, Some(0.0), vec![task("z", 0.0, Some(1.0), vec![])]).computed(), None, "no weight at all");
+    }
+
+    #[test]
+    fn leaves_of_one_requirement_are_told_apart_by_id() {
+        let with_id = |requirement: &str, id: &str| Task { id: Some(id.to_owned()), ..task(requirement, 1.0, Some(1.0), vec![]) };
+        let mut problems = Vec::new();
+        let tasks = [with_id("a", "1"), with_id("a", "2"), with_id("b", "3")];
+        assert_eq!(unique_names(&tasks.iter().collect::<Vec<_>>(), "f", &mut problems), ["a [1]", "a [2]", "b"]);
+        assert_eq!(problems, []);
+        let twins = [with_id("a", "1"), with_id("a", "1")];
+        unique_names(&twins.iter().collect::<Vec<_>>(), "f", &mut problems);
+        assert_eq!(problems.len(), 1);
+    }
+}

@@ -1,0 +1,463 @@
+//! What evaluators said of a run and what a verification came to; and of a suite's criteria, how often each arm met them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::domain::{Direction, Evaluator, ItemKind, ItemOutcome, ItemStatus, RunId, Unit};
+use crate::warehouse::{RunRow, SqlError, Warehouse};
+
+use super::arm::{Arm, SuiteGroup};
+use super::leaderboard::evaluators_of;
+use super::run::{ItemRow, RunPage};
+
+/// Characters of a text that somebody else wrote.
+const MOST_OF_A_TEXT: usize = 2_000;
+/// Checks, failures or reasons of one verification.
+const MOST_OF_A_LIST: usize = 200;
+/// Reasons kept of one criterion and one arm.
+const MOST_REASONS: usize = 3;
+
+/// What one evaluator said of a run, newest revision.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct EvaluatorScore {
+    /// The metric, which goes by the evaluator's name.
+    pub evaluator: String,
+    /// From 0 to 100; absent where it was not evaluated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    pub unit: Unit,
+    pub direction: Direction,
+    pub revision: u32,
+    /// Earlier revisions that are in the store.
+    pub earlier: u64,
+    /// Why there is no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_evaluated: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// The numbers that the score was made of, in the evaluator's own shape.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeView>,
+}
+
+/// Who judged, by which words, and what that took: apart from what the run itself took.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct JudgeView {
+    pub agent: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    pub prompt_sha256: String,
+    pub votes: u64,
+    /// The share of votes that agreed with the majority.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_source: Option<String>,
+}
+
+/// Keeps the newest revision of each evaluator, by name, and counts the others. Of equal revisions the later line stands.
+pub fn newest_scores(lines: Vec<EvaluatorScore>) -> Vec<EvaluatorScore> {
+    let mut newest = BTreeMap::<String, EvaluatorScore>::new();
+    for line in lines {
+        let before = newest.remove(&line.evaluator);
+        let stands = match before {
+            None => line,
+            Some(before) if before.revision > line.revision => EvaluatorScore { earlier: before.earlier + 1, ..before },
+            Some(before) => EvaluatorScore { earlier: before.earlier + 1, ..line },
+        };
+        newest.insert(stands.evaluator.clone(), stands);
+    }
+    newest.into_values().collect()
+}
+
+/// A verification as a page shows it, under the keys it is stored by. Texts and lists are cut to a bounded length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Verification {
+    /// `done_success`, `done_partial`, `not_done`, `blocked` or `unverified`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terminal_status: Option<String>,
+    /// What to do now: `stop`, `accept_partial`, `continue` or `escalate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_kind: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
+    /// What the head was compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// What only a person can check.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manual: Option<String>,
+    /// The follow-up ticket.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ticket: Option<String>,
+    pub checks: Vec<VerificationCheck>,
+    pub failures: Vec<VerificationFailure>,
+    /// What failed at the baseline and fails no more.
+    pub fixed: Vec<VerificationFailure>,
+    /// Why these checks.
+    pub reasons: Vec<String>,
+    /// Checks, failures and reasons beyond those that are shown.
+    pub left_out: u64,
+}
+
+/// One command.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct VerificationCheck {
+    pub id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    pub command: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// Why it was chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// `passed`, `failed`, `timed_out` or `not_runnable`; absent where it was not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// How it ended on the baseline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+}
+
+/// One failure of a check.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct VerificationFailure {
+    pub check: String,
+    /// `blocking`, `out_of_scope` or `unknown`; absent for what was fixed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// Why it is of that scope.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    pub text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    pub files: Vec<String>,
+}
+
+impl Verification {
+    /// Reads what is known of a stored verification; nothing where none of it is. What has another shape is as if it were not there.
+    pub fn of(record: &Value) -> Option<Self> {
+        let mut left_out = 0;
+        let checks = list(record, "checks", &mut left_out, |check| {
+            Some(VerificationCheck {
+                id: text(check, "id").unwrap_or_default(),
+                kind: text(check, "kind"),
+                command: text(check, "command").or_else(|| text(check, "id"))?,
+                folder: text(check, "folder"),
+                reason: text(check, "reason"),
+                outcome: text(check, "outcome"),
+                message: text(check, "message"),
+                seconds: check.get("seconds").and_then(Value::as_f64),
+                baseline: text(check, "baseline"),
+            })
+        });
+        let failure = |failure: &Value| {
+            let files = failure.get("files").and_then(Value::as_array);
+            Some(VerificationFailure {
+                check: text(failure, "check").unwrap_or_default(),
+                scope: text(failure, "scope"),
+                reason: text(failure, "reason"),
+                text: text(failure, "text").or_else(|| text(failure, "signature"))?,
+                test: text(failure, "test"),
+                files: files.into_iter().flatten().take(MOST_OF_A_LIST).filter_map(Value::as_str).map(cut).collect(),
+            })
+        };
+        let failures = list(record, "failures", &mut left_out, failure);
+        let fixed = list(record, "fixed", &mut left_out, failure);
+        let reasons = list(record, "reasons", &mut left_out, |reason| reason.as_str().map(cut));
+        let found = Self {
+            terminal_status: text(record, "terminalStatus"),
+            next: text(record, "next"),
+            reason: text(record, "reason"),
+            goal: text(record, "goal"),
+            task_kind: text(record, "taskKind"),
+            profile: text(record, "profile"),
+            stack: text(record, "stack"),
+            baseline: text(record, "baseline").or_else(|| text(record.get("baseline")?, "name")),
+            manual: text(record, "manual"),
+            ticket: text(record, "ticket"),
+            checks,
+            failures,
+            fixed,
+            reasons,
+            left_out,
+        };
+        (found != Self::default()).then_some(found)
+    }
+}
+
+fn text(record: &Value, key: &str) -> Option<String> {
+    record.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(cut)
+}
+
+fn list<T>(record: &Value, key: &str, left_out: &mut u64, of: impl Fn(&Value) -> Option<T>) -> Vec<T> {
+    let all = record.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    *left_out += all.len().saturating_sub(MOST_OF_A_LIST) as u64;
+    all.iter().take(MOST_OF_A_LIST).filter_map(of).collect()
+}
+
+/// The beginning of a text.
+pub(super) fn cut(text: &str) -> String {
+    match text.char_indices().nth(MOST_OF_A_TEXT) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// How often each arm met each criterion of a suite, as one judge saw it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CriteriaTable {
+    /// Who decided: `requirementFulfillment`, `rubric`, …
+    pub evaluator: String,
+    /// The judge behind it: another one, or other words, is another table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
+    pub arms: Vec<Arm>,
+    /// By criterion.
+    pub rows: Vec<CriterionRow>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CriterionRow {
+    pub criterion: String,
+    /// One for each arm.
+    pub cells: Vec<CriterionCell>,
+}
+
+/// One criterion and one arm.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct CriterionCell {
+    pub passed: u64,
+    /// Outcomes that count: passed or not.
+    pub total: u64,
+    /// Outcomes that nobody decided.
+    pub missing: u64,
+    /// Why it was not met, or not decided: some of the reasons, each once, in the order of the runs.
+    pub reasons: Vec<String>,
+}
+
+type ByCriterion = BTreeMap<String, BTreeMap<Arm, CriterionCell>>;
+
+/// Counts criteria over the runs of a suite, one run at a time.
+#[derive(Clone, Debug, Default)]
+pub struct CriteriaTally {
+    /// By evaluator and judge, by criterion, by arm.
+    tables: BTreeMap<(String, Option<String>), ByCriterion>,
+}
+
+impl CriteriaTally {
+    /// Counts the criteria of one run, if the run counts for its arm.
+    pub fn add(&mut self, page: &RunPage) {
+        let counts = crate::domain::RunStatus::from_name(&page.line.status).is_some_and(crate::domain::RunStatus::is_counted);
+        for row in page.criteria.iter().filter(|_| counts) {
+            let judge = page.judge_of(&row.evaluator);
+            let table = self.tables.entry((row.evaluator.clone(), judge)).or_default();
+            let cell = table.entry(row.item.clone()).or_default().entry(page.line.arm.clone()).or_default();
+            let Some(status) = ItemStatus::from_name(&row.status) else { continue };
+            cell.passed += u64::from(status == ItemStatus::Pass);
+            cell.total += u64::from(status.is_counted());
+            cell.missing += u64::from(status.is_missing());
+            if let Some(reason) = row.reason.as_deref().filter(|_| status != ItemStatus::Pass).map(cut)
+                && cell.reasons.len() < MOST_REASONS
+                && !cell.reasons.contains(&reason)
+            {
+                cell.reasons.push(reason);
+            }
+        }
+    }
+
+    /// Returns the tables; those of the same evaluator stand side by side.
+    pub fn tables(self) -> Vec<CriteriaTable> {
+        let table = |((evaluator, judge), rows): ((String, Option<String>), ByCriterion)| {
+            let arms: BTreeSet<Arm> = rows.values().flat_map(BTreeMap::keys).cloned().collect();
+            let row = |(criterion, mut cells): (String, BTreeMap<Arm, CriterionCell>)| CriterionRow {
+                criterion,
+                cells: arms.iter().map(|arm| cells.remove(arm).unwrap_or_default()).collect(),
+            };
+            CriteriaTable { evaluator, judge, rows: rows.into_iter().map(row).collect(), arms: arms.iter().cloned().collect() }
+        };
+        self.tables.into_iter().map(table).collect()
+    }
+}
+
+/// How two arms' judged outcomes fell on the criteria that both have. An arm meets a criterion when more than half of its runs do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CriterionFlips {
+    /// Who judged the runs. With more than one there is nothing to compare: another judge is another measure.
+    pub judges: Vec<String>,
+    pub shared: u64,
+    pub both_met: u64,
+    pub neither: u64,
+    /// Criteria that only the first arm meets, sorted.
+    pub only_first: Vec<String>,
+    pub only_second: Vec<String>,
+}
+
+/// Lays the criteria of two arms side by side; nothing for more or fewer arms, or where one has no judged run.
+pub fn criterion_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Result<Option<CriterionFlips>, SqlError> {
+    let metric = Evaluator::RequirementFulfillment.name();
+    let [first, second] = group.arms.as_slice() else { return Ok(None) };
+    let is_judged = |row: &&&RunRow| row.run.scores.iter().any(|score| score.metric == metric);
+    let sides = [first, second].map(|arm| arm.counted.iter().filter(is_judged).copied().collect::<Vec<&RunRow>>());
+    if sides.iter().any(Vec::is_empty) {
+        return Ok(None);
+    }
+    let judges: BTreeSet<&str> = sides.iter().flat_map(|rows| evaluators_of(rows, metric)).collect();
+    let mut flips = CriterionFlips { judges: judges.iter().map(|judge| (*judge).to_owned()).collect(), ..CriterionFlips::default() };
+    if judges.len() > 1 {
+        return Ok(Some(flips));
+    }
+    let firsts: BTreeSet<&RunId> = sides[0].iter().map(|row| &row.run.id).collect();
+    let ids: Vec<&RunId> = sides.iter().flatten().map(|row| &row.run.id).collect();
+    // By criterion and arm: met and decided.
+    let mut counted = BTreeMap::<String, [(u64, u64); 2]>::new();
+    let outcomes = warehouse.outcomes(&ids)?;
+    let is_criterion = |outcome: &&ItemOutcome| outcome.kind == ItemKind::Criterion && outcome.evaluator == metric;
+    for outcome in outcomes.iter().filter(is_criterion).filter(|outcome| outcome.status.is_counted()) {
+        let arm = usize::from(!firsts.contains(&outcome.run));
+        let (met, decided) = &mut counted.entry(outcome.item.clone()).or_default()[arm];
+        *met += u64::from(outcome.status == ItemStatus::Pass);
+        *decided += 1;
+    }
+    for (criterion, arms) in counted {
+        if arms.iter().any(|(_, decided)| *decided == 0) {
+            continue;
+        }
+        flips.shared += 1;
+        match arms.map(|(met, decided)| 2 * met > decided) {
+            [true, true] => flips.both_met += 1,
+            [false, false] => flips.neither += 1,
+            [true, false] => flips.only_first.push(criterion),
+            [false, true] => flips.only_second.push(criterion),
+        }
+    }
+    Ok((flips.shared > 0).then_some(flips))
+}
+
+/// Counts runs by what their verification came to.
+pub(super) fn verified(rows: &[&RunRow]) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for status in rows.iter().filter_map(|row| text(row.run.verification.as_ref()?, "terminalStatus")) {
+        *counts.entry(status).or_default() += 1;
+    }
+    counts
+}
+
+/// How the criteria of a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CriteriaCount {
+    pub passed: u64,
+    /// Those that were decided.
+    pub total: u64,
+    /// Those that nobody decided.
+    pub missing: u64,
+}
+
+impl RunPage {
+    /// Adds what the run's own files say beside its header.
+    pub fn add_judgements(&mut self, evaluators: Vec<EvaluatorScore>, criteria: Vec<ItemRow>) {
+        let mut count = CriteriaCount::default();
+        for status in criteria.iter().filter_map(|row| ItemStatus::from_name(&row.status)) {
+            count.passed += u64::from(status == ItemStatus::Pass);
+            count.total += u64::from(status.is_counted());
+            count.missing += u64::from(status.is_missing());
+        }
+        self.criteria_count = (!criteria.is_empty()).then_some(count);
+        self.evaluators = evaluators;
+        self.criteria = criteria;
+    }
+
+    /// Names the judge behind an evaluator's outcomes in this run.
+    pub fn judge_of(&self, evaluator: &str) -> Option<String> {
+        self.evaluators.iter().find(|score| score.evaluator == evaluator)?.judge.as_ref().map(JudgeView::name)
+    }
+}
+
+impl JudgeView {
+    /// Names the judge: another model, or other words, is another judge.
+    pub fn name(&self) -> String {
+        let model = self.model.as_ref().map_or_else(String::new, |model| format!(":{model}"));
+        let words: String = self.prompt_sha256.chars().take(8).collect();
+        format!("{}{model} #{words}", self.agent)
+    }
+}
+
+/// Says whether a row is of a criterion.
+pub(super) fn is_criterion(row: &ItemRow) -> bool {
+    row.kind == ItemKind::Criterion.name()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn score(evaluator: &str, revision: u32, value: f64) -> EvaluatorScore {
+        EvaluatorScore {
+            evaluator: evaluator.to_owned(),
+            value: Some(value),
+            unit: Unit::Points,
+            direction: Direction::Up,
+            revision,
+            earlier: 0,
+            not_evaluated: None,
+            reasoning: None,
+            details: None,
+            judge: None,
+        }
+    }
+
+    #[test]
+    fn the_newest_revision_stands_wherever_its_line_is() {
+        let scores =
+            newest_scores(vec![score("b", 0, 1.0), score("a", 2, 2.0), score("a", 1, 3.0), score("a", 0, 4.0), score("b", 0, 5.0)]);
+        let found: Vec<_> = scores.iter().map(|score| (score.evaluator.as_str(), score.value, score.earlier)).collect();
+        assert_eq!(found, [("a", Some(2.0), 2), ("b", Some(5.0), 1)]);
+    }
+
+    #[test]
+    fn a_verification_of_another_shape_is_no_reason_to_fail() {
+        for nothing in [json!(null), json!("passed"), json!([1]), json!({}), json!({"checks": 3, "goal": {"a": 1}, "failures": [1, {}]})] {
+            assert_eq!(Verification::of(&nothing), None, "{nothing}");
+        }
+        let partly = Verification::of(&json!({"terminalStatus": "blocked", "checks": [{"command": "make"}, 7]})).expect("a status");
+        assert_eq!((partly.terminal_status.as_deref(), partly.checks.len()), (Some("blocked"), 1));
+    }
+
+    #[test]
+    fn texts_and_lists_are_bounded() {
+        let failure = json!({"check": "c", "text": "é".repeat(MOST_OF_A_TEXT + 1)});
+        let many = Verification::of(&json!({"failures": vec![failure; MOST_OF_A_LIST + 5]})).expect("failures");
+        assert_eq!((many.failures.len(), many.left_out), (MOST_OF_A_LIST, 5));
+        assert_eq!(many.failures[0].text.chars().count(), MOST_OF_A_TEXT + 2);
+    }
+}
