@@ -2,3 +2,36 @@
 //!
 //! Everything here is pure: a listing of files, a goal and the outcomes of commands go in, decisions with their reasons come out. Who
 //! lists files and runs commands is `run`.
+//!
+//! ```text
+//! Listing --detect--> Detected --+
+//! goal ----------------> Task ---+--select--> Selection --(run)--> CheckResult --classify--> Classification --conclude--> Verdict
+//! config, suite --> Overrides ---+                                  at head and baseline
+//! ```
+
+mod check;
+mod classify;
+mod detect;
+mod failure;
+mod listing;
+mod overrides;
+mod record;
+mod result;
+mod select;
+mod shell;
+mod stack;
+mod task;
+mod verdict;
+
+pub use check::{Check, CheckKind, Readiness};
+pub use classify::{Classification, Classified, Scope, classify};
+pub use detect::{Detected, Part, detect};
+pub use failure::{Failure, failures};
+pub use listing::{Listing, MOST_MANIFEST_BYTES, is_manifest};
+pub use overrides::{Command, Overrides};
+pub use record::{BaselineRecord, CheckRecord, FailureRecord, FixedRecord, PartRecord, Record};
+pub use result::{CheckResult, Ending, Exit};
+pub use select::{Selection, select};
+pub use stack::Stack;
+pub use task::{Task, TaskKind};
+pub use verdict::{TerminalStatus, Verdict, conclude};

@@ -1,0 +1,34 @@
+//! What a project is made with.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stack {
+    Node,
+    ViteFrontend,
+    Python,
+    Go,
+    Rust,
+    Java,
+    /// Several of the others, each in a part of its own.
+    Mixed,
+    Unknown,
+}
+
+impl Stack {
+    pub const ALL: [Self; 8] = [Self::Node, Self::ViteFrontend, Self::Python, Self::Go, Self::Rust, Self::Java, Self::Mixed, Self::Unknown];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::ViteFrontend => "vite_frontend",
+            Self::Python => "python",
+            Self::Go => "go",
+            Self::Rust => "rust",
+            Self::Java => "java",
+            Self::Mixed => "mixed",
+            Self::Unknown => "unknown",
+        }
+    }
+}
