@@ -381,7 +381,7 @@ fn host() -> Option<String> {
 }
 
 /// Stops cleanly at the first Ctrl-C, and at once at the second. Once the runs are `over` there is nothing to stop but this process.
-fn listen(stop: &Stop, over: &Arc<AtomicBool>) -> Result<(), Failure> {
+pub(super) fn listen(stop: &Stop, over: &Arc<AtomicBool>) -> Result<(), Failure> {
     let (stop, over) = (stop.clone(), Arc::clone(over));
     let mut presses = 0;
     ctrlc::set_handler(move || {

@@ -4,7 +4,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
-use crate::views::{Board, Comparison, GateReport, History, Overall, RunLine, Runnable, ShownRun, SuiteLine};
+use crate::views::{Board, Comparison, GateReport, History, Overall, RunLine, Runnable, ShownRun, SuiteLine, Verification};
 
 /// The answer of a command with the name and version of its shape.
 #[derive(Serialize, JsonSchema)]
@@ -97,6 +97,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("leaderboard", schema::<LeaderboardAnswer>()),
         ("list", schema::<ListAnswer>()),
         ("show", schema::<ShowAnswer>()),
+        ("verify", schema::<Verification>()),
     ]
 }
 

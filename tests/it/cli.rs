@@ -2,10 +2,11 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "init",
     "run",
     "eval",
+    "verify",
     "list",
     "show",
     "compare",

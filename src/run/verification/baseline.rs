@@ -59,8 +59,12 @@ impl Baseline {
     /// Links what is installed in `checkout` and not part of the tree.
     pub fn borrow(&mut self, checkout: &Path, listing: &Listing) {
         let folder_of = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
-        let packages: BTreeSet<String> =
-            listing.files.iter().filter(|path| *path == "package.json" || path.ends_with("/package.json")).map(|path| folder_of(path)).collect();
+        let packages: BTreeSet<String> = listing
+            .files
+            .iter()
+            .filter(|path| *path == "package.json" || path.ends_with("/package.json"))
+            .map(|path| folder_of(path))
+            .collect();
         for folder in packages {
             self.link(checkout, &Path::new(&folder).join("node_modules"));
         }
@@ -101,14 +105,19 @@ pub fn venv(root: &Path, folder: &Path) -> Option<PathBuf> {
 /// Returns where Python finds the baseline's own code, where the environment was told to find the checkout's: installed "editable".
 pub fn python_path(venv: &Path, checkout: &Path, baseline: &Path) -> Option<PathBuf> {
     let libraries = fs::read_dir(venv.join("lib")).ok()?.filter_map(Result::ok).map(|entry| entry.path().join("site-packages"));
-    let mut files: Vec<PathBuf> = libraries.filter_map(|folder| fs::read_dir(folder).ok()).flatten().filter_map(Result::ok).map(|entry| entry.path()).collect();
+    let mut files: Vec<PathBuf> =
+        libraries.filter_map(|folder| fs::read_dir(folder).ok()).flatten().filter_map(Result::ok).map(|entry| entry.path()).collect();
     files.sort();
     let is_editable = |path: &Path| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.ends_with(".pth") || name.starts_with("__editable__")
     };
     let place = checkout.display().to_string();
-    let text = files.iter().filter(|path| is_editable(path)).filter_map(|path| fs::read_to_string(path).ok()).find(|text| text.contains(&place))?;
+    let text = files
+        .iter()
+        .filter(|path| is_editable(path))
+        .filter_map(|path| fs::read_to_string(path).ok())
+        .find(|text| text.contains(&place))?;
     // A path on a line of its own; else a mapping of packages, which lie in `src` or at the top.
     let line = text.lines().map(str::trim).find_map(|line| Path::new(line).strip_prefix(checkout).ok());
     Some(match line {

@@ -53,7 +53,8 @@ impl Git<'_> {
 
     /// Lists the files below the folder that are other than in `commit`: edited, removed, new.
     pub fn changed(&self, commit: &str) -> Result<Vec<String>, String> {
-        let diff = ["diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
+        let diff =
+            ["diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
         let mut changed = names(&self.ask(&[&diff[..], &[commit, "--"]].concat())?);
         changed.extend(names(&self.ask(&["ls-files", "-z", "--others", "--exclude-standard"])?));
         changed.sort();

@@ -129,8 +129,6 @@ impl Prepared {
     pub fn verify(&self, verifying: &Verifying<'_>) -> Option<Record> {
         let path = verifying.environment.variables.get("PATH").map(String::as_str);
         let shell = shell(verifying.environment);
-        let place = |root: &'_ Path, when: &'static str| (root.to_owned(), when);
-        let _ = place;
         let git = Git { folder: verifying.folder, stop: verifying.stop };
         let make = || match &self.before {
             Ok((commit, name)) => {
@@ -232,10 +230,8 @@ fn file_ticket(folder: &Path, record: &Record) -> std::io::Result<ticket::Filed>
         })
         .map(|failure| (command(&failure.check), failure))
         .collect();
-    let issues: Vec<ticket::Issue<'_>> = left
-        .iter()
-        .map(|(command, failure)| ticket::Issue { command, text: &failure.text, reason: &failure.reason })
-        .collect();
+    let issues: Vec<ticket::Issue<'_>> =
+        left.iter().map(|(command, failure)| ticket::Issue { command, text: &failure.text, reason: &failure.reason }).collect();
     ticket::file(folder, &record.goal, &issues)
 }
 

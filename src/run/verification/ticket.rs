@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn what_is_hostile_stays_in_its_block() {
-        let issue = Issue { command: "pytest `x`", text: "# heading\n</code><img src=x>\n\n- [x] @me\u{1b}[31m", reason: "stood before\n## no" };
+        let issue =
+            Issue { command: "pytest `x`", text: "# heading\n</code><img src=x>\n\n- [x] @me\u{1b}[31m", reason: "stood before\n## no" };
         let text = text("a goal\n# Owned", &[issue]);
         let marked: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
         assert_eq!(marked, ["# Follow-up: a-goal-owned", "## Goal achieved", "## Issues remaining", "### Issue 1"]);

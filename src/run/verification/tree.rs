@@ -56,7 +56,10 @@ pub fn of_folder(folder: &Path) -> Listing {
 pub fn changed(before: &Path, now: &Path) -> Vec<String> {
     let of = |folder: &Path| -> BTreeSet<String> { of_folder(folder).files };
     let (old, new) = (of(before), of(now));
-    old.union(&new).filter(|path| !(old.contains(*path) && new.contains(*path) && is_same(&before.join(path), &now.join(path)))).cloned().collect()
+    old.union(&new)
+        .filter(|path| !(old.contains(*path) && new.contains(*path) && is_same(&before.join(path), &now.join(path))))
+        .cloned()
+        .collect()
 }
 
 fn is_same(left: &Path, right: &Path) -> bool {
@@ -66,8 +69,7 @@ fn is_same(left: &Path, right: &Path) -> bool {
 
 fn read(folder: &Path, files: BTreeSet<String>) -> Listing {
     let manifests = files.iter().filter(|path| is_manifest(path)).take(MOST_MANIFESTS);
-    let contents: BTreeMap<String, String> =
-        manifests.filter_map(|path| Some((path.clone(), manifest(&folder.join(path))?))).collect();
+    let contents: BTreeMap<String, String> = manifests.filter_map(|path| Some((path.clone(), manifest(&folder.join(path))?))).collect();
     Listing { files, contents }
 }
 
