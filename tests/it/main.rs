@@ -29,3 +29,4 @@ mod store;
 mod suites;
 mod support;
 mod textbook;
+mod verify;

@@ -31,7 +31,7 @@ fn committed_schemas_are_up_to_date() {
     }
 }
 
-fn validate(command: &str, answer: &Value) -> Result<(), String> {
+pub fn validate(command: &str, answer: &Value) -> Result<(), String> {
     let schema: Value = serde_json::from_str(&fs::read_to_string(committed(command)).expect("the schema is committed")).expect("JSON");
     let mut schemas = boon::Schemas::new();
     let mut compiler = boon::Compiler::new();
