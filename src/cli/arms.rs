@@ -11,7 +11,7 @@ use crate::config::{self, AgentKind, Budget, Config, Task};
 use crate::document;
 use crate::domain::{Problem, hex, nearest, visible};
 use crate::results::{Batch, PlannedArm};
-use crate::run::{Approach, Arm, CodeWork, Means, QuestionWork, Work};
+use crate::run::{Approach, Arm, CodeWork, Evaluation, Jury, Means, QuestionWork, Work};
 use crate::suite::{self, QuestionSpec, Suite, load_questions, suite_version};
 
 use super::failure::Failure;
@@ -38,6 +38,16 @@ pub(super) struct Wanted {
     pub approaches: Vec<String>,
     pub agents: Vec<String>,
     pub models: Vec<String>,
+}
+
+/// What the options of a command say about the judge.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Jurors {
+    /// Instead of the configuration's.
+    pub agent: Option<String>,
+    pub model: Option<String>,
+    pub votes: Option<u64>,
+    pub is_strict: bool,
 }
 
 impl Maker<'_> {
@@ -107,7 +117,7 @@ impl Maker<'_> {
         suite::discover(self.root).is_ok_and(|found| found.iter().any(|found| found.name == name))
     }
 
-    fn suite(&self, name: &str) -> Result<Suite, Failure> {
+    pub fn suite(&self, name: &str) -> Result<Suite, Failure> {
         suite::find(self.root, name).map_err(|problems| match problems.as_slice() {
             [only] if only.line.is_none() && only.message.starts_with("there is no suite") => self.unknown_target(name),
             _ => of_problems("the suite", &problems),
@@ -183,6 +193,7 @@ impl Maker<'_> {
                 return Err(Failure::new("`oneshot` asks one agent, and --agent names several").with_hint(hint));
             }
         };
+        let evaluation = self.evaluation(suite, &Jurors::default())?;
         let mut arms = Vec::new();
         for id in &chosen {
             let approach = self.approach(id, agent.as_deref())?;
@@ -205,11 +216,43 @@ impl Maker<'_> {
                     return Err(Failure::new(format!("the approach `{}` holds `{{model}}`, and no model is named", visible(id)))
                         .with_hint("name one with --model"));
                 }
-                let work = CodeWork { suite: suite.clone(), start: suite.workspace.clone(), approach: approach.clone(), model };
+                let work = CodeWork {
+                    suite: suite.clone(),
+                    start: suite.workspace.clone(),
+                    approach: approach.clone(),
+                    evaluation: evaluation.clone(),
+                    model,
+                };
                 arms.push(Arm { planned, work: Work::Code(Box::new(work)) });
             }
         }
         Ok(arms)
+    }
+
+    /// Decides which evaluators speak about the runs of a suite, and who judges.
+    pub fn evaluation(&self, suite: &Suite, wanted: &Jurors) -> Result<Evaluation, Failure> {
+        let mut evaluation =
+            Evaluation::plan(self.config, suite).map_err(|problems| of_problems("what is wanted of evaluators", &problems))?;
+        if evaluation.is_judged() {
+            evaluation.jury = self.jury(wanted)?;
+        }
+        Ok(evaluation)
+    }
+
+    /// The judge of the configuration, as far as the command does not name another. None where nobody names one.
+    fn jury(&self, wanted: &Jurors) -> Result<Option<Jury>, Failure> {
+        let configured = self.config.judge.as_ref();
+        let Some(id) = wanted.agent.as_deref().or(configured.map(|judge| judge.agent.as_str())) else { return Ok(None) };
+        // The configuration's model is one of its judge's.
+        let own = configured.filter(|judge| judge.agent == id).and_then(|judge| judge.model.as_deref());
+        let prices = Prices::new(&self.config.prices, self.now.date_naive());
+        let agent = Agent::new(self.agent(id)?, wanted.model.as_deref().or(own), self.environment, &prices).map_err(refused)?;
+        Ok(Some(Jury {
+            agent,
+            votes: wanted.votes.or(configured.and_then(|judge| judge.votes)).unwrap_or(1),
+            is_strict: wanted.is_strict || configured.is_some_and(|judge| judge.strict),
+            timeout: configured.and_then(|judge| judge.timeout),
+        }))
     }
 
     pub fn approach(&self, id: &str, agent: Option<&str>) -> Result<Approach, Failure> {

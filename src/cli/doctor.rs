@@ -21,6 +21,8 @@ struct Answer {
     batches: usize,
     retractions: usize,
     in_flight: Vec<String>,
+    /// What is odd and harms nothing.
+    notes: Vec<Damage>,
     damage: Vec<Damage>,
 }
 
@@ -77,6 +79,12 @@ fn describe(store: &str, found: &Examination, text: &mut String) {
             text.push_str(&format!("  hint: {hint}\n"));
         }
     }
+    for note in &found.notes {
+        text.push_str(&format!("note: {note}\n"));
+        if let Some(hint) = &note.hint {
+            text.push_str(&format!("  hint: {hint}\n"));
+        }
+    }
     for run in &found.in_flight {
         text.push_str(&format!("{run}: in flight: another process is writing it\n"));
     }
@@ -103,6 +111,7 @@ fn answer(store: String, found: Examination) -> Answer {
         batches: found.batches,
         retractions: found.retractions,
         in_flight: found.in_flight,
+        notes: found.notes.into_iter().map(damage).collect(),
         damage: found.damage.into_iter().map(damage).collect(),
     }
 }

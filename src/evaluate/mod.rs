@@ -2,8 +2,26 @@
 
 mod answer;
 pub mod code;
+mod code_quality;
+mod command_result;
+mod complexity;
+mod efficiency;
 mod evaluated;
+mod fulfilment;
+mod functional;
+mod judge;
+mod layer;
 pub mod test_report;
+mod tool_use;
 
 pub use answer::{AnswerError, AnswerOutcome, parse_answer, score};
+pub use code_quality::{CodeQualitySettings, code_quality};
+pub use command_result::{CommandResult, Purpose, Runner};
+pub use complexity::{ComplexitySettings, complexity};
+pub use efficiency::{EfficiencySettings, efficiency};
 pub use evaluated::{Effort, Evaluated, EvaluatedItem, Judged, Workpiece, points};
+pub use fulfilment::{FulfilmentSettings, fulfilment, fulfilment_prompt_sha256};
+pub use functional::{FunctionalSettings, functional};
+pub use judge::{Judge, Order};
+pub use layer::Layer;
+pub use tool_use::{ToolUseSettings, tool_use, tool_use_prompt_sha256};

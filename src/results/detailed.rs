@@ -3,16 +3,28 @@
 use std::fs::File;
 use std::io::BufReader;
 
-use crate::domain::{ItemDetails, ItemOutcome, RunId};
+use crate::domain::{ItemDetails, ItemOutcome, RunId, ScoreRecord};
 
-use super::{ItemLine, Store, StoreError, details_of, for_each_line};
+use super::{ItemLine, ScoreLine, Store, StoreError, details_of, for_each_line, stands};
 
 impl Store {
-    /// Reads the outcomes of a run of its own with what else is known of each, all revisions, in the order of the lines. None where this
-    /// store holds no such lines.
+    /// Reads the outcomes of a run of its own with what else is known of each, in the order of the lines. None where this store holds no
+    /// such lines.
     ///
-    /// A line that cannot be read is left out: whoever opens the store is told of it.
+    /// Of judgements that were made again only those that stand are there, of other outcomes all revisions. A line that cannot be read is
+    /// left out: whoever opens the store is told of it.
     pub fn detailed_items(&self, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, StoreError> {
+        let mut items = self.all_items(id)?;
+        if let Some(items) = &mut items {
+            let scores: Vec<ScoreRecord> =
+                ScoreLine::read_all(&self.scores_path(id), &mut Vec::new()).into_iter().map(|line| line.score).collect();
+            items.retain(|(outcome, _)| stands(outcome, &scores));
+        }
+        Ok(items)
+    }
+
+    /// Reads every outcome of a run, of every revision.
+    pub(super) fn all_items(&self, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, StoreError> {
         let path = self.run_dir(id).join("items.jsonl");
         if !self.header_path(id).is_file() || !path.is_file() {
             return Ok(None);

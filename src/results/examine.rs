@@ -5,9 +5,11 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use crate::domain::{ItemKind, ItemStatus, Problem, Run, RunId, visible};
+use crate::domain::{ItemKind, ItemStatus, Problem, Run, RunId, ScoreRecord, visible};
 
-use super::{Batch, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, for_each_line, header, journal, scan};
+use super::{
+    Batch, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, for_each_line, header, journal, scan, standing_revision,
+};
 
 /// What was looked at and what is wrong.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +20,8 @@ pub struct Examination {
     pub retractions: usize,
     /// Runs that another process is writing now; not damage.
     pub in_flight: Vec<String>,
+    /// What is odd and harms nothing.
+    pub notes: Vec<Problem>,
     /// Damage, in the order of the store.
     pub damage: Vec<Problem>,
 }
@@ -49,13 +53,14 @@ pub fn examine(store: &Store) -> Examination {
                         .push(Problem::in_file(&name, format!("has id `{}`, but its items lie in `{}`", run.id, visible(stem))));
                 }
                 examination.runs += 1;
+                let mut scores = run.scores.clone();
+                if let Some(path) = &file.scores {
+                    scores.extend(ScoreLine::read_all(path, &mut examination.damage).into_iter().map(|line| line.score));
+                }
                 if let Some(items) = &file.items {
                     let known = BTreeMap::from([(run.id.clone(), &run)]);
                     let read = File::open(items).map(BufReader::new);
-                    check_items(items, read, Some(&run), &known, &mut examination);
-                }
-                if let Some(scores) = &file.scores {
-                    ScoreLine::read_all(scores, &mut examination.damage);
+                    check_items(items, read, Some((&run, &scores)), &known, &mut examination);
                 }
             }
             Err(problems) => examination.damage.extend(problems.0),
@@ -116,17 +121,19 @@ fn note_id(seen: &mut BTreeMap<RunId, String>, id: &RunId, file: &str, damage: &
     }
 }
 
-/// Reads item lines, checks each, and compares the counts of revision 0 with the headers.
+/// Reads item lines, checks each, and compares the counts of revision 0 with the headers. `journal_of` is the one run whose lines they
+/// are, with its scores.
 fn check_items(
     path: &Path,
     reader: std::io::Result<impl BufRead>,
-    journal_of: Option<&Run>,
+    journal_of: Option<(&Run, &[ScoreRecord])>,
     runs: &BTreeMap<RunId, &Run>,
     examination: &mut Examination,
 ) {
     let name = shown(path);
     let mut counted = BTreeMap::<(RunId, bool), Counted>::new();
     let mut seen = BTreeSet::new();
+    let mut unfinished = BTreeSet::new();
     let mut damage = Vec::new();
     let mut items = 0u64;
     let read = reader.and_then(|reader| {
@@ -135,7 +142,7 @@ fn check_items(
                 let item = ItemLine::parse(line).map_err(|error| error.0)?;
                 let run = match (&item.run, journal_of) {
                     (Some(id), _) => RunId::parse(id)?,
-                    (None, Some(run)) => run.id.clone(),
+                    (None, Some((run, _))) => run.id.clone(),
                     (None, None) => return Err("names no run".to_owned()),
                 };
                 if !runs.contains_key(&run) {
@@ -150,6 +157,11 @@ fn check_items(
                         item.attempt,
                         item.revision
                     ));
+                }
+                if let Some((_, scores)) = journal_of
+                    && standing_revision(&item.evaluator, scores).is_some_and(|standing| item.revision > standing)
+                {
+                    unfinished.insert((item.evaluator.to_string(), item.revision));
                 }
                 items += 1;
                 let own = item.evaluator == "own_tests";
@@ -168,6 +180,10 @@ fn check_items(
     });
     examination.items += items;
     examination.damage.append(&mut damage);
+    examination.notes.extend(unfinished.into_iter().map(|(evaluator, revision)| {
+        let message = format!("revision {revision} of `{}` was not finished: it has no score, and counts for nothing", visible(&evaluator));
+        Problem::in_file(&name, message).with_hint("`evalreport judge` with the run's id judges it again")
+    }));
     if let Err(error) = read {
         examination.damage.push(Problem::in_file(&name, format!("cannot be read to its end: {error}")));
         return;

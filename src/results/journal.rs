@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{ItemDetails, ItemOutcome, RunId};
 
-use super::{ItemLine, StoreError, durable, item_line};
+use super::{ItemLine, ScoreLine, StoreError, durable, item_line};
 
 /// One message or tool call, in the order they came.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,13 +20,15 @@ pub struct TranscriptLine {
     pub entry: serde_json::Value,
 }
 
-/// Appends to `<id>/items.jsonl` and `<id>/transcript.jsonl`. Holds the lock of the first, so that others can tell a run in flight from an
+/// Appends to `<id>/items.jsonl`, `<id>/transcript.jsonl` and, once something is scored, `<id>/scores.jsonl`. Holds the lock of the first, so that others can tell a run in flight from an
 /// abandoned one.
 #[derive(Debug)]
 pub struct Journal {
     run: RunId,
     items: Appended,
     transcript: Appended,
+    /// Opened with the first score: most runs have none.
+    scores: Option<Appended>,
 }
 
 impl Journal {
@@ -39,24 +41,16 @@ impl Journal {
         refuse_committed()?;
         fs::create_dir_all(run_dir).map_err(StoreError::io("cannot create", run_dir))?;
         let items = Appended::open(run_dir.join("items.jsonl"))?;
-        let in_flight = || StoreError::InFlight { id: run.to_string(), path: run_dir.to_owned() };
-        match items.file.try_lock() {
-            Ok(()) => {}
-            Err(fs::TryLockError::WouldBlock) => return Err(in_flight()),
-            Err(fs::TryLockError::Error(error)) => return Err(StoreError::io("cannot lock", &items.path)(error)),
-        }
-        // Whoever held it may have finished the run, or put another file in its place, between the opening and the lock.
+        items.lock(run)?;
+        // Whoever held it may have finished the run between the opening and the lock.
         refuse_committed()?;
-        if !items.is_current() {
-            return Err(in_flight());
-        }
         durable::drop_temporary_in(run_dir).map_err(StoreError::io("cannot clean", run_dir))?;
         let transcript = Appended::open(run_dir.join("transcript.jsonl"))?;
         durable::sync_folder(run_dir).map_err(StoreError::io("cannot sync", run_dir))?;
         if let Some(store) = run_dir.parent() {
             durable::sync_folder(store).map_err(StoreError::io("cannot sync", store))?;
         }
-        let mut journal = Self { run: run.clone(), items, transcript };
+        let mut journal = Self { run: run.clone(), items, transcript, scores: None };
         journal.items.drop_cut_line()?;
         journal.transcript.drop_cut_line()?;
         journal.drop_damaged_lines()?;
@@ -88,7 +82,26 @@ impl Journal {
     /// Forgets everything: the run begins again.
     pub fn clear(&mut self) -> Result<(), StoreError> {
         self.items.cut(0)?;
-        self.transcript.cut(0)
+        self.transcript.cut(0)?;
+        self.scores = None;
+        let scores = self.scores_path();
+        match fs::remove_file(&scores) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("cannot delete", &scores)(error)),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    fn scores_path(&self) -> PathBuf {
+        self.items.path.with_file_name("scores.jsonl")
+    }
+
+    /// Appends what one evaluator said; the items it decided on come before it.
+    pub fn append_score(&mut self, score: &ScoreLine) -> Result<(), StoreError> {
+        let scores = match &mut self.scores {
+            Some(scores) => scores,
+            none => none.insert(Appended::open(self.items.path.with_file_name("scores.jsonl"))?),
+        };
+        scores.append(score.to_line().as_bytes())
     }
 
     /// Drops the transcript of items that were not decided: they will be asked again.
@@ -141,7 +154,8 @@ impl Journal {
     /// Makes what was appended survive a power cut.
     pub fn sync(&self) -> Result<(), StoreError> {
         self.transcript.sync()?;
-        self.items.sync()
+        self.items.sync()?;
+        self.scores.as_ref().map_or(Ok(()), Appended::sync)
     }
 }
 
@@ -157,7 +171,7 @@ pub fn details_of(line: &[u8]) -> ItemDetails {
 
 /// A file of lines that grows.
 #[derive(Debug)]
-struct Appended {
+pub(super) struct Appended {
     path: PathBuf,
     file: File,
     /// Up to here every line is whole.
@@ -165,7 +179,7 @@ struct Appended {
 }
 
 impl Appended {
-    fn open(path: PathBuf) -> Result<Self, StoreError> {
+    pub(super) fn open(path: PathBuf) -> Result<Self, StoreError> {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -177,7 +191,22 @@ impl Appended {
         Ok(Self { path, file, length })
     }
 
-    fn append(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+    /// Takes the file for this process alone, as long as it is open.
+    pub(super) fn lock(&self, run: &RunId) -> Result<(), StoreError> {
+        let in_flight = || {
+            let folder = self.path.parent().unwrap_or(&self.path);
+            StoreError::InFlight { id: run.to_string(), path: folder.to_owned() }
+        };
+        match self.file.try_lock() {
+            // Another file may have been put in its place between the opening and the lock.
+            Ok(()) if !self.is_current() => Err(in_flight()),
+            Ok(()) => Ok(()),
+            Err(fs::TryLockError::WouldBlock) => Err(in_flight()),
+            Err(fs::TryLockError::Error(error)) => Err(StoreError::io("cannot lock", &self.path)(error)),
+        }
+    }
+
+    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         match self.file.seek(SeekFrom::Start(self.length)).and_then(|_| self.file.write_all(bytes)) {
             Ok(()) => {
                 self.length += bytes.len() as u64;
@@ -195,6 +224,23 @@ impl Appended {
         self.file.set_len(length).map_err(StoreError::io("cannot shorten", &self.path))?;
         self.length = length;
         Ok(())
+    }
+
+    /// Makes the last line end with a line break: a whole one that another hand left without gets one, half of one goes.
+    pub(super) fn end_last_line(&mut self, is_whole: impl Fn(&[u8]) -> bool) -> Result<(), StoreError> {
+        let before = self.length;
+        let mut ends = [0];
+        if before == 0 {
+            return Ok(());
+        }
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(before - 1))
+            .and_then(|_| file.read_exact(&mut ends))
+            .map_err(StoreError::io("cannot read", &self.path))?;
+        if ends == *b"\n" {
+            return Ok(());
+        }
+        if self.lines()?.last().is_some_and(|line| is_whole(line)) { self.append(b"\n") } else { self.drop_cut_line() }
     }
 
     fn drop_cut_line(&mut self) -> Result<(), StoreError> {
@@ -261,7 +307,7 @@ impl Appended {
         self.path.is_file()
     }
 
-    fn sync(&self) -> Result<(), StoreError> {
+    pub(super) fn sync(&self) -> Result<(), StoreError> {
         self.file.sync_all().map_err(StoreError::io("cannot sync", &self.path))
     }
 }

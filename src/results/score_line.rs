@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Problem, ScoreRecord};
+use crate::domain::{CostSource, Problem, ScoreRecord, Usage};
 
 use super::for_each_line;
 
@@ -18,9 +18,61 @@ pub struct ScoreLine {
     pub details: Option<serde_json::Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
+    /// Why there is no value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_evaluated: Option<String>,
+    /// Who judged, where a judge did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeLine>,
+    /// What the judge replied, in the order of asking.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub raw: Vec<String>,
+}
+
+/// Who judged, by which words, and what it took, apart from what the agent took.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JudgeLine {
+    /// The id of the agent.
+    pub agent: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of the words that it was asked with.
+    pub prompt_sha256: String,
+    #[serde(default)]
+    pub votes: u64,
+    /// The share of votes that agreed with the majority, where there was more than one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_source: Option<CostSource>,
+}
+
+impl JudgeLine {
+    /// Says who decided: another model, or other words, is another judge.
+    pub fn name(&self) -> String {
+        let model = self.model.as_ref().map_or_else(String::new, |model| format!(":{model}"));
+        let words = self.prompt_sha256.get(..8).unwrap_or(&self.prompt_sha256);
+        format!("{}{model} #{words}", self.agent)
+    }
 }
 
 impl ScoreLine {
+    /// A score and nothing else.
+    pub fn of(score: ScoreRecord) -> Self {
+        Self { score, details: None, reasoning: None, not_evaluated: None, judge: None, raw: Vec::new() }
+    }
+
+    /// Returns the line with its line break.
+    pub(super) fn to_line(&self) -> String {
+        let mut line = serde_json::to_string(self).expect("a score is JSON: its keys are text");
+        line.push('\n');
+        line
+    }
+
     /// Reads the score lines of a run; a missing file holds none.
     pub fn read_all(path: &Path, problems: &mut Vec<Problem>) -> Vec<Self> {
         let name = path.display().to_string();

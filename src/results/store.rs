@@ -55,6 +55,11 @@ impl Store {
         self.root.join(id.as_str())
     }
 
+    /// Returns the file of what evaluators said about the run, which need not be there.
+    pub fn scores_path(&self, id: &RunId) -> PathBuf {
+        self.run_dir(id).join("scores.jsonl")
+    }
+
     pub fn batches_dir(&self) -> PathBuf {
         self.root.join("batches")
     }

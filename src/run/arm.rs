@@ -7,6 +7,7 @@ use crate::config::Budget;
 use crate::results::PlannedArm;
 use crate::suite::{QuestionSpec, Suite};
 
+use super::Evaluation;
 use super::approach::{Approach, at_root};
 
 /// A planned arm with everything that carrying it out needs.
@@ -45,6 +46,8 @@ pub struct CodeWork {
     /// The tree a workspace begins with; empty without.
     pub start: Option<PathBuf>,
     pub approach: Approach,
+    /// What is said about the result beside its tests.
+    pub evaluation: Evaluation,
     /// The model for the command, where the approach has one.
     pub model: Option<String>,
 }

@@ -1,23 +1,28 @@
 //! One run of code: a workspace, an approach that fills it, and the suite's tests against what it made.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::agent::{Failure, FailureKind, Measured};
 use crate::domain::{Run, RunStatus};
-use crate::evaluate::code;
+use crate::evaluate::{Effort, Purpose, Workpiece, code};
 use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
 
 use super::approach::{Order, REQUIREMENTS_FILE};
+use super::evaluation;
 use super::examine::{Examination, Examined, Halt};
 use super::record;
+use super::shell::Shell;
 use super::testing::{Family, Tested};
 use super::workspace::Workspace;
 use super::{CodeWork, Context, Event};
 
 /// For suites that name no time-out.
 const DEFAULT_TIMEOUT: Duration = Duration::from_hours(2);
+/// For the commands of evaluators, all together: what they have to say is not the approach's time.
+const EVALUATION: Duration = Duration::from_mins(30);
 /// An approach that used its time up is tested all the same, for this long at most: what it left behind is its result.
 const TESTING_AFTER_LIMIT: Duration = Duration::from_mins(10);
 
@@ -55,7 +60,8 @@ pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, c
         }
     };
     journal.append_transcript(None, &measured.transcript)?;
-    take_measures(&mut record, &measured, &workspace, work);
+    let made = made_files(&workspace, work);
+    take_measures(&mut record, &measured, &workspace, &made);
     if context.keep_output {
         // Before tests and servers leave their own files there.
         step("keeping what was made");
@@ -71,7 +77,14 @@ pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, c
         let deadline = Instant::now() + patience;
         let examination = Examination { run: &run.id, work, workspace: &workspace, deadline, context, step: &step };
         match examination.examine() {
-            Ok(examined) => take_verdict(&mut record, examined, timeout, &mut journal)?,
+            Ok(examined) => {
+                let shell = examined.shell.clone();
+                take_verdict(&mut record, examined, timeout, &mut journal)?;
+                let examination = Examination { deadline: Instant::now() + EVALUATION, ..examination };
+                if evaluate(&examination, &shell, &made, &measured, &mut journal)?.is_none() {
+                    return Ok(None);
+                }
+            }
             Err(Halt::Stopped) => return Ok(None),
             Err(Halt::Impossible(reason)) => {
                 if record.status == RunStatus::Completed {
@@ -119,27 +132,65 @@ pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace, work: &CodeWork) {
-    record.duration_seconds = Some(measured.duration.as_secs_f64()).filter(|seconds| *seconds > 0.0);
-    record.total_calls = measured.steps;
-    record::set_usage(record, measured.usage);
-    record.cost_usd = measured.cost.usd;
-    record.cost_source = measured.cost.source;
-    // What was there before and is as it was is nobody's work, and neither is a copy of the requirements.
+/// Lets every evaluator say what it has to say. None where the user stopped it.
+fn evaluate(
+    examination: &Examination<'_>,
+    shell: &Shell,
+    made: &BTreeSet<PathBuf>,
+    measured: &Measured,
+    journal: &mut Journal,
+) -> Result<Option<()>, StoreError> {
+    let (work, workspace) = (examination.work, examination.workspace);
+    let files: Vec<PathBuf> = made.iter().cloned().collect();
+    let effort = Effort {
+        usage: measured.usage,
+        cost_usd: measured.cost.usd,
+        turns: measured.steps,
+        duration: Some(measured.duration).filter(|duration| !duration.is_zero()),
+        tools: measured.tools.clone(),
+    };
+    let folder = workspace.folder();
+    let piece = Workpiece { suite: &work.suite, folder: Some(folder), files: &files, transcript: &measured.transcript, effort };
+    let reports = workspace.beside("reports");
+    let bench = examination.bench(shell, folder, &reports, None, examination.deadline);
+    let runner = |line: &str, purpose: Purpose| match purpose {
+        Purpose::Tests => bench.tested("evaluator", line, true),
+        Purpose::Build | Purpose::Coverage | Purpose::Analysis => bench.plain(line),
+    };
+    work.evaluation.evaluate(&piece, &runner, examination.context.stop, examination.step, |evaluated| {
+        let (items, score) = evaluation::recorded(examination.run, evaluated, 0);
+        for (outcome, details) in &items {
+            journal.append(outcome, details)?;
+        }
+        journal.append_score(&score)
+    })
+}
+
+/// Lists what is the approach's work. What was there before and is as it was is nobody's work, and neither is a copy of the requirements.
+fn made_files(workspace: &Workspace, work: &CodeWork) -> BTreeSet<PathBuf> {
     let is_copy = |made: &Path, given: &Path| match (fs::metadata(made), fs::metadata(given)) {
         (Ok(made_file), Ok(given_file)) => {
             made_file.len() == given_file.len() && given_file.is_file() && fs::read(made).ok() == fs::read(given).ok()
         }
         (_, _) => false,
     };
-    let is_made = |file: &Path| {
+    let is_made = |file: &PathBuf| {
         let made = workspace.folder().join(file);
         let is_given = work.start.as_deref().is_some_and(|start| is_copy(&made, &start.join(file)));
         let is_order =
             file == Path::new(REQUIREMENTS_FILE) && work.suite.requirements.as_deref().is_some_and(|order| is_copy(&made, order));
         !is_given && !is_order
     };
-    let code = code::measure(workspace.folder(), is_made);
+    code::files(workspace.folder()).into_iter().filter(is_made).collect()
+}
+
+fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace, made: &BTreeSet<PathBuf>) {
+    record.duration_seconds = Some(measured.duration.as_secs_f64()).filter(|seconds| *seconds > 0.0);
+    record.total_calls = measured.steps;
+    record::set_usage(record, measured.usage);
+    record.cost_usd = measured.cost.usd;
+    record.cost_source = measured.cost.source;
+    let code = code::measure(workspace.folder(), |file| made.contains(file));
     record.files_generated = Some(code.files);
     record.lines_generated = Some(code.lines);
 }

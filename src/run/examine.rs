@@ -39,6 +39,8 @@ pub struct Examined {
     pub is_cut: bool,
     /// No own tests found means that there are none.
     pub knows_own_tests: bool,
+    /// What commands in the finished workspace are surrounded by.
+    pub shell: Shell,
 }
 
 /// Why there is no result.
@@ -107,7 +109,7 @@ impl Examination<'_> {
             families.push((Family::Own, Tested { is_unknown, ..tested }));
         }
         let knows_own_tests = !suite.tests.own.is_empty() || suite.language.as_deref().is_some_and(has_own_tests_command);
-        Ok(Examined { families, troubles, is_cut, knows_own_tests })
+        Ok(Examined { families, troubles, is_cut, knows_own_tests, shell })
     }
 
     fn left(&self) -> Duration {
@@ -158,7 +160,7 @@ impl Examination<'_> {
         }
     }
 
-    fn bench<'b>(&'b self, shell: &'b Shell, folder: &'b Path, reports: &'b Path, port: Option<u16>, deadline: Instant) -> Bench<'b> {
+    pub fn bench<'b>(&'b self, shell: &'b Shell, folder: &'b Path, reports: &'b Path, port: Option<u16>, deadline: Instant) -> Bench<'b> {
         Bench {
             shell,
             folder,

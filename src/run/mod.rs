@@ -7,6 +7,7 @@
 mod approach;
 mod arm;
 mod code;
+mod evaluation;
 mod examine;
 mod execute;
 mod plan;
@@ -29,6 +30,7 @@ use crate::results::{PlannedArm, PlannedRun, Store};
 
 pub use approach::{Approach, Means};
 pub use arm::{Arm, CodeWork, QuestionWork, Work};
+pub use evaluation::{Evaluation, Jury};
 pub use execute::{Executed, execute};
 pub use plan::{batch_id, interleaved, item_seed};
 pub use provenance::git_state;

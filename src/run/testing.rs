@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId};
+use crate::evaluate::CommandResult;
 use crate::evaluate::test_report::{self, Ending, Source, TestReport};
 use crate::process::{self, End, Stop};
 
@@ -101,7 +102,15 @@ impl Bench<'_> {
     }
 
     fn command(&self, family: Family, number: usize, declared: &str) -> Option<TestReport> {
-        let wanted = self.reports.join(format!("{}-{number}.report", family.evaluator()));
+        // What a check fetches is what the approach made, which must not name its own outcomes.
+        let hears = family != Family::Functional;
+        self.tested(&format!("{}-{number}", family.evaluator()), declared, hears)?.tests
+    }
+
+    /// Runs a command of tests and reads its report, kept under `name`. Without `hears` its output says nothing. None where the run was
+    /// stopped meanwhile.
+    pub fn tested(&self, name: &str, declared: &str, hears: bool) -> Option<CommandResult> {
+        let wanted = self.reports.join(format!("{name}.report"));
         // Planned as it is declared: an outcome is named by that, the same in every run.
         let plan = test_report::plan(declared, &wanted, self.addopts);
         let filled = self.port.map_or_else(|| plan.command.clone(), |port| plan.command.replace("{port}", &port.to_string()));
@@ -112,7 +121,24 @@ impl Bench<'_> {
         let report: Option<PathBuf> = plan.report.as_ref().map(|report| self.folder.join(&report.path));
         let before = report.as_deref().and_then(modified);
         let left = self.deadline.saturating_duration_since(Instant::now());
-        let (ending, stdout, stderr) = match process::run(&shell.line(&filled, self.folder, Some(left)), self.stop) {
+        let CommandResult { ending, stdout, stderr, .. } = self.line(&shell, &filled, left)?;
+        // A file that was there before and was not written again is no report of these tests.
+        let written = report.filter(|path| modified(path).is_some_and(|time| Some(time) != before)).and_then(|path| fs::read(path).ok());
+        let roots: Vec<&str> = self.roots.iter().map(String::as_str).collect();
+        let stdout = if hears { stdout } else { Vec::new() };
+        let finished = test_report::Finished { ending, stdout: &stdout, stderr: &stderr, report: written.as_deref(), roots: &roots };
+        let tests = Some(test_report::outcomes(&plan, &finished));
+        Some(CommandResult { ending, stdout, stderr, tests })
+    }
+
+    /// Runs a command of no tests. None where the run was stopped meanwhile.
+    pub fn plain(&self, line: &str) -> Option<CommandResult> {
+        self.line(self.shell, line, self.deadline.saturating_duration_since(Instant::now()))
+    }
+
+    fn line(&self, shell: &Shell, line: &str, left: Duration) -> Option<CommandResult> {
+        let result = |ending, stdout, stderr| Some(CommandResult { ending, stdout, stderr, tests: None });
+        match process::run(&shell.line(line, self.folder, Some(left)), self.stop) {
             Ok(finished) => {
                 let ending = match finished.end {
                     End::Exited(code) => Ending::Code(code),
@@ -120,18 +146,11 @@ impl Bench<'_> {
                     End::TimedOut => Ending::TimedOut,
                     End::Stopped => return None,
                 };
-                (ending, finished.stdout.bytes, finished.stderr.bytes)
+                result(ending, finished.stdout.bytes, finished.stderr.bytes)
             }
             // The shell itself is missing: as it would say so.
-            Err(error) => (Ending::Code(127), Vec::new(), error.to_string().into_bytes()),
-        };
-        // A file that was there before and was not written again is no report of these tests.
-        let written = report.filter(|path| modified(path).is_some_and(|time| Some(time) != before)).and_then(|path| fs::read(path).ok());
-        let roots: Vec<&str> = self.roots.iter().map(String::as_str).collect();
-        // What a check fetches is what the approach made, which must not name its own outcomes.
-        let stdout = if family == Family::Functional { Vec::new() } else { stdout };
-        let finished = test_report::Finished { ending, stdout: &stdout, stderr: &stderr, report: written.as_deref(), roots: &roots };
-        Some(test_report::outcomes(&plan, &finished))
+            Err(error) => result(Ending::Code(127), Vec::new(), error.to_string().into_bytes()),
+        }
     }
 }
 

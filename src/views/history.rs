@@ -260,9 +260,12 @@ fn arm_history(
     ArmHistory { arm: arm.clone(), nights: shown, changes, flaky, noisiest, precision: precision(&outcomes) }
 }
 
-/// Who judged a run: another judge is another measure.
+/// Who judged a run: another judge is another measure. Of a measure that was judged again, the last one to do so.
 fn judges_of(row: &RunRow) -> impl Iterator<Item = String> {
-    row.run.scores.iter().filter_map(|score| score.evaluator.clone())
+    let scores = &row.run.scores;
+    let is_newest =
+        |score: &&crate::domain::ScoreRecord| !scores.iter().any(|other| other.metric == score.metric && other.revision > score.revision);
+    scores.iter().filter(is_newest).filter_map(|score| score.evaluator.clone())
 }
 
 /// Finds changes in the nights that have a value. A break between two of them cuts the series there.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use tracing::info;
 
-use crate::domain::{ItemStatus, Problem, RunId, visible};
-use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header};
+use crate::domain::{Evaluator, ItemStatus, Problem, Run, RunId, visible};
+use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header, standing_revision};
 
 use super::intern::{Keys, Texts, number};
 use super::items::{Block, Cell, Dictionary, Mark, Score};
@@ -35,6 +35,8 @@ pub(super) struct ItemFile {
     pub path: PathBuf,
     /// The run of a journal; none for the items of an import, whose lines name their runs.
     pub journal_of: Option<RunId>,
+    /// By evaluator that is asked again: the revision that stands, where it is not the first.
+    pub standing: Vec<(String, u32)>,
 }
 
 /// What the stores hold now.
@@ -60,7 +62,7 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
     for file in &files {
         let stamp = Stamp::of(&file.path).ok();
         let path = path_text(&file.path);
-        match known.remove(&path).filter(|unit| Some(unit.stamp) == stamp) {
+        match known.remove(&path).filter(|unit| Some(unit.stamp) == stamp && unit.standing == file.standing) {
             Some(unit) => units.push(Some(unit)),
             None => {
                 fresh.push((units.len(), file.clone(), stamp.unwrap_or_default()));
@@ -92,7 +94,7 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
     );
     let numbers: Vec<Numbers> = dictionaries.iter().map(|dictionary| merge.numbers(dictionary)).collect();
     for ((place, file, stamp), parsed) in fresh.iter().zip(parsed) {
-        units[*place] = Some(merge.unit(path_text(&file.path), *stamp, parsed, &numbers));
+        units[*place] = Some(merge.unit(file, *stamp, parsed, &numbers));
     }
     let snapshot = Snapshot {
         headers: headers.into_iter().map(|(unit, _)| unit).collect(),
@@ -180,19 +182,32 @@ fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item = &'a Heade
         .filter(|header| header.items.is_some())
         .map(|header| path_text(&header.path))
         .collect();
-    let run_of: HashMap<&str, &RunId> =
-        headers.filter(|unit| with_journal.contains(&unit.path)).filter_map(|unit| Some((unit.path.as_str(), unit.only_id()?))).collect();
+    let run_of: HashMap<&str, &Run> =
+        headers.filter(|unit| with_journal.contains(&unit.path)).filter_map(|unit| Some((unit.path.as_str(), unit.only_run()?))).collect();
     let mut files = Vec::new();
     for contents in contents {
         for header in &contents.headers {
             let run = header.items.as_ref().and_then(|_| run_of.get(path_text(&header.path).as_str()));
             if let (Some(items), Some(run)) = (&header.items, run) {
-                files.push(ItemFile { path: items.clone(), journal_of: Some((*run).clone()) });
+                files.push(ItemFile { path: items.clone(), journal_of: Some(run.id.clone()), standing: standing_revisions(run) });
             }
         }
-        files.extend(contents.sealed.iter().filter_map(|pair| pair.items.clone()).map(|path| ItemFile { path, journal_of: None }));
+        files.extend(contents.sealed.iter().filter_map(|pair| pair.items.clone()).map(|path| ItemFile {
+            path,
+            journal_of: None,
+            standing: Vec::new(),
+        }));
     }
     files
+}
+
+/// Returns which revision of each judged evaluator stands, where that is not the first: most runs were judged once or never.
+fn standing_revisions(run: &Run) -> Vec<(String, u32)> {
+    if run.scores.iter().all(|score| score.revision == 0) {
+        return Vec::new();
+    }
+    let standing = |evaluator: Evaluator| Some((evaluator.name().to_owned(), standing_revision(evaluator.name(), &run.scores)?));
+    Evaluator::ALL.into_iter().filter_map(standing).filter(|(_, revision)| *revision > 0).collect()
 }
 
 /// One file's blocks in order, each with the number of its dictionary, and why reading ended early if it did.
@@ -391,7 +406,8 @@ impl Merge {
         }
     }
 
-    fn unit(&mut self, path: String, stamp: Stamp, parsed: Parsed, numbers: &[Numbers]) -> ItemUnit {
+    fn unit(&mut self, file: &ItemFile, stamp: Stamp, parsed: Parsed, numbers: &[Numbers]) -> ItemUnit {
+        let path = path_text(&file.path);
         let mut problems = Vec::new();
         let shown = visible(&path);
         let mut first_line = 1;
@@ -417,7 +433,24 @@ impl Merge {
         }
         let mut totals: Vec<(u32, ItemTotals)> = totals.into_iter().collect();
         totals.sort_by_key(|(run, _)| *run);
-        ItemUnit { path, stamp, rows: self.rows(cells, scores), totals, problems }
+        if file.journal_of.is_some() {
+            self.drop_unfinished(&mut cells, &file.standing);
+        }
+        let standing = file.standing.clone();
+        ItemUnit { path, stamp, standing, rows: self.rows(cells, scores), totals, problems }
+    }
+
+    /// Leaves out what a judge said in other revisions than the one that stands.
+    fn drop_unfinished(&self, cells: &mut Vec<Cell>, standing: &[(String, u32)]) {
+        if standing.is_empty() && cells.iter().all(|cell| cell.revision == 0) {
+            return;
+        }
+        let is_judged = |name: &str| Evaluator::ALL.into_iter().any(|evaluator| evaluator.is_judged() && evaluator.name() == name);
+        cells.retain(|cell| {
+            let evaluator = self.keys.entries[cell.key as usize].key.evaluator.as_str();
+            let revision = standing.iter().find(|(name, _)| name == evaluator).map_or(0, |(_, revision)| *revision);
+            !is_judged(evaluator) || cell.revision == revision
+        });
     }
 
     /// Groups the cells by run and attempt; of several revisions the highest stands.

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::domain::{Filter, ItemOutcome, Run, RunId};
-use crate::results::ItemLine;
+use crate::results::{ItemLine, standing_revision};
 
 use super::ingest::{each_item_line, path_text};
 use super::open::Warehouse;
@@ -24,7 +24,8 @@ impl Warehouse {
         found.into_values().map(Arc::clone).collect()
     }
 
-    /// Calls `each` with every outcome line of the runs that can be read: files in the order of the first run in them, lines in theirs.
+    /// Calls `each` with every outcome line of the runs that can be read and, where a judge decided, stands: files in the order of the first
+    /// run in them, lines in theirs.
     pub fn each_outcome<E: From<io::Error>>(
         &self,
         runs: &[Arc<Run>],
@@ -57,12 +58,25 @@ impl Warehouse {
                     (None, None) => None,
                 };
                 let Some(run) = run.filter(|run| held.contains(run)) else { return };
-                if let Ok(outcome) = (ItemLine { run: None, ..item }).to_outcome(&run) {
+                if let Ok(outcome) = (ItemLine { run: None, ..item }).to_outcome(&run)
+                    && (outcome.revision == 0 || self.stands(&outcome))
+                {
                     stopped = each(&outcome);
                 }
             })?;
             stopped?;
         }
         Ok(())
+    }
+
+    /// Says whether an outcome in a run's own journal is of the revision that stands. What was imported came whole.
+    pub(super) fn stands(&self, outcome: &ItemOutcome) -> bool {
+        // An evaluator that is never asked again has no such revision, and one without a later score stands by its first.
+        let Some(first) = standing_revision(&outcome.evaluator, []) else { return true };
+        let unit = self.unit_of.get(&outcome.run).and_then(|unit| self.snapshot.items.get(*unit as usize));
+        let file = unit.and_then(|unit| self.files.iter().find(|file| path_text(&file.path) == unit.path));
+        let Some(file) = file.filter(|file| file.journal_of.is_some()) else { return true };
+        let standing = file.standing.iter().find(|(evaluator, _)| *evaluator == outcome.evaluator);
+        outcome.revision == standing.map_or(first, |(_, revision)| *revision)
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{ItemKind, ItemStatus, Problem, Run, RunId};
+use crate::domain::{ItemKind, ItemStatus, Problem, Run};
 
 use super::matrix::RowScores;
 use super::open::ItemTotals;
@@ -17,7 +17,7 @@ use super::stored_run;
 use super::unit::Stamp;
 
 /// Changes whenever the meaning of what is stored changes.
-const VERSION: &str = concat!("evalreport snapshot 3 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("evalreport snapshot 4 ", env!("CARGO_PKG_VERSION"));
 const COMPRESSION_LEVEL: i32 = 1;
 
 /// A file of headers: one run's header, or the runs of a sealed pair.
@@ -33,10 +33,10 @@ pub(super) struct HeaderUnit {
 }
 
 impl HeaderUnit {
-    /// Returns the id of the run where the file holds just one.
-    pub fn only_id(&self) -> Option<&RunId> {
+    /// Returns the run where the file holds just one.
+    pub fn only_run(&self) -> Option<&Run> {
         match self.runs.as_slice() {
-            [run] => Some(&run.id),
+            [run] => Some(run),
             _ => None,
         }
     }
@@ -47,6 +47,8 @@ impl HeaderUnit {
 pub(super) struct ItemUnit {
     pub path: String,
     pub stamp: Stamp,
+    /// The revisions that stood when it was read, see [`super::ingest::ItemFile`].
+    pub standing: Vec<(String, u32)>,
     pub rows: Vec<StoredRow>,
     /// By run: its index in [`Snapshot::run_ids`] and its totals.
     pub totals: Vec<(u32, ItemTotals)>,

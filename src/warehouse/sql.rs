@@ -81,12 +81,17 @@ impl Warehouse {
         Ok(SqlTable { columns, rows })
     }
 
-    /// Returns the outcomes of some runs with money, time and text, in the order of run, kind, evaluator, item and attempt.
+    /// Returns the outcomes of some runs with money, time and text, in the order of run, kind, evaluator, item and attempt. Of judgements
+    /// only those that stand.
     pub fn outcomes(&self, runs: &[&RunId]) -> Result<Vec<ItemOutcome>, SqlError> {
         if runs.is_empty() {
             return Ok(Vec::new());
         }
-        segment::outcomes(self.items_table()?, runs)
+        let mut outcomes = segment::outcomes(self.items_table()?, runs)?;
+        if outcomes.iter().any(|outcome| outcome.revision > 0) {
+            outcomes.retain(|outcome| self.stands(outcome));
+        }
+        Ok(outcomes)
     }
 }
 

@@ -1,0 +1,95 @@
+//! Settings that stand in more than one file: the configuration's are the default, the suite's win key by key.
+
+use crate::document::{Fields, Node};
+use crate::domain::Problem;
+
+/// One map of settings, and where it stands.
+#[derive(Clone, Debug)]
+pub struct Layer<'a> {
+    /// As messages name it.
+    pub file: &'a str,
+    /// Where the map is in the file, such as `evaluators.efficiency`.
+    pub path: String,
+    pub node: &'a Node,
+}
+
+impl Layer<'_> {
+    /// Hands every map to `read`, the weakest first, so that what is read later wins; keys that `read` did not ask for are problems.
+    pub fn read_all(layers: &[Layer<'_>], problems: &mut Vec<Problem>, mut read: impl FnMut(&mut Fields)) {
+        for layer in layers {
+            if let Some(mut fields) = Fields::new(layer.file, layer.node, layer.path.as_str(), problems) {
+                read(&mut fields);
+                fields.finish();
+            }
+        }
+    }
+}
+
+/// Replaces a setting by an amount of at least 0, where the map has one.
+pub(super) fn amount(fields: &mut Fields, key: &str, setting: &mut f64) {
+    if let Some(amount) = fields.amount(key) {
+        *setting = amount;
+    }
+}
+
+/// Replaces a setting by an amount above 0, where the map has one: it is divided by.
+pub(super) fn divisor(fields: &mut Fields, key: &str, setting: &mut f64) {
+    match fields.amount(key) {
+        Some(amount) if amount > 0.0 => *setting = amount,
+        Some(_) => {
+            let message = format!("`{}` must be greater than 0", fields.path_of(key));
+            fields.reject(key, message, None);
+        }
+        None => {}
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::document;
+
+    /// Reads settings from YAML texts, the weakest first; problems come as `FILE:LINE:COLUMN: MESSAGE`.
+    pub fn read<T>(texts: &[&str], read: impl FnOnce(&[Layer], &mut Vec<Problem>) -> T) -> (T, Vec<String>) {
+        let files: Vec<String> = (0..texts.len()).map(|index| format!("{index}.yaml")).collect();
+        let nodes: Vec<Node> =
+            texts.iter().zip(&files).map(|(text, file)| document::parse(file, text).expect("a test's own YAML")).collect();
+        let layers: Vec<Layer> =
+            files.iter().zip(&nodes).map(|(file, node)| Layer { file, path: "evaluators.x".to_owned(), node }).collect();
+        let mut problems = Vec::new();
+        let settings = read(&layers, &mut problems);
+        (settings, problems.iter().map(ToString::to_string).collect())
+    }
+
+    fn two(layers: &[Layer], problems: &mut Vec<Problem>) -> (f64, f64) {
+        let (mut some, mut per) = (1.0, 1.0);
+        Layer::read_all(layers, problems, |fields| {
+            amount(fields, "some", &mut some);
+            divisor(fields, "per", &mut per);
+        });
+        (some, per)
+    }
+
+    #[test]
+    fn later_layers_win_key_by_key() {
+        assert_eq!(read(&[], two), ((1.0, 1.0), vec![]));
+        assert_eq!(read(&["some: 2\nper: 3\n", "some: 0\n"], two), ((0.0, 3.0), vec![]));
+        assert_eq!(read(&["some: 2\n", "some: ~\n"], two).0, (2.0, 1.0));
+    }
+
+    #[test]
+    fn every_mistake_of_every_layer_is_named_with_its_place() {
+        let (settings, problems) = read(&["sum: 2\nper: 0\n", "some: -1\nper: x\n", "- 1\n"], two);
+        assert_eq!(settings, (1.0, 1.0));
+        assert_eq!(
+            problems,
+            [
+                "0.yaml:2:6: `evaluators.x.per` must be greater than 0",
+                "0.yaml:1:1: unknown key `evaluators.x.sum`",
+                "1.yaml:1:7: `evaluators.x.some` must not be negative, but is `-1`",
+                "1.yaml:2:6: `evaluators.x.per` must be a number, not text",
+                "2.yaml:1:1: `evaluators.x` must be a map of keys, not a list",
+            ]
+        );
+    }
+}

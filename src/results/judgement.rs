@@ -1,0 +1,195 @@
+//! Judging a committed run again: a whole new revision is appended, and what was there stays.
+//!
+//! Item lines come first and their score line last, so a revision without its score line was never finished and counts for nobody.
+
+use std::fs;
+
+use crate::domain::{Evaluator, ItemDetails, ItemOutcome, Problem, Problems, RunId, ScoreRecord};
+
+use super::journal::Appended;
+use super::{ItemLine, ScoreLine, Store, StoreError, durable, item_line};
+
+/// Returns the revision whose outcomes stand: the highest that has a score, and the first where none has. Nothing for evaluators that are
+/// not asked again: all of their lines count.
+pub fn standing_revision<'a>(evaluator: &str, scores: impl IntoIterator<Item = &'a ScoreRecord>) -> Option<u32> {
+    let is_judged = Evaluator::ALL.into_iter().any(|one| one.is_judged() && one.name() == evaluator);
+    is_judged.then(|| scores.into_iter().filter(|score| score.metric == evaluator).map(|score| score.revision).max().unwrap_or(0))
+}
+
+/// Says whether an outcome is of the revision that stands.
+pub fn stands(outcome: &ItemOutcome, scores: &[ScoreRecord]) -> bool {
+    standing_revision(&outcome.evaluator, scores).is_none_or(|standing| outcome.revision == standing)
+}
+
+/// Everything an evaluator ever said about a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgements {
+    /// In the order they were written; all revisions.
+    pub scores: Vec<ScoreLine>,
+    /// Of revisions that were finished.
+    pub items: Vec<(ItemOutcome, ItemDetails)>,
+    /// The revision for another judgement: above all lines, those of unfinished ones included.
+    pub next: u32,
+}
+
+impl Judgements {
+    /// The score that stands.
+    pub fn newest(&self) -> Option<&ScoreLine> {
+        self.scores.iter().max_by_key(|line| line.score.revision)
+    }
+
+    /// The outcomes of a revision.
+    pub fn of_revision(&self, revision: u32) -> impl Iterator<Item = &(ItemOutcome, ItemDetails)> {
+        self.items.iter().filter(move |(outcome, _)| outcome.revision == revision)
+    }
+}
+
+impl Store {
+    /// Reads what an evaluator said about a run, revision by revision. Lines that cannot be read are left out.
+    pub fn judgements(&self, id: &RunId, evaluator: Evaluator) -> Result<Judgements, StoreError> {
+        let mut problems = Vec::new();
+        let all = ScoreLine::read_all(&self.scores_path(id), &mut problems);
+        let scores: Vec<ScoreLine> = all.into_iter().filter(|line| line.score.metric == evaluator.name()).collect();
+        let is_finished = |revision: u32| revision == 0 || scores.iter().any(|line| line.score.revision == revision);
+        let mut items = self.all_items(id)?.unwrap_or_default();
+        items.retain(|(outcome, _)| outcome.evaluator == evaluator.name());
+        let revisions = items.iter().map(|(outcome, _)| outcome.revision).chain(scores.iter().map(|line| line.score.revision));
+        let next = revisions.max().map_or(0, |last| last.saturating_add(1));
+        items.retain(|(outcome, _)| is_finished(outcome.revision));
+        Ok(Judgements { scores, items, next })
+    }
+
+    /// Appends one revision of a judgement to a committed run, under the lock of its journal.
+    ///
+    /// Fails where another process writes there. After a crash either the whole revision counts or none of it.
+    pub fn append_judgement(&self, id: &RunId, items: &[(ItemOutcome, ItemDetails)], score: &ScoreLine) -> Result<(), StoreError> {
+        if !self.header_path(id).is_file() {
+            let name = self.header_path(id).display().to_string();
+            return Err(StoreError::Invalid(Problems(vec![Problem::in_file(name, "is not there: the run is not finished")])));
+        }
+        let folder = self.run_dir(id);
+        fs::create_dir_all(&folder).map_err(StoreError::io("cannot create", &folder))?;
+        let mut journal = Appended::open(folder.join("items.jsonl"))?;
+        journal.lock(id)?;
+        journal.end_last_line(|line| ItemLine::parse(line).is_ok())?;
+        let mut text = String::new();
+        for (outcome, details) in items {
+            item_line::write_line_with(outcome, details, &mut text);
+        }
+        if !text.is_empty() {
+            journal.append(text.as_bytes())?;
+            journal.sync()?;
+        }
+        let mut scores = Appended::open(self.scores_path(id))?;
+        scores.end_last_line(|line| serde_json::from_slice::<ScoreLine>(line).is_ok())?;
+        scores.append(score.to_line().as_bytes())?;
+        scores.sync()?;
+        durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Direction, ItemKind, ItemStatus, Run, Unit};
+
+    fn id() -> RunId {
+        RunId::parse("r1").expect("a valid id")
+    }
+
+    fn outcome(item: &str, revision: u32, status: ItemStatus) -> (ItemOutcome, ItemDetails) {
+        let outcome = ItemOutcome {
+            run: id(),
+            kind: ItemKind::Criterion,
+            item: item.to_owned(),
+            cluster: None,
+            attempt: 1,
+            status,
+            score: None,
+            evaluator: Evaluator::RequirementFulfillment.name().to_owned(),
+            revision,
+            duration_seconds: None,
+            cost_usd: None,
+            input_tokens: None,
+            output_tokens: None,
+        };
+        (outcome, ItemDetails::default())
+    }
+
+    fn score(revision: u32) -> ScoreLine {
+        ScoreLine::of(ScoreRecord {
+            metric: Evaluator::RequirementFulfillment.name().to_owned(),
+            value: Some(50.0),
+            unit: Unit::Points,
+            direction: Direction::Up,
+            standard_error: None,
+            n: None,
+            evaluator: Some("judge #0".to_owned()),
+            revision,
+        })
+    }
+
+    fn committed(folder: &std::path::Path) -> Store {
+        let store = Store::at(folder);
+        store.save(&Run::new(id(), "s", "a", "m")).expect("writable");
+        store
+    }
+
+    fn standing(store: &Store) -> Vec<(String, u32)> {
+        let items = store.detailed_items(&id()).expect("readable").unwrap_or_default();
+        items.into_iter().map(|(outcome, _)| (outcome.item, outcome.revision)).collect()
+    }
+
+    #[test]
+    fn only_whole_revisions_stand() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = committed(folder.path());
+        store
+            .append_judgement(&id(), &[outcome("a", 0, ItemStatus::Pass), outcome("b", 0, ItemStatus::Fail)], &score(0))
+            .expect("writable");
+        let scores = std::fs::read(store.scores_path(&id())).expect("written");
+        assert_eq!(store.judgements(&id(), Evaluator::RequirementFulfillment).expect("readable").next, 1);
+
+        // What a kill between the item lines and the score line leaves, once whole and once with half a line.
+        store.append_judgement(&id(), &[outcome("a", 1, ItemStatus::Fail)], &score(1)).expect("writable");
+        let whole = std::fs::read(store.scores_path(&id())).expect("written");
+        for left in [scores.len(), whole.len() - 10] {
+            std::fs::write(store.scores_path(&id()), &whole[..left]).expect("writable");
+            assert_eq!(standing(&store), [("a".to_owned(), 0), ("b".to_owned(), 0)], "{left}");
+        }
+
+        let next = store.judgements(&id(), Evaluator::RequirementFulfillment).expect("readable").next;
+        assert_eq!(next, 2, "an unfinished revision is not gone on with");
+        store.append_judgement(&id(), &[outcome("a", 2, ItemStatus::Pass)], &score(2)).expect("writable");
+        assert_eq!(standing(&store), [("a".to_owned(), 2)], "a criterion that is no longer asked for is gone");
+        let lines = std::fs::read_to_string(store.scores_path(&id())).expect("text");
+        assert_eq!(lines.lines().count(), 2, "{lines}");
+    }
+
+    #[test]
+    fn a_last_line_without_its_break_is_kept_where_it_is_whole() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = committed(folder.path());
+        store.append_judgement(&id(), &[outcome("a", 0, ItemStatus::Pass)], &score(0)).expect("writable");
+        for path in [store.run_dir(&id()).join("items.jsonl"), store.scores_path(&id())] {
+            let text = std::fs::read_to_string(&path).expect("text");
+            std::fs::write(&path, text.trim_end()).expect("writable");
+        }
+        store.append_judgement(&id(), &[outcome("a", 1, ItemStatus::Fail)], &score(1)).expect("writable");
+        let judgements = store.judgements(&id(), Evaluator::RequirementFulfillment).expect("readable");
+        assert_eq!((judgements.scores.len(), judgements.items.len()), (2, 2));
+    }
+
+    #[test]
+    fn what_is_not_finished_is_not_judged() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = Store::at(folder.path());
+        let journal = store.journal(&id()).expect("a journal");
+        assert!(matches!(store.append_judgement(&id(), &[], &score(0)), Err(StoreError::Invalid(_))));
+        drop(journal);
+        store.save(&Run::new(id(), "s", "a", "m")).expect("writable");
+        let held = Appended::open(store.run_dir(&id()).join("items.jsonl")).expect("opened");
+        held.lock(&id()).expect("free");
+        assert!(matches!(store.append_judgement(&id(), &[], &score(0)), Err(StoreError::InFlight { .. })));
+    }
+}

@@ -1,0 +1,339 @@
+//! Which evaluators a suite wants, and what they say about a finished workspace.
+//!
+//! What is wanted, and with which settings, is decided before anything runs, so that a slip in a file costs no run. Evaluators are
+//! independent: one that fails, or even breaks, says so as a score that is not there, and the others go on.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::agent::Agent;
+use crate::config::Config;
+use crate::document::Setting;
+use crate::domain::{Direction, Evaluator, ItemDetails, ItemOutcome, Problem, RunId, ScoreRecord, Unit, Usage, visible};
+use crate::evaluate::{
+    CodeQualitySettings, ComplexitySettings, EfficiencySettings, Evaluated, FulfilmentSettings, FunctionalSettings, Judge, Judged, Layer,
+    Order, Runner, ToolUseSettings, Workpiece, code_quality, complexity, efficiency, fulfilment, functional, tool_use,
+};
+use crate::process::Stop;
+use crate::results::{JudgeLine, ScoreLine};
+use crate::suite::Suite;
+
+const NO_JUDGE: &str = "no judge is configured";
+const NO_CRITERIA: &str = "the suite has no acceptance criteria";
+
+/// What is to be said about every run of a suite.
+#[derive(Clone, Debug, Default)]
+pub struct Evaluation {
+    /// In the order of [`Evaluator::ALL`].
+    wanted: Vec<Wanted>,
+    pub jury: Option<Jury>,
+}
+
+/// An evaluator with its settings.
+#[derive(Clone, Debug, PartialEq)]
+enum Wanted {
+    Fulfilment(FulfilmentSettings),
+    Efficiency(EfficiencySettings),
+    ToolUse(ToolUseSettings),
+    Functional(FunctionalSettings),
+    CodeQuality(CodeQualitySettings),
+    Complexity(ComplexitySettings),
+}
+
+/// Who judges, and how.
+#[derive(Clone, Debug)]
+pub struct Jury {
+    pub agent: Agent,
+    pub votes: u64,
+    pub is_strict: bool,
+    /// For each question.
+    pub timeout: Option<Duration>,
+}
+
+impl Jury {
+    fn judge(&self) -> Judge<'_> {
+        Judge { agent: &self.agent, votes: self.votes, is_strict: self.is_strict, timeout: self.timeout }
+    }
+}
+
+impl Evaluation {
+    /// Decides what is wanted: the suite's word goes over the configuration's, key by key. Acceptance criteria are judged unless somebody
+    /// says that they are not.
+    ///
+    /// The jury is for who can be asked; [`Evaluation::is_judged`] says whether one is needed.
+    pub fn plan(config: &Config, suite: &Suite) -> Result<Self, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let mut wanted = Vec::new();
+        for evaluator in Evaluator::ALL {
+            let (default, own) = (config.evaluators.get(&evaluator), suite.evaluators.get(&evaluator));
+            let by_itself = evaluator == Evaluator::RequirementFulfillment && !suite.acceptance_criteria.is_empty();
+            if !own.or(default).map_or(by_itself, Setting::is_wanted) {
+                continue;
+            }
+            let layers: Vec<Layer<'_>> = [(config.file.as_str(), default), (suite.file.as_str(), own)]
+                .into_iter()
+                .filter_map(|(file, setting)| {
+                    let node = setting.and_then(Setting::node)?;
+                    Some(Layer { file, path: format!("evaluators.{}", evaluator.name()), node })
+                })
+                .collect();
+            wanted.push(Wanted::read(evaluator, &layers, &mut problems));
+        }
+        if problems.is_empty() { Ok(Self { wanted, jury: None }) } else { Err(problems) }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.wanted.is_empty()
+    }
+
+    /// Says whether a judge has anything to decide about the suite.
+    pub fn is_judged(&self) -> bool {
+        self.wanted.iter().any(|wanted| wanted.evaluator().is_judged())
+    }
+
+    /// Leaves only what a judge decides, which can be decided again.
+    #[must_use]
+    pub fn judged_only(mut self) -> Self {
+        self.wanted.retain(|wanted| wanted.evaluator().is_judged());
+        self
+    }
+
+    /// The evaluators, in their order.
+    pub fn evaluators(&self) -> impl Iterator<Item = Evaluator> {
+        self.wanted.iter().map(Wanted::evaluator)
+    }
+
+    /// Asks one evaluator after the other; `each` is told what is next and takes what was said. None where the user stopped it.
+    pub fn evaluate<E>(
+        &self,
+        piece: &Workpiece<'_>,
+        runner: &Runner<'_>,
+        stop: &Stop,
+        mut step: impl FnMut(&str),
+        mut each: impl FnMut(Evaluated) -> Result<(), E>,
+    ) -> Result<Option<()>, E> {
+        for wanted in &self.wanted {
+            if stop.is_stopped() {
+                return Ok(None);
+            }
+            step(wanted.evaluator().name());
+            let said = guarded(wanted.evaluator(), || wanted.ask(piece, self.jury.as_ref(), Order::Given, runner, stop));
+            match said {
+                Some(evaluated) => each(evaluated)?,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(()))
+    }
+
+    /// Asks the judge once more about one piece, the criteria in the given order. None where the user stopped it.
+    pub fn judge(&self, evaluator: Evaluator, piece: &Workpiece<'_>, order: Order, stop: &Stop) -> Option<Evaluated> {
+        let wanted = self.wanted.iter().find(|wanted| wanted.evaluator() == evaluator);
+        let Some(wanted) = wanted else { return Some(Evaluated::missing(evaluator, "not wanted")) };
+        guarded(evaluator, || wanted.ask(piece, self.jury.as_ref(), order, &|_, _| None, stop))
+    }
+}
+
+impl Wanted {
+    fn read(evaluator: Evaluator, layers: &[Layer<'_>], problems: &mut Vec<Problem>) -> Self {
+        match evaluator {
+            Evaluator::RequirementFulfillment => Self::Fulfilment(FulfilmentSettings::read(layers, problems)),
+            Evaluator::Efficiency => Self::Efficiency(EfficiencySettings::read(layers, problems)),
+            Evaluator::ToolUse => Self::ToolUse(ToolUseSettings::read(layers, problems)),
+            Evaluator::Functional => Self::Functional(FunctionalSettings::read(layers, problems)),
+            Evaluator::CodeQuality => Self::CodeQuality(CodeQualitySettings::read(layers, problems)),
+            Evaluator::Complexity => Self::Complexity(ComplexitySettings::read(layers, problems)),
+        }
+    }
+
+    fn evaluator(&self) -> Evaluator {
+        match self {
+            Self::Fulfilment(_) => Evaluator::RequirementFulfillment,
+            Self::Efficiency(_) => Evaluator::Efficiency,
+            Self::ToolUse(_) => Evaluator::ToolUse,
+            Self::Functional(_) => Evaluator::Functional,
+            Self::CodeQuality(_) => Evaluator::CodeQuality,
+            Self::Complexity(_) => Evaluator::Complexity,
+        }
+    }
+
+    fn ask(&self, piece: &Workpiece<'_>, jury: Option<&Jury>, order: Order, runner: &Runner<'_>, stop: &Stop) -> Option<Evaluated> {
+        let missing = |reason: &str| Some(Evaluated::missing(self.evaluator(), reason));
+        match (self, jury) {
+            (Self::Fulfilment(_), _) if piece.suite.acceptance_criteria.is_empty() => missing(NO_CRITERIA),
+            (Self::Fulfilment(_) | Self::ToolUse(_), None) => missing(NO_JUDGE),
+            (Self::Fulfilment(settings), Some(jury)) => fulfilment(piece, &jury.judge(), settings, order, stop),
+            (Self::ToolUse(settings), Some(jury)) => tool_use(piece, &jury.judge(), settings, stop),
+            (Self::Efficiency(settings), _) => Some(efficiency(piece, settings)),
+            (Self::Functional(settings), _) => functional(runner, piece, settings),
+            (Self::CodeQuality(settings), _) => code_quality(runner, piece, settings),
+            (Self::Complexity(settings), _) => Some(complexity(piece, settings)),
+        }
+    }
+}
+
+/// A broken evaluator must not take the run with it, nor what the others have to say.
+fn guarded(evaluator: Evaluator, ask: impl FnOnce() -> Option<Evaluated>) -> Option<Evaluated> {
+    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|panic| {
+        Some(Evaluated::missing(evaluator, format!("the evaluator broke: {}", visible(&message_of(panic.as_ref())))))
+    })
+}
+
+fn message_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no word why".to_owned())
+}
+
+/// Returns what is stored of an evaluator's word: outcomes of single criteria or checks, and the score that goes behind them.
+pub fn recorded(run: &RunId, evaluated: Evaluated, revision: u32) -> (Vec<(ItemOutcome, ItemDetails)>, ScoreLine) {
+    let name = evaluated.evaluator.name();
+    let items: Vec<(ItemOutcome, ItemDetails)> = evaluated
+        .items
+        .into_iter()
+        .map(|item| {
+            let outcome = ItemOutcome {
+                run: run.clone(),
+                kind: item.kind,
+                item: item.item,
+                cluster: None,
+                attempt: 1,
+                status: item.status,
+                score: None,
+                evaluator: name.to_owned(),
+                revision,
+                duration_seconds: None,
+                cost_usd: None,
+                input_tokens: None,
+                output_tokens: None,
+            };
+            (outcome, item.details)
+        })
+        .collect();
+    let raw = evaluated.judged.as_ref().map(|judged| judged.raw.clone()).unwrap_or_default();
+    let judge = evaluated.judged.map(judge_line);
+    let decided_by = match &judge {
+        Some(judge) => Some(judge.name()),
+        // Nobody decided: that is no other judge than the next one.
+        None if evaluated.evaluator.is_judged() => None,
+        None => Some(name.to_owned()),
+    };
+    let (value, not_evaluated) = match evaluated.score {
+        Ok(score) => (Some(score), None),
+        Err(reason) => (None, Some(reason)),
+    };
+    let score = ScoreRecord {
+        metric: name.to_owned(),
+        value,
+        unit: Unit::Points,
+        direction: Direction::Up,
+        standard_error: None,
+        n: Some(items.len() as u64).filter(|n| *n > 0),
+        evaluator: decided_by,
+        revision,
+    };
+    let details = Some(evaluated.details).filter(|details| *details != Value::Null);
+    (items, ScoreLine { score, details, reasoning: evaluated.reasoning, not_evaluated, judge, raw })
+}
+
+fn judge_line(judged: Judged) -> JudgeLine {
+    JudgeLine {
+        agent: judged.agent,
+        model: judged.model,
+        prompt_sha256: judged.prompt_sha256,
+        votes: judged.votes,
+        agreement: judged.agreement,
+        usage: Some(judged.usage).filter(|usage| *usage != Usage::default()),
+        cost_usd: judged.cost.usd,
+        cost_source: judged.cost.usd.map(|_| judged.cost.source),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{ItemKind, ItemStatus};
+    use crate::evaluate::EvaluatedItem;
+
+    fn config(text: &str) -> Config {
+        crate::config::parse("evalreport.yaml", &format!("version: 1\n{text}")).expect("a configuration")
+    }
+
+    fn suite(text: &str) -> (tempfile::TempDir, Suite) {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let folder = root.path().join("suites/s");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("order.md"), "Make it.").expect("writable");
+        let text = format!("name: s\nrequirements: order.md\nacceptance_criteria: [it works]\n{text}");
+        std::fs::write(folder.join("suite.yaml"), text).expect("writable");
+        let suite = crate::suite::load(root.path(), &folder).expect("a suite");
+        (root, suite)
+    }
+
+    fn planned(config_text: &str, suite_text: &str) -> Vec<Evaluator> {
+        let (_root, suite) = suite(suite_text);
+        Evaluation::plan(&config(config_text), &suite).expect("no problem").evaluators().collect()
+    }
+
+    #[test]
+    fn the_suite_has_the_last_word_on_what_is_wanted() {
+        use Evaluator::{Complexity, Efficiency, RequirementFulfillment};
+        assert_eq!(planned("", ""), [RequirementFulfillment], "criteria are there to be judged");
+        assert_eq!(planned("", "evaluators: {requirementFulfillment: false}\n"), []);
+        assert_eq!(planned("evaluators: {requirementFulfillment: false}\n", ""), []);
+        assert_eq!(
+            planned(
+                "evaluators: {efficiency: true, complexity: true}\n",
+                "evaluators: {efficiency: false, requirementFulfillment: false}\n"
+            ),
+            [Complexity]
+        );
+        assert_eq!(planned("evaluators: {efficiency: false}\n", "metrics: {efficiency: true}\n"), [RequirementFulfillment, Efficiency]);
+    }
+
+    #[test]
+    fn a_slip_in_the_settings_of_either_file_is_found_before_anything_runs() {
+        let (_root, suite) = suite("evaluators: {efficiency: {no_such_key: 1}}\n");
+        let problems = Evaluation::plan(&config("evaluators: {efficiency: {nor_this: 1}}\n"), &suite).expect_err("two slips");
+        let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].starts_with("evalreport.yaml:2:") && said[1].contains("suite.yaml:4:"), "{said:?}");
+    }
+
+    #[test]
+    fn an_evaluator_that_breaks_has_no_score() {
+        let broken = guarded(Evaluator::Complexity, || panic!("at {}", "the disco\u{1b}"));
+        assert_eq!(broken.expect("not stopped").score, Err("the evaluator broke: at the disco␛".to_owned()));
+        assert_eq!(guarded(Evaluator::Complexity, || None), None);
+    }
+
+    #[test]
+    fn what_is_stored_says_who_decided() {
+        let run = RunId::parse("r1").expect("an id");
+        let judged =
+            Judged { agent: "j".to_owned(), model: Some("m".to_owned()), prompt_sha256: "0123456789ab".to_owned(), ..Judged::default() };
+        let item = EvaluatedItem {
+            kind: ItemKind::Criterion,
+            item: "it works".to_owned(),
+            status: ItemStatus::Pass,
+            details: ItemDetails::default(),
+        };
+        let evaluated = Evaluated {
+            score: Ok(100.0),
+            items: vec![item],
+            judged: Some(judged),
+            ..Evaluated::missing(Evaluator::RequirementFulfillment, "")
+        };
+        let (items, line) = recorded(&run, evaluated, 3);
+        assert_eq!((items[0].0.evaluator.as_str(), items[0].0.revision), ("requirementFulfillment", 3));
+        assert_eq!(line.score.evaluator.as_deref(), Some("j:m #01234567"));
+        assert_eq!((line.score.value, line.score.n, line.score.revision), (Some(100.0), Some(1), 3));
+
+        let (_, line) = recorded(&run, Evaluated::missing(Evaluator::ToolUse, "away"), 0);
+        assert_eq!((line.score.value, line.score.evaluator, line.not_evaluated.as_deref()), (None, None, Some("away")));
+        let (_, line) = recorded(&run, Evaluated::missing(Evaluator::Complexity, "no code"), 0);
+        assert_eq!(line.score.evaluator.as_deref(), Some("complexity"));
+    }
+}
