@@ -1,1 +1,42 @@
 //! File names as words of a shell line. Whoever named the file may have wanted it to be a command.
+
+/// Returns a path as one word for `sh`, or nothing for a path that no line can show: one with control characters.
+///
+/// A path that starts with a dash gets `./` in front, so that no program takes it for an option.
+pub(super) fn word(path: &str) -> Option<String> {
+    if path.is_empty() || path.chars().any(char::is_control) {
+        return None;
+    }
+    let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./+,:@%".contains(character);
+    Some(if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', r"'\''")) })
+}
+
+/// Returns the paths as words, each once; those that no line can show are left out.
+pub(super) fn words<'p>(paths: impl IntoIterator<Item = &'p str>) -> String {
+    paths.into_iter().filter_map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_plain_is_quoted() {
+        let cases = [
+            ("tests/test_a.py", Some("tests/test_a.py")),
+            ("a b.py", Some("'a b.py'")),
+            ("$(touch x).py", Some("'$(touch x).py'")),
+            ("it's; rm -r ~", Some(r"'it'\''s; rm -r ~'")),
+            ("-rf", Some("./-rf")),
+            ("--p=a b", Some("'./--p=a b'")),
+            ("~root", Some("'~root'")),
+            ("a\nb", None),
+            ("", None),
+            ("größe.py", Some("'größe.py'")),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(word(path).as_deref(), expected, "{path:?}");
+        }
+    }
+}

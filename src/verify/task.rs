@@ -1,7 +1,9 @@
-//! What is to be confirmed.
+//! What is to be confirmed, and what sort of goal it is.
 
 use serde::{Deserialize, Serialize};
 
+use super::Listing;
+use super::listing::name_of;
 use crate::domain::Profile;
 
 /// A goal, and what is known of the way to it.
@@ -15,22 +17,38 @@ pub struct Task {
     pub changed: Vec<String>,
 }
 
+impl Task {
+    /// Returns the files that the task is about and that are there: changed, declared, or named in the goal.
+    pub(super) fn subjects(&self, listing: &Listing) -> Vec<String> {
+        let known = self.changed.iter().chain(&self.files).filter(|file| listing.files.contains(*file)).cloned();
+        let mut subjects: Vec<String> = known.chain(named_files(&self.goal, listing)).collect();
+        subjects.sort();
+        subjects.dedup();
+        subjects
+    }
+}
+
 /// What sort of goal it is, by the whole words in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskKind {
+    /// So local that no more than its own tests can be meant.
     Tiny,
     AddTest,
+    /// It does not build, start or find its imports.
     FixBuild,
     Docs,
     Refactor,
+    /// Something new that is started.
     CreateApp,
+    /// Something that is seen in a browser.
     Frontend,
     FixError,
     General,
 }
 
 impl TaskKind {
+    /// In the order in which their words are looked for.
     pub const ALL: [Self; 9] = [
         Self::Tiny,
         Self::AddTest,
@@ -57,8 +75,196 @@ impl TaskKind {
         }
     }
 
-    /// Returns the kind of a goal.
-    pub fn of(_goal: &str) -> Self {
-        Self::General
+    /// Returns the kind of a goal: the first whose words are in it.
+    pub fn of(goal: &str) -> Self {
+        let words = words(goal);
+        WORDINGS.iter().find(|wording| wording.fits(&words)).map_or(Self::General, |wording| wording.kind)
+    }
+}
+
+/// The words of one kind of goal.
+pub(super) struct Wording {
+    pub kind: TaskKind,
+    /// One of these, unless there are none.
+    pub verbs: &'static [&'static str],
+    /// And one of these, unless there are none.
+    pub nouns: &'static [&'static str],
+    pub order: Order,
+}
+
+/// How a verb and a noun must stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    Any,
+    /// The noun is what the verb does something to: a few words after it, in the same clause.
+    Object,
+}
+
+/// How many words may stand between a verb and its object.
+const FARTHEST_OBJECT: usize = 4;
+/// What comes after one of these is not the object of what came before.
+const CLAUSE_ENDS: [&str; 16] =
+    ["and", "as", "because", "by", "for", "from", "in", "of", "on", "so", "that", "then", "to", "until", "using", "with"];
+
+/// Which words make which kind. The first that fits decides.
+pub(super) const WORDINGS: [Wording; 8] = [
+    Wording {
+        kind: TaskKind::Tiny,
+        verbs: &[],
+        nouns: &["misspelled", "misspelling", "spelling", "tiny", "trivial", "typo", "typos", "whitespace", "wording"],
+        order: Order::Any,
+    },
+    Wording {
+        kind: TaskKind::AddTest,
+        verbs: &["add", "cover", "create", "extend", "improve", "increase", "write"],
+        nouns: &["coverage", "spec", "specs", "test", "testcase", "testcases", "tests", "unittest", "unittests"],
+        order: Order::Object,
+    },
+    Wording {
+        kind: TaskKind::FixBuild,
+        verbs: &["broken", "error", "errors", "fail", "failing", "fails", "failure", "failures", "fix", "fixes", "repair", "resolve"],
+        nouns: &["build", "builds", "bundle", "ci", "compilation", "compile", "compiles", "import", "imports", "module", "modules", "startup"],
+        order: Order::Any,
+    },
+    Wording {
+        kind: TaskKind::Docs,
+        verbs: &["add", "clarify", "correct", "edit", "extend", "fix", "improve", "rewrite", "translate", "update", "write"],
+        nouns: &["changelog", "docs", "docstring", "docstrings", "documentation", "guide", "readme", "tutorial"],
+        order: Order::Object,
+    },
+    Wording {
+        kind: TaskKind::Refactor,
+        verbs: &[
+            "deduplicate",
+            "extract",
+            "inline",
+            "refactor",
+            "refactoring",
+            "rename",
+            "reorganise",
+            "reorganize",
+            "restructure",
+            "simplify",
+        ],
+        nouns: &[],
+        order: Order::Any,
+    },
+    Wording {
+        kind: TaskKind::CreateApp,
+        verbs: &["build", "create", "develop", "generate", "implement", "make", "scaffold", "write"],
+        nouns: &["app", "application", "cli", "daemon", "game", "gui", "program", "script", "server", "service", "tool"],
+        order: Order::Object,
+    },
+    Wording {
+        kind: TaskKind::Frontend,
+        verbs: &[],
+        nouns: &["button", "css", "dropdown", "frontend", "html", "layout", "navbar", "stylesheet", "stylesheets", "tooltip", "ui", "vite"],
+        order: Order::Any,
+    },
+    Wording {
+        kind: TaskKind::FixError,
+        verbs: &[
+            "broken", "bug", "bugs", "crash", "crashes", "defect", "error", "errors", "exception", "failing", "fails", "failure", "fix",
+            "fixes", "regression", "repair", "traceback",
+        ],
+        nouns: &[],
+        order: Order::Any,
+    },
+];
+
+impl Wording {
+    fn fits(&self, words: &[String]) -> bool {
+        let places = |wanted: &[&str]| -> Vec<usize> {
+            words.iter().enumerate().filter(|(_, word)| wanted.contains(&word.as_str())).map(|(place, _)| place).collect()
+        };
+        let (verbs, nouns) = (places(self.verbs), places(self.nouns));
+        let has = |wanted: &[&str], found: &[usize]| wanted.is_empty() || !found.is_empty();
+        match self.order {
+            Order::Any => has(self.verbs, &verbs) && has(self.nouns, &nouns),
+            Order::Object => verbs.iter().any(|verb| nouns.iter().any(|noun| is_object(words, *verb, *noun))),
+        }
+    }
+}
+
+fn is_object(words: &[String], verb: usize, noun: usize) -> bool {
+    verb < noun && noun - verb <= FARTHEST_OBJECT + 1 && !words[verb + 1..noun].iter().any(|word| CLAUSE_ENDS.contains(&word.as_str()))
+}
+
+/// The words of a text in lower case: runs of letters and digits.
+pub(super) fn words(text: &str) -> Vec<String> {
+    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+/// The listed files that a text names: by path, or by a name with an ending that only one file has.
+fn named_files(text: &str, listing: &Listing) -> Vec<String> {
+    let is_edge = |character: char| !(character.is_alphanumeric() || "_-./@+".contains(character));
+    let named = |token: &str| -> Option<String> {
+        let token = token.trim_matches(is_edge).trim_end_matches('.').trim_start_matches("./");
+        if listing.files.contains(token) {
+            return Some(token.to_owned());
+        }
+        if !token.contains('.') {
+            return None;
+        }
+        let mut ending = listing.files.iter().filter(|file| name_of(file) == token || file.ends_with(&format!("/{token}")));
+        match (ending.next(), ending.next()) {
+            (Some(file), None) => Some(file.clone()),
+            (Some(_), Some(_)) | (None, _) => None,
+        }
+    };
+    text.split_whitespace().take(MOST_GOAL_WORDS).filter_map(named).collect()
+}
+
+/// Goals are sentences; what is longer is looked at only in its beginning.
+const MOST_GOAL_WORDS: usize = 300;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_words_make_the_kind() {
+        let cases = [
+            ("fix typo in README.md", TaskKind::Tiny),
+            ("Fix Vite import errors", TaskKind::FixBuild),
+            ("The build fails on Windows", TaskKind::FixBuild),
+            ("fix the CI", TaskKind::FixBuild),
+            ("fix the specific rounding of amounts", TaskKind::FixError),
+            ("add a new test", TaskKind::AddTest),
+            ("Write unit tests for the parser", TaskKind::AddTest),
+            ("add a login page and a test", TaskKind::General),
+            ("add logging with tests", TaskKind::General),
+            ("make the tests pass", TaskKind::General),
+            ("contest the latest attestation", TaskKind::General),
+            ("create a Python GUI", TaskKind::CreateApp),
+            ("create a small command line tool", TaskKind::CreateApp),
+            ("implement paging as the README describes for the server", TaskKind::General),
+            ("update the documentation", TaskKind::Docs),
+            ("fix a crash in the docs parser", TaskKind::FixError),
+            ("Refactor the store", TaskKind::Refactor),
+            ("align the button in the navbar", TaskKind::Frontend),
+            ("build a better guide index", TaskKind::General),
+            ("", TaskKind::General),
+        ];
+        for (goal, expected) in cases {
+            assert_eq!(TaskKind::of(goal), expected, "{goal:?}");
+        }
+    }
+
+    #[test]
+    fn every_kind_but_the_last_has_its_words_in_the_order_of_the_kinds() {
+        let kinds: Vec<TaskKind> = WORDINGS.iter().map(|wording| wording.kind).collect();
+        assert_eq!([kinds.as_slice(), &[TaskKind::General]].concat(), TaskKind::ALL);
+    }
+
+    #[test]
+    fn a_goal_names_files_by_path_or_by_a_name_that_only_one_has() {
+        let files = ["src/app.py", "a/x.js", "b/x.js", "Makefile"].map(str::to_owned);
+        let listing = Listing { files: files.into_iter().collect(), ..Listing::default() };
+        let named = |goal: &str| named_files(goal, &listing);
+        assert_eq!(named("fix `app.py`, please"), ["src/app.py"]);
+        assert_eq!(named("see (a/x.js)."), ["a/x.js"]);
+        assert_eq!(named("x.js and the app"), Vec::<String>::new());
+        assert_eq!(named("edit Makefile"), ["Makefile"]);
     }
 }

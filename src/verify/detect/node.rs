@@ -1,0 +1,215 @@
+//! Node packages and Vite frontends.
+
+use super::package::{Manager, Package};
+use super::{Folder, Found, Part, Readiness, around, has_extension, names, shown_folder};
+use crate::verify::shell::word;
+use crate::verify::{Listing, Stack};
+
+/// What a server says once it is up; a start script that ends by itself needs none of it.
+const SERVER_LINE: &str = r"(?i)\b(listening|ready|started)\b|running (at|on)|https?://(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])";
+const VITE_LINE: &str = r"(?i)\bready in\b|local:\s+https?://";
+const SERVER_SECONDS: u64 = 30;
+const MOST_ENTRIES: usize = 5;
+
+pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
+    if !folder.has("package.json") {
+        return Found::Nothing;
+    }
+    let place = shown_folder(folder.path);
+    let has_company = parts.iter().any(|part| part.folder == folder.path);
+    let package = match Package::read(folder.text("package.json").unwrap_or_default()) {
+        Ok(package) => package,
+        Err(error) => {
+            let reason = format!("`package.json` in {place} is broken ({error})");
+            if has_company {
+                return Found::Note(reason);
+            }
+            let mut part = Part::new(folder.path, Stack::Node);
+            part.because(reason);
+            return Found::Part(Box::new(part));
+        }
+    };
+    if has_company && package.is_for_tools() {
+        return Found::Note(format!("`package.json` in {place} is there for tools alone"));
+    }
+    if let Some(outer) = around(parts, folder.path, &[Stack::Node, Stack::ViteFrontend])
+        && covers_members(folder.listing, &outer.folder, outer)
+    {
+        return Found::Note(format!("{place} is a workspace member that the scripts in {} cover", shown_folder(&outer.folder)));
+    }
+    let part = commands(folder, &package);
+    let has_any = [&part.primary_test, &part.smoke_test, &part.build, &part.lint, &part.syntax_check].into_iter().any(Option::is_some);
+    if !has_any && (package.has_workspaces || folder.has("pnpm-workspace.yaml")) && folder.files().any(|file| file.ends_with("/package.json")) {
+        return Found::Note(format!("`package.json` in {place} only holds workspaces together"));
+    }
+    Found::Part(Box::new(part))
+}
+
+/// What JavaScript files without a manifest say.
+pub(super) fn bare(folder: &Folder) -> Option<Part> {
+    let entry = folder.names().find(|name| has_extension(name, &["js", "mjs", "cjs"]))?;
+    let mut part = Part::new(folder.path, Stack::Node);
+    part.because(format!("`{entry}`, without a package.json"));
+    part.syntax_check = syntax_of(folder, &[]);
+    Some(part)
+}
+
+/// What runs a package's tests file by file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::verify) enum Runner {
+    Vitest,
+    Jest,
+    Node,
+    Bun,
+}
+
+/// Returns the runner and the package manager of the package in `folder`; no runner where its tests cannot be run file by file.
+pub(in crate::verify) fn runner_of(listing: &Listing, folder: &str) -> (Option<Runner>, Manager) {
+    let folder = Folder { listing, path: folder };
+    let package = folder.text("package.json").and_then(|text| Package::read(text).ok());
+    let (manager, _) = Manager::of(&folder, package.as_ref());
+    let Some(package) = package else { return (None, manager) };
+    let says = |program: &str| {
+        package.script("test").is_some_and(|line| line.split_whitespace().any(|found| found.trim_start_matches("./node_modules/.bin/") == program))
+    };
+    let runs_node = package.script("test").is_none_or(|line| line.contains("node --test") || line.contains("node:test"));
+    let runner = if says("vitest") || package.depends_on("vitest") {
+        Some(Runner::Vitest)
+    } else if says("jest") || package.depends_on("jest") {
+        Some(Runner::Jest)
+    } else if says("bun") || (manager == Manager::Bun && package.script("test").is_none()) {
+        Some(Runner::Bun)
+    } else {
+        runs_node.then_some(Runner::Node)
+    };
+    (runner, manager)
+}
+
+fn commands(folder: &Folder, package: &Package) -> Part {
+    let is_vite_known = package.depends_on("vite") || folder.names().any(|name| name.starts_with("vite.config."));
+    let has_page = folder.has("index.html");
+    let serves = package.first_script(&["dev", "build", "start", "preview", "serve"]);
+    let is_frontend = is_vite_known && (serves.is_some() || has_page);
+    let mut part = Part::new(folder.path, if is_frontend { Stack::ViteFrontend } else { Stack::Node });
+    part.because("`package.json`");
+    let (manager, why) = Manager::of(folder, Some(package));
+    part.because(why);
+    if is_frontend {
+        part.because(match serves {
+            Some(script) => format!("Vite with script `{script}`"),
+            None => "Vite with `index.html`".to_owned(),
+        });
+    } else if is_vite_known {
+        part.because("Vite, but neither a dev or build script nor `index.html`: no frontend");
+    }
+    if package.scripts.is_empty() {
+        part.because("no scripts");
+    }
+    part.primary_test = test(folder, package, manager, &mut part.reasons);
+    smoke(&mut part, package, manager, is_frontend);
+    part.build = match package.script("build") {
+        Some(_) => Some(manager.run("build")),
+        None => is_frontend.then(|| manager.exec("vite build")),
+    };
+    part.lint = lint(folder, package, manager);
+    part.syntax_check = match package.first_script(&["typecheck", "type-check", "check-types", "check:types", "tsc"]) {
+        Some(script) => Some(manager.run(script)),
+        None if package.depends_on("typescript") && folder.has("tsconfig.json") => Some(manager.exec("tsc --noEmit")),
+        None if is_frontend => None,
+        None => syntax_of(folder, &package.entries),
+    };
+    part
+}
+
+fn test(folder: &Folder, package: &Package, manager: Manager, reasons: &mut Vec<String>) -> Option<String> {
+    for name in ["test", "test:unit", "unit", "tests"] {
+        let Some(line) = package.script(name) else { continue };
+        if line.contains("no test specified") {
+            reasons.push(format!("script `{name}` is npm's placeholder"));
+            continue;
+        }
+        reasons.push(format!("script `{name}`"));
+        let watches = line.split_whitespace().any(|word| matches!(word, "--watch" | "--watchAll" | "watch"));
+        let is_react_scripts = line.split_whitespace().any(|word| word == "react-scripts");
+        return Some(if watches || is_react_scripts {
+            reasons.push(format!("script `{name}` would wait for changes, so it is told not to"));
+            format!("CI=true {}", manager.run_with(name, if line.contains("--watchAll") { "--watchAll=false" } else { "--watch=false" }))
+        } else {
+            manager.run(name)
+        });
+    }
+    let is_test = |file: &&str| {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        has_extension(name, &["js", "mjs", "cjs"]) && (name.contains(".test.") || file.starts_with("test/"))
+    };
+    if package.depends_on("vitest") {
+        reasons.push("depends on vitest, without a test script".to_owned());
+        return Some(manager.exec("vitest run"));
+    }
+    if package.depends_on("jest") {
+        reasons.push("depends on jest, without a test script".to_owned());
+        return Some(manager.exec("jest"));
+    }
+    let first = folder.files().find(is_test)?;
+    let by = if manager == Manager::Bun { "bun test" } else { "node --test" };
+    reasons.push(format!("tests such as {}, without a script or runner of their own", names([first].into_iter())));
+    Some(by.to_owned())
+}
+
+fn smoke(part: &mut Part, package: &Package, manager: Manager, is_frontend: bool) {
+    const FRAMEWORKS: [&str; 6] = ["@sveltejs/kit", "astro", "gatsby", "next", "nuxt", "vite"];
+    let needs_build = FRAMEWORKS.iter().any(|name| package.depends_on(name));
+    let candidates: &[&str] = if is_frontend || needs_build { &["dev", "start", "serve", "preview"] } else { &["start", "dev", "serve"] };
+    if let Some(script) = package.first_script(&["smoke", "smoke-test", "smoke:test", "test:smoke"]) {
+        part.smoke_test = Some(manager.run(script));
+        part.because(format!("script `{script}`"));
+    } else if let Some(script) = package.first_script(candidates) {
+        part.smoke_test = Some(manager.run(script));
+        part.because(format!("script `{script}` starts it"));
+        part.server = Some(server(is_frontend));
+    } else if is_frontend {
+        part.smoke_test = Some(manager.exec("vite"));
+        part.server = Some(server(true));
+    }
+}
+
+fn server(is_vite: bool) -> Readiness {
+    // A frontend's dev server may be anything that Vite is inside of, so its general words count too.
+    let line = if is_vite { format!("{VITE_LINE}|{SERVER_LINE}") } else { SERVER_LINE.to_owned() };
+    Readiness { line: Some(line), seconds: SERVER_SECONDS }
+}
+
+fn lint(folder: &Folder, package: &Package, manager: Manager) -> Option<String> {
+    if let Some(script) = package.first_script(&["lint", "lint:check", "eslint"]) {
+        return Some(manager.run(script));
+    }
+    let is_configured = folder.names().any(|name| name.starts_with("eslint.config.") || name == ".eslintrc" || name.starts_with(".eslintrc."));
+    if package.depends_on("eslint") && is_configured {
+        return Some(manager.exec("eslint ."));
+    }
+    (package.depends_on("@biomejs/biome") && folder.first_of(&["biome.json", "biome.jsonc"]).is_some()).then(|| manager.exec("biome check"))
+}
+
+/// Node reads one file at a time, so each entry has a command of its own.
+fn syntax_of(folder: &Folder, entries: &[String]) -> Option<String> {
+    const USUAL: [&str; 6] = ["index.js", "server.js", "app.js", "main.js", "src/index.js", "src/main.js"];
+    let mut files: Vec<&str> = entries.iter().map(String::as_str).chain(USUAL).filter(|file| folder.has(file)).collect();
+    files.extend(folder.names().filter(|name| entries.is_empty() && has_extension(name, &["js", "mjs", "cjs"]) && !name.contains(".config.")));
+    let mut seen = Vec::new();
+    files.retain(|file| {
+        let is_new = has_extension(file, &["js", "mjs", "cjs"]) && !seen.contains(file);
+        seen.push(*file);
+        is_new
+    });
+    let lines: Vec<String> = files.iter().take(MOST_ENTRIES).filter_map(|file| Some(format!("node --check {}", word(file)?))).collect();
+    (!lines.is_empty()).then(|| lines.join(" && "))
+}
+
+/// Says whether the package around is a workspace whose own scripts test or build its members.
+fn covers_members(listing: &Listing, outer: &str, part: &Part) -> bool {
+    let outer = Folder { listing, path: outer };
+    let is_workspace = outer.has("pnpm-workspace.yaml")
+        || outer.has("lerna.json")
+        || outer.text("package.json").and_then(|text| Package::read(text).ok()).is_some_and(|package| package.has_workspaces);
+    is_workspace && (part.primary_test.is_some() || part.build.is_some())
+}

@@ -1,0 +1,169 @@
+//! `package.json` and the package manager beside it.
+
+use serde_json::{Map, Value};
+
+use super::Folder;
+use crate::verify::listing::folder_of;
+
+/// What `package.json` says, in the parts that matter here.
+pub(super) struct Package {
+    pub scripts: Vec<(String, String)>,
+    pub dependencies: Vec<String>,
+    /// Files that start it: `main` and `bin`.
+    pub entries: Vec<String>,
+    pub has_workspaces: bool,
+    manager: Option<String>,
+}
+
+impl Package {
+    /// Reads a manifest; what is not of the expected shape counts as absent, what is no JSON object is an error.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let value: Value = serde_json::from_str(text).map_err(|error| format!("line {}, column {}", error.line(), error.column()))?;
+        let Value::Object(map) = value else { return Err("not an object".to_owned()) };
+        let object = |key: &str| map.get(key).and_then(Value::as_object);
+        let scripts = object("scripts").into_iter().flatten();
+        let dependencies = ["dependencies", "devDependencies", "optionalDependencies"].into_iter().filter_map(object);
+        Ok(Self {
+            scripts: scripts.filter_map(|(name, line)| Some((name.clone(), line.as_str()?.to_owned()))).collect(),
+            dependencies: dependencies.flat_map(Map::keys).cloned().collect(),
+            entries: entries(&map),
+            has_workspaces: map.contains_key("workspaces"),
+            manager: map.get("packageManager").and_then(Value::as_str).map(str::to_owned),
+        })
+    }
+
+    pub fn script(&self, name: &str) -> Option<&str> {
+        self.scripts.iter().find(|(found, _)| found == name).map(|(_, line)| line.as_str())
+    }
+
+    /// The first of the names that is a script.
+    pub fn first_script<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
+        names.iter().copied().find(|name| self.script(name).is_some())
+    }
+
+    pub fn depends_on(&self, name: &str) -> bool {
+        self.dependencies.iter().any(|dependency| dependency == name)
+    }
+
+    /// Says whether it is there only to install tools for documentation, formatting or committing.
+    pub fn is_for_tools(&self) -> bool {
+        const TOOLS: [&str; 17] = [
+            "@mermaid-js/mermaid-cli",
+            "cspell",
+            "docsify-cli",
+            "gitbook-cli",
+            "honkit",
+            "husky",
+            "jsdoc",
+            "lint-staged",
+            "markdown-link-check",
+            "markdownlint-cli",
+            "markdownlint-cli2",
+            "prettier",
+            "semantic-release",
+            "textlint",
+            "typedoc",
+            "vitepress",
+            "vuepress",
+        ];
+        const FAMILIES: [&str; 6] = ["@commitlint/", "@docusaurus/", "@semantic-release/", "@vuepress/", "remark-", "textlint-"];
+        let is_tool = |name: &String| TOOLS.contains(&name.as_str()) || FAMILIES.iter().any(|family| name.starts_with(family));
+        let runs_only_tools = !self.dependencies.is_empty() || self.scripts.is_empty();
+        runs_only_tools && self.dependencies.iter().all(is_tool) && self.entries.is_empty() && !self.has_workspaces
+    }
+}
+
+fn entries(map: &Map<String, Value>) -> Vec<String> {
+    let main = map.get("main").into_iter();
+    let bin = match map.get("bin") {
+        Some(Value::Object(bin)) => bin.values().collect(),
+        Some(one) => vec![one],
+        None => Vec::new(),
+    };
+    let path = |value: &Value| Some(value.as_str()?.trim_start_matches("./").to_owned());
+    main.chain(bin).filter_map(path).collect()
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::verify) enum Manager {
+    Npm,
+    Pnpm,
+    Yarn,
+    Bun,
+}
+
+impl Manager {
+    /// Which one goes first where lock files disagree. A `package-lock.json` is what a stray `npm install` leaves behind, so npm is last.
+    pub const ORDER: [Self; 4] = [Self::Pnpm, Self::Yarn, Self::Bun, Self::Npm];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Npm => "npm",
+            Self::Pnpm => "pnpm",
+            Self::Yarn => "yarn",
+            Self::Bun => "bun",
+        }
+    }
+
+    fn locks(self) -> &'static [&'static str] {
+        match self {
+            Self::Npm => &["package-lock.json", "npm-shrinkwrap.json"],
+            Self::Pnpm => &["pnpm-lock.yaml"],
+            Self::Yarn => &["yarn.lock"],
+            Self::Bun => &["bun.lock", "bun.lockb"],
+        }
+    }
+
+    /// The line that runs a script.
+    pub fn run(self, script: &str) -> String {
+        match (self, script) {
+            (Self::Npm | Self::Pnpm | Self::Yarn, "test") => format!("{} test", self.name()),
+            (Self::Npm | Self::Pnpm | Self::Yarn | Self::Bun, _) => format!("{} run {script}", self.name()),
+        }
+    }
+
+    /// The line that runs a script with arguments of its own.
+    pub fn run_with(self, script: &str, arguments: &str) -> String {
+        match self {
+            Self::Npm => format!("{} -- {arguments}", self.run(script)),
+            Self::Pnpm | Self::Yarn | Self::Bun => format!("{} {arguments}", self.run(script)),
+        }
+    }
+
+    /// The line that runs a program which is installed in the project, and never fetches one.
+    pub fn exec(self, line: &str) -> String {
+        match self {
+            Self::Npm => format!("npx --no-install {line}"),
+            Self::Pnpm => format!("pnpm exec {line}"),
+            Self::Yarn => format!("yarn run {line}"),
+            Self::Bun => format!("bunx --no-install {line}"),
+        }
+    }
+
+    /// Returns the manager of a package and why: what its manifest says, else the lock file here or in the nearest folder around.
+    pub(super) fn of(folder: &Folder, package: Option<&Package>) -> (Self, String) {
+        if let Some(said) = package.and_then(|package| package.manager.as_deref()) {
+            let name = said.split('@').next().unwrap_or(said);
+            if let Some(manager) = Self::ORDER.into_iter().find(|manager| manager.name() == name) {
+                return (manager, format!("`packageManager` says {}", manager.name()));
+            }
+        }
+        let mut path = folder.path;
+        loop {
+            let here = Folder { listing: folder.listing, path };
+            let locks: Vec<(Self, &str)> =
+                Self::ORDER.into_iter().filter_map(|manager| Some((manager, here.first_of(manager.locks())?))).collect();
+            match locks.as_slice() {
+                [] if path.is_empty() => return (Self::Npm, "no lock file, so npm".to_owned()),
+                [] => path = folder_of(path),
+                [(manager, lock)] => return (*manager, format!("`{lock}` is {}'s", manager.name())),
+                [(manager, lock), others @ ..] => {
+                    let others: Vec<String> = others.iter().map(|(_, lock)| format!("`{lock}`")).collect();
+                    let order: Vec<&str> = Self::ORDER.into_iter().map(Self::name).collect();
+                    let (others, order) = (others.join(" and "), order.join(", "));
+                    return (*manager, format!("`{lock}` and {others} disagree: {} goes first (order: {order})", manager.name()));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The policy: which kinds of checks a kind of goal gets under a profile.
+//!
+//! It is a table, and `docs/verification.md` shows it as it stands here.
+
+use std::time::Duration;
+
+use super::check::CheckKind::{self, Build, Lint, Smoke, Syntax, Targeted, Test};
+use super::task::{Order, TaskKind, WORDINGS};
+use crate::domain::Profile;
+
+/// Kinds of checks of which the first that there is a command for is run.
+pub(super) type Step = &'static [CheckKind];
+
+pub(super) struct Row {
+    pub kind: TaskKind,
+    pub strict: &'static [Step],
+    pub fast: &'static [Step],
+    pub smoke: &'static [Step],
+    pub yolo: &'static [Step],
+}
+
+impl Row {
+    pub fn steps(&self, profile: Profile) -> &'static [Step] {
+        match profile {
+            Profile::Strict => self.strict,
+            Profile::Fast => self.fast,
+            Profile::Smoke => self.smoke,
+            Profile::Yolo => self.yolo,
+        }
+    }
+}
+
+/// How many commands a profile runs at most.
+pub(super) fn most_checks(profile: Profile) -> Option<usize> {
+    match profile {
+        Profile::Strict | Profile::Fast => None,
+        Profile::Smoke | Profile::Yolo => Some(2),
+    }
+}
+
+const EVERYTHING: &[Step] = &[&[Test, Targeted, Smoke], &[Build], &[Lint], &[Syntax]];
+const STARTS_FIRST: &[Step] = &[&[Smoke], &[Test, Targeted], &[Build], &[Lint], &[Syntax]];
+const CORE: &[Step] = &[&[Test, Targeted, Smoke, Build, Syntax]];
+const NARROW: &[Step] = &[&[Targeted, Syntax, Smoke]];
+const CHEAP: &[Step] = &[&[Smoke, Syntax, Build], &[Targeted]];
+const ONE: &[Step] = &[&[Smoke, Targeted, Syntax]];
+
+pub(super) const POLICY: [Row; 9] = [
+    Row { kind: TaskKind::Tiny, strict: EVERYTHING, fast: NARROW, smoke: &[&[Targeted, Syntax]], yolo: &[&[Targeted, Syntax]] },
+    Row {
+        kind: TaskKind::AddTest,
+        strict: &[&[Targeted], &[Test], &[Build], &[Lint], &[Syntax]],
+        fast: &[&[Targeted, Test]],
+        smoke: &[&[Targeted, Syntax]],
+        yolo: &[&[Targeted, Syntax]],
+    },
+    Row {
+        kind: TaskKind::FixBuild,
+        strict: &[&[Build], &[Smoke], &[Test, Targeted], &[Lint], &[Syntax]],
+        fast: &[&[Build, Smoke, Test, Syntax], &[Targeted]],
+        smoke: &[&[Smoke, Build, Syntax], &[Build, Targeted]],
+        yolo: &[&[Smoke, Build, Syntax]],
+    },
+    Row { kind: TaskKind::Docs, strict: EVERYTHING, fast: NARROW, smoke: &[&[Targeted, Syntax]], yolo: &[&[Targeted]] },
+    Row { kind: TaskKind::Refactor, strict: EVERYTHING, fast: CORE, smoke: CHEAP, yolo: ONE },
+    Row {
+        kind: TaskKind::CreateApp,
+        strict: STARTS_FIRST,
+        fast: &[&[Smoke], &[Targeted, Test, Build, Syntax]],
+        smoke: CHEAP,
+        yolo: &[&[Smoke, Syntax]],
+    },
+    Row {
+        kind: TaskKind::Frontend,
+        strict: STARTS_FIRST,
+        fast: &[&[Build, Smoke], &[Targeted, Test]],
+        smoke: &[&[Smoke, Build], &[Targeted]],
+        yolo: &[&[Smoke, Build, Syntax]],
+    },
+    Row { kind: TaskKind::FixError, strict: EVERYTHING, fast: CORE, smoke: CHEAP, yolo: ONE },
+    Row { kind: TaskKind::General, strict: EVERYTHING, fast: CORE, smoke: CHEAP, yolo: ONE },
+];
+
+pub(super) fn row_of(kind: TaskKind) -> &'static Row {
+    POLICY.iter().find(|row| row.kind == kind).expect("every kind has a row, a test holds")
+}
+
+/// How long a check may take, unless it is said otherwise.
+pub(super) fn timeout_of(kind: CheckKind) -> Duration {
+    Duration::from_secs(match kind {
+        Test => 900,
+        Targeted | Lint => 300,
+        Smoke => 60,
+        Build => 600,
+        Syntax => 120,
+    })
+}
+
+/// Returns the policy as Markdown tables: the words of each kind of goal, what each profile runs for it, and the time limits.
+pub fn policy_table() -> String {
+    let mut text = String::from("| kind of goal | by these words |\n| --- | --- |\n");
+    for wording in &WORDINGS {
+        let list = |words: &[&str]| words.join(", ");
+        let words = match (wording.verbs, wording.nouns, wording.order) {
+            ([], words, _) | (words, [], _) => list(words),
+            (verbs, nouns, Order::Any) => format!("one of *{}* and one of *{}*", list(verbs), list(nouns)),
+            (verbs, nouns, Order::Object) => format!("*{}*, done to one of *{}*", list(verbs), list(nouns)),
+        };
+        text += &format!("| `{}` | {words} |\n", wording.kind.name());
+    }
+    text += &format!("| `{}` | anything else |\n", TaskKind::General.name());
+    text += "\n| kind of goal |";
+    for profile in Profile::ALL {
+        text += &format!(" `{}` |", profile.name());
+    }
+    text += "\n| --- | --- | --- | --- | --- |\n";
+    for row in &POLICY {
+        text += &format!("| `{}` |", row.kind.name());
+        for profile in Profile::ALL {
+            let steps: Vec<String> = row.steps(profile).iter().map(|step| step.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(" / ")).collect();
+            text += &format!(" {} |", steps.join("; "));
+        }
+        text += "\n";
+    }
+    text += "\n| check | time limit in seconds |\n| --- | ---: |\n";
+    for kind in CheckKind::ALL {
+        text += &format!("| {} | {} |\n", kind.name(), timeout_of(kind).as_secs());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_one_row_in_the_order_of_the_kinds() {
+        assert_eq!(POLICY.iter().map(|row| row.kind).collect::<Vec<_>>(), TaskKind::ALL);
+    }
+
+    #[test]
+    fn cheap_profiles_never_run_the_whole_suite() {
+        for row in &POLICY {
+            for profile in [Profile::Smoke, Profile::Yolo] {
+                let steps = row.steps(profile);
+                assert!(steps.len() <= 2 && !steps.concat().contains(&Test), "{} {}", row.kind.name(), profile.name());
+            }
+            assert!(row.strict.len() >= row.fast.len());
+        }
+    }
+
+    /// The tables in the documentation are those of the code.
+    #[test]
+    fn the_documentation_has_this_policy() {
+        let (begin, end) = ("<!-- policy: begin -->\n\n", "\n<!-- policy: end -->");
+        let doc = include_str!("../../docs/verification.md");
+        let section = doc.split_once(begin).and_then(|(_, rest)| rest.split_once(end)).map(|(section, _)| section);
+        assert_eq!(
+            section,
+            Some(policy_table().as_str()),
+            "replace what stands between the marks in docs/verification.md by the right side"
+        );
+    }
+}

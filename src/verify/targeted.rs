@@ -1,0 +1,175 @@
+//! Commands that run only the tests of some files.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::detect::{Part, Runner, has_extension, is_python_test, package_of, program_of, runner_of};
+use super::listing::{below, folder_of, join, name_of};
+use super::shell::{word, words};
+use super::{Listing, Stack};
+
+/// With more files than this, the whole suite is the narrower line.
+const MOST_FILES: usize = 50;
+
+/// A line that runs the tests of some files, and which tests those are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Targeted {
+    pub command: String,
+    pub what: String,
+}
+
+/// Returns the line that runs the tests of the files, whose paths start at the root; nothing where no test can be told from others.
+pub(super) fn targeted(part: &Part, listing: &Listing, subjects: &[String]) -> Option<Targeted> {
+    let files: Vec<&str> = subjects.iter().filter_map(|file| below(&part.folder, file)).collect();
+    if files.is_empty() || files.len() > MOST_FILES {
+        return None;
+    }
+    let here = Here { part, listing, files };
+    match part.stack {
+        Stack::Python => here.python(),
+        Stack::Rust => here.rust(),
+        Stack::Go => here.go(),
+        Stack::Node | Stack::ViteFrontend => here.node(),
+        Stack::Java => here.java(),
+        Stack::Mixed | Stack::Unknown => None,
+    }
+}
+
+struct Here<'a> {
+    part: &'a Part,
+    listing: &'a Listing,
+    /// Below the part's folder.
+    files: Vec<&'a str>,
+}
+
+impl Here<'_> {
+    /// Files of the part whose name is one of `names`.
+    fn named(&self, names: &BTreeSet<String>) -> BTreeSet<String> {
+        let inside = self.listing.files.iter().filter_map(|file| below(&self.part.folder, file));
+        inside.filter(|file| names.contains(name_of(file))).map(str::to_owned).collect()
+    }
+
+    fn python(&self) -> Option<Targeted> {
+        let base = self.part.primary_test.as_deref().filter(|line| ["pytest", "python -m pytest"].contains(line))?;
+        if self.files.iter().any(|file| name_of(file) == "conftest.py") {
+            return None;
+        }
+        let sources = self.files.iter().filter(|file| has_extension(file, &["py"]) && !is_python_test(file));
+        let modules = sources.map(|file| match name_of(file) {
+            "__init__.py" | "__main__.py" => name_of(folder_of(file)),
+            name => name.trim_end_matches(".py"),
+        });
+        let names = modules.filter(|module| !module.is_empty()).flat_map(|module| [format!("test_{module}.py"), format!("{module}_test.py")]);
+        let mut tests = self.named(&names.collect());
+        tests.extend(self.files.iter().filter(|file| is_python_test(file)).map(|file| (*file).to_owned()));
+        run(base, &tests)
+    }
+
+    fn rust(&self) -> Option<Targeted> {
+        let mut lines: BTreeMap<String, (BTreeSet<String>, BTreeSet<String>)> = BTreeMap::new();
+        let mut what = BTreeSet::new();
+        for file in self.files.iter().filter(|file| has_extension(file, &["rs"])) {
+            let path = join(&self.part.folder, file);
+            let (package, folder) = package_of(self.listing, &path)?;
+            let inner = below(&folder, &path)?;
+            let of_package = if folder == self.part.folder { String::new() } else { format!(" -p {}", word(&package)?) };
+            let (targets, filters) = lines.entry(of_package).or_default();
+            if let Some(test) = inner.strip_prefix("tests/") {
+                // `tests/name.rs` and `tests/name/main.rs` are a test binary each; what else is there belongs to one of them.
+                let target = test.split('/').next().unwrap_or(test).trim_end_matches(".rs");
+                if !is_identifier(target) || target == "common" {
+                    return None;
+                }
+                targets.insert(target.to_owned());
+                what.insert(format!("test binary {target}"));
+            } else {
+                let module = module_of(inner.strip_prefix("src/")?)?;
+                what.insert(format!("module {module}"));
+                filters.insert(module);
+            }
+        }
+        let list = |names: BTreeSet<String>| names.into_iter().collect::<Vec<_>>();
+        let mut commands = Vec::new();
+        for (package, (targets, filters)) in lines {
+            if !targets.is_empty() {
+                commands.push(format!("cargo test{package} --test {}", list(targets).join(" --test ")));
+            }
+            if !filters.is_empty() {
+                commands.push(format!("cargo test{package} -- {}", list(filters).join(" ")));
+            }
+        }
+        (!commands.is_empty()).then(|| Targeted { command: commands.join(" && "), what: list(what).join(", ") })
+    }
+
+    fn go(&self) -> Option<Targeted> {
+        let sources = self.files.iter().filter(|file| has_extension(file, &["go"]));
+        let folders: BTreeSet<&str> = sources.map(|file| folder_of(file)).collect();
+        // The package at the root is `.`, the others need the dot to be told from those of the standard library.
+        let packages: Vec<String> = folders.iter().map(|folder| if folder.is_empty() { ".".to_owned() } else { format!("./{folder}") }).collect();
+        let list = words(packages.iter().map(String::as_str));
+        (!list.is_empty()).then(|| Targeted { command: format!("go test {list}"), what: packages.join(", ") })
+    }
+
+    fn node(&self) -> Option<Targeted> {
+        const SOURCES: [&str; 8] = ["js", "mjs", "cjs", "jsx", "ts", "tsx", "mts", "vue"];
+        let sources: BTreeSet<String> = self.files.iter().filter(|file| has_extension(file, &SOURCES)).map(|file| (*file).to_owned()).collect();
+        if sources.is_empty() {
+            return None;
+        }
+        let (runner, manager) = runner_of(self.listing, &self.part.folder);
+        match runner? {
+            Runner::Vitest => run(&manager.exec("vitest related --run"), &sources),
+            Runner::Jest => run(&manager.exec("jest --findRelatedTests"), &sources),
+            Runner::Node => run("node --test", &self.node_tests(&sources)),
+            Runner::Bun => run("bun test", &self.node_tests(&sources)),
+        }
+    }
+
+    fn node_tests(&self, sources: &BTreeSet<String>) -> BTreeSet<String> {
+        let is_test = |file: &str| name_of(file).contains(".test.") || name_of(file).contains(".spec.") || file.starts_with("test/");
+        let split = |file: &str| name_of(file).rsplit_once('.').map(|(stem, ending)| (stem.to_owned(), ending.to_owned()));
+        let names = sources.iter().filter(|file| !is_test(file)).filter_map(|file| split(file));
+        let names = names.flat_map(|(stem, ending)| [format!("{stem}.test.{ending}"), format!("{stem}.spec.{ending}")]).collect();
+        let mut tests = self.named(&names);
+        tests.extend(sources.iter().filter(|file| is_test(file)).cloned());
+        tests
+    }
+
+    fn java(&self) -> Option<Targeted> {
+        let program = program_of(self.part)?;
+        let stems = self.files.iter().filter(|file| has_extension(file, &["java", "kt"])).filter_map(|file| name_of(file).rsplit_once('.'));
+        let names = stems.flat_map(|(stem, ending)| {
+            let is_test = stem.ends_with("Test") || stem.ends_with("Tests");
+            if is_test { vec![format!("{stem}.{ending}")] } else { vec![format!("{stem}Test.{ending}"), format!("{stem}Tests.{ending}")] }
+        });
+        let tests = self.named(&names.collect());
+        let classes: BTreeSet<&str> = tests.iter().filter_map(|file| name_of(file).rsplit_once('.')).map(|(stem, _)| stem).collect();
+        if classes.is_empty() || !classes.iter().all(|class| is_identifier(class)) {
+            return None;
+        }
+        let classes: Vec<&str> = classes.into_iter().collect();
+        let command = if program.contains("mvn") {
+            format!("{program} test -Dtest={}", classes.join(","))
+        } else {
+            format!("{program} test --tests {}", classes.join(" --tests "))
+        };
+        Some(Targeted { command, what: classes.join(", ") })
+    }
+}
+
+fn run(base: &str, files: &BTreeSet<String>) -> Option<Targeted> {
+    let list = words(files.iter().map(String::as_str));
+    (!list.is_empty()).then(|| Targeted { command: format!("{base} {list}"), what: files.iter().cloned().collect::<Vec<_>>().join(", ") })
+}
+
+/// The path of a module by that of its file below `src`; nothing for a crate's root, whose tests are all there are.
+fn module_of(file: &str) -> Option<String> {
+    let path = file.strip_suffix(".rs")?;
+    let path = path.strip_suffix("/mod").unwrap_or(path);
+    let parts: Vec<&str> = path.split('/').collect();
+    let is_root = ["lib", "main", "mod"].contains(&path) || parts[0] == "bin";
+    (!is_root && parts.iter().all(|part| is_identifier(part))).then(|| format!("{}::", parts.join("::")))
+}
+
+fn is_identifier(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with('-') && text.chars().all(|character| character.is_alphanumeric() || "_-".contains(character))
+}
