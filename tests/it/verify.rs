@@ -2,6 +2,7 @@
 
 mod ending;
 mod projects;
+mod runs;
 mod surroundings;
 mod tickets;
 

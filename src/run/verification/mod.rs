@@ -3,6 +3,7 @@
 //!
 //! Checks run in the tree itself, as the person who changed it would run them. The tree as it was is made in a folder for it alone.
 
+mod aids;
 mod baseline;
 mod checks;
 mod git;
@@ -128,7 +129,12 @@ impl Prepared {
     /// Runs the checks, on the tree as it was and on the tree as it is. None where that was stopped.
     pub fn verify(&self, verifying: &Verifying<'_>) -> Option<Record> {
         let path = verifying.environment.variables.get("PATH").map(String::as_str);
-        let shell = shell(verifying.environment);
+        let mut shell = shell(verifying.environment);
+        // Without it, checks say what they miss.
+        let (_aids, path) = match aids::lend(&mut shell, path, verifying.scratch) {
+            Ok((folder, path)) => (Some(folder), path),
+            Err(_) => (None, path.map(str::to_owned)),
+        };
         let git = Git { folder: verifying.folder, stop: verifying.stop };
         let make = || match &self.before {
             Ok((commit, name)) => {
@@ -142,7 +148,7 @@ impl Prepared {
             root: verifying.folder,
             checkout: Some(verifying.folder),
             shell: &shell,
-            path,
+            path: path.as_deref(),
             stop: verifying.stop,
             step: verifying.step,
             tickets: verifying.tickets,

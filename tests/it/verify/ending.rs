@@ -15,7 +15,7 @@ const PYTHON: [(&str, &str); 6] = [
 const GOAL: &str = "Let the adder multiply as well";
 
 fn python() -> Checkout {
-    Checkout::new(&PYTHON).config("{test: pytest, targeted: off}")
+    Checkout::new(&PYTHON)
 }
 
 const MULTIPLY: &str = "def add(left, right):\n    return left + right\n\n\ndef multiply(left, right):\n    return left * right\n";

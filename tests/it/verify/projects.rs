@@ -28,8 +28,7 @@ fn cargo() {
             "pub fn add(left: u8, right: u8) -> u8 {\n    left + right\n}\n\n#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n",
         ),
         ("src/other.rs", "#[test]\nfn stands() {\n    let thing = Box::new(1);\n    assert_eq!(format!(\"{thing:p}\"), \"3\");\n}\n"),
-    ])
-    .config("{test: cargo test --quiet, targeted: off, lint: off, build: off}");
+    ]);
     let good = "pub fn add(left: u8, right: u8) -> u8 {\n    right + left\n}\n\n#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n";
     let bad = good.replace("right + left", "right - left");
     let [fast, ..] = stands_then_breaks(&checkout, "Turn the sum around", ("src/adder.rs", good), ("src/adder.rs", &bad));
@@ -58,7 +57,7 @@ fn npm() {
     if !(has("node") && has("npm")) {
         return;
     }
-    let checkout = Checkout::new(&NODE).config("{targeted: off}");
+    let checkout = Checkout::new(&NODE);
     let good = "exports.add = (left, right) => right + left;\n";
     let bad = "exports.add = (left, right) => right - left;\n";
     let [fast, ..] = stands_then_breaks(&checkout, "Turn the sum around", ("adder.js", good), ("adder.js", bad));
@@ -80,8 +79,7 @@ fn go() {
         ),
         ("other/other.go", "package other\n"),
         ("other/other_test.go", "package other\n\nimport \"testing\"\n\nfunc TestStands(t *testing.T) { t.Fatal(\"stands\") }\n"),
-    ])
-    .config("{test: go test ./..., targeted: off, lint: off, build: off}");
+    ]);
     let good = "package adder\n\nfunc Add(left, right int) int { return right + left }\n";
     let bad = "package adder\n\nfunc Add(left, right int) int { return right - left }\n";
     let [fast, ..] = stands_then_breaks(&checkout, "Turn the sum around", ("adder/adder.go", good), ("adder/adder.go", bad));

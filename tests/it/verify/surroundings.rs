@@ -169,7 +169,7 @@ fn wrong_arguments_are_refused() {
         (vec!["verify", "none", "--goal", "g"], "cannot look at none"),
         (vec!["verify", "app/a.txt", "--goal", "g"], "app/a.txt is not a folder"),
         (vec!["verify", "app", "--goal", "g", "--base", "no-such\u{1b}"], "there is no revision `no-such␛`"),
-        (vec!["verify", "app", "--goal", "g", "--base", "--help"], "there is no revision `--help`"),
+        (vec!["verify", "app", "--goal", "g", "--base=--help"], "there is no revision `--help`"),
         (vec!["verify", "app", "--goal", "g", "--profile", "slow"], "invalid value 'slow'"),
         (vec!["verify", "app", "--goal", "g", "--file", "../x"], "../x is not below"),
         (vec!["verify", "app", "--goal", "g", "--format", "junit"], "only `gate` has something to say as JUnit XML"),
