@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use regex::Regex;
+
 use super::{CheckKind, Readiness};
-use crate::document::Node;
+use crate::document::{Fields, Node, Scalar, ScalarKind, Value, duration, quote};
 use crate::domain::{Problem, Profile};
 
 /// What a project wants for one kind of check.
@@ -32,8 +34,19 @@ pub struct Overrides {
 
 impl Overrides {
     /// Reads the map at `path` of `file`.
-    pub fn read(_file: &str, _path: &str, _node: &Node, _problems: &mut Vec<Problem>) -> Self {
-        Self::default()
+    pub fn read(file: &str, path: &str, node: &Node, problems: &mut Vec<Problem>) -> Self {
+        let Some(mut fields) = Fields::new(file, node, path, problems) else { return Self::default() };
+        let profiles = Profile::ALL.map(|profile| (profile.name(), profile));
+        let overrides = Self {
+            is_off: fields.boolean("off"),
+            profile: fields.one_of("profile", &profiles),
+            commands: KEYS.into_iter().filter_map(|(key, kind)| Some((kind, command(&mut fields, key, kind)?))).collect(),
+            timeouts: timeouts(&mut fields),
+            readiness: readiness(&mut fields),
+            tickets: fields.child("tickets").and_then(|_| fields.required_text("tickets")),
+        };
+        fields.finish();
+        overrides
     }
 
     /// Returns these settings with what they leave open taken from `lower`.
@@ -51,5 +64,114 @@ impl Overrides {
             readiness: self.readiness.or(lower.readiness),
             tickets: self.tickets.or(lower.tickets),
         }
+    }
+}
+
+/// The keys of commands.
+const KEYS: [(&str, CheckKind); 6] = [
+    ("primary_test", CheckKind::Test),
+    ("targeted_test", CheckKind::Targeted),
+    ("smoke_test", CheckKind::Smoke),
+    ("build", CheckKind::Build),
+    ("lint", CheckKind::Lint),
+    ("syntax_check", CheckKind::Syntax),
+];
+const USUAL_READY_SECONDS: u64 = 30;
+
+/// A shell line, or `false`.
+fn command(fields: &mut Fields, key: &str, kind: CheckKind) -> Option<Command> {
+    let node = fields.child(key)?;
+    match &node.value {
+        Value::Scalar(Scalar { kind: ScalarKind::Bool(false), .. }) => Some(Command::Off),
+        Value::Scalar(Scalar { kind: ScalarKind::Bool(true), .. }) => {
+            let message = format!("{} must be a command or false, not true", quote(&fields.path_of(key)));
+            fields.reject(key, message, Some("leave it out for what is detected".to_owned()));
+            None
+        }
+        Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
+            let line = fields.required_text(key)?;
+            if line.contains("{files}") && kind != CheckKind::Targeted {
+                let message = format!("{} cannot have `{{files}}`", quote(&fields.path_of(key)));
+                fields.reject(key, message, Some("only `targeted_test` is about some files".to_owned()));
+                return None;
+            }
+            Some(Command::Line(line))
+        }
+    }
+}
+
+fn timeouts(fields: &mut Fields) -> BTreeMap<CheckKind, Duration> {
+    let Some(mut inner) = fields.fields("timeouts") else { return BTreeMap::new() };
+    let found = KEYS.into_iter().filter_map(|(key, kind)| Some((kind, duration::read(&mut inner, key)?))).collect();
+    inner.finish();
+    found
+}
+
+fn readiness(fields: &mut Fields) -> Option<Readiness> {
+    let mut inner = fields.fields("ready")?;
+    let line = inner.text("line");
+    if let Some(Err(_)) = line.as_deref().map(Regex::new) {
+        let message = format!("{} is no regular expression: {}", quote(&inner.path_of("line")), quote(line.as_deref().unwrap_or_default()));
+        inner.reject("line", message, None);
+    }
+    let seconds = inner.unsigned("seconds").unwrap_or(USUAL_READY_SECONDS);
+    inner.finish();
+    Some(Readiness { line, seconds })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::parse;
+
+    fn read(text: &str) -> (Overrides, Vec<String>) {
+        let node = parse("a.yaml", text).expect("YAML");
+        let mut problems = Vec::new();
+        let overrides = Overrides::read("a.yaml", "verification", &node, &mut problems);
+        (overrides, problems.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        let (overrides, problems) = read(
+            "profile: smoke\nprimary_test: make test\ntargeted_test: pytest {files}\nlint: false\ntimeouts: {primary_test: 5m}\n\
+             ready: {line: up, seconds: 5}\ntickets: docs/tickets\noff: false\n",
+        );
+        assert_eq!(problems, Vec::<String>::new());
+        assert_eq!(overrides.profile, Some(Profile::Smoke));
+        let line = |text: &str| Command::Line(text.to_owned());
+        let commands = [(CheckKind::Test, line("make test")), (CheckKind::Targeted, line("pytest {files}")), (CheckKind::Lint, Command::Off)];
+        assert_eq!(overrides.commands, BTreeMap::from(commands));
+        assert_eq!(overrides.timeouts, BTreeMap::from([(CheckKind::Test, Duration::from_mins(5))]));
+        assert_eq!(overrides.readiness, Some(Readiness { line: Some("up".to_owned()), seconds: 5 }));
+        assert_eq!((overrides.tickets.as_deref(), overrides.is_off), (Some("docs/tickets"), Some(false)));
+    }
+
+    #[test]
+    fn all_mistakes_are_named_at_once() {
+        let (_, problems) = read(
+            "profile: quick\nbuild: true\nlint: [a]\nsmoke_test: run {files}\ntimeouts: {tests: 5m}\nready: {line: '('}\ntest: pytest\n",
+        );
+        let expected = [
+            "a.yaml:1:10: `verification.profile` must be one of `strict`, `fast`, `smoke`, `yolo`, not `quick`",
+            "a.yaml:4:13: `verification.smoke_test` cannot have `{files}`",
+            "a.yaml:2:8: `verification.build` must be a command or false, not true",
+            "a.yaml:3:7: `verification.lint` must be text, not a list",
+            "a.yaml:5:12: unknown key `verification.timeouts.tests`",
+            "a.yaml:6:15: `verification.ready.line` is no regular expression: `(`",
+            "a.yaml:7:1: unknown key `verification.test`",
+        ];
+        assert_eq!(problems, expected);
+    }
+
+    #[test]
+    fn what_is_left_open_comes_from_below() {
+        let (suite, _) = read("lint: false\nprofile: fast\n");
+        let (config, _) = read("lint: ruff check\nbuild: make\nprofile: strict\ntickets: t\n");
+        let both = suite.over(config);
+        assert_eq!(both.profile, Some(Profile::Fast));
+        assert_eq!(both.commands[&CheckKind::Lint], Command::Off);
+        assert_eq!(both.commands[&CheckKind::Build], Command::Line("make".to_owned()));
+        assert_eq!(both.tickets.as_deref(), Some("t"));
     }
 }

@@ -1,0 +1,39 @@
+//! Diagnostics with file and line, as most compilers and linters give them: tsc, eslint, mypy, flake8, ruff, gcc, javac.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::Found;
+
+static TSC: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\S[^():]*\.\w+)(?:\(\d+,\d+\): | ?:\d+:\d+ - )error (TS\d+: .+)$"));
+static PLAIN: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:ERROR: )?([^\s:()]+\.\w+):\d+(?::\d+)?:? (?:fatal )?(error(?:\[[\w-]+\])?: .+|[A-Z]{1,4}\d{2,5}:? .+)$"));
+static ESLINT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+\d+:\d+\s+error\s+(.+?)\s*$"));
+static ESLINT_FILE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^([^\s:][^:]*\.\w+)$"));
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a test reads with every pattern")
+}
+
+pub(super) fn diagnostics(lines: &[&str]) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut file: Option<String> = None;
+    for line in lines {
+        if let Some(captures) = TSC.captures(line).or_else(|| PLAIN.captures(line)) {
+            found.push(one("diagnostic", &captures[1], &captures[2], line));
+        } else if let Some(captures) = ESLINT_FILE.captures(line) {
+            file = Some(captures[1].to_owned());
+        } else if let (Some(captures), Some(file)) = (ESLINT.captures(line), &file) {
+            // The rule's name stands in a column of its own, whose place depends on the longest message.
+            let message = captures[1].split_whitespace().collect::<Vec<_>>().join(" ");
+            found.push(one("eslint", file, &message, line));
+        }
+    }
+    found
+}
+
+fn one(tool: &'static str, file: &str, message: &str, line: &str) -> Found {
+    let text = if line.contains(file) { line.to_owned() } else { format!("{file}: {}", line.trim()) };
+    Found { tool, test: None, files: BTreeSet::from([file.to_owned()]), message: message.to_owned(), text }
+}

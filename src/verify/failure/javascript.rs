@@ -1,0 +1,153 @@
+//! jest, vitest, node's own runner (as text and as TAP), mocha, bundlers, and stack traces.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::Found;
+
+static FAIL: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*(?:FAIL|❯ FAIL)\s+(?:\|[^|]*\| )?([^\s>]+\.\w+)(?:\s+\([\d.]+ ?m?s\)|\s+\[ .* \])?(?:\s+>\s+(.*?))?\s*$"));
+static BULLET: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*● (.+)$"));
+static FRAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*(?:at |❯ )(?:.*[( ])?([^\s():]+\.[cm]?[jt]sx?|[^\s():]+\.vue|[^\s():]+\.svelte):\d+:\d+\)?"));
+static TAP: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*not ok \d+ (?:- )?(.+?)(?: # .*)?$"));
+static TAP_FIELD: LazyLock<Regex> = LazyLock::new(|| pattern(r#"^\s+(error|location): ['"]?(.*?)['"]?$"#));
+static CROSS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^✖ (.+?) \([\d.]+ms\)$"));
+static TEST_AT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^test at ([^:]+):\d+:\d+$"));
+static MOCHA_COUNT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+\d+ failing$"));
+static MOCHA: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+\d+\) (.+)$"));
+static UNRESOLVED: LazyLock<Regex> = LazyLock::new(|| pattern(r#"(?i)(?:failed to resolve import|could not resolve|can't resolve) ["']([^"']+)["'](?: (?:from|in) ["']([^"']+)["'])?"#));
+static ESBUILD: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:✘ |X )?\[ERROR\] (.+)$"));
+static ESBUILD_AT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+([^\s:]+\.\w+):\d+:\d+:?$"));
+static RAISED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*(?:Uncaught )?((?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: .+)$"));
+/// How far below a headline what belongs to it may stand.
+const FARTHEST: usize = 40;
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a test reads with every pattern")
+}
+
+pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
+    let mut found = files_and_bullets(lines);
+    found.extend(tap(lines));
+    found.extend(crosses(lines));
+    found.extend(mocha(lines));
+    found
+}
+
+/// Reads jest, which names the file and below it each test, and vitest, which names both at once.
+fn files_and_bullets(lines: &[&str]) -> Vec<Found> {
+    let is_head = |line: &str| FAIL.is_match(line) || BULLET.is_match(line);
+    let mut found = Vec::new();
+    let mut file: Option<String> = None;
+    for (place, line) in lines.iter().enumerate() {
+        let (tool, test) = if let Some(captures) = FAIL.captures(line) {
+            file = Some(captures[1].to_owned());
+            match captures.get(2) {
+                Some(name) => ("vitest", format!("{} > {}", &captures[1], name.as_str())),
+                // jest's headline of a file stands above its tests; vitest's is of a file that could not be read.
+                None if lines[place + 1..].iter().take(FARTHEST).any(|line| BULLET.is_match(line)) => continue,
+                None => ("vitest", captures[1].to_owned()),
+            }
+        } else if let (Some(captures), Some(file)) = (BULLET.captures(line), &file) {
+            ("jest", format!("{file} › {}", &captures[1]))
+        } else {
+            continue;
+        };
+        let below: Vec<&str> = lines[place + 1..].iter().take(FARTHEST).take_while(|line| !is_head(line)).copied().collect();
+        let mut files: BTreeSet<String> = below.iter().filter_map(|line| FRAME.captures(line)).map(|captures| captures[1].to_owned()).collect();
+        files.extend(file.clone());
+        let message = below.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or_default().to_owned();
+        found.push(Found { tool, test: Some(test), files, message, text: format!("{}\n{}", line.trim(), below.join("\n")) });
+    }
+    found
+}
+
+fn tap(lines: &[&str]) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (place, captures) in lines.iter().enumerate().filter_map(|(place, line)| Some((place, TAP.captures(line)?))) {
+        let below: Vec<&str> = lines[place + 1..].iter().take(FARTHEST).take_while(|line| line.trim() != "..." && !TAP.is_match(line)).copied().collect();
+        let mut one = Found { tool: "tap", test: Some(captures[1].to_owned()), text: format!("{}\n{}", lines[place].trim(), below.join("\n")), ..Found::default() };
+        for field in below.iter().filter_map(|line| TAP_FIELD.captures(line)) {
+            if &field[1] == "error" {
+                field[2].clone_into(&mut one.message);
+            } else {
+                one.files.extend(field[2].split(':').next().map(str::to_owned));
+            }
+        }
+        one.files.extend(below.iter().filter_map(|line| FRAME.captures(line)).map(|captures| captures[1].to_owned()));
+        found.push(one);
+    }
+    found
+}
+
+/// Reads the list of failing tests that node's runner ends with.
+fn crosses(lines: &[&str]) -> Vec<Found> {
+    let Some(start) = lines.iter().position(|line| line.starts_with("✖ failing tests")) else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut file: Option<String> = None;
+    for (place, line) in lines.iter().enumerate().skip(start) {
+        if let Some(captures) = TEST_AT.captures(line) {
+            file = Some(captures[1].to_owned());
+        } else if let Some(captures) = CROSS.captures(line) {
+            let is_head = |line: &str| TEST_AT.is_match(line) || CROSS.is_match(line);
+            let below: Vec<&str> = lines[place + 1..].iter().take(FARTHEST).take_while(|line| !is_head(line)).copied().collect();
+            let mut files: BTreeSet<String> = file.take().into_iter().collect();
+            files.extend(below.iter().filter_map(|line| FRAME.captures(line)).map(|captures| captures[1].to_owned()));
+            let message = below.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or_default().to_owned();
+            found.push(Found { tool: "node", test: Some(captures[1].to_owned()), files, message, text: format!("{line}\n{}", below.join("\n")) });
+        }
+    }
+    found
+}
+
+fn mocha(lines: &[&str]) -> Vec<Found> {
+    let Some(start) = lines.iter().position(|line| MOCHA_COUNT.is_match(line)) else { return Vec::new() };
+    let mut found = Vec::new();
+    for (place, captures) in lines.iter().enumerate().skip(start).filter_map(|(place, line)| Some((place, MOCHA.captures(line)?))) {
+        let below: Vec<&str> = lines[place + 1..].iter().take(FARTHEST).take_while(|line| !MOCHA.is_match(line)).map(|line| line.trim()).collect();
+        // The test's name goes over several lines, up to the one that ends in a colon.
+        let end = below.iter().position(|line| line.ends_with(':')).map_or(0, |end| end + 1);
+        let name: Vec<&str> = std::iter::once(&captures[1]).chain(below[..end].iter().copied()).map(|part| part.trim_end_matches(':')).collect();
+        let message = below[end..].iter().find(|line| !line.is_empty()).copied().unwrap_or_default().to_owned();
+        let files = below.iter().filter_map(|line| FRAME.captures(line)).map(|captures| captures[1].to_owned()).collect();
+        found.push(Found { tool: "mocha", test: Some(name.join(" ")), files, message, text: below.join("\n") });
+    }
+    found
+}
+
+/// Reads what Vite, rollup, esbuild and webpack say about imports and syntax.
+pub(super) fn bundlers(lines: &[&str]) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (place, line) in lines.iter().enumerate() {
+        let (message, file) = if let Some(captures) = UNRESOLVED.captures(line) {
+            (format!("cannot resolve {}", &captures[1]), captures.get(2).map(|file| file.as_str().to_owned()))
+        } else if let Some(captures) = ESBUILD.captures(line) {
+            if captures[1].starts_with('/') || captures[1].contains(".java") || captures[1].contains("Maven") {
+                continue;
+            }
+            (captures[1].to_owned(), None)
+        } else {
+            continue;
+        };
+        let near = lines[place + 1..].iter().take(8);
+        let at = || near.clone().find_map(|line| Some(ESBUILD_AT.captures(line)?[1].to_owned()));
+        let Some(file) = file.or_else(at) else { continue };
+        found.push(Found { tool: "bundler", test: None, files: BTreeSet::from([file]), message, text: (*line).to_owned() });
+    }
+    found
+}
+
+/// Reads errors that nobody caught.
+pub(super) fn traces(lines: &[&str]) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (place, captures) in lines.iter().enumerate().filter_map(|(place, line)| Some((place, RAISED.captures(line)?))) {
+        let frames = lines[place + 1..].iter().take(FARTHEST).take_while(|line| line.trim_start().starts_with("at "));
+        let files: BTreeSet<String> = frames.filter_map(|line| FRAME.captures(line)).map(|captures| captures[1].to_owned()).collect();
+        if !files.is_empty() {
+            let text = lines[place..].iter().take(10).copied().collect::<Vec<_>>().join("\n");
+            found.push(Found { tool: "javascript", test: None, files, message: captures[1].to_owned(), text });
+        }
+    }
+    found
+}

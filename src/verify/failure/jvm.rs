@@ -1,0 +1,48 @@
+//! Maven's and Gradle's tests and compilers.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::Found;
+
+static SUREFIRE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\[ERROR\]\s+(?:\w+\.)*(\w*Tests?\w*)\.(\w+)(?::\d+)?(?:->\S+)?\s+(.+)$"));
+static GRADLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\S+) > (.+?) FAILED$"));
+static GRADLE_AT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+\S.* at (\w+\.(?:java|kt)):\d+$"));
+static JAVAC: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\[ERROR\] (\S+\.(?:java|kt)):\[\d+,\d+\] (.+)$"));
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a test reads with every pattern")
+}
+
+/// Reads failing tests. Their files are known by name alone, so they are named for the message and not for the place.
+pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (place, line) in lines.iter().enumerate() {
+        let (test, message) = if let Some(captures) = SUREFIRE.captures(line) {
+            if captures[3].starts_with("--") || captures[3].starts_with("Time elapsed") {
+                continue;
+            }
+            (format!("{}.{}", &captures[1], &captures[2]), captures[3].to_owned())
+        } else if let Some(captures) = GRADLE.captures(line) {
+            let below = lines[place + 1..].iter().take(2).find(|line| GRADLE_AT.is_match(line));
+            (format!("{}.{}", &captures[1], &captures[2]), below.map(|line| line.trim().to_owned()).unwrap_or_default())
+        } else {
+            continue;
+        };
+        found.push(Found { tool: "junit", test: Some(test), files: BTreeSet::new(), message, text: (*line).to_owned() });
+    }
+    found
+}
+
+pub(super) fn diagnostics(lines: &[&str]) -> Vec<Found> {
+    let found = |captures: regex::Captures| Found {
+        tool: "javac",
+        test: None,
+        files: BTreeSet::from([captures[1].to_owned()]),
+        message: captures[2].to_owned(),
+        text: captures[0].to_owned(),
+    };
+    lines.iter().filter_map(|line| JAVAC.captures(line)).map(found).collect()
+}

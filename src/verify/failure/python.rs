@@ -1,0 +1,151 @@
+//! pytest, unittest and tracebacks.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::Found;
+
+static SUMMARY: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:FAILED|ERROR) (\S.*\.py(?:::.*?)?)(?: - (.*))?$"));
+static HEADER: LazyLock<Regex> = LazyLock::new(|| pattern(r"^_{3,} (.+?) _{3,}$"));
+static LOCATION: LazyLock<Regex> = LazyLock::new(|| pattern(r"^([^\s:>][^:]*\.py):\d+: "));
+static FILE: LazyLock<Regex> = LazyLock::new(|| pattern(r#"^\s*File "([^"]+)", line \d+"#));
+static RAISED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^\s*(?:Sorry: )?((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|NotFound))(?::.*)?$"));
+static UNITTEST: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)"));
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a test reads with every pattern")
+}
+
+/// A failing test in pytest's long part.
+struct Section<'l> {
+    name: &'l str,
+    files: BTreeSet<String>,
+    message: Option<&'l str>,
+    text: String,
+    is_used: bool,
+}
+
+/// Reads the short summary, and what the long part says about each test in it.
+pub(super) fn pytest(lines: &[&str]) -> Vec<Found> {
+    let mut sections = sections(lines);
+    let mut found = Vec::new();
+    for captures in lines.iter().filter_map(|line| SUMMARY.captures(line)) {
+        let id = &captures[1];
+        let (file, name) = id.split_once("::").unwrap_or((id, ""));
+        let name = name.replace("::", ".");
+        let fits = |section: &&mut Section| {
+            !section.is_used
+                && (section.name == name
+                    || section.name.strip_prefix("ERROR at setup of ") == Some(&name)
+                    || section.name.strip_prefix("ERROR at teardown of ") == Some(&name)
+                    || (name.is_empty() && section.name.strip_prefix("ERROR collecting ") == Some(file)))
+        };
+        // Two files may have tests of one name; the files that each points at tell them apart, if anything does.
+        let at = sections.iter_mut().filter(fits).max_by_key(|section| section.files.contains(file));
+        let mut one = Found {
+            tool: "pytest",
+            test: Some(id.to_owned()),
+            files: BTreeSet::from([file.to_owned()]),
+            message: captures.get(2).map(|message| message.as_str().to_owned()).unwrap_or_default(),
+            text: captures[0].to_owned(),
+        };
+        if let Some(section) = at {
+            section.is_used = true;
+            one.files.extend(section.files.iter().cloned());
+            if let Some(message) = section.message {
+                message.clone_into(&mut one.message);
+            }
+            section.text.clone_into(&mut one.text);
+        }
+        found.push(one);
+    }
+    // Without a summary, the long part is all there is.
+    found.extend(sections.into_iter().filter(|section| !section.is_used && section.message.is_some()).map(|section| Found {
+        tool: "pytest",
+        test: Some(section.name.to_owned()),
+        files: section.files,
+        message: section.message.unwrap_or_default().to_owned(),
+        text: section.text,
+    }));
+    found
+}
+
+fn sections<'l>(lines: &[&'l str]) -> Vec<Section<'l>> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut is_inside = false;
+    for line in lines {
+        if let Some(captures) = HEADER.captures(line) {
+            let name = captures.get(1).map_or("", |name| name.as_str());
+            sections.push(Section { name, files: BTreeSet::new(), message: None, text: String::new(), is_used: false });
+            is_inside = true;
+        } else if line.starts_with("=====") {
+            is_inside = false;
+        } else if is_inside && let Some(section) = sections.last_mut() {
+            if let Some(message) = line.strip_prefix("E  ") {
+                section.message.get_or_insert(message.trim());
+            }
+            if let Some(captures) = LOCATION.captures(line) {
+                section.files.insert(captures[1].to_owned());
+            }
+            if section.text.len() < super::LONGEST_TEXT {
+                section.text += line;
+                section.text.push('\n');
+            }
+        }
+    }
+    sections
+}
+
+pub(super) fn unittest(lines: &[&str]) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (place, captures) in lines.iter().enumerate().filter_map(|(place, line)| Some((place, UNITTEST.captures(line)?))) {
+        let block: Vec<&str> = lines[place + 1..].iter().skip(1).take_while(|line| !is_rule(line)).copied().take(200).collect();
+        let (method, class) = (&captures[1], &captures[2]);
+        let test = if class.ends_with(method) { class.to_owned() } else { format!("{class}.{method}") };
+        found.push(Found {
+            tool: "unittest",
+            test: Some(test),
+            files: block.iter().filter_map(|line| FILE.captures(line)).map(|captures| captures[1].to_owned()).collect(),
+            message: block.iter().find(|line| RAISED.is_match(line)).unwrap_or(&"").trim().to_owned(),
+            text: block.join("\n"),
+        });
+    }
+    found
+}
+
+fn is_rule(line: &str) -> bool {
+    line.len() > 20 && (line.chars().all(|character| character == '=') || line.chars().all(|character| character == '-'))
+}
+
+/// Reads tracebacks, and the syntax errors of `compileall`.
+pub(super) fn tracebacks(lines: &[&str]) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut files = BTreeSet::new();
+    let mut text = String::new();
+    for line in lines {
+        if line.starts_with("Traceback (most recent call last)") {
+            files.clear();
+            text.clear();
+        }
+        if let Some(captures) = FILE.captures(line) {
+            files.insert(captures[1].to_owned());
+        }
+        if !files.is_empty() && text.len() < super::LONGEST_TEXT {
+            text += line;
+            text.push('\n');
+        }
+        if !files.is_empty() && RAISED.is_match(line) {
+            found.push(Found {
+                tool: "python",
+                test: None,
+                files: std::mem::take(&mut files),
+                message: line.trim().to_owned(),
+                text: std::mem::take(&mut text),
+            });
+        }
+    }
+    found
+}

@@ -1,0 +1,77 @@
+//! `cargo test`, nextest, and the diagnostics of rustc and clippy.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::Found;
+
+static FAILED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^test (.+?)(?: - should panic)? \.\.\. FAILED$"));
+static NEXTEST: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+(?:FAIL|TIMEOUT|ABORT|SIG[A-Z]+) \[[^\]]*\] (?:\([^)]*\) )?(\S+ \S.*)$"));
+static OUTPUT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^---- (.+) stdout ----$"));
+static PANIC: LazyLock<Regex> = LazyLock::new(|| pattern(r"^thread '.*?' (?:\(\d+\) )?panicked at (?:'(.*)', )?([^:]+\.rs):\d+(?::\d+)?:?$"));
+static ERROR: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:error(?:\[\w+\])?: .+|[A-Z]{1,4}\d{3,4} .+)$"));
+static ARROW: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*--> ([^:]+\.\w+):\d+:\d+"));
+/// How far below a diagnostic its place may stand.
+const FARTHEST_ARROW: usize = 6;
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a test reads with every pattern")
+}
+
+pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
+    let mut said: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut current: Option<&str> = None;
+    for line in lines {
+        if let Some(captures) = OUTPUT.captures(line) {
+            current = captures.get(1).map(|name| name.as_str());
+        } else if *line == "failures:" || line.starts_with("test result:") {
+            current = None;
+        } else if let Some(name) = current {
+            said.entry(name).or_default().push(line);
+        }
+    }
+    let names = lines.iter().filter_map(|line| FAILED.captures(line).or_else(|| NEXTEST.captures(line)));
+    let names: BTreeSet<&str> = names.filter_map(|captures| captures.get(1)).map(|name| name.as_str()).collect();
+    names.into_iter().map(|name| test(name, said.get(name).map_or(&[], Vec::as_slice))).collect()
+}
+
+fn test(name: &str, said: &[&str]) -> Found {
+    let mut one = Found { tool: "cargo test", test: Some(name.to_owned()), text: said.join("\n"), ..Found::default() };
+    if let Some((place, captures)) = said.iter().enumerate().find_map(|(place, line)| Some((place, PANIC.captures(line)?))) {
+        one.files.insert(captures[2].to_owned());
+        let inside = captures.get(1).map(|message| message.as_str());
+        let below = || said[place + 1..].iter().find(|line| !line.trim().is_empty()).copied();
+        inside.or_else(below).unwrap_or_default().clone_into(&mut one.message);
+    } else if let Some(line) = said.iter().find(|line| line.starts_with("Error: ")) {
+        (*line).clone_into(&mut one.message);
+    }
+    if one.text.is_empty() {
+        one.text = format!("test {name} failed");
+    }
+    // The tests of documentation are named by their file.
+    if let Some((file, _)) = name.split_once(" - ").filter(|(file, _)| super::super::detect::has_extension(file, &["rs"])) {
+        one.files.insert(file.to_owned());
+    }
+    one
+}
+
+/// Reads errors with an arrow to their place, which is how ruff shows its own too.
+pub(super) fn diagnostics(lines: &[&str]) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (place, line) in lines.iter().enumerate().filter(|(_, line)| ERROR.is_match(line)) {
+        let below = &lines[place + 1..(place + 1 + FARTHEST_ARROW).min(lines.len())];
+        let until = below.iter().position(|line| ERROR.is_match(line)).unwrap_or(below.len());
+        let Some(file) = below[..until].iter().find_map(|line| Some(ARROW.captures(line)?[1].to_owned())) else { continue };
+        let rest = lines[place..].iter().take(20).take_while(|line| !line.trim().is_empty());
+        found.push(Found {
+            tool: "diagnostic",
+            test: None,
+            files: BTreeSet::from([file]),
+            message: (*line).to_owned(),
+            text: rest.copied().collect::<Vec<_>>().join("\n"),
+        });
+    }
+    found
+}
