@@ -105,7 +105,7 @@ fn a_plan_runs_nothing() {
 #[test]
 fn secrets_and_hooks_do_not_reach_the_checks() {
     let script = "test -z \"$MY_API_KEY\" && test -z \"$GIT_DIR\" && test \"$CI\" = true\n";
-    let checkout = Checkout::new(&[("check.sh", script), ("a.txt", "a\n")]).config("{test: sh check.sh, targeted: off}");
+    let checkout = Checkout::new(&[("Makefile", "test:\n\t@sh check.sh\n"), ("check.sh", script), ("a.txt", "a\n")]);
     checkout.write("a.txt", "b\n");
     // As from a hook of another repository.
     let environment = [("MY_API_KEY", "secret"), ("GIT_DIR", "/nonexistent"), ("GIT_INDEX_FILE", "/nonexistent/index")];
@@ -122,10 +122,14 @@ fn secrets_and_hooks_do_not_reach_the_checks() {
 
 #[test]
 fn a_folder_within_a_repository_is_one_by_itself() {
-    let script = "test -e here.txt && ! test -e ../service/none && grep -q b letter.txt\n";
-    let checkout =
-        Checkout::new(&[("service/check.sh", script), ("service/here.txt", ""), ("service/letter.txt", "a\n"), ("top.txt", "a\n")])
-            .config("{test: sh check.sh, targeted: off}");
+    let script = "test -e here.txt && grep -q b letter.txt\n";
+    let checkout = Checkout::new(&[
+        ("service/Makefile", "test:\n\t@sh check.sh\n"),
+        ("service/check.sh", script),
+        ("service/here.txt", ""),
+        ("service/letter.txt", "a\n"),
+        ("top.txt", "a\n"),
+    ]);
     checkout.write("service/letter.txt", "b\n").write("top.txt", "b\n").write("service/new.txt", "");
     let scratch = checkout.scratch.path().display().to_string();
     let arguments =
@@ -138,7 +142,7 @@ fn a_folder_within_a_repository_is_one_by_itself() {
 
 #[test]
 fn a_stop_leaves_nothing_behind() {
-    let checkout = Checkout::new(&[("a.txt", "a\n")]).config("{test: touch started; sleep 600, targeted: off}");
+    let checkout = Checkout::new(&[("Makefile", "test:\n\ttouch started; sleep 600\n"), ("a.txt", "a\n")]);
     checkout.write("a.txt", "b\n");
     let scratch = checkout.scratch.path().display().to_string();
     let mut command = Command::new(BINARY);
