@@ -99,7 +99,8 @@ mod tests {
 
     #[test]
     fn manifests_are_known_by_their_whole_name() {
-        for path in ["package.json", "web/package.json", "requirements-dev.txt", "dev-requirements.txt", "requirements/test.txt", "go.mod"] {
+        for path in ["package.json", "web/package.json", "requirements-dev.txt", "dev-requirements.txt", "requirements/test.txt", "go.mod"]
+        {
             assert!(is_manifest(path), "{path}");
         }
         for path in ["package.json.bak", "my-package.json", "requirementsx.txt", "notes.txt", "cargo.toml"] {

@@ -38,3 +38,45 @@ pub use select::{Selection, select};
 pub use stack::Stack;
 pub use task::{Task, TaskKind};
 pub use verdict::{TerminalStatus, Verdict, conclude};
+
+/// Shorthands of the tests.
+#[cfg(test)]
+mod testing {
+    use std::time::Duration;
+
+    use super::{Check, CheckKind, Failure, Listing, Task, is_manifest};
+    use crate::domain::Profile;
+
+    pub fn listing(files: &[(&str, &str)]) -> Listing {
+        let contents = files.iter().filter(|(path, _)| is_manifest(path));
+        Listing {
+            files: files.iter().map(|(path, _)| (*path).to_owned()).collect(),
+            contents: contents.map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect(),
+        }
+    }
+
+    pub fn task(goal: &str, profile: Profile) -> Task {
+        Task { goal: goal.to_owned(), profile, files: Vec::new(), changed: Vec::new() }
+    }
+
+    pub fn check(kind: CheckKind, command: &str) -> Check {
+        Check {
+            id: kind.name().to_owned(),
+            kind,
+            command: command.to_owned(),
+            folder: String::new(),
+            reason: String::new(),
+            readiness: None,
+            timeout: Duration::from_mins(1),
+        }
+    }
+
+    pub fn failure(signature: &str, files: &[&str], test: Option<&str>) -> Failure {
+        Failure {
+            signature: signature.to_owned(),
+            text: signature.to_owned(),
+            files: files.iter().map(|file| (*file).to_owned()).collect(),
+            test: test.map(str::to_owned),
+        }
+    }
+}

@@ -140,7 +140,8 @@ mod tests {
         assert_eq!(problems, Vec::<String>::new());
         assert_eq!(overrides.profile, Some(Profile::Smoke));
         let line = |text: &str| Command::Line(text.to_owned());
-        let commands = [(CheckKind::Test, line("make test")), (CheckKind::Targeted, line("pytest {files}")), (CheckKind::Lint, Command::Off)];
+        let commands =
+            [(CheckKind::Test, line("make test")), (CheckKind::Targeted, line("pytest {files}")), (CheckKind::Lint, Command::Off)];
         assert_eq!(overrides.commands, BTreeMap::from(commands));
         assert_eq!(overrides.timeouts, BTreeMap::from([(CheckKind::Test, Duration::from_mins(5))]));
         assert_eq!(overrides.readiness, Some(Readiness { line: Some("up".to_owned()), seconds: 5 }));

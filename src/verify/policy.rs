@@ -117,7 +117,8 @@ pub fn policy_table() -> String {
     for row in &POLICY {
         text += &format!("| `{}` |", row.kind.name());
         for profile in Profile::ALL {
-            let steps: Vec<String> = row.steps(profile).iter().map(|step| step.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(" / ")).collect();
+            let steps: Vec<String> =
+                row.steps(profile).iter().map(|step| step.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(" / ")).collect();
             text += &format!(" {} |", steps.join("; "));
         }
         text += "\n";

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CheckKind, CheckResult, Classification, Detected, Scope, Selection, Stack, Task, TaskKind, TerminalStatus, Verdict};
+use super::{CheckKind, CheckResult, Classification, Detected, Ending, Scope, Selection, Stack, Task, TaskKind, TerminalStatus, Verdict};
 
 /// The whole of a verification, as it is stored and printed. A dry run has no outcomes and no status.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -166,12 +166,97 @@ impl Record {
     /// Adds what came of it. `base` is the baseline's name and the results on it.
     #[must_use]
     pub fn concluded(
-        self,
-        _head: &[CheckResult],
-        _base: Option<(&str, &[CheckResult])>,
-        _classification: &Classification,
-        _verdict: &Verdict,
+        mut self,
+        head: &[CheckResult],
+        base: Option<(&str, &[CheckResult])>,
+        classification: &Classification,
+        verdict: &Verdict,
     ) -> Self {
+        for check in &mut self.checks {
+            let of_check = |results: &[CheckResult]| results.iter().position(|result| result.check.id == check.id);
+            let before = base.and_then(|(_, results)| Some(&results[of_check(results)?]));
+            check.baseline = before.map(|result| result.ending.name().to_owned());
+            if let Some(result) = of_check(head).map(|place| &head[place]) {
+                check.outcome = Some(result.ending.name().to_owned());
+                check.seconds = Some(result.seconds);
+                check.message = match &result.ending {
+                    Ending::NotRunnable(reason) => Some(reason.clone()),
+                    Ending::Passed | Ending::Failed | Ending::TimedOut => None,
+                };
+            }
+        }
+        self.failures = classification
+            .failures
+            .iter()
+            .map(|classified| FailureRecord {
+                check: classified.check.clone(),
+                scope: classified.scope,
+                reason: classified.reason.clone(),
+                signature: classified.failure.signature.clone(),
+                text: classified.failure.text.clone(),
+                files: classified.failure.files.clone(),
+                test: classified.failure.test.clone(),
+                at_baseline: classified.at_baseline,
+            })
+            .collect();
+        self.fixed = classification
+            .fixed
+            .iter()
+            .map(|(check, failure)| FixedRecord {
+                check: check.clone(),
+                signature: failure.signature.clone(),
+                text: failure.text.clone(),
+                files: failure.files.clone(),
+                test: failure.test.clone(),
+            })
+            .collect();
+        self.baseline = base.map(|(name, _)| BaselineRecord { name: name.to_owned() });
+        self.terminal_status = Some(verdict.status);
+        self.next = Some(verdict.status.next().to_owned());
+        self.reason = Some(verdict.reason.clone());
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::Profile;
+    use crate::verify::testing::{listing, task};
+    use crate::verify::{Exit, Overrides, classify, conclude, detect, select};
+
+    #[test]
+    fn a_record_has_the_keys_of_the_seed_and_reads_back() {
+        let files = [("package.json", r#"{"scripts": {"test": "x", "build": "y"}}"#), ("index.js", "")];
+        let listing = listing(&files);
+        let detected = detect(&listing);
+        let task = task("add paging", Profile::Fast);
+        let selection = select(&detected, &listing, &task, &Overrides::default());
+        let planned = Record::planned(&detected, &task, &selection);
+        let dry = serde_json::to_value(&planned).expect("JSON");
+        assert_eq!(dry["stack"], "node");
+        assert_eq!(dry["primaryTest"], "npm test");
+        assert_eq!(dry["buildCommand"], "npm run build");
+        assert_eq!(dry["taskKind"], "general");
+        assert_eq!((dry.get("terminalStatus"), dry["checks"][0].get("outcome")), (None, None), "nothing was run");
+
+        let said = "tests/a.test.js:1:1: error: boom";
+        let head = [CheckResult::read(selection.checks[0].clone(), &Exit::Code(1), said, &[], 1.5)];
+        let base = [CheckResult::read(selection.checks[0].clone(), &Exit::Code(1), said, &[], 1.0)];
+        let classification = classify(&task, &head, Some(&base));
+        let verdict = conclude(&task, &selection, &head, &classification);
+        let record = planned.concluded(&head, Some(("HEAD~1", &base)), &classification, &verdict);
+        let value = serde_json::to_value(&record).expect("JSON");
+        assert_eq!(value["terminalStatus"], "done_partial");
+        assert_eq!(value["next"], "accept_partial");
+        assert_eq!(value["baseline"], json!({"name": "HEAD~1"}));
+        assert_eq!(value["checks"][0]["outcome"], "failed");
+        assert_eq!(value["checks"][0]["baseline"], "failed");
+        assert_eq!(value["checks"][0]["seconds"], 1.5);
+        assert_eq!(value["failures"][0]["scope"], "out_of_scope");
+        assert_eq!(value["failures"][0]["atBaseline"], true);
+        assert_eq!(serde_json::from_value::<Record>(value).expect("a record"), record);
     }
 }

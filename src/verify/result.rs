@@ -1,6 +1,12 @@
 //! How a check ended.
 
-use super::{Check, Failure, failures};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::failure::silent;
+use super::{Check, CheckKind, Failure, failures};
+use crate::domain::visible;
 
 /// How a check's program ended, as whoever ran it saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,13 +55,148 @@ pub struct CheckResult {
 impl CheckResult {
     /// Reads what a check's program said and how it ended. `said` is its output, standard error after standard output or mixed.
     pub fn read(check: Check, exit: &Exit, said: &str, roots: &[&str], seconds: f64) -> Self {
-        let ending = match exit {
-            Exit::Code(0) | Exit::Ready => Ending::Passed,
-            Exit::Code(_) | Exit::Signal(_) => Ending::Failed,
-            Exit::TimedOut => Ending::TimedOut,
-            Exit::NotStarted(reason) => Ending::NotRunnable(reason.clone()),
+        let ending = match (exit, obstacle(&check, exit, said)) {
+            (Exit::NotStarted(reason), _) => Ending::NotRunnable(reason.clone()),
+            (Exit::Code(_), Some(obstacle)) => Ending::NotRunnable(obstacle),
+            (Exit::Code(0) | Exit::Ready, _) => Ending::Passed,
+            (Exit::Code(_) | Exit::Signal(_), _) => Ending::Failed,
+            (Exit::TimedOut, _) => Ending::TimedOut,
         };
-        let failures = failures(&check, said, roots);
+        let failures = match (&ending, exit) {
+            (Ending::Passed | Ending::NotRunnable(_), _) => Vec::new(),
+            // What was said until then may be anything, so that it took too long is what is known.
+            (Ending::TimedOut, _) => vec![silent(&check, "timed out")],
+            (Ending::Failed, Exit::Signal(signal)) => vec![silent(&check, &format!("ended by signal {signal}"))],
+            (Ending::Failed, _) => match failures(&check, said, roots) {
+                found if found.is_empty() => vec![silent(&check, "failed without a word")],
+                found => found,
+            },
+        };
         Self { check, ending, failures, seconds }
+    }
+}
+
+/// Why a check that ran no test tells nothing.
+const NO_TESTS: &str = "no test was run";
+
+impl Ending {
+    /// Says whether the check had nothing to check, which is nobody's fault.
+    pub(super) fn ran_no_tests(&self) -> bool {
+        match self {
+            Self::NotRunnable(reason) => reason == NO_TESTS,
+            Self::Passed | Self::Failed | Self::TimedOut => false,
+        }
+    }
+}
+
+/// What programs say when another program, or the environment, is missing.
+static MISSING: LazyLock<Regex> = LazyLock::new(|| {
+    let sayings = [
+        r"^\S*python[\d.]*(?:\.exe)?: No module named \S+$",
+        r"^error: no such command: .*",
+        r"^error: (?:toolchain|component) .* is not installed.*",
+        r"^.*npx canceled due to missing packages.*$",
+        r"^.*could not determine executable to run.*$",
+        r#"^.*\bCommand "[^"]+" not found.*$"#,
+        r"^.*no display name and no \$DISPLAY environment variable.*$",
+        r"^Error: Cannot find module '[^']*/node_modules/[^']*'$",
+        r"^ERROR: (?:file or directory not found|not found): .*$",
+    ];
+    Regex::new(&format!("(?m){}", sayings.join("|"))).expect("a test reads with it")
+});
+static NOT_FOUND: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?m)^.*(?:not found|Permission denied|No such file or directory).*$").expect("a test reads with it"));
+static NOTHING_COLLECTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?m)^(?:=*\s*no tests (?:ran|collected)\b.*|No tests found, exiting with code 1.*|No test files found.*|Error: No test files found.*)$")
+        .expect("a test reads with it")
+});
+static CARGO_RESULT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?m)^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored").expect("a test reads with it"));
+static GO_RESULT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^(?:ok  |FAIL|\?   )\t\S+(?:\t.*)?$").expect("a test reads with it"));
+static NODE_COUNT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^(?:#|ℹ) tests (\d+)$").expect("a test reads with it"));
+
+/// Why nothing was checked, if nothing was.
+fn obstacle(check: &Check, exit: &Exit, said: &str) -> Option<String> {
+    let Exit::Code(code) = exit else { return None };
+    let tests = match check.kind {
+        CheckKind::Test | CheckKind::Targeted => true,
+        CheckKind::Smoke | CheckKind::Build | CheckKind::Lint | CheckKind::Syntax => false,
+    };
+    if *code == 0 {
+        return (tests && ran_nothing(said)).then(|| NO_TESTS.to_owned());
+    }
+    if tests && NOTHING_COLLECTED.is_match(said) && failures(check, said, &[]).iter().all(|failure| failure.test.is_none()) {
+        return Some(NO_TESTS.to_owned());
+    }
+    let shown = |line: &str| visible(line.trim()).chars().take(200).collect::<String>();
+    if [126, 127].contains(code) {
+        return Some(
+            NOT_FOUND.find(said).map_or_else(|| format!("the shell could not run it (status {code})"), |line| shown(line.as_str())),
+        );
+    }
+    MISSING.find(said).map(|line| shown(line.as_str()))
+}
+
+/// Says whether a test runner ended well because it had nothing to do.
+fn ran_nothing(said: &str) -> bool {
+    let mut cargo = CARGO_RESULT.captures_iter(said).peekable();
+    if cargo.peek().is_some() {
+        return cargo.all(|counts| (1..=3).all(|place| counts[place].trim_start_matches('0').is_empty()));
+    }
+    let mut go = GO_RESULT.find_iter(said).peekable();
+    if go.peek().is_some() {
+        return go.all(|line| line.as_str().contains("[no test files]") || line.as_str().contains("[no tests to run]"));
+    }
+    let mut node = NODE_COUNT.captures_iter(said).peekable();
+    node.peek().is_some() && node.all(|count| &count[1] == "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::testing::check;
+
+    fn read(kind: CheckKind, exit: Exit, said: &str) -> (String, usize) {
+        let result = CheckResult::read(check(kind, "run"), &exit, said, &[], 1.0);
+        let ending = match &result.ending {
+            Ending::NotRunnable(reason) => format!("not_runnable: {reason}"),
+            Ending::Passed | Ending::Failed | Ending::TimedOut => result.ending.name().to_owned(),
+        };
+        (ending, result.failures.len())
+    }
+
+    #[test]
+    fn an_end_means_something_by_what_was_said() {
+        let cargo = |passed: u32| format!("running {passed} tests\n\ntest result: ok. {passed} passed; 0 failed; 0 ignored; 0 measured\n");
+        let none = "not_runnable: no test was run";
+        let cases = [
+            (Exit::Code(0), "all good".to_owned(), "passed", 0),
+            (Exit::Ready, "Local: http://localhost:1".to_owned(), "passed", 0),
+            (Exit::Code(1), String::new(), "failed", 1),
+            (Exit::Signal(11), "Segmentation fault".to_owned(), "failed", 1),
+            (Exit::TimedOut, "FAILED tests/test_a.py::test_x - boom".to_owned(), "timed_out", 1),
+            (Exit::NotStarted("no shell".to_owned()), String::new(), "not_runnable: no shell", 0),
+            (Exit::Code(127), "sh: 1: vitest: not found\n".to_owned(), "not_runnable: sh: 1: vitest: not found", 0),
+            (
+                Exit::Code(1),
+                "/usr/bin/python3: No module named pytest\n".to_owned(),
+                "not_runnable: /usr/bin/python3: No module named pytest",
+                0,
+            ),
+            (Exit::Code(1), "ModuleNotFoundError: No module named 'x'\n".to_owned(), "failed", 1),
+            (Exit::Code(101), "error: no such command: `clippy`\n".to_owned(), "not_runnable: error: no such command: `clippy`", 0),
+            (Exit::Code(5), "=== no tests ran in 0.01s ===\n".to_owned(), none, 0),
+            (Exit::Code(1), "No test files found, exiting with code 1\n".to_owned(), none, 0),
+            (Exit::Code(0), cargo(0) + &cargo(0), none, 0),
+            (Exit::Code(0), cargo(0) + &cargo(2), "passed", 0),
+            (Exit::Code(0), "?   \tm/a\t[no test files]\n".to_owned(), none, 0),
+            (Exit::Code(0), "?   \tm/a\t[no test files]\nok  \tm/b\t0.01s\n".to_owned(), "passed", 0),
+            (Exit::Code(0), "# tests 0\n".to_owned(), none, 0),
+            (Exit::Code(0), "ℹ tests 3\n".to_owned(), "passed", 0),
+        ];
+        for (exit, said, ending, failures) in cases {
+            assert_eq!(read(CheckKind::Test, exit.clone(), &said), (ending.to_owned(), failures), "{exit:?} {said}");
+        }
+        assert_eq!(read(CheckKind::Build, Exit::Code(0), &cargo(0)).0, "passed", "a build runs no tests");
     }
 }

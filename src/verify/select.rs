@@ -8,7 +8,7 @@ use super::listing::{below, is_manifest, join, name_of};
 use super::policy::{most_checks, row_of, timeout_of};
 use super::shell::words;
 use super::targeted::targeted;
-use super::{Check, CheckKind, Command, Detected, Listing, Overrides, Part, Stack, Task, TaskKind};
+use super::{Check, CheckKind, Command, Detected, Listing, Overrides, Part, Readiness, Stack, Task, TaskKind};
 use crate::domain::{Profile, visible};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -189,8 +189,8 @@ impl Chooser<'_> {
             command,
             folder: part.folder.clone(),
             reason: format!("{}: {what}{place}", self.rule()),
+            timeout: self.timeout(kind, readiness.as_ref()),
             readiness,
-            timeout: self.timeout(kind),
         };
         Some(Chosen { check, part: Some(part) })
     }
@@ -205,14 +205,15 @@ impl Chooser<'_> {
         if line.contains(FILES) && files.is_empty() {
             return None;
         }
+        let readiness = if kind == CheckKind::Smoke { self.overrides.readiness.clone() } else { None };
         let check = Check {
             id: kind.name().to_owned(),
             kind,
             command: if kind == CheckKind::Targeted { line.replace(FILES, &files) } else { line.clone() },
             folder: String::new(),
             reason: format!("{}: the {} command that is declared", self.rule(), kind.name()),
-            readiness: if kind == CheckKind::Smoke { self.overrides.readiness.clone() } else { None },
-            timeout: self.timeout(kind),
+            timeout: self.timeout(kind, readiness.as_ref()),
+            readiness,
         };
         Some(Chosen { check, part: None })
     }
@@ -231,8 +232,10 @@ impl Chooser<'_> {
         format!("`{}` for `{}`", self.task.profile.name(), self.kind.name())
     }
 
-    fn timeout(&self, kind: CheckKind) -> Duration {
-        self.overrides.timeouts.get(&kind).copied().unwrap_or_else(|| timeout_of(kind))
+    /// The time limit; what may take long to be ready gets that long at least.
+    fn timeout(&self, kind: CheckKind, readiness: Option<&Readiness>) -> Duration {
+        let usual = self.overrides.timeouts.get(&kind).copied().unwrap_or_else(|| timeout_of(kind));
+        usual.max(readiness.map_or(Duration::ZERO, |readiness| Duration::from_secs(readiness.seconds)))
     }
 }
 

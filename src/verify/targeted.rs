@@ -58,7 +58,8 @@ impl Here<'_> {
             "__init__.py" | "__main__.py" => name_of(folder_of(file)),
             name => name.trim_end_matches(".py"),
         });
-        let names = modules.filter(|module| !module.is_empty()).flat_map(|module| [format!("test_{module}.py"), format!("{module}_test.py")]);
+        let names =
+            modules.filter(|module| !module.is_empty()).flat_map(|module| [format!("test_{module}.py"), format!("{module}_test.py")]);
         let mut tests = self.named(&names.collect());
         tests.extend(self.files.iter().filter(|file| is_python_test(file)).map(|file| (*file).to_owned()));
         run(base, &tests)
@@ -104,14 +105,16 @@ impl Here<'_> {
         let sources = self.files.iter().filter(|file| has_extension(file, &["go"]));
         let folders: BTreeSet<&str> = sources.map(|file| folder_of(file)).collect();
         // The package at the root is `.`, the others need the dot to be told from those of the standard library.
-        let packages: Vec<String> = folders.iter().map(|folder| if folder.is_empty() { ".".to_owned() } else { format!("./{folder}") }).collect();
+        let packages: Vec<String> =
+            folders.iter().map(|folder| if folder.is_empty() { ".".to_owned() } else { format!("./{folder}") }).collect();
         let list = words(packages.iter().map(String::as_str));
         (!list.is_empty()).then(|| Targeted { command: format!("go test {list}"), what: packages.join(", ") })
     }
 
     fn node(&self) -> Option<Targeted> {
         const SOURCES: [&str; 8] = ["js", "mjs", "cjs", "jsx", "ts", "tsx", "mts", "vue"];
-        let sources: BTreeSet<String> = self.files.iter().filter(|file| has_extension(file, &SOURCES)).map(|file| (*file).to_owned()).collect();
+        let sources: BTreeSet<String> =
+            self.files.iter().filter(|file| has_extension(file, &SOURCES)).map(|file| (*file).to_owned()).collect();
         if sources.is_empty() {
             return None;
         }

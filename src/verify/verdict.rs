@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CheckResult, Classification, Selection, Task};
+use super::{CheckKind, CheckResult, Classification, Ending, Scope, Selection, Task, TaskKind};
+use crate::domain::Profile;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -55,6 +56,187 @@ pub struct Verdict {
     pub reason: String,
 }
 
-pub fn conclude(_task: &Task, _selection: &Selection, _head: &[CheckResult], _classification: &Classification) -> Verdict {
-    Verdict { status: TerminalStatus::Unverified, reason: "nothing was checked".to_owned() }
+/// Draws the conclusion. Only a check that ran and passed makes anything done.
+pub fn conclude(task: &Task, selection: &Selection, head: &[CheckResult], classification: &Classification) -> Verdict {
+    let says = |status: TerminalStatus, reason: String| Verdict { status, reason };
+    let Some(ran) = Ran::of(head) else {
+        let reason = if selection.manual.is_some() { "only a person can check this" } else { "there was nothing to run" };
+        return says(TerminalStatus::Unverified, reason.to_owned());
+    };
+    let count = |wanted: Scope| classification.failures.iter().filter(|classified| classified.scope == wanted).count();
+    let (blocking, out_of_scope, unknown) = (count(Scope::Blocking), count(Scope::OutOfScope), count(Scope::Unknown));
+    if blocking > 0 {
+        return says(TerminalStatus::NotDone, failing(blocking, "the change's business"));
+    }
+    if task.profile == Profile::Strict && out_of_scope + unknown > 0 {
+        return says(TerminalStatus::NotDone, format!("{}, and `strict` accepts none", failing(out_of_scope + unknown, "left")));
+    }
+    if let Some(verdict) = ran.verdict(task.profile) {
+        return verdict;
+    }
+    let new = classification.failures.iter().filter(|one| one.scope == Scope::Unknown && one.at_baseline != Some(true)).count();
+    if new > 0 {
+        return says(TerminalStatus::Blocked, failing(new, "of unknown origin: compare with a baseline"));
+    }
+    let is_about_fixing = matches!(selection.kind, TaskKind::FixError | TaskKind::FixBuild);
+    if unknown > 0 && is_about_fixing && classification.fixed.is_empty() {
+        return says(TerminalStatus::Blocked, "the goal is to fix something, but everything fails as it did before".to_owned());
+    }
+    if out_of_scope + unknown > 0 {
+        return says(TerminalStatus::DonePartial, failing(out_of_scope + unknown, "left, as before the change and apart from it"));
+    }
+    says(TerminalStatus::DoneSuccess, ran.success())
+}
+
+fn failing(count: usize, what: &str) -> String {
+    let (noun, verb) = if count == 1 { ("failure", "is") } else { ("failures", "are") };
+    format!("{count} {noun} {verb} {what}")
+}
+
+/// Which checks told something.
+struct Ran<'r> {
+    told: Vec<&'r CheckResult>,
+    /// They found no test.
+    empty: Vec<&'r CheckResult>,
+    /// With what stood in the way.
+    stopped: Vec<(&'r CheckResult, &'r str)>,
+}
+
+impl<'r> Ran<'r> {
+    /// Nothing, if there were no checks.
+    fn of(head: &'r [CheckResult]) -> Option<Self> {
+        let mut ran = Self { told: Vec::new(), empty: Vec::new(), stopped: Vec::new() };
+        for result in head {
+            match &result.ending {
+                Ending::NotRunnable(_) if result.ending.ran_no_tests() => ran.empty.push(result),
+                Ending::NotRunnable(reason) => ran.stopped.push((result, reason)),
+                Ending::Passed | Ending::Failed | Ending::TimedOut => ran.told.push(result),
+            }
+        }
+        (!head.is_empty()).then_some(ran)
+    }
+
+    /// The verdict, where too little was told for any other.
+    fn verdict(&self, profile: Profile) -> Option<Verdict> {
+        let strongest = |results: &mut dyn Iterator<Item = &CheckResult>| results.map(|result| strength(result.check.kind)).max();
+        let told = strongest(&mut self.told.iter().copied());
+        let missing = self.stopped.iter().max_by_key(|(result, _)| strength(result.check.kind));
+        if let Some((result, reason)) = missing
+            && (profile == Profile::Strict || told.is_none_or(|told| told < strength(result.check.kind)))
+        {
+            let reason = format!("`{}` could not be run: {reason}", result.check.id);
+            return Some(Verdict { status: TerminalStatus::Blocked, reason });
+        }
+        told.is_none().then(|| Verdict { status: TerminalStatus::Unverified, reason: "no test was run".to_owned() })
+    }
+
+    fn success(&self) -> String {
+        let told: Vec<&str> = self.told.iter().map(|result| result.check.id.as_str()).collect();
+        let mut reason = format!("passed: {}", told.join(", "));
+        for (what, names) in [
+            ("without any test", self.empty.iter().map(|result| result.check.id.as_str()).collect::<Vec<_>>()),
+            ("could not be run", self.stopped.iter().map(|(result, _)| result.check.id.as_str()).collect()),
+        ] {
+            if !names.is_empty() {
+                reason += &format!("; {what}: {}", names.join(", "));
+            }
+        }
+        reason
+    }
+}
+
+/// How much a check that passed says: what cannot be run is made up for only by what says as much.
+fn strength(kind: CheckKind) -> u8 {
+    match kind {
+        CheckKind::Test | CheckKind::Targeted => 3,
+        CheckKind::Smoke | CheckKind::Build => 2,
+        CheckKind::Lint | CheckKind::Syntax => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::classify::Classified;
+    use crate::verify::testing::{check, failure, task};
+
+    fn selection(goal: &str, manual: Option<&str>) -> Selection {
+        Selection { kind: TaskKind::of(goal), checks: Vec::new(), manual: manual.map(str::to_owned), reasons: Vec::new() }
+    }
+
+    fn result(kind: CheckKind, ending: Ending) -> CheckResult {
+        CheckResult { check: check(kind, "run"), ending, failures: Vec::new(), seconds: 1.0 }
+    }
+
+    fn of(scopes: &[(Scope, Option<bool>)]) -> Classification {
+        let classified = |(scope, at_baseline): &(Scope, Option<bool>)| Classified {
+            check: "test".to_owned(),
+            failure: failure("s", &[], None),
+            scope: *scope,
+            reason: String::new(),
+            at_baseline: *at_baseline,
+        };
+        Classification { failures: scopes.iter().map(classified).collect(), fixed: Vec::new() }
+    }
+
+    fn status(goal: &str, profile: Profile, head: &[CheckResult], classification: &Classification) -> &'static str {
+        conclude(&task(goal, profile), &selection(goal, None), head, classification).status.name()
+    }
+
+    #[test]
+    fn names_next_steps_and_exit_codes() {
+        let all = TerminalStatus::ALL.map(|status| (status.name(), status.next(), status.exit_code()));
+        let expected = [
+            ("done_success", "stop", 0),
+            ("done_partial", "accept_partial", 0),
+            ("not_done", "continue", 1),
+            ("blocked", "escalate", 1),
+            ("unverified", "escalate", 3),
+        ];
+        assert_eq!(all, expected);
+        for status in TerminalStatus::ALL {
+            assert_eq!(serde_json::to_value(status).expect("JSON"), status.name());
+        }
+    }
+
+    #[test]
+    fn failures_decide_by_scope_and_profile() {
+        let failed = [result(CheckKind::Test, Ending::Failed)];
+        let old = (Scope::OutOfScope, Some(true));
+        let cases: [(&[(Scope, Option<bool>)], [&str; 4]); 5] = [
+            (&[old], ["not_done", "done_partial", "done_partial", "done_partial"]),
+            (&[old, (Scope::Blocking, Some(false))], ["not_done"; 4]),
+            (&[(Scope::Unknown, None)], ["not_done", "blocked", "blocked", "blocked"]),
+            (&[(Scope::Unknown, Some(true)), old], ["not_done", "done_partial", "done_partial", "done_partial"]),
+            (&[(Scope::Blocking, None), (Scope::Unknown, None)], ["not_done"; 4]),
+        ];
+        for (scopes, expected) in cases {
+            assert_eq!(Profile::ALL.map(|profile| status("add paging", profile, &failed, &of(scopes))), expected, "{scopes:?}");
+        }
+        let same = of(&[(Scope::Unknown, Some(true))]);
+        assert_eq!(status("fix the crash", Profile::Fast, &failed, &same), "blocked", "nothing was fixed");
+        let fixed = Classification { fixed: vec![("test".to_owned(), failure("f", &[], None))], ..same };
+        assert_eq!(status("fix the crash", Profile::Fast, &failed, &fixed), "done_partial");
+    }
+
+    #[test]
+    fn nothing_that_ran_is_nothing_verified() {
+        let none = Classification::default();
+        let empty = || Ending::NotRunnable("no test was run".to_owned());
+        let missing = || Ending::NotRunnable("sh: pytest: not found".to_owned());
+        let cases: [(&[CheckResult], [&str; 2]); 7] = [
+            (&[], ["unverified"; 2]),
+            (&[result(CheckKind::Test, empty())], ["unverified"; 2]),
+            (&[result(CheckKind::Test, missing())], ["blocked"; 2]),
+            (&[result(CheckKind::Test, Ending::Passed)], ["done_success"; 2]),
+            (&[result(CheckKind::Test, empty()), result(CheckKind::Build, Ending::Passed)], ["done_success"; 2]),
+            (&[result(CheckKind::Test, missing()), result(CheckKind::Syntax, Ending::Passed)], ["blocked"; 2]),
+            (&[result(CheckKind::Test, Ending::Passed), result(CheckKind::Lint, missing())], ["blocked", "done_success"]),
+        ];
+        for (head, expected) in cases {
+            assert_eq!([Profile::Strict, Profile::Fast].map(|profile| status("add paging", profile, head, &none)), expected, "{head:?}");
+        }
+        let verdict = conclude(&task("", Profile::Yolo), &selection("", Some("look")), &[], &none);
+        assert_eq!((verdict.status.name(), verdict.reason.as_str()), ("unverified", "only a person can check this"));
+    }
 }

@@ -39,7 +39,10 @@ pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
     }
     let part = commands(folder, &package);
     let has_any = [&part.primary_test, &part.smoke_test, &part.build, &part.lint, &part.syntax_check].into_iter().any(Option::is_some);
-    if !has_any && (package.has_workspaces || folder.has("pnpm-workspace.yaml")) && folder.files().any(|file| file.ends_with("/package.json")) {
+    if !has_any
+        && (package.has_workspaces || folder.has("pnpm-workspace.yaml"))
+        && folder.files().any(|file| file.ends_with("/package.json"))
+    {
         return Found::Note(format!("`package.json` in {place} only holds workspaces together"));
     }
     Found::Part(Box::new(part))
@@ -70,7 +73,9 @@ pub(in crate::verify) fn runner_of(listing: &Listing, folder: &str) -> (Option<R
     let (manager, _) = Manager::of(&folder, package.as_ref());
     let Some(package) = package else { return (None, manager) };
     let says = |program: &str| {
-        package.script("test").is_some_and(|line| line.split_whitespace().any(|found| found.trim_start_matches("./node_modules/.bin/") == program))
+        package
+            .script("test")
+            .is_some_and(|line| line.split_whitespace().any(|found| found.trim_start_matches("./node_modules/.bin/") == program))
     };
     let runs_node = package.script("test").is_none_or(|line| line.contains("node --test") || line.contains("node:test"));
     let runner = if says("vitest") || package.depends_on("vitest") {
@@ -183,7 +188,8 @@ fn lint(folder: &Folder, package: &Package, manager: Manager) -> Option<String> 
     if let Some(script) = package.first_script(&["lint", "lint:check", "eslint"]) {
         return Some(manager.run(script));
     }
-    let is_configured = folder.names().any(|name| name.starts_with("eslint.config.") || name == ".eslintrc" || name.starts_with(".eslintrc."));
+    let is_configured =
+        folder.names().any(|name| name.starts_with("eslint.config.") || name == ".eslintrc" || name.starts_with(".eslintrc."));
     if package.depends_on("eslint") && is_configured {
         return Some(manager.exec("eslint ."));
     }
@@ -194,7 +200,9 @@ fn lint(folder: &Folder, package: &Package, manager: Manager) -> Option<String> 
 fn syntax_of(folder: &Folder, entries: &[String]) -> Option<String> {
     const USUAL: [&str; 6] = ["index.js", "server.js", "app.js", "main.js", "src/index.js", "src/main.js"];
     let mut files: Vec<&str> = entries.iter().map(String::as_str).chain(USUAL).filter(|file| folder.has(file)).collect();
-    files.extend(folder.names().filter(|name| entries.is_empty() && has_extension(name, &["js", "mjs", "cjs"]) && !name.contains(".config.")));
+    files.extend(
+        folder.names().filter(|name| entries.is_empty() && has_extension(name, &["js", "mjs", "cjs"]) && !name.contains(".config.")),
+    );
     let mut seen = Vec::new();
     files.retain(|file| {
         let is_new = has_extension(file, &["js", "mjs", "cjs"]) && !seen.contains(file);

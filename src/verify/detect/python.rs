@@ -76,8 +76,9 @@ impl Project {
         let tool = |name: &str| pyproject.as_ref()?.get("tool")?.get(name);
         let mut dependencies = dependencies(folder);
         dependencies.extend(pyproject.as_ref().map(pyproject_dependencies).unwrap_or_default());
-        let is_described = pyproject.as_ref().is_some_and(|document| document.get("project").is_some() || document.get("build-system").is_some())
-            || tool("poetry").is_some();
+        let is_described =
+            pyproject.as_ref().is_some_and(|document| document.get("project").is_some() || document.get("build-system").is_some())
+                || tool("poetry").is_some();
         let section = |file: &str, section: &str| {
             folder.text(file).is_some_and(|text| text.lines().any(|line| line.trim_end() == format!("[{section}]")))
         };
@@ -191,7 +192,8 @@ fn dependencies(folder: &Folder) -> BTreeSet<String> {
     for file in requirements(folder) {
         found.extend(folder.text(file).unwrap_or_default().lines().filter_map(package_name));
     }
-    found.extend(folder.text("setup.cfg").unwrap_or_default().lines().filter(|line| line.starts_with([' ', '\t'])).filter_map(package_name));
+    found
+        .extend(folder.text("setup.cfg").unwrap_or_default().lines().filter(|line| line.starts_with([' ', '\t'])).filter_map(package_name));
     if let Some(text) = folder.text("setup.py")
         && let Ok(quoted) = Regex::new(r#"["']([A-Za-z0-9][A-Za-z0-9._-]*)[^"'\n]{0,60}["']"#)
     {
@@ -241,7 +243,8 @@ fn keys(item: Option<&Item>) -> Vec<String> {
 /// The name at the start of a requirement such as `Flask[async] >= 2 ; python_version > "3"`, as PyPI spells it.
 fn package_name(requirement: &str) -> Option<String> {
     let requirement = requirement.trim_start();
-    let end = requirement.find(|character: char| !(character.is_ascii_alphanumeric() || "._-".contains(character))).unwrap_or(requirement.len());
+    let end =
+        requirement.find(|character: char| !(character.is_ascii_alphanumeric() || "._-".contains(character))).unwrap_or(requirement.len());
     let name = requirement[..end].to_lowercase().replace(['_', '.'], "-");
     name.starts_with(|character: char| character.is_ascii_alphanumeric()).then_some(name)
 }

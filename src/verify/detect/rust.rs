@@ -66,7 +66,9 @@ fn commands(folder: &str, workspace: Workspace) -> Part {
 
 /// Says whether the workspace in `outer` has the package in `folder`: by Cargo's rules it must, unless it is excluded.
 fn belongs_to(listing: &Listing, outer: &str, folder: &str) -> bool {
-    let Some(document) = (Folder { listing, path: outer }).text("Cargo.toml").and_then(|text| Document::parse(text).ok()) else { return false };
+    let Some(document) = (Folder { listing, path: outer }).text("Cargo.toml").and_then(|text| Document::parse(text).ok()) else {
+        return false;
+    };
     let Some(workspace) = document.get("workspace") else { return false };
     let inner = below(outer, folder).unwrap_or(folder);
     let excluded = workspace.get("exclude").and_then(Item::as_array);

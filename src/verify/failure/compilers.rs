@@ -8,7 +8,9 @@ use regex::Regex;
 use super::Found;
 
 static TSC: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\S[^():]*\.\w+)(?:\(\d+,\d+\): | ?:\d+:\d+ - )error (TS\d+: .+)$"));
-static PLAIN: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:ERROR: )?([^\s:()]+\.\w+):\d+(?::\d+)?:? (?:fatal )?(error(?:\[[\w-]+\])?: .+|[A-Z]{1,4}\d{2,5}:? .+)$"));
+static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^(?:ERROR: )?([^\s:()]+\.\w+):\d+(?::\d+)?:? (?:fatal )?(error(?:\[[\w-]+\])?: .+|[A-Z]{1,4}\d{2,5}:? .+)$")
+});
 static ESLINT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+\d+:\d+\s+error\s+(.+?)\s*$"));
 static ESLINT_FILE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^([^\s:][^:]*\.\w+)$"));
 

@@ -7,16 +7,21 @@ use regex::Regex;
 
 use super::Found;
 
-static FAIL: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*(?:FAIL|❯ FAIL)\s+(?:\|[^|]*\| )?([^\s>]+\.\w+)(?:\s+\([\d.]+ ?m?s\)|\s+\[ .* \])?(?:\s+>\s+(.*?))?\s*$"));
+static FAIL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^\s*(?:FAIL|❯ FAIL)\s+(?:\|[^|]*\| )?([^\s>]+\.\w+)(?:\s+\([\d.]+ ?m?s\)|\s+\[ .* \])?(?:\s+>\s+(.*?))?\s*$")
+});
 static BULLET: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*● (.+)$"));
-static FRAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*(?:at |❯ )(?:.*[( ])?([^\s():]+\.[cm]?[jt]sx?|[^\s():]+\.vue|[^\s():]+\.svelte):\d+:\d+\)?"));
+static FRAME: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^\s*(?:at |❯ )(?:.*[( ])?([^\s():]+\.[cm]?[jt]sx?|[^\s():]+\.vue|[^\s():]+\.svelte):\d+:\d+\)?"));
 static TAP: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*not ok \d+ (?:- )?(.+?)(?: # .*)?$"));
 static TAP_FIELD: LazyLock<Regex> = LazyLock::new(|| pattern(r#"^\s+(error|location): ['"]?(.*?)['"]?$"#));
 static CROSS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^✖ (.+?) \([\d.]+ms\)$"));
 static TEST_AT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^test at ([^:]+):\d+:\d+$"));
 static MOCHA_COUNT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+\d+ failing$"));
 static MOCHA: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+\d+\) (.+)$"));
-static UNRESOLVED: LazyLock<Regex> = LazyLock::new(|| pattern(r#"(?i)(?:failed to resolve import|could not resolve|can't resolve) ["']([^"']+)["'](?: (?:from|in) ["']([^"']+)["'])?"#));
+static UNRESOLVED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r#"(?i)(?:failed to resolve import|could not resolve|can't resolve) ["']([^"']+)["'](?: (?:from|in) ["']([^"']+)["'])?"#)
+});
 static ESBUILD: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:✘ |X )?\[ERROR\] (.+)$"));
 static ESBUILD_AT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+([^\s:]+\.\w+):\d+:\d+:?$"));
 static RAISED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*(?:Uncaught )?((?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: .+)$"));
@@ -55,7 +60,8 @@ fn files_and_bullets(lines: &[&str]) -> Vec<Found> {
             continue;
         };
         let below: Vec<&str> = lines[place + 1..].iter().take(FARTHEST).take_while(|line| !is_head(line)).copied().collect();
-        let mut files: BTreeSet<String> = below.iter().filter_map(|line| FRAME.captures(line)).map(|captures| captures[1].to_owned()).collect();
+        let mut files: BTreeSet<String> =
+            below.iter().filter_map(|line| FRAME.captures(line)).map(|captures| captures[1].to_owned()).collect();
         files.extend(file.clone());
         let message = below.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or_default().to_owned();
         found.push(Found { tool, test: Some(test), files, message, text: format!("{}\n{}", line.trim(), below.join("\n")) });
@@ -66,8 +72,14 @@ fn files_and_bullets(lines: &[&str]) -> Vec<Found> {
 fn tap(lines: &[&str]) -> Vec<Found> {
     let mut found = Vec::new();
     for (place, captures) in lines.iter().enumerate().filter_map(|(place, line)| Some((place, TAP.captures(line)?))) {
-        let below: Vec<&str> = lines[place + 1..].iter().take(FARTHEST).take_while(|line| line.trim() != "..." && !TAP.is_match(line)).copied().collect();
-        let mut one = Found { tool: "tap", test: Some(captures[1].to_owned()), text: format!("{}\n{}", lines[place].trim(), below.join("\n")), ..Found::default() };
+        let below: Vec<&str> =
+            lines[place + 1..].iter().take(FARTHEST).take_while(|line| line.trim() != "..." && !TAP.is_match(line)).copied().collect();
+        let mut one = Found {
+            tool: "tap",
+            test: Some(captures[1].to_owned()),
+            text: format!("{}\n{}", lines[place].trim(), below.join("\n")),
+            ..Found::default()
+        };
         for field in below.iter().filter_map(|line| TAP_FIELD.captures(line)) {
             if &field[1] == "error" {
                 field[2].clone_into(&mut one.message);
@@ -95,7 +107,13 @@ fn crosses(lines: &[&str]) -> Vec<Found> {
             let mut files: BTreeSet<String> = file.take().into_iter().collect();
             files.extend(below.iter().filter_map(|line| FRAME.captures(line)).map(|captures| captures[1].to_owned()));
             let message = below.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or_default().to_owned();
-            found.push(Found { tool: "node", test: Some(captures[1].to_owned()), files, message, text: format!("{line}\n{}", below.join("\n")) });
+            found.push(Found {
+                tool: "node",
+                test: Some(captures[1].to_owned()),
+                files,
+                message,
+                text: format!("{line}\n{}", below.join("\n")),
+            });
         }
     }
     found
@@ -105,10 +123,12 @@ fn mocha(lines: &[&str]) -> Vec<Found> {
     let Some(start) = lines.iter().position(|line| MOCHA_COUNT.is_match(line)) else { return Vec::new() };
     let mut found = Vec::new();
     for (place, captures) in lines.iter().enumerate().skip(start).filter_map(|(place, line)| Some((place, MOCHA.captures(line)?))) {
-        let below: Vec<&str> = lines[place + 1..].iter().take(FARTHEST).take_while(|line| !MOCHA.is_match(line)).map(|line| line.trim()).collect();
+        let below: Vec<&str> =
+            lines[place + 1..].iter().take(FARTHEST).take_while(|line| !MOCHA.is_match(line)).map(|line| line.trim()).collect();
         // The test's name goes over several lines, up to the one that ends in a colon.
         let end = below.iter().position(|line| line.ends_with(':')).map_or(0, |end| end + 1);
-        let name: Vec<&str> = std::iter::once(&captures[1]).chain(below[..end].iter().copied()).map(|part| part.trim_end_matches(':')).collect();
+        let name: Vec<&str> =
+            std::iter::once(&captures[1]).chain(below[..end].iter().copied()).map(|part| part.trim_end_matches(':')).collect();
         let message = below[end..].iter().find(|line| !line.is_empty()).copied().unwrap_or_default().to_owned();
         let files = below.iter().filter_map(|line| FRAME.captures(line)).map(|captures| captures[1].to_owned()).collect();
         found.push(Found { tool: "mocha", test: Some(name.join(" ")), files, message, text: below.join("\n") });

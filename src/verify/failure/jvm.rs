@@ -16,7 +16,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a test reads with every pattern")
 }
 
-/// Reads failing tests. Their files are known by name alone, so they are named for the message and not for the place.
+/// Reads failing tests. Their files are known by name alone.
 pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
     let mut found = Vec::new();
     for (place, line) in lines.iter().enumerate() {
@@ -31,7 +31,9 @@ pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
         } else {
             continue;
         };
-        found.push(Found { tool: "junit", test: Some(test), files: BTreeSet::new(), message, text: (*line).to_owned() });
+        let class = test.rsplit('.').nth(1).and_then(|class| class.split('$').next()).unwrap_or_default();
+        let files = BTreeSet::from([format!("{class}.java")]);
+        found.push(Found { tool: "junit", test: Some(test), files, message, text: (*line).to_owned() });
     }
     found
 }

@@ -7,10 +7,12 @@ use regex::Regex;
 
 use super::Found;
 
-static TELLING: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)\b(error|errors|failed|failure|fatal|panic|panicked|exception|cannot|denied|not found|undefined|invalid)\b"));
+static TELLING: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i)\b(error|errors|failed|failure|fatal|panic|panicked|exception|cannot|denied|not found|undefined|invalid)\b")
+});
 /// What only repeats that something failed.
-static SUMMARY: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)^(make(\[\d+\])?: \*\*\*|npm (ERR!|error)|error: script |\s*ELIFECYCLE|info Visit)"));
+static SUMMARY: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)^(make(\[\d+\])?: \*\*\*|npm (ERR!|error)|error: script |\s*ELIFECYCLE|info Visit)"));
 static PLACE: LazyLock<Regex> = LazyLock::new(|| pattern(r"([A-Za-z0-9_@.][\w@./-]*\.[A-Za-z]\w{0,5})(?::\d+|\(\d+| line \d+)"));
 const MOST_LINES: usize = 40;
 const MOST_LAST_LINES: usize = 15;

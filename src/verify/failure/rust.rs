@@ -10,7 +10,8 @@ use super::Found;
 static FAILED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^test (.+?)(?: - should panic)? \.\.\. FAILED$"));
 static NEXTEST: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+(?:FAIL|TIMEOUT|ABORT|SIG[A-Z]+) \[[^\]]*\] (?:\([^)]*\) )?(\S+ \S.*)$"));
 static OUTPUT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^---- (.+) stdout ----$"));
-static PANIC: LazyLock<Regex> = LazyLock::new(|| pattern(r"^thread '.*?' (?:\(\d+\) )?panicked at (?:'(.*)', )?([^:]+\.rs):\d+(?::\d+)?:?$"));
+static PANIC: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^thread '.*?' (?:\(\d+\) )?panicked at (?:'(.*)', )?([^:]+\.rs):\d+(?::\d+)?:?$"));
 static ERROR: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:error(?:\[\w+\])?: .+|[A-Z]{1,4}\d{3,4} .+)$"));
 static ARROW: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*--> ([^:]+\.\w+):\d+:\d+"));
 /// How far below a diagnostic its place may stand.

@@ -25,7 +25,11 @@ impl Said {
 
     /// Lines without what a carriage return has overwritten, each of bounded length.
     pub fn lines(&self) -> Vec<&str> {
-        self.0.lines().map(|line| line.trim_end_matches('\r').rsplit('\r').next().unwrap_or(line)).map(|line| cut(line, LONGEST_LINE)).collect()
+        self.0
+            .lines()
+            .map(|line| line.trim_end_matches('\r').rsplit('\r').next().unwrap_or(line))
+            .map(|line| cut(line, LONGEST_LINE))
+            .collect()
     }
 }
 

@@ -37,7 +37,10 @@ static MASKS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         (r"(?i)\b(line|lines|column|col)[ :=#]+\d+", "$1 <n>"),
         (r"(?i)\b(seed|pid|tid|port|process|thread|threadid|worker|job)(\s*[=:#(]\s*|\s+)\d+\b\)?", "$1 <n>"),
         (r"(?i)\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?)\b", "<duration>"),
-        (r"(?i)\b\d+ (errors?|warnings?|problems?|tests?|suites?|passed|failed|failures?|failing|files?|items?|skipped|lines?|times|others?|more)\b", "<n> $1"),
+        (
+            r"(?i)\b\d+ (errors?|warnings?|problems?|tests?|suites?|passed|failed|failures?|failing|files?|items?|skipped|lines?|times|others?|more)\b",
+            "<n> $1",
+        ),
         (r"\b\d+/\d+\b", "<n>"),
         (r"\b\d+(?:\.\d+)?%", "<n>"),
         (r"\b\d{5,}\b", "<n>"),
@@ -45,8 +48,9 @@ static MASKS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     masks.into_iter().map(|(pattern, mask)| (Regex::new(pattern).expect("a test compiles every mask"), mask)).collect()
 });
 /// Absolute paths: only the last name says something, the folders are those of a machine.
-static PATH: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#"(^|[\s'"`(=\[<,:])(?:file://)?(?:/[^\s/:'"`,;()<>\[\]{}]+)+/([^\s/:'"`,;()<>\[\]{}]+)"#).expect("a test compiles it"));
+static PATH: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(^|[\s'"`(=\[<,:])(?:file://)?(?:/[^\s/:'"`,;()<>\[\]{}]+)+/([^\s/:'"`,;()<>\[\]{}]+)"#).expect("a test compiles it")
+});
 /// Hashes and ids: long runs of hexadecimal digits, of which a word has none.
 static HEXADECIMAL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b[0-9a-fA-F]{7,128}\b").expect("a test compiles it"));
 /// The members of a set, which have no order.
