@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::domain::Profile;
 use crate::views::ItemChoice;
 
 /// What the exit codes say, for the help and the man page.
@@ -81,6 +82,8 @@ pub(super) enum Command {
     Run(Box<Run>),
     /// Put a file of questions to agents
     Eval(Box<Eval>),
+    /// Say whether a goal is met in a checkout, by the few checks that tell
+    Verify(Verify),
     /// List what has results and what can be run
     List(List),
     /// Show everything about runs
@@ -118,6 +121,7 @@ impl Command {
             Self::Init(_) => "init",
             Self::Run(_) => "run",
             Self::Eval(_) => "eval",
+            Self::Verify(_) => "verify",
             Self::List(_) => "list",
             Self::Show(_) => "show",
             Self::Judge(_) => "judge",
@@ -546,6 +550,59 @@ pub(super) enum ExportAs {
     Csv,
     /// One file with the selected runs and their outcomes, for --baseline elsewhere
     Bundle,
+}
+
+/// What the exit codes of `verify` say.
+const VERIFY_EXIT_CODES: &str = "Exit codes: 0 done_success, done_partial or a dry run; 1 not_done, blocked; 2 bad arguments or configuration; \
+                                 3 unverified (there was nothing to check); 130 interrupted";
+
+#[derive(Args)]
+#[command(after_help = VERIFY_EXIT_CODES)]
+pub(super) struct Verify {
+    /// The checkout, or a folder in one
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub folder: PathBuf,
+    /// What the change is to achieve, in a sentence
+    #[arg(long, value_name = "TEXT")]
+    pub goal: String,
+    /// How much is checked [default: the configuration's, else strict]
+    #[arg(long, value_enum, value_name = "PROFILE")]
+    pub profile: Option<VerifyProfile>,
+    /// The git revision before the change [default: HEAD]
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+    /// A file that the goal is about, below DIR; may be given several times
+    #[arg(long, value_name = "PATH")]
+    pub file: Vec<PathBuf>,
+    /// Print the stack and the checks, and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Folder for the tree as it was, outside of DIR [default: the system's temporary folder]
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum VerifyProfile {
+    /// Everything that is relevant
+    Strict,
+    /// Core or targeted tests
+    Fast,
+    /// Whether it starts
+    Smoke,
+    /// One cheap look
+    Yolo,
+}
+
+impl VerifyProfile {
+    pub fn profile(self) -> Profile {
+        match self {
+            Self::Strict => Profile::Strict,
+            Self::Fast => Profile::Fast,
+            Self::Smoke => Profile::Smoke,
+            Self::Yolo => Profile::Yolo,
+        }
+    }
 }
 
 #[derive(Args)]

@@ -11,6 +11,7 @@ use crate::config::{self, AgentKind, Budget, Config, Task};
 use crate::document;
 use crate::domain::{Problem, hex, nearest, visible};
 use crate::results::{Batch, PlannedArm};
+use crate::run::verification::VerificationSettings;
 use crate::run::{Approach, Arm, CodeWork, Evaluation, Jury, Means, QuestionWork, Work};
 use crate::suite::{self, QuestionSpec, Suite, load_questions, suite_version};
 
@@ -194,6 +195,8 @@ impl Maker<'_> {
             }
         };
         let evaluation = self.evaluation(suite, &Jurors::default())?;
+        let verification = VerificationSettings::of(suite, self.config, self.root)
+            .map_err(|problems| of_problems("what is wanted of verification", &problems))?;
         let mut arms = Vec::new();
         for id in &chosen {
             let approach = self.approach(id, agent.as_deref())?;
@@ -221,6 +224,7 @@ impl Maker<'_> {
                     start: suite.workspace.clone(),
                     approach: approach.clone(),
                     evaluation: evaluation.clone(),
+                    verification: verification.clone(),
                     model,
                 };
                 arms.push(Arm { planned, work: Work::Code(Box::new(work)) });

@@ -32,6 +32,7 @@ mod show;
 mod site_folder;
 mod sql;
 mod until;
+mod verify;
 mod watch;
 
 use std::ffi::OsString;
@@ -102,6 +103,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         Command::Init(init) => init::run(settings.quiet, &init),
         Command::Run(run) => run::run(&settings, &run),
         Command::Eval(eval) => eval::run(&settings, &eval),
+        Command::Verify(verify) => verify::run(&settings, &verify),
         Command::List(list) => list::run(&settings, &list),
         Command::Show(show) => show::run(&settings, &show),
         Command::Import(import) => import::run(&settings, &import),

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::views::{
     AgreementReport, Board, Comparison, GateReport, History, JudgeReport, Overall, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine,
+    Verification,
 };
 
 /// The answer of a command with the name and version of its shape.
@@ -123,6 +124,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("list", schema::<ListAnswer>()),
         ("probe", schema::<ProbeAnswer>()),
         ("show", schema::<ShowAnswer>()),
+        ("verify", schema::<Verification>()),
     ]
 }
 

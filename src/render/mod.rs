@@ -17,4 +17,5 @@ pub mod table;
 pub mod tables;
 pub mod terminal;
 pub mod verdicts;
+pub mod verification;
 pub mod words;

@@ -9,6 +9,7 @@ use crate::suite::{QuestionSpec, Suite};
 
 use super::Evaluation;
 use super::approach::{Approach, at_root};
+use super::verification::VerificationSettings;
 
 /// A planned arm with everything that carrying it out needs.
 pub struct Arm {
@@ -48,6 +49,8 @@ pub struct CodeWork {
     pub approach: Approach,
     /// What is said about the result beside its tests.
     pub evaluation: Evaluation,
+    /// For suites that want a goal verified.
+    pub verification: Option<VerificationSettings>,
     /// The model for the command, where the approach has one.
     pub model: Option<String>,
 }

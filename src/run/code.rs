@@ -16,6 +16,7 @@ use super::examine::{Examination, Examined, Halt};
 use super::record;
 use super::shell::Shell;
 use super::testing::{Family, Tested};
+use super::verification::verify_workspace;
 use super::workspace::Workspace;
 use super::{CodeWork, Context, Event};
 
@@ -83,6 +84,10 @@ pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, c
                 let examination = Examination { deadline: Instant::now() + EVALUATION, ..examination };
                 if evaluate(&examination, &shell, &made, &measured, &mut journal)?.is_none() {
                     return Ok(None);
+                }
+                if let Some(settings) = &work.verification {
+                    let Some(verified) = verify_workspace(settings, work, &workspace, &shell, &step, context) else { return Ok(None) };
+                    record.verification = Some(verified);
                 }
             }
             Err(Halt::Stopped) => return Ok(None),

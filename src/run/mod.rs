@@ -19,6 +19,7 @@ mod record;
 mod server;
 mod shell;
 mod testing;
+pub mod verification;
 mod workspace;
 
 use std::path::PathBuf;

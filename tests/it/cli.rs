@@ -6,6 +6,7 @@ const COMMANDS: [&str; 17] = [
     "init",
     "run",
     "eval",
+    "verify",
     "list",
     "show",
     "compare",

@@ -33,3 +33,4 @@ mod store;
 mod suites;
 mod support;
 mod textbook;
+mod verify;

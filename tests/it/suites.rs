@@ -17,7 +17,7 @@ fn root() -> &'static Path {
 }
 
 /// A Python with what the suites' tests and references need, made once and kept beside the build.
-fn python() -> PathBuf {
+pub fn python() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     fs::create_dir_all(folder).expect("the build's folder");
     let (environment, done) = (folder.join("suites-venv"), folder.join("suites-venv.done"));

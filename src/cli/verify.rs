@@ -1,0 +1,179 @@
+//! `verify`: is a goal met in a checkout? Runs the few checks that tell, before and after the change.
+
+use std::env;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tracing::info;
+
+use crate::agent::Environment;
+use crate::config;
+use crate::domain::{Profile, visible};
+use crate::process::Stop;
+use crate::render::verification;
+use crate::run::verification::{Verifying, prepare, tickets_folder};
+use crate::verify::{Overrides, Record};
+use crate::views::Verification;
+
+use super::arguments::{Format, Verify, VerifyProfile};
+use super::failure::Failure;
+use super::settings::{Settings, shown};
+use super::{carry, exit_code, output};
+
+/// How often the line on a terminal moves.
+const TICK: Duration = Duration::from_millis(120);
+
+pub(super) fn run(settings: &Settings, arguments: &Verify) -> Result<u8, Failure> {
+    if settings.format == Format::Junit {
+        return Err(output::no_junit());
+    }
+    if arguments.goal.trim().is_empty() {
+        return Err(Failure::new("the goal is empty").with_hint("say in a sentence what the change is to achieve"));
+    }
+    let folder = folder(&arguments.folder)?;
+    let overrides = overrides(settings)?;
+    let scratch = scratch(arguments.scratch.as_deref(), &folder)?;
+    let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let environment = Environment { variables: variables.collect(), root: folder.clone(), ..Environment::default() };
+    let tickets = tickets_folder(&overrides, &settings.root()?);
+    let stop = Stop::new();
+    let bar = bar(settings.interactive);
+    let step = |what: &str| {
+        info!(what, "step");
+        if let Some(bar) = &bar {
+            bar.set_message(what.to_owned());
+        }
+    };
+    let verifying = Verifying {
+        folder: &folder,
+        goal: arguments.goal.trim(),
+        profile: arguments.profile.map(VerifyProfile::profile).or(overrides.profile).unwrap_or(Profile::Strict),
+        files: arguments.file.iter().map(|file| below(&folder, file)).collect::<Result<_, _>>()?,
+        base: arguments.base.as_deref(),
+        overrides: &overrides,
+        tickets: tickets.as_deref(),
+        environment: &environment,
+        scratch: &scratch,
+        stop: &stop,
+        step: &step,
+    };
+    let prepared = prepare(&verifying).map_err(|error| Failure::new(error.to_string()))?;
+    if arguments.dry_run {
+        print(settings, &prepared.record())?;
+        return Ok(exit_code::DONE);
+    }
+    let over = Arc::new(AtomicBool::new(false));
+    carry::listen(&stop, &over)?;
+    let record = prepared.verify(&verifying);
+    over.store(true, Ordering::SeqCst);
+    if let Some(bar) = &bar {
+        bar.finish_and_clear();
+    }
+    let Some(record) = record else {
+        output::say(settings, "stopped; nothing is left behind");
+        return Ok(exit_code::INTERRUPTED);
+    };
+    print(settings, &record)?;
+    Ok(record.terminal_status.map_or(exit_code::DONE, |status| status.exit_code()))
+}
+
+fn print(settings: &Settings, record: &Record) -> Result<(), Failure> {
+    let verification = shape(record);
+    output::answer(settings, "verify", &verification::tables(&verification), || verification.clone())
+}
+
+/// The record as it is shown.
+fn shape(record: &Record) -> Verification {
+    let value = serde_json::to_value(record).expect("a record is JSON: its numbers are finite and its keys are text");
+    Verification::of(&value).expect("a test holds the two shapes together")
+}
+
+fn folder(folder: &Path) -> Result<PathBuf, Failure> {
+    let found = folder.canonicalize().map_err(|error| Failure::new(format!("cannot look at {}: {error}", shown(folder))))?;
+    if found.is_dir() { Ok(found) } else { Err(Failure::new(format!("{} is not a folder", shown(folder)))) }
+}
+
+fn overrides(settings: &Settings) -> Result<Overrides, Failure> {
+    let Some(node) = &settings.config.verification else { return Ok(Overrides::default()) };
+    let path = settings.config_path.clone().or_else(|| config::find(&settings.config.folder)).unwrap_or_default();
+    let mut problems = Vec::new();
+    let overrides = Overrides::read(&visible(&path.display().to_string()), "verification", node, &mut problems);
+    if problems.is_empty() { Ok(overrides) } else { Err(Failure::of_document(&path, &problems)) }
+}
+
+fn scratch(asked: Option<&Path>, folder: &Path) -> Result<PathBuf, Failure> {
+    let scratch = asked.map_or_else(env::temp_dir, Path::to_owned);
+    let scratch = std::path::absolute(&scratch).unwrap_or(scratch);
+    let real = scratch.canonicalize().unwrap_or_else(|_| scratch.clone());
+    // The tree as it was would be among the files of the tree as it is.
+    if real.starts_with(folder) {
+        return Err(Failure::new(format!("the folder for the tree as it was, {}, lies in {}", shown(&scratch), shown(folder)))
+            .with_hint("name one outside with --scratch DIR"));
+    }
+    Ok(real)
+}
+
+/// A file of the folder, as it is called below it.
+fn below(folder: &Path, file: &Path) -> Result<String, Failure> {
+    let outside = || Failure::new(format!("{} is not below {}", shown(file), shown(folder))).with_hint("--file takes paths below DIR");
+    let relative = if file.is_absolute() { file.strip_prefix(folder).map_err(|_| outside())? } else { file };
+    let mut parts = Vec::new();
+    for component in relative.components() {
+        match component {
+            Component::Normal(part) => parts.push(part.to_str().ok_or_else(outside)?),
+            Component::CurDir => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return Err(outside()),
+        }
+    }
+    if parts.is_empty() { Err(outside()) } else { Ok(parts.join("/")) }
+}
+
+fn bar(interactive: bool) -> Option<ProgressBar> {
+    let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let bar = interactive.then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10)).with_style(style))?;
+    bar.enable_steady_tick(TICK);
+    Some(bar)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn what_is_recorded_is_what_is_shown() {
+        let record = json!({
+            "stack": "mixed", "primaryTest": "pytest", "smokeTest": "python app.py", "buildCommand": "npm run build",
+            "lintCommand": "npm run lint", "syntaxCheck": "python -m compileall .",
+            "parts": [{"folder": "web", "stack": "node", "reasons": ["package.json"]}],
+            "goal": "g", "taskKind": "general", "profile": "fast", "files": ["a.py"], "changed": ["a.py"],
+            "checks": [{"id": "test", "kind": "test", "command": "pytest", "folder": "", "reason": "r", "outcome": "not_runnable",
+                "message": "m", "seconds": 0.5, "baseline": "failed"}],
+            "failures": [{"check": "test", "scope": "out_of_scope", "reason": "r", "signature": "s", "text": "t", "files": ["b.py"],
+                "test": "test_b", "atBaseline": true}],
+            "fixed": [{"check": "test", "signature": "s", "text": "t", "files": ["b.py"], "test": "test_b"}],
+            "baseline": {"name": "HEAD"}, "manual": "look", "reasons": ["r"], "terminalStatus": "done_partial", "next": "accept_partial",
+            "reason": "r", "ticket": "t.md",
+        });
+        let read: Record = serde_json::from_value(record.clone()).expect("every field of a record");
+        // Nothing of the record is missing above, and nothing of it is missing in what is shown.
+        assert_eq!(serde_json::to_value(&read).expect("JSON"), record);
+        let shown: Value = serde_json::to_value(shape(&read)).expect("JSON");
+        assert_eq!(shown, record);
+    }
+
+    #[test]
+    fn files_are_named_below_the_folder() {
+        let folder = Path::new("/home/u/app");
+        let of = |file: &str| below(folder, Path::new(file)).ok();
+        assert_eq!(of("./src//main.py").as_deref(), Some("src/main.py"));
+        assert_eq!(of("/home/u/app/src/main.py").as_deref(), Some("src/main.py"));
+        for outside in ["../other.py", "/etc/passwd", "", ".", "src/../../x"] {
+            assert_eq!(of(outside), None, "{outside}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! A verification as tables: the checks, what fails and whose it is, and what was fixed.
+
+use crate::views::{FixedFailure, Verification, VerifiedCheck, VerifiedFailure};
+
+use super::format;
+use super::table::Table;
+
+/// What a cell shows of what a check said.
+const SHORT: usize = 120;
+const MOST_CHANGED: usize = 10;
+
+/// Lays out a verification; the first table is always there, and the last ends with what to do.
+pub fn tables(verification: &Verification) -> Vec<Table> {
+    let mut tables = vec![checks(verification)];
+    if !verification.failures.is_empty() {
+        tables.push(failures(&verification.failures));
+    }
+    if !verification.fixed.is_empty() {
+        tables.push(fixed(&verification.fixed));
+    }
+    if let Some(last) = tables.last_mut() {
+        last.notes.extend(notes(verification));
+    }
+    tables
+}
+
+fn checks(verification: &Verification) -> Table {
+    let title = match &verification.terminal_status {
+        Some(status) => format!("Verification: {status}"),
+        None => "Verification, planned".to_owned(),
+    };
+    let mut table = Table::new(title);
+    table.left("Check", 0);
+    table.left("Command", 0);
+    table.left("In", 2);
+    table.left("Outcome", 1);
+    table.left("Before", 1);
+    table.right("Time", 3);
+    table.left("Why", 4);
+    table.rows = verification.checks.iter().map(cells).collect();
+    // A plan has no outcomes; a run keeps the column.
+    table.drop_empty_columns();
+    table
+}
+
+fn cells(check: &VerifiedCheck) -> Vec<String> {
+    let outcome = match (&check.outcome, &check.message) {
+        (Some(outcome), Some(message)) => format!("{}: {}", words(outcome), short(message)),
+        (Some(outcome), None) => words(outcome),
+        (None, _) => String::new(),
+    };
+    vec![
+        check.id.clone(),
+        check.command.clone(),
+        check.folder.clone(),
+        outcome,
+        check.baseline.as_deref().map(words).unwrap_or_default(),
+        check.seconds.map(format::seconds).unwrap_or_default(),
+        check.reason.clone(),
+    ]
+}
+
+fn failures(failures: &[VerifiedFailure]) -> Table {
+    let mut table = Table::new("Failures");
+    table.left("Scope", 0);
+    table.left("Check", 2);
+    table.left("Failure", 0);
+    table.left("Files", 3);
+    table.left("Why", 1);
+    let row = |failure: &VerifiedFailure| {
+        vec![
+            words(&failure.scope),
+            failure.check.clone(),
+            what(failure.test.as_ref(), &failure.text),
+            failure.files.join(", "),
+            failure.reason.clone(),
+        ]
+    };
+    table.rows = failures.iter().map(row).collect();
+    table.drop_empty_columns();
+    table
+}
+
+fn fixed(fixed: &[FixedFailure]) -> Table {
+    let mut table = Table::new("Fixed: failed before the change");
+    table.left("Check", 2);
+    table.left("Failure", 0);
+    table.left("Files", 3);
+    table.rows = fixed.iter().map(|gone| vec![gone.check.clone(), what(gone.test.as_ref(), &gone.text), gone.files.join(", ")]).collect();
+    table.drop_empty_columns();
+    table
+}
+
+/// The test and what it said, as far as a cell has room.
+fn what(test: Option<&String>, text: &str) -> String {
+    match test {
+        Some(test) if !text.contains(test.as_str()) => short(&format!("{test}: {text}")),
+        Some(_) | None => short(text),
+    }
+}
+
+fn notes(verification: &Verification) -> Vec<String> {
+    let mut notes = vec![format!("Goal ({}, {}): {}", words(&verification.task_kind), verification.profile, verification.goal)];
+    notes.push(format!("Stack: {}", words(&verification.stack)));
+    if !verification.changed.is_empty() {
+        let shown: Vec<&str> = verification.changed.iter().take(MOST_CHANGED).map(String::as_str).collect();
+        let more = verification.changed.len().saturating_sub(shown.len());
+        let rest = if more > 0 { format!(", and {} more", format::integer(more as u64)) } else { String::new() };
+        notes.push(format!("Changed: {}{rest}", shown.join(", ")));
+    }
+    notes.extend(verification.baseline.as_ref().map(|baseline| format!("Before the change: {}", baseline.name)));
+    notes.extend(verification.parts.iter().filter(|_| verification.parts.len() > 1).map(|part| {
+        let folder = if part.folder.is_empty() { "." } else { &part.folder };
+        format!("Part {folder}: {} – {}", words(&part.stack), part.reasons.join("; "))
+    }));
+    notes.extend(verification.reasons.iter().map(|reason| format!("Because: {reason}")));
+    notes.extend(verification.manual.as_ref().map(|manual| format!("For a person: {manual}")));
+    notes.extend(verification.ticket.as_ref().map(|ticket| format!("Ticket: {ticket}")));
+    if let Some(status) = &verification.terminal_status {
+        let why = verification.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        notes.push(format!("Status: {status}{why}"));
+    }
+    notes.extend(verification.next.as_ref().map(|next| format!("Next: {next}")));
+    notes
+}
+
+/// `out_of_scope` as people write it.
+fn words(name: &str) -> String {
+    name.replace('_', " ")
+}
+
+/// The first line that says something, and not all of a long one.
+fn short(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let clipped: String = line.chars().take(SHORT).collect();
+    if clipped.len() < line.len() || text.trim().lines().count() > 1 { format!("{clipped}…") } else { clipped }
+}

@@ -1,0 +1,74 @@
+//! A folder beside the trees for what checks need and no tree should get: a `python` where there is only `python3`, and compiled Python.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::run::shell::Shell;
+
+const PYTHON: &str = "#!/bin/sh\nexec python3 \"$@\"\n";
+
+/// Makes the folder and tells the shell of it. Returns it, and the variable `PATH` as it is now.
+pub fn lend(shell: &mut Shell, path: Option<&str>, scratch: &Path) -> io::Result<(TempDir, Option<String>)> {
+    fs::create_dir_all(scratch)?;
+    let folder = tempfile::Builder::new().prefix("evalreport-").tempdir_in(scratch)?;
+    shell.set("PYTHONPYCACHEPREFIX", folder.path().join("pycache"));
+    let path = match path {
+        Some(path) if !has(path, "python") && has(path, "python3") => {
+            let programs = folder.path().join("bin");
+            fs::create_dir(&programs)?;
+            write_program(&programs.join("python"))?;
+            let folders = std::env::split_paths(path).chain([programs]);
+            std::env::join_paths(folders).ok().and_then(|joined| joined.into_string().ok()).or_else(|| Some(path.to_owned()))
+        }
+        Some(path) => Some(path.to_owned()),
+        None => None,
+    };
+    if let Some(path) = &path {
+        shell.set("PATH", path);
+    }
+    Ok((folder, path))
+}
+
+fn has(path: &str, program: &str) -> bool {
+    std::env::split_paths(path).any(|folder| folder.join(program).is_file())
+}
+
+#[cfg(unix)]
+fn write_program(at: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::write(at, PYTHON)?;
+    fs::set_permissions(at, fs::Permissions::from_mode(0o755))
+}
+
+#[cfg(not(unix))]
+fn write_program(_at: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn python3_answers_for_python_only_where_nobody_else_does() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (three, both, scratch) = (folder.path().join("three"), folder.path().join("both"), folder.path().join("scratch"));
+        for (programs, name) in [(&three, "python3"), (&both, "python3"), (&both, "python")] {
+            fs::create_dir_all(programs).expect("a folder");
+            fs::write(programs.join(name), "").expect("a file");
+        }
+        let path = |programs: &Path| programs.display().to_string();
+        let mut shell = Shell::default();
+        let (lent, with) = lend(&mut shell, Some(&path(&three)), &scratch).expect("a folder");
+        let programs = lent.path().join("bin");
+        assert_eq!(with, Some(format!("{}:{}", path(&three), programs.display())));
+        assert!(has(&path(&programs), "python"));
+        drop(lent);
+        assert!(!programs.exists());
+        let (_lent, with) = lend(&mut shell, Some(&path(&both)), &scratch).expect("a folder");
+        assert_eq!(with, Some(path(&both)));
+    }
+}

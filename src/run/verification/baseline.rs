@@ -1,0 +1,176 @@
+//! The untouched tree: how things stood before the change, in a folder of its own that is gone afterwards.
+//!
+//! What is installed for the checkout serves here too, by links: `node_modules`, and virtual environments of Python. What is built is
+//! built anew, so that no file of the baseline ever reaches the checkout.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::process::Stop;
+use crate::run::workspace::Workspace;
+use crate::verify::Listing;
+
+use super::git::Git;
+
+/// Names of virtual environments, as people make them.
+const VENVS: [&str; 3] = [".venv", "venv", "env"];
+
+/// A tree as it was.
+pub struct Baseline {
+    folder: PathBuf,
+    /// What was lent to it.
+    pub notes: Vec<String>,
+    held: Held,
+}
+
+/// What goes away with it.
+enum Held {
+    Worktree { scratch: TempDir, top: PathBuf },
+    Copy(Workspace),
+}
+
+impl Baseline {
+    /// Checks a commit out beside the repository; the folder is the one that `git` asks in.
+    pub fn of_commit(git: &Git<'_>, commit: &str, scratch: &Path) -> Result<Self, String> {
+        let (top, prefix) = git.top().ok_or("git does not say where the repository begins")?;
+        let made = fs::create_dir_all(scratch).and_then(|()| tempfile::Builder::new().prefix("evalreport-").tempdir_in(scratch));
+        let scratch = made.map_err(|error| format!("no folder for it: {error}"))?;
+        let tree = scratch.path().join("baseline");
+        let folder = tree.join(prefix);
+        // From here on it is removed, even where git is stopped half-way.
+        let baseline = Self { folder, notes: Vec::new(), held: Held::Worktree { scratch, top } };
+        git.add_worktree(&tree, commit)?;
+        if baseline.folder.is_dir() { Ok(baseline) } else { Err("the folder was not there yet".to_owned()) }
+    }
+
+    /// Makes the tree that a workspace began with once more.
+    pub fn of_start(start: &Path, scratch: &Path) -> Result<Self, String> {
+        let workspace = Workspace::create(scratch, Some(start)).map_err(|error| error.to_string())?;
+        Ok(Self { folder: workspace.folder().to_owned(), notes: Vec::new(), held: Held::Copy(workspace) })
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Links what is installed in `checkout` and not part of the tree.
+    pub fn borrow(&mut self, checkout: &Path, listing: &Listing) {
+        let folder_of = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
+        let packages: BTreeSet<String> = listing
+            .files
+            .iter()
+            .filter(|path| *path == "package.json" || path.ends_with("/package.json"))
+            .map(|path| folder_of(path))
+            .collect();
+        for folder in packages {
+            self.link(checkout, &Path::new(&folder).join("node_modules"));
+        }
+        for name in VENVS {
+            if checkout.join(name).join("pyvenv.cfg").is_file() {
+                self.link(checkout, Path::new(name));
+            }
+        }
+    }
+
+    fn link(&mut self, checkout: &Path, below: &Path) {
+        let (from, to) = (checkout.join(below), self.folder.join(below));
+        let is_wanted = from.is_dir() && to.parent().is_some_and(Path::is_dir) && fs::symlink_metadata(&to).is_err();
+        if is_wanted && symlink(&from, &to).is_ok() {
+            self.notes.push(format!("`{}` is that of the checkout", crate::domain::visible(&below.display().to_string())));
+        }
+    }
+}
+
+impl Drop for Baseline {
+    fn drop(&mut self) {
+        match &self.held {
+            Held::Worktree { scratch, top } => {
+                let git = Git { folder: top, stop: &Stop::new() };
+                git.remove_worktree(&scratch.path().join("baseline"));
+            }
+            Held::Copy(_workspace) => {}
+        }
+    }
+}
+
+/// Finds the virtual environment of a folder: its own, else that of the nearest folder above, no further than `root`.
+pub fn venv(root: &Path, folder: &Path) -> Option<PathBuf> {
+    let above = folder.ancestors().take_while(|above| above.starts_with(root));
+    above.flat_map(|above| VENVS.map(|name| above.join(name))).find(|venv| venv.join("pyvenv.cfg").is_file())
+}
+
+/// Returns where Python finds the baseline's own code, where the environment was told to find the checkout's: installed "editable".
+pub fn python_path(venv: &Path, checkout: &Path, baseline: &Path) -> Option<PathBuf> {
+    let libraries = fs::read_dir(venv.join("lib")).ok()?.filter_map(Result::ok).map(|entry| entry.path().join("site-packages"));
+    let mut files: Vec<PathBuf> =
+        libraries.filter_map(|folder| fs::read_dir(folder).ok()).flatten().filter_map(Result::ok).map(|entry| entry.path()).collect();
+    files.sort();
+    let is_editable = |path: &Path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.ends_with(".pth") || name.starts_with("__editable__")
+    };
+    let place = checkout.display().to_string();
+    let text = files
+        .iter()
+        .filter(|path| is_editable(path))
+        .filter_map(|path| fs::read_to_string(path).ok())
+        .find(|text| text.contains(&place))?;
+    // A path on a line of its own; else a mapping of packages, which lie in `src` or at the top.
+    let line = text.lines().map(str::trim).find_map(|line| Path::new(line).strip_prefix(checkout).ok());
+    Some(match line {
+        Some(below) => baseline.join(below),
+        None if text.contains(&format!("{place}/src/")) => baseline.join("src"),
+        None => baseline.to_owned(),
+    })
+}
+
+#[cfg(unix)]
+fn symlink(target: &Path, at: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(target, at)
+}
+
+#[cfg(not(unix))]
+fn symlink(_target: &Path, _at: &Path) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(root: &Path, path: &str, text: &str) {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().expect("it is in the folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+
+    #[test]
+    fn the_nearest_environment_is_taken_and_none_from_outside() {
+        let outside = tempfile::tempdir().expect("a folder");
+        let root = outside.path().join("checkout");
+        file(outside.path(), ".venv/pyvenv.cfg", "");
+        file(&root, "service/src/main.py", "");
+        assert_eq!(venv(&root, &root.join("service")), None);
+        file(&root, "venv/pyvenv.cfg", "");
+        assert_eq!(venv(&root, &root.join("service")), Some(root.join("venv")));
+        file(&root, "service/.venv/pyvenv.cfg", "");
+        assert_eq!(venv(&root, &root.join("service")), Some(root.join("service/.venv")));
+    }
+
+    #[test]
+    fn what_is_installed_from_the_checkout_is_looked_for_in_the_baseline() {
+        let venv = tempfile::tempdir().expect("a folder");
+        let (checkout, baseline) = (Path::new("/home/u/app"), Path::new("/tmp/b"));
+        assert_eq!(python_path(venv.path(), checkout, baseline), None);
+        file(venv.path(), "lib/python3.12/site-packages/other.pth", "/home/u/other\n");
+        assert_eq!(python_path(venv.path(), checkout, baseline), None);
+        file(venv.path(), "lib/python3.12/site-packages/app.pth", "/home/u/app/src\n");
+        assert_eq!(python_path(venv.path(), checkout, baseline), Some(PathBuf::from("/tmp/b/src")));
+        file(venv.path(), "lib/python3.12/site-packages/__editable___app_finder.py", "MAPPING = {'app': '/home/u/app/app'}\n");
+        fs::remove_file(venv.path().join("lib/python3.12/site-packages/app.pth")).expect("it was there");
+        assert_eq!(python_path(venv.path(), checkout, baseline), Some(baseline.to_owned()));
+    }
+}

@@ -1,0 +1,107 @@
+//! What verification asks git about a checkout: its files, what is changed, and a second tree of an older state.
+//!
+//! Hooks, file system monitors and external diff programs stay off: asking is not running. Names come back as they are, ended by zero
+//! bytes, so that no name can pretend to be two.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::domain::visible;
+use crate::process::{self, Command, End, Limits, Stop};
+
+/// A repository that takes longer to answer is one to do without.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// Room for the names of a few hundred thousand files.
+const MOST_BYTES: u64 = 64 << 20;
+/// Where a hook of git was what started us, these speak of its repository and not of the one that is asked.
+pub const PLACES: [&str; 6] =
+    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"];
+const QUIET: [&str; 6] = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false"];
+
+/// Asks git in one folder.
+pub struct Git<'a> {
+    pub folder: &'a Path,
+    pub stop: &'a Stop,
+}
+
+impl Git<'_> {
+    /// Says whether the folder lies in a repository's working tree.
+    pub fn is_checkout(&self) -> bool {
+        self.ask(&["rev-parse", "--is-inside-work-tree"]).is_ok_and(|answer| answer.starts_with(b"true"))
+    }
+
+    /// Returns the commit that a revision names.
+    pub fn commit(&self, revision: &str) -> Option<String> {
+        let answer = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")]).ok()?;
+        Some(text(&answer).trim().to_owned()).filter(|commit| !commit.is_empty())
+    }
+
+    /// Returns the top of the working tree, and the folder's path below it.
+    pub fn top(&self) -> Option<(PathBuf, String)> {
+        let top = text(&self.ask(&["rev-parse", "--show-toplevel"]).ok()?);
+        let prefix = text(&self.ask(&["rev-parse", "--show-prefix"]).ok()?);
+        let one_line = |text: &str| text.strip_suffix('\n').unwrap_or(text).to_owned();
+        Some((PathBuf::from(one_line(&top)), one_line(&prefix)))
+    }
+
+    /// Lists the files below the folder that are tracked, or new and not ignored.
+    pub fn files(&self) -> Result<Vec<String>, String> {
+        Ok(names(&self.ask(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?))
+    }
+
+    /// Lists the files below the folder that are other than in `commit`: edited, removed, new.
+    pub fn changed(&self, commit: &str) -> Result<Vec<String>, String> {
+        let diff =
+            ["diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
+        let mut changed = names(&self.ask(&[&diff[..], &[commit, "--"]].concat())?);
+        changed.extend(names(&self.ask(&["ls-files", "-z", "--others", "--exclude-standard"])?));
+        changed.sort();
+        changed.dedup();
+        Ok(changed)
+    }
+
+    pub fn add_worktree(&self, at: &Path, commit: &str) -> Result<(), String> {
+        self.ask(&["worktree", "add", "--detach", "--quiet", &at.display().to_string(), commit]).map(|_| ())
+    }
+
+    pub fn remove_worktree(&self, at: &Path) {
+        // Also after a stop: what is made here is not left behind.
+        let git = Git { folder: self.folder, stop: &Stop::new() };
+        let _ = git.ask(&["worktree", "remove", "--force", &at.display().to_string()]);
+    }
+
+    /// Returns what a git command that succeeded wrote, else what it complained of.
+    fn ask(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {
+        let argv = ["git"].iter().chain(&QUIET).chain(arguments).map(OsString::from).collect();
+        let env: BTreeMap<OsString, Option<OsString>> = PLACES.iter().map(|name| (OsString::from(name), None)).collect();
+        let limits = Limits { wall: Some(PATIENCE), output_bytes: MOST_BYTES, ..Limits::default() };
+        let command = Command { argv, cwd: self.folder.to_owned(), env, input: Vec::new(), limits };
+        let finished = process::run(&command, self.stop).map_err(|error| error.to_string())?;
+        match finished.end {
+            End::Exited(0) if finished.stdout.dropped == 0 => Ok(finished.stdout.bytes),
+            End::Exited(0) => Err("git named more files than are looked at".to_owned()),
+            End::Exited(_) | End::Signalled(_) => Err(complaint(&finished.stderr.text())),
+            End::TimedOut => Err("git did not answer in time".to_owned()),
+            End::Stopped => Err("stopped".to_owned()),
+        }
+    }
+}
+
+fn complaint(said: &str) -> String {
+    let last = said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or("git failed without a word");
+    visible(last).chars().take(300).collect()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Names of files, sorted; those that are not UTF-8 with replacement characters.
+fn names(bytes: &[u8]) -> Vec<String> {
+    let mut names: Vec<String> = bytes.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(text).collect();
+    names.sort();
+    names.dedup();
+    names
+}

@@ -1,0 +1,247 @@
+//! Verification carried out: a tree is listed, its checks are run on it as it was and as it is, and what fails is put down to the change
+//! or not. Which checks, and whose the failures are, is decided in [`crate::verify`]; here are the files, git and the programs.
+//!
+//! Checks run in the tree itself, as the person who changed it would run them. The tree as it was is made in a folder for it alone.
+
+mod aids;
+mod baseline;
+mod checks;
+mod git;
+mod ticket;
+mod tree;
+mod workspace;
+
+use std::path::{Path, PathBuf};
+
+use crate::agent::Environment;
+use crate::domain::{Profile, visible};
+use crate::process::Stop;
+use crate::verify::{self, Check, CheckResult, Detected, Listing, Overrides, Record, Scope, Selection, Task, TerminalStatus};
+
+use super::shell::Shell;
+use baseline::Baseline;
+use checks::Place;
+use git::Git;
+
+pub use workspace::{VerificationSettings, verify_workspace};
+
+/// What is compared with where nobody names a revision.
+const HEAD: &str = "HEAD";
+const SHORT_COMMIT: usize = 10;
+
+/// A folder to verify, and what for.
+pub struct Verifying<'a> {
+    /// Absolute, and without links.
+    pub folder: &'a Path,
+    pub goal: &'a str,
+    pub profile: Profile,
+    /// What the goal is about, below the folder.
+    pub files: Vec<String>,
+    /// The revision to compare with; the last commit where none is named.
+    pub base: Option<&'a str>,
+    pub overrides: &'a Overrides,
+    /// Where tickets go.
+    pub tickets: Option<&'a Path>,
+    pub environment: &'a Environment,
+    /// Where the tree as it was is made; outside of the folder.
+    pub scratch: &'a Path,
+    pub stop: &'a Stop,
+    /// Is told what begins now.
+    pub step: &'a dyn Fn(&str),
+}
+
+/// What was decided before anything runs.
+pub struct Prepared {
+    detected: Detected,
+    task: Task,
+    selection: Selection,
+    /// The commit to compare with and how it is called, or why there is none.
+    before: Result<(String, String), String>,
+    listing: Listing,
+}
+
+/// Why nothing can be verified.
+#[derive(Debug, thiserror::Error)]
+pub enum VerificationError {
+    #[error("{} is not in a git repository, so there is no revision `{}`", visible(.folder), visible(.revision))]
+    NoRepository { folder: String, revision: String },
+    #[error("there is no revision `{}`", visible(.revision))]
+    NoRevision { revision: String },
+    #[error("git: {0}")]
+    Git(String),
+}
+
+/// Looks at a checkout and decides what to run.
+pub fn prepare(verifying: &Verifying<'_>) -> Result<Prepared, VerificationError> {
+    let git = Git { folder: verifying.folder, stop: verifying.stop };
+    let (listing, changed, before) = if git.is_checkout() {
+        let listing = tree::of_checkout(&git).map_err(VerificationError::Git)?;
+        let (changed, before) = compared(&git, verifying.base, &listing)?;
+        (listing, changed, before)
+    } else if let Some(revision) = verifying.base {
+        let folder = verifying.folder.display().to_string();
+        return Err(VerificationError::NoRepository { folder, revision: revision.to_owned() });
+    } else {
+        let reason = "this is no git checkout, so nobody knows what is changed".to_owned();
+        (tree::of_folder(verifying.folder), Vec::new(), Err(reason))
+    };
+    let task = Task { goal: verifying.goal.to_owned(), profile: verifying.profile, files: verifying.files.clone(), changed };
+    Ok(decide(task, listing, verifying.overrides, before))
+}
+
+type Before = Result<(String, String), String>;
+
+fn compared(git: &Git<'_>, base: Option<&str>, listing: &Listing) -> Result<(Vec<String>, Before), VerificationError> {
+    let revision = base.unwrap_or(HEAD);
+    let Some(commit) = git.commit(revision) else {
+        return match base {
+            Some(revision) => Err(VerificationError::NoRevision { revision: revision.to_owned() }),
+            None => Ok((listing.files.iter().cloned().collect(), Err("the repository has no commit yet: every file is new".to_owned()))),
+        };
+    };
+    let short: String = commit.chars().take(SHORT_COMMIT).collect();
+    let name = if commit.starts_with(revision) { short } else { format!("{revision} ({short})") };
+    let changed = git.changed(&commit).map_err(VerificationError::Git)?;
+    let before = if changed.is_empty() {
+        Err(format!("nothing is changed since {}: there is nothing that failures could be put down to", visible(&name)))
+    } else {
+        Ok((commit, name))
+    };
+    Ok((changed, before))
+}
+
+fn decide(task: Task, listing: Listing, overrides: &Overrides, before: Before) -> Prepared {
+    let detected = verify::detect(&listing);
+    let selection = verify::select(&detected, &listing, &task, overrides);
+    Prepared { detected, task, selection, before, listing }
+}
+
+impl Prepared {
+    /// Returns what would be done.
+    pub fn record(&self) -> Record {
+        let mut record = Record::planned(&self.detected, &self.task, &self.selection);
+        if let Err(reason) = &self.before {
+            record.reasons.push(format!("no baseline: {reason}"));
+        }
+        record
+    }
+
+    /// Runs the checks, on the tree as it was and on the tree as it is. None where that was stopped.
+    pub fn verify(&self, verifying: &Verifying<'_>) -> Option<Record> {
+        let path = verifying.environment.variables.get("PATH").map(String::as_str);
+        let mut shell = shell(verifying.environment);
+        // Without it, checks say what they miss.
+        let (_aids, path) = match aids::lend(&mut shell, path, verifying.scratch) {
+            Ok((folder, path)) => (Some(folder), path),
+            Err(_) => (None, path.map(str::to_owned)),
+        };
+        let git = Git { folder: verifying.folder, stop: verifying.stop };
+        let make = || match &self.before {
+            Ok((commit, name)) => {
+                (verifying.step)("making the tree as it was");
+                Some(Baseline::of_commit(&git, commit, verifying.scratch).map(|baseline| (baseline, name.clone())))
+            }
+            // Said in the plan.
+            Err(_) => None,
+        };
+        let on = Grounds {
+            root: verifying.folder,
+            checkout: Some(verifying.folder),
+            shell: &shell,
+            path: path.as_deref(),
+            stop: verifying.stop,
+            step: verifying.step,
+            tickets: verifying.tickets,
+        };
+        self.carry_out(&on, make)
+    }
+
+    fn carry_out(&self, on: &Grounds<'_>, make: impl FnOnce() -> Option<Result<(Baseline, String), String>>) -> Option<Record> {
+        let mut record = self.record();
+        // Where nothing is run there is nothing to compare.
+        let made = if self.selection.checks.is_empty() { None } else { make() };
+        let mut base: Option<(String, Vec<CheckResult>)> = None;
+        match made {
+            Some(Ok((mut baseline, name))) => {
+                baseline.borrow(on.root, &self.listing);
+                record.reasons.extend(baseline.notes.iter().map(|note| format!("baseline: {note}")));
+                base = Some((name, on.run(&self.selection.checks, baseline.folder(), "before the change")?));
+            }
+            Some(Err(_)) if on.stop.is_stopped() => return None,
+            Some(Err(reason)) => record.reasons.push(format!("no baseline: {reason}")),
+            None => {}
+        }
+        let head = on.run(&self.selection.checks, on.root, "now")?;
+        let before = base.as_ref().map(|(name, results)| (name.as_str(), results.as_slice()));
+        let classification = verify::classify(&self.task, &head, before.map(|(_, results)| results));
+        let verdict = verify::conclude(&self.task, &self.selection, &head, &classification);
+        let mut record = record.concluded(&head, before, &classification, &verdict);
+        if verdict.status == TerminalStatus::DonePartial
+            && let Some(folder) = on.tickets
+        {
+            match file_ticket(folder, &record) {
+                Ok(filed) => record.ticket = Some(filed.path.display().to_string()),
+                Err(error) => record.reasons.push(format!("no ticket: {error}")),
+            }
+        }
+        Some(record)
+    }
+}
+
+/// Where the checks run, and with what.
+struct Grounds<'a> {
+    root: &'a Path,
+    checkout: Option<&'a Path>,
+    shell: &'a Shell,
+    path: Option<&'a str>,
+    stop: &'a Stop,
+    step: &'a dyn Fn(&str),
+    tickets: Option<&'a Path>,
+}
+
+impl Grounds<'_> {
+    fn run(&self, checks: &[Check], root: &Path, when: &str) -> Option<Vec<CheckResult>> {
+        let step = |check: &Check| (self.step)(&format!("{}, {when}", visible(&check.command)));
+        let (checkout, shell, path, stop) = (self.checkout, self.shell, self.path, self.stop);
+        checks::run(checks, &Place { root, checkout, shell, path, stop, step: &step })
+    }
+}
+
+/// The surroundings of checks: no secrets, no colours, nobody who could be asked, and no repository but the one they are in.
+fn shell(environment: &Environment) -> Shell {
+    let mut shell = Shell::without_secrets(environment.variables.keys(), &[]);
+    settle(&mut shell);
+    shell
+}
+
+fn settle(shell: &mut Shell) {
+    for name in git::PLACES {
+        shell.variables.insert(name.into(), None);
+    }
+    for (name, value) in [("CI", "true"), ("NO_COLOR", "1"), ("TERM", "dumb")] {
+        shell.set(name, value);
+    }
+    // It would overrule the wish for no colours.
+    shell.variables.insert("FORCE_COLOR".into(), None);
+}
+
+fn file_ticket(folder: &Path, record: &Record) -> std::io::Result<ticket::Filed> {
+    let command = |id: &str| record.checks.iter().find(|check| check.id == id).map_or(id.to_owned(), |check| check.command.clone());
+    let left: Vec<(String, &verify::FailureRecord)> = record
+        .failures
+        .iter()
+        .filter(|failure| match failure.scope {
+            Scope::OutOfScope | Scope::Unknown => true,
+            Scope::Blocking => false,
+        })
+        .map(|failure| (command(&failure.check), failure))
+        .collect();
+    let issues: Vec<ticket::Issue<'_>> =
+        left.iter().map(|(command, failure)| ticket::Issue { command, text: &failure.text, reason: &failure.reason }).collect();
+    ticket::file(folder, &record.goal, &issues)
+}
+
+/// Returns where a project's tickets go: the folder is named from that of the file which names it.
+pub fn tickets_folder(overrides: &Overrides, root: &Path) -> Option<PathBuf> {
+    overrides.tickets.as_ref().map(|folder| root.join(folder))
+}

@@ -1,0 +1,136 @@
+//! A ticket for what a partial success leaves to do: a file of Markdown for whoever comes next.
+//!
+//! What it says decides its name, so the same leftovers are filed once, and no ticket is ever written over. Text of the goal and of
+//! failures stands in blocks of code, a line at a time: nothing in it is markup.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::domain::{hex, visible};
+
+/// What a name shows of the goal.
+const SLUG_CHARACTERS: usize = 48;
+const HASH_CHARACTERS: usize = 8;
+const MOST_ISSUES: usize = 50;
+const ISSUE_LINES: usize = 40;
+const LINE_CHARACTERS: usize = 300;
+
+/// One failure that remains.
+pub struct Issue<'a> {
+    /// The command of the check.
+    pub command: &'a str,
+    pub text: &'a str,
+    /// Why it does not stand in the goal's way.
+    pub reason: &'a str,
+}
+
+/// A ticket in its folder.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Filed {
+    pub path: PathBuf,
+    /// It was not there before.
+    pub is_new: bool,
+}
+
+/// Writes the ticket, unless the very same is there.
+pub fn file(folder: &Path, goal: &str, issues: &[Issue<'_>]) -> io::Result<Filed> {
+    let text = text(goal, issues);
+    let hash: String = hex(&Sha256::digest(text.as_bytes())).chars().take(HASH_CHARACTERS).collect();
+    let path = folder.join(format!("{}-{hash}.md", slug(goal)));
+    fs::create_dir_all(folder)?;
+    match OpenOptions::new().write(true).create_new(true).open(&path) {
+        Ok(mut file) => {
+            file.write_all(text.as_bytes())?;
+            Ok(Filed { path, is_new: true })
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Filed { path, is_new: false }),
+        Err(error) => Err(error),
+    }
+}
+
+fn text(goal: &str, issues: &[Issue<'_>]) -> String {
+    let mut text = format!("# Follow-up: {}\n\nThe goal is achieved. What is listed below fails, and did so before.\n", slug(goal));
+    text.push_str(&format!("\n## Goal achieved\n\n{}\n## Issues remaining\n", block(goal)));
+    for (number, issue) in (1..).zip(issues.iter().take(MOST_ISSUES)) {
+        text.push_str(&format!("\n### Issue {number}\n\nThe check:\n\n{}\nsays:\n\n{}\n", block(issue.command), block(issue.text)));
+        text.push_str(&format!("It does not stand in the way of the goal:\n\n{}", block(issue.reason)));
+    }
+    if issues.len() > MOST_ISSUES {
+        text.push_str(&format!("\nAnd {} more.\n", issues.len() - MOST_ISSUES));
+    }
+    text
+}
+
+/// An indented block of code.
+fn block(said: &str) -> String {
+    let mut lines: Vec<String> = said.lines().filter(|line| !line.trim().is_empty()).take(ISSUE_LINES + 1).map(line).collect();
+    if lines.len() > ISSUE_LINES {
+        lines.truncate(ISSUE_LINES);
+        lines.push("    …\n".to_owned());
+    }
+    lines.concat()
+}
+
+fn line(said: &str) -> String {
+    let clipped: String = visible(said).chars().take(LINE_CHARACTERS).collect();
+    format!("    {clipped}\n")
+}
+
+/// Letters, digits and hyphens of the goal: fit for a file's name anywhere.
+fn slug(goal: &str) -> String {
+    let words = goal.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut slug = words.collect::<Vec<_>>().join("-").to_ascii_lowercase();
+    slug.truncate(SLUG_CHARACTERS);
+    let slug = slug.trim_end_matches('-');
+    if slug.is_empty() { "goal".to_owned() } else { slug.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain() {
+        for (goal, name) in [
+            ("Fix the adder!", "fix-the-adder"),
+            ("../../etc/passwd", "etc-passwd"),
+            ("$(rm -rf ~)\u{1b}[2J", "rm-rf-2j"),
+            ("Ärger", "rger"),
+            ("漢字", "goal"),
+        ] {
+            assert_eq!(slug(goal), name);
+        }
+        assert!(slug(&"word ".repeat(100)).len() <= SLUG_CHARACTERS);
+    }
+
+    #[test]
+    fn what_is_hostile_stays_in_its_block() {
+        let issue =
+            Issue { command: "pytest `x`", text: "# heading\n</code><img src=x>\n\n- [x] @me\u{1b}[31m", reason: "stood before\n## no" };
+        let text = text("a goal\n# Owned", &[issue]);
+        let marked: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
+        assert_eq!(marked, ["# Follow-up: a-goal-owned", "## Goal achieved", "## Issues remaining", "### Issue 1"]);
+        for line in text.lines().filter(|line| line.contains(['<', '@', '`', '\u{241b}'])) {
+            assert!(line.starts_with("    "), "{line}");
+        }
+        assert!(!text.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_ticket_is_written_once_and_never_over_another() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let issue = || [Issue { command: "pytest", text: "boom", reason: "it stood before" }];
+        let place = folder.path().join("open");
+        let first = file(&place, "A goal", &issue()).expect("it is written");
+        assert!(first.is_new);
+        fs::write(&first.path, "edited by a person").expect("a file");
+        let again = file(&place, "A goal", &issue()).expect("it is there");
+        assert_eq!(again, Filed { path: first.path.clone(), is_new: false });
+        assert_eq!(fs::read_to_string(&first.path).expect("a file"), "edited by a person");
+        let other = file(&place, "A goal", &[]).expect("it is written");
+        assert!(other.is_new && other.path != first.path);
+    }
+}

@@ -1,0 +1,105 @@
+//! Verification of what an approach made, for suites that ask for it.
+//!
+//! Git is not asked about the workspace: what works there may have changed what git runs. What is changed is told by comparing files.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::config::Config;
+use crate::domain::{Problem, Profile};
+use crate::run::shell::Shell;
+use crate::run::workspace::Workspace;
+use crate::run::{CodeWork, Context};
+use crate::suite::Suite;
+use crate::verify::{Overrides, Task};
+
+use super::baseline::Baseline;
+use super::{Grounds, decide, settle, tickets_folder, tree};
+
+/// What a suite wants verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerificationSettings {
+    pub goal: String,
+    pub profile: Profile,
+    pub files: Vec<String>,
+    pub overrides: Overrides,
+    pub tickets: Option<PathBuf>,
+}
+
+impl VerificationSettings {
+    /// Reads what suite and configuration say, the suite's own word first. None for a suite that has neither goal nor `verification`,
+    /// and where it is switched off.
+    pub fn of(suite: &Suite, config: &Config, root: &Path) -> Result<Option<Self>, Vec<Problem>> {
+        if suite.goal.is_none() && suite.verification.is_none() {
+            return Ok(None);
+        }
+        let mut problems = Vec::new();
+        let mut read = |file: &str, node| Overrides::read(file, "verification", node, &mut problems);
+        let own = suite.verification.as_ref().map(|node| read(&suite.file, node)).unwrap_or_default();
+        let general = config.verification.as_ref().map(|node| read("evalreport.yaml", node)).unwrap_or_default();
+        // Each file's folder of tickets starts where that file's other paths do.
+        let tickets = tickets_folder(&own, &suite.folder).or_else(|| tickets_folder(&general, root));
+        let overrides = own.over(general);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let settings = (overrides.is_off != Some(true)).then(|| Self {
+            goal: suite.goal.clone().unwrap_or_else(|| suite.name.clone()),
+            profile: suite.profile.or(overrides.profile).unwrap_or(Profile::Strict),
+            files: suite.files.clone(),
+            overrides,
+            tickets,
+        });
+        Ok(settings)
+    }
+}
+
+/// Verifies a finished workspace against the tree that it began with. None where that was stopped.
+///
+/// `shell` is the one that the suite's tests ran in, with whatever was installed for them.
+pub fn verify_workspace(
+    settings: &VerificationSettings,
+    work: &CodeWork,
+    workspace: &Workspace,
+    shell: &Shell,
+    step: &dyn Fn(&str),
+    context: &Context<'_>,
+) -> Option<Value> {
+    let begin = work.start.as_deref().map(|start| Baseline::of_start(start, &context.scratch));
+    let listing = tree::of_folder(workspace.folder());
+    let (changed, before) = match &begin {
+        Some(Ok(baseline)) => {
+            let changed = tree::changed(baseline.folder(), workspace.folder());
+            let before = if changed.is_empty() {
+                Err("nothing is changed: there is nothing that failures could be put down to".to_owned())
+            } else {
+                Ok((String::new(), String::new()))
+            };
+            (changed, before)
+        }
+        Some(Err(reason)) => (listing.files.iter().cloned().collect(), Err(reason.clone())),
+        None => (listing.files.iter().cloned().collect(), Err("the workspace began empty".to_owned())),
+    };
+    let is_compared = before.is_ok();
+    let task = Task { goal: settings.goal.clone(), profile: settings.profile, files: settings.files.clone(), changed };
+    let prepared = decide(task, listing, &settings.overrides, before);
+    let mut shell = shell.clone();
+    settle(&mut shell);
+    let say = |what: &str| step(&format!("verification: {what}"));
+    let grounds = Grounds {
+        root: workspace.folder(),
+        checkout: None,
+        shell: &shell,
+        path: None,
+        stop: context.stop,
+        step: &say,
+        tickets: settings.tickets.as_deref(),
+    };
+    let make = || {
+        let baseline = begin.and_then(Result::ok).filter(|_| is_compared)?;
+        Some(Ok((baseline, "the suite's workspace".to_owned())))
+    };
+    let record = prepared.carry_out(&grounds, make)?;
+    Some(serde_json::to_value(record).expect("a record is JSON: its numbers are finite and its keys are text"))
+}

@@ -1,0 +1,67 @@
+//! A suite with a goal: what an approach made is verified after the tests, and the run keeps the record.
+
+use serde_json::{Value, json};
+
+use crate::support::{Output, Project};
+
+const CONFIG: &str = "version: 1\napproaches:\n  - {id: a, command: [sh, \"{root}/a.sh\"]}\n";
+
+fn project(suite: &str, approach: &str) -> Project {
+    let project = Project::new();
+    project
+        .file("evalreport.yaml", CONFIG)
+        .file("a.sh", approach)
+        .file("suites/s/suite.yaml", format!("name: s\nrequirements: suites/s/order.md\ntests: {{shared: ['true']}}\n{suite}"))
+        .file("suites/s/order.md", "Change the letter.\n")
+        .file("suites/s/start/Makefile", "test:\n\t@grep b letter.txt\n")
+        .file("suites/s/start/letter.txt", "a\n");
+    project
+}
+
+/// Runs the suite once and returns what the header keeps.
+#[track_caller]
+fn verification(project: &Project) -> Value {
+    let scratch = tempfile::tempdir().expect("a temporary folder");
+    let place = scratch.path().display().to_string();
+    let output: Output = project.run(["run", "s", "--approach", "a", "--scratch", &place]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert_eq!(std::fs::read_dir(scratch.path()).expect("the folder").count(), 0, "nothing is left behind");
+    let headers: Vec<String> =
+        project.files("results").into_iter().filter(|file| file.ends_with(".json") && file.matches('/').count() == 1).collect();
+    assert_eq!(headers.len(), 1, "{headers:?}");
+    let mut header: Value = serde_json::from_str(&project.read(&headers[0])).expect("a header is JSON");
+    header["verification"].take()
+}
+
+const GOAL: &str = "workspace: suites/s/start\ngoal: Change the letter\nprofile: fast\nfiles: [letter.txt]\n";
+
+#[test]
+fn a_goal_that_is_met_is_recorded_with_what_it_fixed() {
+    let verified = verification(&project(GOAL, "echo b > letter.txt\n"));
+    assert_eq!((&verified["terminalStatus"], &verified["next"]), (&json!("done_success"), &json!("stop")), "{verified:#}");
+    assert_eq!((&verified["goal"], &verified["profile"]), (&json!("Change the letter"), &json!("fast")));
+    assert_eq!((&verified["changed"], &verified["files"]), (&json!(["letter.txt"]), &json!(["letter.txt"])));
+    assert_eq!((&verified["checks"][0]["baseline"], &verified["checks"][0]["outcome"]), (&json!("failed"), &json!("passed")));
+    assert_eq!(verified["fixed"].as_array().map(Vec::len), Some(1), "{verified:#}");
+    let mut shown = verified;
+    shown["schema"] = json!("evalreport/verify/1");
+    crate::schema::validate("verify", &shown).expect("it is what `verify` would have answered");
+}
+
+#[test]
+fn a_goal_that_is_missed_is_recorded() {
+    let verified = verification(&project(GOAL, "echo c > letter.txt\n"));
+    assert_eq!((&verified["terminalStatus"], &verified["next"]), (&json!("not_done"), &json!("continue")), "{verified:#}");
+}
+
+#[test]
+fn nothing_is_done_without_being_asked_or_against_the_suites_word() {
+    assert_eq!(verification(&project("workspace: suites/s/start\n", "echo b > letter.txt\n")), Value::Null);
+}
+
+#[test]
+fn a_workspace_that_began_empty_has_no_baseline() {
+    let verified = verification(&project("goal: Write it\n", "printf 'test:\\n\\t@true\\n' > Makefile\n"));
+    assert_eq!((&verified["terminalStatus"], &verified["baseline"]), (&json!("done_success"), &Value::Null), "{verified:#}");
+    assert!(verified["reasons"].to_string().contains("the workspace began empty"), "{verified:#}");
+}
