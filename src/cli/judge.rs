@@ -16,7 +16,7 @@ use crate::results::{Judgements, Store};
 use crate::run::Evaluation;
 use crate::run::judge::{Bench, Judgement, Kept, Standing};
 use crate::suite::{Suite, normalized};
-use crate::views::{JudgeReport, JudgedRun, ProbedRun, Rater, SkippedRun, agreement, criterion_flips, probe_report};
+use crate::views::{JudgeReport, JudgedRun, ProbedRun, Rater, SkippedRun, agreement, decided_otherwise, probe_report};
 use crate::warehouse::Warehouse;
 
 use super::arguments::{Format, Judge};
@@ -53,7 +53,7 @@ type Prepared = Result<(Suite, Evaluation), String>;
 
 /// Asks a judge: again, or in two orders.
 fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter: &Filter, runs: &[Arc<Run>]) -> Result<u8, Failure> {
-    let place = Place::new(settings, None, false)?;
+    let place = Place::new(settings, None)?;
     let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now: Utc::now() };
     let jurors = Jurors {
         agent: arguments.agent.clone(),
@@ -235,7 +235,7 @@ fn judged(run: &Run, judgement: &Judgement) -> JudgedRun {
         kept: judgement.kept as u64,
         revision: judgement.revision,
         cost_usd: judgement.cost_usd,
-        flips: before.map(|before| criterion_flips(run.id.as_str(), &self::met(before), &met)).unwrap_or_default(),
+        flips: before.map(|before| decided_otherwise(run.id.as_str(), &self::met(before), &met)).unwrap_or_default(),
     }
 }
 
@@ -250,7 +250,7 @@ fn probed(run: &Run, given: &Standing, reversed: &Standing) -> ProbedRun {
         reversed: reversed.score,
         not_evaluated: given.not_evaluated.clone().or_else(|| reversed.not_evaluated.clone()).map(|reason| visible(&reason)),
         n: in_reverse.iter().filter(|(item, met)| met.is_some() && decided.contains(item.as_str())).count() as u64,
-        flips: criterion_flips(run.id.as_str(), &in_order, &in_reverse),
+        flips: decided_otherwise(run.id.as_str(), &in_order, &in_reverse),
     }
 }
 

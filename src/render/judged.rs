@@ -1,6 +1,6 @@
 //! What was required of a run and what was said of it, as tables: criteria, evaluators, verification.
 
-use crate::views::{CriteriaCount, EvaluatorScore, ItemRow, JudgeView, ShownRun, Verification, VerificationFailure};
+use crate::views::{CriteriaCount, EvaluatorScore, ItemRow, JudgeView, ShownRun, StoredVerification, VerificationFailure};
 
 use super::format;
 use super::shown::Texts;
@@ -129,7 +129,7 @@ pub fn evaluators(shown: &ShownRun, texts: Texts) -> Option<Table> {
 }
 
 /// `done partial: accept partial`.
-pub fn outcome(verification: &Verification) -> Option<String> {
+pub fn outcome(verification: &StoredVerification) -> Option<String> {
     let status = verification.terminal_status.as_deref()?.replace('_', " ");
     Some(match &verification.next {
         Some(next) => format!("{status}, next: {}", next.replace('_', " ")),
@@ -138,7 +138,7 @@ pub fn outcome(verification: &Verification) -> Option<String> {
 }
 
 /// The facts of a verification that are one line each: label and text.
-pub fn facts(verification: &Verification) -> Vec<(&'static str, String)> {
+pub fn facts(verification: &StoredVerification) -> Vec<(&'static str, String)> {
     let own = |text: &Option<String>| text.clone();
     let known = [
         ("Outcome", outcome(verification)),
@@ -198,7 +198,7 @@ pub fn verification(shown: &ShownRun, texts: Texts) -> Vec<Table> {
 }
 
 /// Says that more was stored than is shown.
-pub fn left_out(verification: &Verification) -> Option<String> {
+pub fn left_out(verification: &StoredVerification) -> Option<String> {
     (verification.left_out > 0).then(|| format!("{} more lines are in the run's header.", format::integer(verification.left_out)))
 }
 

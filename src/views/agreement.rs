@@ -236,7 +236,7 @@ pub struct CriterionFlip {
 }
 
 /// Returns the criteria that two judgements decide otherwise, in the order of the second. What only one of them decided is no flip.
-pub fn criterion_flips(run: &str, before: &[(String, Option<bool>)], after: &[(String, Option<bool>)]) -> Vec<CriterionFlip> {
+pub fn decided_otherwise(run: &str, before: &[(String, Option<bool>)], after: &[(String, Option<bool>)]) -> Vec<CriterionFlip> {
     let known: BTreeMap<&str, bool> = before.iter().filter_map(|(item, met)| Some((item.as_str(), (*met)?))).collect();
     let flip = |(item, met): &(String, Option<bool>)| {
         let (then, now) = (*known.get(item.as_str())?, (*met)?);
@@ -406,7 +406,7 @@ mod tests {
         let item = |name: &str, met| (name.to_owned(), met);
         let before = [item("a", Some(true)), item("b", None), item("c", Some(false)), item("gone", Some(true))];
         let after = [item("c", Some(true)), item("a", Some(true)), item("b", Some(true)), item("new", Some(false))];
-        let flips = criterion_flips("r", &before, &after);
+        let flips = decided_otherwise("r", &before, &after);
         assert_eq!(flips.iter().map(|flip| (flip.item.as_str(), flip.after.as_str())).collect::<Vec<_>>(), [("c", "pass")]);
     }
 }

@@ -84,7 +84,7 @@ pub fn newest_scores(lines: Vec<EvaluatorScore>) -> Vec<EvaluatorScore> {
 /// A verification as a page shows it, under the keys it is stored by. Texts and lists are cut to a bounded length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Verification {
+pub struct StoredVerification {
     /// `done_success`, `done_partial`, `not_done`, `blocked` or `unverified`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminal_status: Option<String>,
@@ -162,7 +162,7 @@ pub struct VerificationFailure {
     pub files: Vec<String>,
 }
 
-impl Verification {
+impl StoredVerification {
     /// Reads what is known of a stored verification; nothing where none of it is. What has another shape is as if it were not there.
     pub fn of(record: &Value) -> Option<Self> {
         let mut left_out = 0;
@@ -447,16 +447,16 @@ mod tests {
     #[test]
     fn a_verification_of_another_shape_is_no_reason_to_fail() {
         for nothing in [json!(null), json!("passed"), json!([1]), json!({}), json!({"checks": 3, "goal": {"a": 1}, "failures": [1, {}]})] {
-            assert_eq!(Verification::of(&nothing), None, "{nothing}");
+            assert_eq!(StoredVerification::of(&nothing), None, "{nothing}");
         }
-        let partly = Verification::of(&json!({"terminalStatus": "blocked", "checks": [{"command": "make"}, 7]})).expect("a status");
+        let partly = StoredVerification::of(&json!({"terminalStatus": "blocked", "checks": [{"command": "make"}, 7]})).expect("a status");
         assert_eq!((partly.terminal_status.as_deref(), partly.checks.len()), (Some("blocked"), 1));
     }
 
     #[test]
     fn texts_and_lists_are_bounded() {
         let failure = json!({"check": "c", "text": "é".repeat(MOST_OF_A_TEXT + 1)});
-        let many = Verification::of(&json!({"failures": vec![failure; MOST_OF_A_LIST + 5]})).expect("failures");
+        let many = StoredVerification::of(&json!({"failures": vec![failure; MOST_OF_A_LIST + 5]})).expect("failures");
         assert_eq!((many.failures.len(), many.left_out), (MOST_OF_A_LIST, 5));
         assert_eq!(many.failures[0].text.chars().count(), MOST_OF_A_TEXT + 2);
     }

@@ -14,7 +14,7 @@ use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 use super::arm::Arm;
 use super::estimate::{CONFIDENCE, counts};
 use super::figures::{Money, cost, money, tokens};
-use super::judged::{CriteriaCount, EvaluatorScore, Verification, cut, is_criterion};
+use super::judged::{CriteriaCount, EvaluatorScore, StoredVerification, cut, is_criterion};
 
 /// A stored share that is nearer than this to the counts' own is the same number, however it was rounded.
 const SAME_SHARE: f64 = 5e-5;
@@ -150,7 +150,7 @@ pub struct RunPage {
     pub criteria_count: Option<CriteriaCount>,
     /// Whether what was made does what was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verification: Option<Verification>,
+    pub verification: Option<StoredVerification>,
     /// Outcomes by status, over all attempts.
     pub statuses: BTreeMap<String, u64>,
     /// Outcomes over all attempts.
@@ -371,7 +371,7 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
         evaluators: Vec::new(),
         criteria: Vec::new(),
         criteria_count: None,
-        verification: run.verification.as_ref().and_then(Verification::of),
+        verification: run.verification.as_ref().and_then(StoredVerification::of),
         outcomes: statuses.values().sum(),
         statuses,
         item_word: matrix.items.first().map(|item| item.key.kind.plural().to_owned()),

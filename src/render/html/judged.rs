@@ -6,7 +6,7 @@ use crate::domain::RunStatus;
 use crate::render::judged::{cost, count, facts, judged_by, left_out, outcome_word, score_word};
 use crate::render::{format, words};
 use crate::views::{
-    CriteriaTable, CriterionCell, CriterionRow, EvaluatorScore, ItemRow, OverviewSuite, RunPage, SiteContext, Verification,
+    CriteriaTable, CriterionCell, CriterionRow, EvaluatorScore, ItemRow, OverviewSuite, RunPage, SiteContext, StoredVerification,
     VerificationFailure,
 };
 
@@ -122,7 +122,7 @@ fn unfolding(score: &EvaluatorScore) -> Unfolding {
     }
 }
 
-pub(super) fn verified(verification: &Verification) -> Verified {
+pub(super) fn verified(verification: &StoredVerification) -> Verified {
     let said = facts(verification).into_iter().map(|(label, text)| Said { label, text: Text::from(text) });
     let mut grids = Vec::new();
     if !verification.checks.is_empty() {

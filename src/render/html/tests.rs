@@ -10,7 +10,7 @@ use crate::views::{
     Arm, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionRow,
     Delta, DeltaUnit, Design, Difference, Drawn, Entry, Estimate, EvaluatorScore, Evidence, Figure, Flips, Front, Interval, ItemPage,
     JudgeView, Method, Money, Needed, Overview, OverviewSuite, PairEvidence, RankRange, Resolution, RunLine, RunPage, Scale, ScoreColumn,
-    ScoreLineView, SiteContext, Sizes, Spread, Standing, StatedLine, SuiteBoard, Summary, Verdict, Verification, Winner, items_of,
+    ScoreLineView, SiteContext, Sizes, Spread, Standing, StatedLine, StoredVerification, SuiteBoard, Summary, Verdict, Winner, items_of,
 };
 
 use super::*;
@@ -421,11 +421,11 @@ fn evaluator(text: &str) -> EvaluatorScore {
     }
 }
 
-fn verification(text: &str) -> Verification {
+fn verification(text: &str) -> StoredVerification {
     let failure = serde_json::json!({"check": text, "scope": text, "reason": text, "text": text, "files": [text, text]});
     let check = serde_json::json!({"id": text, "kind": text, "command": text, "folder": text, "reason": text, "outcome": text,
         "message": text, "seconds": 1.5, "baseline": text});
-    Verification::of(&serde_json::json!({"terminalStatus": text, "next": text, "reason": text, "goal": text, "taskKind": text,
+    StoredVerification::of(&serde_json::json!({"terminalStatus": text, "next": text, "reason": text, "goal": text, "taskKind": text,
         "profile": text, "stack": text, "baseline": {"name": text}, "manual": text, "ticket": text, "checks": [check],
         "failures": [failure], "fixed": [failure], "reasons": [text]}))
     .expect("it says something")
