@@ -156,8 +156,8 @@ mod tests {
     use super::*;
     use crate::verify::testing::check;
 
-    fn read(kind: CheckKind, exit: Exit, said: &str) -> (String, usize) {
-        let result = CheckResult::read(check(kind, "run"), &exit, said, &[], 1.0);
+    fn read(kind: CheckKind, exit: &Exit, said: &str) -> (String, usize) {
+        let result = CheckResult::read(check(kind, "run"), exit, said, &[], 1.0);
         let ending = match &result.ending {
             Ending::NotRunnable(reason) => format!("not_runnable: {reason}"),
             Ending::Passed | Ending::Failed | Ending::TimedOut => result.ending.name().to_owned(),
@@ -195,8 +195,8 @@ mod tests {
             (Exit::Code(0), "ℹ tests 3\n".to_owned(), "passed", 0),
         ];
         for (exit, said, ending, failures) in cases {
-            assert_eq!(read(CheckKind::Test, exit.clone(), &said), (ending.to_owned(), failures), "{exit:?} {said}");
+            assert_eq!(read(CheckKind::Test, &exit, &said), (ending.to_owned(), failures), "{exit:?} {said}");
         }
-        assert_eq!(read(CheckKind::Build, Exit::Code(0), &cargo(0)).0, "passed", "a build runs no tests");
+        assert_eq!(read(CheckKind::Build, &Exit::Code(0), &cargo(0)).0, "passed", "a build runs no tests");
     }
 }

@@ -160,6 +160,9 @@ mod tests {
     use crate::verify::classify::Classified;
     use crate::verify::testing::{check, failure, task};
 
+    /// A failure's scope, and whether it stood at the baseline.
+    type Stood = (Scope, Option<bool>);
+
     fn selection(goal: &str, manual: Option<&str>) -> Selection {
         Selection { kind: TaskKind::of(goal), checks: Vec::new(), manual: manual.map(str::to_owned), reasons: Vec::new() }
     }
@@ -168,8 +171,8 @@ mod tests {
         CheckResult { check: check(kind, "run"), ending, failures: Vec::new(), seconds: 1.0 }
     }
 
-    fn of(scopes: &[(Scope, Option<bool>)]) -> Classification {
-        let classified = |(scope, at_baseline): &(Scope, Option<bool>)| Classified {
+    fn of(scopes: &[Stood]) -> Classification {
+        let classified = |(scope, at_baseline): &Stood| Classified {
             check: "test".to_owned(),
             failure: failure("s", &[], None),
             scope: *scope,
@@ -203,7 +206,7 @@ mod tests {
     fn failures_decide_by_scope_and_profile() {
         let failed = [result(CheckKind::Test, Ending::Failed)];
         let old = (Scope::OutOfScope, Some(true));
-        let cases: [(&[(Scope, Option<bool>)], [&str; 4]); 5] = [
+        let cases: [(&[Stood], [&str; 4]); 5] = [
             (&[old], ["not_done", "done_partial", "done_partial", "done_partial"]),
             (&[old, (Scope::Blocking, Some(false))], ["not_done"; 4]),
             (&[(Scope::Unknown, None)], ["not_done", "blocked", "blocked", "blocked"]),

@@ -23,7 +23,7 @@ pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
             part.because(format!("`pom.xml` and `{gradle}`: {first}, because {why}"));
             is_maven
         }
-        (Some(_), None) | (None, Some(_)) | (None, None) => {
+        (Some(_) | None, None) | (None, Some(_)) => {
             part.because(format!("`{manifest}`"));
             maven.is_some()
         }

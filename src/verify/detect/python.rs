@@ -14,6 +14,7 @@ const MANIFESTS: [&str; 6] = ["pyproject.toml", "setup.py", "setup.cfg", "Pipfil
 /// A program that does not end by itself and says nothing is up when it has lived this long.
 const ALIVE_SECONDS: u64 = 10;
 const SERVER_SECONDS: u64 = 30;
+const SERVERS: [&str; 8] = ["aiohttp", "bottle", "fastapi", "flask", "sanic", "starlette", "tornado", "uvicorn"];
 const SERVER_LINE: &str = r"(?i)running on|application startup complete|starting development server|you can now view|serving at|listening";
 
 pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
@@ -147,7 +148,6 @@ fn smoke(part: &mut Part, folder: &Folder, project: &Project) {
         }
         (None, None) => return,
     };
-    const SERVERS: [&str; 8] = ["aiohttp", "bottle", "fastapi", "flask", "sanic", "starlette", "tornado", "uvicorn"];
     part.because(format!("`{file}` starts it"));
     part.smoke_test = Some(command);
     part.server = Some(match SERVERS.iter().find(|name| project.depends_on(name)) {

@@ -40,6 +40,7 @@ pub(in crate::verify) fn package_of(listing: &Listing, path: &str) -> Option<(St
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Workspace {
     Yes,
     No,

@@ -36,6 +36,8 @@ pub struct Failure {
 
 /// More failures than this are one failure of everything.
 const MOST_FAILURES: usize = 500;
+/// Several of those found may be the same failure.
+const MOST_FOUND: usize = 1000;
 const LONGEST_TEXT: usize = 2000;
 
 /// Reads the failures out of what a failed check said. `roots` are the absolute folders that the tree was in; paths below them become
@@ -75,7 +77,7 @@ pub(super) fn silent(check: &Check, why: &str) -> Failure {
 }
 
 /// A failure as a reader found it: paths are as the program said them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Found {
     /// Who said so.
     tool: &'static str,
@@ -86,9 +88,11 @@ struct Found {
     text: String,
 }
 
-fn finish(check: &Check, found: Vec<Found>) -> Vec<Failure> {
+fn finish(check: &Check, mut found: Vec<Found>) -> Vec<Failure> {
+    // Of too many, the same ones are kept in whatever order they came.
+    found.sort();
     let mut failures: BTreeMap<String, Failure> = BTreeMap::new();
-    for one in found {
+    for one in found.into_iter().take(MOST_FOUND) {
         let files: BTreeSet<String> = one.files.iter().filter_map(|file| below_root(&check.folder, file)).collect();
         let place = match (&one.test, one.files.first()) {
             (Some(test), _) => test.as_str(),

@@ -15,6 +15,9 @@ static RAISED: LazyLock<Pattern> = LazyLock::new(|| {
 });
 static UNITTEST: LazyLock<Pattern> = LazyLock::new(|| pattern(": ", r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)"));
 
+/// More failing tests are not looked at: each is looked for among the others.
+const MOST_TESTS: usize = 5000;
+
 /// A failing test in pytest's long part.
 struct Section<'l> {
     name: &'l str,
@@ -28,7 +31,7 @@ struct Section<'l> {
 pub(super) fn pytest(lines: &[&str]) -> Vec<Found> {
     let mut sections = sections(lines);
     let mut found = Vec::new();
-    for captures in lines.iter().filter_map(|line| SUMMARY.captures(line)) {
+    for captures in lines.iter().filter_map(|line| SUMMARY.captures(line)).take(MOST_TESTS) {
         let id = &captures[1];
         let (file, name) = id.split_once("::").unwrap_or((id, ""));
         let name = name.replace("::", ".");
@@ -73,6 +76,9 @@ fn sections<'l>(lines: &[&'l str]) -> Vec<Section<'l>> {
     let mut sections: Vec<Section> = Vec::new();
     let mut is_inside = false;
     for line in lines {
+        if sections.len() == MOST_TESTS {
+            break;
+        }
         if let Some(captures) = HEADER.captures(line) {
             let name = captures.get(1).map_or("", |name| name.as_str());
             sections.push(Section { name, files: BTreeSet::new(), message: None, text: String::new(), is_used: false });

@@ -216,7 +216,7 @@ fn hostile_words_are_bounded() {
     let check = check(CheckKind::Test, "run");
     let long = format!("FAILED {}.py::test_x - {}", "é".repeat(1 << 20), "x".repeat(1 << 20));
     assert!(failures(&check, &long, &[]).iter().all(|failure| failure.signature.len() < 400 && failure.text.len() <= LONGEST_TEXT));
-    let many: String = (0..20_000).map(|number| format!("FAILED tests/test_{number}x.py::test - boom\n")).collect();
+    let many = (0..20_000).map(|number| format!("FAILED tests/test_{number}x.py::test - boom")).collect::<Vec<_>>().join("\n");
     assert_eq!(failures(&check, &many, &[]).len(), MOST_FAILURES);
     let escapes = "\u{1b}[".repeat(200_000) + "\u{1b}]8;;" + &"\u{1b}".repeat(1000) + "\nerror: x\n";
     assert!(failures(&check, &escapes, &[]).len() <= 1);
@@ -244,6 +244,8 @@ fn signatures(blocks: &[(String, String)]) -> Vec<String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn order_addresses_times_seeds_and_folders_do_not_change_signatures(
         names in proptest::collection::btree_set(0usize..50, 1..8),

@@ -3,6 +3,8 @@ use crate::verify::testing::{listing, task};
 use crate::verify::{Readiness, detect};
 
 type Files = &'static [(&'static str, &'static str)];
+/// Files, goal, changed files, and the commands that each profile runs.
+type Case = (Files, &'static str, &'static [&'static str], [(Profile, &'static [&'static str]); 4]);
 
 const PYTHON: Files = &[
     ("requirements.txt", "pytest\nruff\n"),
@@ -48,7 +50,7 @@ fn commands(selection: &Selection) -> Vec<String> {
 #[test]
 fn goals_get_the_checks_that_fit() {
     use Profile::{Fast, Smoke, Strict, Yolo};
-    let cases: &[(Files, &str, &[&str], [(Profile, &[&str]); 4])] = &[
+    let cases: &[Case] = &[
         (
             VITE,
             "fix Vite import errors",
@@ -120,8 +122,8 @@ fn goals_get_the_checks_that_fit() {
             "make discounts stack",
             &[],
             [
-                (Strict, &["api$ pytest", "web$ npm test", "web$ npm run build", "api$ python -m compileall -q ."]),
-                (Fast, &["api$ pytest", "web$ npm test"]),
+                (Strict, &["api$ python -m pytest", "web$ npm test", "web$ npm run build", "api$ python -m compileall -q ."]),
+                (Fast, &["api$ python -m pytest", "web$ npm test"]),
                 (Smoke, &["api$ python app.py", "web$ npm run dev"]),
                 (Yolo, &["api$ python app.py", "web$ npm run dev"]),
             ],
@@ -131,7 +133,7 @@ fn goals_get_the_checks_that_fit() {
             "make discounts stack",
             &["web/src/main.js"],
             [
-                (Strict, &["api$ pytest", "web$ npm test", "web$ npm run build", "api$ python -m compileall -q ."]),
+                (Strict, &["api$ python -m pytest", "web$ npm test", "web$ npm run build", "api$ python -m compileall -q ."]),
                 (Fast, &["web$ npm test"]),
                 (Smoke, &["web$ npm run dev"]),
                 (Yolo, &["web$ npm run dev"]),
