@@ -144,6 +144,8 @@ def main():
     options = parser.parse_args()
     program = str(Path(options.program).resolve())
     os.environ["CARGO_NET_OFFLINE"] = "true"
+    # Trees that share a folder of builds pass for each other.
+    os.environ.pop("CARGO_TARGET_DIR", None)
     seen = []
     with tempfile.TemporaryDirectory() as scratch:
         for name, (files, needs) in PROJECTS.items():
@@ -151,7 +153,6 @@ def main():
             if missing:
                 print(f"{name} left out: no {', '.join(missing)}", file=sys.stderr)
                 continue
-            os.environ["CARGO_TARGET_DIR"] = str(Path(scratch) / f"{name}-target")
             for number, (kind, goal, file, old, new) in enumerate(CHANGES[name]):
                 for profile in PROFILES:
                     folder = Path(scratch) / f"{name}-{number}-{profile}"

@@ -56,6 +56,14 @@ impl Baseline {
         &self.folder
     }
 
+    /// A place beside the tree that goes away with it.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        match &self.held {
+            Held::Worktree { scratch, .. } => scratch.path().join(name),
+            Held::Copy(workspace) => workspace.beside(name),
+        }
+    }
+
     /// Links what is installed in `checkout` and not part of the tree.
     pub fn borrow(&mut self, checkout: &Path, listing: &Listing) {
         let folder_of = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());

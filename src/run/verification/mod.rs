@@ -165,7 +165,13 @@ impl Prepared {
             Some(Ok((mut baseline, name))) => {
                 baseline.borrow(on.root, &self.listing);
                 record.reasons.extend(baseline.notes.iter().map(|note| format!("baseline: {note}")));
-                base = Some((name, on.run(&self.selection.checks, baseline.folder(), "before the change")?));
+                // Cargo takes two trees of one package for the same where they share a folder of builds, and would run the older tests.
+                let mut shell = on.shell.clone();
+                for name in ["CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"] {
+                    shell.set(name, baseline.beside("cargo-target"));
+                }
+                let before = Grounds { shell: &shell, ..*on };
+                base = Some((name, before.run(&self.selection.checks, baseline.folder(), "before the change")?));
             }
             Some(Err(_)) if on.stop.is_stopped() => return None,
             Some(Err(reason)) => record.reasons.push(format!("no baseline: {reason}")),

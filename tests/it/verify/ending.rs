@@ -104,7 +104,7 @@ fn a_folder_without_git_is_verified_without_a_baseline() {
 
 #[test]
 fn tests_that_cannot_be_run_block() {
-    let checkout = Checkout::new(&PYTHON).config("{test: no-such-program --all, targeted: off}");
+    let checkout = Checkout::new(&PYTHON).config("{primary_test: no-such-program --all, targeted_test: false}");
     checkout.write("adder.py", MULTIPLY);
     let verified = checkout.verify(GOAL, "fast");
     verified.ended(1, "blocked", "escalate");

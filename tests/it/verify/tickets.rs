@@ -7,7 +7,7 @@ const FILES: [(&str, &str); 3] =
 
 #[test]
 fn a_ticket_is_written_once_and_only_where_asked() {
-    let settings = |tickets: &str| format!("{{test: sh check.sh, targeted: off{tickets}}}");
+    let settings = |tickets: &str| format!("{{primary_test: sh check.sh, targeted_test: false{tickets}}}");
     let checkout = Checkout::new(&FILES).config(&settings(""));
     checkout.write("good.txt", "b\n");
     let goal = "Write <b>good.txt</b>\n# anew";
@@ -37,7 +37,7 @@ fn a_ticket_is_written_once_and_only_where_asked() {
 
 #[test]
 fn nothing_is_written_where_the_goal_is_not_met() {
-    let checkout = Checkout::new(&FILES).config("{test: sh check.sh, targeted: off, tickets: tickets}");
+    let checkout = Checkout::new(&FILES).config("{primary_test: sh check.sh, targeted_test: false, tickets: tickets}");
     checkout.write("good.txt", "b\n");
     checkout.verify("Write it anew", "strict").ended(1, "not_done", "continue");
     assert!(checkout.project.files("tickets").is_empty());
