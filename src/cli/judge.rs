@@ -348,15 +348,15 @@ fn against_people(settings: &Settings, arguments: &Judge, path: &Path, labels: &
             standing.and_then(|standing| Some((standing.judge.clone()?, met(standing).into_iter().find(|(item, _)| *item == rated.1)?.1?)));
         match decided {
             Some((judge, met)) => {
-                let rater = judges.entry(judge.clone()).or_insert_with(|| Rater { name: judge, labels: BTreeMap::new() });
-                rater.labels.insert(rated.clone(), met);
+                let said = judges.entry(judge.clone()).or_insert_with(|| Rater { name: judge, labels: BTreeMap::new() });
+                said.labels.insert(rated.clone(), met);
             }
             None => {
                 undecided.insert(rated.clone());
             }
         }
-        if let Some(rater) = people.get_mut(label.rater.as_str()) {
-            rater.labels.insert(rated, label.met);
+        if let Some(person) = people.get_mut(label.rater.as_str()) {
+            person.labels.insert(rated, label.met);
         }
     }
     if !problems.is_empty() {
