@@ -191,8 +191,14 @@ pub(super) mod tests {
 
     /// An agent that gives recorded replies: the first to the first vote, and so on.
     pub fn recorded(item: &str, replies: &[&str]) -> (TempDir, Agent) {
+        let records: Vec<Value> = replies.iter().map(|reply| json!({"item": item, "answer": reply})).collect();
+        replaying(&records)
+    }
+
+    /// An agent that gives these records.
+    pub fn replaying(records: &[Value]) -> (TempDir, Agent) {
         let folder = tempfile::tempdir().expect("a folder");
-        let lines: Vec<String> = replies.iter().map(|reply| json!({"item": item, "answer": reply}).to_string()).collect();
+        let lines: Vec<String> = records.iter().map(Value::to_string).collect();
         fs::write(folder.path().join("replies.jsonl"), lines.join("\n")).expect("it can be written");
         let text = "version: 1\nagents: [{id: j, type: replay, file: replies.jsonl}]\n";
         let config = config::parse("evalreport.yaml", text).unwrap_or_else(|problems| panic!("{problems:?}"));

@@ -150,7 +150,10 @@ fn agreement(votes: &[Vec<Verdict>]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::evaluate::fulfilment::tests::replaying;
 
     fn cast(votes: &[&str]) -> Vec<Vec<Verdict>> {
         let verdict = |sign| Verdict { passed: sign == '+', reasoning: format!("because {sign}"), is_named: sign != '?' };
@@ -171,6 +174,41 @@ mod tests {
         assert!(!tie.passed && tie.reasoning.starts_with("the votes are tied") && tie.reasoning.ends_with("because -"), "{tie:?}");
         assert_eq!(agreement(&cast(&["+", "-"])), Some(0.5));
         assert_eq!(agreement(&cast(&["+"])), None);
+    }
+
+    /// Asks about three statements in two parts, which the judge answers so.
+    fn asked(replies: [&str; 2], is_strict: bool) -> Opinion {
+        let parts = ["the beginning", "the end"];
+        let records: Vec<_> = parts.iter().zip(replies).map(|(part, reply)| json!({"prompt": part, "answer": reply})).collect();
+        let (_folder, agent) = replaying(&records);
+        let question = Question {
+            system: "system".to_owned(),
+            parts: parts.map(str::to_owned).to_vec(),
+            statements: ["a", "b", "c"].map(str::to_owned).to_vec(),
+            item: "s/x".to_owned(),
+            prompt_sha256: "hash".to_owned(),
+        };
+        Opinion::ask(&Judge { agent: &agent, votes: 1, is_strict, timeout: None }, &question, &Stop::new()).expect("nobody stops it")
+    }
+
+    #[test]
+    fn a_vote_asks_about_every_part() {
+        let first = r#"[{"criterion": "a", "passed": true, "reasoning": "1"}, {"criterion": "b", "passed": false, "reasoning": "1"}]"#;
+        let second = r#"[{"criterion": "a", "passed": false, "reasoning": "2"}, {"criterion": "b", "passed": true, "reasoning": "2"},
+            {"criterion": "c", "passed": false, "reasoning": "2"}]"#;
+        let signs = |opinion: &Opinion| -> Vec<(bool, String)> {
+            let decisions = opinion.decisions.as_ref().expect("it is decided");
+            decisions.iter().map(|decision| (decision.passed, decision.reasoning.clone())).collect()
+        };
+        let whole = asked([first, second], false);
+        assert_eq!(signs(&whole), [(true, "1".to_owned()), (true, "2".to_owned()), (false, "2".to_owned())]);
+        assert_eq!((whole.counted, whole.judged.raw.len(), whole.judged.prompt_sha256.as_str()), (1, 2, "hash"));
+        // Half a vote is none: what the other half of the work shows is not known.
+        let half = asked([first, "?"], false);
+        assert!(half.decisions.is_err() && half.counted == 0);
+        let strict = asked([first, "?"], true);
+        assert_eq!(signs(&strict).iter().map(|(passed, _)| *passed).collect::<Vec<_>>(), [true, false, false]);
+        assert!(strict.trouble.is_some());
     }
 
     #[test]
