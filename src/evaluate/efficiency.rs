@@ -269,10 +269,17 @@ mod tests {
                    most_for_turns: 6, points_per_error: 7, most_for_errors: 8}";
         let (settings, problems) = read(&[all], EfficiencySettings::read);
         assert_eq!(problems, [""; 0]);
-        let EfficiencySettings { free_tokens_per_turn, tokens_per_point, most_for_tokens, free_turns, .. } = settings;
-        assert_eq!([free_tokens_per_turn, tokens_per_point, most_for_tokens, free_turns], [1.0, 2.0, 3.0, 4.0]);
-        let EfficiencySettings { points_per_turn, most_for_turns, points_per_error, most_for_errors, .. } = settings;
-        assert_eq!([points_per_turn, most_for_turns, points_per_error, most_for_errors], [5.0, 6.0, 7.0, 8.0]);
+        let expected = EfficiencySettings {
+            free_tokens_per_turn: 1.0,
+            tokens_per_point: 2.0,
+            most_for_tokens: 3.0,
+            free_turns: 4.0,
+            points_per_turn: 5.0,
+            most_for_turns: 6.0,
+            points_per_error: 7.0,
+            most_for_errors: 8.0,
+        };
+        assert_eq!(settings, expected);
     }
 
     proptest! {

@@ -6,6 +6,8 @@ mod code_quality;
 mod command_result;
 mod complexity;
 mod coverage;
+#[cfg(test)]
+mod documented;
 mod efficiency;
 mod evaluated;
 mod excerpts;

@@ -66,10 +66,7 @@ pub fn code_quality(runner: &Runner, piece: &Workpiece, settings: &CodeQualitySe
     } else {
         Err(unknown.join("; "))
     };
-    let details = match rows.is_empty() {
-        true => Value::Null,
-        false => json!({"errors": all.errors, "warnings": all.warnings, "commands": rows}),
-    };
+    let details = if rows.is_empty() { Value::Null } else { json!({"errors": all.errors, "warnings": all.warnings, "commands": rows}) };
     Some(Evaluated { score, details, ..Evaluated::missing(Evaluator::CodeQuality, "") })
 }
 
