@@ -105,9 +105,11 @@ fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter:
         answer(settings, "probe", judging::probe(&report), || ProbeAnswer { report })?;
         return Ok(code);
     }
-    // Whether there is anything left to do is the answer to --retry, not every run that needs nothing.
+    // Who looks for what is left to do need not hear of every run that is none of it.
     if arguments.retry && filter.ids.is_empty() {
-        report.skipped.retain(|skipped| skipped.reason != DECIDED);
+        report.skipped.retain(|skipped| {
+            suites.get(&skipped.suite).is_some_and(Result::is_ok) && ![DECIDED, FOREIGN].contains(&skipped.reason.as_str())
+        });
     }
     answer(settings, "judge", judging::report(&report), || JudgeAnswer { report })?;
     settings.keep(&mut warehouse);
@@ -115,6 +117,7 @@ fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter:
 }
 
 const DECIDED: &str = "everything is decided";
+const FOREIGN: &str = "it was imported, or lies in a store that is only read";
 
 /// Loads a suite and what is judged about its runs. What is wrong with the judge is everybody's; what a suite lacks is its own.
 fn prepare(maker: &Maker<'_>, name: &str, jurors: &Jurors) -> Result<Prepared, Failure> {
@@ -151,7 +154,7 @@ impl Asked<'_> {
             Err(reason) => return self.skip(run, reason),
         };
         if !store.header_path(&run.id).is_file() {
-            return self.skip(run, "it was imported, or lies in a store that is only read");
+            return self.skip(run, FOREIGN);
         }
         if !run.status.is_counted() {
             return self.skip(run, "an outage or an interrupt ended it");
@@ -348,15 +351,15 @@ fn against_people(settings: &Settings, arguments: &Judge, path: &Path, labels: &
             standing.and_then(|standing| Some((standing.judge.clone()?, met(standing).into_iter().find(|(item, _)| *item == rated.1)?.1?)));
         match decided {
             Some((judge, met)) => {
-                let rater = judges.entry(judge.clone()).or_insert_with(|| Rater { name: judge, labels: BTreeMap::new() });
-                rater.labels.insert(rated.clone(), met);
+                let said = judges.entry(judge.clone()).or_insert_with(|| Rater { name: judge, labels: BTreeMap::new() });
+                said.labels.insert(rated.clone(), met);
             }
             None => {
                 undecided.insert(rated.clone());
             }
         }
-        if let Some(rater) = people.get_mut(label.rater.as_str()) {
-            rater.labels.insert(rated, label.met);
+        if let Some(person) = people.get_mut(label.rater.as_str()) {
+            person.labels.insert(rated, label.met);
         }
     }
     if !problems.is_empty() {

@@ -393,7 +393,9 @@ mod tests {
     #[test]
     fn criteria_of_one_run_are_drawn_together() {
         let labels = |other: bool| {
-            (0..60).map(move |item: usize| ((format!("r{:02}", item / 5), format!("c{item}")), (item % 2 == 0) ^ (other && item % 7 == 0)))
+            (0..60).map(move |item: usize| {
+                ((format!("r{:02}", item / 5), format!("c{item}")), item.is_multiple_of(2) ^ (other && item.is_multiple_of(7)))
+            })
         };
         let raters = [false, true].map(|other| Rater { name: format!("{other}"), labels: labels(other).collect() });
         let report = agreement(&raters, 0);
