@@ -10,6 +10,7 @@ const TOP_LINES: usize = 20;
 /// Sorted.
 const VENDORED: &[&str] = &[
     ".venv",
+    "_vendor",
     "bower_components",
     "build",
     "dist",
@@ -79,6 +80,7 @@ mod tests {
         for (path, text, expected) in [
             ("node_modules/x/a.js", "a\n", "vendored"),
             ("app/third_party/a.py", "a\n", "vendored"),
+            ("pip/_vendor/a.py", "a\n", "vendored"),
             ("app/jquery.min.js", "a\n", "minified"),
             ("app/a.js", long.as_str(), "minified"),
             ("app/a_pb2.py", "a\n", "generated"),
