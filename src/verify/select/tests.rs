@@ -135,7 +135,7 @@ fn goals_get_the_checks_that_fit() {
             [
                 (Strict, &["api$ python -m pytest", "web$ npm test", "web$ npm run build", "api$ python -m compileall -q ."]),
                 (Fast, &["web$ npm test"]),
-                (Smoke, &["web$ npm run dev"]),
+                (Smoke, &["web$ npm run dev", "web$ npx --no-install vitest related --run src/main.js"]),
                 (Yolo, &["web$ npm run dev"]),
             ],
         ),
