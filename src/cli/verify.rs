@@ -15,7 +15,7 @@ use crate::domain::{Profile, visible};
 use crate::process::Stop;
 use crate::render::verification;
 use crate::run::verification::{Verifying, prepare, tickets_folder};
-use crate::verify::{Overrides, Record};
+use crate::verify::{Overrides, Record, TerminalStatus};
 use crate::views::Verification;
 
 use super::arguments::{Format, Verify, VerifyProfile};
@@ -41,7 +41,7 @@ pub(super) fn run(settings: &Settings, arguments: &Verify) -> Result<u8, Failure
     let tickets = tickets_folder(&overrides, &settings.root()?);
     let stop = Stop::new();
     let bar = bar(settings.interactive);
-    let step = |what: &str| {
+    let tell = |what: &str| {
         info!(what, "step");
         if let Some(bar) = &bar {
             bar.set_message(what.to_owned());
@@ -58,7 +58,7 @@ pub(super) fn run(settings: &Settings, arguments: &Verify) -> Result<u8, Failure
         environment: &environment,
         scratch: &scratch,
         stop: &stop,
-        step: &step,
+        step: &tell,
     };
     let prepared = prepare(&verifying).map_err(|error| Failure::new(error.to_string()))?;
     if arguments.dry_run {
@@ -77,7 +77,7 @@ pub(super) fn run(settings: &Settings, arguments: &Verify) -> Result<u8, Failure
         return Ok(exit_code::INTERRUPTED);
     };
     print(settings, &record)?;
-    Ok(record.terminal_status.map_or(exit_code::DONE, |status| status.exit_code()))
+    Ok(record.terminal_status.map_or(exit_code::DONE, TerminalStatus::exit_code))
 }
 
 fn print(settings: &Settings, record: &Record) -> Result<(), Failure> {

@@ -92,10 +92,10 @@ fn fixed(fixed: &[FixedFailure]) -> Table {
 }
 
 /// The test and what it said, as far as a cell has room.
-fn what(test: Option<&String>, text: &str) -> String {
+fn what(test: Option<&String>, said: &str) -> String {
     match test {
-        Some(test) if !text.contains(test.as_str()) => short(&format!("{test}: {text}")),
-        Some(_) | None => short(text),
+        Some(test) if !said.contains(test.as_str()) => short(&format!("{test}: {said}")),
+        Some(_) | None => short(said),
     }
 }
 

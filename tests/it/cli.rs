@@ -2,7 +2,7 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "init",
     "run",
     "eval",

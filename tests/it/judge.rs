@@ -61,7 +61,7 @@ impl Judged {
     }
 
     fn suite(&self, criteria: &[&str], more: &str) {
-        let criteria: String = criteria.iter().map(|criterion| format!("  - {criterion}\n")).collect();
+        let criteria = criteria.iter().map(|criterion| format!("  - {criterion}")).collect::<Vec<_>>().join("\n") + "\n";
         self.project
             .file("suites/s/suite.yaml", format!("name: s\nrequirements: suites/s/order.md\nacceptance_criteria:\n{criteria}{more}"));
     }

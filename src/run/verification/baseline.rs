@@ -118,7 +118,7 @@ pub fn python_path(venv: &Path, checkout: &Path, baseline: &Path) -> Option<Path
     files.sort();
     let is_editable = |path: &Path| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.ends_with(".pth") || name.starts_with("__editable__")
+        path.extension().is_some_and(|extension| extension == "pth") || name.starts_with("__editable__")
     };
     let place = checkout.display().to_string();
     let text = files

@@ -82,12 +82,10 @@ impl Place<'_> {
 
     /// Starts what may stay up, and stops it once it has shown that it works. That it would have gone on is no failure.
     fn server(&self, check: &Check, readiness: &Readiness, folder: &Path) -> Option<(Exit, String)> {
-        let line = match readiness.line.as_deref().map(|line| RegexBuilder::new(line).size_limit(REGEX_BYTES).build()).transpose() {
-            Ok(line) => line,
-            Err(_) => {
-                let pattern = visible(readiness.line.as_deref().unwrap_or_default());
-                return Some((Exit::NotStarted(format!("`{pattern}` is no regular expression")), String::new()));
-            }
+        let wanted = readiness.line.as_deref().map(|line| RegexBuilder::new(line).size_limit(REGEX_BYTES).build()).transpose();
+        let Ok(line) = wanted else {
+            let pattern = visible(readiness.line.as_deref().unwrap_or_default());
+            return Some((Exit::NotStarted(format!("`{pattern}` is no regular expression")), String::new()));
         };
         let mut server = match Background::start(&self.command(check, folder, None, SERVER_BYTES)) {
             Ok(server) => server,

@@ -159,9 +159,9 @@ impl Prepared {
     fn carry_out(&self, on: &Grounds<'_>, make: impl FnOnce() -> Option<Result<(Baseline, String), String>>) -> Option<Record> {
         let mut record = self.record();
         // Where nothing is run there is nothing to compare.
-        let made = if self.selection.checks.is_empty() { None } else { make() };
+        let tree = if self.selection.checks.is_empty() { None } else { make() };
         let mut base: Option<(String, Vec<CheckResult>)> = None;
-        match made {
+        match tree {
             Some(Ok((mut baseline, name))) => {
                 baseline.borrow(on.root, &self.listing);
                 record.reasons.extend(baseline.notes.iter().map(|note| format!("baseline: {note}")));
@@ -207,9 +207,9 @@ struct Grounds<'a> {
 
 impl Grounds<'_> {
     fn run(&self, checks: &[Check], root: &Path, when: &str) -> Option<Vec<CheckResult>> {
-        let step = |check: &Check| (self.step)(&format!("{}, {when}", visible(&check.command)));
+        let tell = |check: &Check| (self.step)(&format!("{}, {when}", visible(&check.command)));
         let (checkout, shell, path, stop) = (self.checkout, self.shell, self.path, self.stop);
-        checks::run(checks, &Place { root, checkout, shell, path, stop, step: &step })
+        checks::run(checks, &Place { root, checkout, shell, path, stop, step: &tell })
     }
 }
 

@@ -128,7 +128,7 @@ fn fill(part: &mut Part, folder: &Folder, project: &Project) {
     }
     smoke(part, folder, project);
     part.lint = lint(folder, project);
-    part.syntax_check = has_sources.then(|| "python -m compileall -q .".to_owned());
+    part.syntax_check = has_sources.then(|| "python -m compileall -q -x '(venv|node_modules)/' .".to_owned());
 }
 
 fn smoke(part: &mut Part, folder: &Folder, project: &Project) {

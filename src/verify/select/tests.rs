@@ -67,7 +67,7 @@ fn goals_get_the_checks_that_fit() {
             "add a new test for rounding",
             &["tests/test_money.py"],
             [
-                (Strict, &["pytest tests/test_money.py", "pytest", "ruff check .", "python -m compileall -q ."]),
+                (Strict, &["pytest tests/test_money.py", "pytest", "ruff check .", "python -m compileall -q -x '(venv|node_modules)/' ."]),
                 (Fast, &["pytest tests/test_money.py"]),
                 (Smoke, &["pytest tests/test_money.py"]),
                 (Yolo, &["pytest tests/test_money.py"]),
@@ -78,7 +78,7 @@ fn goals_get_the_checks_that_fit() {
             "create a Python GUI",
             &[],
             [
-                (Strict, &["python app.py", "pytest", "ruff check .", "python -m compileall -q ."]),
+                (Strict, &["python app.py", "pytest", "ruff check .", "python -m compileall -q -x '(venv|node_modules)/' ."]),
                 (Fast, &["python app.py", "pytest tests/test_app.py"]),
                 (Smoke, &["python app.py", "pytest tests/test_app.py"]),
                 (Yolo, &["python app.py"]),
@@ -89,7 +89,7 @@ fn goals_get_the_checks_that_fit() {
             "tiny: round money up",
             &["money.py"],
             [
-                (Strict, &["pytest", "ruff check .", "python -m compileall -q ."]),
+                (Strict, &["pytest", "ruff check .", "python -m compileall -q -x '(venv|node_modules)/' ."]),
                 (Fast, &["pytest tests/test_money.py"]),
                 (Smoke, &["pytest tests/test_money.py"]),
                 (Yolo, &["pytest tests/test_money.py"]),
@@ -100,7 +100,7 @@ fn goals_get_the_checks_that_fit() {
             "make discounts stack",
             &["money.py"],
             [
-                (Strict, &["pytest", "ruff check .", "python -m compileall -q ."]),
+                (Strict, &["pytest", "ruff check .", "python -m compileall -q -x '(venv|node_modules)/' ."]),
                 (Fast, &["pytest"]),
                 (Smoke, &["python app.py", "pytest tests/test_money.py"]),
                 (Yolo, &["python app.py"]),
@@ -122,7 +122,15 @@ fn goals_get_the_checks_that_fit() {
             "make discounts stack",
             &[],
             [
-                (Strict, &["api$ python -m pytest", "web$ npm test", "web$ npm run build", "api$ python -m compileall -q ."]),
+                (
+                    Strict,
+                    &[
+                        "api$ python -m pytest",
+                        "web$ npm test",
+                        "web$ npm run build",
+                        "api$ python -m compileall -q -x '(venv|node_modules)/' .",
+                    ],
+                ),
                 (Fast, &["api$ python -m pytest", "web$ npm test"]),
                 (Smoke, &["api$ python app.py", "web$ npm run dev"]),
                 (Yolo, &["api$ python app.py", "web$ npm run dev"]),
@@ -133,7 +141,15 @@ fn goals_get_the_checks_that_fit() {
             "make discounts stack",
             &["web/src/main.js"],
             [
-                (Strict, &["api$ python -m pytest", "web$ npm test", "web$ npm run build", "api$ python -m compileall -q ."]),
+                (
+                    Strict,
+                    &[
+                        "api$ python -m pytest",
+                        "web$ npm test",
+                        "web$ npm run build",
+                        "api$ python -m compileall -q -x '(venv|node_modules)/' .",
+                    ],
+                ),
                 (Fast, &["web$ npm test"]),
                 (Smoke, &["web$ npm run dev", "web$ npx --no-install vitest related --run src/main.js"]),
                 (Yolo, &["web$ npm run dev"]),
@@ -279,7 +295,7 @@ fn what_is_declared_wins() {
         ..Overrides::default()
     };
     let selection = chosen(PYTHON, &task("add paging", Profile::Strict), &overrides);
-    assert_eq!(commands(&selection), ["make test", "python -m compileall -q ."]);
+    assert_eq!(commands(&selection), ["make test", "python -m compileall -q -x '(venv|node_modules)/' ."]);
     assert_eq!(selection.checks[0].timeout, Duration::from_secs(5));
     assert!(selection.checks[0].reason.contains("declared"));
 

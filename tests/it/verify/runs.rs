@@ -26,8 +26,11 @@ fn verification(project: &Project) -> Value {
     let output: Output = project.run(["run", "s", "--approach", "a", "--scratch", &place]);
     assert_eq!(output.code, 0, "{}", output.stderr);
     assert_eq!(std::fs::read_dir(scratch.path()).expect("the folder").count(), 0, "nothing is left behind");
-    let headers: Vec<String> =
-        project.files("results").into_iter().filter(|file| file.ends_with(".json") && file.matches('/').count() == 1).collect();
+    let headers: Vec<String> = project
+        .files("results")
+        .into_iter()
+        .filter(|file| std::path::Path::new(file).extension().is_some_and(|kind| kind == "json") && file.matches('/').count() == 1)
+        .collect();
     assert_eq!(headers.len(), 1, "{headers:?}");
     let mut header: Value = serde_json::from_str(&project.read(&headers[0])).expect("a header is JSON");
     header["verification"].take()
