@@ -123,7 +123,7 @@ impl Judged {
     #[track_caller]
     fn shown(&self, id: &str) -> Vec<(String, String)> {
         let answer = self.project.run(["show", id, "--format", "json"]).json();
-        let items = answer["runs"][0]["items"].as_array().expect("a list").clone();
+        let items = answer["runs"][0]["criteria"].as_array().expect("a list").clone();
         let text = |value: &Value| value.as_str().expect("text").to_owned();
         items.iter().map(|item| (text(&item["item"]), text(&item["status"]))).collect()
     }
