@@ -6,6 +6,8 @@ use crate::render::{format, words};
 use crate::views::{Comparison, OverviewSuite, SiteContext};
 
 use super::board::{self, Extent};
+use super::charts;
+use super::figure::Figure;
 use super::grid::{Grid, Kind, Look, Sort};
 use super::overview::{names, verdict};
 use super::plan::{Plan, SuitePlace};
@@ -34,6 +36,9 @@ struct SuitePage {
     left_out: Vec<Text>,
     tables: Vec<Table>,
     pairs: Vec<Link>,
+    figures: Vec<Figure>,
+    /// Address of the suite's history.
+    history: Option<String>,
     /// Address and words of the list of all pairs.
     all_pairs: Option<(String, String)>,
     runs: Grid,
@@ -46,6 +51,7 @@ struct PairsPage {
     shell: Shell,
     suite: Text,
     about: Text,
+    figure: Option<Figure>,
     links: Vec<Link>,
 }
 
@@ -89,8 +95,9 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
         tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table)).collect(),
         pairs: links(suite, place, &shell.root).take(MAX_PAIRS).collect(),
-        all_pairs: (suite.pairs.len() > MAX_PAIRS)
-            .then(|| (below(place.pairs_path()), format!("All {} pairs", format::integer(suite.pairs.len() as u64)))),
+        all_pairs: has_pairs_page(suite).then(|| (below(place.pairs_path()), all_pairs(suite))),
+        figures: charts::of_suite(suite, place, &shell.root),
+        history: suite.history.as_ref().map(|_| below(place.history_path())),
         runs: run_grid("runs-table", caption, &suite.runs[..shown], plan, &shell.root).filtered(""),
         more_runs: (shown < suite.runs.len())
             .then(|| format!("{} of {} runs are listed here.", format::integer(shown as u64), format::integer(suite.runs.len() as u64))),
@@ -107,9 +114,21 @@ fn links(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> impl Iterator
     suite.pairs.iter().filter_map(link)
 }
 
+/// Says whether the list of pairs says more than the suite's page does.
+fn has_pairs_page(suite: &OverviewSuite) -> bool {
+    suite.pairs.len() > MAX_PAIRS || charts::is_shown(suite.charts.disagreements.as_ref())
+}
+
+fn all_pairs(suite: &OverviewSuite) -> String {
+    match &suite.charts.disagreements {
+        Some(all) if charts::is_shown(Some(all)) => format!("All {} pairs in one picture", format::integer(all.pairs.len() as u64)),
+        Some(_) | None => format!("All {} pairs", format::integer(suite.pairs.len() as u64)),
+    }
+}
+
 /// Lists a suite's pairs; nothing where its page has them all.
 pub(super) fn pairs(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
-    if suite.pairs.len() <= MAX_PAIRS {
+    if !has_pairs_page(suite) {
         return None;
     }
     let path = place.pairs_path();
@@ -125,9 +144,15 @@ pub(super) fn pairs(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
         }
         None => Text::new("Every arm against every other."),
     };
+    let shell = if suite.charts.disagreements.is_some() {
+        shell.download(&format!("data/compare/{}/index.json", place.segment), "JSON")
+    } else {
+        shell
+    };
     let links = links(suite, place, &shell.root).collect();
+    let figure = charts::of_pairs(suite, place, &shell.root);
     let page =
-        PairsPage { suite: Text::new(&place.label), about, links, shell: shell.crumbs(vec![Crumb::new(back, place.label.as_str())]) };
+        PairsPage { suite: Text::new(&place.label), about, figure, links, shell: shell.crumbs(vec![Crumb::new(back, place.label.as_str())]) };
     Some(SiteFile::page(path, &page))
 }
 

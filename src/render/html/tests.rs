@@ -288,6 +288,8 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         baseline: (arms.len() == 12).then(|| hostile.to_owned()),
         pairs,
         runs: arms.iter().flat_map(|arm| (1..4).map(|number| run_line(name, version, arm, number))).collect(),
+        charts: crate::views::SuiteCharts::default(),
+        history: None,
     }
 }
 
