@@ -48,6 +48,13 @@ pub fn estimate(estimate: &Estimate) -> String {
     }
 }
 
+/// The same with its sign, for sentences: `52.0% [47.8, 56.2]`.
+pub fn rate(estimate: &Estimate) -> String {
+    let n = estimate.total.unwrap_or(estimate.n).max(estimate.n);
+    let value = percent(estimate.value, n);
+    estimate.interval.map_or_else(|| value.clone(), |interval| format!("{value} {}", percent_interval(interval, n)))
+}
+
 /// The interval alone, in percent: `[47.8, 56.2]`.
 pub fn percent_interval(interval: Interval, n: u64) -> String {
     format!("[{}, {}]", interval_end(interval.low, n), interval_end(interval.high, n))

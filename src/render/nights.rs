@@ -139,7 +139,7 @@ pub(super) fn duel_verdict(duel: &NightlyDuel, labels: &[String]) -> String {
     }
 }
 
-pub(super) fn arm_notes(arm: &ArmHistory, label: &str) -> Vec<String> {
+fn arm_notes(arm: &ArmHistory, label: &str) -> Vec<String> {
     let mut notes = Vec::new();
     let named = |item: &NoisyItem, share: String| format!("{} ({}/{}{share})", item.item, item.passed, item.counted);
     if !arm.flaky.is_empty() {
@@ -155,19 +155,23 @@ pub(super) fn arm_notes(arm: &ArmHistory, label: &str) -> Vec<String> {
         let items: Vec<String> = arm.noisiest.iter().map(|item| named(item, share(item))).collect();
         notes.push(format!("{label}: items that make most of the noise between runs: {}.", items.join(", ")));
     }
-    if let Some(precision) = &arm.precision {
-        let enough = match precision.enough_runs {
-            Some(runs) if runs > 0.0 => {
-                format!("; beyond about {} of each item more runs buy little", format::fixed(runs.max(1.0).ceil(), 0))
-            }
-            _ => String::new(),
-        };
-        notes.push(format!(
-            "{label}: for a more precise rate add {}{enough} ({} items with {} outcomes each).",
-            precision.buy,
-            format::integer(precision.items),
-            format::integer(precision.runs)
-        ));
-    }
+    notes.extend(precision_note(arm, label));
     notes
+}
+
+/// What would make an arm's rate more precise.
+pub(super) fn precision_note(arm: &ArmHistory, label: &str) -> Option<String> {
+    let precision = arm.precision.as_ref()?;
+    let enough = match precision.enough_runs {
+        Some(runs) if runs > 0.0 => {
+            format!("; beyond about {} of each item more runs buy little", format::fixed(runs.max(1.0).ceil(), 0))
+        }
+        _ => String::new(),
+    };
+    Some(format!(
+        "{label}: for a more precise rate add {}{enough} ({} items with {} outcomes each).",
+        precision.buy,
+        format::integer(precision.items),
+        format::integer(precision.runs)
+    ))
 }

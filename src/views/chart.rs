@@ -238,8 +238,7 @@ fn thinned(steps: Vec<Step>, most: usize) -> Vec<Step> {
 
 fn disagreements(board: &SuiteBoard, compared: &Compared, alpha: f64) -> Option<Disagreements> {
     let arms: Vec<Arm> = board.entries.iter().map(|entry| entry.arm.clone()).collect();
-    let places: Vec<usize> =
-        arms.iter().filter_map(|arm| compared.table.arms.iter().position(|known| known.arm == *arm)).collect();
+    let places: Vec<usize> = arms.iter().filter_map(|arm| compared.table.arms.iter().position(|known| known.arm == *arm)).collect();
     if places.len() != arms.len() || arms.len() < 2 {
         return None;
     }
@@ -267,9 +266,7 @@ fn disagreements(board: &SuiteBoard, compared: &Compared, alpha: f64) -> Option<
         }
     }
     let clarity = |pair: &Disagreement| pair.net() as f64 / (pair.discordant().max(1) as f64).sqrt();
-    pairs.sort_by(|left, right| {
-        clarity(right).total_cmp(&clarity(left)).then((left.first, left.second).cmp(&(right.first, right.second)))
-    });
+    pairs.sort_by(|left, right| clarity(right).total_cmp(&clarity(left)).then((left.first, left.second).cmp(&(right.first, right.second))));
     let most = pairs.iter().map(Disagreement::discordant).max()?;
     Some(Disagreements { arms, pairs, curve: curve(most, alpha), alpha, left_out })
 }

@@ -1,5 +1,6 @@
 //! The share of an arm's runs that took no more than so much.
 
+use crate::domain::Unit;
 use crate::render::format;
 use crate::render::table::Table;
 use crate::views::{Arm, ArmSpread, Distribution};
@@ -27,7 +28,11 @@ pub fn ecdf(distribution: &Distribution, id: &str, what: &str, name: &dyn Fn(&Ar
     }
     let many = |number: u64| format::integer(number);
     if distribution.arms.len() > drawn.len() {
-        notes.push(format!("The first {} arms are drawn, of {}; the table has all.", many(drawn.len() as u64), many(distribution.arms.len() as u64)));
+        notes.push(format!(
+            "The first {} arms are drawn, of {}; the table has all.",
+            many(drawn.len() as u64),
+            many(distribution.arms.len() as u64)
+        ));
     }
     if drawn.iter().any(|arm| arm.values > arm.steps.len() as u64) {
         notes.push("Of arms with very many runs the line passes through some of their values, at even distances by rank.".to_owned());
@@ -42,10 +47,12 @@ pub fn ecdf(distribution: &Distribution, id: &str, what: &str, name: &dyn Fn(&Ar
     let sheet = Sheet::new(760, 320);
     let frame = Frame::new(&sheet, x, y);
     // The first arms on top.
-    for (index, arm) in drawn.iter().enumerate().rev() {
-        sheet.group(&about(arm, distribution, name), None, || frame.line(Ink::series(index), steps(&frame, arm)));
-    }
     let mut names = Names::within(&frame);
+    for (index, arm) in drawn.iter().enumerate().rev() {
+        let line = steps(&frame, arm);
+        names.avoid_line(&line);
+        sheet.group(&about(arm, distribution, name), None, || frame.line(Ink::series(index), line));
+    }
     let middles: Vec<(usize, Point)> = (0..).zip(drawn).map(|(index, arm)| (index, frame.at(arm.median, 0.5))).collect();
     for (_, at) in &middles {
         names.avoid(*at, 6 * UNIT);
@@ -110,13 +117,16 @@ fn finding(distribution: &Distribution, name: &dyn Fn(&Arm) -> String) -> String
         .arms
         .iter()
         .take(SAID)
-        .map(|arm| format!("{} {} (from {} to {})", name(&arm.arm), value(arm.median, arm), value(arm.smallest, arm), value(arm.largest, arm)))
+        .map(|arm| {
+            format!("{} {} (from {} to {})", name(&arm.arm), value(arm.median, arm), value(arm.smallest, arm), value(arm.largest, arm))
+        })
         .collect();
     let more = match distribution.arms.len().saturating_sub(SAID) {
         0 => String::new(),
         more => format!(" and {} more arms", format::integer(more as u64)),
     };
-    format!("Half of the runs took at most: {}{more}.", said.join(", "))
+    let verb = if distribution.unit == Unit::Usd { "cost" } else { "took" };
+    format!("Half of the runs {verb} at most: {}{more}.", said.join(", "))
 }
 
 fn table(distribution: &Distribution, name: &dyn Fn(&Arm) -> String) -> Table {

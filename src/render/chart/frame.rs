@@ -37,7 +37,7 @@ impl<'a> Frame<'a> {
         let left = y.ticks.iter().map(|(_, text)| text_width(text, size)).max().unwrap_or(0) + 2 * size + 8 * UNIT.unsigned_abs();
         let mut builder = ChartBuilder::on(&area);
         builder.margin_top(size).margin_right(3 * size).margin_left(0).margin_bottom(0);
-        builder.y_label_area_size(left).x_label_area_size(3 * size + size / 2);
+        builder.y_label_area_size(left).x_label_area_size(if x.name.is_empty() { 2 * size } else { 3 * size + size / 2 });
         let mut plane = drawn(builder.build_cartesian_2d(x.clone(), y.clone()));
         drawn(
             plane
@@ -112,12 +112,20 @@ impl Names {
         self.taken.push((x - radius, y - radius, x + radius, y + radius));
     }
 
+    /// Keeps names off a line whose parts go across or down.
+    pub fn avoid_line(&mut self, points: &[Point]) {
+        for part in points.windows(2) {
+            let ((one, upper), (other, lower)) = (part[0], part[1]);
+            self.taken.push((one.min(other) - UNIT, upper.min(lower) - UNIT, one.max(other) + UNIT, upper.max(lower) + UNIT));
+        }
+    }
+
     /// Writes a name beside a place: to its right, left, above or below, whichever is free first. Says whether one was.
     pub fn write(&mut self, frame: &Frame<'_>, ink: Ink, name: &str, (x, y): Point) -> bool {
         let size = TEXT * UNIT.unsigned_abs();
         let name = shortened(name, size, LONGEST_NAME.unsigned_abs() * UNIT.unsigned_abs());
         let width = i32::try_from(text_width(&name, size)).unwrap_or(i32::MAX / 4);
-        let (gap, half) = (8 * UNIT, 7 * UNIT);
+        let (gap, half) = (7 * UNIT, 7 * UNIT);
         let candidates = [
             (x + gap, y, HPos::Left),
             (x - gap, y, HPos::Right),

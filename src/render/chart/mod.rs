@@ -21,7 +21,7 @@ pub use backend::Svg;
 pub use ecdf::ecdf;
 pub use pairs::pairs;
 pub use pareto::pareto;
-pub use trend::trend;
+pub use trend::{trend, trend_shares};
 
 /// What a chart may weigh in its page.
 pub const MOST_BYTES: usize = 30 * 1024;

@@ -1,5 +1,7 @@
 //! Every pair of a suite: how often the two differ, against by how much one is ahead.
 
+use plotters_backend::text_anchor::{HPos, VPos};
+
 use crate::domain::Unit;
 use crate::render::table::Table;
 use crate::render::{format, verdicts};
@@ -32,8 +34,11 @@ pub fn pairs(disagreements: &Disagreements, id: &str, names: &[String], link: &d
     let bound = widest.min(tallest);
     frame.line(Ink::Break, vec![frame.at(0.0, 0.0), frame.at(bound, bound)]);
     let within = |point: &&crate::views::Threshold| point.discordant as f64 <= widest && point.net as f64 <= tallest;
-    let curve: Vec<_> = disagreements.curve.iter().filter(within).map(|point| frame.at(point.discordant as f64, point.net as f64)).collect();
-    if curve.len() > 1 {
+    let curve: Vec<_> =
+        disagreements.curve.iter().filter(within).map(|point| frame.at(point.discordant as f64, point.net as f64)).collect();
+    if let [_, .., (right, height)] = curve.as_slice() {
+        let at = (*right, height - 4 * UNIT);
+        frame.text(Ink::Tick, &format!("p = {}", alpha(disagreements)), at, HPos::Right, VPos::Bottom);
         frame.line(Ink::Curve, curve);
     }
     let place = |pair: &Disagreement| frame.at(pair.discordant() as f64, pair.net() as f64);
@@ -52,8 +57,9 @@ pub fn pairs(disagreements: &Disagreements, id: &str, names: &[String], link: &d
     drop(frame);
     let mut notes = vec![format!(
         "Right: the two often differ; up: always in one's favour, as far as the dashed line. Above the curve, McNemar's exact test finds \
-         p ≤ {} for the pair alone. Filled: the verdict of the suite, adjusted for all pairs, puts one ahead. Pairs at one place lie on each other.",
-        format::plain(disagreements.alpha)
+         p ≤ {} for the pair alone. Filled: the suite's verdict, adjusted for all pairs and over all attempts at an item, puts one ahead; here \
+         an arm passes an item that it passed in more than half of its attempts. Pairs at one place lie on each other.",
+        alpha(disagreements)
     )];
     let many = |number: u64| format::integer(number);
     if disagreements.pairs.len() > drawn.len() {
@@ -66,6 +72,10 @@ pub fn pairs(disagreements: &Disagreements, id: &str, names: &[String], link: &d
     }
     let svg = sheet.finish(About { id, title: &title, finding: &finding });
     Chart { id: id.to_owned(), svg, key: Vec::new(), notes, table: table(disagreements, names), title, finding }
+}
+
+fn alpha(disagreements: &Disagreements) -> String {
+    format::tick(disagreements.alpha, Unit::Number, disagreements.alpha)
 }
 
 fn is_told(pair: &Disagreement) -> bool {

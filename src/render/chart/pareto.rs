@@ -1,6 +1,6 @@
 //! Pass rate over cost per run: who is on the front, and how surely.
 
-use plotters_backend::text_anchor::HPos;
+use plotters_backend::text_anchor::{HPos, VPos};
 
 use crate::domain::Unit;
 use crate::render::table::Table;
@@ -50,29 +50,26 @@ pub fn pareto(pareto: &Pareto, id: &str, name: &dyn Fn(&Arm) -> String, link: &d
     let sheet = Sheet::new(760, 400);
     let frame = Frame::new(&sheet, x, y);
     let mut names = Names::within(&frame);
-    line(&frame, drawn);
-    for (index, point) in drawn.iter().enumerate().filter(|(index, point)| *index < FULL || is_on_front(point)) {
-        let shown = index < FULL || is_on_front(point);
+    names.avoid_line(&line(&frame, drawn));
+    for point in drawn.iter().skip(FULL) {
+        frame.dot(if is_on_front(point) { Ink::StrongDots } else { Ink::WeakDots }, frame.at(point.usd_per_run, point.pass_rate.value));
+    }
+    for point in drawn.iter().take(FULL) {
         let by = match &point.front {
-            Some(Front::Dominated { by }) if shown => link(by, &point.arm),
-            Some(Front::Dominated { .. } | Front::OnFront) | None => None,
+            Some(Front::Dominated { by }) => link(by, &point.arm),
+            Some(Front::OnFront) | None => None,
         };
         sheet.group(&about(point, name), by.as_deref(), || mark(&frame, point));
+    }
+    for point in drawn {
         names.avoid(frame.at(point.usd_per_run, point.pass_rate.value), 5 * UNIT);
+        cross(&frame, point).iter().for_each(|line| names.avoid_line(line));
     }
-    for point in drawn.iter().skip(FULL).filter(|point| !is_on_front(point)) {
-        let at = frame.at(point.usd_per_run, point.pass_rate.value);
-        frame.dot(Ink::WeakDots, at);
-    }
-    let on_front = drawn.iter().filter(|point| is_on_front(point));
-    let others = drawn.iter().filter(|point| !is_on_front(point));
-    let mut written = 0;
-    for point in on_front.chain(others) {
-        if written < NAMED {
-            let at = frame.at(point.usd_per_run, point.pass_rate.value);
-            written += usize::from(names.write(&frame, Ink::Name, &name(&point.arm), at));
-        }
-    }
+    // Of many points only the front is named.
+    let on_front = drawn.iter().filter(|point| is_on_front(point)).take(NAMED);
+    let others = drawn.iter().filter(|point| !is_on_front(point) && drawn.len() <= NAMED);
+    let write = |point: &ParetoPoint| names.write(&frame, Ink::Name, &name(&point.arm), frame.at(point.usd_per_run, point.pass_rate.value));
+    let written = on_front.chain(others).map(write).filter(|is_written| *is_written).count();
     drop(frame);
     let many = |number: usize| format::integer(number as u64);
     if written < drawn.len() {
@@ -94,8 +91,8 @@ fn is_on_front(point: &ParetoPoint) -> bool {
     matches!(point.front, Some(Front::OnFront))
 }
 
-/// Follows the front from cheap to dear: as good as the last point until the next.
-fn line(frame: &Frame<'_>, points: &[ParetoPoint]) {
+/// Follows the front from cheap to dear: as good as the last point until the next. Returns where the line runs.
+fn line(frame: &Frame<'_>, points: &[ParetoPoint]) -> Vec<Point> {
     let mut steps: Vec<Point> = Vec::new();
     for point in points.iter().rev().filter(|point| is_on_front(point)) {
         let (x, y) = frame.at(point.usd_per_run, point.pass_rate.value);
@@ -107,36 +104,28 @@ fn line(frame: &Frame<'_>, points: &[ParetoPoint]) {
     let (_, _, right, _) = frame.edges();
     if let Some((_, last)) = steps.last().copied() {
         steps.push((right, last));
-        frame.line(Ink::Curve, steps);
+        frame.line(Ink::Curve, steps.clone());
     }
+    steps
+}
+
+/// The intervals of a point, as lines.
+fn cross(frame: &Frame<'_>, point: &ParetoPoint) -> Vec<Vec<Point>> {
+    let (usd, rate) = (point.usd_per_run, point.pass_rate.value);
+    let upright = point.pass_rate.interval.map(|ends| vec![frame.at(usd, ends.low), frame.at(usd, ends.high)]);
+    let level = point.interval.map(|ends| vec![frame.at(ends.low, rate), frame.at(ends.high, rate)]);
+    upright.into_iter().chain(level).collect()
 }
 
 fn mark(frame: &Frame<'_>, point: &ParetoPoint) {
-    let (ink, cross) = if is_on_front(point) { (Ink::Strong, Ink::StrongCross) } else { (Ink::Weak, Ink::WeakCross) };
-    let (usd, rate) = (point.usd_per_run, point.pass_rate.value);
-    if let Some(interval) = point.pass_rate.interval {
-        frame.line(cross, vec![frame.at(usd, interval.low), frame.at(usd, interval.high)]);
-    }
-    if let Some(interval) = point.interval {
-        frame.line(cross, vec![frame.at(interval.low, rate), frame.at(interval.high, rate)]);
-    }
-    let (x, y) = frame.at(usd, rate);
+    let (ink, cross_ink) = if is_on_front(point) { (Ink::Strong, Ink::StrongCross) } else { (Ink::Weak, Ink::WeakCross) };
+    cross(frame, point).into_iter().for_each(|line| frame.line(cross_ink, line));
+    let (x, y) = frame.at(point.usd_per_run, point.pass_rate.value);
     if point.is_lower_bound {
         // It may lie further to the right.
-        frame.text(ink_of_text(), "≥", (x - 6 * UNIT, y), HPos::Right, plotters_backend::text_anchor::VPos::Center);
+        frame.text(Ink::Tick, "≥", (x - 6 * UNIT, y), HPos::Right, VPos::Center);
     }
     frame.circle(ink, (x, y), 4 * UNIT);
-}
-
-fn ink_of_text() -> Ink {
-    Ink::Tick
-}
-
-/// `84.9% [79.6, 89.0]`.
-fn rate(point: &ParetoPoint) -> String {
-    let n = point.pass_rate.total.unwrap_or(point.pass_rate.n).max(point.pass_rate.n);
-    let value = format::percent(point.pass_rate.value, n);
-    point.pass_rate.interval.map_or(value.clone(), |interval| format!("{value} {}", format::percent_interval(interval, n)))
 }
 
 /// `$0.42 [$0.31, $0.53]`.
@@ -148,7 +137,7 @@ fn price(point: &ParetoPoint) -> String {
 
 fn about(point: &ParetoPoint, name: &dyn Fn(&Arm) -> String) -> String {
     let standing = point.front.as_ref().map_or_else(String::new, |front| format!("; {}", words::front(front, name)));
-    format!("{}: {} at {} a run{standing}", name(&point.arm), rate(point), price(point))
+    format!("{}: {} at {} a run{standing}", name(&point.arm), format::rate(&point.pass_rate), price(point))
 }
 
 fn finding(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> String {
@@ -157,7 +146,11 @@ fn finding(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> String {
     if front.is_empty() {
         return format!("None of {placed} arms is known to be on the front: the costs are lower bounds, or no run completed.");
     }
-    let said: Vec<String> = front.iter().take(SAID).map(|point| format!("{} ({} at {})", name(&point.arm), rate(point), price(point))).collect();
+    let said: Vec<String> = front
+        .iter()
+        .take(SAID)
+        .map(|point| format!("{} ({} at {})", name(&point.arm), format::rate(&point.pass_rate), price(point)))
+        .collect();
     let more = match front.len().saturating_sub(SAID) {
         0 => String::new(),
         more => format!(" and {} more", format::integer(more as u64)),
@@ -181,7 +174,7 @@ fn table(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> Table {
     for point in &pareto.points {
         table.rows.push(vec![
             name(&point.arm),
-            rate(point),
+            format::rate(&point.pass_rate),
             words::basis(&point.pass_rate),
             price(point),
             format!("{} of {}", format::integer(point.coverage.known), format::integer(point.coverage.runs)),

@@ -15,16 +15,17 @@ use super::ink::Ink;
 /// Nights with a title of their own.
 const FULL: usize = 60;
 
-/// Draws the newest `most` nights of an arm that have a pass rate. Nothing for an arm with fewer than two such nights.
-pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize) -> Option<Chart> {
-    let rated: Vec<&Night> = arm.nights.iter().filter(|night| night.pass_rate.is_some()).collect();
-    let shown = &rated[rated.len().saturating_sub(most)..];
+/// Draws the newest `most` nights of an arm that have a pass rate. `scale` holds shares that the axis must hold too, so that charts beside
+/// each other have one scale. Nothing for an arm with fewer than two such nights.
+pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize, scale: &[f64]) -> Option<Chart> {
+    let rated = rated(arm);
+    let shown = newest(&rated, most);
     let (first, last) = (shown.first()?, shown.last()?);
     if shown.len() < 2 {
         return None;
     }
     let x = Axis::days("", first.date, last.date);
-    let y = Axis::shares("Pass rate", shares(shown));
+    let y = Axis::shares("Pass rate", shares(shown).chain(scale.iter().copied()));
     let day = |night: &Night| Axis::day(first.date, night.date);
     let mut notes = Vec::new();
     if y.is_cut() {
@@ -68,7 +69,7 @@ pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize) -> Option<Char
         let Some(rate) = &night.pass_rate else { continue };
         let at = frame.at(day(night), rate.value);
         if index + FULL >= shown.len() {
-            let about = format!("{}: {}% over {}", night.date, format::estimate(rate), words::basis(rate));
+            let about = format!("{}: {} over {}", night.date, format::rate(rate), words::basis(rate));
             sheet.group(&about, None, || frame.circle(Ink::Strong, at, 3 * UNIT));
         } else {
             frame.dot(Ink::StrongDots, at);
@@ -79,7 +80,19 @@ pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize) -> Option<Char
     Some(Chart { id: id.to_owned(), svg, key: Vec::new(), notes, table: table(arm, shown), title, finding })
 }
 
-/// Every share that the chart shows.
+/// Every share that an arm's chart shows.
+pub fn trend_shares(arm: &ArmHistory, most: usize) -> Vec<f64> {
+    shares(newest(&rated(arm), most)).collect()
+}
+
+fn rated(arm: &ArmHistory) -> Vec<&Night> {
+    arm.nights.iter().filter(|night| night.pass_rate.is_some()).collect()
+}
+
+fn newest<'a, 'b>(nights: &'a [&'b Night], most: usize) -> &'a [&'b Night] {
+    &nights[nights.len().saturating_sub(most)..]
+}
+
 fn shares<'a>(shown: &'a [&Night]) -> impl Iterator<Item = f64> + 'a {
     shown.iter().filter_map(|night| night.pass_rate.as_ref()).flat_map(|rate| {
         let ends = rate.interval.map(|interval| [interval.low, interval.high]);
@@ -109,7 +122,7 @@ fn band(frame: &Frame<'_>, part: &[&Night], day: &dyn Fn(&Night) -> f64) {
 }
 
 fn rate(night: &Night) -> String {
-    night.pass_rate.as_ref().map_or_else(String::new, |rate| format!("{}%", format::estimate(rate)))
+    night.pass_rate.as_ref().map_or_else(String::new, format::rate)
 }
 
 fn finding(arm: &ArmHistory, shown: &[&Night], name: &str) -> String {

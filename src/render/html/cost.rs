@@ -54,7 +54,8 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let mut charts = 0;
     let mut suites = Vec::new();
     for (number, (suite, place)) in (1..).zip(shown) {
-        let figure = if charts < MOST_CHARTS { charts::pareto(suite, place, &shell.root, &format!("pareto-{number}"), CHART_ROWS) } else { None };
+        let figure =
+            if charts < MOST_CHARTS { charts::pareto(suite, place, &shell.root, &format!("pareto-{number}"), CHART_ROWS) } else { None };
         charts += usize::from(figure.is_some());
         suites.push(part(number, suite, place, most, figure));
     }
@@ -113,7 +114,11 @@ fn part(number: usize, suite: &OverviewSuite, place: &SuitePlace, most: usize, f
     }
     let count = |number: usize| format::integer(number as u64);
     let more = (entries.len() < priced.len()).then(|| {
-        format!("The first {} of {} arms with a known cost; the suite's page and the data files have all.", count(entries.len()), count(priced.len()))
+        format!(
+            "The first {} of {} arms with a known cost; the suite's page and the data files have all.",
+            count(entries.len()),
+            count(priced.len())
+        )
     });
     Part { anchor: format!("cost-{number}"), href: place.path(), label: Text::new(&place.label), grid: grid.filtered(""), more, figure }
 }

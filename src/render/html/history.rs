@@ -54,11 +54,12 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         .foot(context);
     let drawn = &followed[..followed.len().min(MOST_ARMS)];
     let most = (MOST_NIGHTS / drawn.len().max(1)).min(MOST_OF_ARM);
+    let scale: Vec<f64> = drawn.iter().flat_map(|(arm, _)| chart::trend_shares(arm, most)).collect();
     let page = HistoryPage {
         suite: Text::new(&place.label),
         sentences: sentences.into_iter().map(Text::from).collect(),
         notes: notes(history, followed.len(), drawn.len()).into_iter().map(Text::from).collect(),
-        arms: (1..).zip(drawn).filter_map(|(number, (arm, label))| part(number, arm, label, most)).collect(),
+        arms: (1..).zip(drawn).filter_map(|(number, (arm, label))| part(number, arm, label, most, &scale)).collect(),
         duels: duels(history, &labels),
         flaky: flaky(history, &labels),
         shell,
@@ -70,9 +71,9 @@ fn rated(arm: &ArmHistory) -> usize {
     arm.nights.iter().filter(|night| night.pass_rate.is_some()).count()
 }
 
-fn part(number: usize, arm: &ArmHistory, label: &str, most: usize) -> Option<ArmPart> {
-    let chart = chart::trend(arm, &format!("arm-{number}-chart"), label, most)?;
-    let notes = nights::arm_notes(arm, label).into_iter().map(Text::from).collect();
+fn part(number: usize, arm: &ArmHistory, label: &str, most: usize, scale: &[f64]) -> Option<ArmPart> {
+    let chart = chart::trend(arm, &format!("arm-{number}-chart"), label, most, scale)?;
+    let notes = nights::precision_note(arm, label).into_iter().map(Text::from).collect();
     Some(ArmPart { figure: Figure::of_rows(&format!("arm-{number}"), label, chart, most), notes })
 }
 
@@ -145,7 +146,13 @@ fn flaky(history: &History, labels: &[String]) -> Option<Grid> {
         Cell::number(text, item.passed as f64 / item.counted.max(1) as f64)
     });
     grid.column(Column::new("Passed", Look::Number, Sort::Descending), passed);
-    grid.column(Column::new("Flaky", Look::Number, Sort::Descending).sub("chance of it"), items.iter().map(|(_, item)| percent(item.flaky)));
-    grid.column(Column::new("Noise", Look::Number, Sort::Descending).sub("of the arm's"), items.iter().map(|(_, item)| percent(item.noise)));
+    grid.column(
+        Column::new("Flaky", Look::Number, Sort::Descending).sub("chance of it"),
+        items.iter().map(|(_, item)| percent(item.flaky)),
+    );
+    grid.column(
+        Column::new("Noise", Look::Number, Sort::Descending).sub("of the arm's"),
+        items.iter().map(|(_, item)| percent(item.noise)),
+    );
     Some(grid.filtered(""))
 }

@@ -151,8 +151,13 @@ pub(super) fn pairs(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
     };
     let links = links(suite, place, &shell.root).collect();
     let figure = charts::of_pairs(suite, place, &shell.root);
-    let page =
-        PairsPage { suite: Text::new(&place.label), about, figure, links, shell: shell.crumbs(vec![Crumb::new(back, place.label.as_str())]) };
+    let page = PairsPage {
+        suite: Text::new(&place.label),
+        about,
+        figure,
+        links,
+        shell: shell.crumbs(vec![Crumb::new(back, place.label.as_str())]),
+    };
     Some(SiteFile::page(path, &page))
 }
 
