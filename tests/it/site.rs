@@ -205,6 +205,7 @@ fn page_kinds(files: &BTreeMap<String, Vec<u8>>) -> Vec<&str> {
         first("method.html", ""),
         first("cost.html", ""),
         first("suites/", "history"),
+        first("suites/", "charts"),
         first("compare/", "/index.html"),
         first("suites/", ""),
         first("compare/", ""),

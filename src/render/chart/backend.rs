@@ -21,6 +21,8 @@ use super::widths::text_width;
 
 /// Units of the grid in one pixel.
 pub(super) const UNIT: i32 = 100;
+/// Bytes after which marks get no title of their own any more: enough is left for hundreds of bare ones.
+const ROOM: usize = 13 * 1024;
 /// The size of all text, in pixels.
 pub(super) const TEXT: u32 = 12;
 
@@ -78,6 +80,11 @@ impl Sheet {
     /// Takes a clean sheet of so many pixels.
     pub fn new(width: u32, height: u32) -> Self {
         Self { width, height, body: RefCell::default() }
+    }
+
+    /// Says whether marks can still have a title and a link.
+    pub fn has_room(&self) -> bool {
+        self.body.borrow().out.len() < ROOM
     }
 
     /// Draws what belongs together: with a title, and as a link where it leads somewhere.
@@ -153,6 +160,7 @@ fn path_of(points: &[BackendCoord]) -> String {
     for (x, y) in points.iter().copied() {
         match last {
             None => path.push_str(&format!("M{} {}", pixels(x), pixels(y))),
+            Some(before) if before == (x, y) => path.push_str("h0"),
             Some((_, before)) if before == y => path.push_str(&format!("H{}", pixels(x))),
             Some((before, _)) if before == x => path.push_str(&format!("V{}", pixels(y))),
             Some(_) => path.push_str(&format!("L{} {}", pixels(x), pixels(y))),

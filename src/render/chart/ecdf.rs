@@ -9,10 +9,11 @@ use super::axis::Axis;
 use super::backend::{About, Sheet, UNIT};
 use super::frame::{Frame, Names, Point};
 use super::ink::{Ink, Place};
+use super::widths::brief;
 use super::{Chart, Key};
 
 /// Arms drawn: those with a colour of their own, and some in grey.
-const MOST: usize = 16;
+const MOST: usize = 12;
 /// Arms that the finding names.
 const SAID: usize = 4;
 
@@ -103,7 +104,7 @@ fn about(arm: &ArmSpread, distribution: &Distribution, name: &dyn Fn(&Arm) -> St
     let value = |number: f64| format::value(number, distribution.unit, arm.coverage.known);
     format!(
         "{}: {} runs, half at most {}, nine in ten at most {}, all at most {}",
-        name(&arm.arm),
+        brief(&name(&arm.arm)),
         runs(arm),
         value(arm.median),
         value(arm.p90),
@@ -118,7 +119,13 @@ fn finding(distribution: &Distribution, name: &dyn Fn(&Arm) -> String) -> String
         .iter()
         .take(SAID)
         .map(|arm| {
-            format!("{} {} (from {} to {})", name(&arm.arm), value(arm.median, arm), value(arm.smallest, arm), value(arm.largest, arm))
+            format!(
+                "{} {} (from {} to {})",
+                brief(&name(&arm.arm)),
+                value(arm.median, arm),
+                value(arm.smallest, arm),
+                value(arm.largest, arm)
+            )
         })
         .collect();
     let more = match distribution.arms.len().saturating_sub(SAID) {

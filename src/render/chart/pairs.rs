@@ -12,11 +12,12 @@ use super::axis::Axis;
 use super::backend::{About, Sheet, UNIT};
 use super::frame::Frame;
 use super::ink::Ink;
+use super::widths::brief;
 
 /// Pairs with a title and a link; further ones are bare dots.
 const FULL: usize = 70;
 /// Pairs at all, the clearest ones.
-const MOST: usize = 900;
+const MOST: usize = 700;
 
 /// Draws the pairs. `names` are the arms' in their order, `link` gives the address of two arms' page.
 pub fn pairs(disagreements: &Disagreements, id: &str, names: &[String], link: &dyn Fn(usize, usize) -> Option<String>) -> Chart {
@@ -28,7 +29,8 @@ pub fn pairs(disagreements: &Disagreements, id: &str, names: &[String], link: &d
     let y = Axis::amounts("Lead, in items", Unit::Count, net.chain([0.0]));
     let (widest, tallest) = (x.high, y.high);
     let title = "All pairs: differences against inconsistencies".to_owned();
-    let finding = finding(disagreements, names);
+    let said: Vec<String> = names.iter().map(|name| brief(name)).collect();
+    let finding = finding(disagreements, &said);
     let sheet = Sheet::new(760, 380);
     let frame = Frame::new(&sheet, x, y);
     let bound = widest.min(tallest);
@@ -42,17 +44,18 @@ pub fn pairs(disagreements: &Disagreements, id: &str, names: &[String], link: &d
         frame.line(Ink::Curve, curve);
     }
     let place = |pair: &Disagreement| frame.at(pair.discordant() as f64, pair.net() as f64);
-    let (full, rest) = drawn.split_at(drawn.len().min(FULL));
+    let mut bare: Vec<&Disagreement> = Vec::new();
+    for (index, pair) in drawn.iter().enumerate() {
+        if index >= FULL || !sheet.has_room() {
+            bare.push(pair);
+            continue;
+        }
+        let ink = if is_told(pair) { Ink::Strong } else { Ink::Weak };
+        sheet.group(&about(pair, &said), link(pair.first, pair.second).as_deref(), || frame.circle(ink, place(pair), 4 * UNIT));
+    }
     for is_strong in [false, true] {
         let ink = if is_strong { Ink::StrongDots } else { Ink::WeakDots };
-        for pair in rest.iter().filter(|pair| is_told(pair) == is_strong) {
-            frame.dot(ink, place(pair));
-        }
-    }
-    // The clearest on top.
-    for pair in full.iter().rev() {
-        let ink = if is_told(pair) { Ink::Strong } else { Ink::Weak };
-        sheet.group(&about(pair, names), link(pair.first, pair.second).as_deref(), || frame.circle(ink, place(pair), 4 * UNIT));
+        bare.iter().filter(|pair| is_told(pair) == is_strong).for_each(|pair| frame.dot(ink, place(pair)));
     }
     drop(frame);
     let mut notes = vec![format!(

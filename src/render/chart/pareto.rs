@@ -12,6 +12,7 @@ use super::axis::Axis;
 use super::backend::{About, Sheet, UNIT};
 use super::frame::{Frame, Names, Point};
 use super::ink::Ink;
+use super::widths::brief;
 
 /// Points with a title and whiskers of their own; further ones are bare dots.
 const FULL: usize = 80;
@@ -51,10 +52,12 @@ pub fn pareto(pareto: &Pareto, id: &str, name: &dyn Fn(&Arm) -> String, link: &d
     let frame = Frame::new(&sheet, x, y);
     let mut names = Names::within(&frame);
     names.avoid_line(&line(&frame, drawn));
-    for point in drawn.iter().skip(FULL) {
-        frame.dot(if is_on_front(point) { Ink::StrongDots } else { Ink::WeakDots }, frame.at(point.usd_per_run, point.pass_rate.value));
-    }
-    for point in drawn.iter().take(FULL) {
+    for (index, point) in drawn.iter().enumerate() {
+        if index >= FULL || !sheet.has_room() {
+            let ink = if is_on_front(point) { Ink::StrongDots } else { Ink::WeakDots };
+            frame.dot(ink, frame.at(point.usd_per_run, point.pass_rate.value));
+            continue;
+        }
         let by = match &point.front {
             Some(Front::Dominated { by }) => link(by, &point.arm),
             Some(Front::OnFront) | None => None,
@@ -136,8 +139,8 @@ fn price(point: &ParetoPoint) -> String {
 }
 
 fn about(point: &ParetoPoint, name: &dyn Fn(&Arm) -> String) -> String {
-    let standing = point.front.as_ref().map_or_else(String::new, |front| format!("; {}", words::front(front, name)));
-    format!("{}: {} at {} a run{standing}", name(&point.arm), format::rate(&point.pass_rate), price(point))
+    let standing = point.front.as_ref().map_or_else(String::new, |front| format!("; {}", words::front(front, |arm| brief(&name(arm)))));
+    format!("{}: {} at {} a run{standing}", brief(&name(&point.arm)), format::rate(&point.pass_rate), price(point))
 }
 
 fn finding(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> String {
@@ -149,7 +152,7 @@ fn finding(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> String {
     let said: Vec<String> = front
         .iter()
         .take(SAID)
-        .map(|point| format!("{} ({} at {})", name(&point.arm), format::rate(&point.pass_rate), price(point)))
+        .map(|point| format!("{} ({} at {})", brief(&name(&point.arm)), format::rate(&point.pass_rate), price(point)))
         .collect();
     let more = match front.len().saturating_sub(SAID) {
         0 => String::new(),

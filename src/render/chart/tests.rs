@@ -212,10 +212,10 @@ fn coordinates_are_finer_than_a_pixel_and_strokes_of_a_kind_are_one_path() {
     let frame = Frame::new(&sheet, axis::Axis::shares("x", [0.0, 1.0]), axis::Axis::shares("y", [0.0, 1.0]));
     let (at, next) = (frame.at(0.5, 0.5), frame.at(0.501, 0.5));
     assert!(next.0 > at.0 && next.0 - at.0 < 100 && next.1 == at.1, "{at:?} {next:?}");
-    frame.line(Ink::Line, vec![(100, 100), (250, 100), (250, -5), (333, 1)]);
+    frame.line(Ink::Line, vec![(100, 100), (250, 100), (250, 5), (333, 1)]);
     frame.line(Ink::Line, vec![(0, 0), (10, 10)]);
     drop(frame);
     let svg = sheet.finish(About { id: "x", title: "", finding: "" }).to_string();
-    assert!(svg.contains("<path class=\"c-line\" d=\"M1 1H2.5V-0.05L3.33 0.01M0 0L0.1 0.1\"/>"), "{svg}");
+    assert!(svg.contains("<path class=\"c-line\" d=\"M1 1H2.5V0.05L3.33 0.01M0 0L0.1 0.1\"/>"), "{svg}");
     assert!(svg.contains("role=\"img\"") && svg.contains(">50%</text>") | svg.contains(">60%</text>"), "{svg}");
 }

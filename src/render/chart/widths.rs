@@ -50,6 +50,14 @@ pub(super) fn shortened(text: &str, size: u32, most: u32) -> String {
     format!("{}…", kept.trim_end())
 }
 
+/// Pixels of a name in titles and findings; the table has it whole.
+const LONGEST_SAID: u32 = 400;
+
+/// Shortens a name for titles and findings, so that no name breaks the budget.
+pub(super) fn brief(name: &str) -> String {
+    shortened(name, 12, LONGEST_SAID)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,19 +1,64 @@
 //! Which charts stand on which page, and where their marks lead.
 
-use crate::render::{chart, words};
-use crate::views::{Arm, Disagreements, Distribution, OverviewSuite};
+use askama::Template;
 
+use crate::render::{chart, words};
+use crate::views::{Arm, Disagreements, Distribution, OverviewSuite, SiteContext};
+
+use super::SiteFile;
 use super::figure::{self, Figure};
-use super::plan::SuitePlace;
+use super::grid::{Kind, Look, Sort};
+use super::plan::{Plan, SuitePlace};
+use super::shell::{Crumb, Here, Shell, Text};
 
 /// An arm of fewer runs has no line that could be read: at least one arm must have so many.
 const MIN_RUNS: u64 = 3;
 
-/// The charts of a suite's page.
+/// With more arms than this the leaderboard fills its page, and the charts get their own.
+const MOST_BESIDE: usize = 30;
+
+#[derive(Template)]
+#[template(path = "charts.html")]
+struct ChartsPage {
+    shell: Shell,
+    suite: Text,
+    figures: Vec<Figure>,
+}
+
+/// Says whether a suite's charts have a page of their own.
+pub(super) fn have_page(suite: &OverviewSuite) -> bool {
+    let charts = &suite.charts;
+    let is_drawn = charts.pareto.is_some() || is_spread(charts.cost.as_ref()) || is_spread(charts.duration.as_ref());
+    suite.board.entries.len() > MOST_BESIDE && is_drawn
+}
+
+/// The page of a large suite's charts.
+pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
+    if !have_page(suite) {
+        return None;
+    }
+    let path = place.charts_path();
+    let title = format!("Charts of {} · {}", place.label, context.title);
+    let about = format!("Pass rate over cost, and how the runs of {} are spread.", place.label);
+    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about);
+    let back = format!("{}{}", shell.root, place.path());
+    let figures = of_suite(suite, place, &shell.root);
+    let shell = shell
+        .crumbs(vec![Crumb::new(back, place.label.as_str())])
+        .download(&format!("data/suites/{}.json", place.segment), "JSON")
+        .foot(context);
+    Some(SiteFile::page(path, &ChartsPage { suite: Text::new(&place.label), figures, shell }))
+}
+
+fn is_spread(of: Option<&Distribution>) -> bool {
+    of.is_some_and(|of| of.arms.iter().any(|arm| arm.coverage.known >= MIN_RUNS))
+}
+
+/// The charts of a suite.
 pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Vec<Figure> {
     let name = words::names_on(&suite.board);
     let spread = |of: &Option<Distribution>, id: &str, heading: &str, what: &str| {
-        let of = of.as_ref().filter(|of| of.arms.iter().any(|arm| arm.coverage.known >= MIN_RUNS))?;
+        let of = of.as_ref().filter(|of| is_spread(Some(of)))?;
         Some(Figure::new(id, heading, chart::ecdf(of, &format!("{id}-chart"), what, &name)))
     };
     [

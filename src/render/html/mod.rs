@@ -67,6 +67,7 @@ pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<I
         });
         std::iter::once_with(move || suite::page(&overview.context, plan, suite, place))
             .chain(suite::pairs(&overview.context, plan, suite, place))
+            .chain(charts::page(&overview.context, plan, suite, place))
             .chain(history::page(&overview.context, plan, suite, place))
             .chain(data::history(&overview.context, suite, place))
             .chain(data::suite(suite, place))

@@ -75,6 +75,10 @@ impl SuitePlace {
         format!("suites/{}/index.html", self.segment)
     }
 
+    pub fn charts_path(&self) -> String {
+        format!("suites/{}/charts.html", self.segment)
+    }
+
     pub fn history_path(&self) -> String {
         format!("suites/{}/history.html", self.segment)
     }

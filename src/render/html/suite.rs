@@ -37,6 +37,8 @@ struct SuitePage {
     tables: Vec<Table>,
     pairs: Vec<Link>,
     figures: Vec<Figure>,
+    /// Address of the charts where they have a page of their own.
+    charts: Option<String>,
     /// Address of the suite's history.
     history: Option<String>,
     /// Address and words of the list of all pairs.
@@ -96,7 +98,8 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table)).collect(),
         pairs: links(suite, place, &shell.root).take(MAX_PAIRS).collect(),
         all_pairs: has_pairs_page(suite).then(|| (below(place.pairs_path()), all_pairs(suite))),
-        figures: charts::of_suite(suite, place, &shell.root),
+        figures: if charts::have_page(suite) { Vec::new() } else { charts::of_suite(suite, place, &shell.root) },
+        charts: charts::have_page(suite).then(|| below(place.charts_path())),
         history: suite.history.as_ref().map(|_| below(place.history_path())),
         runs: run_grid("runs-table", caption, &suite.runs[..shown], plan, &shell.root).filtered(""),
         more_runs: (shown < suite.runs.len())
