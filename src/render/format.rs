@@ -48,6 +48,13 @@ pub fn estimate(estimate: &Estimate) -> String {
     }
 }
 
+/// The same with its sign, for sentences: `52.0% [47.8, 56.2]`.
+pub fn rate(estimate: &Estimate) -> String {
+    let n = estimate.total.unwrap_or(estimate.n).max(estimate.n);
+    let value = percent(estimate.value, n);
+    estimate.interval.map_or_else(|| value.clone(), |interval| format!("{value} {}", percent_interval(interval, n)))
+}
+
 /// The interval alone, in percent: `[47.8, 56.2]`.
 pub fn percent_interval(interval: Interval, n: u64) -> String {
     format!("[{}, {}]", interval_end(interval.low, n), interval_end(interval.high, n))
@@ -139,6 +146,33 @@ pub fn value(number: f64, unit: Unit, n: u64) -> String {
     }
 }
 
+/// A number beside an axis, with no more digits than the distance to the next one needs: `$0.05`, `2.5 min`, `80%`.
+pub fn tick(value: f64, unit: Unit, step: f64) -> String {
+    let decimals = |step: f64| (0..9).find(|places| rounds_to_itself(step, *places)).unwrap_or(9);
+    match unit {
+        Unit::Fraction => format!("{}%", fixed(value * 100.0, decimals(step * 100.0))),
+        Unit::Usd => match decimals(step) {
+            0 => format!("${}", fixed(value, 0)),
+            places => format!("${}", fixed(value, places.max(2))),
+        },
+        Unit::Seconds => {
+            let (size, name) = match step {
+                step if step < 1.0 => (0.001, "ms"),
+                step if step < 60.0 => (1.0, "s"),
+                step if step < 3600.0 => (60.0, "min"),
+                _ => (3600.0, "h"),
+            };
+            if value == 0.0 { "0".to_owned() } else { format!("{} {name}", fixed(value / size, decimals(step / size))) }
+        }
+        Unit::Points | Unit::Tokens | Unit::Count | Unit::Number => fixed(value, decimals(step)),
+    }
+}
+
+/// Says whether so many decimals show a number whole.
+fn rounds_to_itself(value: f64, decimals: usize) -> bool {
+    format!("{value:.decimals$}").parse::<f64>().is_ok_and(|rounded| (rounded - value).abs() <= 1e-9 * value.abs())
+}
+
 /// A number of unknown scale: four significant digits.
 pub fn plain(number: f64) -> String {
     let decimals = if number.fract() == 0.0 {
@@ -214,6 +248,25 @@ mod tests {
             (3900.0, "1h 05m"),
         ] {
             assert_eq!(seconds(time), text);
+        }
+    }
+
+    #[test]
+    fn ticks_have_no_more_digits_than_they_need() {
+        for (value, unit, step, text) in [
+            (0.8, Unit::Fraction, 0.05, "80%"),
+            (0.825, Unit::Fraction, 0.025, "82.5%"),
+            (0.05, Unit::Usd, 0.05, "$0.05"),
+            (1.0, Unit::Usd, 0.5, "$1.00"),
+            (200.0, Unit::Usd, 100.0, "$200"),
+            (0.0, Unit::Seconds, 30.0, "0"),
+            (90.0, Unit::Seconds, 30.0, "90 s"),
+            (1800.0, Unit::Seconds, 600.0, "30 min"),
+            (0.2, Unit::Seconds, 0.1, "200 ms"),
+            (5400.0, Unit::Seconds, 5400.0, "1.5 h"),
+            (1500.0, Unit::Count, 500.0, "1,500"),
+        ] {
+            assert_eq!(tick(value, unit, step), text);
         }
     }
 

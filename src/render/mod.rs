@@ -1,5 +1,6 @@
 //! Views into bytes. Numbers become text in [`mod@format`], sentences in [`words`], once for every output.
 
+pub mod chart;
 pub mod csv;
 pub mod details;
 pub mod format;

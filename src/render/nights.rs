@@ -38,10 +38,6 @@ pub fn table(history: &History, most: usize) -> Table {
 
 fn night_cells(arm: &ArmHistory, night: &Night, label: &str) -> Vec<String> {
     let rate = night.pass_rate.as_ref();
-    let mut remarks: Vec<String> = night.breaks.iter().map(|what| format!("another {what}: nothing is compared across")).collect();
-    for change in arm.changes.iter().filter(|change| change.date == night.date) {
-        remarks.push(format!("{} {}", series(change.series), change_words(change)));
-    }
     vec![
         label.to_owned(),
         night.date.to_string(),
@@ -50,8 +46,17 @@ fn night_cells(arm: &ArmHistory, night: &Night, label: &str) -> Vec<String> {
         format::integer(night.runs),
         night.cost_usd.map_or_else(String::new, format::money),
         night.duration_seconds.map_or_else(String::new, format::seconds),
-        remarks.join("; "),
+        remarks(arm, night),
     ]
+}
+
+/// What a night brought: breaks and changes of level.
+pub(super) fn remarks(arm: &ArmHistory, night: &Night) -> String {
+    let mut remarks: Vec<String> = night.breaks.iter().map(|what| format!("another {what}: nothing is compared across")).collect();
+    for change in arm.changes.iter().filter(|change| change.date == night.date) {
+        remarks.push(format!("{} {}", series(change.series), change_words(change)));
+    }
+    remarks.join("; ")
 }
 
 fn series(series: Series) -> &'static str {
@@ -63,7 +68,7 @@ fn series(series: Series) -> &'static str {
 }
 
 /// `90.0% → 80.0%`, `$1.00 → $2.00`.
-fn change_words(change: &LevelChange) -> String {
+pub(super) fn change_words(change: &LevelChange) -> String {
     let shown = |value: f64| match change.series {
         Series::PassRate => format!("{}%", format::fixed(value * 100.0, 1)),
         Series::Cost => format::money(value),
@@ -76,17 +81,7 @@ fn change_words(change: &LevelChange) -> String {
 fn notes(history: &History, labels: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     for (arm, label) in history.arms.iter().zip(labels) {
-        for change in &arm.changes {
-            notes.push(format!(
-                "{label}: {} changed from {} on {} ({} nights before, {} after, {} after adjustment).",
-                series(change.series),
-                change_words(change),
-                change.date,
-                format::integer(change.nights_before),
-                format::integer(change.nights_after),
-                verdicts::p_value(Some(change.p_adjusted)),
-            ));
-        }
+        notes.extend(arm.changes.iter().map(|change| change_sentence(change, label)));
         if arm.changes.is_empty() {
             notes.push(format!(
                 "{label}: {}, no change of level found; one needs five nights on each side.",
@@ -104,23 +99,44 @@ fn notes(history: &History, labels: &[String]) -> Vec<String> {
     notes
 }
 
+/// When a level changed, and how surely.
+pub(super) fn change_sentence(change: &LevelChange, label: &str) -> String {
+    format!(
+        "{label}: {} changed from {} on {} ({} nights before, {} after, {} after adjustment).",
+        series(change.series),
+        change_words(change),
+        change.date,
+        format::integer(change.nights_before),
+        format::integer(change.nights_after),
+        verdicts::p_value(Some(change.p_adjusted)),
+    )
+}
+
 fn count(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", format::integer(number), if number == 1 { "" } else { "s" })
 }
 
 fn duel_sentence(duel: &NightlyDuel, labels: &[String]) -> String {
     let (first, second) = (&labels[duel.first], &labels[duel.second]);
-    let verdict = match duel.better {
-        Some(better) => format!("{} is better, and stays so however often one looks", labels[better]),
-        None => "not enough evidence over the nights".to_owned(),
-    };
     format!(
-        "{first} against {second}, night by night: {} better, {} worse, {} equal, e = {}: {verdict}.",
+        "{first} against {second}, night by night: {} better, {} worse, {} equal, e = {}: {}.",
         format::integer(duel.won),
         format::integer(duel.lost),
         format::integer(duel.same),
-        format::fixed(duel.e_value.min(1e6), usize::from(duel.e_value < 10.0)),
+        e_value(duel),
+        duel_verdict(duel, labels),
     )
+}
+
+pub(super) fn e_value(duel: &NightlyDuel) -> String {
+    format::fixed(duel.e_value.min(1e6), usize::from(duel.e_value < 10.0))
+}
+
+pub(super) fn duel_verdict(duel: &NightlyDuel, labels: &[String]) -> String {
+    match duel.better {
+        Some(better) => format!("{} is better, and stays so however often one looks", labels[better]),
+        None => "not enough evidence over the nights".to_owned(),
+    }
 }
 
 fn arm_notes(arm: &ArmHistory, label: &str) -> Vec<String> {
@@ -139,19 +155,23 @@ fn arm_notes(arm: &ArmHistory, label: &str) -> Vec<String> {
         let items: Vec<String> = arm.noisiest.iter().map(|item| named(item, share(item))).collect();
         notes.push(format!("{label}: items that make most of the noise between runs: {}.", items.join(", ")));
     }
-    if let Some(precision) = &arm.precision {
-        let enough = match precision.enough_runs {
-            Some(runs) if runs > 0.0 => {
-                format!("; beyond about {} of each item more runs buy little", format::fixed(runs.max(1.0).ceil(), 0))
-            }
-            _ => String::new(),
-        };
-        notes.push(format!(
-            "{label}: for a more precise rate add {}{enough} ({} items with {} outcomes each).",
-            precision.buy,
-            format::integer(precision.items),
-            format::integer(precision.runs)
-        ));
-    }
+    notes.extend(precision_note(arm, label));
     notes
+}
+
+/// What would make an arm's rate more precise.
+pub(super) fn precision_note(arm: &ArmHistory, label: &str) -> Option<String> {
+    let precision = arm.precision.as_ref()?;
+    let enough = match precision.enough_runs {
+        Some(runs) if runs > 0.0 => {
+            format!("; beyond about {} of each item more runs buy little", format::fixed(runs.max(1.0).ceil(), 0))
+        }
+        _ => String::new(),
+    };
+    Some(format!(
+        "{label}: for a more precise rate add {}{enough} ({} items with {} outcomes each).",
+        precision.buy,
+        format::integer(precision.items),
+        format::integer(precision.runs)
+    ))
 }

@@ -214,6 +214,16 @@ impl Compared {
         self.rates.iter().all(Rates::is_deterministic)
     }
 
+    /// The row that decides who leads.
+    pub fn headline(&self) -> Option<&ComparisonRow> {
+        self.table.rows.iter().find(|row| row.metric.name == "shared_tests")
+    }
+
+    /// How the outcomes of two of the arms fell on shared items.
+    pub fn flips(&self, one: usize, other: usize) -> Option<Flips> {
+        flips(&self.rates[one], &self.rates[other])
+    }
+
     /// Takes two of the arms. What is said about them stays adjusted for all pairs of the whole table.
     pub fn pair(&self, one: usize, other: usize) -> Comparison {
         let whole = &self.table;

@@ -244,7 +244,7 @@ fn weigh_prices(entries: &mut [Entry], arms: &[ArmRuns<'_>]) {
     }
 }
 
-fn cost_per_run(money: &Money) -> f64 {
+pub(super) fn cost_per_run(money: &Money) -> f64 {
     money.usd / money.coverage.known as f64
 }
 

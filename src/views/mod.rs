@@ -6,6 +6,7 @@
 mod agreement;
 mod arm;
 mod baseline;
+mod chart;
 mod compare;
 mod detail;
 mod estimate;
@@ -33,6 +34,7 @@ pub use agreement::{
 };
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
 pub use baseline::{Baseline, Held, held_groups};
+pub use chart::{ArmSpread, Disagreement, Disagreements, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
 pub use compare::{
     Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, FlippedItems, Flips, Winner, compare, compare_with_flips,
 };

@@ -1,15 +1,19 @@
 //! The site's own pages: the overview, and which pages there are.
 
-use chrono::{DateTime, Utc};
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, NaiveDate, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::Filter;
 use crate::warehouse::Warehouse;
 
-use super::arm::{Arm, Grouping, suite_groups};
+use super::arm::{Arm, Grouping, SuiteGroup, suite_groups};
+use super::chart::{SuiteCharts, suite_charts};
 use super::compare::{Compared, Comparison, compare};
 use super::evidence::Policy;
+use super::history::{History, history};
 use super::judged::CriteriaTable;
 use super::leaderboard::{SortKey, SuiteBoard, group_matrix, retracted, suite_board};
 use super::run::{RunLine, run_line};
@@ -71,6 +75,10 @@ pub struct OverviewSuite {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<CriteriaTable>,
     pub runs: Vec<RunLine>,
+    pub charts: SuiteCharts,
+    /// The suite over its nights, all versions of it; with its newest version, where an arm ran on two nights or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<History>,
 }
 
 /// The whole site but the pages of single runs, which are made one at a time.
@@ -107,7 +115,8 @@ pub fn overview(
     groups.sort_by_key(|group| Some(&group.suite) != options.default_suite.as_ref());
     let suites: Vec<OverviewSuite> = groups
         .iter()
-        .map(|group| {
+        .enumerate()
+        .map(|(place, group)| {
             let matrix = group_matrix(warehouse, group);
             let board = suite_board(group, &matrix, SortKey::PassRate, policy, Chances::Always);
             let compared = Compared::of(group, matrix.clone(), policy);
@@ -129,7 +138,10 @@ pub fn overview(
             let rows = group.arms.iter().flat_map(|arm| arm.counted.iter().chain(&arm.excluded));
             let mut runs: Vec<RunLine> = rows.map(|row| run_line(row, &matrix)).collect();
             runs.sort_by(|left, right| right.timestamp.cmp(&left.timestamp).then_with(|| left.id.cmp(&right.id)));
-            OverviewSuite { top: pairs.first().cloned(), board, tables, baseline, pairs, criteria: Vec::new(), runs }
+            let charts = suite_charts(group, &board, &compared, policy.alpha);
+            let is_newest = groups[..place].iter().all(|earlier| earlier.suite != group.suite);
+            let history = if is_newest { nights_of(warehouse, filter, policy, &groups, &group.suite) } else { None };
+            OverviewSuite { top: pairs.first().cloned(), board, tables, baseline, pairs, criteria: Vec::new(), runs, charts, history }
         })
         .collect();
     let context = SiteContext {
@@ -144,6 +156,17 @@ pub fn overview(
         problems: warehouse.problems().len() as u64,
     };
     Overview { context, suites }
+}
+
+/// A suite over its nights; nothing where no arm has a second night.
+fn nights_of(warehouse: &Warehouse, filter: &Filter, policy: &Policy, groups: &[SuiteGroup<'_>], suite: &str) -> Option<History> {
+    let mut nights = BTreeMap::<&Arm, BTreeSet<NaiveDate>>::new();
+    for arm in groups.iter().filter(|group| group.suite == suite).flat_map(|group| &group.arms) {
+        nights.entry(&arm.arm).or_default().extend(arm.counted.iter().filter_map(|row| row.run.timestamp).map(|time| time.date_naive()));
+    }
+    let is_followed = nights.values().any(|nights| nights.len() > 1);
+    let only = Filter { suites: vec![suite.to_owned()], ..filter.clone() };
+    is_followed.then(|| history(warehouse, &only, policy).pop()).flatten()
 }
 
 /// Returns the pairs of ranks that get a page, the leader against the second first.

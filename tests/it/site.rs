@@ -203,6 +203,10 @@ fn page_kinds(files: &BTreeMap<String, Vec<u8>>) -> Vec<&str> {
     let kinds = [
         first("index.html", ""),
         first("method.html", ""),
+        first("cost.html", ""),
+        first("suites/", "history"),
+        first("suites/", "charts"),
+        first("compare/", "/index.html"),
         first("suites/", ""),
         first("compare/", ""),
         first("runs/index", ""),
@@ -333,6 +337,33 @@ fn the_default_suite_comes_first() {
     let warning = "warning: `site.default_suite` in the configuration: no suite `omgea`\n  hint: did you mean `omega`?\n";
     assert!(said.contains(warning), "{said}");
     assert_eq!(project.run(["build", "--quiet"]).stderr, "");
+}
+
+#[test]
+fn a_suite_of_two_nights_has_a_history_and_one_of_a_single_night_none() {
+    let run = |id: &str, suite: &str, approach: &str, day: u32, passed: u32| {
+        let more = serde_json::json!({
+            "shared_tests_passed": passed, "shared_tests_total": 10, "cost_usd": 0.5, "timestamp": format!("2026-01-0{day}T03:00:00Z"),
+        });
+        result(id, suite, approach, more)
+    };
+    let project = Project::with(&[
+        run("n1", "nightly", "ralph", 1, 5),
+        run("n2", "nightly", "ralph", 2, 9),
+        run("n3", "nightly", "oneshot", 2, 4),
+        run("s1", "single", "ralph", 1, 5),
+        run("s2", "single", "oneshot", 2, 6),
+    ]);
+    assert_eq!(project.run(["build"]).code, 0);
+    let files = files(&project.path("site"));
+    let history = page(&files, "suites/nightly/history.html");
+    assert!(history.contains("<desc id=\"arm-1-chart-d\">ralph over 2 nights: 50%"), "{history}");
+    assert!(history.contains("1 arm has one night with a pass rate, or none, and nothing to follow."));
+    assert!(page(&files, "suites/nightly/index.html").contains("href=\"../../suites/nightly/history.html\""));
+    assert!(page(&files, "data/history/nightly.csv").lines().count() == 4 && files.contains_key("data/history/nightly.json"));
+    assert!(!files.contains_key("suites/single/history.html") && !page(&files, "suites/single/index.html").contains("history.html"));
+    let cost = page(&files, "cost.html");
+    assert!(cost.contains("$1.50") && cost.contains("$1.00") && cost.contains("3 of 3"), "{cost}");
 }
 
 /// The approaches of each pair page of a suite, in the order of the page.

@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use crate::render::{csv, format, json, words};
+use crate::render::{csv, format, json, nights, words};
 use crate::views::{
-    Board, Comparison, CriteriaTable, Entry, Front, ItemPage, ItemRow, Overview, OverviewSuite, RunLine, RunPage, SiteContext, SortKey,
-    SuiteBoard,
+    Arm, Board, Comparison, CriteriaTable, Distribution, Entry, Estimate, Front, ItemPage, ItemRow, Money, Overview, OverviewSuite, Pareto, PriceInterval, RunLine, RunPage, SiteContext, SortKey, SuiteBoard,
 };
 
 use super::SiteFile;
@@ -19,6 +18,37 @@ struct SuiteAnswer<'a> {
     #[serde(skip_serializing_if = "<[CriteriaTable]>::is_empty")]
     criteria: &'a [CriteriaTable],
     runs: &'a [RunLine],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pareto: Option<&'a Pareto>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<&'a Distribution>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration: Option<&'a Distribution>,
+}
+
+/// What the site says about money.
+#[derive(Serialize)]
+struct CostAnswer<'a> {
+    suites: Vec<SuiteCost<'a>>,
+}
+
+#[derive(Serialize)]
+struct SuiteCost<'a> {
+    suite: &'a str,
+    spent: Option<&'a Money>,
+    arms: Vec<ArmCost<'a>>,
+    pareto: Option<&'a Pareto>,
+}
+
+#[derive(Serialize)]
+struct ArmCost<'a> {
+    #[serde(flatten)]
+    arm: &'a Arm,
+    cost: Option<&'a Money>,
+    cost_per_solved_usd: Option<f64>,
+    cost_per_solved_interval: Option<&'a PriceInterval>,
+    pass_rate: Option<&'a Estimate>,
+    cost_front: Option<&'a Front>,
 }
 
 /// What the site says about a run.
@@ -45,11 +75,59 @@ pub(super) fn boards(overview: &Overview) -> Vec<SiteFile> {
 
 /// One suite's leaderboard, newest batches and runs.
 pub(super) fn suite(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
-    let answer = SuiteAnswer { board: &suite.board, tables: &suite.tables, criteria: &suite.criteria, runs: &suite.runs };
-    vec![
+    let charts = &suite.charts;
+    let answer = SuiteAnswer {
+        board: &suite.board,
+        tables: &suite.tables,
+        criteria: &suite.criteria,
+        runs: &suite.runs,
+        pareto: charts.pareto.as_ref(),
+        cost: charts.cost.as_ref(),
+        duration: charts.duration.as_ref(),
+    };
+    let mut files = vec![
         file(format!("data/suites/{}.json", place.segment), json::document("suite", answer)),
         file(format!("data/suites/{}.csv", place.segment), table([&suite.board])),
+    ];
+    if let Some(disagreements) = &charts.disagreements {
+        files.push(file(format!("data/compare/{}/index.json", place.segment), json::document("disagreements", disagreements)));
+    }
+    files
+}
+
+/// One suite over its nights.
+pub(super) fn history(context: &SiteContext, suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+    let Some(history) = &suite.history else { return Vec::new() };
+    let answer = json::HistoryAnswer { histories: vec![history.clone()], retracted: context.retracted };
+    vec![
+        file(format!("data/history/{}.json", place.segment), json::document("history", answer)),
+        file(format!("data/history/{}.csv", place.segment), csv::table(&nights::table(history, usize::MAX))),
     ]
+}
+
+/// The bill of every suite and arm.
+pub(super) fn cost(overview: &Overview) -> SiteFile {
+    file("data/cost.json".to_owned(), json::document("cost", CostAnswer { suites: overview.suites.iter().map(suite_cost).collect() }))
+}
+
+fn suite_cost(suite: &OverviewSuite) -> SuiteCost<'_> {
+    SuiteCost {
+        suite: &suite.board.suite,
+        spent: suite.charts.spent.as_ref(),
+        arms: suite.board.entries.iter().map(arm_cost).collect(),
+        pareto: suite.charts.pareto.as_ref(),
+    }
+}
+
+fn arm_cost(entry: &Entry) -> ArmCost<'_> {
+    ArmCost {
+        arm: &entry.arm,
+        cost: entry.cost.as_ref(),
+        cost_per_solved_usd: entry.cost_per_solved_usd,
+        cost_per_solved_interval: entry.cost_per_solved_interval.as_ref(),
+        pass_rate: entry.pass_rate.as_ref(),
+        cost_front: entry.cost_front.as_ref(),
+    }
 }
 
 /// One pair.

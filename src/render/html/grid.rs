@@ -93,6 +93,11 @@ impl Cell {
         Self { key: Some(key.to_string()), ..Self::of(Kind::Number, text) }
     }
 
+    /// A number in a column that is not sorted.
+    pub fn figure(text: impl Into<Text>) -> Self {
+        Self { key: Some(String::new()), ..Self::of(Kind::Number, text) }
+    }
+
     pub fn count(number: u64) -> Self {
         Self { key: Some(number.to_string()), ..Self::of(Kind::Number, format::integer(number)) }
     }

@@ -5,10 +5,14 @@
 
 mod assets;
 mod board;
+mod charts;
 mod compare;
+mod cost;
 mod crawlers;
 mod data;
+mod figure;
 mod grid;
+mod history;
 mod judged;
 mod method;
 mod metrics;
@@ -54,7 +58,10 @@ pub const ITEMS_PER_PAGE: usize = 200;
 /// Makes everything but the pages of single runs, one file at a time.
 pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<Item = SiteFile> + 'a {
     let suites = overview.suites.iter().zip(&plan.suites);
-    let pages = std::iter::once_with(|| overview::page(overview, plan)).chain(std::iter::once_with(|| method::page(overview, plan)));
+    let pages = std::iter::once_with(|| overview::page(overview, plan))
+        .chain(std::iter::once_with(|| method::page(overview, plan)))
+        .chain(std::iter::once_with(|| cost::page(overview, plan)))
+        .chain(std::iter::once_with(|| data::cost(overview)));
     let of_suites = suites.flat_map(move |(suite, place)| {
         let pairs = suite.pairs.iter().flat_map(move |pair| {
             [compare::page(&overview.context, plan, place, pair), data::pair(&overview.context, place, pair)].into_iter().flatten()
@@ -62,6 +69,9 @@ pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<I
         std::iter::once_with(move || suite::page(&overview.context, plan, suite, place))
             .chain(suite::pairs(&overview.context, plan, suite, place))
             .chain(judged::page(&overview.context, plan, suite, place))
+            .chain(charts::page(&overview.context, plan, suite, place))
+            .chain(history::page(&overview.context, plan, suite, place))
+            .chain(data::history(&overview.context, suite, place))
             .chain(data::suite(suite, place))
             .chain(pairs)
     });

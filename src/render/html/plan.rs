@@ -79,6 +79,14 @@ impl SuitePlace {
         format!("suites/{}/criteria.html", self.segment)
     }
 
+    pub fn charts_path(&self) -> String {
+        format!("suites/{}/charts.html", self.segment)
+    }
+
+    pub fn history_path(&self) -> String {
+        format!("suites/{}/history.html", self.segment)
+    }
+
     pub fn pairs_path(&self) -> String {
         format!("compare/{}/index.html", self.segment)
     }

@@ -46,6 +46,7 @@ impl fmt::Display for Text {
 pub(super) enum Here {
     Overview,
     Runs,
+    Cost,
     Method,
     Below,
 }

@@ -6,6 +6,8 @@ use crate::render::{format, words};
 use crate::views::{Comparison, OverviewSuite, SiteContext};
 
 use super::board::{self, Extent};
+use super::charts;
+use super::figure::Figure;
 use super::grid::{Grid, Kind, Look, Sort};
 use super::overview::{names, verdict};
 use super::plan::{Plan, SuitePlace};
@@ -34,6 +36,11 @@ struct SuitePage {
     left_out: Vec<Text>,
     tables: Vec<Table>,
     pairs: Vec<Link>,
+    figures: Vec<Figure>,
+    /// Address of the charts where they have a page of their own.
+    charts: Option<String>,
+    /// Address of the suite's history.
+    history: Option<String>,
     /// Address and words of the list of all pairs.
     all_pairs: Option<(String, String)>,
     /// Address of the criteria.
@@ -48,6 +55,7 @@ struct PairsPage {
     shell: Shell,
     suite: Text,
     about: Text,
+    figure: Option<Figure>,
     links: Vec<Link>,
 }
 
@@ -91,8 +99,10 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
         tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table)).collect(),
         pairs: links(suite, place, &shell.root).take(MAX_PAIRS).collect(),
-        all_pairs: (suite.pairs.len() > MAX_PAIRS)
-            .then(|| (below(place.pairs_path()), format!("All {} pairs", format::integer(suite.pairs.len() as u64)))),
+        all_pairs: has_pairs_page(suite).then(|| (below(place.pairs_path()), all_pairs(suite))),
+        figures: if charts::have_page(suite) { Vec::new() } else { charts::of_suite(suite, place, &shell.root) },
+        charts: charts::have_page(suite).then(|| below(place.charts_path())),
+        history: suite.history.as_ref().map(|_| below(place.history_path())),
         criteria: (!suite.criteria.is_empty()).then(|| below(place.criteria_path())),
         runs: run_grid("runs-table", caption, &suite.runs[..shown], plan, &shell.root).filtered(""),
         more_runs: (shown < suite.runs.len())
@@ -110,9 +120,21 @@ fn links(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> impl Iterator
     suite.pairs.iter().filter_map(link)
 }
 
+/// Says whether the list of pairs says more than the suite's page does.
+fn has_pairs_page(suite: &OverviewSuite) -> bool {
+    suite.pairs.len() > MAX_PAIRS || charts::is_shown(suite.charts.disagreements.as_ref())
+}
+
+fn all_pairs(suite: &OverviewSuite) -> String {
+    match &suite.charts.disagreements {
+        Some(all) if charts::is_shown(Some(all)) => format!("All {} pairs in one picture", format::integer(all.pairs.len() as u64)),
+        Some(_) | None => format!("All {} pairs", format::integer(suite.pairs.len() as u64)),
+    }
+}
+
 /// Lists a suite's pairs; nothing where its page has them all.
 pub(super) fn pairs(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
-    if suite.pairs.len() <= MAX_PAIRS {
+    if !has_pairs_page(suite) {
         return None;
     }
     let path = place.pairs_path();
@@ -128,9 +150,20 @@ pub(super) fn pairs(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
         }
         None => Text::new("Every arm against every other."),
     };
+    let shell = if suite.charts.disagreements.is_some() {
+        shell.download(&format!("data/compare/{}/index.json", place.segment), "JSON")
+    } else {
+        shell
+    };
     let links = links(suite, place, &shell.root).collect();
-    let page =
-        PairsPage { suite: Text::new(&place.label), about, links, shell: shell.crumbs(vec![Crumb::new(back, place.label.as_str())]) };
+    let figure = charts::of_pairs(suite, place, &shell.root);
+    let page = PairsPage {
+        suite: Text::new(&place.label),
+        about,
+        figure,
+        links,
+        shell: shell.crumbs(vec![Crumb::new(back, place.label.as_str())]),
+    };
     Some(SiteFile::page(path, &page))
 }
 

@@ -7,10 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
-    Arm, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionRow,
-    Delta, DeltaUnit, Design, Difference, Drawn, Entry, Estimate, EvaluatorScore, Evidence, Figure, Flips, Front, Interval, ItemPage,
-    JudgeView, Method, Money, Needed, Overview, OverviewSuite, PairEvidence, RankRange, Resolution, RunLine, RunPage, Scale, ScoreColumn,
-    ScoreLineView, SiteContext, Sizes, Spread, Standing, StatedLine, StoredVerification, SuiteBoard, Summary, Verdict, Winner, items_of,
+    Arm, ArmHistory, ArmSpread, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionRow, Delta, DeltaUnit, Design, Difference, Disagreement, Disagreements, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Evidence, Figure, Flips, Front, History, Interval, ItemPage, JudgeView, Method, Money, Needed, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, RunLine, RunPage, Scale, ScoreColumn, ScoreLineView, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold, Verdict, Winner, items_of,
 };
 
 use super::*;
@@ -292,6 +289,8 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         pairs,
         criteria: if arms.len() > 20 { Vec::new() } else { criteria(arms, hostile) },
         runs: arms.iter().flat_map(|arm| (1..4).map(|number| run_line(name, version, arm, number))).collect(),
+        charts: charts(arms),
+        history: (arms.len() > 1).then(|| history(name, arms)),
     }
 }
 
@@ -310,6 +309,77 @@ fn criteria(arms: &[Arm], hostile: &str) -> Vec<CriteriaTable> {
             })
             .collect(),
     }]
+}
+
+/// Something for every chart.
+fn charts(arms: &[Arm]) -> SuiteCharts {
+    let coverage = Coverage { known: 3, runs: 3 };
+    let point = |(index, arm): (usize, &Arm)| ParetoPoint {
+        arm: arm.clone(),
+        pass_rate: estimate(260_u64.saturating_sub(11 * index as u64), 500, 0.04),
+        usd_per_run: 4.0 / (index + 1) as f64,
+        interval: Interval::new(0.1, 5.0),
+        is_lower_bound: index == 3,
+        coverage,
+        front: Some(if index % 2 == 0 { Front::OnFront } else { Front::Dominated { by: arms[0].clone() } }),
+    };
+    let spread = |arm: &Arm| ArmSpread {
+        arm: arm.clone(),
+        coverage,
+        smallest: 1.0,
+        median: 2.0,
+        p90: 2.8,
+        largest: 3.0,
+        steps: (1..4).map(|step| Step { value: f64::from(step), share: f64::from(step) / 3.0 }).collect(),
+        values: 3,
+    };
+    let distribution = |unit| Distribution { unit, arms: arms.iter().map(spread).collect(), left_out: 0 };
+    let pair = |(first, second)| Disagreement {
+        first,
+        second,
+        shared: 500,
+        only_first: 46,
+        only_second: 26,
+        p: 0.024,
+        verdict: Verdict::NotEnoughEvidence,
+        p_adjusted: Some(0.2),
+    };
+    SuiteCharts {
+        pareto: (arms.len() > 1).then(|| Pareto { points: arms.iter().enumerate().map(point).collect(), unplaced: Vec::new() }),
+        cost: Some(distribution(Unit::Usd)),
+        duration: Some(distribution(Unit::Seconds)),
+        disagreements: (arms.len() > 1).then(|| Disagreements {
+            arms: arms.to_vec(),
+            pairs: crate::views::comparison_pairs(arms.len()).into_iter().map(pair).collect(),
+            curve: (3..40).map(|half| Threshold { discordant: 2 * half, net: 2 * (half / 4 + 2) }).collect(),
+            alpha: 0.05,
+            left_out: 0,
+        }),
+        spent: Some(Money { usd: 12.5, is_lower_bound: true, coverage }),
+    }
+}
+
+fn history(suite: &str, arms: &[Arm]) -> History {
+    let night = |number: u32| Night {
+        date: day(number).map(|time| time.date_naive()).expect("a day of November"),
+        runs: 1,
+        pass_rate: Some(estimate(250 - u64::from(number), 500, 0.04)),
+        cost_usd: Some(1.5),
+        duration_seconds: None,
+        suite_version: None,
+        breaks: if number == 3 { vec!["judge"] } else { Vec::new() },
+    };
+    let item = |text: &str| NoisyItem { item: text.to_owned(), passed: 2, counted: 4, flaky: 0.95, noise: 0.5 };
+    let of = |arm: &Arm| ArmHistory {
+        arm: arm.clone(),
+        nights: (1..6).map(night).collect(),
+        changes: Vec::new(),
+        flaky: HOSTILE.iter().map(|text| item(text)).collect(),
+        noisiest: vec![item("plain")],
+        precision: None,
+    };
+    let duel = NightlyDuel { first: 0, second: 1, won: 3, lost: 1, same: 1, e_value: 1.5, interval: None, better: None };
+    History { suite: suite.to_owned(), arms: arms.iter().map(of).collect(), duels: vec![duel], undated: 1, alpha: 0.05 }
 }
 
 fn made_up() -> Overview {
@@ -594,7 +664,7 @@ fn each_page_has_its_own_title_one_heading_distinct_ids_and_a_size() {
         for id in attribute(html, "id") {
             assert!(ids.insert(id.clone()), "{path} has the id {id} twice");
         }
-        for id in attribute(html, "aria-labelledby") {
+        for id in attribute(html, "aria-labelledby").flat_map(|list| list.split(' ').map(str::to_owned).collect::<Vec<_>>()) {
             assert!(ids.contains(&id), "{path} is labelled by {id}, which is not there");
         }
     }

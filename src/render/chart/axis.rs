@@ -1,0 +1,226 @@
+//! Axes: which range is drawn, on which scale, and what stands beside it.
+
+use std::ops::Range;
+
+use chrono::{Days, NaiveDate};
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+
+use crate::domain::Unit;
+use crate::render::format;
+
+/// Ticks that an axis has at most.
+const MOST_TICKS: usize = 7;
+/// From such a ratio of largest to smallest on, amounts are drawn on a logarithmic scale.
+const LOG_FROM: f64 = 20.0;
+/// Distances between ticks of a time.
+const TIMES: [f64; 26] = [
+    0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0,
+    3600.0, 7200.0, 18_000.0, 36_000.0, 86_400.0,
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scale {
+    Linear,
+    Log,
+}
+
+/// One axis. Values become places on it by [`Axis::place`].
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    pub name: String,
+    scale: Scale,
+    /// As places.
+    pub low: f64,
+    pub high: f64,
+    /// Places and their words.
+    pub ticks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    /// Shares; the range holds all of them and ends at ticks.
+    pub fn shares(name: &str, values: impl IntoIterator<Item = f64>) -> Self {
+        let (low, high) = range(values).unwrap_or((0.0, 1.0));
+        let steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.25];
+        let fits = |step: &&f64| ((high / **step).ceil() - (low / **step).floor()) < MOST_TICKS as f64;
+        let step = steps.iter().find(fits).copied().unwrap_or(0.25);
+        // Nothing lies above 100 % or below 0 %, and a range has two ends.
+        let first = (low / step + 1e-9).floor().max(0.0);
+        let last = (high / step - 1e-9).ceil().max(first + 1.0).min((1.0 / step).round());
+        let first = first.min(last - 1.0);
+        Self::linear(name, Unit::Fraction, first * step, last * step, step)
+    }
+
+    /// Amounts from zero, or on a logarithmic scale where they differ too much for that.
+    pub fn amounts(name: &str, unit: Unit, values: impl IntoIterator<Item = f64>) -> Self {
+        let (smallest, largest) = range(values).unwrap_or((0.0, 1.0));
+        if smallest > 0.0 && largest / smallest >= LOG_FROM {
+            return Self::log(name, unit, smallest, largest);
+        }
+        let largest = if largest > 0.0 { largest } else { 1.0 };
+        let step = step(unit, largest);
+        Self::linear(name, unit, 0.0, (largest / step - 1e-9).ceil().max(1.0) * step, step)
+    }
+
+    /// Days.
+    pub fn days(name: &str, first: NaiveDate, last: NaiveDate) -> Self {
+        let span = u64::try_from((last - first).num_days()).unwrap_or(0).max(1);
+        let steps = [1, 2, 7, 14, 28, 91, 182, 364];
+        let step = steps.into_iter().find(|step| span / step < MOST_TICKS as u64).unwrap_or(span.div_ceil(6));
+        let dates = (0..=span / step).filter_map(|index| first.checked_add_days(Days::new(index * step)));
+        let ticks = dates.map(|date| (Self::day(first, date), date.to_string())).collect();
+        // Room for half a mark at each end.
+        let margin = span as f64 / 40.0;
+        Self { name: name.to_owned(), scale: Scale::Linear, low: -margin, high: span as f64 + margin, ticks }
+    }
+
+    /// A date as a value of an axis of days.
+    pub fn day(first: NaiveDate, date: NaiveDate) -> f64 {
+        (date - first).num_days() as f64
+    }
+
+    /// Where a value stands, within the range drawn.
+    pub fn place(&self, value: f64) -> f64 {
+        let place = match self.scale {
+            Scale::Linear => value,
+            Scale::Log if value > 0.0 => value.log10(),
+            Scale::Log => self.low,
+        };
+        place.clamp(self.low, self.high)
+    }
+
+    pub fn is_log(&self) -> bool {
+        self.scale == Scale::Log
+    }
+
+    /// Says whether the range leaves out the zero.
+    pub fn is_cut(&self) -> bool {
+        self.scale == Scale::Linear && self.low > 0.0
+    }
+
+    fn linear(name: &str, unit: Unit, low: f64, high: f64, step: f64) -> Self {
+        let mut ticks = Vec::new();
+        let mut number = (low / step).round();
+        while number * step <= high + step * 1e-6 {
+            ticks.push((number * step, format::tick(number * step, unit, step)));
+            number += 1.0;
+        }
+        Self { name: name.to_owned(), scale: Scale::Linear, low, high, ticks }
+    }
+
+    fn log(name: &str, unit: Unit, smallest: f64, largest: f64) -> Self {
+        let (low, high) = (smallest.log10(), largest.log10());
+        let margin = (high - low) / 25.0;
+        let (low, high) = (low - margin, high + margin);
+        let within = |value: &f64| (low..=high).contains(&value.log10());
+        let all: Vec<f64> = if unit == Unit::Seconds && high < 5.0 && low > -3.0 {
+            TIMES.into_iter().filter(within).collect()
+        } else {
+            decades(low, high).flat_map(|decade| [1.0, 2.0, 5.0].map(|digit| digit * decade)).filter(within).collect()
+        };
+        let whole: Vec<f64> = decades(low, high).filter(within).collect();
+        let chosen = if all.len() <= MOST_TICKS {
+            all
+        } else if whole.len() > 2 && unit != Unit::Seconds {
+            every(&whole, MOST_TICKS)
+        } else {
+            every(&all, MOST_TICKS)
+        };
+        let ticks = chosen.into_iter().map(|value| (value.log10(), format::tick(value, unit, value))).collect();
+        Self { name: name.to_owned(), scale: Scale::Log, low, high, ticks }
+    }
+}
+
+/// Plotters' view of an axis: it knows places only.
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    #[expect(clippy::cast_possible_truncation, reason = "a place within the range is a place on the sheet")]
+    fn map(&self, place: &f64, (start, end): (i32, i32)) -> i32 {
+        let share = (place - self.low) / (self.high - self.low);
+        start + (share * f64::from(end - start)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        // Lines between the ticks would only be noise.
+        if hint.weight().allow_light_points() { Vec::new() } else { self.ticks.iter().map(|(place, _)| *place).collect() }
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.low..self.high
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format_ext(&self, place: &f64) -> String {
+        let tick = self.ticks.iter().find(|(own, _)| own.to_bits() == place.to_bits());
+        tick.map_or_else(String::new, |(_, text)| text.clone())
+    }
+}
+
+fn range(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    values.into_iter().filter(|value| value.is_finite()).fold(None, |range, value| {
+        let (low, high) = range.unwrap_or((value, value));
+        Some((f64::min(low, value), f64::max(high, value)))
+    })
+}
+
+/// The powers of ten around a range of exponents.
+#[expect(clippy::cast_possible_truncation, reason = "exponents of finite numbers are below 309")]
+fn decades(low: f64, high: f64) -> impl Iterator<Item = f64> {
+    (low.floor() as i32..=high.ceil() as i32).map(|exponent| 10f64.powi(exponent))
+}
+
+/// Every second, third … of the values, so that at most so many are left.
+fn every(values: &[f64], most: usize) -> Vec<f64> {
+    values.iter().step_by(values.len().div_ceil(most).max(1)).copied().collect()
+}
+
+/// The distance between ticks from zero to `largest`.
+fn step(unit: Unit, largest: f64) -> f64 {
+    let fits = |step: &f64| largest / step <= (MOST_TICKS - 1) as f64;
+    let times = TIMES.into_iter().filter(|_| unit == Unit::Seconds);
+    let least = if matches!(unit, Unit::Count | Unit::Tokens) { 1.0 } else { 0.0 };
+    let round = decades(largest.log10() - 2.0, largest.log10()).flat_map(|decade| [1.0, 2.0, 5.0].map(|digit| digit * decade));
+    times.chain(round.filter(|step| *step >= least)).find(fits).unwrap_or(largest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|(_, text)| text.as_str()).collect()
+    }
+
+    #[test]
+    fn shares_hold_every_value_and_end_at_ticks() {
+        let axis = Axis::shares("x", [0.432, 0.871]);
+        assert_eq!(words(&axis), ["40%", "50%", "60%", "70%", "80%", "90%"]);
+        assert!(axis.is_cut());
+        assert_eq!(words(&Axis::shares("x", [0.0, 1.0])), ["0%", "20%", "40%", "60%", "80%", "100%"]);
+        assert_eq!(words(&Axis::shares("x", [1.0, 1.0])), ["99%", "100%"]);
+        assert_eq!(words(&Axis::shares("x", [0.0])), ["0%", "1%"]);
+        assert_eq!(words(&Axis::shares("x", [])).len(), 6);
+    }
+
+    #[test]
+    fn amounts_start_at_zero_unless_they_differ_too_much() {
+        assert_eq!(words(&Axis::amounts("x", Unit::Usd, [0.12, 0.52])), ["$0.00", "$0.10", "$0.20", "$0.30", "$0.40", "$0.50", "$0.60"]);
+        assert_eq!(words(&Axis::amounts("x", Unit::Usd, [0.34, 186.5])), ["$1", "$10", "$100"]);
+        assert_eq!(words(&Axis::amounts("x", Unit::Usd, [0.5, 12.0])), ["$0.50", "$1", "$2", "$5", "$10"]);
+        assert_eq!(words(&Axis::amounts("x", Unit::Seconds, [135.0, 754.0])), ["0", "5 min", "10 min", "15 min"]);
+        assert_eq!(words(&Axis::amounts("x", Unit::Count, [3.0])), ["0", "1", "2", "3"]);
+        assert_eq!(words(&Axis::amounts("x", Unit::Usd, [0.0])).len(), 6);
+        let axis = Axis::amounts("x", Unit::Usd, [0.34, 186.5]);
+        assert!(axis.is_log() && axis.place(-1.0) <= axis.low && axis.place(1e9) <= axis.high);
+    }
+
+    #[test]
+    fn days_are_as_far_apart_as_they_are() {
+        let day = |day| NaiveDate::from_ymd_opt(2026, 1, day).expect("a day");
+        assert_eq!(words(&Axis::days("x", day(1), day(3))), ["2026-01-01", "2026-01-02", "2026-01-03"]);
+        assert_eq!(words(&Axis::days("x", day(1), day(20))), ["2026-01-01", "2026-01-08", "2026-01-15"]);
+        assert_eq!(words(&Axis::days("x", day(5), day(5))), ["2026-01-05", "2026-01-06"]);
+    }
+}

@@ -1,0 +1,305 @@
+//! Where plotters draws: an SVG of classes instead of colours, on a grid of a hundred units to the pixel.
+//!
+//! The site's stylesheet gives the classes their colours, in light and dark, on paper and where colours are forced. Nothing here asks the
+//! machine for a font, and the same calls make the same bytes.
+
+use std::cell::RefCell;
+use std::convert::Infallible;
+use std::fmt;
+
+use askama::filters::HtmlSafe;
+use plotters::style::{Color, RGBAColor, ShapeStyle, TextStyle};
+use plotters_backend::text_anchor::{HPos, VPos};
+use plotters_backend::{
+    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontFamily, FontTransform,
+};
+
+use crate::domain::visible;
+
+use super::ink::Ink;
+use super::widths::text_width;
+
+/// Units of the grid in one pixel.
+pub(super) const UNIT: i32 = 100;
+/// Bytes after which marks get no title of their own any more: enough is left for hundreds of bare ones.
+const ROOM: usize = 13 * 1024;
+/// The size of all text, in pixels.
+pub(super) const TEXT: u32 = 12;
+
+/// A finished drawing. It escapes every text it is given, so templates take it as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Svg {
+    text: String,
+    /// Lines, shapes and texts in it.
+    pub marks: usize,
+}
+
+impl Svg {
+    /// Returns the bytes it takes in a page.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+}
+
+impl fmt::Display for Svg {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}
+
+impl HtmlSafe for Svg {}
+
+/// What a drawing is called and what it shows, for those who do not see it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct About<'a> {
+    /// Unique on its page, and ours.
+    pub id: &'a str,
+    pub title: &'a str,
+    /// The finding, in words.
+    pub finding: &'a str,
+}
+
+/// A sheet to draw on.
+#[derive(Debug)]
+pub(super) struct Sheet {
+    width: u32,
+    height: u32,
+    body: RefCell<Body>,
+}
+
+#[derive(Debug, Default)]
+struct Body {
+    out: String,
+    /// Strokes of one class that follow each other become one path.
+    strokes: Option<(Ink, String)>,
+    marks: usize,
+    links: usize,
+}
+
+impl Sheet {
+    /// Takes a clean sheet of so many pixels.
+    pub fn new(width: u32, height: u32) -> Self {
+        Self { width, height, body: RefCell::default() }
+    }
+
+    /// Says whether marks can still have a title and a link.
+    pub fn has_room(&self) -> bool {
+        self.body.borrow().out.len() < ROOM
+    }
+
+    /// Draws what belongs together: with a title, and as a link where it leads somewhere.
+    pub fn group(&self, title: &str, href: Option<&str>, draw: impl FnOnce()) {
+        let close = {
+            let mut body = self.body.borrow_mut();
+            body.flush();
+            let close = match href {
+                Some(href) => {
+                    body.links += 1;
+                    body.out.push_str(&format!("<a href=\"{}\">", escaped(href)));
+                    "</a>"
+                }
+                None => {
+                    body.out.push_str("<g>");
+                    "</g>"
+                }
+            };
+            body.out.push_str(&format!("<title>{}</title>", escaped(title)));
+            close
+        };
+        draw();
+        let mut body = self.body.borrow_mut();
+        body.flush();
+        body.out.push_str(close);
+    }
+
+    /// Ends the drawing. With links in it, it is a group of them and not one picture.
+    pub fn finish(self, about: About<'_>) -> Svg {
+        let Self { width, height, body } = self;
+        let mut body = body.into_inner();
+        body.flush();
+        let About { id, title, finding } = about;
+        let role = if body.links > 0 { "group" } else { "img" };
+        let text = format!(
+            "<svg class=\"chart\" viewBox=\"0 0 {width} {height}\" role=\"{role}\" aria-labelledby=\"{id}-t {id}-d\" font-size=\"{TEXT}\">\
+             <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{}</svg>",
+            escaped(title),
+            escaped(finding),
+            body.out
+        );
+        Svg { text, marks: body.marks }
+    }
+}
+
+impl Body {
+    fn flush(&mut self) {
+        if let Some((ink, path)) = self.strokes.take() {
+            self.out.push_str(&format!("<path class=\"{}\" d=\"{path}\"/>", ink.class()));
+        }
+    }
+
+    fn stroke(&mut self, ink: Ink, points: &[BackendCoord]) {
+        self.marks += 1;
+        if self.strokes.as_ref().is_some_and(|(own, _)| *own != ink) {
+            self.flush();
+        }
+        let (_, path) = self.strokes.get_or_insert_with(|| (ink, String::new()));
+        path.push_str(&path_of(points));
+    }
+
+    fn shape(&mut self, element: &str) {
+        self.marks += 1;
+        self.flush();
+        self.out.push_str(element);
+    }
+}
+
+/// A line through points; one that goes straight across or down says only where to.
+fn path_of(points: &[BackendCoord]) -> String {
+    let mut path = String::new();
+    let mut last: Option<BackendCoord> = None;
+    for (x, y) in points.iter().copied() {
+        match last {
+            None => path.push_str(&format!("M{} {}", pixels(x), pixels(y))),
+            Some(before) if before == (x, y) => path.push_str("h0"),
+            Some((_, before)) if before == y => path.push_str(&format!("H{}", pixels(x))),
+            Some((before, _)) if before == x => path.push_str(&format!("V{}", pixels(y))),
+            Some(_) => path.push_str(&format!("L{} {}", pixels(x), pixels(y))),
+        }
+        last = Some((x, y));
+    }
+    path
+}
+
+/// A length in pixels, with two decimals at most and never a negative zero.
+fn pixels(units: i32) -> String {
+    let (whole, rest) = (units.unsigned_abs() / 100, units.unsigned_abs() % 100);
+    let sign = if units < 0 { "-" } else { "" };
+    match rest {
+        0 => format!("{sign}{whole}"),
+        rest if rest % 10 == 0 => format!("{sign}{whole}.{}", rest / 10),
+        rest => format!("{sign}{whole}.{rest:02}"),
+    }
+}
+
+/// Makes foreign text harmless in text and quoted attributes alike.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in visible(text).chars() {
+        match character {
+            '&' => safe.push_str("&#38;"),
+            '<' => safe.push_str("&#60;"),
+            '>' => safe.push_str("&#62;"),
+            '"' => safe.push_str("&#34;"),
+            '\'' => safe.push_str("&#39;"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+
+impl DrawingBackend for &Sheet {
+    type ErrorType = Infallible;
+
+    fn get_size(&self) -> (u32, u32) {
+        (self.width * UNIT.unsigned_abs(), self.height * UNIT.unsigned_abs())
+    }
+
+    fn ensure_prepared(&mut self) -> Drawn {
+        Ok(())
+    }
+
+    fn present(&mut self) -> Drawn {
+        Ok(())
+    }
+
+    fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> Drawn {
+        self.draw_rect((x, y), (x + UNIT, y + UNIT), &color, true)
+    }
+
+    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Drawn {
+        self.draw_path([from, to], style)
+    }
+
+    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, path: I, style: &S) -> Drawn {
+        if let Some(ink) = Ink::of(style.color()) {
+            self.body.borrow_mut().stroke(ink, &path.into_iter().collect::<Vec<_>>());
+        }
+        Ok(())
+    }
+
+    fn draw_rect<S: BackendStyle>(&mut self, (left, top): BackendCoord, (right, bottom): BackendCoord, style: &S, _: bool) -> Drawn {
+        self.fill_polygon([(left, top), (right, top), (right, bottom), (left, bottom)], style)
+    }
+
+    fn draw_circle<S: BackendStyle>(&mut self, (x, y): BackendCoord, radius: u32, style: &S, _: bool) -> Drawn {
+        if let Some(ink) = Ink::of(style.color()) {
+            let radius = pixels(i32::try_from(radius).unwrap_or(UNIT));
+            let element = format!("<circle class=\"{}\" cx=\"{}\" cy=\"{}\" r=\"{radius}\"/>", ink.class(), pixels(x), pixels(y));
+            self.body.borrow_mut().shape(&element);
+        }
+        Ok(())
+    }
+
+    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, corners: I, style: &S) -> Drawn {
+        if let Some(ink) = Ink::of(style.color()) {
+            let path = path_of(&corners.into_iter().collect::<Vec<_>>());
+            self.body.borrow_mut().shape(&format!("<path class=\"{}\" d=\"{path}Z\"/>", ink.class()));
+        }
+        Ok(())
+    }
+
+    fn draw_text<T: BackendTextStyle>(&mut self, text: &str, style: &T, (x, y): BackendCoord) -> Drawn {
+        let Some(ink) = Ink::of(style.color()) else { return Ok(()) };
+        let size = i32::try_from(TEXT).unwrap_or(0) * UNIT;
+        // From the anchor to the base line: capitals are about seven tenths of the size high.
+        let down = match style.anchor().v_pos {
+            VPos::Top => size * 8 / 10,
+            VPos::Center => size * 35 / 100,
+            VPos::Bottom => -size * 2 / 10,
+        };
+        let anchor = match style.anchor().h_pos {
+            HPos::Left => "",
+            HPos::Center => " text-anchor=\"middle\"",
+            HPos::Right => " text-anchor=\"end\"",
+        };
+        let (turn, place) = match style.transform() {
+            FontTransform::None => (None, (x, y + down)),
+            FontTransform::Rotate90 => (Some(90), (x - down, y)),
+            FontTransform::Rotate180 => (Some(180), (x, y - down)),
+            FontTransform::Rotate270 => (Some(-90), (x + down, y)),
+        };
+        let (x, y) = (pixels(place.0), pixels(place.1));
+        let turn = turn.map_or_else(String::new, |degrees| format!(" transform=\"rotate({degrees} {x} {y})\""));
+        let element = format!("<text class=\"{}\" x=\"{x}\" y=\"{y}\"{anchor}{turn}>{}</text>", ink.class(), escaped(text));
+        self.body.borrow_mut().shape(&element);
+        Ok(())
+    }
+
+    fn estimate_text_size<T: BackendTextStyle>(&self, text: &str, _: &T) -> Result<(u32, u32), DrawingErrorKind<Infallible>> {
+        let size = TEXT * UNIT.unsigned_abs();
+        Ok((text_width(text, size), size))
+    }
+}
+
+impl Ink {
+    /// Gives plotters a colour that stands for the class.
+    fn color(self) -> RGBAColor {
+        RGBAColor(0, 0, self.code(), 1.0)
+    }
+
+    fn of(color: BackendColor) -> Option<Self> {
+        if color.alpha > 0.0 { Self::from_code(color.rgb.2) } else { None }
+    }
+
+    pub fn shape(self) -> ShapeStyle {
+        self.color().filled()
+    }
+
+    pub fn text(self) -> TextStyle<'static> {
+        let mut style = TextStyle::from((FontFamily::SansSerif, TEXT * UNIT.unsigned_abs()));
+        style.color = BackendColor { alpha: 1.0, rgb: (0, 0, self.code()) };
+        style
+    }
+}

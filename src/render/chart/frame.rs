@@ -1,0 +1,157 @@
+//! A drawing with two axes, and names that find a free place on it.
+
+use std::convert::Infallible;
+
+use plotters::chart::{ChartBuilder, ChartContext};
+use plotters::coord::Shift;
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
+use plotters::element::{Circle, PathElement, Polygon};
+use plotters::style::{Color, TRANSPARENT};
+use plotters_backend::text_anchor::{HPos, Pos, VPos};
+
+use super::axis::Axis;
+use super::backend::{Sheet, TEXT, UNIT};
+use super::ink::Ink;
+use super::widths::{shortened, text_width};
+
+/// A place on the sheet, in units.
+pub(super) type Point = (i32, i32);
+
+/// Names longer than this are shortened, in pixels; they stand whole in the mark's title and in the table.
+const LONGEST_NAME: i32 = 170;
+
+/// The plane between two axes.
+pub(super) struct Frame<'a> {
+    area: DrawingArea<&'a Sheet, Shift>,
+    plane: ChartContext<'a, &'a Sheet, Cartesian2d<Axis, Axis>>,
+    x: Axis,
+    y: Axis,
+}
+
+impl<'a> Frame<'a> {
+    /// Draws the axes.
+    pub fn new(sheet: &'a Sheet, x: Axis, y: Axis) -> Self {
+        let area = sheet.into_drawing_area();
+        let size = TEXT * UNIT.unsigned_abs();
+        let left = y.ticks.iter().map(|(_, text)| text_width(text, size)).max().unwrap_or(0) + 2 * size + 8 * UNIT.unsigned_abs();
+        let mut builder = ChartBuilder::on(&area);
+        builder.margin_top(size).margin_right(3 * size).margin_left(0).margin_bottom(0);
+        builder.y_label_area_size(left).x_label_area_size(if x.name.is_empty() { 2 * size } else { 3 * size + size / 2 });
+        let mut plane = drawn(builder.build_cartesian_2d(x.clone(), y.clone()));
+        drawn(
+            plane
+                .configure_mesh()
+                .bold_line_style(Ink::Grid.shape())
+                .light_line_style(TRANSPARENT)
+                .axis_style(Ink::Axis.shape())
+                .label_style(Ink::Tick.text())
+                .axis_desc_style(Ink::Tick.text())
+                .set_all_tick_mark_size(4 * UNIT)
+                .x_desc(x.name.as_str())
+                .y_desc(y.name.as_str())
+                .draw(),
+        );
+        Self { area, plane, x, y }
+    }
+
+    /// Where two values stand.
+    pub fn at(&self, x: f64, y: f64) -> Point {
+        self.plane.backend_coord(&(self.x.place(x), self.y.place(y)))
+    }
+
+    /// The edges of the plane: left, top, right, bottom.
+    pub fn edges(&self) -> (i32, i32, i32, i32) {
+        let (left, top) = self.plane.backend_coord(&(self.x.low, self.y.high));
+        let (right, bottom) = self.plane.backend_coord(&(self.x.high, self.y.low));
+        (left, top, right, bottom)
+    }
+
+    pub fn line(&self, ink: Ink, points: Vec<Point>) {
+        drawn(self.area.draw(&PathElement::new(points, ink.shape())));
+    }
+
+    /// A dot that takes few bytes: a stroke without length, round by the stylesheet.
+    pub fn dot(&self, ink: Ink, (x, y): Point) {
+        self.line(ink, vec![(x, y), (x, y)]);
+    }
+
+    pub fn circle(&self, ink: Ink, at: Point, radius: i32) {
+        drawn(self.area.draw(&Circle::new(at, radius, ink.shape())));
+    }
+
+    pub fn area(&self, ink: Ink, corners: Vec<Point>) {
+        drawn(self.area.draw(&Polygon::new(corners, ink.shape().color.filled())));
+    }
+
+    pub fn text(&self, ink: Ink, text: &str, at: Point, side: HPos, height: VPos) {
+        drawn(self.area.draw_text(text, &ink.text().pos(Pos::new(side, height)), at));
+    }
+}
+
+/// Drawing goes into memory and the sizes are ours.
+fn drawn<T>(result: Result<T, DrawingAreaErrorKind<Infallible>>) -> T {
+    result.expect("drawing into memory cannot fail, and the label areas are smaller than the sheet")
+}
+
+/// Finds places for names where nothing else stands.
+pub(super) struct Names {
+    edges: (i32, i32, i32, i32),
+    taken: Vec<(i32, i32, i32, i32)>,
+}
+
+impl Names {
+    pub fn within(frame: &Frame<'_>) -> Self {
+        let (left, top, right, bottom) = frame.edges();
+        // The margin on the right is free as well.
+        Self { edges: (left, top, right + 30 * UNIT, bottom), taken: Vec::new() }
+    }
+
+    /// Keeps names away from a mark.
+    pub fn avoid(&mut self, (x, y): Point, radius: i32) {
+        self.taken.push((x - radius, y - radius, x + radius, y + radius));
+    }
+
+    /// Keeps names off a line whose parts go across or down.
+    pub fn avoid_line(&mut self, points: &[Point]) {
+        for part in points.windows(2) {
+            let ((one, upper), (other, lower)) = (part[0], part[1]);
+            self.taken.push((one.min(other) - UNIT, upper.min(lower) - UNIT, one.max(other) + UNIT, upper.max(lower) + UNIT));
+        }
+    }
+
+    /// Writes a name beside a place: to its right, left, above or below, whichever is free first. Says whether one was.
+    pub fn write(&mut self, frame: &Frame<'_>, ink: Ink, name: &str, (x, y): Point) -> bool {
+        let size = TEXT * UNIT.unsigned_abs();
+        let name = shortened(name, size, LONGEST_NAME.unsigned_abs() * UNIT.unsigned_abs());
+        let width = i32::try_from(text_width(&name, size)).unwrap_or(i32::MAX / 4);
+        let (gap, half) = (7 * UNIT, 7 * UNIT);
+        let candidates = [
+            (x + gap, y, HPos::Left),
+            (x - gap, y, HPos::Right),
+            (x, y - 2 * half, HPos::Center),
+            (x, y + 2 * half, HPos::Center),
+            (x + gap, y - half - gap / 2, HPos::Left),
+            (x + gap, y + half + gap / 2, HPos::Left),
+            (x - gap, y - half - gap / 2, HPos::Right),
+            (x - gap, y + half + gap / 2, HPos::Right),
+        ];
+        for (x, y, side) in candidates {
+            let left = match side {
+                HPos::Left => x,
+                HPos::Center => x - width / 2,
+                HPos::Right => x - width,
+            };
+            let own = (left, y - half, left + width, y + half);
+            let (left, top, right, bottom) = self.edges;
+            let fits = own.0 >= left && own.1 >= top && own.2 <= right && own.3 <= bottom;
+            let meets = |other: &(i32, i32, i32, i32)| own.0 < other.2 && other.0 < own.2 && own.1 < other.3 && other.1 < own.3;
+            if fits && !self.taken.iter().any(meets) {
+                self.taken.push(own);
+                frame.text(ink, &name, (x, y), side, VPos::Center);
+                return true;
+            }
+        }
+        false
+    }
+}

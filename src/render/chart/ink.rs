@@ -1,0 +1,146 @@
+//! What a mark is: the class it gets, which the stylesheet colours.
+
+/// Arms that get a colour and a sign of their own; further ones share a grey.
+pub(super) const SERIES: usize = 6;
+/// The signs of the series: told apart without any colour.
+pub(super) const SIGNS: [&str; SERIES] = ["●", "■", "▲", "◆", "✚", "▼"];
+
+/// The kind of a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ink {
+    Grid,
+    Axis,
+    Tick,
+    /// The name of what stands beside it.
+    Name,
+    /// A point that stands out: on the front, told apart.
+    Strong,
+    StrongCross,
+    /// A point that does not: dominated, not told apart.
+    Weak,
+    WeakCross,
+    /// Many weak points in one path.
+    WeakDots,
+    StrongDots,
+    /// A line that divides: the front, the boundary of significance.
+    Curve,
+    Band,
+    Line,
+    /// Where a level changes.
+    Change,
+    /// Where nothing is compared across.
+    Break,
+    Rest,
+    /// An arm of its own colour, by its place among the first six.
+    Series(Place),
+    /// Its sign.
+    SeriesSign(Place),
+}
+
+/// A place among the series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place(u8);
+
+impl Place {
+    /// Nothing beyond the sixth.
+    pub fn new(index: usize) -> Option<Self> {
+        u8::try_from(index).ok().filter(|place| usize::from(*place) < SERIES).map(Self)
+    }
+
+    pub fn sign(self) -> &'static str {
+        SIGNS[usize::from(self.0)]
+    }
+
+    /// Returns the class of the series in the stylesheet.
+    pub fn class(self) -> &'static str {
+        ["c-s0", "c-s1", "c-s2", "c-s3", "c-s4", "c-s5"][usize::from(self.0)]
+    }
+
+    /// Returns the class of its sign.
+    pub fn sign_class(self) -> &'static str {
+        ["c-g0", "c-g1", "c-g2", "c-g3", "c-g4", "c-g5"][usize::from(self.0)]
+    }
+}
+
+/// All but the series, by code.
+const PLAIN: [Ink; 16] = [
+    Ink::Grid,
+    Ink::Axis,
+    Ink::Tick,
+    Ink::Name,
+    Ink::Strong,
+    Ink::StrongCross,
+    Ink::Weak,
+    Ink::WeakCross,
+    Ink::WeakDots,
+    Ink::StrongDots,
+    Ink::Curve,
+    Ink::Band,
+    Ink::Line,
+    Ink::Change,
+    Ink::Break,
+    Ink::Rest,
+];
+/// Codes of series begin here.
+const FIRST_SERIES: u8 = 100;
+/// And those of their signs.
+const FIRST_SIGN: u8 = 200;
+
+impl Ink {
+    /// The ink of the arm at a place on the board.
+    pub fn series(index: usize) -> Self {
+        Place::new(index).map_or(Self::Rest, Self::Series)
+    }
+
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::Grid => "c-grid",
+            Self::Axis => "c-axis",
+            Self::Tick => "c-tick",
+            Self::Name => "c-name",
+            Self::Strong => "c-on",
+            Self::StrongCross => "c-onx",
+            Self::Weak => "c-off",
+            Self::WeakCross => "c-offx",
+            Self::WeakDots => "c-dots",
+            Self::StrongDots => "c-ondots",
+            Self::Curve => "c-curve",
+            Self::Band => "c-band",
+            Self::Line => "c-line",
+            Self::Change => "c-change",
+            Self::Break => "c-break",
+            Self::Rest => "c-rest",
+            Self::Series(place) => place.class(),
+            Self::SeriesSign(place) => place.sign_class(),
+        }
+    }
+
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Series(place) => FIRST_SERIES + place.0,
+            Self::SeriesSign(place) => FIRST_SIGN + place.0,
+            plain => (0..).zip(PLAIN).find(|(_, ink)| *ink == plain).map_or(0, |(code, _)| code),
+        }
+    }
+
+    pub fn from_code(code: u8) -> Option<Self> {
+        match (code.checked_sub(FIRST_SERIES), code.checked_sub(FIRST_SIGN)) {
+            (_, Some(place)) => Place::new(usize::from(place)).map(Self::SeriesSign),
+            (Some(place), None) => Place::new(usize::from(place)).map(Self::Series),
+            (None, None) => PLAIN.get(usize::from(code)).copied(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_ink_survives_being_a_colour() {
+        for ink in PLAIN.into_iter().chain((0..SERIES).map(Ink::series)).chain((0..SERIES).filter_map(Place::new).map(Ink::SeriesSign)) {
+            assert_eq!(Ink::from_code(ink.code()), Some(ink));
+        }
+        assert_eq!((Ink::series(SERIES), Ink::from_code(99), Ink::from_code(255)), (Ink::Rest, None, None));
+    }
+}

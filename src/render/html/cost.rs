@@ -1,0 +1,124 @@
+//! What the runs cost: the bill by suite and arm, and what a solved item costs.
+
+use askama::Template;
+
+use crate::render::{format, words};
+use crate::views::{Entry, Overview, OverviewSuite};
+
+use super::figure::Figure;
+use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
+use super::plan::{Plan, SuitePlace};
+use super::shell::{Here, Shell, Text};
+use super::{SiteFile, charts};
+
+/// Arms of all suites together, so that the page keeps its budget.
+const MOST_ARMS: usize = 120;
+/// Arms of a suite in any case.
+const FEWEST_ARMS: usize = 3;
+/// Suites with a chart here; each has its own on its page.
+const MOST_CHARTS: usize = 3;
+/// Rows of a chart's values here.
+const CHART_ROWS: usize = 20;
+/// Suites on this page.
+const MOST_SUITES: usize = 40;
+
+#[derive(Template)]
+#[template(path = "cost.html")]
+struct CostPage {
+    shell: Shell,
+    bill: Grid,
+    suites: Vec<Part>,
+    unknown: Option<Text>,
+}
+
+struct Part {
+    anchor: String,
+    href: String,
+    label: Text,
+    grid: Grid,
+    more: Option<String>,
+    figure: Option<Figure>,
+}
+
+pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
+    let path = "cost.html";
+    let context = &overview.context;
+    let shell = Shell::new(context, &plan.assets, path, Here::Cost, format!("Cost · {}", context.title), "What every suite and arm cost.")
+        .download("data/cost.json", "JSON")
+        .download("data/leaderboard.csv", "CSV")
+        .foot(context);
+    let all = || overview.suites.iter().zip(&plan.suites);
+    let priced: Vec<(&OverviewSuite, &SuitePlace)> = all().filter(|(suite, _)| suite.charts.spent.is_some()).collect();
+    let shown = &priced[..priced.len().min(MOST_SUITES)];
+    let most = (MOST_ARMS / shown.len().max(1)).max(FEWEST_ARMS);
+    let mut charts = 0;
+    let mut suites = Vec::new();
+    for (number, (suite, place)) in (1..).zip(shown) {
+        let figure =
+            if charts < MOST_CHARTS { charts::pareto(suite, place, &shell.root, &format!("pareto-{number}"), CHART_ROWS) } else { None };
+        charts += usize::from(figure.is_some());
+        suites.push(part(number, suite, place, most, figure));
+    }
+    let free: Vec<&str> = all().filter(|(suite, _)| suite.charts.spent.is_none()).map(|(_, place)| place.label.as_str()).collect();
+    let unknown = (!free.is_empty()).then(|| Text::from(format!("No run of these says what it cost: {}.", free.join(", "))));
+    SiteFile::page(path.to_owned(), &CostPage { bill: bill(shown), suites, unknown, shell })
+}
+
+/// One line for each suite.
+fn bill(suites: &[(&OverviewSuite, &SuitePlace)]) -> Grid {
+    let mut grid = Grid::new("bill", "The bill by suite").fits();
+    let heads = (1..).zip(suites).map(|(number, (_, place))| Cell::head(place.label.as_str()).link(Some(format!("#cost-{number}"))));
+    grid.column(Column::new("Suite", Look::Key, Sort::Ascending), heads);
+    let spent = suites.iter().map(|(suite, _)| suite.charts.spent.as_ref());
+    let cost = spent.clone().map(|spent| Cell::maybe(spent.map(|money| (words::money(money), money.usd))));
+    grid.column(Column::new("Cost", Look::Number, Sort::Descending).sub("all runs"), cost);
+    let coverage = spent.map(|spent| {
+        Cell::maybe(spent.map(|money| {
+            let text = format!("{} of {}", format::integer(money.coverage.known), format::integer(money.coverage.runs));
+            (text, money.coverage.known as f64)
+        }))
+    });
+    grid.column(Column::new("Runs with a cost", Look::Number, Sort::Descending), coverage);
+    grid.column(
+        Column::new("Arms", Look::Number, Sort::Descending),
+        suites.iter().map(|(suite, _)| Cell::count(suite.board.entries.len() as u64)),
+    );
+    grid
+}
+
+fn part(number: usize, suite: &OverviewSuite, place: &SuitePlace, most: usize, figure: Option<Figure>) -> Part {
+    let priced: Vec<&Entry> = suite.board.entries.iter().filter(|entry| entry.cost.is_some()).collect();
+    let entries = &priced[..priced.len().min(most)];
+    let name = words::names_on(&suite.board);
+    let mut grid = Grid::new(format!("cost-{number}-arms"), format!("{}: arms by pass rate", place.label));
+    let each = |cell: &dyn Fn(&Entry) -> Cell| entries.iter().map(|entry| cell(entry)).collect::<Vec<Cell>>();
+    grid.column(Column::new("Arm", Look::Key, Sort::Ascending), each(&|entry| Cell::head(name(&entry.arm))));
+    let cost = |entry: &Entry| Cell::maybe(entry.cost.as_ref().map(|money| (words::money(money), money.usd)));
+    grid.column(Column::new("Cost", Look::Number, Sort::Ascending).sub("all runs"), each(&cost));
+    let runs = |entry: &Entry| {
+        Cell::maybe(entry.cost.as_ref().map(|money| {
+            let text = format!("{} of {}", format::integer(money.coverage.known), format::integer(money.coverage.runs));
+            (text, money.coverage.known as f64)
+        }))
+    };
+    grid.column(Column::new("Runs with a cost", Look::Number, Sort::Descending), each(&runs));
+    let solved = |entry: &Entry| Cell::maybe(words::cost_per_solved(entry).zip(entry.cost_per_solved_usd));
+    grid.column(Column::new("Cost per solved item", Look::Number, Sort::Ascending).sub("95% interval"), each(&solved));
+    let rate = |entry: &Entry| Cell::maybe(entry.pass_rate.as_ref().map(|rate| (format::estimate(rate), rate.value)));
+    grid.column(Column::new("Pass rate, %", Look::Number, Sort::Descending).sub("95% interval"), each(&rate));
+    if entries.iter().any(|entry| entry.cost_front.is_some()) {
+        let front = |entry: &Entry| {
+            Cell::words(entry.cost_front.as_ref().map_or_else(|| "not known".to_owned(), |front| words::front(front, &name)))
+        };
+        grid.column(Column::new("Pass rate and cost", Look::Words, Sort::Ascending).sub("Pareto front"), each(&front));
+    }
+    let count = |number: usize| format::integer(number as u64);
+    let more = (entries.len() < priced.len()).then(|| {
+        format!(
+            "The first {} of {} arms with a known cost; the suite's page and the data files have all.",
+            count(entries.len()),
+            count(priced.len())
+        )
+    });
+    Part { anchor: format!("cost-{number}"), href: place.path(), label: Text::new(&place.label), grid: grid.filtered(""), more, figure }
+}

@@ -1,0 +1,78 @@
+//! A chart in a page: the finding in words, the drawing, its key, and the table of its values.
+
+use crate::render::chart::{Chart, Svg};
+use crate::render::format;
+use crate::render::table::{Align, Table};
+
+use super::grid::{Cell, Column, Grid, Look, Sort};
+use super::shell::Text;
+
+/// Rows of a chart's table; the data files have all.
+pub(super) const MOST_ROWS: usize = 60;
+
+/// One sign of a chart's key.
+pub(super) struct Sign {
+    pub sign: &'static str,
+    pub class: &'static str,
+    pub name: Text,
+}
+
+pub(super) struct Figure {
+    /// Of the section, for links.
+    pub anchor: String,
+    pub heading: Text,
+    pub title: Text,
+    pub finding: Text,
+    pub svg: Svg,
+    pub key: Vec<Sign>,
+    pub notes: Vec<Text>,
+    pub grid: Grid,
+}
+
+impl Figure {
+    pub fn new(anchor: &str, heading: impl Into<Text>, chart: Chart) -> Self {
+        Self::of_rows(anchor, heading, chart, MOST_ROWS)
+    }
+
+    /// Shows `most` rows of the values.
+    pub fn of_rows(anchor: &str, heading: impl Into<Text>, chart: Chart, most: usize) -> Self {
+        let Chart { id, title, finding, svg, key, mut notes, table } = chart;
+        if table.rows.len() > most {
+            let (some, all) = (format::integer(most as u64), format::integer(table.rows.len() as u64));
+            notes.push(format!("The table has the first {some} of {all} rows; the JSON file of this page has all."));
+        }
+        Self {
+            anchor: anchor.to_owned(),
+            heading: heading.into(),
+            grid: grid(&table, &format!("{id}-values"), &format!("{title}: the values"), most),
+            title: Text::from(title),
+            finding: Text::from(finding),
+            svg,
+            key: key.into_iter().map(|key| Sign { sign: key.sign, class: key.class, name: Text::from(key.name) }).collect(),
+            notes: notes.into_iter().map(Text::from).collect(),
+        }
+    }
+}
+
+/// Lays a table of text cells out.
+pub(super) fn grid(table: &Table, id: &str, caption: &str, most: usize) -> Grid {
+    let mut grid = Grid::new(id, caption).fits();
+    for (index, column) in table.columns.iter().enumerate() {
+        let look = match (index, column.align) {
+            (0, _) => Look::Key,
+            (_, Align::Right) => Look::Number,
+            (_, Align::Left) => Look::Words,
+        };
+        let cells = table.rows.iter().take(most).map(|row| {
+            let text = row.get(index).map_or("", String::as_str);
+            match look {
+                Look::Key => Cell::head(text),
+                Look::Number if text.is_empty() => Cell::unknown("unknown"),
+                Look::Number => Cell::figure(text),
+                Look::Words | Look::Scale => Cell::words(text),
+            }
+        });
+        grid.column(Column::new(column.name.as_str(), look, Sort::None), cells.collect::<Vec<Cell>>());
+    }
+    grid
+}

@@ -1,0 +1,158 @@
+//! One suite over its nights: levels and their changes, who is better night by night, flaky items.
+
+use askama::Template;
+
+use crate::render::{chart, format, nights, words};
+use crate::views::{Arm, ArmHistory, History, NoisyItem, OverviewSuite, SiteContext};
+
+use super::SiteFile;
+use super::figure::Figure;
+use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
+use super::plan::{Plan, SuitePlace};
+use super::shell::{Crumb, Here, Shell, Text};
+
+/// Arms with a chart.
+const MOST_ARMS: usize = 12;
+/// Nights of all charts together, so that the page keeps its budget.
+const MOST_NIGHTS: usize = 240;
+/// Nights of one chart.
+const MOST_OF_ARM: usize = 90;
+const MOST_DUELS: usize = 66;
+const MOST_ITEMS: usize = 60;
+
+#[derive(Template)]
+#[template(path = "history.html")]
+struct HistoryPage {
+    shell: Shell,
+    suite: Text,
+    sentences: Vec<Text>,
+    notes: Vec<Text>,
+    arms: Vec<ArmPart>,
+    duels: Option<Grid>,
+    flaky: Option<Grid>,
+}
+
+struct ArmPart {
+    figure: Figure,
+    notes: Vec<Text>,
+}
+
+/// Makes the page; nothing for a suite without a history.
+pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
+    let history = suite.history.as_ref()?;
+    let path = place.history_path();
+    let labels = words::arm_labels(&history.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>());
+    let followed: Vec<(&ArmHistory, &String)> = history.arms.iter().zip(&labels).filter(|(arm, _)| rated(arm) > 1).collect();
+    let sentences = sentences(history, &labels, followed.len());
+    let title = format!("History of {} · {}", place.label, context.title);
+    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "));
+    let back = format!("{}{}", shell.root, place.path());
+    let shell = shell
+        .crumbs(vec![Crumb::new(back, place.label.as_str())])
+        .download(&format!("data/history/{}.json", place.segment), "JSON")
+        .download(&format!("data/history/{}.csv", place.segment), "CSV")
+        .foot(context);
+    let drawn = &followed[..followed.len().min(MOST_ARMS)];
+    let most = (MOST_NIGHTS / drawn.len().max(1)).min(MOST_OF_ARM);
+    let scale: Vec<f64> = drawn.iter().flat_map(|(arm, _)| chart::trend_shares(arm, most)).collect();
+    let page = HistoryPage {
+        suite: Text::new(&place.label),
+        sentences: sentences.into_iter().map(Text::from).collect(),
+        notes: notes(history, followed.len(), drawn.len()).into_iter().map(Text::from).collect(),
+        arms: (1..).zip(drawn).filter_map(|(number, (arm, label))| part(number, arm, label, most, &scale)).collect(),
+        duels: duels(history, &labels),
+        flaky: flaky(history, &labels),
+        shell,
+    };
+    Some(SiteFile::page(path, &page))
+}
+
+fn rated(arm: &ArmHistory) -> usize {
+    arm.nights.iter().filter(|night| night.pass_rate.is_some()).count()
+}
+
+fn part(number: usize, arm: &ArmHistory, label: &str, most: usize, scale: &[f64]) -> Option<ArmPart> {
+    let chart = chart::trend(arm, &format!("arm-{number}-chart"), label, most, scale)?;
+    let notes = nights::precision_note(arm, label).into_iter().map(Text::from).collect();
+    Some(ArmPart { figure: Figure::of_rows(&format!("arm-{number}"), label, chart, most), notes })
+}
+
+/// Changes of level first; that there are none is an answer too.
+fn sentences(history: &History, labels: &[String], followed: usize) -> Vec<String> {
+    let changes: Vec<String> = history
+        .arms
+        .iter()
+        .zip(labels)
+        .flat_map(|(arm, label)| arm.changes.iter().map(move |change| nights::change_sentence(change, label)))
+        .collect();
+    if !changes.is_empty() {
+        return changes;
+    }
+    let arms = format!("{} {}", format::integer(followed as u64), if followed == 1 { "arm" } else { "arms" });
+    vec![format!("No change of level found in {arms} with two nights or more; one needs five nights on each side of a change.")]
+}
+
+fn notes(history: &History, followed: usize, drawn: usize) -> Vec<String> {
+    let mut notes = Vec::new();
+    if drawn < followed {
+        let (some, all) = (format::integer(drawn as u64), format::integer(followed as u64));
+        notes.push(format!("{some} of {all} arms with two nights or more are shown here; the data files have all."));
+    }
+    let single = history.arms.len() - followed;
+    if single > 0 {
+        let word = if single == 1 { "arm has" } else { "arms have" };
+        notes.push(format!("{} {word} one night with a pass rate, or none, and nothing to follow.", format::integer(single as u64)));
+    }
+    if history.undated > 0 {
+        notes.push(format!("{} of unknown time belong to no night.", words::count_runs(history.undated)));
+    }
+    notes
+}
+
+fn duels(history: &History, labels: &[String]) -> Option<Grid> {
+    let duels = &history.duels[..history.duels.len().min(MOST_DUELS)];
+    if duels.is_empty() {
+        return None;
+    }
+    let mut grid = Grid::new("duels-table", "Pairs of arms, night by night").fits();
+    let pair = duels.iter().map(|duel| Cell::head(format!("{} against {}", labels[duel.first], labels[duel.second])));
+    grid.column(Column::new("Pair", Look::Key, Sort::Ascending), pair);
+    grid.column(Column::new("Better", Look::Number, Sort::Descending).sub("nights"), duels.iter().map(|duel| Cell::count(duel.won)));
+    grid.column(Column::new("Worse", Look::Number, Sort::Descending).sub("nights"), duels.iter().map(|duel| Cell::count(duel.lost)));
+    grid.column(Column::new("Equal", Look::Number, Sort::Descending).sub("nights"), duels.iter().map(|duel| Cell::count(duel.same)));
+    let evidence = duels.iter().map(|duel| Cell::number(nights::e_value(duel), duel.e_value.min(f64::MAX)));
+    grid.column(Column::new("e", Look::Number, Sort::Descending), evidence);
+    let verdict = duels.iter().map(|duel| Cell::words(nights::duel_verdict(duel, labels)));
+    grid.column(Column::new("Verdict", Look::Words, Sort::Ascending), verdict);
+    Some(grid)
+}
+
+fn flaky(history: &History, labels: &[String]) -> Option<Grid> {
+    let both = |arm: &ArmHistory| {
+        let noisiest = arm.noisiest.iter().filter(|item| arm.flaky.iter().all(|flaky| flaky.item != item.item)).cloned();
+        arm.flaky.iter().cloned().chain(noisiest).collect::<Vec<NoisyItem>>()
+    };
+    let items = history.arms.iter().zip(labels).flat_map(|(arm, label)| both(arm).into_iter().map(move |item| (label, item)));
+    let items: Vec<(&String, NoisyItem)> = items.take(MOST_ITEMS).collect();
+    if items.is_empty() {
+        return None;
+    }
+    let percent = |share: f64| Cell::number(words::chance(share), share);
+    let mut grid = Grid::new("flaky-table", "Items since the last break, by arm").fits();
+    grid.column(Column::new("Item", Look::Key, Sort::Ascending), items.iter().map(|(_, item)| Cell::head(item.item.as_str())));
+    grid.column(Column::new("Arm", Look::Words, Sort::Ascending), items.iter().map(|(label, _)| Cell::words(label.as_str())));
+    let passed = items.iter().map(|(_, item)| {
+        let text = format!("{}/{}", format::integer(item.passed), format::integer(item.counted));
+        Cell::number(text, item.passed as f64 / item.counted.max(1) as f64)
+    });
+    grid.column(Column::new("Passed", Look::Number, Sort::Descending), passed);
+    grid.column(
+        Column::new("Flaky", Look::Number, Sort::Descending).sub("chance of it"),
+        items.iter().map(|(_, item)| percent(item.flaky)),
+    );
+    grid.column(
+        Column::new("Noise", Look::Number, Sort::Descending).sub("of the arm's"),
+        items.iter().map(|(_, item)| percent(item.noise)),
+    );
+    Some(grid.filtered(""))
+}

@@ -1,0 +1,331 @@
+//! What the charts of a suite draw: quality over cost, how cost and time are spread, and which pairs differ in more than noise.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::Unit;
+use crate::stats::{Interval, Verdict, mcnemar, quantile};
+use crate::warehouse::RunRow;
+
+use super::arm::{Arm, SuiteGroup};
+use super::compare::Compared;
+use super::estimate::Estimate;
+use super::figures::{Coverage, Money, cost, duration, figure};
+use super::leaderboard::{Entry, SuiteBoard, cost_per_run};
+use super::standing::Front;
+
+/// An arm between what it gives and what it takes.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ParetoPoint {
+    #[serde(flatten)]
+    pub arm: Arm,
+    pub pass_rate: Estimate,
+    /// Mean over the runs with a known cost.
+    pub usd_per_run: f64,
+    /// Student's t over the runs; absent for one run, or where a part of the cost is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    pub is_lower_bound: bool,
+    pub coverage: Coverage,
+    /// Absent where a lower bound of the cost leaves it open, or no run completed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front: Option<Front>,
+}
+
+/// Pass rate over cost per run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Pareto {
+    /// In the order of the board: best pass rate first, so that those on the front go from dear to cheap.
+    pub points: Vec<ParetoPoint>,
+    /// Arms whose pass rate or cost is unknown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unplaced: Vec<Arm>,
+}
+
+/// The share of an arm's runs that took no more than a value.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Step {
+    pub value: f64,
+    pub share: f64,
+}
+
+/// How an arm's runs are spread.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ArmSpread {
+    #[serde(flatten)]
+    pub arm: Arm,
+    pub coverage: Coverage,
+    pub smallest: f64,
+    pub median: f64,
+    pub p90: f64,
+    pub largest: f64,
+    /// Ascending, each value once; of many values, some at even distances by rank, the first and the last among them.
+    pub steps: Vec<Step>,
+    /// Different values, of which the steps may be a part.
+    pub values: u64,
+}
+
+/// How the runs of a suite's arms are spread over one amount.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Distribution {
+    pub unit: Unit,
+    /// In the order of the board.
+    pub arms: Vec<ArmSpread>,
+    /// Arms with fewer than two runs of known amount: one run is no distribution.
+    pub left_out: u64,
+}
+
+/// Two arms on the items that both have.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Disagreement {
+    /// Indices into the arms.
+    pub first: usize,
+    pub second: usize,
+    pub shared: u64,
+    /// Items that one passed and the other did not.
+    pub only_first: u64,
+    pub only_second: u64,
+    /// McNemar's exact test on these counts, for this pair alone.
+    pub p: f64,
+    /// What the board's evidence says of the pair, adjusted for all of them.
+    pub verdict: Verdict,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_adjusted: Option<f64>,
+}
+
+impl Disagreement {
+    /// Items on which the two differ.
+    pub fn discordant(&self) -> u64 {
+        self.only_first + self.only_second
+    }
+
+    /// By how many items one is ahead.
+    pub fn net(&self) -> u64 {
+        self.only_first.abs_diff(self.only_second)
+    }
+}
+
+/// Where significance begins, for a pair alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Threshold {
+    pub discordant: u64,
+    /// The smallest lead among so many items that McNemar's exact test calls significant.
+    pub net: u64,
+}
+
+/// All pairs of a suite: how often they differ, against by how much.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Disagreements {
+    /// In the order of the board.
+    pub arms: Vec<Arm>,
+    /// The clearest first.
+    pub pairs: Vec<Disagreement>,
+    pub curve: Vec<Threshold>,
+    pub alpha: f64,
+    /// Pairs without a shared item, or whose outcomes are not known item by item.
+    pub left_out: u64,
+}
+
+/// The charts of one suite. Absent is what there is nothing to draw of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct SuiteCharts {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pareto: Option<Pareto>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Distribution>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Distribution>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disagreements: Option<Disagreements>,
+    /// What all arms together cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Money>,
+}
+
+/// Steps kept of an arm's distribution.
+const MAX_STEPS: usize = 100;
+/// Fewer runs make no distribution.
+const MIN_SPREAD: usize = 2;
+/// Points of the curve of significance.
+const CURVE_POINTS: u64 = 64;
+
+/// Takes from a suite's board and comparison what its charts draw.
+pub(super) fn suite_charts(group: &SuiteGroup<'_>, board: &SuiteBoard, compared: &Compared, alpha: f64) -> SuiteCharts {
+    SuiteCharts {
+        pareto: pareto(group, &board.entries),
+        cost: distribution(group, board, Unit::Usd, cost),
+        duration: distribution(group, board, Unit::Seconds, duration),
+        disagreements: disagreements(board, compared, alpha),
+        spent: spent(board),
+    }
+}
+
+/// Adds up the arms' costs; a lower bound where one of them is, or is unknown.
+fn spent(board: &SuiteBoard) -> Option<Money> {
+    let known: Vec<&Money> = board.entries.iter().filter_map(|entry| entry.cost.as_ref()).collect();
+    let is_whole = known.len() == board.entries.len();
+    (!known.is_empty()).then(|| Money {
+        usd: known.iter().map(|money| money.usd).sum(),
+        is_lower_bound: !is_whole || known.iter().any(|money| money.is_lower_bound),
+        coverage: Coverage {
+            known: known.iter().map(|money| money.coverage.known).sum(),
+            runs: board.entries.iter().map(|entry| entry.runs).sum(),
+        },
+    })
+}
+
+fn rows_of<'a>(group: &'a SuiteGroup<'_>, arm: &Arm) -> &'a [&'a RunRow] {
+    group.arms.iter().find(|runs| runs.arm == *arm).map_or(&[], |runs| runs.counted.as_slice())
+}
+
+/// A picture of one point is none.
+fn pareto(group: &SuiteGroup<'_>, entries: &[Entry]) -> Option<Pareto> {
+    let point = |entry: &Entry| {
+        let (rate, money) = (entry.pass_rate.as_ref()?, entry.cost.as_ref()?);
+        let whole = figure(rows_of(group, &entry.arm), cost).filter(|figure| figure.coverage.known == figure.coverage.runs);
+        Some(ParetoPoint {
+            arm: entry.arm.clone(),
+            pass_rate: rate.clone(),
+            usd_per_run: cost_per_run(money),
+            interval: whole.and_then(|figure| figure.interval).map(|interval| interval.clipped(0.0, f64::MAX)),
+            is_lower_bound: money.is_lower_bound,
+            coverage: money.coverage,
+            front: entry.cost_front.clone(),
+        })
+    };
+    let points: Vec<ParetoPoint> = entries.iter().filter_map(point).collect();
+    let is_placed = |entry: &&Entry| points.iter().any(|point| point.arm == entry.arm);
+    let unplaced = entries.iter().filter(|entry| !is_placed(entry)).map(|entry| entry.arm.clone()).collect();
+    (points.len() > 1).then_some(Pareto { points, unplaced })
+}
+
+fn distribution(group: &SuiteGroup<'_>, board: &SuiteBoard, unit: Unit, value: fn(&RunRow) -> Option<f64>) -> Option<Distribution> {
+    let spread = |entry: &Entry| {
+        let rows = rows_of(group, &entry.arm);
+        let values: Vec<f64> = rows.iter().filter_map(|row| value(row)).filter(|value| value.is_finite()).collect();
+        (values.len() >= MIN_SPREAD).then(|| arm_spread(&entry.arm, values, rows.len())).flatten()
+    };
+    let arms: Vec<ArmSpread> = board.entries.iter().filter_map(spread).collect();
+    let left_out = (board.entries.len() - arms.len()) as u64;
+    (!arms.is_empty()).then_some(Distribution { unit, arms, left_out })
+}
+
+fn arm_spread(arm: &Arm, mut values: Vec<f64>, runs: usize) -> Option<ArmSpread> {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    let last_of_its_value = |place: &usize| values.get(place + 1).is_none_or(|next| next.total_cmp(&values[*place]).is_ne());
+    let step = |place: usize| Step { value: values[place], share: (place + 1) as f64 / n as f64 };
+    let steps: Vec<Step> = (0..n).filter(last_of_its_value).map(step).collect();
+    Some(ArmSpread {
+        arm: arm.clone(),
+        coverage: Coverage { known: n as u64, runs: runs as u64 },
+        smallest: *values.first()?,
+        median: quantile(&values, 0.5).ok()?,
+        p90: quantile(&values, 0.9).ok()?,
+        largest: *values.last()?,
+        values: steps.len() as u64,
+        steps: thinned(steps, MAX_STEPS),
+    })
+}
+
+/// Keeps `most` of the steps at even distances, the first and the last among them.
+fn thinned(steps: Vec<Step>, most: usize) -> Vec<Step> {
+    if steps.len() <= most {
+        return steps;
+    }
+    (0..most).map(|place| steps[place * (steps.len() - 1) / (most - 1)]).collect()
+}
+
+fn disagreements(board: &SuiteBoard, compared: &Compared, alpha: f64) -> Option<Disagreements> {
+    let arms: Vec<Arm> = board.entries.iter().map(|entry| entry.arm.clone()).collect();
+    let places: Vec<usize> = arms.iter().filter_map(|arm| compared.table.arms.iter().position(|known| known.arm == *arm)).collect();
+    if places.len() != arms.len() || arms.len() < 2 {
+        return None;
+    }
+    let evidence = compared.headline().map(|row| &row.evidence);
+    let mut pairs = Vec::new();
+    let mut left_out = 0;
+    for first in 0..arms.len() {
+        for second in first + 1..arms.len() {
+            let Some(flips) = compared.flips(places[first], places[second]) else {
+                left_out += 1;
+                continue;
+            };
+            let between = evidence.map(|evidence| evidence.between(places[first], places[second]));
+            let known = between.as_ref().and_then(|evidence| evidence.pairs.first());
+            pairs.push(Disagreement {
+                first,
+                second,
+                shared: flips.shared,
+                only_first: flips.only_first,
+                only_second: flips.only_second,
+                p: mcnemar(flips.only_first, flips.only_second).exact,
+                verdict: known.map_or(Verdict::NoData, |pair| pair.verdict),
+                p_adjusted: known.and_then(|pair| pair.p_adjusted),
+            });
+        }
+    }
+    let clarity = |pair: &Disagreement| pair.net() as f64 / (pair.discordant().max(1) as f64).sqrt();
+    pairs.sort_by(|left, right| clarity(right).total_cmp(&clarity(left)).then((left.first, left.second).cmp(&(right.first, right.second))));
+    let most = pairs.iter().map(Disagreement::discordant).max()?;
+    Some(Disagreements { arms, pairs, curve: curve(most, alpha), alpha, left_out })
+}
+
+/// Follows the boundary of significance up to `most` discordant items.
+fn curve(most: u64, alpha: f64) -> Vec<Threshold> {
+    let reach = most.max(12);
+    // With an even number of discordant items every lead is even: one parity, or the boundary would be a saw.
+    let all = (1..=reach / 2).map(|half| 2 * half);
+    let distance = (reach / 2).div_ceil(CURVE_POINTS).max(1);
+    let wanted = |discordant: &u64| (discordant / 2).is_multiple_of(distance) || *discordant == reach / 2 * 2 || *discordant <= 12;
+    all.filter(wanted).filter_map(|discordant| threshold(discordant, alpha)).collect()
+}
+
+fn threshold(discordant: u64, alpha: f64) -> Option<Threshold> {
+    let is_significant = |fewer: u64| mcnemar(discordant - fewer, fewer).exact <= alpha;
+    if !is_significant(0) {
+        return None;
+    }
+    // The larger the smaller of the two counts, the less significant: halve between one that is and one that is not.
+    let (mut yes, mut no) = (0, discordant / 2 + 1);
+    while no - yes > 1 {
+        let middle = u64::midpoint(yes, no);
+        if middle <= discordant / 2 && is_significant(middle) {
+            yes = middle;
+        } else {
+            no = middle;
+        }
+    }
+    Some(Threshold { discordant, net: discordant - 2 * yes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curve_is_where_the_test_begins_to_reject() {
+        let curve = curve(400, 0.05);
+        assert!(curve.len() <= 64 + 8, "{}", curve.len());
+        assert_eq!(curve[0], Threshold { discordant: 6, net: 6 });
+        for point in &curve {
+            let p = |net: u64| mcnemar((point.discordant + net) / 2, (point.discordant - net) / 2).exact;
+            assert!(p(point.net) <= 0.05 && (point.net == 0 || p(point.net - 2) > 0.05), "{point:?}");
+        }
+        let last = curve[curve.len() - 1];
+        // About 1.96 times the root.
+        assert!(last.discordant == 400 && (38..=44).contains(&last.net), "{last:?}");
+    }
+
+    #[test]
+    fn equal_values_are_one_step_and_many_are_thinned() {
+        let arm = Arm { approach: "a".to_owned(), model: String::new() };
+        let spread = arm_spread(&arm, vec![3.0, 1.0, 1.0, 2.0], 5).expect("values");
+        let steps: Vec<(f64, f64)> = spread.steps.iter().map(|step| (step.value, step.share)).collect();
+        assert_eq!(steps, [(1.0, 0.5), (2.0, 0.75), (3.0, 1.0)]);
+        assert_eq!((spread.median, spread.coverage), (1.5, Coverage { known: 4, runs: 5 }));
+        let spread = arm_spread(&arm, (0..1000).map(f64::from).collect(), 1000).expect("values");
+        assert_eq!((spread.steps.len(), spread.values), (MAX_STEPS, 1000));
+        assert!((spread.steps[0].value, spread.steps[MAX_STEPS - 1].share) == (0.0, 1.0));
+    }
+}
