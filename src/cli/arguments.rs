@@ -6,6 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::views::ItemChoice;
 
+use super::transcripts::Choice;
+
 /// What the exit codes say, for the help and the man page.
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is negative (damage, a regression); 2 bad arguments, configuration or \
                           data; 3 inconclusive (gate: the data do not say, or there is no baseline); 130 interrupted";
@@ -433,7 +435,26 @@ pub(super) struct Build {
     #[arg(long, short, value_name = "DIR", default_value = "site")]
     pub out: PathBuf,
     #[command(flatten)]
+    pub publishing: Publishing,
+    #[command(flatten)]
     pub selection: Selection,
+}
+
+/// How a site goes out.
+#[derive(Args, Default)]
+pub(super) struct Publishing {
+    /// Where the site will be served, for addresses that must be absolute [default: site.base_url of the configuration]
+    #[arg(long, value_name = "URL", help_heading = "Publishing")]
+    pub base_url: Option<String>,
+    /// Ask search engines to leave the site out
+    #[arg(long, help_heading = "Publishing")]
+    pub noindex: bool,
+    /// Take keys, tokens, passwords, e-mail addresses and users' names out of every text, and say how many
+    #[arg(long, help_heading = "Publishing")]
+    pub redact: bool,
+    /// Transcripts to show: usual (failing, disagreeing and some passing), all, failing, disagreeing, none, or budget:SIZE
+    #[arg(long, value_name = "WHICH", default_value = "usual", help_heading = "Publishing")]
+    pub transcripts: Choice,
 }
 
 #[derive(Args)]

@@ -21,6 +21,7 @@ mod log;
 mod output;
 mod policy;
 mod progress;
+mod redaction;
 mod retract;
 mod run;
 mod runnable;
@@ -29,6 +30,7 @@ mod settings;
 mod show;
 mod site_folder;
 mod sql;
+mod transcripts;
 mod until;
 mod watch;
 

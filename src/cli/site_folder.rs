@@ -83,6 +83,11 @@ impl SiteFolder {
         self.new.files.keys().map(String::as_str)
     }
 
+    /// Lists the digests of what was written or kept below a folder so far.
+    pub fn digests(&self, below: &str) -> BTreeMap<String, String> {
+        self.new.files.iter().filter(|(path, _)| path.starts_with(below)).map(|(path, digest)| (path.clone(), digest.clone())).collect()
+    }
+
     /// Removes the files of the last build that this one has not, and records what there is. Returns how many were removed.
     pub fn finish(self) -> Result<usize, Failure> {
         let mut removed = 0;

@@ -23,6 +23,7 @@ mod runnable;
 mod sample;
 mod site;
 mod standing;
+mod transcript;
 
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
 pub use baseline::{Baseline, Held, held_groups};
@@ -50,5 +51,6 @@ pub use run::{
 pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
 pub use standing::{BoardEvidence, Chances, Drawn, Front, Standing};
+pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
 
 pub use crate::stats::{Interval, RankRange, Ruling, Summary, Verdict};

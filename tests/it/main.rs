@@ -20,6 +20,7 @@ mod list;
 mod log;
 mod oracle;
 mod published;
+mod publishing;
 mod resume;
 mod schema;
 mod show;

@@ -8,9 +8,9 @@ use sha2::{Digest, Sha256};
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
     Arm, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, Delta, DeltaUnit, Design, Difference, Drawn, Entry,
-    Estimate, Evidence, Figure, Flips, Front, Interval, ItemPage, Method, Money, Needed, Overview, OverviewSuite, PairEvidence, RankRange,
-    Resolution, RunLine, RunPage, Scale, ScoreColumn, ScoreLineView, SiteContext, Sizes, Spread, Standing, StatedLine, SuiteBoard, Summary,
-    Verdict, Winner, items_of,
+    Estimate, Evidence, Figure, Flips, Front, Interval, ItemPage, ItemTranscript, Method, Money, Needed, Overview, OverviewSuite,
+    PairEvidence, RankRange, Resolution, RunLine, RunPage, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SiteContext, Sizes, Spread,
+    Standing, StatedLine, SuiteBoard, Summary, TranscriptPart, Verdict, Winner, items_of,
 };
 
 use super::*;
@@ -405,6 +405,21 @@ fn items(line: &RunLine, text: &str) -> Vec<ItemPage> {
     items_of(&line.id, &outcomes, &details, ITEMS_PER_PAGE)
 }
 
+/// A transcript whose every text is this one.
+fn transcripts(text: &str) -> RunTranscripts {
+    let part = TranscriptPart { role: Some(text.to_owned()), text: text.to_owned() };
+    let entry = ItemTranscript {
+        item: Some(text.to_owned()),
+        digest: "d".to_owned(),
+        bytes: 1,
+        left_out: 0,
+        same_as: None,
+        parts: vec![part.clone(), TranscriptPart { role: None, ..part }],
+    };
+    let links = [(text.to_owned(), "t/0001.html#t-1".to_owned())].into_iter().collect();
+    RunTranscripts { pages: vec![vec![entry]], links, shown: 1, ..RunTranscripts::default() }
+}
+
 /// Every file of the made-up site; hostile text in every field of its runs.
 fn whole_site() -> Vec<SiteFile> {
     let overview = made_up();
@@ -414,7 +429,7 @@ fn whole_site() -> Vec<SiteFile> {
     for (index, line) in lines.enumerate() {
         let text = HOSTILE[index % HOSTILE.len()];
         let items = if index % 9 == 0 { items(line, text) } else { Vec::new() };
-        files.extend(run_files(&overview, &plan, &run_page(line, text), &items));
+        files.extend(run_files(&overview, &plan, &run_page(line, text), &items, &transcripts(text)));
     }
     files
 }
