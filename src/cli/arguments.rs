@@ -97,6 +97,8 @@ pub(super) enum Command {
     Gate(Gate),
     /// Write the static site
     Build(Build),
+    /// Build the site and show it on this machine, again whenever something changes
+    Serve(Serve),
     /// Bring other tools' results into the store
     Import(Import),
     /// Hide runs by a tombstone, with a reason
@@ -125,6 +127,7 @@ impl Command {
             Self::History(_) => "history",
             Self::Gate(_) => "gate",
             Self::Build(_) => "build",
+            Self::Serve(_) => "serve",
             Self::Import(_) => "import",
             Self::Retract(_) => "retract",
             Self::Sql(_) => "sql",
@@ -441,7 +444,7 @@ pub(super) struct Build {
 }
 
 /// How a site goes out.
-#[derive(Args, Default)]
+#[derive(Args, Clone, Default)]
 pub(super) struct Publishing {
     /// Where the site will be served, for addresses that must be absolute [default: site.base_url of the configuration]
     #[arg(long, value_name = "URL", help_heading = "Publishing")]
@@ -455,6 +458,20 @@ pub(super) struct Publishing {
     /// Transcripts to show: usual (failing, disagreeing and some passing), all, failing, disagreeing, none, or budget:SIZE
     #[arg(long, value_name = "WHICH", default_value = "usual", help_heading = "Publishing")]
     pub transcripts: Choice,
+}
+
+#[derive(Args)]
+pub(super) struct Serve {
+    /// Folder to build the site in [default: a temporary one]
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Port to listen on; 0 takes any that is free
+    #[arg(long, value_name = "N", default_value_t = 8000)]
+    pub port: u16,
+    #[command(flatten)]
+    pub publishing: Publishing,
+    #[command(flatten)]
+    pub selection: Selection,
 }
 
 #[derive(Args)]

@@ -6,9 +6,9 @@ use serde::Serialize;
 use tracing::{info, warn};
 
 use crate::domain::{Filter, ItemDetails, ItemOutcome, Run, RunId};
-use crate::render::html::{ITEMS_PER_PAGE, Plan, crawler_files, run_files, site_files};
+use crate::render::html::{ITEMS_PER_PAGE, Plan, crawler_files, published_files, run_files, site_files};
 use crate::render::json;
-use crate::views::{DetailsByItem, Overview, RunTranscripts, SiteOptions, items_of, overview, run_page};
+use crate::views::{DetailsByItem, Overview, RunTranscripts, SiteOptions, items_of, news, overview, run_page};
 use crate::warehouse::{RunRow, Warehouse};
 
 use super::arguments::{Build, Publishing};
@@ -48,6 +48,9 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
         folder.write(&file.path, &file.bytes)?;
     }
     info!(written = folder.written, kept = folder.kept, "suite pages");
+    for file in published_files(&overview, &plan, &news(&warehouse, &filter, &policy)) {
+        folder.write(&file.path, &file.bytes)?;
+    }
     let mut transcripts = Transcripts::new(&warehouse, &filter, arguments.publishing.transcripts);
     let site = Site { settings, warehouse: &warehouse, filter: &filter, overview: &overview, plan: &plan };
     site.write_runs(&mut texts, &mut transcripts, &mut folder)?;

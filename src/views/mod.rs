@@ -15,6 +15,7 @@ mod gate;
 mod history;
 mod item_scores;
 mod leaderboard;
+mod news;
 mod price;
 mod reliability;
 mod repeats;
@@ -42,6 +43,7 @@ pub use history::{
     ArmHistory, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
 };
 pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
+pub use news::{Event, News, news};
 pub use price::{PriceInterval, PriceMethod};
 pub use reliability::Reliability;
 pub use run::{

@@ -13,6 +13,7 @@ mod method;
 mod metrics;
 mod overview;
 mod plan;
+mod publish;
 mod run;
 mod runs;
 mod shell;
@@ -29,6 +30,7 @@ use crate::views::{ItemPage, Overview, RunPage, RunTranscripts};
 
 pub use crawlers::crawler_files;
 pub use plan::Plan;
+pub use publish::published_files;
 
 /// One file of the site.
 #[derive(Clone, Debug, PartialEq, Eq)]
