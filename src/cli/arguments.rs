@@ -446,6 +446,9 @@ pub(super) struct Build {
 /// How a site goes out.
 #[derive(Args, Clone, Default)]
 pub(super) struct Publishing {
+    /// Write overview, suites and comparisons into one file that opens by itself, instead of a folder
+    #[arg(long, value_name = "FILE", help_heading = "Publishing")]
+    pub single_file: Option<PathBuf>,
     /// Where the site will be served, for addresses that must be absolute [default: site.base_url of the configuration]
     #[arg(long, value_name = "URL", help_heading = "Publishing")]
     pub base_url: Option<String>,

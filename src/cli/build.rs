@@ -6,7 +6,7 @@ use serde::Serialize;
 use tracing::{info, warn};
 
 use crate::domain::{Filter, ItemDetails, ItemOutcome, Run, RunId};
-use crate::render::html::{ITEMS_PER_PAGE, Plan, crawler_files, published_files, run_files, site_files};
+use crate::render::html::{ITEMS_PER_PAGE, Plan, crawler_files, published_files, run_files, single_file, site_files};
 use crate::render::json;
 use crate::views::{DetailsByItem, Overview, RunTranscripts, SiteOptions, items_of, news, overview, run_page};
 use crate::warehouse::{RunRow, Warehouse};
@@ -18,7 +18,7 @@ use super::redaction::{self, Found, Texts};
 use super::settings::{Settings, shown};
 use super::site_folder::SiteFolder;
 use super::transcripts::Transcripts;
-use super::{exit_code, output, policy, selection, show};
+use super::{exit_code, output, policy, selection, show, site_folder};
 
 /// Outcomes held in memory at once.
 const BATCH_LINES: u64 = 250_000;
@@ -43,6 +43,14 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     let overview = overview(&warehouse, &filter, &policy, &options, env!("CARGO_PKG_VERSION"), &warehouse.digest());
     let plan = Plan::new(&overview);
     info!(suites = overview.suites.len(), runs = overview.runs_by_name().len(), "overview made");
+    if let Some(file) = &arguments.publishing.single_file {
+        let bytes = single_file(&overview, &plan);
+        site_folder::replace(file, &bytes).map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(file))))?;
+        texts.say(settings);
+        output::say(settings, &format!("{}: {}\nopen {0}", shown(file), output::count(bytes.len(), "byte")));
+        settings.keep(&mut warehouse);
+        return Ok(exit_code::DONE);
+    }
     let mut folder = SiteFolder::open(&arguments.out)?;
     for file in site_files(&overview, &plan) {
         folder.write(&file.path, &file.bytes)?;

@@ -120,7 +120,8 @@ impl SiteFolder {
     }
 }
 
-fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Puts a file in its place, whole or not at all.
+pub(super) fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = place.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let mut builder = tempfile::Builder::new();

@@ -172,3 +172,134 @@ fn one_changed_outcome_is_found_and_placed() {
         assert!(said.contains(place), "{place}: {said}");
     }
 }
+
+#[test]
+fn other_programs_find_leader_badge_and_feed() {
+    let project = leaky();
+    let output = project.run(["build", "--redact", "--noindex", "--base-url", "https://e.org/x?y"]);
+    assert!(output.refusal().contains("--base-url"), "{}", output.stderr);
+    project.run(["build", "--redact", "--noindex", "--base-url", "https://e.org/a&b/"]);
+    let board: Value = serde_json::from_str(&project.read("site/leaderboard.json")).expect("JSON");
+    let suite = &board["suites"][0];
+    assert_eq!((&suite["page"], &suite["verdict"]), (&json!("https://e.org/a&b/suites/s/index.html"), &json!("not_enough_evidence")));
+    assert_eq!(suite["arms"][0]["pass_rate"], json!(0.975));
+    let badge = project.read("site/badge/s.svg");
+    assert!(badge.contains("<title>s: not enough evidence</title>"), "{badge}");
+    let page = project.read("site/index.html");
+    for part in [
+        "<meta name=\"robots\" content=\"noindex\">",
+        "property=\"og:url\" content=\"https://e.org/a&#38;b/index.html\"",
+        "href=\"feed.xml\"",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // Runs that do not know when they ended are no news.
+    let feed = project.read("site/feed.xml");
+    assert!(feed.contains("<updated>1970-01-01T00:00:00Z</updated>") && !feed.contains("<entry>"), "{feed}");
+}
+
+/// Two arms with so many items that the second can be told from the first.
+fn nightly(project: &Project, night: u32, approach: &str, passed: usize) {
+    let id = format!("{approach}-{night}");
+    let more = json!({"timestamp": format!("2026-03-{night:02}T04:00:00Z"), "status": "completed"});
+    project.result(&result(&id, "quiz", approach, more));
+    let items: Vec<Value> = (0..40).map(|item| question(&format!("q{item}"), 1, if item < passed { "pass" } else { "fail" })).collect();
+    project.items(&id, &items);
+}
+
+#[test]
+fn the_feed_tells_who_leads_since_when() {
+    let project = Project::new();
+    for night in 1..=3 {
+        nightly(&project, night, "old", 20);
+    }
+    nightly(&project, 2, "<new> & better", 20);
+    nightly(&project, 3, "<new> & better", 40);
+    nightly(&project, 3, "third", 1);
+    let first = project.run(["build"]);
+    assert_eq!(first.code, 0, "{}", first.stderr);
+    let feed = project.read("site/feed.xml");
+    assert!(feed.contains("quiz: 2 arms, no leader"), "{feed}");
+    assert!(feed.contains("<updated>2026-03-03T04:00:00Z</updated>"), "{feed}");
+    assert!(!feed.contains("<new>"), "{feed}");
+    let ids = |feed: &str| feed.matches("<id>urn:uuid:").count();
+    assert!(ids(&feed) >= 2, "{feed}");
+    project.run(["build", "--out", "again"]);
+    assert_eq!(project.read("again/feed.xml"), feed);
+}
+
+#[test]
+fn one_file_holds_overview_suites_and_comparisons() {
+    let project = leaky();
+    let output = project.run(["build", "--single-file", "report.html", "--redact"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let html = project.read("report.html");
+    assert!(output.stderr.contains(&format!("report.html: {}", thousands(html.len()))), "{}", output.stderr);
+    assert!(!project.path("site").exists());
+    for secret in SECRETS {
+        assert!(!html.contains(secret), "{secret}");
+    }
+    assert_eq!((html.matches("<h1>").count(), html.matches("<style>").count(), html.matches("<script>").count()), (1, 1, 1));
+    assert!(html.contains("script-src 'sha256-") && !html.contains("src=\"") && !html.contains(" style=\""));
+    let values = |name: &str| -> Vec<String> {
+        let start = format!(" {name}=\"");
+        html.match_indices(&start).map(|(place, _)| html[place + start.len()..].split('"').next().unwrap_or_default().to_owned()).collect()
+    };
+    let ids = values("id");
+    let mut distinct = ids.clone();
+    distinct.sort();
+    distinct.dedup();
+    assert_eq!(distinct.len(), ids.len(), "an id is there twice");
+    for link in values("href") {
+        let id = link.strip_prefix('#').unwrap_or_else(|| panic!("{link} leads out of the file"));
+        assert!(ids.iter().any(|known| known == id), "{link} leads nowhere");
+    }
+}
+
+fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let cut = digits.len().saturating_sub(3);
+    if cut == 0 { digits } else { format!("{},{}", &digits[..cut], &digits[cut..]) }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_served_site_follows_its_store_and_ends_when_asked() {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::TcpStream;
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    let project = leaky();
+    let mut child = Command::new(crate::support::BINARY)
+        .args(["serve", "--port", "0"])
+        .current_dir(project.path(""))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let mut address = String::new();
+    BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut address).expect("an address");
+    let address = address.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
+    assert!(address.starts_with("127.0.0.1:"), "{address}");
+    let get = |path: &str| {
+        let mut stream = TcpStream::connect(&address).expect("it listens");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
+    };
+    let page = get("/");
+    assert!(page.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/html"), "{page}");
+    assert!(get("/runs/r3/index.html").starts_with("HTTP/1.1 404"));
+    assert!(get("/../evalreport.yaml").starts_with("HTTP/1.1 404"));
+    project.result(&result("r3", "s", "late", json!({"shared_tests_passed": 1, "shared_tests_total": 2})));
+    let start = Instant::now();
+    while !get("/runs/r3/index.html").starts_with("HTTP/1.1 200") {
+        assert!(start.elapsed() < Duration::from_secs(60), "the site was not built again");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let asked = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
+    assert!(asked.success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}

@@ -33,6 +33,11 @@ impl Assets {
     }
 }
 
+/// Returns an asset's text.
+pub(super) fn text(name: &str) -> String {
+    String::from_utf8_lossy(&file(name).data).into_owned()
+}
+
 /// Stands where a reader looks first, under its own name.
 const VERIFY: &str = "verify_site.py";
 

@@ -17,6 +17,7 @@ mod publish;
 mod run;
 mod runs;
 mod shell;
+mod single;
 mod slug;
 mod suite;
 #[cfg(test)]
@@ -31,6 +32,7 @@ use crate::views::{ItemPage, Overview, RunPage, RunTranscripts};
 pub use crawlers::crawler_files;
 pub use plan::Plan;
 pub use publish::published_files;
+pub use single::single_file;
 
 /// One file of the site.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use sha2::{Digest, Sha256};
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
     Arm, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, Delta, DeltaUnit, Design, Difference, Drawn, Entry,
-    Estimate, Evidence, Figure, Flips, Front, Interval, ItemPage, ItemTranscript, Method, Money, Needed, Overview, OverviewSuite,
-    PairEvidence, RankRange, Resolution, RunLine, RunPage, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SiteContext, Sizes, Spread,
-    Standing, StatedLine, SuiteBoard, Summary, TranscriptPart, Verdict, Winner, items_of,
+    Estimate, Event, Evidence, Figure, Flips, Front, Interval, ItemPage, ItemTranscript, Method, Money, Needed, News, Overview,
+    OverviewSuite, PairEvidence, RankRange, Resolution, RunLine, RunPage, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SiteContext,
+    Sizes, Spread, Standing, StatedLine, SuiteBoard, Summary, TranscriptPart, Verdict, Winner, items_of,
 };
 
 use super::*;
@@ -425,6 +425,10 @@ fn whole_site() -> Vec<SiteFile> {
     let overview = made_up();
     let plan = Plan::new(&overview);
     let mut files: Vec<SiteFile> = site_files(&overview, &plan).collect();
+    let event = Event::Begins { arms: 2, leader: Some(overview.suites[0].board.entries[0].arm.clone()) };
+    let time = DateTime::from_timestamp(0, 0).expect("the first second");
+    let news = News { id: "urn:uuid:0".to_owned(), suite: HOSTILE[0].to_owned(), suite_version: None, time, event };
+    files.extend(published_files(&overview, &plan, &[news]));
     let lines = overview.suites.iter().flat_map(|suite| &suite.runs);
     for (index, line) in lines.enumerate() {
         let text = HOSTILE[index % HOSTILE.len()];
