@@ -24,18 +24,11 @@ const EVERY: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(50);
 
 pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Result<u8, Failure> {
-    let temporary = match &arguments.folder {
-        Some(_) => None,
-        None => {
-            let made = tempfile::Builder::new().prefix("evalreport-site-").tempdir();
-            Some(made.map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?)
-        }
-    };
-    let out = match (&arguments.folder, &temporary) {
-        (Some(folder), _) => folder.clone(),
-        (None, Some(made)) => made.path().join("site"),
-        (None, None) => PathBuf::from("site"),
-    };
+    let temporary = tempfile::Builder::new()
+        .prefix("evalreport-site-")
+        .tempdir()
+        .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+    let out = arguments.folder.clone().unwrap_or_else(|| temporary.path().join("site"));
     let ask = Build { out: out.clone(), publishing: arguments.publishing.clone(), selection: arguments.selection.clone() };
     let mut seen = stamps(settings);
     build::run(settings, &ask)?;

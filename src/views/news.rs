@@ -114,7 +114,7 @@ fn leaders(
     news: &mut Vec<News>,
 ) {
     let skipped = nights.len().saturating_sub(NIGHTS);
-    let mut last: Option<Option<Arm>> = None;
+    let mut leaders: Vec<Option<Arm>> = Vec::new();
     for (place, (date, time)) in nights.iter().enumerate().skip(skipped) {
         let arms = group.arms.iter().map(|arm| until(arm, *date)).filter(|arm| !arm.counted.is_empty()).collect();
         let then = SuiteGroup { arms, ..group.clone() };
@@ -122,13 +122,14 @@ fn leaders(
             continue;
         }
         let leader = leader(warehouse, &then, policy);
-        let event = match last.replace(leader.clone()) {
-            None if place > skipped || skipped == 0 => Some(Event::Begins { arms: then.arms.len(), leader }),
+        let event = match leaders.last() {
             // What came before the nights looked at is not known.
-            None => None,
-            Some(before) if before == leader => None,
-            Some(before) => Some(Event::Leads { before, now: leader }),
+            None if place == skipped && skipped > 0 => None,
+            None => Some(Event::Begins { arms: then.arms.len(), leader: leader.clone() }),
+            Some(before) if *before == leader => None,
+            Some(before) => Some(Event::Leads { before: before.clone(), now: leader.clone() }),
         };
+        leaders.push(leader);
         if let Some(event) = event {
             let id = id(&group.suite, group.suite_version.as_deref(), &format!("leader\n{date}"));
             news.push(News { id, suite: group.suite.clone(), suite_version: group.suite_version.clone(), time: *time, event });

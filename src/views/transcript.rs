@@ -162,7 +162,7 @@ mod tests {
             &[("tool result", "a.py")],
         );
         check(json!({"role": "assistant", "content": null, "tool_calls": [1]}), &[("assistant, tool call", "1")]);
-        check(json!({"type": "system", "cwd": "x"}), &[("system", "{\n  \"cwd\": \"x\",\n  \"type\": \"system\"\n}")]);
+        check(json!({"type": "system", "cwd": "x"}), &[("system", "{\n  \"type\": \"system\",\n  \"cwd\": \"x\"\n}")]);
         check(json!("bare"), &[("entry", "\"bare\"")]);
     }
 

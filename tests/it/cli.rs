@@ -2,7 +2,7 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "init",
     "run",
     "eval",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 16] = [
     "history",
     "gate",
     "build",
+    "serve",
     "import",
     "retract",
     "sql",

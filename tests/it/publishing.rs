@@ -109,7 +109,8 @@ fn transcripts_are_chosen_linked_and_inert() {
     assert!(!transcripts.contains("<script>x"), "{transcripts}");
     // What both runs were told is shown once.
     assert!(project.read("usual/runs/r2/t/0001.html").contains("../../../runs/r1/t/0001.html#t-"));
-    for (choice, shown) in [("all", 40), ("failing", 1), ("disagreeing", 2), ("budget:100", 2)] {
+    // Within 100 bytes the longest has no room; the others are the same word for word, and count once.
+    for (choice, shown) in [("all", 40), ("failing", 1), ("disagreeing", 2), ("budget:100", 21)] {
         let out = choice.replace(':', "-");
         project.run(["build", "--out", &out, "--transcripts", choice]);
         let page = project.read(&format!("{out}/runs/r1/index.html"));
@@ -188,7 +189,8 @@ fn other_programs_find_leader_badge_and_feed() {
     let page = project.read("site/index.html");
     for part in [
         "<meta name=\"robots\" content=\"noindex\">",
-        "property=\"og:url\" content=\"https://e.org/a&#38;b/index.html\"",
+        "<link rel=\"canonical\" href=\"https://e.org/a&#38;b/index.html\">",
+        "property=\"og:description\"",
         "href=\"feed.xml\"",
     ] {
         assert!(page.contains(part), "{part}");
@@ -200,7 +202,7 @@ fn other_programs_find_leader_badge_and_feed() {
 
 /// Two arms with so many items that the second can be told from the first.
 fn nightly(project: &Project, night: u32, approach: &str, passed: usize) {
-    let id = format!("{approach}-{night}");
+    let id = format!("{}-{night}", &approach[..3].trim_start_matches('<'));
     let more = json!({"timestamp": format!("2026-03-{night:02}T04:00:00Z"), "status": "completed"});
     project.result(&result(&id, "quiz", approach, more));
     let items: Vec<Value> = (0..40).map(|item| question(&format!("q{item}"), 1, if item < passed { "pass" } else { "fail" })).collect();

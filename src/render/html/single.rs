@@ -65,9 +65,9 @@ fn digest(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     let mut encoded = String::new();
     for part in digest.chunks(3) {
-        let bits = part.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - part.len()));
+        let bits = part.iter().fold(0u32, |bits, byte| (bits << 8) | u32::from(*byte)) << (8 * (3 - part.len()));
         for place in 0..4 {
-            let letter = LETTERS[(bits >> (18 - 6 * place) & 63) as usize];
+            let letter = LETTERS[((bits >> (18 - 6 * place)) & 63) as usize];
             encoded.push(if place <= part.len() { char::from(letter) } else { '=' });
         }
     }
