@@ -25,6 +25,7 @@
 //! | 1b | [`results`] | the store: layout, wire structs, commit, read, examine; the only writer there | domain |
 //! | 1b | [`suite`] | `suites/*/suite.yaml` and question specs into typed suites; prompts of questions | domain, document |
 //! | 1b | [`verify`] | which checks fit a goal and a stack, and what their failures mean; pure over a listing and outcomes | domain, document |
+//! | 1 | [`serve`] | hands a folder's files to browsers on this machine | nothing of ours |
 //! | 2a | [`agent`] | how a prompt becomes an answer: programs, Claude's command line, HTTP chat APIs, replay | domain, config, process |
 //! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, document, results |
 //! | 2b | [`evaluate`] | one evaluator per file: what an answer or a finished workspace is worth | domain, document, config, suite, process, agent |
@@ -41,7 +42,8 @@
 //! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values. Only what runs programs has a
 //!   stopwatch, and `run` notes when a run ended. `import` and `warehouse` say what they did as `tracing` events, which nobody hears
 //!   unless `cli` listens.
-//! - Only `process` starts programs. Only `agent` talks to the network; `run` asks a suite's own server on this machine whether it is up.
+//! - Only `process` starts programs. Only `agent` talks to the network; `run` asks a suite's own server on this machine whether it is up, and
+//!   `serve` answers browsers on this machine.
 //! - A plan is stored before its first run, an outcome once it is decided, a header last: a batch that is killed can be gone on with.
 //! - A failure is a recorded status that says whose fault it was; what was measured until then is kept with it.
 //! - Same inputs, same bytes: ordered maps, no time of day in the output. Seeds are recorded, and what is drawn follows from them.
@@ -60,6 +62,7 @@ pub mod process;
 pub mod render;
 pub mod results;
 pub mod run;
+pub mod serve;
 pub mod stats;
 pub mod suite;
 pub mod verify;

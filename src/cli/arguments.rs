@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::domain::Profile;
 use crate::views::ItemChoice;
 
+use super::transcripts::Choice;
+
 /// What the exit codes say, for the help and the man page.
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is negative (damage, a regression); 2 bad arguments, configuration or \
                           data; 3 inconclusive (gate: the data do not say, or there is no baseline); 130 interrupted";
@@ -100,6 +102,8 @@ pub(super) enum Command {
     Gate(Gate),
     /// Write the static site
     Build(Build),
+    /// Build the site and show it on this machine, again whenever something changes
+    Serve(Serve),
     /// Bring other tools' results into the store
     Import(Import),
     /// Hide runs by a tombstone, with a reason
@@ -130,6 +134,7 @@ impl Command {
             Self::History(_) => "history",
             Self::Gate(_) => "gate",
             Self::Build(_) => "build",
+            Self::Serve(_) => "serve",
             Self::Import(_) => "import",
             Self::Retract(_) => "retract",
             Self::Sql(_) => "sql",
@@ -477,6 +482,42 @@ pub(super) struct Build {
     /// Folder of the site; a folder that holds anything else is refused
     #[arg(long, short, value_name = "DIR", default_value = "site")]
     pub out: PathBuf,
+    #[command(flatten)]
+    pub publishing: Publishing,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+/// How a site goes out.
+#[derive(Args, Clone, Default)]
+pub(super) struct Publishing {
+    /// Write overview, suites and comparisons into one file that opens by itself, instead of a folder
+    #[arg(long, value_name = "FILE", help_heading = "Publishing")]
+    pub single_file: Option<PathBuf>,
+    /// Where the site will be served, for addresses that must be absolute [default: site.base_url of the configuration]
+    #[arg(long, value_name = "URL", help_heading = "Publishing")]
+    pub base_url: Option<String>,
+    /// Ask search engines to leave the site out
+    #[arg(long, help_heading = "Publishing")]
+    pub noindex: bool,
+    /// Take keys, tokens, passwords, e-mail addresses and users' names out of every text, and say how many
+    #[arg(long, help_heading = "Publishing")]
+    pub redact: bool,
+    /// Transcripts to show: usual (failing, disagreeing and some passing), all, failing, disagreeing, none, or budget:SIZE
+    #[arg(long, value_name = "WHICH", default_value = "usual", help_heading = "Publishing")]
+    pub transcripts: Choice,
+}
+
+#[derive(Args)]
+pub(super) struct Serve {
+    /// Folder to build the site in [default: a temporary one]
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Port to listen on; 0 takes any that is free
+    #[arg(long, value_name = "N", default_value_t = 8000)]
+    pub port: u16,
+    #[command(flatten)]
+    pub publishing: Publishing,
     #[command(flatten)]
     pub selection: Selection,
 }

@@ -3,38 +3,61 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use tracing::{info, warn};
 
 use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Run, RunId};
-use crate::render::html::{ITEMS_PER_PAGE, Plan, crawler_files, run_files, site_files};
-use crate::views::{CriteriaTally, DetailsByItem, ItemRow, Overview, SiteOptions, criteria_of, items_of, overview, run_page};
+use crate::render::html::{ITEMS_PER_PAGE, Plan, crawler_files, published_files, run_files, single_file, site_files};
+use crate::render::json;
+use crate::views::{
+    CriteriaTally, DetailsByItem, ItemRow, Overview, RunPage, RunTranscripts, SiteOptions, criteria_of, items_of, news, overview, run_page,
+};
 use crate::warehouse::{RunRow, Warehouse};
 
-use super::arguments::Build;
+use super::arguments::{Build, Publishing};
 use super::failure::Failure;
 use super::progress::Bar;
+use super::redaction::{self, Found, Texts};
 use super::settings::{Settings, shown};
 use super::site_folder::SiteFolder;
-use super::{exit_code, output, policy, selection, show};
+use super::transcripts::Transcripts;
+use super::{exit_code, output, policy, selection, show, site_folder};
 
 /// Outcomes held in memory at once.
 const BATCH_LINES: u64 = 250_000;
 
 pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure> {
-    let filter = arguments.selection.filter()?;
+    let mut filter = arguments.selection.filter()?;
     let mut warehouse = settings.open()?;
     if warehouse.runs().is_empty() {
         output::say(settings, "note: the store holds no runs; the site says so");
     } else {
         selection::check(&warehouse, &filter)?;
     }
-    let policy = policy::configured(settings)?;
-    let options = options(settings, &warehouse);
+    let mut policy = policy::configured(settings)?;
+    let mut options = options(settings, &warehouse, &arguments.publishing)?;
+    let found = if arguments.publishing.redact { Found::TakenOut } else { Found::Named };
+    let mut texts = Texts::new(settings, &warehouse, &filter, found)?;
+    texts.apply(settings, &mut warehouse, &mut filter, &mut policy, &mut options);
+    // What was said of names holds for the journals that are read from here on.
+    let mut config = settings.config.clone();
+    config.aliases = warehouse.aliases().clone();
+    let settings = &Settings { config, ..settings.clone() };
     let mut overview = overview(&warehouse, &filter, &policy, &options, env!("CARGO_PKG_VERSION"), &warehouse.digest());
     let plan = Plan::new(&overview);
     info!(suites = overview.suites.len(), runs = overview.runs_by_name().len(), "overview made");
+    if let Some(file) = &arguments.publishing.single_file {
+        let bytes = single_file(&overview, &plan);
+        site_folder::replace(file, &bytes).map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(file))))?;
+        texts.say(settings);
+        output::say(settings, &format!("{}: {}\nopen {0}", shown(file), output::count(bytes.len(), "byte")));
+        settings.keep(&mut warehouse);
+        return Ok(exit_code::DONE);
+    }
     let mut folder = SiteFolder::open(&arguments.out)?;
-    let tallies = write_runs(settings, &warehouse, &filter, &overview, &plan, &mut folder)?;
+    let mut transcripts = Transcripts::new(&warehouse, &filter, arguments.publishing.transcripts);
+    let site = Site { settings, warehouse: &warehouse, filter: &filter, overview: &overview, plan: &plan };
+    let tallies = site.write_runs(&mut texts, &mut transcripts, &mut folder)?;
     for (suite, tally) in tallies {
         if let Some(suite) = overview.suites.get_mut(suite) {
             suite.criteria = tally.tables();
@@ -44,6 +67,14 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
         folder.write(&file.path, &file.bytes)?;
     }
     info!(written = folder.written, kept = folder.kept, "suite pages");
+    for file in published_files(&overview, &plan, &news(&warehouse, &filter, &policy)) {
+        folder.write(&file.path, &file.bytes)?;
+    }
+    if let Some(report) = texts.report() {
+        folder.write("redactions.json", &report)?;
+    }
+    let digests = json::document("digests", Digests { files: folder.digests("data/") });
+    folder.write("data/digests.json", digests.as_bytes())?;
     for file in crawler_files(&overview.context, folder.paths()) {
         folder.write(&file.path, &file.bytes)?;
     }
@@ -59,12 +90,14 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
             shown(&arguments.out.join("index.html"))
         ),
     );
+    transcripts.say(settings);
+    texts.say(settings);
     settings.keep(&mut warehouse);
     Ok(exit_code::DONE)
 }
 
 /// Takes the configuration's word about the site. A name that no run has is a slip, not a reason to write no site.
-fn options(settings: &Settings, warehouse: &Warehouse) -> SiteOptions {
+fn options(settings: &Settings, warehouse: &Warehouse, publishing: &Publishing) -> Result<SiteOptions, Failure> {
     let site = &settings.config.site;
     let runs = warehouse.runs();
     let check = |key: &str, what: &str, name: Option<&String>, of: fn(&Run) -> &str| {
@@ -77,64 +110,114 @@ fn options(settings: &Settings, warehouse: &Warehouse) -> SiteOptions {
     };
     check("site.default_suite", "suite", site.default_suite.as_ref(), |run| &run.suite);
     check("site.baseline", "approach", site.baseline.as_ref(), |run| &run.approach);
-    SiteOptions {
+    let base_url = match &publishing.base_url {
+        None => site.base_url.clone(),
+        Some(text) => {
+            let address = crate::config::folder_address(text).ok_or_else(|| {
+                Failure::new(format!("--base-url `{}` is not the web address of a folder", crate::domain::visible(text)))
+                    .with_hint("as in --base-url https://example.org/evaluations")
+            })?;
+            Some(address.to_owned())
+        }
+    };
+    Ok(SiteOptions {
         title: site.title.clone().unwrap_or_else(|| "evalreport".to_owned()),
-        base_url: site.base_url.clone(),
-        noindex: site.noindex,
+        base_url,
+        noindex: site.noindex || publishing.noindex,
         default_suite: site.default_suite.clone(),
         baseline: site.baseline.clone(),
-    }
+    })
 }
 
-/// Writes the pages of single runs, some runs at a time. Returns what their criteria add up to, by place of the suite.
-fn write_runs(
-    settings: &Settings,
-    warehouse: &Warehouse,
-    filter: &Filter,
-    overview: &Overview,
-    plan: &Plan,
-    folder: &mut SiteFolder,
-) -> Result<BTreeMap<usize, CriteriaTally>, Failure> {
-    let suite_of: BTreeMap<&str, usize> =
-        (0..).zip(&overview.suites).flat_map(|(place, suite)| suite.runs.iter().map(move |run| (run.id.as_str(), place))).collect();
-    let mut tallies = BTreeMap::<usize, CriteriaTally>::new();
-    let rows: Vec<&RunRow> = warehouse.select(filter).collect();
-    let bar = Bar::new(settings.interactive);
-    bar.watch(|progress| {
-        (progress.begin)("writing run pages", rows.len() as u64);
-        let mut rest = rows.as_slice();
-        while !rest.is_empty() {
-            let mut lines = 0;
-            let length = rest.iter().take_while(|row| {
-                let fits = lines == 0 || lines + lines_of(row) <= BATCH_LINES;
-                lines += lines_of(row);
-                fits
-            });
-            let (batch, later) = rest.split_at(length.count());
-            rest = later;
-            let with_items: Vec<&RunId> = batch.iter().filter(|row| row.items.is_some()).map(|row| &row.run.id).collect();
-            let outcomes = warehouse.outcomes(&with_items).map_err(|error| Failure::new(crate::domain::visible(&error.to_string())))?;
-            for row in batch {
-                let start = outcomes.partition_point(|outcome: &ItemOutcome| outcome.run < row.run.id);
-                let length = outcomes[start..].partition_point(|outcome| outcome.run == row.run.id);
-                let details = details(settings, row)?;
-                let (criteria, others) = without_criteria(&outcomes[start..start + length], &details);
-                let items = items_of(row.run.id.as_str(), &others, &details, ITEMS_PER_PAGE);
-                let mut page = run_page(warehouse, row);
-                let store = show::store_of(settings, &row.run.id);
-                page.add_judgements(store.map(|store| show::evaluators(&store, &row.run.id)).unwrap_or_default(), criteria);
-                if let Some(suite) = suite_of.get(row.run.id.as_str()).filter(|_| !page.criteria.is_empty()) {
-                    tallies.entry(*suite).or_default().add(&page);
+/// What `data/digests.json` says.
+#[derive(Serialize)]
+struct Digests {
+    /// SHA-256 of every other file below data/, by its path from the site's root.
+    files: BTreeMap<String, String>,
+}
+
+/// What is published.
+struct Site<'a> {
+    settings: &'a Settings,
+    warehouse: &'a Warehouse,
+    filter: &'a Filter,
+    overview: &'a Overview,
+    plan: &'a Plan,
+}
+
+impl Site<'_> {
+    /// Writes the pages of single runs, some runs at a time. Returns what their criteria add up to, by place of the suite.
+    fn write_runs(
+        &self,
+        texts: &mut Texts,
+        transcripts: &mut Transcripts,
+        folder: &mut SiteFolder,
+    ) -> Result<BTreeMap<usize, CriteriaTally>, Failure> {
+        let suites = (0..).zip(&self.overview.suites);
+        let suite_of: BTreeMap<&str, usize> =
+            suites.flat_map(|(place, suite)| suite.runs.iter().map(move |run| (run.id.as_str(), place))).collect();
+        let mut tallies = BTreeMap::<usize, CriteriaTally>::new();
+        let rows: Vec<&RunRow> = self.warehouse.select(self.filter).collect();
+        let bar = Bar::new(self.settings.interactive);
+        bar.watch(|progress| {
+            (progress.begin)("writing run pages", rows.len() as u64);
+            let mut rest = rows.as_slice();
+            while !rest.is_empty() {
+                let mut lines = 0;
+                let length = rest.iter().take_while(|row| {
+                    let fits = lines == 0 || lines + lines_of(row) <= BATCH_LINES;
+                    lines += lines_of(row);
+                    fits
+                });
+                let (batch, later) = rest.split_at(length.count());
+                rest = later;
+                let with_items: Vec<&RunId> = batch.iter().filter(|row| row.items.is_some()).map(|row| &row.run.id).collect();
+                let outcomes =
+                    self.warehouse.outcomes(&with_items).map_err(|error| Failure::new(crate::domain::visible(&error.to_string())))?;
+                for row in batch {
+                    let start = outcomes.partition_point(|outcome: &ItemOutcome| outcome.run < row.run.id);
+                    let length = outcomes[start..].partition_point(|outcome| outcome.run == row.run.id);
+                    let page = self.write_run(row, &outcomes[start..start + length], texts, transcripts, folder)?;
+                    if let Some(suite) = suite_of.get(row.run.id.as_str()).filter(|_| !page.criteria.is_empty()) {
+                        tallies.entry(*suite).or_default().add(&page);
+                    }
                 }
-                for file in run_files(overview, plan, &page, &items) {
-                    folder.write(&file.path, &file.bytes)?;
-                }
+                (progress.advance)(batch.len() as u64);
             }
-            (progress.advance)(batch.len() as u64);
+            (progress.end)();
+            Ok(tallies)
+        })
+    }
+
+    fn write_run(
+        &self,
+        row: &RunRow,
+        outcomes: &[ItemOutcome],
+        texts: &mut Texts,
+        transcripts: &mut Transcripts,
+        folder: &mut SiteFolder,
+    ) -> Result<RunPage, Failure> {
+        let file = redaction::journal_of(self.settings, row, "items.jsonl");
+        let mut details = details(self.settings, row)?;
+        details.values_mut().for_each(|details| texts.details(&file, details));
+        let (criteria, others) = without_criteria(outcomes, &details);
+        let mut items = items_of(row.run.id.as_str(), &others, &details, ITEMS_PER_PAGE);
+        items.iter_mut().flat_map(|page| &mut page.rows).for_each(|item| texts.row(&file, item));
+        let transcripts = match self.plan.run_segment(row.run.id.as_str()) {
+            Some(segment) => transcripts.of_run(self.settings, texts, row, &items, segment)?,
+            None => RunTranscripts::default(),
+        };
+        let mut page = run_page(self.warehouse, row);
+        let store = show::store_of(self.settings, &row.run.id);
+        let mut scores = store.map(|store| show::evaluators(&store, &row.run.id)).unwrap_or_default();
+        let file = redaction::journal_of(self.settings, row, "scores.jsonl");
+        scores.iter_mut().for_each(|score| texts.score(&file, score));
+        page.add_judgements(scores, criteria);
+        for file in run_files(self.overview, self.plan, &page, &items, &transcripts) {
+            folder.write(&file.path, &file.bytes)?;
         }
-        (progress.end)();
-        Ok(tallies)
-    })
+        Ok(page)
+    }
 }
 
 /// Takes the criteria out of a run's outcomes, unless they are more than a page has room for: those are items like others.

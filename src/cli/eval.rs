@@ -4,7 +4,7 @@ use chrono::Utc;
 
 use crate::config::Budget;
 
-use super::arguments::{Build, Eval, Selection};
+use super::arguments::{Build, Eval, Publishing, Selection};
 use super::arms::{Maker, Wanted};
 use super::carry::{self, Place};
 use super::failure::Failure;
@@ -41,7 +41,7 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     if code != exit_code::INTERRUPTED
         && let Some(report) = report
     {
-        build::run(settings, &Build { out: report, selection: Selection::default() })?;
+        build::run(settings, &Build { out: report, publishing: Publishing::default(), selection: Selection::default() })?;
     }
     Ok(code)
 }

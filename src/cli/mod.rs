@@ -23,14 +23,17 @@ mod log;
 mod output;
 mod policy;
 mod progress;
+mod redaction;
 mod retract;
 mod run;
 mod runnable;
 mod selection;
+mod serve;
 mod settings;
 mod show;
 mod site_folder;
 mod sql;
+mod transcripts;
 mod until;
 mod verify;
 mod watch;
@@ -114,6 +117,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         Command::Gate(gate) => gate::run(&settings, &gate),
         Command::History(history) => history::run(&settings, &history),
         Command::Build(build) => build::run(&settings, &build),
+        Command::Serve(serve) => serve::run(&arguments.global, &settings, &serve),
         Command::Sql(sql) => sql::run(&settings, &sql),
         Command::Export(export) => export::run(&settings, &export),
         Command::Doctor(doctor) => doctor::run(&settings, &doctor),

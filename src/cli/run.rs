@@ -4,7 +4,7 @@ use chrono::Utc;
 
 use crate::results::Batch;
 
-use super::arguments::{Build, Gate, Judging, Run, Selection};
+use super::arguments::{Build, Gate, Judging, Publishing, Run, Selection};
 use super::arms::{Maker, Wanted};
 use super::carry::{self, Place};
 use super::failure::Failure;
@@ -64,7 +64,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         return Ok(code);
     }
     if let Some(site) = &arguments.site {
-        build::run(settings, &Build { out: site.clone(), selection: Selection::default() })?;
+        build::run(settings, &Build { out: site.clone(), publishing: Publishing::default(), selection: Selection::default() })?;
     }
     if let Some(baseline) = &arguments.gate {
         let suites: std::collections::BTreeSet<String> = carried.batch.arms.iter().map(|arm| arm.suite.clone()).collect();

@@ -83,6 +83,11 @@ impl SiteFolder {
         self.new.files.keys().map(String::as_str)
     }
 
+    /// Lists the digests of what was written or kept below a folder so far.
+    pub fn digests(&self, below: &str) -> BTreeMap<String, String> {
+        self.new.files.iter().filter(|(path, _)| path.starts_with(below)).map(|(path, digest)| (path.clone(), digest.clone())).collect()
+    }
+
     /// Removes the files of the last build that this one has not, and records what there is. Returns how many were removed.
     pub fn finish(self) -> Result<usize, Failure> {
         let mut removed = 0;
@@ -115,7 +120,8 @@ impl SiteFolder {
     }
 }
 
-fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Puts a file in its place, whole or not at all.
+pub(super) fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = place.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let mut builder = tempfile::Builder::new();

@@ -33,7 +33,7 @@ pub use exclusions::{EXCLUSIONS_FILE, load_exclusions};
 pub use gates::Gate;
 pub use judge::Judge;
 pub use prices::{Price, PriceTier, TokenPrices};
-pub use site::Site;
+pub use site::{Site, folder_address};
 pub use tasks::{Budget, Task};
 
 /// The names under which a configuration is found.

@@ -1,6 +1,7 @@
 //! What the site says about itself.
 
 use crate::document::{Fields, quote};
+use crate::domain::OwnPattern;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Site {
@@ -13,6 +14,8 @@ pub struct Site {
     pub baseline: Option<String>,
     /// Whether pages ask search engines to leave them out.
     pub noindex: bool,
+    /// What `--redact` takes out beside the usual.
+    pub redact: Vec<OwnPattern>,
 }
 
 pub(super) fn read(fields: &mut Fields) -> Site {
@@ -23,9 +26,24 @@ pub(super) fn read(fields: &mut Fields) -> Site {
         default_suite: fields.text("default_suite"),
         baseline: fields.text("baseline"),
         noindex: fields.boolean("noindex").unwrap_or_default(),
+        redact: fields.each("redact", read_pattern),
     };
     fields.finish();
     site
+}
+
+fn read_pattern(mut fields: Fields) -> Option<OwnPattern> {
+    let (name, pattern) = (fields.required_text("name"), fields.required_text("pattern"));
+    let parsed = name.zip(pattern).and_then(|(name, pattern)| {
+        let parsed = OwnPattern::parse(&name, &pattern);
+        if let Err(reason) = &parsed {
+            let message = format!("{} is no pattern to redact by: {reason}", quote(&fields.path_of("pattern")));
+            fields.reject("pattern", message, None);
+        }
+        parsed.ok()
+    });
+    fields.finish();
+    parsed
 }
 
 /// Reads an address that the pages' paths can follow.
@@ -42,14 +60,22 @@ fn read_base_url(fields: &mut Fields) -> Option<String> {
 /// Reads an absolute web address, without the slashes at its end.
 pub(super) fn read_url(fields: &mut Fields, key: &str) -> Option<String> {
     let text = fields.text(key)?;
-    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let is_url = host.is_some_and(|host| !host.is_empty() && !host.starts_with('/'))
-        && !text
-            .contains(|character: char| character.is_whitespace() || character.is_control() || matches!(character, '"' | '<' | '>' | '`'));
-    if !is_url {
+    if !is_web_address(&text) {
         let message = format!("{} must be a web address, not {}", quote(&fields.path_of(key)), quote(&text));
         fields.reject(key, message, Some("write it with https:// or http:// in front".to_owned()));
         return None;
     }
     Some(text.trim_end_matches('/').to_owned())
+}
+
+/// Returns the address of a folder, without the slashes at its end; nothing where it is none.
+pub fn folder_address(text: &str) -> Option<&str> {
+    (is_web_address(text) && !text.contains(['?', '#'])).then(|| text.trim_end_matches('/'))
+}
+
+fn is_web_address(text: &str) -> bool {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    host.is_some_and(|host| !host.is_empty() && !host.starts_with('/'))
+        && !text
+            .contains(|character: char| character.is_whitespace() || character.is_control() || matches!(character, '"' | '<' | '>' | '`'))
 }

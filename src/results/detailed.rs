@@ -5,7 +5,7 @@ use std::io::BufReader;
 
 use crate::domain::{ItemDetails, ItemOutcome, RunId, ScoreRecord};
 
-use super::{ItemLine, ScoreLine, Store, StoreError, details_of, for_each_line, stands};
+use super::{ItemLine, ScoreLine, Store, StoreError, TranscriptLine, details_of, for_each_line, stands};
 
 impl Store {
     /// Reads the outcomes of a run of its own with what else is known of each, in the order of the lines. None where this store holds no
@@ -47,6 +47,19 @@ impl Store {
     pub fn transcript_path(&self, id: &RunId) -> Option<std::path::PathBuf> {
         let path = self.run_dir(id).join("transcript.jsonl");
         path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0).then_some(path)
+    }
+
+    /// Reads a run's messages and tool calls in their order; none where there are none. A line that cannot be read is left out.
+    pub fn transcript(&self, id: &RunId) -> Result<Vec<TranscriptLine>, StoreError> {
+        let Some(path) = self.transcript_path(id) else { return Ok(Vec::new()) };
+        let mut lines = Vec::new();
+        let read = File::open(&path).and_then(|file| {
+            for_each_line(BufReader::new(file), |_, line| {
+                lines.extend(line.ok().and_then(|line| serde_json::from_slice::<TranscriptLine>(line).ok()));
+            })
+        });
+        read.map_err(StoreError::io("cannot read", &path))?;
+        Ok(lines)
     }
 
     /// Returns the folder of what the agent made, where it was kept.

@@ -77,7 +77,7 @@ pub struct Distribution {
 
 /// Two arms on the items that both have.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Disagreement {
+pub struct Discordance {
     /// Indices into the arms.
     pub first: usize,
     pub second: usize,
@@ -93,7 +93,7 @@ pub struct Disagreement {
     pub p_adjusted: Option<f64>,
 }
 
-impl Disagreement {
+impl Discordance {
     /// Items on which the two differ.
     pub fn discordant(&self) -> u64 {
         self.only_first + self.only_second
@@ -119,7 +119,7 @@ pub struct Disagreements {
     /// In the order of the board.
     pub arms: Vec<Arm>,
     /// The clearest first.
-    pub pairs: Vec<Disagreement>,
+    pub pairs: Vec<Discordance>,
     pub curve: Vec<Threshold>,
     pub alpha: f64,
     /// Pairs without a shared item, or whose outcomes are not known item by item.
@@ -253,7 +253,7 @@ fn disagreements(board: &SuiteBoard, compared: &Compared, alpha: f64) -> Option<
             };
             let between = evidence.map(|evidence| evidence.between(places[first], places[second]));
             let known = between.as_ref().and_then(|evidence| evidence.pairs.first());
-            pairs.push(Disagreement {
+            pairs.push(Discordance {
                 first,
                 second,
                 shared: flips.shared,
@@ -265,9 +265,9 @@ fn disagreements(board: &SuiteBoard, compared: &Compared, alpha: f64) -> Option<
             });
         }
     }
-    let clarity = |pair: &Disagreement| pair.net() as f64 / (pair.discordant().max(1) as f64).sqrt();
+    let clarity = |pair: &Discordance| pair.net() as f64 / (pair.discordant().max(1) as f64).sqrt();
     pairs.sort_by(|left, right| clarity(right).total_cmp(&clarity(left)).then((left.first, left.second).cmp(&(right.first, right.second))));
-    let most = pairs.iter().map(Disagreement::discordant).max()?;
+    let most = pairs.iter().map(Discordance::discordant).max()?;
     Some(Disagreements { arms, pairs, curve: curve(most, alpha), alpha, left_out })
 }
 

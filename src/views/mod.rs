@@ -18,6 +18,7 @@ mod history;
 mod item_scores;
 mod judged;
 mod leaderboard;
+mod news;
 mod price;
 mod reliability;
 mod repeats;
@@ -26,6 +27,7 @@ mod runnable;
 mod sample;
 mod site;
 mod standing;
+mod transcript;
 mod verification;
 
 pub use agreement::{
@@ -34,7 +36,7 @@ pub use agreement::{
 };
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
 pub use baseline::{Baseline, Held, held_groups};
-pub use chart::{ArmSpread, Disagreement, Disagreements, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
+pub use chart::{ArmSpread, Discordance, Disagreements, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
 pub use compare::{
     Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, FlippedItems, Flips, Winner, compare, compare_with_flips,
 };
@@ -54,6 +56,7 @@ pub use judged::{
     StoredVerification, VerificationCheck, VerificationFailure, criterion_flips, newest_scores,
 };
 pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
+pub use news::{Event, News, news};
 pub use price::{PriceInterval, PriceMethod};
 pub use reliability::Reliability;
 pub use run::{
@@ -63,6 +66,7 @@ pub use run::{
 pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
 pub use standing::{BoardEvidence, Chances, Drawn, Front, Standing};
+pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
 pub use verification::{FixedFailure, Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};
 
 pub use crate::stats::{Interval, RankRange, Ruling, Summary, Verdict};

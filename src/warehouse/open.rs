@@ -313,6 +313,44 @@ impl Warehouse {
         &self.aliases
     }
 
+    /// Returns the name of every item, as it is shown, with the first file that has it.
+    pub fn item_names(&self) -> BTreeMap<&str, &str> {
+        let mut names = BTreeMap::new();
+        let mut seen = vec![false; self.snapshot.item_sets.len()];
+        for unit in &self.snapshot.items {
+            for row in &unit.rows {
+                if std::mem::replace(&mut seen[row.items as usize], true) {
+                    continue;
+                }
+                for key in &self.snapshot.item_sets[row.items as usize] {
+                    let name = self.snapshot.keys[*key as usize].item.as_str();
+                    let name = self.aliases.item.get(name).map_or(name, String::as_str);
+                    names.entry(name).or_insert(unit.path.as_str());
+                }
+            }
+        }
+        names
+    }
+
+    /// From here on shows items under other names, and runs as `edit` gives them; those that it gives nothing for stay as they are. No run
+    /// may get another id. What is stored or kept for the next command does not change.
+    pub fn show_as(&mut self, items: BTreeMap<String, String>, mut edit: impl FnMut(&Run) -> Option<Run>) {
+        for alias in self.aliases.item.values_mut() {
+            if let Some(name) = items.get(alias) {
+                alias.clone_from(name);
+            }
+        }
+        for (name, shown) in items {
+            self.aliases.item.entry(name).or_insert(shown);
+        }
+        for row in &mut self.runs {
+            if let Some(run) = edit(&row.run) {
+                row.run = Arc::new(run);
+            }
+        }
+        self.runs.par_sort_by(|left, right| order(&left.run, &right.run));
+    }
+
     /// Returns what could not be read, in the order of the stores.
     pub fn problems(&self) -> &[Problem] {
         &self.problems

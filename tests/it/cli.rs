@@ -2,7 +2,7 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "init",
     "run",
     "eval",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 18] = [
     "gate",
     "judge",
     "build",
+    "serve",
     "import",
     "retract",
     "sql",

@@ -23,6 +23,7 @@ mod list;
 mod log;
 mod oracle;
 mod published;
+mod publishing;
 mod resume;
 mod rubric;
 mod schema;

@@ -5,7 +5,7 @@ use plotters_backend::text_anchor::{HPos, VPos};
 use crate::domain::Unit;
 use crate::render::table::Table;
 use crate::render::{format, verdicts};
-use crate::views::{Disagreement, Disagreements, Verdict};
+use crate::views::{Discordance, Disagreements, Verdict};
 
 use super::Chart;
 use super::axis::Axis;
@@ -43,8 +43,8 @@ pub fn pairs(disagreements: &Disagreements, id: &str, names: &[String], link: &d
         frame.text(Ink::Tick, &format!("p = {}", alpha(disagreements)), at, HPos::Right, VPos::Bottom);
         frame.line(Ink::Curve, curve);
     }
-    let place = |pair: &Disagreement| frame.at(pair.discordant() as f64, pair.net() as f64);
-    let mut bare: Vec<&Disagreement> = Vec::new();
+    let place = |pair: &Discordance| frame.at(pair.discordant() as f64, pair.net() as f64);
+    let mut bare: Vec<&Discordance> = Vec::new();
     for (index, pair) in drawn.iter().enumerate() {
         if index >= FULL || !sheet.has_room() {
             bare.push(pair);
@@ -81,7 +81,7 @@ fn alpha(disagreements: &Disagreements) -> String {
     format::tick(disagreements.alpha, Unit::Number, disagreements.alpha)
 }
 
-fn is_told(pair: &Disagreement) -> bool {
+fn is_told(pair: &Discordance) -> bool {
     match pair.verdict {
         Verdict::AWins | Verdict::BWins => true,
         Verdict::Tie
@@ -93,19 +93,19 @@ fn is_told(pair: &Disagreement) -> bool {
     }
 }
 
-fn pair_name(pair: &Disagreement, names: &[String]) -> String {
+fn pair_name(pair: &Discordance, names: &[String]) -> String {
     format!("{} against {}", names[pair.first], names[pair.second])
 }
 
-fn counts(pair: &Disagreement) -> String {
+fn counts(pair: &Discordance) -> String {
     format!("{} to {}", format::integer(pair.only_first), format::integer(pair.only_second))
 }
 
-fn about(pair: &Disagreement, names: &[String]) -> String {
+fn about(pair: &Discordance, names: &[String]) -> String {
     format!("{}: {} of {} shared items, {}", pair_name(pair, names), counts(pair), format::integer(pair.shared), verdict(pair, names))
 }
 
-fn verdict(pair: &Disagreement, names: &[String]) -> String {
+fn verdict(pair: &Discordance, names: &[String]) -> String {
     match pair.verdict {
         Verdict::AWins => format!("{} is better", names[pair.first]),
         Verdict::BWins => format!("{} is better", names[pair.second]),

@@ -4,7 +4,7 @@ use chrono::{Days, NaiveDate};
 
 use crate::domain::Unit;
 use crate::views::{
-    Arm, ArmHistory, ArmSpread, Coverage, Disagreement, Disagreements, Distribution, Estimate, Front, Interval, LevelChange, Method, Night,
+    Arm, ArmHistory, ArmSpread, Coverage, Discordance, Disagreements, Distribution, Estimate, Front, Interval, LevelChange, Method, Night,
     Pareto, ParetoPoint, Series, Step, Threshold, Verdict,
 };
 
@@ -78,7 +78,7 @@ fn made_distribution(arms: usize, steps: usize) -> Distribution {
 }
 
 fn made_pairs(arms: usize) -> Disagreements {
-    let pair = |(first, second): (usize, usize)| Disagreement {
+    let pair = |(first, second): (usize, usize)| Discordance {
         first,
         second,
         shared: 500,

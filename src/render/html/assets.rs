@@ -1,4 +1,4 @@
-//! The stylesheet, the script and the icon, named by their content.
+//! The stylesheet, the script and the icon, named by their content; and the program that checks the site's numbers.
 
 use rust_embed::{EmbeddedFile, RustEmbed};
 
@@ -28,12 +28,21 @@ impl Assets {
 
     pub fn files(&self) -> impl Iterator<Item = SiteFile> + use<> {
         let of = |path: &str, name: &str| SiteFile { path: path.to_owned(), bytes: file(name).data.into_owned() };
-        [of(&self.css, "site.css"), of(&self.js, "site.js"), of(&self.icon, "icon.svg")].into_iter()
+        let verify = of(VERIFY, VERIFY);
+        [of(&self.css, "site.css"), of(&self.js, "site.js"), of(&self.icon, "icon.svg"), verify].into_iter()
     }
 }
 
+/// Returns an asset's text.
+pub(super) fn text(name: &str) -> String {
+    String::from_utf8_lossy(&file(name).data).into_owned()
+}
+
+/// Stands where a reader looks first, under its own name.
+const VERIFY: &str = "verify_site.py";
+
 fn file(name: &str) -> EmbeddedFile {
-    Static::get(name).expect("static/ is compiled in with these three files")
+    Static::get(name).expect("static/ is compiled in with these files")
 }
 
 #[cfg(test)]

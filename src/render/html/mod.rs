@@ -18,21 +18,26 @@ mod method;
 mod metrics;
 mod overview;
 mod plan;
+mod publish;
 mod run;
 mod runs;
 mod shell;
+mod single;
 mod slug;
 mod suite;
 #[cfg(test)]
 mod tests;
+mod transcript;
 mod whisker;
 
 use askama::Template;
 
-use crate::views::{ItemPage, Overview, RunPage};
+use crate::views::{ItemPage, Overview, RunPage, RunTranscripts};
 
 pub use crawlers::crawler_files;
 pub use plan::Plan;
+pub use publish::published_files;
+pub use single::single_file;
 
 /// One file of the site.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,9 +86,10 @@ pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<I
 /// Makes the pages and the data file of one run. `items` are its outcomes in pages of [`ITEMS_PER_PAGE`].
 ///
 /// Nothing for a run that is not among the overview's.
-pub fn run_files(overview: &Overview, plan: &Plan, page: &RunPage, items: &[ItemPage]) -> Vec<SiteFile> {
+pub fn run_files(overview: &Overview, plan: &Plan, page: &RunPage, items: &[ItemPage], transcripts: &RunTranscripts) -> Vec<SiteFile> {
     let Some(place) = plan.runs.get(&page.line.id) else { return Vec::new() };
-    let mut files = run::pages(&overview.context, plan, place, page, items);
+    let mut files = run::pages(&overview.context, plan, place, page, items, transcripts);
+    files.extend(transcript::pages(&overview.context, plan, place, page, transcripts));
     files.push(data::run(place, page, items));
     files
 }

@@ -64,6 +64,11 @@ impl Plan {
         Self { assets: Assets::names(), suites, runs }
     }
 
+    /// Returns what a run's pages have in their addresses.
+    pub fn run_segment(&self, id: &str) -> Option<&str> {
+        self.runs.get(id).map(|place| place.segment.as_str())
+    }
+
     /// Returns the path of a run's page.
     pub fn run_path(&self, id: &str) -> Option<String> {
         Some(format!("runs/{}/index.html", self.runs.get(id)?.segment))

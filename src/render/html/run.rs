@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::domain::{ItemStatus, score_label};
 use crate::render::{format, words};
-use crate::views::{ItemPage, ItemRow, RunPage, ScoreLineView, SiteContext};
+use crate::views::{ItemPage, ItemRow, RunPage, RunTranscripts, ScoreLineView, SiteContext};
 
 use super::SiteFile;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
@@ -12,6 +12,7 @@ use super::judged::{self, Criteria, Unfolding, Verified};
 use super::plan::{Plan, RunPlace};
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text};
+use super::transcript;
 
 #[derive(Template)]
 #[template(path = "run.html")]
@@ -31,6 +32,8 @@ struct RunHtml {
     scores: Option<Grid>,
     stated: Option<Grid>,
     provenance: Vec<Fact>,
+    /// What is said about its transcripts, and where the run's own is.
+    transcripts: Option<(String, Option<String>)>,
     items: Option<Grid>,
     items_heading: String,
     pager: Option<Pager>,
@@ -72,10 +75,17 @@ fn name(page: u64) -> String {
 }
 
 /// Makes the run's page with its first items, and a page for each further part of them.
-pub(super) fn pages(context: &SiteContext, plan: &Plan, place: &RunPlace, run: &RunPage, items: &[ItemPage]) -> Vec<SiteFile> {
+pub(super) fn pages(
+    context: &SiteContext,
+    plan: &Plan,
+    place: &RunPlace,
+    run: &RunPage,
+    items: &[ItemPage],
+    transcripts: &RunTranscripts,
+) -> Vec<SiteFile> {
     let suite = &plan.suites[place.suite];
     let arm = words::arm_name(&run.line.arm);
-    let columns = Columns::of(items);
+    let columns = Columns::of(items, transcripts);
     let path = |page: u64| format!("runs/{}/{}", place.segment, name(page));
     let shell = |page: u64, title: String, description: String| {
         let shell = Shell::new(context, &plan.assets, &path(page), Here::Below, title, description);
@@ -104,7 +114,8 @@ pub(super) fn pages(context: &SiteContext, plan: &Plan, place: &RunPlace, run: &
         scores: scores(run),
         stated: stated(run),
         provenance: provenance(run),
-        items: first.filter(|page| !page.rows.is_empty()).map(|page| item_grid(page, &columns)),
+        transcripts: transcript::note(transcripts).map(|note| (note, transcripts.links.get("").cloned())),
+        items: first.filter(|page| !page.rows.is_empty()).map(|page| item_grid(page, &columns, transcripts)),
         items_heading: first.map_or_else(String::new, heading),
         pager: first.and_then(|page| Pager::new(1, page.pages, name)),
         shell: shell_of_run,
@@ -119,7 +130,7 @@ pub(super) fn pages(context: &SiteContext, plan: &Plan, place: &RunPlace, run: &
             arm: Text::new(&arm),
             suite: Text::new(&suite.label),
             heading,
-            grid: item_grid(page, &columns),
+            grid: item_grid(page, &columns, transcripts),
             pager: Pager::new(page.page, page.pages, name),
         };
         files.push(SiteFile::page(path(page.page), &html));
@@ -299,10 +310,11 @@ struct Columns {
     reason: bool,
     answer: bool,
     expected: bool,
+    transcript: bool,
 }
 
 impl Columns {
-    fn of(pages: &[ItemPage]) -> Self {
+    fn of(pages: &[ItemPage], transcripts: &RunTranscripts) -> Self {
         let any = |has: &dyn Fn(&ItemRow) -> bool| pages.iter().flat_map(|page| &page.rows).any(has);
         let first = pages.first().and_then(|page| page.rows.first()).map(|row| row.evaluator.clone());
         Self {
@@ -316,6 +328,7 @@ impl Columns {
             reason: any(&|row| row.reason.is_some()),
             answer: any(&|row| row.answer.is_some()),
             expected: any(&|row| !row.expected.is_empty()),
+            transcript: any(&|row| transcripts.links.contains_key(&row.item)),
         }
     }
 }
@@ -328,7 +341,7 @@ pub(super) fn cut(text: &str) -> String {
     }
 }
 
-fn item_grid(page: &ItemPage, columns: &Columns) -> Grid {
+fn item_grid(page: &ItemPage, columns: &Columns, transcripts: &RunTranscripts) -> Grid {
     let rows = &page.rows;
     let each = |cell: &dyn Fn(&ItemRow) -> Cell| rows.iter().map(cell).collect::<Vec<Cell>>();
     let mut grid = Grid::new("items-table", heading(page));
@@ -347,6 +360,13 @@ fn item_grid(page: &ItemPage, columns: &Columns) -> Grid {
     }
     if columns.expected {
         grid.column(Column::new("Expected", Look::Words, Sort::Ascending), each(&|row| Cell::words(cut(&row.expected.join(" or ")))));
+    }
+    if columns.transcript {
+        let transcript = |row: &ItemRow| {
+            let link = transcripts.links.get(&row.item);
+            link.map_or_else(|| Cell::words(""), |link| Cell::words(format!("Transcript of {}", cut(&row.item))).link(Some(link.clone())))
+        };
+        grid.column(Column::new("Transcript", Look::Words, Sort::None), each(&transcript));
     }
     if columns.attempt {
         grid.column(Column::new("Attempt", Look::Number, Sort::Ascending), each(&|row| Cell::count(u64::from(row.attempt))));

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
-    Arm, ArmHistory, ArmSpread, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionRow, Delta, DeltaUnit, Design, Difference, Disagreement, Disagreements, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Evidence, Figure, Flips, Front, History, Interval, ItemPage, JudgeView, Method, Money, Needed, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, RunLine, RunPage, Scale, ScoreColumn, ScoreLineView, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold, Verdict, Winner, items_of,
+    Arm, ArmHistory, ArmSpread, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionRow, Delta, DeltaUnit, Design, Difference, Discordance, Disagreements, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event, Evidence, Figure, Flips, Front, History, Interval, ItemPage, ItemTranscript, JudgeView, Method, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, RunLine, RunPage, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, Verdict, Winner, items_of,
 };
 
 use super::*;
@@ -334,7 +334,7 @@ fn charts(arms: &[Arm]) -> SuiteCharts {
         values: 3,
     };
     let distribution = |unit| Distribution { unit, arms: arms.iter().map(spread).collect(), left_out: 0 };
-    let pair = |(first, second)| Disagreement {
+    let pair = |(first, second)| Discordance {
         first,
         second,
         shared: 500,
@@ -535,16 +535,35 @@ fn items(line: &RunLine, text: &str) -> Vec<ItemPage> {
     items_of(&line.id, &outcomes, &details, ITEMS_PER_PAGE)
 }
 
+/// A transcript whose every text is this one.
+fn transcripts(text: &str) -> RunTranscripts {
+    let part = TranscriptPart { role: Some(text.to_owned()), text: text.to_owned() };
+    let entry = ItemTranscript {
+        item: Some(text.to_owned()),
+        digest: "d".to_owned(),
+        bytes: 1,
+        left_out: 0,
+        same_as: None,
+        parts: vec![part.clone(), TranscriptPart { role: None, ..part }],
+    };
+    let links = [(text.to_owned(), "t/0001.html#t-1".to_owned())].into_iter().collect();
+    RunTranscripts { pages: vec![vec![entry]], links, shown: 1, ..RunTranscripts::default() }
+}
+
 /// Every file of the made-up site; hostile text in every field of its runs.
 fn whole_site() -> Vec<SiteFile> {
     let overview = made_up();
     let plan = Plan::new(&overview);
     let mut files: Vec<SiteFile> = site_files(&overview, &plan).collect();
+    let event = Event::Begins { arms: 2, leader: Some(overview.suites[0].board.entries[0].arm.clone()) };
+    let time = DateTime::from_timestamp(0, 0).expect("the first second");
+    let news = News { id: "urn:uuid:0".to_owned(), suite: HOSTILE[0].to_owned(), suite_version: None, time, event };
+    files.extend(published_files(&overview, &plan, &[news]));
     let lines = overview.suites.iter().flat_map(|suite| &suite.runs);
     for (index, line) in lines.enumerate() {
         let text = HOSTILE[index % HOSTILE.len()];
         let items = if index % 9 == 0 { items(line, text) } else { Vec::new() };
-        files.extend(run_files(&overview, &plan, &run_page(line, text), &items));
+        files.extend(run_files(&overview, &plan, &run_page(line, text), &items, &transcripts(text)));
     }
     files
 }

@@ -65,10 +65,12 @@ pub struct Rule {
     pub except: &'static [&'static str],
 }
 
-/// The module that executes programs. It also finds a free port for a server among them.
+/// The module that executes programs.
 const PROGRAMS: &[&str] = &["process"];
-/// Modules that open sockets: to services, and to the server that a suite's tests talk to.
-const SOCKETS: &[&str] = &["agent", "run"];
+/// Modules that listen: `process` finds a free port for a server among the programs, `serve` shows a site on this machine.
+const LISTENERS: &[&str] = &["process", "serve"];
+/// Modules that open sockets: to services, to the server that a suite's tests talk to, and for a site shown on this machine.
+const SOCKETS: &[&str] = &["agent", "run", "serve"];
 /// Modules that measure how long something takes, or wait. A module is listed before it exists; the layer table says which do.
 const STOPWATCH: &[&str] = &["cli", "process", "agent", "run"];
 /// Modules that work on values alone.
@@ -328,15 +330,15 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "10: ports",
-        why: "a free port is found in `process`",
-        place: Place::OutsideOf(PROGRAMS),
+        why: "a free port is found in `process`, and a site is shown by `serve`",
+        place: Place::OutsideOf(LISTENERS),
         in_tests: false,
         subjects: &[Under("std::net::TcpListener")],
         except: &[],
     },
     Rule {
         name: "10: sockets",
-        why: "only `agent` talks to the network, and `run` to a suite's own server",
+        why: "only `agent` talks to the network, `run` to a suite's own server, and `serve` to browsers on this machine",
         place: Place::OutsideOf(SOCKETS),
         in_tests: false,
         subjects: &[

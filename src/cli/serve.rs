@@ -1,0 +1,100 @@
+//! `serve`: the site on this machine's own address, built again when what it is made from changes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use tracing::{info, warn};
+use walkdir::WalkDir;
+
+use crate::config;
+use crate::serve::Server;
+
+use super::arguments::{Build, Global, Serve};
+use super::failure::Failure;
+use super::settings::{Settings, shown};
+use super::{build, exit_code, output};
+
+/// Between two looks at the files.
+const EVERY: Duration = Duration::from_secs(1);
+/// Between two looks at whether to stop.
+const PAUSE: Duration = Duration::from_millis(50);
+
+pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Result<u8, Failure> {
+    let temporary = tempfile::Builder::new()
+        .prefix("evalreport-site-")
+        .tempdir()
+        .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+    let out = arguments.folder.clone().unwrap_or_else(|| temporary.path().join("site"));
+    let ask = Build { out: out.clone(), publishing: arguments.publishing.clone(), selection: arguments.selection.clone() };
+    let mut seen = stamps(settings);
+    build::run(settings, &ask)?;
+
+    let cannot = |error: std::io::Error| Failure::new(format!("cannot serve on port {}: {error}", arguments.port));
+    let server = Server::bind(&out, arguments.port).map_err(|error| cannot(error).with_hint("choose another with --port"))?;
+    let address = server.address().map_err(cannot)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let handler = Arc::clone(&stop);
+    ctrlc::set_handler(move || handler.store(true, Ordering::SeqCst))
+        .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))?;
+    let stop_server = Arc::clone(&stop);
+    let serving = thread::spawn(move || server.run(&stop_server));
+    info!(%address, folder = %out.display(), "serving");
+    output::print(&format!("http://{address}/\n"))?;
+    output::say(settings, &format!("serving {}; Ctrl-C ends", shown(&out)));
+
+    let mut waited = Duration::ZERO;
+    while !stop.load(Ordering::SeqCst) {
+        thread::sleep(PAUSE);
+        waited += PAUSE;
+        if waited < EVERY {
+            continue;
+        }
+        waited = Duration::ZERO;
+        let now = stamps(settings);
+        if now != seen {
+            seen = now;
+            rebuild(global, settings, &ask);
+        }
+    }
+    if serving.join().is_err() {
+        warn!("the server ended by itself");
+    }
+    Ok(exit_code::DONE)
+}
+
+/// Builds again, with the configuration as it is now. What cannot be built leaves the site as it was.
+fn rebuild(global: &Global, settings: &Settings, ask: &Build) {
+    let built = Settings::new(global).and_then(|settings| build::run(&settings, ask));
+    if let Err(failure) = built {
+        output::say(settings, "the site stays as it was:");
+        output::failure(&failure);
+    }
+}
+
+/// Size and time of every file that a site is made from.
+fn stamps(settings: &Settings) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
+    let mut places: Vec<PathBuf> = settings.results.clone();
+    places.push(settings.config.folder.join("suites"));
+    places.push(settings.config.folder.join(config::EXCLUSIONS_FILE));
+    places.extend(settings.config_path.clone());
+    if !settings.config.file.is_empty() {
+        places.push(PathBuf::from(&settings.config.file));
+    }
+    let files = places.iter().flat_map(|place| WalkDir::new(place).into_iter().filter_entry(|entry| is_source(entry.path())));
+    files
+        .filter_map(Result::ok)
+        .filter_map(|entry| {
+            let metadata = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
+            Some((entry.into_path(), (metadata.len(), metadata.modified().ok())))
+        })
+        .collect()
+}
+
+/// What an agent made is on no page, and may be many files.
+fn is_source(path: &Path) -> bool {
+    path.file_name().is_none_or(|name| name != "output")
+}

@@ -1,0 +1,262 @@
+//! Which transcripts a site shows, within what it may weigh.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr;
+
+use sha2::{Digest, Sha256};
+
+use crate::domain::{Filter, ItemStatus, RunStatus, hex};
+use crate::views::{ItemPage, ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
+use crate::warehouse::{RunRow, Warehouse};
+
+use super::failure::Failure;
+use super::redaction::{self, Page, Texts};
+use super::settings::Settings;
+use super::{output, show};
+
+/// What to show. A run that is one piece of work has one transcript.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// Of items that did not pass, of items on which runs disagree, and some of those that passed.
+    #[default]
+    Usual,
+    All,
+    Failing,
+    Disagreeing,
+    None,
+    /// As usual, with another weight for the site.
+    Budget(u64),
+}
+
+/// Passing items of a run whose transcripts are shown, drawn by a digest of run and item.
+const DRAWN: usize = 20;
+/// A transcript's beginning and end.
+const HEAD: usize = 24 << 10;
+const TAIL: usize = 40 << 10;
+/// Bytes of text on all pages together.
+const SITE: u64 = 200 << 20;
+/// A page is full from here on.
+const PAGE: usize = 72 << 10;
+
+/// What was decided over the whole site.
+pub(super) struct Transcripts {
+    choice: Choice,
+    left: u64,
+    /// Items, by suite, that passed in some runs and not in others.
+    disagreeing: BTreeMap<String, BTreeSet<String>>,
+    /// By digest: the address from the site's root of the first.
+    published: BTreeMap<String, String>,
+    shown: u64,
+    cut: u64,
+    left_out: u64,
+    left_out_bytes: u64,
+}
+
+impl FromStr for Choice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "usual" => Ok(Self::Usual),
+            "all" => Ok(Self::All),
+            "failing" => Ok(Self::Failing),
+            "disagreeing" => Ok(Self::Disagreeing),
+            "none" => Ok(Self::None),
+            other => other
+                .strip_prefix("budget:")
+                .and_then(bytes)
+                .map(Self::Budget)
+                .ok_or_else(|| "write usual, all, failing, disagreeing, none, or budget:SIZE such as budget:50MB".to_owned()),
+        }
+    }
+}
+
+/// `500`, `64KB`, `50MB`, `2GB`, in powers of 1024.
+fn bytes(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "K" | "KB" => 1 << 10,
+        "M" | "MB" => 1 << 20,
+        "G" | "GB" => 1 << 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+impl Transcripts {
+    pub fn new(warehouse: &Warehouse, filter: &Filter, choice: Choice) -> Self {
+        let needed = matches!(choice, Choice::Usual | Choice::Disagreeing | Choice::Budget(_));
+        let disagreeing = if needed { disagreements(warehouse, filter) } else { BTreeMap::new() };
+        let left = if let Choice::Budget(bytes) = choice { bytes } else { SITE };
+        Self { choice, left, disagreeing, published: BTreeMap::new(), shown: 0, cut: 0, left_out: 0, left_out_bytes: 0 }
+    }
+
+    /// Reads a run's transcripts and takes what is to be shown. `segment` is the run's in addresses.
+    pub fn of_run(
+        &mut self,
+        settings: &Settings,
+        texts: &mut Texts,
+        row: &RunRow,
+        pages: &[ItemPage],
+        segment: &str,
+    ) -> Result<RunTranscripts, Failure> {
+        let mut run = RunTranscripts::default();
+        let id = &row.run.id;
+        let Some(store) = show::store_of(settings, id) else { return Ok(run) };
+        // In the order in which items came; lines of an item need not follow each other.
+        let mut found = Vec::<(Option<String>, Vec<TranscriptPart>)>::new();
+        let mut places = BTreeMap::<Option<String>, usize>::new();
+        for line in store.transcript(id)? {
+            let item = line.item.map(|item| settings.config.aliases.item.get(&item).cloned().unwrap_or(item));
+            let place = *places.entry(item.clone()).or_insert_with(|| {
+                found.push((item, Vec::new()));
+                found.len() - 1
+            });
+            found[place].1.extend(transcript_parts(&line.entry));
+        }
+        let wanted = self.wanted(row, pages, found.iter().map(|(item, _)| item.as_deref()));
+        let file = redaction::journal_of(settings, row, "transcript.jsonl");
+        let mut page_bytes = 0;
+        for (item, mut parts) in found {
+            let size: u64 = parts.iter().map(|part| part.text.len() as u64).sum();
+            if !wanted.contains(&item) || size.min((HEAD + TAIL) as u64) > self.left {
+                run.left_out += 1;
+                run.left_out_bytes += size;
+                continue;
+            }
+            for part in &mut parts {
+                part.role.iter_mut().for_each(|role| texts.text(Page::Transcripts, &file, "role", role));
+                texts.text(Page::Transcripts, &file, "content", &mut part.text);
+            }
+            let bytes = parts.iter().map(|part| part.text.len() as u64).sum();
+            let digest = digest(&parts);
+            let (parts, left_out) = without_middle(parts, HEAD, TAIL);
+            let kept: usize = parts.iter().map(|part| escaped_length(&part.text)).sum();
+            let same_as = self.published.get(&digest).cloned();
+            let kept = if same_as.is_some() { 0 } else { kept };
+            if run.pages.is_empty() || page_bytes + kept > PAGE {
+                run.pages.push(Vec::new());
+                page_bytes = 0;
+            }
+            page_bytes += kept;
+            let number = run.pages.len();
+            let Some(page) = run.pages.last_mut() else { continue };
+            let link = format!("t/{number:04}.html#t-{}", page.len() + 1);
+            let parts = if same_as.is_some() { Vec::new() } else { parts };
+            self.left -= parts.iter().map(|part| part.text.len() as u64).sum::<u64>().min(self.left);
+            self.published.entry(digest.clone()).or_insert_with(|| format!("runs/{segment}/{link}"));
+            run.links.insert(item.clone().unwrap_or_default(), link);
+            run.shown += 1;
+            run.cut += u64::from(left_out > 0);
+            page.push(ItemTranscript { item, digest, bytes, left_out, same_as, parts });
+        }
+        self.shown += run.shown;
+        self.cut += run.cut;
+        self.left_out += run.left_out;
+        self.left_out_bytes += run.left_out_bytes;
+        Ok(run)
+    }
+
+    /// Chooses among the items that have a transcript.
+    fn wanted<'a>(&self, row: &RunRow, pages: &[ItemPage], items: impl Iterator<Item = Option<&'a str>>) -> BTreeSet<Option<String>> {
+        let disagreeing = self.disagreeing.get(&row.run.suite);
+        let disagrees = |item: &str| disagreeing.is_some_and(|items| items.contains(item));
+        let is_failure =
+            |status: &str| ItemStatus::from_name(status).is_none_or(|status| status != ItemStatus::Pass && status != ItemStatus::Skipped);
+        let rows = || pages.iter().flat_map(|page| &page.rows);
+        let failing: BTreeSet<&str> = rows().filter(|row| is_failure(&row.status)).map(|row| row.item.as_str()).collect();
+        let fails = !failing.is_empty() || row.run.status != RunStatus::Completed;
+        let splits = || rows().any(|row| disagrees(&row.item));
+        let mut wanted = BTreeSet::new();
+        let mut passing = Vec::<(String, &str)>::new();
+        for item in items {
+            let is_wanted = match (self.choice, item) {
+                (Choice::None, _) => false,
+                (Choice::All, _) | (Choice::Usual | Choice::Budget(_), None) => true,
+                (Choice::Failing, None) => fails,
+                (Choice::Failing, Some(item)) => failing.contains(item),
+                (Choice::Disagreeing, None) => splits(),
+                (Choice::Disagreeing, Some(item)) => disagrees(item),
+                (Choice::Usual | Choice::Budget(_), Some(item)) => {
+                    if !failing.contains(item) && !disagrees(item) {
+                        passing.push((hex(&Sha256::digest(format!("{}\n{item}", row.run.id))), item));
+                    }
+                    failing.contains(item) || disagrees(item)
+                }
+            };
+            if is_wanted {
+                wanted.insert(item.map(str::to_owned));
+            }
+        }
+        passing.sort();
+        wanted.extend(passing.into_iter().take(DRAWN).map(|(_, item)| Some(item.to_owned())));
+        wanted
+    }
+
+    /// Tells what the site shows and what it does not.
+    pub fn say(&self, settings: &Settings) {
+        if self.shown + self.left_out == 0 {
+            return;
+        }
+        let count = |number: u64, noun: &str| output::count(usize::try_from(number).unwrap_or(usize::MAX), noun);
+        let mut line = format!("{} shown", count(self.shown, "transcript"));
+        if self.cut > 0 {
+            line.push_str(&format!(", {} of them without the middle", self.cut));
+        }
+        if self.left_out > 0 {
+            line.push_str(&format!("; {} left out, {}", self.left_out, count(self.left_out_bytes, "byte")));
+        }
+        output::say(settings, &line);
+    }
+}
+
+/// Items that passed in some of a suite's runs and not in others.
+fn disagreements(warehouse: &Warehouse, filter: &Filter) -> BTreeMap<String, BTreeSet<String>> {
+    let rows: Vec<&RunRow> = warehouse.select(filter).collect();
+    let of_suite = |suite: &[&RunRow]| {
+        let matrix = warehouse.matrix(suite.iter().map(|row| &row.run.id));
+        let mut seen = vec![(false, false); matrix.items.len()];
+        for row in &matrix.rows {
+            for (item, status) in row.items.iter().zip(&row.statuses) {
+                match status {
+                    ItemStatus::Pass => seen[*item as usize].0 = true,
+                    ItemStatus::Fail | ItemStatus::Error | ItemStatus::Limit => seen[*item as usize].1 = true,
+                    ItemStatus::Infra | ItemStatus::Skipped | ItemStatus::NotEvaluated => {}
+                }
+            }
+        }
+        let both = matrix.items.into_iter().zip(seen).filter(|(_, seen)| *seen == (true, true));
+        both.map(|(item, _)| item.key.item).collect()
+    };
+    rows.chunk_by(|left, right| left.run.suite == right.run.suite).map(|suite| (suite[0].run.suite.clone(), of_suite(suite))).collect()
+}
+
+fn digest(parts: &[TranscriptPart]) -> String {
+    let mut hasher = Sha256::new();
+    for TranscriptPart { role, text } in parts {
+        let role = role.as_deref().unwrap_or_default();
+        hasher.update(format!("{} {}\n{role}{text}", role.len(), text.len()));
+    }
+    hex(&hasher.finalize())
+}
+
+/// How long a text is in HTML.
+fn escaped_length(text: &str) -> usize {
+    text.len() + 4 * text.bytes().filter(|byte| matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\'')).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_read() {
+        assert_eq!("failing".parse(), Ok(Choice::Failing));
+        assert_eq!("budget:2mb".parse(), Ok(Choice::Budget(2 << 20)));
+        assert_eq!("budget:500".parse(), Ok(Choice::Budget(500)));
+        for wrong in ["budget:", "budget:x", "budget:1TB", "some", "budget:99999999999999GB"] {
+            assert!(wrong.parse::<Choice>().is_err(), "{wrong}");
+        }
+    }
+}

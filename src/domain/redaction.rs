@@ -1,0 +1,281 @@
+//! What must not be published: keys, tokens, passwords, addresses, names of people's home folders.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use regex::{Captures, Match, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+
+/// A project's own kind of text to take out, checked when it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnPattern {
+    name: String,
+    pattern: String,
+}
+
+/// What a compiled pattern may take; a pattern that needs more is a slip.
+const MOST_BYTES: usize = 1 << 20;
+const LONGEST_NAME: usize = 40;
+
+impl OwnPattern {
+    /// Accepts a regular expression that cannot match nothing.
+    pub fn parse(name: &str, pattern: &str) -> Result<Self, String> {
+        let is_word = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_' | ' ' | '.');
+        if name.trim().is_empty() || name.chars().count() > LONGEST_NAME || !name.chars().all(is_word) {
+            return Err(format!("a name has 1 to {LONGEST_NAME} letters, digits, blanks, `-`, `_` and `.`"));
+        }
+        let regex = compile(pattern).map_err(|error| {
+            // The last line says what is wrong; those above draw a picture.
+            let text = error.to_string();
+            super::visible(text.lines().last().unwrap_or_default().trim_start_matches("error: "))
+        })?;
+        if regex.is_match("") {
+            return Err("it matches nothing at all, so it would match everywhere".to_owned());
+        }
+        Ok(Self { name: name.to_owned(), pattern: pattern.to_owned() })
+    }
+}
+
+fn compile(pattern: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(pattern).size_limit(MOST_BYTES).build()
+}
+
+/// One kind of text to take out: the first group that matched, or all of the match where there is none.
+struct Pattern {
+    name: String,
+    source: String,
+    /// Made when it is first needed: most sites need none.
+    regex: OnceCell<Regex>,
+    accepts: fn(&str) -> bool,
+}
+
+/// Takes secrets and personal data out of texts.
+pub struct Redactor {
+    patterns: Vec<Pattern>,
+    /// The same patterns, to see at once that a text has none of them.
+    all: RegexSet,
+    homes: Pattern,
+    users: Option<Regex>,
+}
+
+/// How what stands in place of a secret begins.
+const TAKEN_OUT: &str = "[redacted ";
+
+/// How often each pattern was found in a text.
+pub type Counts = BTreeMap<String, u64>;
+
+/// The name of the pattern of users' names that stand alone.
+const USER_NAME: &str = "user-name";
+const HOME_PATH: &str = "home-path";
+
+/// Folders and accounts that are nobody's: taken out of no text where they stand alone.
+const NOBODY: [&str; 24] = [
+    "admin", "agent", "app", "build", "builder", "circleci", "default", "dev", "docker", "ec2-user", "gitpod", "guest", "jenkins", "node",
+    "public", "root", "runner", "sandbox", "shared", "test", "ubuntu", "user", "vscode", "work",
+];
+/// A shorter name is part of too many words.
+const SHORTEST_USER: usize = 3;
+
+fn anything(_: &str) -> bool {
+    true
+}
+
+fn has_digit(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Addresses of domains that are set aside for examples belong to nobody.
+fn is_real_address(address: &str) -> bool {
+    let domain = address.rsplit('@').next().unwrap_or_default().to_ascii_lowercase();
+    let is_below = |name: &str| domain == name || domain.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
+    !["example.com", "example.org", "example.net", "example", "test", "invalid", "localhost"].into_iter().any(is_below)
+}
+
+/// Name, pattern, and what the found text must be besides.
+const BUILT_IN: [(&str, &str, fn(&str) -> bool); 12] = [
+    (
+        "private-key",
+        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)",
+        anything,
+    ),
+    // What is left of one whose beginning was cut off.
+    ("private-key", r"(?:[A-Za-z0-9+/=]{32,}(?:\s|\\n)*)+-----END [A-Z0-9 ]*PRIVATE KEY-----", anything),
+    ("url-password", r"://[^/\s:@'\x22]*:([^/\s@'\x22]+)@", anything),
+    ("token", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*", anything),
+    ("api-key", r"\bsk-[A-Za-z0-9_-]{16,}", has_digit),
+    ("api-key", r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{20,})", anything),
+    ("api-key", r"\b(?:(?:AKIA|ASIA)[0-9A-Z]{16}\b|AIza[0-9A-Za-z_-]{30,}|xox[abeoprs]-[0-9A-Za-z-]{10,})", anything),
+    ("token", r"(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{12,})", has_digit),
+    (
+        "password",
+        r"(?i)(?:password|passwd|passphrase|secret|api_?-?key|access_?-?key|(?:access|auth|refresh)_?-?token)\\?['\x22]?\s*(?:=|:=)\s*\\?['\x22]?([^\s'\x22\\<>,;(){}\[\]&]{4,})",
+        anything,
+    ),
+    // After a colon it may be a sentence.
+    (
+        "password",
+        r"(?i)(?:password|passwd|passphrase|secret|api_?-?key|access_?-?key|(?:access|auth|refresh)_?-?token)\\?['\x22]?\s*:\s*\\?['\x22]?([^\s'\x22\\<>,;(){}\[\]&]{6,})",
+        has_digit,
+    ),
+    ("e-mail", r"[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}\b", is_real_address),
+    (HOME_PATH, HOMES, anything),
+];
+
+/// The folders of users on Linux, macOS and Windows; the group is the user's name.
+const HOMES: &str = concat!(
+    r"(?:/home/|/Users/)([A-Za-z0-9][A-Za-z0-9._-]*)",
+    r"|(?i:\b[a-z]:(?:\\{1,4}|/)users(?:\\{1,4}|/))(?:([^\\/:*?\x22<>|\r\n]+)[\\/]|([^\\/:*?\x22<>|\s]+))",
+);
+
+impl Pattern {
+    fn regex(&self) -> &Regex {
+        let compiled = || compile(&self.source).expect("own patterns were compiled when they were read, and a test compiles ours");
+        self.regex.get_or_init(compiled)
+    }
+}
+
+impl Redactor {
+    /// The project's own patterns come first: they see a text as it is.
+    pub fn new(own: &[OwnPattern]) -> Self {
+        let own = own.iter().map(|own| (own.name.as_str(), own.pattern.as_str(), anything as fn(&str) -> bool));
+        let patterns: Vec<Pattern> = own
+            .chain(BUILT_IN)
+            .map(|(name, pattern, accepts)| Pattern { name: name.to_owned(), source: pattern.to_owned(), regex: OnceCell::new(), accepts })
+            .collect();
+        let all = RegexSetBuilder::new(patterns.iter().map(|pattern| &pattern.source))
+            .size_limit(MOST_BYTES * (patterns.len() + 1))
+            .build()
+            .expect("each of the patterns compiles, within its share of the bytes");
+        let homes = Pattern { name: HOME_PATH.to_owned(), source: HOMES.to_owned(), regex: OnceCell::new(), accepts: anything };
+        Self { patterns, all, homes, users: None }
+    }
+
+    /// Adds to `users` the names of those whose home folders a text names.
+    pub fn learn(&self, text: &str, users: &mut BTreeSet<String>) {
+        for captures in self.homes.regex().captures_iter(text) {
+            let name = part(&captures).map(|found| found.as_str().trim_end_matches(['.', '-', '_'])).unwrap_or_default();
+            if name.len() >= SHORTEST_USER && !NOBODY.contains(&name.to_ascii_lowercase().as_str()) {
+                users.insert(name.to_owned());
+            }
+        }
+    }
+
+    /// From here on takes these names out also where they stand alone.
+    #[must_use]
+    pub fn knowing(self, users: &BTreeSet<String>) -> Self {
+        let names: Vec<String> = users.iter().map(|name| regex::escape(name)).collect();
+        let pattern = format!(r"\b(?:{})\b", names.join("|"));
+        // Nobody has so many users that they make no pattern; if so, their folders are taken out all the same.
+        let users = if names.is_empty() { None } else { RegexBuilder::new(&pattern).size_limit(64 * MOST_BYTES).build().ok() };
+        Self { users, ..self }
+    }
+
+    /// Returns the text without what must not be published, and what was found; nothing where there is none.
+    pub fn redact(&self, text: &str) -> Option<(String, Counts)> {
+        let mut counts = Counts::new();
+        let mut current: Option<String> = None;
+        for index in &self.all.matches(text) {
+            let pattern = &self.patterns[index];
+            let now = current.as_deref().unwrap_or(text);
+            if let Some((shorter, count)) = take_out(now, pattern.regex(), &pattern.name, pattern.accepts) {
+                *counts.entry(pattern.name.clone()).or_default() += count;
+                current = Some(shorter);
+            }
+        }
+        if let Some(users) = &self.users
+            && let Some((shorter, count)) = take_out(current.as_deref().unwrap_or(text), users, USER_NAME, anything)
+        {
+            counts.insert(USER_NAME.to_owned(), count);
+            current = Some(shorter);
+        }
+        current.map(|text| (text, counts))
+    }
+}
+
+/// Returns what of a match is to go.
+fn part<'t>(captures: &Captures<'t>) -> Option<Match<'t>> {
+    let groups = (1..captures.len()).find_map(|group| captures.get(group));
+    groups.or_else(|| captures.get(0)).filter(|found| !found.is_empty())
+}
+
+fn take_out(text: &str, regex: &Regex, name: &str, accepts: fn(&str) -> bool) -> Option<(String, u64)> {
+    let mut shorter = String::new();
+    let (mut end, mut count) = (0, 0);
+    for captures in regex.captures_iter(text) {
+        // What stands in place of a secret is none.
+        let is_left = |found: &Match| !found.as_str().starts_with(TAKEN_OUT) && accepts(found.as_str());
+        let Some(found) = part(&captures).filter(is_left) else { continue };
+        shorter.push_str(&text[end..found.start()]);
+        shorter.push_str(&format!("{TAKEN_OUT}{name}]"));
+        end = found.end();
+        count += 1;
+    }
+    shorter.push_str(&text[end..]);
+    (count > 0).then_some((shorter, count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let found = Redactor::new(&[]).redact(text);
+        assert_eq!(found.as_ref().map_or(text, |(text, _)| text), expected, "{found:?}");
+        // What stands in place of a secret is none.
+        assert_eq!(Redactor::new(&[]).redact(expected), None, "{expected}");
+    }
+
+    #[test]
+    fn keys_and_tokens_go() {
+        check("key sk-ant-api03-AbCd_0123456789xyz end", "key [redacted api-key] end");
+        check("x ghp_0123456789abcdefghijABCDEFGHIJ456789.", "x [redacted api-key].");
+        check("AKIAIOSFODNN7EXAMPLE", "[redacted api-key]");
+        check("Authorization: Bearer abc.def-0123456789", "Authorization: Bearer [redacted token]");
+        check("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmN", "[redacted token]");
+        check("postgres://me:hunter2@db/x", "postgres://me:[redacted url-password]@db/x");
+        check("a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\nb", "a\n[redacted private-key]\nb");
+        check("-----BEGIN PRIVATE KEY-----\nMIIE and the rest was cut", "[redacted private-key]");
+        let line = "QUJD".repeat(16);
+        check(&format!("{line}\n{line}\n-----END PRIVATE KEY-----\nb"), "[redacted private-key]\nb");
+    }
+
+    #[test]
+    fn passwords_go_and_sentences_about_them_stay() {
+        check("password=hunter2 x", "password=[redacted password] x");
+        check(r#"{\"api_key\": \"a1b2c3d4\"}"#, r#"{\"api_key\": \"[redacted password]\"}"#);
+        check("OPENAI_API_KEY='abcd-efgh'", "OPENAI_API_KEY='[redacted password]'");
+        check("The password: it must be long", "The password: it must be long");
+        check("def check(password):", "def check(password):");
+        check("task-management-of-the-whole-2", "task-management-of-the-whole-2");
+    }
+
+    #[test]
+    fn people_go() {
+        check("write to jo.doe@mail.corp.io!", "write to [redacted e-mail]!");
+        check("user@example.com and bob@sub.example", "user@example.com and bob@sub.example");
+        check("/home/jdoe/x and /Users/Jane.Roe/y", "/home/[redacted home-path]/x and /Users/[redacted home-path]/y");
+        check(r"C:\Users\John Doe\x", r"C:\Users\[redacted home-path]\x");
+        check(r#""c:\\Users\\jd\\x""#, r#""c:\\Users\\[redacted home-path]\\x""#);
+    }
+
+    #[test]
+    fn a_user_is_known_by_the_home_and_nobody_is_nobody() {
+        let redactor = Redactor::new(&[]);
+        let mut users = BTreeSet::new();
+        redactor.learn("/home/jdoe/x /home/runner/y /Users/al/z", &mut users);
+        assert_eq!(users, BTreeSet::from(["jdoe".to_owned()]));
+        let redactor = redactor.knowing(&users);
+        let (text, counts) = redactor.redact("by jdoe, not jdoes").expect("found");
+        assert_eq!((text.as_str(), counts[USER_NAME]), ("by [redacted user-name], not jdoes", 1));
+    }
+
+    #[test]
+    fn own_patterns_are_checked_and_come_first() {
+        let own = OwnPattern::parse("project", "Project (?:Blue|Red)").expect("a pattern");
+        let (text, counts) = Redactor::new(&[own]).redact("Project Blue, jo@corp.io").expect("found");
+        assert_eq!(text, "[redacted project], [redacted e-mail]");
+        assert_eq!(counts, Counts::from([("e-mail".to_owned(), 1), ("project".to_owned(), 1)]));
+        for (name, pattern) in [("x", "("), ("x", "a*"), ("", "a"), ("<b>", "a"), ("x", "(?:a{1000}){1000}")] {
+            assert!(OwnPattern::parse(name, pattern).is_err(), "{name} {pattern}");
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! What other programs and pages take from a site: a small leaderboard, badges, and a feed of what changed.
+
+use askama::Template;
+use serde::Serialize;
+
+use crate::render::{format, json, words};
+use crate::views::{Arm, Event, Interval, LevelChange, News, Overview, OverviewSuite, RankRange, Series, SuiteBoard};
+
+use super::SiteFile;
+use super::plan::{Plan, SuitePlace};
+use super::shell::Text;
+
+/// `leaderboard.json`: who leads, and the rates. The data below data/ have everything.
+#[derive(Serialize)]
+struct Leaderboards<'a> {
+    title: &'a str,
+    /// Digest of the data that it was made from.
+    data_digest: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    newest: Option<String>,
+    suites: Vec<Standing<'a>>,
+}
+
+#[derive(Serialize)]
+struct Standing<'a> {
+    suite: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suite_version: Option<&'a str>,
+    /// Absolute where the site's own address is known.
+    page: String,
+    badge: String,
+    /// `leader`, `not_enough_evidence` or `nothing_to_compare`.
+    verdict: &'static str,
+    /// The arm that beats every other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leader: Option<&'a Arm>,
+    arms: Vec<Rate<'a>>,
+}
+
+#[derive(Serialize)]
+struct Rate<'a> {
+    #[serde(flatten)]
+    arm: &'a Arm,
+    runs: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pass_rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ci95: Option<Interval>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n_of: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<RankRange>,
+}
+
+#[derive(Template)]
+#[template(path = "badge.svg")]
+struct Badge {
+    label: Text,
+    said: Text,
+    about: Text,
+    /// `leads` or `open`.
+    class: &'static str,
+    label_width: String,
+    said_width: String,
+    width: String,
+    label_length: String,
+    said_length: String,
+    label_x: String,
+    said_x: String,
+}
+
+#[derive(Template)]
+#[template(path = "feed.xml")]
+struct Feed {
+    title: Text,
+    id: String,
+    base: Option<Text>,
+    updated: String,
+    version: Text,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    id: String,
+    title: Text,
+    updated: String,
+    href: Text,
+    said: Text,
+}
+
+/// Makes the files for others.
+pub fn published_files(overview: &Overview, plan: &Plan, news: &[News]) -> Vec<SiteFile> {
+    let suites = || overview.suites.iter().zip(&plan.suites);
+    let context = &overview.context;
+    let address = |path: String| context.base_url.as_ref().map_or(path.clone(), |base| format!("{base}/{path}"));
+    let boards = Leaderboards {
+        title: &context.title,
+        data_digest: &context.data_digest,
+        newest: context.newest.map(|time| format::timestamp(&time)),
+        suites: suites().map(|(suite, place)| standing(suite, place, &address)).collect(),
+    };
+    let text = json::document("site", boards);
+    let mut files = vec![SiteFile { path: "leaderboard.json".to_owned(), bytes: text.into_bytes() }, feed(overview, plan, news)];
+    files.extend(suites().map(|(suite, place)| SiteFile::page(badge_path(place), &badge(&place.label, &suite.board))));
+    files
+}
+
+fn badge_path(place: &SuitePlace) -> String {
+    format!("badge/{}.svg", place.segment)
+}
+
+fn standing<'a>(suite: &'a OverviewSuite, place: &SuitePlace, address: &impl Fn(String) -> String) -> Standing<'a> {
+    let board = &suite.board;
+    let evidence = board.evidence.as_ref();
+    let leader = evidence.and_then(|evidence| evidence.winner.as_ref());
+    Standing {
+        suite: &board.suite,
+        suite_version: board.suite_version.as_deref(),
+        page: address(place.path()),
+        badge: address(badge_path(place)),
+        verdict: match (evidence, leader) {
+            (_, Some(_)) => "leader",
+            (Some(_), None) => "not_enough_evidence",
+            (None, None) => "nothing_to_compare",
+        },
+        leader,
+        arms: board
+            .entries
+            .iter()
+            .map(|entry| Rate {
+                arm: &entry.arm,
+                runs: entry.runs,
+                pass_rate: entry.pass_rate.as_ref().map(|rate| rate.value),
+                ci95: entry.pass_rate.as_ref().and_then(|rate| rate.interval),
+                n: entry.pass_rate.as_ref().map(|rate| rate.n),
+                n_of: entry.pass_rate.as_ref().map(|rate| rate.n_of),
+                rank: entry.standing.as_ref().map(|standing| standing.rank),
+            })
+            .collect(),
+    }
+}
+
+/// Between a text and the edge of its field.
+const MARGIN: f64 = 6.0;
+const FONT: f64 = 11.0;
+/// Letters of a name on a badge.
+const LONGEST: usize = 40;
+
+fn badge(label: &str, board: &SuiteBoard) -> Badge {
+    let winner = board.evidence.as_ref().and_then(|evidence| evidence.winner.as_ref());
+    let entry = winner.and_then(|winner| board.entries.iter().find(|entry| entry.arm == *winner));
+    let (class, said) = match (entry, &board.evidence) {
+        (Some(entry), _) => {
+            let rate = entry.pass_rate.as_ref().map_or_else(String::new, |rate| format!(" {}%", format::estimate(rate)));
+            ("leads", format!("{}{rate}", short(&words::arm_name(&entry.arm))))
+        }
+        (None, Some(_)) => ("open", "not enough evidence".to_owned()),
+        (None, None) => ("open", "nothing to compare".to_owned()),
+    };
+    let label = Text::from(short(label));
+    let said = Text::from(said);
+    let about = Text::from(format!("{label}: {}{said}", if class == "leads" { "the leader is " } else { "" }));
+    let (left, right) = (width(&label.to_string()) + 2.0 * MARGIN, width(&said.to_string()) + 2.0 * MARGIN);
+    let pixels = |number: f64| format!("{number:.1}");
+    Badge {
+        label_width: pixels(left),
+        said_width: pixels(right),
+        width: pixels(left + right),
+        label_length: pixels(left - 2.0 * MARGIN),
+        said_length: pixels(right - 2.0 * MARGIN),
+        label_x: pixels(MARGIN),
+        said_x: pixels(left + MARGIN),
+        label,
+        said,
+        about,
+        class,
+    }
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// How wide a text is in common sans-serif letters, in thousandths of their size, from the blank to the tilde.
+const ADVANCES: [u16; 95] = [
+    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278,
+    278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722,
+    667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, 556,
+    556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
+];
+/// Letters beyond those are taken as broad ones. The text is set to this width, so that no font can leave its field.
+const BROAD: u16 = 1000;
+/// Room for fonts that run wider.
+const SLACK: f64 = 1.08;
+
+fn width(text: &str) -> f64 {
+    let advance = |letter: char| (letter as usize).checked_sub(32).and_then(|place| ADVANCES.get(place).copied()).unwrap_or(BROAD);
+    text.chars().map(|letter| f64::from(advance(letter))).sum::<f64>() / 1000.0 * FONT * SLACK
+}
+
+fn feed(overview: &Overview, plan: &Plan, news: &[News]) -> SiteFile {
+    let context = &overview.context;
+    let page = |news: &News| {
+        let is_of = |suite: &OverviewSuite| {
+            suite.board.suite == news.suite
+                && news.suite_version.as_ref().is_none_or(|version| Some(version) == suite.board.suite_version.as_ref())
+        };
+        let place = overview.suites.iter().position(is_of).map(|place| &plan.suites[place]);
+        (
+            place.map_or_else(|| "index.html".to_owned(), SuitePlace::path),
+            place.map_or(news.suite.as_str(), |place| place.label.as_str()).to_owned(),
+        )
+    };
+    let entries: Vec<Entry> = news
+        .iter()
+        .map(|news| {
+            let (path, label) = page(news);
+            let (title, said) = told(&news.event);
+            Entry {
+                id: news.id.clone(),
+                title: Text::from(format!("{label}: {title}")),
+                updated: format::timestamp(&news.time),
+                href: Text::from(context.base_url.as_ref().map_or(path.clone(), |base| format!("{base}/{path}"))),
+                said: Text::from(said),
+            }
+        })
+        .collect();
+    let newest = news.first().map(|news| news.time).or(context.newest);
+    let feed = Feed {
+        title: Text::new(&context.title),
+        id: feed_id(context.base_url.as_deref().unwrap_or(&context.title)),
+        base: context.base_url.as_ref().map(|base| Text::from(format!("{base}/"))),
+        updated: newest.map_or_else(|| "1970-01-01T00:00:00Z".to_owned(), |time| format::timestamp(&time)),
+        version: Text::new(&context.version),
+        entries,
+    };
+    SiteFile::page("feed.xml".to_owned(), &feed)
+}
+
+/// The same for the same site.
+fn feed_id(site: &str) -> String {
+    use sha2::{Digest, Sha256};
+    let digest = crate::domain::hex(&Sha256::digest(format!("evalreport feed\n{site}").as_bytes()));
+    format!("urn:uuid:{}-{}-8{}-8{}-{}", &digest[..8], &digest[8..12], &digest[13..16], &digest[17..20], &digest[20..32])
+}
+
+/// An event as a headline and a sentence.
+fn told(event: &Event) -> (String, String) {
+    const NOBODY: &str = "no arm beats every other";
+    match event {
+        Event::Begins { arms, leader: Some(leader) } => {
+            let name = words::arm_name(leader);
+            (format!("{name} leads"), format!("The leaderboard begins with {arms} arms. {name} beats every other."))
+        }
+        Event::Begins { arms, leader: None } => {
+            (format!("{arms} arms, no leader"), format!("The leaderboard begins with {arms} arms: {NOBODY}."))
+        }
+        Event::Leads { before: Some(before), now: Some(now) } => {
+            let (before, now) = (words::arm_name(before), words::arm_name(now));
+            (format!("{now} leads"), format!("{now} beats every other arm. Before, {before} did."))
+        }
+        Event::Leads { before: None, now: Some(now) } => {
+            let now = words::arm_name(now);
+            (
+                format!("{now} leads"),
+                format!("{now} beats every other arm. Before, {NOBODY}.").replace("Before, no arm beats", "Before, no arm beat"),
+            )
+        }
+        Event::Leads { before: Some(before), now: None } => {
+            let before = words::arm_name(before);
+            (format!("{before} leads no more"), format!("{before} no longer beats every other arm; {NOBODY}."))
+        }
+        Event::Leads { before: None, now: None } => ("no leader".to_owned(), format!("{NOBODY}.")),
+        Event::Level { arm, change } => level(&words::arm_name(arm), change),
+    }
+}
+
+fn level(name: &str, change: &LevelChange) -> (String, String) {
+    let (what, before, after) = match change.series {
+        Series::PassRate => ("pass rate", format::percent(change.before, 1_000), format::percent(change.after, 1_000)),
+        Series::Cost => ("cost", format::money(change.before), format::money(change.after)),
+        Series::Duration => ("duration", format::seconds(change.before), format::seconds(change.after)),
+    };
+    let is_up = change.after > change.before;
+    let is_better = is_up == (change.series == Series::PassRate);
+    let kind = if is_better { "improvement" } else { "regression" };
+    let verb = if is_up { "rose" } else { "fell" };
+    (
+        format!("{kind}: {what} of {name} {verb}"),
+        format!(
+            "The {what} of {name} {verb} from {before}, the mean of {} nights, to {after}, the mean of {} nights from {} on.",
+            change.nights_before, change.nights_after, change.date
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_follow_the_letters() {
+        assert!((width("il") - 2.0 * 0.222 * FONT * SLACK).abs() < 1e-9);
+        assert!((width("漢") - FONT * SLACK).abs() < 1e-9);
+        assert!(width("WWW") > 3.0 * width("i"));
+    }
+
+    #[test]
+    fn changes_are_told_as_regressions_or_improvements() {
+        let date = chrono::NaiveDate::from_ymd_opt(2026, 1, 2).expect("a day");
+        let change = |series, before, after| LevelChange {
+            series,
+            date,
+            before,
+            after,
+            nights_before: 5,
+            nights_after: 4,
+            p: 0.001,
+            p_adjusted: 0.002,
+        };
+        for (series, before, after, title) in [
+            (Series::PassRate, 0.5, 0.25, "regression: pass rate of a fell"),
+            (Series::PassRate, 0.25, 0.5, "improvement: pass rate of a rose"),
+            (Series::Cost, 1.0, 2.0, "regression: cost of a rose"),
+            (Series::Duration, 2.0, 1.0, "improvement: duration of a fell"),
+        ] {
+            let (found, said) = level("a", &change(series, before, after));
+            assert_eq!(found, title);
+            assert!(said.contains("the mean of 5 nights, to") && said.ends_with("from 2026-01-02 on."), "{said}");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Overview, suites and comparisons as one file that can be sent and opens by itself.
+//!
+//! It is put together from the pages as they are: each becomes a section, links among them become links within the file, and links to
+//! pages that are not in it become plain text. Its policy names the digests of the one style sheet and the one script in it.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use sha2::{Digest, Sha256};
+
+use crate::views::Overview;
+
+use super::plan::Plan;
+use super::shell::Text;
+use super::{SiteFile, assets, site_files};
+
+#[derive(Template)]
+#[template(path = "single.html")]
+struct Single {
+    title: Text,
+    description: Text,
+    noindex: bool,
+    version: Text,
+    style_digest: String,
+    script_digest: String,
+    style: &'static str,
+    pages: &'static str,
+    script: &'static str,
+}
+
+/// What stands between the parts of the frame. No text has control characters: they are made visible.
+const STYLE: &str = "\u{1}style";
+const PAGES: &str = "\u{1}pages";
+const SCRIPT: &str = "\u{1}script";
+
+/// Makes the file.
+pub fn single_file(overview: &Overview, plan: &Plan) -> Vec<u8> {
+    let is_in = |file: &SiteFile| file.path.ends_with(super::PAGE_ENDING) && !file.path.starts_with("runs/");
+    let pages: Vec<SiteFile> = site_files(overview, plan).filter(is_in).collect();
+    let numbers: BTreeMap<&str, usize> = pages.iter().map(|page| page.path.as_str()).zip(1..).collect();
+    let sections: String = (1..).zip(&pages).map(|(number, page)| section(page, number, &numbers)).collect();
+    let (style, script) = (assets::text("site.css"), assets::text("site.js"));
+    let context = &overview.context;
+    let frame = Single {
+        title: Text::new(&context.title),
+        description: Text::new("Leaderboards and comparisons of AI agent evaluations, with intervals and costs."),
+        noindex: context.noindex,
+        version: Text::new(&context.version),
+        style_digest: digest(&style),
+        script_digest: digest(&script),
+        style: STYLE,
+        pages: PAGES,
+        script: SCRIPT,
+    };
+    let frame = frame.render().expect("a template of text writes into memory");
+    let (head, rest) = frame.split_once(STYLE).expect("the template has a place for the style");
+    let (middle, rest) = rest.split_once(PAGES).expect("the template has a place for the pages");
+    let (tail, end) = rest.split_once(SCRIPT).expect("the template has a place for the script");
+    [head, &style, middle, &sections, tail, &script, end].concat().into_bytes()
+}
+
+/// SHA-256 in the form that a policy takes.
+fn digest(text: &str) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digest = Sha256::digest(text.as_bytes());
+    let mut encoded = String::new();
+    for part in digest.chunks(3) {
+        let bits = part.iter().fold(0u32, |bits, byte| (bits << 8) | u32::from(*byte)) << (8 * (3 - part.len()));
+        for place in 0..4 {
+            let letter = LETTERS[((bits >> (18 - 6 * place)) & 63) as usize];
+            encoded.push(if place <= part.len() { char::from(letter) } else { '=' });
+        }
+    }
+    encoded
+}
+
+/// The main part of a page, with ids of its own and its headings one level down.
+fn section(page: &SiteFile, number: usize, numbers: &BTreeMap<&str, usize>) -> String {
+    let html = String::from_utf8_lossy(&page.bytes);
+    let main = html.split_once("<main id=\"main\">").and_then(|(_, rest)| rest.split_once("</main>")).map_or("", |(main, _)| main);
+    let mut shown = format!("<section id=\"p{number}\">\n");
+    let mut rest = main;
+    // Text is escaped, so that what begins with `<` is a tag, and attributes are quoted.
+    while let Some(start) = rest.find('<') {
+        shown.push_str(&rest[..start]);
+        let end = tag_end(&rest[start..]).map_or(rest.len(), |length| start + length);
+        shown.push_str(&tag(&rest[start..end], &page.path, number, numbers));
+        rest = &rest[end..];
+    }
+    shown.push_str(rest);
+    shown.push_str("<p class=\"small\"><a href=\"#p1\">Back to the overview</a></p>\n</section>\n");
+    shown
+}
+
+/// Returns how long a tag is: up to the first `>` outside of quotes.
+fn tag_end(text: &str) -> Option<usize> {
+    let mut is_quoted = false;
+    for (place, letter) in text.char_indices() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            '>' if !is_quoted => return Some(place + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn tag(tag: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usize>) -> String {
+    for (from, to) in [("h3", "h4"), ("h2", "h3"), ("h1", "h2")] {
+        for (from, to) in [(format!("<{from}"), format!("<{to}")), (format!("</{from}"), format!("</{to}"))] {
+            if let Some(rest) = tag.strip_prefix(&from).filter(|rest| rest.starts_with([' ', '>'])) {
+                return attributes(&format!("{to}{rest}"), path, number, numbers);
+            }
+        }
+    }
+    attributes(tag, path, number, numbers)
+}
+
+/// Rewrites the attributes that name a place: quoted values stand at every second `"`.
+fn attributes(tag: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usize>) -> String {
+    let mut shown = String::with_capacity(tag.len());
+    let mut parts = tag.split('"').peekable();
+    while let Some(before) = parts.next() {
+        let Some(value) = parts.next() else {
+            shown.push_str(before);
+            break;
+        };
+        let name = before.trim_end_matches('=').rsplit(' ').next().unwrap_or_default();
+        let prefixed = || value.split(' ').map(|id| format!("p{number}-{id}")).collect::<Vec<String>>().join(" ");
+        let value = match name {
+            "id" | "for" | "headers" | "aria-labelledby" | "aria-describedby" | "aria-controls" => Some(prefixed()),
+            "href" => address(value, path, number, numbers),
+            _ => Some(value.replace("url(#", &format!("url(#p{number}-"))),
+        };
+        match value {
+            Some(value) => shown.push_str(&format!("{before}\"{value}\"")),
+            // An address that leads nowhere here is left out, and its text stays.
+            None => shown.push_str(before.trim_end_matches("href=").trim_end()),
+        }
+    }
+    shown
+}
+
+/// Where a link leads within the file; nothing for a page that is not in it.
+fn address(href: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usize>) -> Option<String> {
+    if href.starts_with("https://") || href.starts_with("http://") {
+        return Some(href.to_owned());
+    }
+    if let Some(id) = href.strip_prefix('#') {
+        return Some(format!("#p{number}-{id}"));
+    }
+    let (target, id) = href.split_once('#').map_or((href, None), |(target, id)| (target, Some(id)));
+    let mut folders: Vec<&str> = path.split('/').collect();
+    folders.pop();
+    for part in target.split('/') {
+        match part {
+            ".." => drop(folders.pop()),
+            part => folders.push(part),
+        }
+    }
+    let number = numbers.get(folders.join("/").as_str())?;
+    Some(id.map_or_else(|| format!("#p{number}"), |id| format!("#p{number}-{id}")))
+}
+
+/// Says whether a page could be mistaken for the frame: nobody's text may end the style or the script.
+#[cfg(test)]
+fn ends_early(text: &str) -> bool {
+    text.contains("</") || text.contains("<!--")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_are_in_base64() {
+        assert_eq!(digest(""), "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+        assert!(!ends_early(&assets::text("site.css")) && !ends_early(&assets::text("site.js")));
+    }
+
+    #[test]
+    fn ids_and_links_stay_within_the_file() {
+        let numbers = BTreeMap::from([("index.html", 1), ("suites/s/index.html", 2)]);
+        let check = |given: &str, expected: &str| assert_eq!(tag(given, "suites/s/index.html", 2, &numbers), expected);
+        check("<h1 id=\"a\">", "<h2 id=\"p2-a\">");
+        check("</h2>", "</h3>");
+        check("<hr>", "<hr>");
+        check("<a class=\"x\" href=\"../../index.html\">", "<a class=\"x\" href=\"#p1\">");
+        check("<a href=\"../../index.html#suite-1\">", "<a href=\"#p1-suite-1\">");
+        check("<a href=\"#a\">", "<a href=\"#p2-a\">");
+        check("<a href=\"../../runs/r/index.html\" class=\"x\">", "<a class=\"x\">");
+        check("<a href=\"https://e.org/?a\" rel=\"nofollow\">", "<a href=\"https://e.org/?a\" rel=\"nofollow\">");
+        check("<div aria-labelledby=\"a b\">", "<div aria-labelledby=\"p2-a p2-b\">");
+        assert_eq!(tag_end("<a title=\"1 > 0\">x"), Some(17));
+    }
+}

@@ -1,0 +1,169 @@
+//! What a request asks for, and what it gets.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// An answer, whole.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub status: &'static str,
+    pub kind: &'static str,
+    /// Where to look instead.
+    pub location: Option<String>,
+    /// Bytes that the answer is about; a request for the head alone gets no more than their number.
+    pub length: usize,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    fn plain(status: &'static str) -> Self {
+        let body = format!("{status}\n").into_bytes();
+        Self { status, kind: TEXT, location: None, length: body.len(), body }
+    }
+
+    pub fn head(&self) -> String {
+        let location = self.location.as_ref().map_or_else(String::new, |location| format!("Location: {location}\r\n"));
+        format!(
+            "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{location}Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\n\
+             Connection: close\r\n\r\n",
+            self.status, self.kind, self.length
+        )
+    }
+}
+
+const TEXT: &str = "text/plain; charset=utf-8";
+const NOT_FOUND: &str = "404 Not Found";
+
+/// Answers a request by its head. Only files below `root` are given, and none whose name begins with a dot.
+pub(super) fn answer(root: &Path, head: &str) -> Answer {
+    let mut lines = head.split("\r\n");
+    let mut words = lines.next().unwrap_or_default().split(' ');
+    let (Some(method), Some(target), Some(version), None) = (words.next(), words.next(), words.next(), words.next()) else {
+        return Answer::plain("400 Bad Request");
+    };
+    if !version.starts_with("HTTP/1.") {
+        return Answer::plain("400 Bad Request");
+    }
+    let host = lines.filter_map(|line| line.split_once(':')).find(|(name, _)| name.eq_ignore_ascii_case("host"));
+    if !host.is_some_and(|(_, host)| is_this_machine(host.trim())) {
+        return Answer::plain("403 Forbidden");
+    }
+    let is_head = match method {
+        "GET" => false,
+        "HEAD" => true,
+        _ => return Answer::plain("405 Method Not Allowed"),
+    };
+    let path = target.split(['?', '#']).next().unwrap_or_default();
+    let Some(mut file) = place(root, path) else { return Answer::plain(NOT_FOUND) };
+    if file.is_dir() {
+        if !path.ends_with('/') {
+            // Without the slash the page's own links would start one folder too high. A second slash in front would be another machine.
+            let location = format!("/{}/", path.trim_start_matches('/'));
+            return Answer { location: Some(location), ..Answer::plain("301 Moved Permanently") };
+        }
+        file.push("index.html");
+    }
+    // A link that leads out of the folder leads nowhere.
+    match file.canonicalize().ok().filter(|real| real.starts_with(root)).and_then(|real| fs::read(real).ok()) {
+        Some(bytes) => {
+            let (length, kind) = (bytes.len(), kind(&file));
+            Answer { status: "200 OK", kind, location: None, length, body: if is_head { Vec::new() } else { bytes } }
+        }
+        None => Answer::plain(NOT_FOUND),
+    }
+}
+
+/// Says whether a request was made to this machine by its own name.
+fn is_this_machine(host: &str) -> bool {
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit())).map_or(host, |(name, _)| name);
+    matches!(name, "localhost" | "127.0.0.1" | "[::1]")
+}
+
+/// Returns the place of a path below the folder; nothing for one that would leave it or is hidden.
+fn place(root: &Path, path: &str) -> Option<PathBuf> {
+    let path = decoded(path.strip_prefix('/')?)?;
+    let is_plain = |part: Component| matches!(part, Component::Normal(name) if !name.to_string_lossy().starts_with('.'));
+    let is_safe = !path.contains(['\0', '\\']) && Path::new(&path).components().all(is_plain);
+    is_safe.then(|| root.join(path.trim_end_matches('/')))
+}
+
+/// Takes `%41` for `A`; nothing where that gives no text.
+fn decoded(path: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+            let value = digit(rest.next())? * 16 + digit(rest.next())?;
+            bytes.push(u8::try_from(value).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// Names what a file holds by how its name ends.
+fn kind(file: &Path) -> &'static str {
+    match file.extension().and_then(|extension| extension.to_str()).unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "json" => "application/json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "csv" => "text/csv; charset=utf-8",
+        "xml" => "application/xml",
+        "md" | "txt" | "py" => TEXT,
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(root: &Path, request: &str, host: &str) -> Answer {
+        answer(root, &format!("{request} HTTP/1.1\r\nHost: {host}\r\n\r\n"))
+    }
+
+    #[test]
+    fn files_and_folders_are_given_and_nothing_outside() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let root = folder.path().canonicalize().expect("it is there").join("site");
+        fs::create_dir_all(root.join("a b")).expect("writable");
+        for (path, text) in
+            [("index.html", "home"), ("a b/index.html", "in"), (".hidden", "no"), ("a b/x.svg", "<svg>"), ("../secret", "no")]
+        {
+            fs::write(root.join(path), text).expect("writable");
+        }
+        let get = |path: &str| ask(&root, &format!("GET {path}"), "127.0.0.1:8000");
+        assert_eq!((get("/").body, get("/").kind), (b"home".to_vec(), "text/html; charset=utf-8"));
+        assert_eq!(get("/a%20b/?x#y").body, b"in");
+        assert_eq!((get("/a%20b/x.svg").kind, get("/a%20b").location.as_deref()), ("image/svg+xml", Some("/a%20b/")));
+        assert_eq!(get("//a%20b").location, None, "a path with two slashes in front is none");
+        for path in ["/../secret", "/%2e%2e/secret", "/a%20b/../../secret", "/.hidden", "/nothing", "/%ff", "/%", "/a\\b", "x", "/%00"] {
+            assert_eq!(get(path).status, NOT_FOUND, "{path}");
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(root.join("../secret"), root.join("link")).expect("writable");
+            assert_eq!(get("/link").status, NOT_FOUND);
+        }
+        let head = ask(&root, "HEAD /", "localhost");
+        assert_eq!((head.length, head.body.len()), (4, 0));
+        assert!(head.head().contains("Content-Length: 4\r\n"), "{}", head.head());
+    }
+
+    #[test]
+    fn strangers_and_other_methods_are_refused() {
+        let root = Path::new("/nonexistent");
+        for host in ["evil.example", "127.0.0.1.evil.example", "", "evil:80"] {
+            assert_eq!(ask(root, "GET /", host).status, "403 Forbidden", "{host}");
+        }
+        assert_eq!(ask(root, "POST /", "[::1]:1").status, "405 Method Not Allowed");
+        for request in ["", "GET", "GET / HTTP/2", "GET  / HTTP/1.1"] {
+            assert_eq!(answer(root, request).status, "400 Bad Request", "{request}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What changed on the leaderboards, night by night: who leads, and levels that rose or fell.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, NaiveDate, Utc};
+use sha2::{Digest, Sha256};
+
+use crate::domain::{Filter, hex};
+use crate::warehouse::Warehouse;
+
+use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
+use super::compare::headline;
+use super::evidence::{self, Policy};
+use super::exclusions::without_excluded;
+use super::history::{LevelChange, history};
+use super::leaderboard::group_matrix;
+use super::sample::{Items, Rates};
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct News {
+    /// The same for the same event in every build: an address in the form of a UUID, from what the event is.
+    pub id: String,
+    pub suite: String,
+    pub suite_version: Option<String>,
+    /// When the newest run that it rests on ended.
+    pub time: DateTime<Utc>,
+    pub event: Event,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The first night with at least two arms. An arm leads when it beats every other.
+    Begins {
+        arms: usize,
+        leader: Option<Arm>,
+    },
+    Leads {
+        before: Option<Arm>,
+        now: Option<Arm>,
+    },
+    Level {
+        arm: Arm,
+        change: LevelChange,
+    },
+}
+
+/// Nights of a suite that are looked at, newest first: a feed is about what is new.
+const NIGHTS: usize = 12;
+/// With fewer nights no level can change.
+const MIN_NIGHTS: usize = 6;
+/// Entries of a feed.
+const MOST: usize = 50;
+/// Changes of level that are less certain are no news.
+const ALPHA: f64 = 0.05;
+
+/// Lists what happened, newest first.
+pub fn news(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<News> {
+    let mut news = Vec::new();
+    let mut nightly = BTreeSet::new();
+    for group in suite_groups(warehouse, filter, Grouping::AllBatches) {
+        let nights = nights(&group);
+        if nights.len() >= MIN_NIGHTS {
+            nightly.insert(group.suite.clone());
+        }
+        leaders(warehouse, &group, &nights, policy, &mut news);
+    }
+    if !nightly.is_empty() {
+        let suites = Filter { suites: nightly.into_iter().collect(), ..filter.clone() };
+        let times = times(warehouse, &suites);
+        for history in history(warehouse, &suites, policy) {
+            for arm in history.arms {
+                for change in arm.changes.into_iter().filter(|change| change.p_adjusted <= ALPHA) {
+                    let place = (history.suite.clone(), arm.arm.clone(), change.date);
+                    let Some(time) = times.get(&place).copied() else { continue };
+                    let key = format!("level\n{}\n{}\n{}\n{:?}", arm.arm.approach, arm.arm.model, change.date, change.series);
+                    let event = Event::Level { arm: arm.arm.clone(), change };
+                    news.push(News { id: id(&history.suite, None, &key), suite: history.suite.clone(), suite_version: None, time, event });
+                }
+            }
+        }
+    }
+    news.sort_by(|left, right| right.time.cmp(&left.time).then_with(|| left.id.cmp(&right.id)));
+    news.truncate(MOST);
+    news
+}
+
+/// By night: when its newest run ended.
+fn nights(group: &SuiteGroup<'_>) -> BTreeMap<NaiveDate, DateTime<Utc>> {
+    let mut nights = BTreeMap::new();
+    for time in group.arms.iter().flat_map(|arm| &arm.counted).filter_map(|row| row.run.timestamp) {
+        let newest = nights.entry(time.date_naive()).or_insert(time);
+        *newest = time.max(*newest);
+    }
+    nights
+}
+
+/// By suite, arm and night: when the newest run ended.
+fn times(warehouse: &Warehouse, filter: &Filter) -> BTreeMap<(String, Arm, NaiveDate), DateTime<Utc>> {
+    let mut times = BTreeMap::new();
+    for run in warehouse.select(filter).map(|row| &row.run) {
+        let Some(time) = run.timestamp else { continue };
+        let newest = times.entry((run.suite.clone(), Arm::of(run), time.date_naive())).or_insert(time);
+        *newest = time.max(*newest);
+    }
+    times
+}
+
+fn leaders(
+    warehouse: &Warehouse,
+    group: &SuiteGroup<'_>,
+    nights: &BTreeMap<NaiveDate, DateTime<Utc>>,
+    policy: &Policy,
+    news: &mut Vec<News>,
+) {
+    let skipped = nights.len().saturating_sub(NIGHTS);
+    let mut leaders: Vec<Option<Arm>> = Vec::new();
+    for (place, (date, time)) in nights.iter().enumerate().skip(skipped) {
+        let arms = group.arms.iter().map(|arm| until(arm, *date)).filter(|arm| !arm.counted.is_empty()).collect();
+        let then = SuiteGroup { arms, ..group.clone() };
+        if then.arms.len() < 2 {
+            continue;
+        }
+        let leader = leader(warehouse, &then, policy);
+        let event = match leaders.last() {
+            // What came before the nights looked at is not known.
+            None if place == skipped && skipped > 0 => None,
+            None => Some(Event::Begins { arms: then.arms.len(), leader: leader.clone() }),
+            Some(before) if *before == leader => None,
+            Some(before) => Some(Event::Leads { before: before.clone(), now: leader.clone() }),
+        };
+        leaders.push(leader);
+        if let Some(event) = event {
+            let id = id(&group.suite, group.suite_version.as_deref(), &format!("leader\n{date}"));
+            news.push(News { id, suite: group.suite.clone(), suite_version: group.suite_version.clone(), time: *time, event });
+        }
+    }
+}
+
+/// The arm as it was at the end of a night; runs that do not know when they ended were always there.
+fn until<'a>(arm: &ArmRuns<'a>, date: NaiveDate) -> ArmRuns<'a> {
+    let mut then = arm.clone();
+    then.counted.retain(|row| row.run.timestamp.is_none_or(|time| time.date_naive() <= date));
+    then
+}
+
+/// The arm that beats every other.
+fn leader(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Option<Arm> {
+    let (matrix, _) = without_excluded(group_matrix(warehouse, group), group, &policy.exclusions);
+    let items = Items::of(&matrix);
+    let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(&arm.counted, &matrix)).collect();
+    let found = evidence::of_rates(&headline(&items, policy), &group.suite, &items, &rates, policy);
+    found.winner.filter(|winner| group.arms[*winner].can_win()).map(|winner| group.arms[winner].arm.clone())
+}
+
+/// Names an event for ever.
+fn id(suite: &str, version: Option<&str>, key: &str) -> String {
+    let text = format!("evalreport\n{suite}\n{}\n{key}", version.unwrap_or_default());
+    let digest = hex(&Sha256::digest(text.as_bytes()));
+    // Version 8 and variant 8: a UUID whose bits are its maker's own.
+    format!("urn:uuid:{}-{}-8{}-8{}-{}", &digest[..8], &digest[8..12], &digest[13..16], &digest[17..20], &digest[20..32])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_uuids_and_tell_events_apart() {
+        let one = id("s", None, "leader\n2026-01-01");
+        assert_eq!(one, id("s", None, "leader\n2026-01-01"));
+        assert_ne!(one, id("s", Some("v"), "leader\n2026-01-01"));
+        let uuid = uuid::Uuid::parse_str(one.strip_prefix("urn:uuid:").expect("a name of a UUID")).expect("a UUID");
+        assert_eq!(uuid.get_version_num(), 8);
+    }
+}

@@ -1,0 +1,182 @@
+//! What an agent was told, said and did, as parts to read one after the other.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// One message, tool call or result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TranscriptPart {
+    /// Who speaks, in the source's word; nothing in what says how much was left out.
+    pub role: Option<String>,
+    pub text: String,
+}
+
+/// The transcript of one item, or of the whole run where it is one piece of work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemTranscript {
+    pub item: Option<String>,
+    /// SHA-256 of all of it, before anything was left out.
+    pub digest: String,
+    /// Bytes of all of its texts, and how many of them are not here.
+    pub bytes: u64,
+    pub left_out: u64,
+    /// Where, from the site's root, the same transcript stands already; then there are no parts.
+    pub same_as: Option<String>,
+    pub parts: Vec<TranscriptPart>,
+}
+
+/// The transcripts that a run's pages show.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunTranscripts {
+    /// What is on each page.
+    pub pages: Vec<Vec<ItemTranscript>>,
+    /// By item: the address of its transcript from the run's page. The empty name stands for the whole run's.
+    pub links: BTreeMap<String, String>,
+    pub shown: u64,
+    /// Transcripts that are not shown at all, and their bytes.
+    pub left_out: u64,
+    pub left_out_bytes: u64,
+    /// Of those shown, how many are without their middle.
+    pub cut: u64,
+}
+
+/// Reads one entry as parts. What is in no known form is shown as it is.
+pub fn transcript_parts(entry: &Value) -> Vec<TranscriptPart> {
+    // Some programs wrap each message in an envelope that has the same keys.
+    let message = entry.get("message").filter(|message| message.is_object()).unwrap_or(entry);
+    let word = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let role = word(message, "role").or_else(|| word(message, "type")).unwrap_or_else(|| "entry".to_owned());
+    let mut parts = Vec::new();
+    let mut push = |role: String, text: String| {
+        if !text.trim().is_empty() {
+            parts.push(TranscriptPart { role: Some(role), text });
+        }
+    };
+    match message.get("content") {
+        Some(Value::String(text)) => push(role.clone(), text.clone()),
+        Some(Value::Array(blocks)) => {
+            for block in blocks {
+                let (role, text) = block_part(&role, block);
+                push(role, text);
+            }
+        }
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {}
+    }
+    for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+        push(format!("{role}, tool call"), pretty(call));
+    }
+    if parts.is_empty() {
+        parts.push(TranscriptPart { role: Some(role), text: pretty(entry) });
+    }
+    parts
+}
+
+fn block_part(role: &str, block: &Value) -> (String, String) {
+    let text = |key: &str| block.get(key).and_then(Value::as_str);
+    match (block, text("type"), text("text")) {
+        (Value::String(text), _, _) => (role.to_owned(), text.clone()),
+        (_, None | Some("text" | "input_text" | "output_text"), Some(text)) => (role.to_owned(), text.to_owned()),
+        (_, Some("thinking"), _) => (format!("{role}, thinking"), text("thinking").unwrap_or_default().to_owned()),
+        (_, Some("tool_use"), _) => {
+            let name = text("name").unwrap_or("unnamed");
+            (format!("{role}, tool call: {name}"), pretty(block.get("input").unwrap_or(&Value::Null)))
+        }
+        (_, Some("tool_result"), _) => ("tool result".to_owned(), result_text(block.get("content").unwrap_or(&Value::Null))),
+        (_, kind, _) => (format!("{role}, {}", kind.unwrap_or("part")), pretty(block)),
+    }
+}
+
+fn result_text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => blocks.iter().map(|block| block_part("", block).1).collect::<Vec<String>>().join("\n"),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => pretty(content),
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).expect("a JSON value is JSON")
+}
+
+/// Keeps the first `head` and the last `tail` bytes, to whole characters, and says in between how much is missing. Returns the parts and
+/// the bytes left out.
+pub fn without_middle(parts: Vec<TranscriptPart>, head: usize, tail: usize) -> (Vec<TranscriptPart>, u64) {
+    let total: usize = parts.iter().map(|part| part.text.len()).sum();
+    if total <= head + tail {
+        return (parts, 0);
+    }
+    let mut start = Vec::new();
+    let mut end = Vec::new();
+    let (mut at, mut kept) = (0, 0);
+    for part in parts {
+        let TranscriptPart { role, text } = part;
+        let first = floor(&text, head.saturating_sub(at));
+        let last = ceil(&text, (total - tail).saturating_sub(at)).max(first);
+        at += text.len();
+        if first > 0 {
+            kept += first;
+            start.push(TranscriptPart { role: role.clone(), text: text[..first].to_owned() });
+        }
+        if last < text.len() {
+            kept += text.len() - last;
+            end.push(TranscriptPart { role, text: text[last..].to_owned() });
+        }
+    }
+    let left_out = (total - kept) as u64;
+    start.push(TranscriptPart { role: None, text: format!("{left_out} of {total} bytes are left out here") });
+    start.extend(end);
+    (start, left_out)
+}
+
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+fn ceil(text: &str, at: usize) -> usize {
+    (at.min(text.len())..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(entry: Value, expected: &[(&str, &str)]) {
+        let parts = transcript_parts(&entry);
+        let found: Vec<(&str, &str)> = parts.iter().map(|part| (part.role.as_deref().unwrap_or_default(), part.text.as_str())).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn messages_and_tool_calls_are_parts() {
+        check(json!({"role": "user", "content": "hi"}), &[("user", "hi")]);
+        check(
+            json!({"type": "assistant", "message": {"role": "assistant", "content": [
+                {"type": "text", "text": "I look"}, {"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}]}}),
+            &[("assistant", "I look"), ("assistant, tool call: Bash", "{\n  \"command\": \"ls\"\n}")],
+        );
+        check(
+            json!({"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": "a.py"}]}]}),
+            &[("tool result", "a.py")],
+        );
+        check(json!({"role": "assistant", "content": null, "tool_calls": [1]}), &[("assistant, tool call", "1")]);
+        check(json!({"type": "system", "cwd": "x"}), &[("system", "{\n  \"type\": \"system\",\n  \"cwd\": \"x\"\n}")]);
+        check(json!("bare"), &[("entry", "\"bare\"")]);
+    }
+
+    #[test]
+    fn the_middle_is_left_out_and_counted() {
+        let part = |role: &str, text: &str| TranscriptPart { role: Some(role.to_owned()), text: text.to_owned() };
+        let parts = vec![part("a", "12345"), part("b", "é6789"), part("c", "xyz")];
+        assert_eq!(without_middle(parts.clone(), 6, 8), (parts.clone(), 0));
+        let (kept, left_out) = without_middle(parts, 6, 4);
+        let texts: Vec<&str> = kept.iter().map(|part| part.text.as_str()).collect();
+        // Two bytes are one letter, which is kept whole or not at all.
+        assert_eq!((texts, left_out), (vec!["12345", "5 of 14 bytes are left out here", "9", "xyz"], 5));
+        let (kept, left_out) = without_middle(vec![part("a", "0123456789")], 2, 3);
+        assert_eq!(kept.iter().map(|part| part.text.as_str()).collect::<Vec<_>>(), ["01", "5 of 10 bytes are left out here", "789"]);
+        assert_eq!(left_out, 5);
+    }
+}

@@ -1,0 +1,400 @@
+#!/usr/bin/env python3
+"""Recomputes the numbers of the site that this file lies in, from the outcomes in data/, with nothing but Python's standard library.
+
+    python3 verify_site.py [FOLDER]
+Says how many numbers were checked, names each that differs, and counts by name what cannot be recomputed from the data alone. First it
+compares every data file with its digest. Ends with 0 where everything agrees, else with 1.
+"""
+import hashlib, itertools, json, math, os, re, statistics, sys
+from collections import Counter, defaultdict
+
+CONFIDENCE, CLOSE, MOST_REARRANGEMENTS = 0.95, 1e-6, 1 << 18
+KINDS = ["question", "test", "criterion", "check"]
+COUNTED, COUNTED_RUNS = {"pass", "fail", "error", "limit"}, {"completed", "failed", "limit"}
+
+normal = lambda confidence: statistics.NormalDist().inv_cdf(0.5 + confidence / 2)
+def beta_share(a, b, x):
+    """The regularised incomplete beta function, by its continued fraction."""
+    if not 0 < x < 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - beta_share(b, a, 1 - x)
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)) / a
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
+    result = d
+    for m in range(1, 100_000):
+        for term in (m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))):
+            c, d = 1 + term / c, 1 / (1 + term * d)
+            result *= c * d
+        if abs(c * d - 1) < 1e-15:
+            break
+    return front * result
+def bisect(low, high, is_below):
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_below(middle) else (low, middle)
+    return (low + high) / 2
+def t_two_sided(t, degrees):
+    return beta_share(degrees / 2, 0.5, degrees / (degrees + t * t))
+def t_quantile(confidence, degrees):
+    high = 2.0
+    while t_two_sided(high, degrees) > 1 - confidence:
+        high *= 2
+    return bisect(0.0, high, lambda t: t_two_sided(t, degrees) > 1 - confidence)
+def wilson(passed, total, confidence=CONFIDENCE):
+    z, share = normal(confidence), passed / total
+    centre = (share + z * z / (2 * total)) / (1 + z * z / total)
+    half = z / (1 + z * z / total) * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
+    return (0.0 if passed == 0 else max(0.0, centre - half)), (1.0 if passed == total else min(1.0, centre + half))
+def clopper_pearson(passed, total):
+    end = lambda passed: 0.0 if passed == 0 else bisect(0.0, 1.0, lambda x: beta_share(passed, total - passed + 1, x) < (1 - CONFIDENCE) / 2)
+    return end(passed), 1 - end(total - passed)
+def newcombe(passed_a, total_a, passed_b, total_b, confidence, correlation=0.0):
+    a, b = passed_a / total_a, passed_b / total_b
+    (low_a, high_a), (low_b, high_b) = wilson(passed_a, total_a, confidence), wilson(passed_b, total_b, confidence)
+    reach = lambda x, y: math.sqrt(max(0.0, x * x - 2 * correlation * x * y + y * y))
+    return max(-1.0, a - b - reach(a - low_a, high_b - b)), min(1.0, a - b + reach(high_a - a, b - low_b))
+def newcombe_paired(both, won, lost, neither, confidence):
+    n = both + won + lost + neither
+    margins = (both + won) * (lost + neither) * (both + lost) * (won + neither)
+    product = both * neither - won * lost
+    product = max(0.0, product - n / 2) if product > 0 else product
+    return newcombe(both + won, n, both + lost, n, confidence, product / math.sqrt(margins) if margins else 0.0)
+def tango(won, lost, n, confidence):
+    z = normal(confidence)
+    def score(won, lost, d):
+        a, b, c = 2 * n, (2 * n - won + lost) * d - won - lost, -lost * d * (1 - d)
+        root = math.sqrt(max(0.0, b * b - 4 * a * c))
+        only_b = (-2 * c / (root + b)) if b > 0 else (root - b) / (2 * a)
+        variance, distance = n * (2 * only_b + d * (1 - d)), won - lost - n * d
+        return distance / math.sqrt(variance) if variance > 0 else (0.0 if distance == 0 else math.copysign(math.inf, distance))
+    end = lambda won, lost: bisect((won - lost) / n, 1.0, lambda d: score(won, lost, d) > -z)
+    return -end(lost, won), end(won, lost)
+def mcnemar(won, lost):
+    n, fewer = won + lost, min(won, lost)
+    chance = lambda k: math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2))
+    at_most = sum(chance(k) for k in range(fewer + 1))
+    return min(1.0, 2 * at_most), min(1.0, 2 * at_most - chance(fewer))
+def fisher(passed_a, total_a, passed_b, total_b):
+    passed = passed_a + passed_b
+    choose = lambda n, k: math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    tables = range(max(0, passed - total_b), min(passed, total_a) + 1)
+    weights = {k: choose(total_a, k) + choose(total_b, passed - k) - choose(total_a + total_b, passed) for k in tables}
+    return min(1.0, sum(math.exp(w) for w in weights.values() if w <= weights[passed_a] + 1e-7))
+def sign_flip(values):
+    """Nothing where there are too many ways to look at all."""
+    moving = [value for value in values if value]
+    if 2 ** len(moving) > MOST_REARRANGEMENTS:
+        return None
+    limit, sums = abs(math.fsum(moving)) - 1e-9 * math.fsum(map(abs, moving)), [0.0]
+    for value in moving:
+        sums = [s + value for s in sums] + [s - value for s in sums]
+    return sum(abs(s) >= limit for s in sums) / len(sums)
+def permutation(a, b):
+    if math.comb(len(a) + len(b), len(a)) > MOST_REARRANGEMENTS:
+        return None
+    fewer, more = (a, b) if len(a) <= len(b) else (b, a)
+    mean = math.fsum(a + b) / len(a + b)
+    pool = [value - mean for value in fewer + more]
+    limit = abs(math.fsum(pool[:len(fewer)])) - 1e-9 * math.fsum(map(abs, pool)) - 8.9e-16 * math.fsum(map(abs, a + b))
+    sums = [abs(sum(chosen)) >= limit for chosen in itertools.combinations(pool, len(fewer))]
+    return sum(sums) / len(sums)
+def mean_sd(values):
+    mean, varies = math.fsum(values) / len(values), max(values) > min(values)
+    return mean, math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)) if varies else 0.0
+def around(middle, error, degrees, confidence):
+    half = t_quantile(confidence, degrees) * error
+    return middle - half, middle + half
+def t_mean(values, confidence=CONFIDENCE):
+    """Mean, interval and p; the last two absent where nothing varies."""
+    mean, sd = mean_sd(values)
+    if sd <= 1e-12 * abs(mean):
+        return mean, None, None
+    error, degrees = sd / math.sqrt(len(values)), len(values) - 1
+    return mean, around(mean, error, degrees, confidence), t_two_sided(mean / error, degrees)
+def clustered(values, clusters, confidence=CONFIDENCE):
+    mean, sums = math.fsum(values) / len(values), defaultdict(float)
+    for value, cluster in zip(values, clusters):
+        sums[cluster] += value - mean
+    g = len(sums)
+    error = math.sqrt(math.fsum(s * s for s in sums.values()) * g / (g - 1)) / len(values) if g > 1 else 0.0
+    return mean, around(mean, error, g - 1, confidence) if error > 1e-12 else None
+def welch(a, b, confidence):
+    (mean_a, sd_a), (mean_b, sd_b) = mean_sd(a), mean_sd(b)
+    if min(len(a), len(b)) < 2 or sd_a == sd_b == 0:
+        return mean_a - mean_b, None, None
+    of_a, of_b = sd_a ** 2 / len(a), sd_b ** 2 / len(b)
+    degrees = (of_a + of_b) ** 2 / (of_a ** 2 / (len(a) - 1) + of_b ** 2 / (len(b) - 1))
+    difference, error = mean_a - mean_b, math.sqrt(of_a + of_b)
+    return difference, around(difference, error, degrees, confidence), t_two_sided(difference / error, degrees)
+def holm(ps):
+    adjusted, largest = {}, 0.0
+    for rank, place in enumerate(sorted(range(len(ps)), key=lambda place: ps[place])):
+        largest = adjusted[place] = min(1.0, max(largest, ps[place] * (len(ps) - rank)))
+    return [adjusted[place] for place in range(len(ps))]
+
+class Site:
+    def __init__(self, root):
+        self.root, self.checked, self.wrong, self.left_out, self.runs, self.outcomes, self.given = root, Counter(), [], Counter(), {}, {}, {}
+    def read(self, path):
+        return json.loads(self.text(path))
+    def text(self, path):
+        with open(os.path.join(self.root, path), encoding="utf-8") as file:
+            return file.read()
+    def below(self, folder, ending):
+        found = [os.path.join(base, name) for base, _, names in os.walk(os.path.join(self.root, folder)) for name in names]
+        return sorted(os.path.relpath(path, self.root).replace(os.sep, "/") for path in found if path.endswith(ending))
+    def check(self, kind, place, stated, found):
+        if stated is None or found is None:
+            self.left_out[f"{kind} that only one side has"] += (stated is None) != (found is None)
+            return
+        self.checked[kind] += 1
+        if abs(stated - found) > CLOSE * max(1.0, abs(stated), abs(found)):
+            self.wrong.append(f"{place}: {kind} is stated as {stated:.10g}, and the data give {found:.10g}")
+    def check_ends(self, kind, place, stated, found, least=-math.inf, most=math.inf):
+        if stated and found:
+            for end, value in zip(("low", "high"), found):
+                self.check(kind, f"{place}, {end} end", stated[end], min(max(value, least), most))
+        elif stated or found:
+            self.left_out[f"{kind} that only one side has"] += 1
+    def digests(self):
+        listed = self.read("data/digests.json")["files"]
+        there = {path for path in self.below("data", "") if path != "data/digests.json"}
+        for path in sorted(there | set(listed)):
+            self.checked["digest"] += 1
+            if path not in there or path not in listed:
+                self.wrong.append(f"{path}: is {'listed and not there' if path in listed else 'there and not listed'}")
+            elif hashlib.sha256(open(os.path.join(self.root, path), "rb").read()).hexdigest() != listed[path]:
+                self.wrong.append(f"{path}: its bytes are not those that the site was built with")
+    def load_runs(self):
+        for path in self.below("data/runs", ".json"):
+            answer = self.read(path)
+            cells = self.outcomes[answer["run"]["id"]] = defaultdict(lambda: [0, 0, None])
+            self.runs[answer["run"]["id"]] = answer["run"]
+            for row in answer["items"]:
+                if row["evaluator"] not in ("own_tests", "functional_tests"):
+                    cell = cells[(row["kind"], row["evaluator"], row["item"])]
+                    cell[0] += row["status"] == "pass"
+                    cell[1] += row["status"] in COUNTED
+                    cell[2] = cell[2] or row.get("cluster")
+    def suite(self, path):
+        answer = self.read(path)
+        board = answer["board"]
+        if board.get("excluded_items"):
+            self.left_out["boards with excluded items"] += 1
+            return
+        kind = min((key[0] for run in answer["runs"] for key in self.outcomes[run["id"]]), key=KINDS.index, default=None)
+        for line in answer["runs"]:
+            cells = self.outcomes[line["id"]] = {key: cell for key, cell in self.outcomes[line["id"]].items() if key[0] == kind}
+            passed, total = sum(cell[0] for cell in cells.values()), sum(cell[1] for cell in cells.values())
+            if total:
+                self.check("count", f"run {line['id']}, passed", line.get("passed"), passed)
+                self.check("count", f"run {line['id']}, total", line.get("total"), total)
+            else:
+                passed, total = line.get("passed"), line.get("total")
+                self.left_out["counts of a run without outcomes, taken as given"] += total is not None
+            self.given[line["id"]] = (passed, total) if total else None
+            if total and line.get("interval"):
+                self.check_ends("interval of a rate", f"run {line['id']}", line["interval"], wilson(passed, total))
+        for entry in board["entries"]:
+            arm, place = (entry["approach"], entry["model"]), f"{path}, {entry['approach']} with {entry['model']}"
+            runs = [run["id"] for run in answer["runs"] if (run["approach"], run["model"]) == arm and run["status"] in COUNTED_RUNS]
+            self.estimate(place, entry.get("pass_rate"), runs)
+            self.reliability(place, entry.get("reliability", []), runs)
+            self.left_out["chance of coming first, which is drawn"] += "p_best" in (entry.get("standing") or {})
+        self.page(path[5:-5] + "/index.html", [entry["pass_rate"] for entry in board["entries"] if entry.get("pass_rate")])
+        for table in answer["tables"]:
+            self.comparison(f"{path}, table", table)
+            for row in table["rows"]:
+                self.adjusted(f"{path}, table, {row['metric']['name']}", row["evidence"]["tested"], row["evidence"]["pairs"])
+    def cells(self, runs):
+        """Passed and counted attempts by item, over runs; nothing where a run has no outcomes."""
+        if not runs or any(not self.outcomes.get(run) for run in runs):
+            return None
+        cells = defaultdict(lambda: [0, 0, None])
+        for run in runs:
+            for key, (passed, counted, cluster) in self.outcomes[run].items():
+                cell = cells[key]
+                cell[0], cell[1], cell[2] = cell[0] + passed, cell[1] + counted, cell[2] or cluster
+        return {key: cell for key, cell in cells.items() if cell[1]}
+    def rates(self, runs):
+        return [self.given[run][0] / self.given[run][1] for run in runs if self.given.get(run)]
+    def estimate(self, place, stated, runs):
+        if not stated or stated["method"] in ("stated", "stated_error"):
+            self.left_out["rates that a source states without counts"] += bool(stated)
+            return
+        method, known = stated["method"], [self.given[run] for run in runs if self.given.get(run)]
+        passed, total = (sum(counts) for counts in zip(*known)) if known else (None, None)
+        self.check("count", f"{place}, passed", stated.get("passed"), passed)
+        self.check("count", f"{place}, total", stated.get("total"), total)
+        cells, interval = self.cells(runs), None
+        means = [p / n for p, n, _ in cells.values()] if cells else []
+        if method in ("wilson", "wilson_one_run"):
+            value, interval = passed / total, wilson(passed, total)
+            if "guaranteed" in stated:
+                self.check_ends("interval of a rate", f"{place}, guaranteed", stated["guaranteed"], clopper_pearson(passed, total))
+        elif method == "t_over_clusters":
+            value, interval = clustered(means, [cell[2] or key for key, cell in cells.items()])
+        elif method == "t_over_items" or (method == "none" and stated["n_of"] != "runs"):
+            value, interval, _ = t_mean(means)
+        else:
+            value, interval, _ = t_mean(self.rates(runs))
+        self.check("rate", place, stated["value"], value)
+        self.check_ends("interval of a rate", place, stated.get("interval"), interval, 0.0, 1.0)
+    def reliability(self, place, stated, runs):
+        cells = self.cells(runs) or {}
+        for k, line in ((line["k"], line) for line in stated):
+            some = math.fsum(1 - math.comb(n - p, k) / math.comb(n, k) for p, n, _ in cells.values()) / len(cells)
+            every = math.fsum(math.comb(p, k) / math.comb(n, k) for p, n, _ in cells.values()) / len(cells)
+            self.check("rate", f"{place}, pass@{k}", line["any_passes"], some)
+            self.check("rate", f"{place}, pass^{k}", line["all_pass"], every)
+    def value(self, metric, run):
+        """A run's number; for amounts and scores as its data give them."""
+        run = self.runs[run]
+        if metric == "own_tests":
+            return run["own_tests_passed"] / run["own_tests_total"] if run.get("own_tests_total") else None
+        scores = [(score["revision"], score["value"]) for score in run["scores"] if score["metric"] == metric and "value" in score]
+        return max(scores)[1] if scores else run.get({"total_tokens": "tokens"}.get(metric, metric))
+    def comparison(self, place, table):
+        arms = [arm["run_ids"] for arm in table["arms"]]
+        for row in table["rows"]:
+            metric, evidence, at = row["metric"], row["evidence"], f"{place}, {row['metric']['name']}"
+            is_rate = metric["name"] == "shared_tests"
+            if not is_rate and any(cell.get("estimate") for cell in row["cells"]):
+                self.left_out["means of items' scores"] += 1
+                continue
+            for runs, cell in zip(arms, row["cells"]):
+                self.estimate(at, cell.get("estimate"), runs)
+                self.figure(at, cell.get("figure"), self.rates(runs) if is_rate else self.values(metric["name"], runs), metric)
+            for pair in evidence["pairs"]:
+                self.pair(at, metric, pair, arms[pair["first"]], arms[pair["second"]], 1 - evidence["alpha"])
+        flips = table.get("flips")
+        cells = [self.cells(runs) for runs in arms]
+        if flips and len(arms) == 2 and all(cells):
+            most = lambda cell: 2 * cell[0] > cell[1]
+            found = Counter((most(cells[0][key]), most(cells[1][key])) for key in cells[0] if key in cells[1])
+            for number, name in enumerate(("neither", "only_second", "only_first", "both_passed")):
+                self.check("count", f"{place}, {name}", flips[name], found[number > 1, number % 2 == 1])
+    def values(self, metric, runs):
+        return [value for value in (self.value(metric, run) for run in runs) if value is not None]
+    def figure(self, place, stated, values, metric):
+        if not stated or not values or len(values) != stated["n"]:
+            self.left_out["means over runs whose numbers are sums over items"] += bool(stated)
+            return
+        mean, interval, _ = t_mean(values)
+        self.check("mean", place, stated["mean"], mean)
+        if len(values) > 1:
+            self.check("mean", f"{place}, sd", stated["sd"], mean_sd(values)[1])
+        least = 0.0 if metric["kind"] in ("amount", "count") else -math.inf
+        self.check_ends("interval of a mean", place, stated.get("interval"), interval, least)
+    def pair(self, place, metric, pair, one, other, confidence):
+        stated, test, detail = pair.get("difference"), pair.get("test"), pair.get("detail") or {}
+        for name in ("detectable", "needed", "effect", "bill", "doubled"):
+            self.left_out[f"`{name}`: planning figures and sizes beside the verdict"] += name in pair or name in detail
+        if not stated:
+            return
+        place, check = f"{place}, {pair['first']} and {pair['second']}", detail.get("cross_check") or {}
+        second = ends = None
+        cells = [self.cells(one), self.cells(other)]
+        if metric["name"] == "shared_tests" and pair["design"] in ("items", "clusters") and all(cells):
+            keys = [key for key in cells[0] if key in cells[1]]
+            differences = [cells[0][key][0] / cells[0][key][1] - cells[1][key][0] / cells[1][key][1] for key in keys]
+            won, lost = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
+            self.check("count", f"{place}, won", pair["record"]["won"], won)
+            self.check("count", f"{place}, lost", pair["record"]["lost"], lost)
+            value, interval, p = t_mean(differences, confidence) if len(differences) > 1 else (sum(differences), None, None)
+            if test == "mcnemar_exact":
+                both = sum(cells[0][key][0] == cells[1][key][0] == 1 for key in keys)
+                interval = tango(won, lost, len(keys), confidence)
+                p, second = mcnemar(won, lost)
+                ends = newcombe_paired(both, won, lost, len(keys) - won - lost - both, confidence)
+            elif test == "cluster_sign_flip":
+                clusters, sums = [cells[0][key][2] or cells[1][key][2] or key for key in keys], defaultdict(float)
+                for difference, cluster in zip(differences, clusters):
+                    sums[cluster] += difference
+                (value, interval), p = clustered(differences, clusters, confidence), sign_flip(list(sums.values()))
+            elif test == "sign_flip":
+                interval, p = None, sign_flip(differences)
+            elif check:
+                second = sign_flip(differences)
+        else:
+            if metric["name"] == "shared_tests":
+                a, b = self.rates(one), self.rates(other)
+            else:
+                is_taken = lambda run: metric["kind"] != "amount" or self.runs[run]["status"] == "completed"
+                a, b = (self.values(metric["name"], filter(is_taken, runs)) for runs in (one, other))
+            sizes = (pair["sizes"]["first"], pair["sizes"]["second"]) if pair["design"] != "items" else (1, 1)
+            if not a or not b or (len(a), len(b)) != sizes:
+                self.left_out["differences of numbers that are sums over items"] += 1
+                return
+            is_ratio = stated["scale"] == "ratio"
+            a, b = ([math.log(x) if is_ratio else x for x in values] for values in (a, b))
+            value, interval, p = welch(a, b, confidence)
+            if test == "fisher_exact":
+                counts = (*self.given[one[0]], *self.given[other[0]])
+                interval, p = newcombe(*counts, confidence) if pair["design"] == "items" else None, fisher(*counts)
+            elif test == "permutation":
+                interval, p = None, permutation(a, b)
+            elif check:
+                second = permutation(a, b)
+            if is_ratio:
+                value, interval = math.exp(value), interval and tuple(math.exp(end) for end in interval)
+        least = -1.0 if stated["scale"] == "share" and metric["name"] == "shared_tests" else -math.inf
+        self.check("difference", place, stated["value"], value)
+        self.check_ends("interval of a difference", place, stated.get("interval"), interval, least, -least)
+        for stated_p, found, name in ((pair.get("p"), p, test), (check.get("p"), second, check.get("check"))):
+            if stated_p is not None and found is None:
+                self.left_out[f"p by {name} over more rearrangements than are looked at here"] += 1
+            elif stated_p is not None:
+                self.check("p", f"{place}, {name}", stated_p, found)
+        if check.get("interval"):
+            self.check_ends("interval of a difference", f"{place}, {check['check']}", check["interval"], ends)
+    def adjusted(self, place, tested, pairs):
+        pairs = [pair for pair in pairs if pair.get("p_adjusted") is not None]
+        self.left_out["adjusted p whose family has no page for each pair"] += len(pairs) if len(pairs) != tested else 0
+        for pair, found in zip(pairs, holm([pair["p"] for pair in pairs]) if len(pairs) == tested else ()):
+            self.check("adjusted p", place, pair["p_adjusted"], found)
+    def pairs(self):
+        families = defaultdict(list)
+        for path in self.below("data/compare", ".json"):
+            for table in self.read(path)["comparisons"]:
+                if table.get("excluded_items"):
+                    self.left_out["comparisons with excluded items"] += 1
+                    continue
+                self.comparison(path, table)
+                for row in table["rows"]:
+                    families[os.path.dirname(path), row["metric"]["name"], row["evidence"]["tested"]] += row["evidence"]["pairs"]
+                cells = [cell for row in table["rows"] for cell in row["cells"] if row["metric"]["name"] == "shared_tests"]
+                self.page(path[5:-5] + ".html", [cell["estimate"] for cell in cells if cell.get("estimate")])
+        for (folder, metric, tested), pairs in sorted(families.items()):
+            self.adjusted(f"{folder}, {metric}", tested, pairs)
+    def page(self, path, estimates):
+        """What a page prints for a rate and its interval is the data's number, rounded."""
+        printed = defaultdict(list)
+        for number, text in re.findall(r'<td data-v="([^"]+)">(?:<strong>)?([\d.]+(?: \[[\d.]+, [\d.]+\])?)<', self.text(path)):
+            printed[number].append(re.findall(r"[\d.]+", text))
+        for estimate in estimates:
+            interval = estimate.get("interval")
+            numbers = [estimate["value"]] + ([interval["low"], interval["high"]] if interval else [])
+            rounds = lambda text, number: abs(float(text) - 100 * number) <= 0.5000001 * 10.0 ** -len(text.partition(".")[2])
+            texts = [text for key, found in printed.items() if float(key) == estimate["value"] for text in found]
+            self.checked["number on a page"] += len(numbers)
+            if not any(len(text) == len(numbers) and all(map(rounds, text, numbers)) for text in texts):
+                self.wrong.append(f"{path}: does not print the rate {estimate['value']:.6g} with its interval as the data have it")
+    def verify(self):
+        try:
+            self.digests()
+            self.load_runs()
+            for path in self.below("data/suites", ".json"):
+                self.suite(path)
+            self.pairs()
+        except (OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
+            self.wrong.append(f"the data cannot be gone through: {error!r}")
+        total = sum(self.checked.values())
+        print(f"{total} numbers checked: " + ", ".join(f"{count} of {kind}" for kind, count in sorted(self.checked.items())))
+        print("".join(f"not recomputed: {count} of {reason}\n" for reason, count in sorted(self.left_out.items()) if count), end="")
+        print("".join(f"MISMATCH {line}\n" for line in self.wrong) + f"{len(self.wrong)} mismatches")
+        return 1 if self.wrong else 0
+
+if __name__ == "__main__":
+    sys.exit(Site(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))).verify())

@@ -1,0 +1,307 @@
+//! Sites that go out: what is taken out of their texts, which transcripts they show, and whether their numbers can be checked.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, lines, question, result};
+
+/// Made up, and shaped like the real ones.
+const SECRETS: [&str; 7] = [
+    "sk-test-0123456789abcdefghij",
+    "ghp_0123456789abcdefghijABCDEFGHIJ456789",
+    "hunter2-and-more",
+    "jdoe",
+    "jane.roe@corp.io",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmN",
+    "Project Blue",
+];
+
+/// Two arms that disagree about items, with secrets in every kind of text.
+fn leaky() -> Project {
+    let project = Project::new();
+    for (id, approach, failed) in [("r1", "by jane.roe@corp.io", "q1"), ("r2", "plain", "q2")] {
+        let more = json!({
+            "shared_tests_passed": 39, "shared_tests_total": 40, "batch_id": "b", "status": "completed",
+            "error": "key sk-test-0123456789abcdefghij of jdoe", "tags": {"where": "/home/jdoe/work", "purpose": "t"},
+            "agent": "ghp_0123456789abcdefghijABCDEFGHIJ456789", "git": {"rev": "a1", "branch": "jdoe/main"},
+        });
+        project.result(&result(id, "s", approach, more));
+        let items: Vec<Value> = (1..=40)
+            .map(|number| {
+                let name = if number == 7 { "/home/jdoe/q7".to_owned() } else { format!("q{number}") };
+                let mut item = question(&name, 1, if name == failed { "fail" } else { "pass" });
+                item["details"] = json!({"reason": "password=hunter2-and-more", "reply": "for Project Blue by jdoe"});
+                item
+            })
+            .collect();
+        project.items(id, &items);
+        let say = |item: &Value| json!({"item": item["item"], "entry": {"role": "user", "content": "mail jane.roe@corp.io </pre><script>x</script>"}});
+        let call = json!({"item": "q1", "entry": {"role": "assistant", "content": [
+            {"type": "tool_use", "name": "Bash", "input": {"command": "curl -H 'Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmN'"}}]}});
+        project.file(&format!("results/{id}/transcript.jsonl"), lines(items.iter().map(say).chain([call])));
+    }
+    project.file("evalreport.yaml", "version: 1\nsite:\n  redact:\n    - {name: project, pattern: 'Project \\w+'}\n");
+    project
+}
+
+fn all_files(project: &Project, folder: &str) -> Vec<(String, String)> {
+    let read = |path: String| {
+        let text = String::from_utf8_lossy(&fs::read(project.path(&path)).expect("just listed")).into_owned();
+        (path, text)
+    };
+    project.files(folder).into_iter().map(read).collect()
+}
+
+#[test]
+fn redacted_sites_have_no_secret_in_any_file() {
+    let project = leaky();
+    let output = project.run(["build", "--redact", "--transcripts", "all"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let files = all_files(&project, "site");
+    for (path, text) in files.iter().chain([&("stderr".to_owned(), output.stderr.clone())]) {
+        for secret in SECRETS {
+            assert!(!text.contains(secret) && !path.contains(secret), "{path} has {secret}");
+        }
+    }
+    let report: Value = serde_json::from_str(&project.read("site/redactions.json")).expect("JSON");
+    let counts = &report["redacted"];
+    assert_eq!(counts["e-mail"], json!({"names": 1, "transcripts": 80}));
+    assert_eq!(counts["password"], json!({"items": 80}));
+    assert_eq!(counts["project"], json!({"items": 80}));
+    assert_eq!(counts["api-key"], json!({"runs": 4}));
+    assert_eq!(counts["token"], json!({"transcripts": 2}));
+    assert!(output.stderr.contains("password: 80 in items"), "{}", output.stderr);
+    // The two arms are still two, and their items pair.
+    let board: Value = serde_json::from_str(&project.read("site/data/leaderboard.json")).expect("JSON");
+    assert_eq!(board["suites"][0]["entries"].as_array().map(Vec::len), Some(2));
+    let pair = project.files("site/data/compare").remove(0);
+    let pair: Value = serde_json::from_str(&project.read(&pair)).expect("JSON");
+    assert_eq!(pair["comparisons"][0]["flips"]["shared"], 40);
+}
+
+#[test]
+fn secrets_are_named_by_place_and_not_by_value() {
+    let project = leaky();
+    let output = project.run(["build"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    for place in ["r1.json: `error` holds what looks like: api-key", "r1/items.jsonl: `reason` holds", "--redact"] {
+        assert!(output.stderr.contains(place), "{place}: {}", output.stderr);
+    }
+    for secret in SECRETS {
+        assert!(!output.stderr.contains(secret), "{secret}: {}", output.stderr);
+    }
+    assert!(!project.path("site/redactions.json").exists());
+    let quiet = Project::with(&[result("r1", "s", "a", json!({"shared_tests_passed": 1, "shared_tests_total": 2}))]).run(["build"]);
+    assert!(!quiet.stderr.contains("warning"), "{}", quiet.stderr);
+}
+
+#[test]
+fn transcripts_are_chosen_linked_and_inert() {
+    let project = leaky();
+    project.run(["build", "--out", "usual"]);
+    let page = project.read("usual/runs/r1/index.html");
+    // Two disagreeing ones and twenty drawn ones.
+    assert!(page.contains("22 transcripts are shown. 18 transcripts are left out of this site"), "{page}");
+    assert!(page.contains("<a href=\"t/0001.html#t-1\">"), "{page}");
+    let transcripts = project.read("usual/runs/r1/t/0001.html");
+    assert!(transcripts.contains("id=\"t-1\"") && transcripts.contains("assistant, tool call: Bash"), "{transcripts}");
+    assert!(!transcripts.contains("<script>x"), "{transcripts}");
+    // What both runs were told is shown once.
+    assert!(project.read("usual/runs/r2/t/0001.html").contains("../../../runs/r1/t/0001.html#t-"));
+    // Within 100 bytes the longest has no room; the others are the same word for word, and count once.
+    for (choice, shown) in [("all", 40), ("failing", 1), ("disagreeing", 2), ("budget:100", 21)] {
+        let out = choice.replace(':', "-");
+        project.run(["build", "--out", &out, "--transcripts", choice]);
+        let page = project.read(&format!("{out}/runs/r1/index.html"));
+        let expected = if shown == 1 { "1 transcript is shown".to_owned() } else { format!("{shown} transcripts are shown") };
+        assert!(page.contains(&expected), "{choice}: {page}");
+    }
+    let none = project.run(["build", "--out", "none", "--transcripts", "none"]);
+    assert!(none.stderr.contains("0 transcripts shown; 80 left out"), "{}", none.stderr);
+    assert!(!project.path("none/runs/r1/t").exists());
+    assert!(project.run(["build", "--transcripts", "few"]).code == 2);
+}
+
+#[test]
+fn own_patterns_are_judged_with_the_configuration() {
+    let project = Project::new();
+    project.file("evalreport.yaml", "version: 1\nsite:\n  redact:\n    - {name: a, pattern: '('}\n    - {pattern: b}\n");
+    let output = project.run(["build"]);
+    assert_eq!(output.code, 2);
+    for problem in ["site.redact[0].pattern", "site.redact[1].name"] {
+        assert!(output.stderr.contains(problem), "{problem}: {}", output.stderr);
+    }
+}
+
+/// Runs the site's own check of its numbers: exit code and what it said.
+fn verify(site: &std::path::Path) -> (i32, String) {
+    let output = std::process::Command::new("python3").arg(site.join("verify_site.py")).output().expect("python3 is installed");
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&said).into_owned())
+}
+
+#[test]
+fn the_shipped_site_proves_its_numbers() {
+    let project = Project::new();
+    let results = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let results = results.to_str().expect("a path of text");
+    let output = project.run(["build", "--results", results, "--cache", "cache"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let (code, said) = verify(&project.path("site"));
+    assert!(code == 0 && said.ends_with("0 mismatches\n"), "{said}");
+    for kind in ["of rate", "of difference", "of interval of a difference", "of p,", "of adjusted p", "of number on a page", "of digest"] {
+        assert!(said.contains(kind), "{kind}: {said}");
+    }
+}
+
+#[test]
+fn one_changed_outcome_is_found_and_placed() {
+    let project = leaky();
+    project.run(["build", "--transcripts", "none"]);
+    let (code, said) = verify(&project.path("site"));
+    assert_eq!(code, 0, "{said}");
+    let path = "site/data/runs/r1.json";
+    let text = project.read(path);
+    let place = text.find("\"status\": \"pass\"").expect("an item that passed") + "\"status\": \"".len();
+    let mut bytes = text.into_bytes();
+    bytes[place] = b'P';
+    project.bytes(path, &bytes);
+    let (code, said) = verify(&project.path("site"));
+    assert_eq!(code, 1, "{said}");
+    for place in ["data/runs/r1.json: its bytes are not those", "run r1, passed: count is stated as 39, and the data give 38"] {
+        assert!(said.contains(place), "{place}: {said}");
+    }
+}
+
+#[test]
+fn other_programs_find_leader_badge_and_feed() {
+    let project = leaky();
+    let output = project.run(["build", "--redact", "--noindex", "--base-url", "https://e.org/x?y"]);
+    assert!(output.refusal().contains("--base-url"), "{}", output.stderr);
+    project.run(["build", "--redact", "--noindex", "--base-url", "https://e.org/a&b/"]);
+    let board: Value = serde_json::from_str(&project.read("site/leaderboard.json")).expect("JSON");
+    let suite = &board["suites"][0];
+    assert_eq!((&suite["page"], &suite["verdict"]), (&json!("https://e.org/a&b/suites/s/index.html"), &json!("not_enough_evidence")));
+    assert_eq!(suite["arms"][0]["pass_rate"], json!(0.975));
+    let badge = project.read("site/badge/s.svg");
+    assert!(badge.contains("<title>s: not enough evidence</title>"), "{badge}");
+    let page = project.read("site/index.html");
+    for part in [
+        "<meta name=\"robots\" content=\"noindex\">",
+        "<link rel=\"canonical\" href=\"https://e.org/a&#38;b/index.html\">",
+        "property=\"og:description\"",
+        "href=\"feed.xml\"",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // Runs that do not know when they ended are no news.
+    let feed = project.read("site/feed.xml");
+    assert!(feed.contains("<updated>1970-01-01T00:00:00Z</updated>") && !feed.contains("<entry>"), "{feed}");
+}
+
+/// Two arms with so many items that the second can be told from the first.
+fn nightly(project: &Project, night: u32, approach: &str, passed: usize) {
+    let id = format!("{}-{night}", &approach[..3].trim_start_matches('<'));
+    let more = json!({"timestamp": format!("2026-03-{night:02}T04:00:00Z"), "status": "completed"});
+    project.result(&result(&id, "quiz", approach, more));
+    let items: Vec<Value> = (0..40).map(|item| question(&format!("q{item}"), 1, if item < passed { "pass" } else { "fail" })).collect();
+    project.items(&id, &items);
+}
+
+#[test]
+fn the_feed_tells_who_leads_since_when() {
+    let project = Project::new();
+    for night in 1..=3 {
+        nightly(&project, night, "old", 20);
+    }
+    nightly(&project, 2, "<new> & better", 20);
+    nightly(&project, 3, "<new> & better", 40);
+    nightly(&project, 3, "third", 1);
+    let first = project.run(["build"]);
+    assert_eq!(first.code, 0, "{}", first.stderr);
+    let feed = project.read("site/feed.xml");
+    assert!(feed.contains("quiz: 2 arms, no leader"), "{feed}");
+    assert!(feed.contains("<updated>2026-03-03T04:00:00Z</updated>"), "{feed}");
+    assert!(!feed.contains("<new>"), "{feed}");
+    let ids = |feed: &str| feed.matches("<id>urn:uuid:").count();
+    assert!(ids(&feed) >= 2, "{feed}");
+    project.run(["build", "--out", "again"]);
+    assert_eq!(project.read("again/feed.xml"), feed);
+}
+
+#[test]
+fn one_file_holds_overview_suites_and_comparisons() {
+    let project = leaky();
+    let output = project.run(["build", "--single-file", "report.html", "--redact"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let html = project.read("report.html");
+    assert!(output.stderr.contains(&format!("report.html: {}", thousands(html.len()))), "{}", output.stderr);
+    assert!(!project.path("site").exists());
+    for secret in SECRETS {
+        assert!(!html.contains(secret), "{secret}");
+    }
+    assert_eq!((html.matches("<h1>").count(), html.matches("<style>").count(), html.matches("<script>").count()), (1, 1, 1));
+    assert!(html.contains("script-src 'sha256-") && !html.contains("src=\"") && !html.contains(" style=\""));
+    let values = |name: &str| -> Vec<String> {
+        let start = format!(" {name}=\"");
+        html.match_indices(&start).map(|(place, _)| html[place + start.len()..].split('"').next().unwrap_or_default().to_owned()).collect()
+    };
+    let ids = values("id");
+    let mut distinct = ids.clone();
+    distinct.sort();
+    distinct.dedup();
+    assert_eq!(distinct.len(), ids.len(), "an id is there twice");
+    for link in values("href") {
+        let id = link.strip_prefix('#').unwrap_or_else(|| panic!("{link} leads out of the file"));
+        assert!(ids.iter().any(|known| known == id), "{link} leads nowhere");
+    }
+}
+
+fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let cut = digits.len().saturating_sub(3);
+    if cut == 0 { digits } else { format!("{},{}", &digits[..cut], &digits[cut..]) }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_served_site_follows_its_store_and_ends_when_asked() {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::TcpStream;
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    let project = leaky();
+    let mut child = Command::new(crate::support::BINARY)
+        .args(["serve", "--port", "0"])
+        .current_dir(project.path(""))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let mut address = String::new();
+    BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut address).expect("an address");
+    let address = address.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
+    assert!(address.starts_with("127.0.0.1:"), "{address}");
+    let get = |path: &str| {
+        let mut stream = TcpStream::connect(&address).expect("it listens");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
+    };
+    let page = get("/");
+    assert!(page.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/html"), "{page}");
+    assert!(get("/runs/r3/index.html").starts_with("HTTP/1.1 404"));
+    assert!(get("/../evalreport.yaml").starts_with("HTTP/1.1 404"));
+    project.result(&result("r3", "s", "late", json!({"shared_tests_passed": 1, "shared_tests_total": 2})));
+    let start = Instant::now();
+    while !get("/runs/r3/index.html").starts_with("HTTP/1.1 200") {
+        assert!(start.elapsed() < Duration::from_secs(60), "the site was not built again");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let asked = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
+    assert!(asked.success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
