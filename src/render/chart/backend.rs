@@ -22,7 +22,7 @@ use super::widths::text_width;
 /// Units of the grid in one pixel.
 pub(super) const UNIT: i32 = 100;
 /// Bytes after which marks get no title of their own any more: enough is left for hundreds of bare ones.
-const ROOM: usize = 13 * 1024;
+const ROOM: usize = 16 * 1024;
 /// The size of all text, in pixels.
 pub(super) const TEXT: u32 = 12;
 
