@@ -19,7 +19,7 @@ use super::widths::{shortened, text_width};
 pub(super) type Point = (i32, i32);
 
 /// Names longer than this are shortened, in pixels; they stand whole in the mark's title and in the table.
-const LONGEST_NAME: i32 = 170;
+const LONGEST_NAME: i32 = 130;
 
 /// The plane between two axes.
 pub(super) struct Frame<'a> {
