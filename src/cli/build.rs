@@ -179,7 +179,9 @@ impl Site<'_> {
     ) -> Result<(), Failure> {
         let file = redaction::journal_of(self.settings, row, "items.jsonl");
         let mut details = details(self.settings, row)?;
-        details.values_mut().for_each(|details| texts.details(&file, details));
+        for details in details.values_mut() {
+            texts.details(&file, details);
+        }
         let mut items = items_of(row.run.id.as_str(), outcomes, &details, ITEMS_PER_PAGE);
         items.iter_mut().flat_map(|page| &mut page.rows).for_each(|item| texts.row(&file, item));
         let transcripts = match self.plan.run_segment(row.run.id.as_str()) {
