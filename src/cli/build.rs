@@ -199,7 +199,9 @@ impl Site<'_> {
     ) -> Result<RunPage, Failure> {
         let file = redaction::journal_of(self.settings, row, "items.jsonl");
         let mut details = details(self.settings, row)?;
-        details.values_mut().for_each(|details| texts.details(&file, details));
+        for details in details.values_mut() {
+            texts.details(&file, details);
+        }
         let (criteria, others) = without_criteria(outcomes, &details);
         let mut items = items_of(row.run.id.as_str(), &others, &details, ITEMS_PER_PAGE);
         items.iter_mut().flat_map(|page| &mut page.rows).for_each(|item| texts.row(&file, item));
@@ -211,7 +213,9 @@ impl Site<'_> {
         let store = show::store_of(self.settings, &row.run.id);
         let mut scores = store.map(|store| show::evaluators(&store, &row.run.id)).unwrap_or_default();
         let file = redaction::journal_of(self.settings, row, "scores.jsonl");
-        scores.iter_mut().for_each(|score| texts.score(&file, score));
+        for score in &mut scores {
+            texts.score(&file, score);
+        }
         page.add_judgements(scores, criteria);
         for file in run_files(self.overview, self.plan, &page, &items, &transcripts) {
             folder.write(&file.path, &file.bytes)?;

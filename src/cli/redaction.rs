@@ -176,21 +176,33 @@ impl Texts {
                 name.clone_from(shown);
             }
         };
-        let rename = |kind: &str, names: &mut Vec<String>| names.iter_mut().for_each(|name| named(kind, name));
+        let rename = |kind: &str, names: &mut Vec<String>| {
+            for name in names {
+                named(kind, name);
+            }
+        };
         rename("suite", &mut filter.suites);
         rename("approach", &mut filter.approaches);
         rename("model", &mut filter.models);
-        filter.batch.iter_mut().for_each(|batch| named("batch_id", batch));
+        if let Some(batch) = &mut filter.batch {
+            named("batch_id", batch);
+        }
         // Which runs have the tags was decided above.
         if !filter.tags.is_empty() {
             filter.tags.clear();
             filter.ids = selected.iter().map(ToString::to_string).collect();
         }
-        options.default_suite.iter_mut().for_each(|suite| named("suite", suite));
-        options.baseline.iter_mut().for_each(|approach| named("approach", approach));
+        if let Some(suite) = &mut options.default_suite {
+            named("suite", suite);
+        }
+        if let Some(approach) = &mut options.baseline {
+            named("approach", approach);
+        }
         for exclusion in &mut policy.exclusions {
             named(ITEM, &mut exclusion.item);
-            exclusion.suite.iter_mut().for_each(|suite| named("suite", suite));
+            if let Some(suite) = &mut exclusion.suite {
+                named("suite", suite);
+            }
         }
         let renamed = |kind: &str, mut name: String| {
             named(kind, &mut name);
@@ -326,9 +338,15 @@ fn rename_run(run: &mut Run, names: &BTreeMap<&'static str, BTreeMap<String, Str
     rename("suite", &mut run.suite);
     rename("approach", &mut run.approach);
     rename("model", &mut run.model);
-    run.batch_id.iter_mut().for_each(|name| rename("batch_id", name));
-    run.suite_version.iter_mut().for_each(|name| rename("suite_version", name));
-    run.scores.iter_mut().for_each(|score| rename("scores.metric", &mut score.metric));
+    if let Some(name) = &mut run.batch_id {
+        rename("batch_id", name);
+    }
+    if let Some(name) = &mut run.suite_version {
+        rename("suite_version", name);
+    }
+    for score in &mut run.scores {
+        rename("scores.metric", &mut score.metric);
+    }
     if names.contains_key("tags") {
         let renamed = |mut key: String| {
             rename("tags", &mut key);
@@ -379,22 +397,32 @@ fn each_text(run: &mut Run, visit: &mut dyn FnMut(&str, &mut String)) {
     } = run;
     let named = [("output_dir", output_dir), ("error", error), ("agent", agent), ("host", host), ("tool_version", tool_version)];
     for (field, text) in named {
-        text.iter_mut().for_each(|text| visit(field, text));
+        if let Some(text) = text {
+            visit(field, text);
+        }
     }
     for (key, value) in tags {
         visit(&format!("tags.{key}"), value);
     }
     if let Some(Git { rev, branch, dirty: _ }) = git {
         visit("git.rev", rev);
-        branch.iter_mut().for_each(|branch| visit("git.branch", branch));
+        if let Some(branch) = branch {
+            visit("git.branch", branch);
+        }
     }
-    stated.iter_mut().for_each(|figure| visit("stated.name", &mut figure.name));
+    for figure in stated {
+        visit("stated.name", &mut figure.name);
+    }
     scores.iter_mut().flat_map(|score| &mut score.evaluator).for_each(|evaluator| visit("scores.evaluator", evaluator));
     if let Some(Provenance { importer, file, sha256: _, map, map_sha256: _, url }) = provenance {
         for (field, text) in [("provenance.importer", Some(importer)), ("provenance.file", Some(file)), ("provenance.map", map.as_mut())] {
-            text.into_iter().for_each(|text| visit(field, text));
+            if let Some(text) = text {
+                visit(field, text);
+            }
         }
-        url.iter_mut().for_each(|url| visit("provenance.url", url));
+        if let Some(url) = url {
+            visit("provenance.url", url);
+        }
     }
     if let Some(record) = verification {
         each_string_mut(record, &mut |text| visit("verification", text));
@@ -404,9 +432,13 @@ fn each_text(run: &mut Run, visit: &mut dyn FnMut(&str, &mut String)) {
 fn each_detail(details: &mut ItemDetails, visit: &mut dyn FnMut(&str, &mut String)) {
     let ItemDetails { reason, reply, answer, expected, category, usage: _, cost_source: _, steps: _, tools } = details;
     for (field, text) in [("reason", reason), ("reply", reply), ("answer", answer), ("category", category)] {
-        text.iter_mut().for_each(|text| visit(field, text));
+        if let Some(text) = text {
+            visit(field, text);
+        }
     }
-    expected.iter_mut().for_each(|text| visit("expected", text));
+    for text in expected {
+        visit("expected", text);
+    }
     let named = |(mut name, calls): (String, u64)| {
         visit("tools", &mut name);
         (name, calls)

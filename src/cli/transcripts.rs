@@ -35,6 +35,8 @@ const HEAD: usize = 24 << 10;
 const TAIL: usize = 40 << 10;
 /// Bytes of text on all pages together.
 const SITE: u64 = 200 << 20;
+/// Up to so many bytes, another copy is easier to read than the way to the first.
+const SHORT: u64 = 2 << 10;
 /// A page is full from here on.
 const PAGE: usize = 72 << 10;
 
@@ -133,7 +135,7 @@ impl Transcripts {
             let digest = digest(&parts);
             let (parts, left_out) = without_middle(parts, HEAD, TAIL);
             let kept: usize = parts.iter().map(|part| escaped_length(&part.text)).sum();
-            let same_as = self.published.get(&digest).cloned();
+            let same_as = self.published.get(&digest).filter(|_| bytes > SHORT).cloned();
             let kept = if same_as.is_some() { 0 } else { kept };
             if run.pages.is_empty() || page_bytes + kept > PAGE {
                 run.pages.push(Vec::new());

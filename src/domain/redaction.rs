@@ -45,7 +45,7 @@ struct Pattern {
     source: String,
     /// Made when it is first needed: most sites need none.
     regex: OnceCell<Regex>,
-    accepts: fn(&str) -> bool,
+    accepts: Accepts,
 }
 
 /// Takes secrets and personal data out of texts.
@@ -90,8 +90,11 @@ fn is_real_address(address: &str) -> bool {
     !["example.com", "example.org", "example.net", "example", "test", "invalid", "localhost"].into_iter().any(is_below)
 }
 
+/// Says whether what a pattern found is one.
+type Accepts = fn(&str) -> bool;
+
 /// Name, pattern, and what the found text must be besides.
-const BUILT_IN: [(&str, &str, fn(&str) -> bool); 12] = [
+const BUILT_IN: [(&str, &str, Accepts); 12] = [
     (
         "private-key",
         r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)",
@@ -136,7 +139,7 @@ impl Pattern {
 impl Redactor {
     /// The project's own patterns come first: they see a text as it is.
     pub fn new(own: &[OwnPattern]) -> Self {
-        let own = own.iter().map(|own| (own.name.as_str(), own.pattern.as_str(), anything as fn(&str) -> bool));
+        let own = own.iter().map(|own| (own.name.as_str(), own.pattern.as_str(), anything as Accepts));
         let patterns: Vec<Pattern> = own
             .chain(BUILT_IN)
             .map(|(name, pattern, accepts)| Pattern { name: name.to_owned(), source: pattern.to_owned(), regex: OnceCell::new(), accepts })
@@ -197,7 +200,7 @@ fn part<'t>(captures: &Captures<'t>) -> Option<Match<'t>> {
     groups.or_else(|| captures.get(0)).filter(|found| !found.is_empty())
 }
 
-fn take_out(text: &str, regex: &Regex, name: &str, accepts: fn(&str) -> bool) -> Option<(String, u64)> {
+fn take_out(text: &str, regex: &Regex, name: &str, accepts: Accepts) -> Option<(String, u64)> {
     let mut shorter = String::new();
     let (mut end, mut count) = (0, 0);
     for captures in regex.captures_iter(text) {

@@ -309,7 +309,7 @@ mod tests {
         assert!(curve.len() <= 64 + 8, "{}", curve.len());
         assert_eq!(curve[0], Threshold { discordant: 6, net: 6 });
         for point in &curve {
-            let p = |net: u64| mcnemar((point.discordant + net) / 2, (point.discordant - net) / 2).exact;
+            let p = |net: u64| mcnemar(u64::midpoint(point.discordant, net), (point.discordant - net) / 2).exact;
             assert!(p(point.net) <= 0.05 && (point.net == 0 || p(point.net - 2) > 0.05), "{point:?}");
         }
         let last = curve[curve.len() - 1];

@@ -143,27 +143,27 @@ mod tests {
 
     use super::*;
 
-    fn check(entry: Value, expected: &[(&str, &str)]) {
-        let parts = transcript_parts(&entry);
+    fn check(entry: &Value, expected: &[(&str, &str)]) {
+        let parts = transcript_parts(entry);
         let found: Vec<(&str, &str)> = parts.iter().map(|part| (part.role.as_deref().unwrap_or_default(), part.text.as_str())).collect();
         assert_eq!(found, expected);
     }
 
     #[test]
     fn messages_and_tool_calls_are_parts() {
-        check(json!({"role": "user", "content": "hi"}), &[("user", "hi")]);
+        check(&json!({"role": "user", "content": "hi"}), &[("user", "hi")]);
         check(
-            json!({"type": "assistant", "message": {"role": "assistant", "content": [
+            &json!({"type": "assistant", "message": {"role": "assistant", "content": [
                 {"type": "text", "text": "I look"}, {"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}]}}),
             &[("assistant", "I look"), ("assistant, tool call: Bash", "{\n  \"command\": \"ls\"\n}")],
         );
         check(
-            json!({"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": "a.py"}]}]}),
+            &json!({"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": "a.py"}]}]}),
             &[("tool result", "a.py")],
         );
-        check(json!({"role": "assistant", "content": null, "tool_calls": [1]}), &[("assistant, tool call", "1")]);
-        check(json!({"type": "system", "cwd": "x"}), &[("system", "{\n  \"type\": \"system\",\n  \"cwd\": \"x\"\n}")]);
-        check(json!("bare"), &[("entry", "\"bare\"")]);
+        check(&json!({"role": "assistant", "content": null, "tool_calls": [1]}), &[("assistant, tool call", "1")]);
+        check(&json!({"type": "system", "cwd": "x"}), &[("system", "{\n  \"type\": \"system\",\n  \"cwd\": \"x\"\n}")]);
+        check(&json!("bare"), &[("entry", "\"bare\"")]);
     }
 
     #[test]

@@ -38,7 +38,7 @@ fn leaky() -> Project {
         project.items(id, &items);
         let say = |item: &Value| json!({"item": item["item"], "entry": {"role": "user", "content": "mail jane.roe@corp.io </pre><script>x</script>"}});
         let call = json!({"item": "q1", "entry": {"role": "assistant", "content": [
-            {"type": "tool_use", "name": "Bash", "input": {"command": "curl -H 'Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmN'"}}]}});
+            {"type": "tool_use", "name": "Bash", "input": {"padding": "-".repeat(3000), "command": "curl -H 'Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmN'"}}]}});
         project.file(&format!("results/{id}/transcript.jsonl"), lines(items.iter().map(say).chain([call])));
     }
     project.file("evalreport.yaml", "version: 1\nsite:\n  redact:\n    - {name: project, pattern: 'Project \\w+'}\n");
@@ -109,8 +109,8 @@ fn transcripts_are_chosen_linked_and_inert() {
     assert!(!transcripts.contains("<script>x"), "{transcripts}");
     // What both runs were told is shown once.
     assert!(project.read("usual/runs/r2/t/0001.html").contains("../../../runs/r1/t/0001.html#t-"));
-    // Within 100 bytes the longest has no room; the others are the same word for word, and count once.
-    for (choice, shown) in [("all", 40), ("failing", 1), ("disagreeing", 2), ("budget:100", 21)] {
+    // Within 100 bytes the longest has no room, and two of the others do.
+    for (choice, shown) in [("all", 40), ("failing", 1), ("disagreeing", 2), ("budget:100", 2)] {
         let out = choice.replace(':', "-");
         project.run(["build", "--out", &out, "--transcripts", choice]);
         let page = project.read(&format!("{out}/runs/r1/index.html"));
@@ -298,7 +298,7 @@ fn a_served_site_follows_its_store_and_ends_when_asked() {
     project.result(&result("r3", "s", "late", json!({"shared_tests_passed": 1, "shared_tests_total": 2})));
     let start = Instant::now();
     while !get("/runs/r3/index.html").starts_with("HTTP/1.1 200") {
-        assert!(start.elapsed() < Duration::from_secs(60), "the site was not built again");
+        assert!(start.elapsed() < Duration::from_mins(1), "the site was not built again");
         std::thread::sleep(Duration::from_millis(200));
     }
     let asked = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");

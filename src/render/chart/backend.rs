@@ -8,11 +8,8 @@ use std::convert::Infallible;
 use std::fmt;
 
 use askama::filters::HtmlSafe;
-use plotters::style::{Color, RGBAColor, ShapeStyle, TextStyle};
 use plotters_backend::text_anchor::{HPos, VPos};
-use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontFamily, FontTransform,
-};
+use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontTransform};
 
 use crate::domain::visible;
 
@@ -22,7 +19,7 @@ use super::widths::text_width;
 /// Units of the grid in one pixel.
 pub(super) const UNIT: i32 = 100;
 /// Bytes after which marks get no title of their own any more: enough is left for hundreds of bare ones.
-const ROOM: usize = 13 * 1024;
+const ROOM: usize = 16 * 1024;
 /// The size of all text, in pixels.
 pub(super) const TEXT: u32 = 12;
 
@@ -280,26 +277,5 @@ impl DrawingBackend for &Sheet {
     fn estimate_text_size<T: BackendTextStyle>(&self, text: &str, _: &T) -> Result<(u32, u32), DrawingErrorKind<Infallible>> {
         let size = TEXT * UNIT.unsigned_abs();
         Ok((text_width(text, size), size))
-    }
-}
-
-impl Ink {
-    /// Gives plotters a colour that stands for the class.
-    fn color(self) -> RGBAColor {
-        RGBAColor(0, 0, self.code(), 1.0)
-    }
-
-    fn of(color: BackendColor) -> Option<Self> {
-        if color.alpha > 0.0 { Self::from_code(color.rgb.2) } else { None }
-    }
-
-    pub fn shape(self) -> ShapeStyle {
-        self.color().filled()
-    }
-
-    pub fn text(self) -> TextStyle<'static> {
-        let mut style = TextStyle::from((FontFamily::SansSerif, TEXT * UNIT.unsigned_abs()));
-        style.color = BackendColor { alpha: 1.0, rgb: (0, 0, self.code()) };
-        style
     }
 }

@@ -19,7 +19,7 @@ use super::widths::{shortened, text_width};
 pub(super) type Point = (i32, i32);
 
 /// Names longer than this are shortened, in pixels; they stand whole in the mark's title and in the table.
-const LONGEST_NAME: i32 = 170;
+const LONGEST_NAME: i32 = 130;
 
 /// The plane between two axes.
 pub(super) struct Frame<'a> {
@@ -126,17 +126,18 @@ impl Names {
         let name = shortened(name, size, LONGEST_NAME.unsigned_abs() * UNIT.unsigned_abs());
         let width = i32::try_from(text_width(&name, size)).unwrap_or(i32::MAX / 4);
         let (gap, half) = (7 * UNIT, 7 * UNIT);
-        let candidates = [
-            (x + gap, y, HPos::Left),
-            (x - gap, y, HPos::Right),
-            (x, y - 2 * half, HPos::Center),
-            (x, y + 2 * half, HPos::Center),
-            (x + gap, y - half - gap / 2, HPos::Left),
-            (x + gap, y + half + gap / 2, HPos::Left),
-            (x - gap, y - half - gap / 2, HPos::Right),
-            (x - gap, y + half + gap / 2, HPos::Right),
-        ];
-        for (x, y, side) in candidates {
+        let beside =
+            [(x + gap, y, HPos::Left), (x - gap, y, HPos::Right), (x, y - 2 * half, HPos::Center), (x, y + 2 * half, HPos::Center)];
+        // Further and further off, as long as it is plain which mark is meant.
+        let around = [half + gap / 2, 3 * half, 5 * half].into_iter().flat_map(|away| {
+            [
+                (x + gap, y - away, HPos::Left),
+                (x + gap, y + away, HPos::Left),
+                (x - gap, y - away, HPos::Right),
+                (x - gap, y + away, HPos::Right),
+            ]
+        });
+        for (x, y, side) in beside.into_iter().chain(around) {
             let left = match side {
                 HPos::Left => x,
                 HPos::Center => x - width / 2,

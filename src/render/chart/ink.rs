@@ -1,5 +1,10 @@
 //! What a mark is: the class it gets, which the stylesheet colours.
 
+use plotters::style::{Color, RGBAColor, ShapeStyle, TextStyle};
+use plotters_backend::{BackendColor, FontFamily};
+
+use super::backend::{TEXT, UNIT};
+
 /// Arms that get a colour and a sign of their own; further ones share a grey.
 pub(super) const SERIES: usize = 6;
 /// The signs of the series: told apart without any colour.
@@ -129,6 +134,28 @@ impl Ink {
             (Some(place), None) => Place::new(usize::from(place)).map(Self::Series),
             (None, None) => PLAIN.get(usize::from(code)).copied(),
         }
+    }
+}
+
+/// Between plotters, which knows colours, and the classes.
+impl Ink {
+    /// Gives plotters a colour that stands for the class.
+    fn color(self) -> RGBAColor {
+        RGBAColor(0, 0, self.code(), 1.0)
+    }
+
+    pub fn of(color: BackendColor) -> Option<Self> {
+        if color.alpha > 0.0 { Self::from_code(color.rgb.2) } else { None }
+    }
+
+    pub fn shape(self) -> ShapeStyle {
+        self.color().filled()
+    }
+
+    pub fn text(self) -> TextStyle<'static> {
+        let mut style = TextStyle::from((FontFamily::SansSerif, TEXT * UNIT.unsigned_abs()));
+        style.color = BackendColor { alpha: 1.0, rgb: (0, 0, self.code()) };
+        style
     }
 }
 

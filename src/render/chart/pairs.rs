@@ -17,7 +17,7 @@ use super::widths::brief;
 /// Pairs with a title and a link; further ones are bare dots.
 const FULL: usize = 70;
 /// Pairs at all, the clearest ones.
-const MOST: usize = 700;
+const MOST: usize = 550;
 
 /// Draws the pairs. `names` are the arms' in their order, `link` gives the address of two arms' page.
 pub fn pairs(disagreements: &Disagreements, id: &str, names: &[String], link: &dyn Fn(usize, usize) -> Option<String>) -> Chart {
@@ -50,12 +50,14 @@ pub fn pairs(disagreements: &Disagreements, id: &str, names: &[String], link: &d
             bare.push(pair);
             continue;
         }
-        let ink = if is_told(pair) { Ink::Strong } else { Ink::Weak };
-        sheet.group(&about(pair, &said), link(pair.first, pair.second).as_deref(), || frame.circle(ink, place(pair), 4 * UNIT));
+        let kind = if is_told(pair) { Ink::Strong } else { Ink::Weak };
+        sheet.group(&about(pair, &said), link(pair.first, pair.second).as_deref(), || frame.circle(kind, place(pair), 4 * UNIT));
     }
     for is_strong in [false, true] {
-        let ink = if is_strong { Ink::StrongDots } else { Ink::WeakDots };
-        bare.iter().filter(|pair| is_told(pair) == is_strong).for_each(|pair| frame.dot(ink, place(pair)));
+        let kind = if is_strong { Ink::StrongDots } else { Ink::WeakDots };
+        for pair in bare.iter().filter(|pair| is_told(pair) == is_strong) {
+            frame.dot(kind, place(pair));
+        }
     }
     drop(frame);
     let mut notes = vec![format!(

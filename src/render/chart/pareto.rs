@@ -17,7 +17,7 @@ use super::widths::brief;
 /// Points with a title and whiskers of their own; further ones are bare dots.
 const FULL: usize = 80;
 /// Points at all.
-const MOST: usize = 600;
+const MOST: usize = 500;
 /// Names written beside points.
 const NAMED: usize = 16;
 /// Arms of the front that the finding names.
@@ -54,8 +54,8 @@ pub fn pareto(pareto: &Pareto, id: &str, name: &dyn Fn(&Arm) -> String, link: &d
     names.avoid_line(&line(&frame, drawn));
     for (index, point) in drawn.iter().enumerate() {
         if index >= FULL || !sheet.has_room() {
-            let ink = if is_on_front(point) { Ink::StrongDots } else { Ink::WeakDots };
-            frame.dot(ink, frame.at(point.usd_per_run, point.pass_rate.value));
+            let kind = if is_on_front(point) { Ink::StrongDots } else { Ink::WeakDots };
+            frame.dot(kind, frame.at(point.usd_per_run, point.pass_rate.value));
             continue;
         }
         let by = match &point.front {
@@ -66,7 +66,9 @@ pub fn pareto(pareto: &Pareto, id: &str, name: &dyn Fn(&Arm) -> String, link: &d
     }
     for point in drawn {
         names.avoid(frame.at(point.usd_per_run, point.pass_rate.value), 5 * UNIT);
-        cross(&frame, point).iter().for_each(|line| names.avoid_line(line));
+        for line in cross(&frame, point) {
+            names.avoid_line(&line);
+        }
     }
     // Of many points only the front is named.
     let on_front = drawn.iter().filter(|point| is_on_front(point)).take(NAMED);
@@ -122,7 +124,9 @@ fn cross(frame: &Frame<'_>, point: &ParetoPoint) -> Vec<Vec<Point>> {
 
 fn mark(frame: &Frame<'_>, point: &ParetoPoint) {
     let (ink, cross_ink) = if is_on_front(point) { (Ink::Strong, Ink::StrongCross) } else { (Ink::Weak, Ink::WeakCross) };
-    cross(frame, point).into_iter().for_each(|line| frame.line(cross_ink, line));
+    for line in cross(frame, point) {
+        frame.line(cross_ink, line);
+    }
     let (x, y) = frame.at(point.usd_per_run, point.pass_rate.value);
     if point.is_lower_bound {
         // It may lie further to the right.

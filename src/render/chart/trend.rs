@@ -136,12 +136,12 @@ fn finding(arm: &ArmHistory, shown: &[&Night], name: &str) -> String {
         (Some(first), Some(last)) => format!("{} on {}, {} on {}", rate(first), first.date, rate(last), last.date),
         (None, _) | (_, None) => String::new(),
     };
-    let changed = match changes.len() {
+    let level = match changes.len() {
         0 => "no change of level was found".to_owned(),
         1 => format!("its level changed: {}", changes.join("")),
         _ => format!("its level changed {} times: {}", changes.len(), changes.join(", ")),
     };
-    format!("{name} over {} nights: {ends}; {changed}.", format::integer(shown.len() as u64))
+    format!("{name} over {} nights: {ends}; {level}.", format::integer(shown.len() as u64))
 }
 
 fn table(arm: &ArmHistory, shown: &[&Night]) -> Table {

@@ -12,7 +12,7 @@ pub(super) const MOST_ROWS: usize = 60;
 
 /// One sign of a chart's key.
 pub(super) struct Sign {
-    pub sign: &'static str,
+    pub glyph: &'static str,
     pub class: &'static str,
     pub name: Text,
 }
@@ -48,7 +48,7 @@ impl Figure {
             title: Text::from(title),
             finding: Text::from(finding),
             svg,
-            key: key.into_iter().map(|key| Sign { sign: key.sign, class: key.class, name: Text::from(key.name) }).collect(),
+            key: key.into_iter().map(|key| Sign { glyph: key.sign, class: key.class, name: Text::from(key.name) }).collect(),
             notes: notes.into_iter().map(Text::from).collect(),
         }
     }

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::render::{chart, format, nights, words};
-use crate::views::{Arm, ArmHistory, History, NoisyItem, OverviewSuite, SiteContext};
+use crate::views::{Arm, ArmHistory, History, NoisyItem, OverviewSuite, Series, SiteContext};
 
 use super::SiteFile;
 use super::figure::Figure;
@@ -77,14 +77,15 @@ fn part(number: usize, arm: &ArmHistory, label: &str, most: usize, scale: &[f64]
     Some(ArmPart { figure: Figure::of_rows(&format!("arm-{number}"), label, chart, most), notes })
 }
 
-/// Changes of level first; that there are none is an answer too.
+/// Changes of level, those of pass rates first; that there are none is an answer too.
 fn sentences(history: &History, labels: &[String], followed: usize) -> Vec<String> {
-    let changes: Vec<String> = history
-        .arms
-        .iter()
-        .zip(labels)
-        .flat_map(|(arm, label)| arm.changes.iter().map(move |change| nights::change_sentence(change, label)))
-        .collect();
+    let of = |is_rate: bool| {
+        history.arms.iter().zip(labels).flat_map(move |(arm, label)| {
+            let own = arm.changes.iter().filter(move |change| (change.series == Series::PassRate) == is_rate);
+            own.map(move |change| nights::change_sentence(change, label))
+        })
+    };
+    let changes: Vec<String> = of(true).chain(of(false)).collect();
     if !changes.is_empty() {
         return changes;
     }

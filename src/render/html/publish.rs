@@ -34,11 +34,11 @@ struct Standing<'a> {
     /// The arm that beats every other.
     #[serde(skip_serializing_if = "Option::is_none")]
     leader: Option<&'a Arm>,
-    arms: Vec<Rate<'a>>,
+    arms: Vec<PublishedArm<'a>>,
 }
 
 #[derive(Serialize)]
-struct Rate<'a> {
+struct PublishedArm<'a> {
     #[serde(flatten)]
     arm: &'a Arm,
     runs: u64,
@@ -129,7 +129,7 @@ fn standing<'a>(suite: &'a OverviewSuite, place: &SuitePlace, address: &impl Fn(
         arms: board
             .entries
             .iter()
-            .map(|entry| Rate {
+            .map(|entry| PublishedArm {
                 arm: &entry.arm,
                 runs: entry.runs,
                 pass_rate: entry.pass_rate.as_ref().map(|rate| rate.value),
