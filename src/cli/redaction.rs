@@ -142,6 +142,12 @@ impl Texts {
             for line in store.transcript(&row.run.id)? {
                 each_string(&line.entry, &mut |text| self.redactor.learn(text, &mut users));
             }
+            for score in show::evaluators(&store, &row.run.id) {
+                for text in score.not_evaluated.iter().chain(&score.reasoning) {
+                    self.redactor.learn(text, &mut users);
+                }
+                score.details.iter().for_each(|details| each_string(details, &mut |text| self.redactor.learn(text, &mut users)));
+            }
         }
         for name in warehouse.item_names().keys() {
             self.redactor.learn(name, &mut users);
@@ -237,12 +243,18 @@ impl Texts {
     /// Passes what an evaluator said about a run.
     pub fn score(&mut self, file: &str, score: &mut EvaluatorScore) {
         for (field, text) in [("not_evaluated", &mut score.not_evaluated), ("reasoning", &mut score.reasoning)] {
-            text.iter_mut().for_each(|text| self.text(Page::Runs, file, field, text));
+            if let Some(text) = text {
+                self.text(Page::Runs, file, field, text);
+            }
         }
-        score.details.iter_mut().for_each(|details| each_string_mut(details, &mut |text| self.text(Page::Runs, file, "details", text)));
-        for judge in &mut score.judge {
+        if let Some(details) = &mut score.details {
+            each_string_mut(details, &mut |text| self.text(Page::Runs, file, "details", text));
+        }
+        if let Some(judge) = &mut score.judge {
             self.text(Page::Runs, file, "judge.agent", &mut judge.agent);
-            judge.model.iter_mut().for_each(|model| self.text(Page::Runs, file, "judge.model", model));
+            if let Some(model) = &mut judge.model {
+                self.text(Page::Runs, file, "judge.model", model);
+            }
         }
     }
 

@@ -36,7 +36,7 @@ pub use agreement::{
 };
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
 pub use baseline::{Baseline, Held, held_groups};
-pub use chart::{ArmSpread, Discordance, Disagreements, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
+pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
 pub use compare::{
     Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, FlippedItems, Flips, Winner, compare, compare_with_flips,
 };

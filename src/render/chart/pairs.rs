@@ -5,7 +5,7 @@ use plotters_backend::text_anchor::{HPos, VPos};
 use crate::domain::Unit;
 use crate::render::table::Table;
 use crate::render::{format, verdicts};
-use crate::views::{Discordance, Disagreements, Verdict};
+use crate::views::{Disagreements, Discordance, Verdict};
 
 use super::Chart;
 use super::axis::Axis;

@@ -4,7 +4,7 @@ use chrono::{Days, NaiveDate};
 
 use crate::domain::Unit;
 use crate::views::{
-    Arm, ArmHistory, ArmSpread, Coverage, Discordance, Disagreements, Distribution, Estimate, Front, Interval, LevelChange, Method, Night,
+    Arm, ArmHistory, ArmSpread, Coverage, Disagreements, Discordance, Distribution, Estimate, Front, Interval, LevelChange, Method, Night,
     Pareto, ParetoPoint, Series, Step, Threshold, Verdict,
 };
 

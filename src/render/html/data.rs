@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::render::{csv, format, json, nights, words};
 use crate::views::{
-    Arm, Board, Comparison, CriteriaTable, Distribution, Entry, Estimate, Front, ItemPage, ItemRow, Money, Overview, OverviewSuite, Pareto, PriceInterval, RunLine, RunPage, SiteContext, SortKey, SuiteBoard,
+    Arm, Board, Comparison, CriteriaTable, Distribution, Entry, Estimate, Front, ItemPage, ItemRow, Money, Overview, OverviewSuite, Pareto,
+    PriceInterval, RunLine, RunPage, SiteContext, SortKey, SuiteBoard,
 };
 
 use super::SiteFile;

@@ -7,7 +7,12 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
-    Arm, ArmHistory, ArmSpread, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionRow, Delta, DeltaUnit, Design, Difference, Discordance, Disagreements, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event, Evidence, Figure, Flips, Front, History, Interval, ItemPage, ItemTranscript, JudgeView, Method, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, RunLine, RunPage, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, Verdict, Winner, items_of,
+    Arm, ArmHistory, ArmSpread, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable,
+    CriterionCell, CriterionRow, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance, Distribution, Drawn, Entry, Estimate,
+    EvaluatorScore, Event, Evidence, Figure, Flips, Front, History, Interval, ItemPage, ItemTranscript, JudgeView, Method, Money, Needed,
+    News, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, RunLine,
+    RunPage, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification,
+    SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, Verdict, Winner, items_of,
 };
 
 use super::*;
