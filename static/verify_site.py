@@ -357,7 +357,7 @@ class Site:
     def pairs(self):
         families = defaultdict(list)
         for path in self.below("data/compare", ".json"):
-            for table in self.read(path)["comparisons"]:
+            for table in self.read(path).get("comparisons", ()):
                 if table.get("excluded_items"):
                     self.left_out["comparisons with excluded items"] += 1
                     continue
