@@ -304,7 +304,7 @@ fn criteria(arms: &[Arm], hostile: &str) -> Vec<CriteriaTable> {
         evaluator: hostile.to_owned(),
         judge: Some(hostile.to_owned()),
         arms: arms.to_vec(),
-        rows: (0..30)
+        rows: (0..9)
             .map(|number| CriterionRow {
                 criterion: format!("{hostile} {number}"),
                 cells: arms
@@ -462,7 +462,7 @@ fn run_page(line: &RunLine, text: &str) -> RunPage {
             revision: 0,
         }],
         evaluators: vec![evaluator(text)],
-        criteria: items(line, text).swap_remove(0).rows.into_iter().take(20).collect(),
+        criteria: many_items(line, text, 7).swap_remove(0).rows,
         criteria_count: Some(CriteriaCount { passed: 3, total: 17, missing: 3 }),
         verification: Some(verification(text)),
         statuses: BTreeMap::from([("pass".to_owned(), 250), ("not_evaluated".to_owned(), 3), ("fail".to_owned(), 247)]),
@@ -518,8 +518,12 @@ fn item_details(text: &str) -> ItemDetails {
 }
 
 fn items(line: &RunLine, text: &str) -> Vec<ItemPage> {
+    many_items(line, text, 450)
+}
+
+fn many_items(line: &RunLine, text: &str, count: u32) -> Vec<ItemPage> {
     let run = RunId::parse(&line.id).expect("made from hexadecimal digits");
-    let outcomes: Vec<ItemOutcome> = (0..450)
+    let outcomes: Vec<ItemOutcome> = (0..count)
         .map(|number| ItemOutcome {
             run: run.clone(),
             kind: ItemKind::Question,
