@@ -16,7 +16,7 @@ use crate::results::{SealedWriter, Store, StoreError};
 use super::report::{Disagreement, ImportReport, ImportedRun, SourceOutcome, SourceReport, StatedReport};
 use super::rows::Stop;
 use super::source::{Format, Part, Source, hex_digest};
-use super::table::Mode;
+use super::table::{Mode, examined};
 
 /// The metric of a rubric's root, and the evaluator of its leaves.
 pub const RUBRIC_SCORE: &str = "rubric_score";
@@ -76,20 +76,9 @@ fn import_file(
     progress: &mut dyn FnMut(u64),
 ) -> Result<SourceReport, StoreError> {
     let mut report = SourceReport::new(&path.display().to_string());
-    let source = match Source::examine(path) {
-        Ok(source) => source,
-        Err(problem) => {
-            report.problems.push(problem);
-            return Ok(report);
-        }
-    };
-    report.sha256 = Some(source.sha256.clone());
-    let key = key_of(&source, names);
-    if SealedWriter::exists(store, &key) || !keys.insert(key.clone()) {
-        progress(source.bytes);
-        report.outcome = SourceOutcome::AlreadyImported;
+    let Some((source, key)) = examined(store, path, keys, progress, |source| key_of(source, names), &mut report) else {
         return Ok(report);
-    }
+    };
 
     let mut graded = Vec::new();
     let read = source.each_part(progress, |part| {

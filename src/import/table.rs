@@ -62,6 +62,33 @@ pub fn import_table(
     Ok(report)
 }
 
+/// Looks at a file and names its sealed pair. None where the file cannot be read or is in the store already, which the report then says.
+pub(super) fn examined(
+    store: &Store,
+    path: &Path,
+    keys: &mut BTreeSet<String>,
+    progress: &mut dyn FnMut(u64),
+    key_of: impl FnOnce(&Source) -> String,
+    report: &mut SourceReport,
+) -> Option<(Source, String)> {
+    let source = match Source::examine(path) {
+        Ok(source) => source,
+        Err(problem) => {
+            report.problems.push(problem);
+            return None;
+        }
+    };
+    let key = key_of(&source);
+    debug!(file = report.file, bytes = source.bytes, key, "file examined");
+    report.sha256 = Some(source.sha256.clone());
+    if SealedWriter::exists(store, &key) || !keys.insert(key.clone()) {
+        progress(source.bytes);
+        report.outcome = SourceOutcome::AlreadyImported;
+        return None;
+    }
+    Some((source, key))
+}
+
 fn import_file(
     store: &Store,
     path: &Path,
@@ -72,21 +99,7 @@ fn import_file(
     progress: &mut dyn FnMut(u64),
 ) -> Result<SourceReport, StoreError> {
     let mut report = SourceReport::new(&path.display().to_string());
-    let source = match Source::examine(path) {
-        Ok(source) => source,
-        Err(problem) => {
-            report.problems.push(problem);
-            return Ok(report);
-        }
-    };
-    let key = key_of(&source, map);
-    debug!(file = report.file, bytes = source.bytes, key, "file examined");
-    report.sha256 = Some(source.sha256.clone());
-    if SealedWriter::exists(store, &key) || !keys.insert(key.clone()) {
-        progress(source.bytes);
-        report.outcome = SourceOutcome::AlreadyImported;
-        return Ok(report);
-    }
+    let Some((source, key)) = examined(store, path, keys, progress, |source| key_of(source, map), &mut report) else { return Ok(report) };
 
     let mut columns = Columns::new(map);
     let mut fold = Fold::new(map, is_stored);

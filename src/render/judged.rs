@@ -3,7 +3,7 @@
 use crate::views::{CriteriaCount, EvaluatorScore, ItemRow, JudgeView, ShownRun, StoredVerification, VerificationFailure};
 
 use super::format;
-use super::shown::Texts;
+use super::shown::{Texts, some_of};
 use super::table::Table;
 
 /// Lays out the criteria of a run; none where it has no criteria, or none were asked for.
@@ -35,14 +35,7 @@ pub fn criteria(shown: &ShownRun, texts: Texts) -> Option<Table> {
     table.drop_empty_columns();
     table.notes.extend(page.criteria_count.map(count));
     table.notes.extend(page.evaluators.iter().filter(|score| score.evaluator == first.evaluator).filter_map(judged_by));
-    if shown.criteria_left_out > 0 {
-        let all = rows.len() as u64 + shown.criteria_left_out;
-        table.notes.push(format!(
-            "{} of {} criteria; what was not met comes first. --items all and --items failed have the others.",
-            format::integer(rows.len() as u64),
-            format::integer(all)
-        ));
-    }
+    table.notes.extend(some_of(rows.len(), shown.criteria_left_out, "criteria", "what was not met"));
     Some(table)
 }
 

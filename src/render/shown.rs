@@ -54,15 +54,14 @@ pub fn items(shown: &ShownRun, texts: Texts) -> Option<Table> {
     table.drop_empty_columns();
     // Criteria have a table of their own.
     let word = shown.page.item_word.as_deref().filter(|word| *word != "criteria").unwrap_or("items");
-    if shown.items_left_out > 0 {
-        let all = rows.len() as u64 + shown.items_left_out;
-        table.notes.push(format!(
-            "{} of {} {word}; what did not pass comes first. --items all and --items failed have the others.",
-            format::integer(rows.len() as u64),
-            format::integer(all)
-        ));
-    }
+    table.notes.extend(some_of(rows.len(), shown.items_left_out, word, "what did not pass"));
     Some(table)
+}
+
+/// Says that there are more rows than are shown, and which come first; nothing where all are there.
+pub(super) fn some_of(shown: usize, left_out: u64, word: &str, first: &str) -> Option<String> {
+    let (shown, all) = (format::integer(shown as u64), format::integer(shown as u64 + left_out));
+    (left_out > 0).then(|| format!("{shown} of {all} {word}; {first} comes first. --items all and --items failed have the others."))
 }
 
 fn cells(row: &ItemRow, texts: Texts, repeats: bool, families: bool) -> Vec<String> {

@@ -36,7 +36,7 @@ const MOST_BYTES: u64 = 4 << 20;
 const NEEDED: &str = "a suite needs `requirements` with `tests.shared`, or `questions`, or `acceptance_criteria`";
 
 /// What is asked, and what decides about the result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Suite {
     /// The file as messages name it.
     pub file: String,

@@ -16,7 +16,7 @@ pub struct Listing {
 
 /// Says whether detection wants to read the file at `path`.
 pub fn is_manifest(path: &str) -> bool {
-    MANIFESTS.contains(&name_of(path)) || is_requirements(path)
+    STACK_MANIFESTS.contains(&name_of(path)) || MAKEFILES.contains(&name_of(path)) || is_requirements(path)
 }
 
 /// Says whether what is in a folder of that name was installed or made by a program: whoever lists files need not enter it.
@@ -24,7 +24,8 @@ pub fn is_foreign_folder(name: &str) -> bool {
     FOREIGN_FOLDERS.contains(&name)
 }
 
-const MANIFESTS: [&str; 17] = [
+/// The folder of one of these is a part of its own; requirements are found by their form.
+pub(super) const STACK_MANIFESTS: [&str; 14] = [
     "package.json",
     "pyproject.toml",
     "setup.cfg",
@@ -39,10 +40,9 @@ const MANIFESTS: [&str; 17] = [
     "build.gradle.kts",
     "settings.gradle",
     "settings.gradle.kts",
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
 ];
+
+const MAKEFILES: [&str; 3] = ["Makefile", "makefile", "GNUmakefile"];
 
 const FOREIGN_FOLDERS: [&str; 20] = [
     ".git",

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::listing::{below, folder_of, is_foreign_folder, is_requirements, join, name_of};
+use super::listing::{STACK_MANIFESTS, below, folder_of, is_foreign_folder, is_requirements, join, name_of};
 use super::{Listing, Readiness, Stack};
 use crate::domain::visible;
 
@@ -170,24 +170,8 @@ fn is_aside(folder: &str) -> bool {
 
 /// The folders in which a manifest of some stack stands, the outer ones first.
 fn manifest_folders(listing: &Listing) -> BTreeSet<String> {
-    const NAMES: [&str; 14] = [
-        "package.json",
-        "pyproject.toml",
-        "setup.py",
-        "setup.cfg",
-        "tox.ini",
-        "pytest.ini",
-        "Pipfile",
-        "Cargo.toml",
-        "go.mod",
-        "pom.xml",
-        "build.gradle",
-        "build.gradle.kts",
-        "settings.gradle",
-        "settings.gradle.kts",
-    ];
     let folder = |path: &String| {
-        let is_wanted = NAMES.contains(&name_of(path)) || is_requirements(path);
+        let is_wanted = STACK_MANIFESTS.contains(&name_of(path)) || is_requirements(path);
         // Requirements in a folder of that name belong to the folder around it.
         let folder = match folder_of(path) {
             inner if is_requirements(path) && name_of(inner) == "requirements" => folder_of(inner),
