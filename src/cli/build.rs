@@ -10,7 +10,7 @@ use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Run, RunId};
 use crate::render::html::{ITEMS_PER_PAGE, Plan, crawler_files, published_files, run_files, single_file, site_files};
 use crate::render::json;
 use crate::views::{
-    CriteriaTally, DetailsByItem, ItemRow, Overview, RunPage, RunTranscripts, SiteOptions, criteria_of, items_of, news, overview, run_page,
+    CriteriaTally, DetailsByItem, ItemRow, Overview, RunPage, RunTranscripts, Sides, SiteOptions, criteria_of, items_of, news, overview, run_page,
 };
 use crate::warehouse::{RunRow, Warehouse};
 
@@ -57,12 +57,14 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     let mut folder = SiteFolder::open(&arguments.out)?;
     let mut transcripts = Transcripts::new(&warehouse, &filter, arguments.publishing.transcripts);
     let site = Site { settings, warehouse: &warehouse, filter: &filter, overview: &overview, plan: &plan };
-    let tallies = site.write_runs(&mut texts, &mut transcripts, &mut folder)?;
+    let mut sides = Sides::of(&overview);
+    let tallies = site.write_runs(&mut texts, &mut transcripts, &mut sides, &mut folder)?;
     for (suite, tally) in tallies {
         if let Some(suite) = overview.suites.get_mut(suite) {
             suite.criteria = tally.tables();
         }
     }
+    sides.give(&mut overview);
     for file in site_files(&overview, &plan) {
         folder.write(&file.path, &file.bytes)?;
     }
@@ -151,6 +153,7 @@ impl Site<'_> {
         &self,
         texts: &mut Texts,
         transcripts: &mut Transcripts,
+        sides: &mut Sides,
         folder: &mut SiteFolder,
     ) -> Result<BTreeMap<usize, CriteriaTally>, Failure> {
         let suites = (0..).zip(&self.overview.suites);
@@ -177,7 +180,7 @@ impl Site<'_> {
                 for row in batch {
                     let start = outcomes.partition_point(|outcome: &ItemOutcome| outcome.run < row.run.id);
                     let length = outcomes[start..].partition_point(|outcome| outcome.run == row.run.id);
-                    let page = self.write_run(row, &outcomes[start..start + length], texts, transcripts, folder)?;
+                    let page = self.write_run(row, &outcomes[start..start + length], texts, transcripts, sides, folder)?;
                     if let Some(suite) = suite_of.get(row.run.id.as_str()).filter(|_| !page.criteria.is_empty()) {
                         tallies.entry(*suite).or_default().add(&page);
                     }
@@ -195,6 +198,7 @@ impl Site<'_> {
         outcomes: &[ItemOutcome],
         texts: &mut Texts,
         transcripts: &mut Transcripts,
+        sides: &mut Sides,
         folder: &mut SiteFolder,
     ) -> Result<RunPage, Failure> {
         let file = redaction::journal_of(self.settings, row, "items.jsonl");
@@ -217,6 +221,7 @@ impl Site<'_> {
             texts.score(&file, score);
         }
         page.add_judgements(scores, criteria);
+        sides.add(&page, items.iter().flat_map(|page| &page.rows));
         for file in run_files(self.overview, self.plan, &page, &items, &transcripts) {
             folder.write(&file.path, &file.bytes)?;
         }

@@ -262,6 +262,9 @@ pub struct CriterionCell {
     pub missing: u64,
     /// Why it was not met, or not decided: some of the reasons, each once, in the order of the runs.
     pub reasons: Vec<String>,
+    /// Why it was met: the first reason that was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub met: Option<String>,
 }
 
 type ByCriterion = BTreeMap<String, BTreeMap<Arm, CriterionCell>>;
@@ -285,6 +288,9 @@ impl CriteriaTally {
             cell.passed += u64::from(status == ItemStatus::Pass);
             cell.total += u64::from(status.is_counted());
             cell.missing += u64::from(status.is_missing());
+            if status == ItemStatus::Pass && cell.met.is_none() {
+                cell.met = row.reason.as_deref().map(cut);
+            }
             if let Some(reason) = row.reason.as_deref().filter(|_| status != ItemStatus::Pass).map(cut)
                 && cell.reasons.len() < MOST_REASONS
                 && !cell.reasons.contains(&reason)
@@ -331,7 +337,7 @@ pub fn criterion_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Result<
         return Ok(None);
     }
     let judges: BTreeSet<&str> = sides.iter().flat_map(|rows| evaluators_of(rows, metric)).collect();
-    let mut flips = CriterionFlips { judges: judges.iter().map(|judge| (*judge).to_owned()).collect(), ..CriterionFlips::default() };
+    let flips = CriterionFlips { judges: judges.iter().map(|judge| (*judge).to_owned()).collect(), ..CriterionFlips::default() };
     if judges.len() > 1 {
         return Ok(Some(flips));
     }
@@ -347,19 +353,52 @@ pub fn criterion_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Result<
         *met += u64::from(outcome.status == ItemStatus::Pass);
         *decided += 1;
     }
-    for (criterion, arms) in counted {
-        if arms.iter().any(|(_, decided)| *decided == 0) {
-            continue;
-        }
-        flips.shared += 1;
-        match arms.map(|(met, decided)| 2 * met > decided) {
-            [true, true] => flips.both_met += 1,
-            [false, false] => flips.neither += 1,
-            [true, false] => flips.only_first.push(criterion),
-            [false, true] => flips.only_second.push(criterion),
-        }
+    Ok(flips.laid(counted))
+}
+
+/// Lays the criteria of two arms side by side as a suite's tables have them; nothing where a judge decided about only one of the arms.
+pub(super) fn criterion_flips_between(tables: &[CriteriaTable], one: &Arm, other: &Arm) -> Option<CriterionFlips> {
+    let metric = Evaluator::RequirementFulfillment.name();
+    let tables: Vec<&CriteriaTable> = tables.iter().filter(|table| table.evaluator == metric && table.judge.is_some()).collect();
+    let of = |arm: &Arm| -> Vec<&CriteriaTable> { tables.iter().copied().filter(|table| table.arms.contains(arm)).collect() };
+    let sides = [of(one), of(other)];
+    if sides.iter().any(Vec::is_empty) {
+        return None;
     }
-    Ok((flips.shared > 0).then_some(flips))
+    let judges: BTreeSet<&str> = sides.iter().flatten().filter_map(|table| table.judge.as_deref()).collect();
+    let flips = CriterionFlips { judges: judges.iter().map(|judge| (*judge).to_owned()).collect(), ..CriterionFlips::default() };
+    let [table] = sides[0].as_slice() else { return Some(flips) };
+    if judges.len() > 1 {
+        return Some(flips);
+    }
+    let counts = |row: &CriterionRow, arm: &Arm| row.cell_of(table, arm).map_or((0, 0), |cell| (cell.passed, cell.total));
+    flips.laid(table.rows.iter().map(|row| (row.criterion.clone(), [one, other].map(|arm| counts(row, arm)))))
+}
+
+impl CriterionRow {
+    /// Returns what a table says of an arm.
+    pub fn cell_of(&self, table: &CriteriaTable, arm: &Arm) -> Option<&CriterionCell> {
+        self.cells.get(table.arms.iter().position(|known| known == arm)?)
+    }
+}
+
+impl CriterionFlips {
+    /// Adds criteria with how often each arm met them and how often that was decided; nothing where no criterion was decided for both.
+    fn laid(mut self, counted: impl IntoIterator<Item = (String, [(u64, u64); 2])>) -> Option<Self> {
+        for (criterion, arms) in counted {
+            if arms.iter().any(|(_, decided)| *decided == 0) {
+                continue;
+            }
+            self.shared += 1;
+            match arms.map(|(met, decided)| 2 * met > decided) {
+                [true, true] => self.both_met += 1,
+                [false, false] => self.neither += 1,
+                [true, false] => self.only_first.push(criterion),
+                [false, true] => self.only_second.push(criterion),
+            }
+        }
+        (self.shared > 0).then_some(self)
+    }
 }
 
 /// Counts runs by what their verification came to.

@@ -25,6 +25,7 @@ mod repeats;
 mod run;
 mod runnable;
 mod sample;
+mod side;
 mod site;
 mod standing;
 mod transcript;
@@ -38,7 +39,8 @@ pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
 pub use baseline::{Baseline, Held, held_groups};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
 pub use compare::{
-    Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, FlippedItems, Flips, Winner, compare, compare_with_flips,
+    Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, FlippedItems, Flips, ListedItem, ListedItems, MOST_LISTED, Winner,
+    compare, compare_with_flips,
 };
 pub use detail::{Bill, Check, CrossCheck, Detail, Doubled, Effect};
 pub use estimate::{ClusterSpread, Estimate, Method};
@@ -64,6 +66,7 @@ pub use run::{
     run_line, run_page, shown_run, suite_lines,
 };
 pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
+pub use side::{MOST_SIDES, Side, SideBySide, Sides};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
 pub use standing::{BoardEvidence, Chances, Drawn, Front, Standing};
 pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};

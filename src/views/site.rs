@@ -121,7 +121,7 @@ pub fn overview(
             let board = suite_board(group, &matrix, SortKey::PassRate, policy, Chances::Always);
             let compared = Compared::of(group, matrix.clone(), policy);
             let arm_of = |entry: usize| group.arms.iter().position(|arm| arm.arm == board.entries[entry].arm);
-            let pair = |(left, right): (usize, usize)| Some(compared.pair(arm_of(left)?, arm_of(right)?));
+            let pair = |(left, right): (usize, usize)| Some(compared.pair_with_items(arm_of(left)?, arm_of(right)?));
             let arms: Vec<&Arm> = board.entries.iter().map(|entry| &entry.arm).collect();
             let baseline = options.baseline.as_deref().filter(|baseline| stands_out(&arms, baseline));
             let ranks = baseline.map_or_else(|| comparison_pairs(arms.len()), |baseline| pairs_against(&arms, baseline));

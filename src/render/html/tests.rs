@@ -222,6 +222,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
     };
     Comparison {
         criteria: None,
+        sides: Vec::new(),
         suite: suite.to_owned(),
         suite_version: version.map(str::to_owned),
         source: None,
@@ -238,6 +239,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
             only_second: 26,
             neither: 214,
             items: None,
+            listed: None,
         }),
     }
 }
@@ -309,7 +311,7 @@ fn criteria(arms: &[Arm], hostile: &str) -> Vec<CriteriaTable> {
                 criterion: format!("{hostile} {number}"),
                 cells: arms
                     .iter()
-                    .map(|_| CriterionCell { passed: 1, total: number % 3, missing: 2, reasons: vec![hostile.to_owned()] })
+                    .map(|_| CriterionCell { passed: 1, total: number % 3, missing: 2, reasons: vec![hostile.to_owned()], met: Some(hostile.to_owned()) })
                     .collect(),
             })
             .collect(),
