@@ -10,7 +10,9 @@ mod compare;
 mod cost;
 mod crawlers;
 mod data;
+mod diff;
 mod figure;
+mod forest;
 mod grid;
 mod history;
 mod items;
@@ -23,6 +25,7 @@ mod publish;
 mod run;
 mod runs;
 mod shell;
+mod sides;
 mod single;
 mod slug;
 mod suite;
@@ -70,7 +73,7 @@ pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<I
         .chain(std::iter::once_with(|| data::cost(overview)));
     let of_suites = suites.flat_map(move |(suite, place)| {
         let pairs = suite.pairs.iter().flat_map(move |pair| {
-            [compare::page(&overview.context, plan, place, pair), data::pair(&overview.context, place, pair)].into_iter().flatten()
+            [compare::page(&overview.context, plan, suite, place, pair), data::pair(&overview.context, place, pair)].into_iter().flatten()
         });
         std::iter::once_with(move || suite::page(&overview.context, plan, suite, place))
             .chain(suite::pairs(&overview.context, plan, suite, place))
