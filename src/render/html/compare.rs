@@ -55,6 +55,8 @@ struct ComparePage {
 /// A label and what it says.
 struct Fact {
     label: &'static str,
+    /// The label's place in the glossary.
+    term: Option<&'static str>,
     text: Text,
 }
 
@@ -183,14 +185,14 @@ fn facts(pair: &Comparison) -> Vec<Fact> {
     let difference = evidence.difference.as_ref().map(|difference| verdicts::change(&row.metric, difference));
     let margin = evidence.margin.map(|_| verdicts::margin(&row.metric, evidence));
     [
-        ("Difference [95% interval]", difference),
-        ("Evidence", Some(verdicts::short(pair, row))),
-        ("Compared over", Some(verdicts::units(evidence))),
-        ("Declared margin", margin),
-        ("Method", Some(verdicts::method(evidence))),
+        ("Difference [95% interval]", Some("difference"), difference),
+        ("Evidence", Some("comparisons"), Some(verdicts::short(pair, row))),
+        ("Compared over", Some("paired"), Some(verdicts::units(evidence))),
+        ("Declared margin", Some("margin"), margin),
+        ("Method", None, Some(verdicts::method(evidence))),
     ]
     .into_iter()
-    .filter_map(|(label, text)| Some(Fact { label, text: Text::from(text?) }))
+    .filter_map(|(label, term, text)| Some(Fact { label, term, text: Text::from(text?) }))
     .collect()
 }
 

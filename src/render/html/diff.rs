@@ -5,7 +5,7 @@ use similar::{ChangeTag, TextDiff};
 use super::shell::Text;
 
 /// With less in common than this, every other word would be marked, and no mark would say anything.
-const LEAST_ALIKE: f32 = 0.3;
+const LEAST_ALIKE: f64 = 0.25;
 
 /// A stretch of one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Beside {
             return Self { first: pieces([(first, false)]), second: pieces([(second, false)]), note: Some("Both are the same, word for word.") };
         }
         let diff = TextDiff::from_unicode_words(first, second);
-        if diff.ratio() < LEAST_ALIKE {
+        if common(&diff) < LEAST_ALIKE {
             let note = Some("The two have so little in common that no words are marked.");
             return Self { first: pieces([(first, false)]), second: pieces([(second, false)]), note };
         }
@@ -55,6 +55,17 @@ impl Beside {
     pub fn alone(text: &str) -> Vec<Piece> {
         pieces([(text, false)])
     }
+}
+
+/// The share of both texts' words, blanks left out, that both have.
+fn common<'t>(diff: &TextDiff<'t, 't, 't, str>) -> f64 {
+    let (mut shared, mut all) = (0u32, 0u32);
+    for change in diff.iter_all_changes().filter(|change| !change.value().trim().is_empty()) {
+        let counts = if change.tag() == ChangeTag::Equal { 2 } else { 1 };
+        all += counts;
+        shared += if change.tag() == ChangeTag::Equal { counts } else { 0 };
+    }
+    if all == 0 { 1.0 } else { f64::from(shared) / f64::from(all) }
 }
 
 /// Joins neighbours of one sort and splits at the ends of lines. Blanks between two marked words are marked with them.

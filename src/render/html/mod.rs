@@ -13,6 +13,7 @@ mod data;
 mod diff;
 mod figure;
 mod forest;
+mod glossary;
 mod grid;
 mod history;
 mod items;
@@ -24,6 +25,7 @@ mod plan;
 mod publish;
 mod run;
 mod runs;
+mod search;
 mod shell;
 mod sides;
 mod single;
@@ -69,6 +71,7 @@ pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<I
     let suites = overview.suites.iter().zip(&plan.suites);
     let pages = std::iter::once_with(|| overview::page(overview, plan))
         .chain(std::iter::once_with(|| method::page(overview, plan)))
+        .chain(std::iter::once_with(|| glossary::page(overview, plan)))
         .chain(std::iter::once_with(|| cost::page(overview, plan)))
         .chain(std::iter::once_with(|| data::cost(overview)));
     let of_suites = suites.flat_map(move |(suite, place)| {
@@ -84,7 +87,7 @@ pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<I
             .chain(data::suite(suite, place))
             .chain(pairs)
     });
-    pages.chain(of_suites).chain(runs::pages(overview, plan)).chain(data::boards(overview)).chain(plan.assets.files())
+    pages.chain(of_suites).chain(runs::pages(overview, plan)).chain(search::pages(overview, plan)).chain(data::boards(overview)).chain(plan.assets.files())
 }
 
 /// Makes the pages and the data file of one run. `items` are its outcomes in pages of [`ITEMS_PER_PAGE`].

@@ -41,6 +41,18 @@ impl fmt::Display for Text {
     }
 }
 
+/// Returns how many bytes a text takes in a page: a text of nothing but angle brackets is five times as long there.
+pub(super) fn escaped_length(text: &str) -> usize {
+    let bytes = |character: char| match character {
+        '&' | '<' | '>' | '"' | '\'' => 5,
+        // Made visible as an escape.
+        '\u{80}'..='\u{9f}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => 8,
+        '\u{0}'..='\u{1f}' | '\u{7f}' => 3,
+        other => other.len_utf8(),
+    };
+    text.chars().map(bytes).sum()
+}
+
 /// Which entry of the navigation the page stands under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Here {
@@ -48,6 +60,8 @@ pub(super) enum Here {
     Runs,
     Cost,
     Method,
+    Glossary,
+    Search,
     Below,
 }
 

@@ -7,11 +7,11 @@ use super::compare::ItemLink;
 use super::diff::{Beside, Piece};
 use super::grid::{Cell, Kind};
 use super::plan::Plan;
-use super::shell::Text;
+use super::shell::{Text, escaped_length};
 
 /// Characters of one text; the data beside the page have more.
 const MOST_OF_A_TEXT: usize = 1_200;
-/// Bytes of all texts together as they stand in the page: a text of nothing but angle brackets is five times as long there.
+/// Bytes of all texts together as they stand in the page.
 const MOST_OF_A_PAGE: usize = 60_000;
 
 /// The items of a page, in its order.
@@ -79,7 +79,7 @@ pub(super) fn of_pair(
         } else {
             Beside::of(&replies[0], &replies[1])
         };
-        bytes += arms.iter().flat_map(|side| texts(side)).map(|text| escaped(&short(text))).sum::<usize>();
+        bytes += arms.iter().flat_map(|side| texts(side)).map(|text| escaped_length(&short(text))).sum::<usize>();
         bytes += 11 * beside.first.iter().chain(&beside.second).filter(|piece| piece.is_own).count();
         if bytes > MOST_OF_A_PAGE && !sides.items.is_empty() {
             break;
@@ -164,15 +164,4 @@ fn short(text: &str) -> String {
         Some((end, _)) => format!("{} …", &text[..end]),
         None => text.to_owned(),
     }
-}
-
-/// How many bytes a text takes in a page.
-fn escaped(text: &str) -> usize {
-    let bytes = |character: char| match character {
-        '&' | '<' | '>' | '"' | '\'' => 5,
-        // Made visible as an escape.
-        '\u{80}'..='\u{9f}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => 8,
-        other => other.len_utf8().max(1),
-    };
-    text.chars().map(bytes).sum()
 }

@@ -35,7 +35,9 @@ const SCRIPT: &str = "\u{1}script";
 
 /// Makes the file.
 pub fn single_file(overview: &Overview, plan: &Plan) -> Vec<u8> {
-    let is_in = |file: &SiteFile| file.path.ends_with(super::PAGE_ENDING) && !file.path.starts_with("runs/");
+    // The search loads its index from beside it.
+    let is_out = |path: &str| path.starts_with("runs/") || path.starts_with("search");
+    let is_in = |file: &SiteFile| file.path.ends_with(super::PAGE_ENDING) && !is_out(&file.path);
     let pages: Vec<SiteFile> = site_files(overview, plan).filter(is_in).collect();
     let numbers: BTreeMap<&str, usize> = pages.iter().map(|page| page.path.as_str()).zip(1..).collect();
     let sections: String = (1..).zip(&pages).map(|(number, page)| section(page, number, &numbers)).collect();
