@@ -16,6 +16,7 @@ mod figures;
 mod gate;
 mod history;
 mod item_scores;
+mod items;
 mod judged;
 mod leaderboard;
 mod news;
@@ -51,6 +52,7 @@ pub use gate::{AbsentArm, Ask, Basis, GateCheck, GateReport, GateRule, gate};
 pub use history::{
     ArmHistory, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
 };
+pub use items::{Discrimination, Go, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemSign, MatrixArm};
 pub use judged::{
     CriteriaCount, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionRow, EvaluatorScore, JudgeView,
     StoredVerification, VerificationCheck, VerificationFailure, criterion_flips, newest_scores,

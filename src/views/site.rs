@@ -14,6 +14,7 @@ use super::chart::{SuiteCharts, suite_charts};
 use super::compare::{Compared, Comparison, compare};
 use super::evidence::Policy;
 use super::history::{History, history};
+use super::items::{ItemMatrix, item_matrix};
 use super::judged::CriteriaTable;
 use super::leaderboard::{SortKey, SuiteBoard, group_matrix, retracted, suite_board};
 use super::run::{RunLine, run_line};
@@ -75,6 +76,8 @@ pub struct OverviewSuite {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<CriteriaTable>,
     pub runs: Vec<RunLine>,
+    /// Who passed what; empty where the runs hold only counts.
+    pub items: ItemMatrix,
     pub charts: SuiteCharts,
     /// The suite over its nights, all versions of it; with its newest version, where an arm ran on two nights or more.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,7 +144,9 @@ pub fn overview(
             let charts = suite_charts(group, &board, &compared, policy.alpha);
             let is_newest = groups[..place].iter().all(|earlier| earlier.suite != group.suite);
             let history = if is_newest { nights_of(warehouse, filter, policy, &groups, &group.suite) } else { None };
-            OverviewSuite { top: pairs.first().cloned(), board, tables, baseline, pairs, criteria: Vec::new(), runs, charts, history }
+            let items = item_matrix(group, &matrix, &board);
+            let top = pairs.first().cloned();
+            OverviewSuite { top, board, tables, baseline, pairs, criteria: Vec::new(), runs, items, charts, history }
         })
         .collect();
     let context = SiteContext {

@@ -13,6 +13,7 @@ mod data;
 mod figure;
 mod grid;
 mod history;
+mod items;
 mod judged;
 mod method;
 mod metrics;
