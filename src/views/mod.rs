@@ -28,6 +28,7 @@ mod runnable;
 mod sample;
 mod site;
 mod standing;
+mod stories;
 mod transcript;
 mod verification;
 
@@ -68,6 +69,7 @@ pub use run::{
 pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
 pub use standing::{BoardEvidence, Chances, Drawn, Front, Standing};
+pub use stories::{ItemNote, ItemStories, ItemStory};
 pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
 pub use verification::{FixedFailure, Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};
 
