@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{Direction, Evaluator, ItemKind, ItemOutcome, ItemStatus, RunId, Unit};
+use crate::domain::{Direction, Evaluator, ItemKind, ItemOutcome, ItemStatus, RunId, Unit, beginning};
 use crate::warehouse::{RunRow, SqlError, Warehouse};
 
 use super::arm::{Arm, SuiteGroup};
@@ -226,10 +226,7 @@ fn list<T>(record: &Value, key: &str, left_out: &mut u64, of: impl Fn(&Value) ->
 
 /// The beginning of a text.
 pub(super) fn cut(text: &str) -> String {
-    match text.char_indices().nth(MOST_OF_A_TEXT) {
-        Some((end, _)) => format!("{} …", &text[..end]),
-        None => text.to_owned(),
-    }
+    beginning(text, MOST_OF_A_TEXT)
 }
 
 /// How often each arm met each criterion of a suite, as one judge saw it.

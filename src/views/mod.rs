@@ -29,6 +29,7 @@ mod sample;
 mod side;
 mod site;
 mod standing;
+mod stories;
 mod transcript;
 mod verification;
 
@@ -71,6 +72,7 @@ pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, Runna
 pub use side::{MOST_SIDES, Side, SideBySide, Sides};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
 pub use standing::{BoardEvidence, Chances, Drawn, Front, Standing};
+pub use stories::{ItemNote, ItemStories, ItemStory};
 pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
 pub use verification::{FixedFailure, Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};
 

@@ -19,6 +19,7 @@ use super::judged::CriteriaTable;
 use super::leaderboard::{SortKey, SuiteBoard, group_matrix, retracted, suite_board};
 use super::run::{RunLine, run_line};
 use super::standing::Chances;
+use super::stories::ItemStories;
 
 /// What the owner of the site says about it. Names are those that are shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,6 +79,9 @@ pub struct OverviewSuite {
     pub runs: Vec<RunLine>,
     /// Who passed what; empty where the runs hold only counts.
     pub items: ItemMatrix,
+    /// What was asked, answered and said, as far as the caller read it in the runs.
+    #[serde(skip)]
+    pub stories: ItemStories,
     pub charts: SuiteCharts,
     /// The suite over its nights, all versions of it; with its newest version, where an arm ran on two nights or more.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,7 +150,19 @@ pub fn overview(
             let history = if is_newest { nights_of(warehouse, filter, policy, &groups, &group.suite) } else { None };
             let items = item_matrix(group, &matrix, &board);
             let top = pairs.first().cloned();
-            OverviewSuite { top, board, tables, baseline, pairs, criteria: Vec::new(), runs, items, charts, history }
+            OverviewSuite {
+                top,
+                board,
+                tables,
+                baseline,
+                pairs,
+                criteria: Vec::new(),
+                runs,
+                items,
+                stories: ItemStories::default(),
+                charts,
+                history,
+            }
         })
         .collect();
     let context = SiteContext {

@@ -60,7 +60,7 @@ pub(super) fn bucket_name(bucket: usize) -> String {
 impl SuitePlace {
     /// Returns the path, with its fragment, of an item of the matrix.
     pub fn item_path(&self, index: usize) -> String {
-        format!("suites/{}/i/{}#{}", self.segment, bucket_name(index / ITEMS_PER_BUCKET + 1), self.items.anchor(index))
+        item_href_at(self, &format!("suites/{}/i/", self.segment), index)
     }
 }
 
@@ -69,4 +69,15 @@ impl SuitePlace {
 /// `by` is the item's evaluator and kind where they are known. Without, the first item of this name is meant.
 pub(super) fn item_href(place: &SuitePlace, root: &str, item: &str, by: Option<(&str, &str)>) -> Option<String> {
     place.items.index(item, by).map(|index| format!("{root}{}", place.item_path(index)))
+}
+
+/// Returns the address of an item of the matrix, from a page with this way to the folder of item pages.
+pub(super) fn item_href_at(place: &SuitePlace, folder: &str, index: usize) -> String {
+    format!("{folder}{}#{}", bucket_name(index / ITEMS_PER_BUCKET + 1), place.items.anchor(index))
+}
+
+/// Says whether a page is one of a suite's matrix or items, of which there may be thousands.
+pub(super) fn is_item_page(path: &str) -> bool {
+    let mut parts = path.split('/');
+    parts.next() == Some("suites") && matches!(parts.nth(1), Some("items" | "i"))
 }

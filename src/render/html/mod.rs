@@ -16,11 +16,14 @@ mod forest;
 mod glossary;
 mod grid;
 mod history;
+mod item;
 mod items;
 mod judged;
+mod matrix;
 mod method;
 mod metrics;
 mod overview;
+mod picture;
 mod plan;
 mod publish;
 mod run;
@@ -84,6 +87,9 @@ pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<I
             .chain(charts::page(&overview.context, plan, suite, place))
             .chain(history::page(&overview.context, plan, suite, place))
             .chain(data::history(&overview.context, suite, place))
+            .chain(matrix::pages(&overview.context, plan, suite, place))
+            .chain(item::pages(&overview.context, plan, suite, place))
+            .chain(data::items(suite, place))
             .chain(data::suite(suite, place))
             .chain(pairs)
     });

@@ -17,6 +17,11 @@ impl Text {
         Self(visible(text))
     }
 
+    /// Returns how long the text is in a page.
+    pub fn escaped_length(&self) -> usize {
+        self.0.bytes().map(|byte| if matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\'') { 5 } else { 1 }).sum()
+    }
+
     /// Says whether there is anything to read.
     pub fn is_blank(&self) -> bool {
         self.0.trim().is_empty()

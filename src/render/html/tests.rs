@@ -297,6 +297,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         criteria: if arms.len() > 20 { Vec::new() } else { criteria(arms, hostile) },
         runs: arms.iter().flat_map(|arm| (1..4).map(|number| run_line(name, version, arm, number))).collect(),
         items: crate::views::ItemMatrix::default(),
+        stories: crate::views::ItemStories::default(),
         charts: charts(arms),
         history: (arms.len() > 1).then(|| history(name, arms)),
     }
