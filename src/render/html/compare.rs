@@ -18,7 +18,7 @@ use super::shell::{Crumb, Here, Shell, Text};
 use super::sides::{self, Sides};
 use super::suite::Link;
 use super::whisker::Whisker;
-use super::{SiteFile, metrics};
+use super::{SiteFile, matrix, metrics};
 
 /// Runs listed for each arm.
 const MAX_RUNS: usize = 20;
@@ -45,6 +45,8 @@ struct ComparePage {
     metrics: Grid,
     notes: Vec<Text>,
     outcomes: Option<Outcomes>,
+    /// Where all items of the suite are listed.
+    all_items: Option<String>,
     /// Why nothing is laid side by side.
     unpaired: Option<Text>,
     criteria: Option<Criteria>,
@@ -153,6 +155,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         metrics: metrics::grid(pair, "metrics-table", "All metrics").about("Each value is the arm's one run, or the mean over its runs."),
         notes: metrics::notes(pair).into_iter().map(Text::from).collect(),
         outcomes: pair.flips.as_ref().map(|flips| outcomes(pair, flips, &labels, &link, sides.as_ref())),
+        all_items: (!suite.items.items.is_empty()).then(|| format!("{}{}", shell.root, matrix::path(place))),
         unpaired: pair.flips.is_none().then(|| unpaired(pair, &labels)),
         criteria: pair.criteria.as_ref().map(|flips| criteria(suite, pair, flips, &labels, criteria_href)),
         sides,
@@ -217,7 +220,13 @@ fn rates(pair: &Comparison, labels: &[String]) -> Option<Grid> {
     Some(grid)
 }
 
-fn outcomes(pair: &Comparison, flips: &Flips, labels: &[String], link: &dyn Fn(&ListedItem) -> ItemLink, sides: Option<&Sides>) -> Outcomes {
+fn outcomes(
+    pair: &Comparison,
+    flips: &Flips,
+    labels: &[String],
+    link: &dyn Fn(&ListedItem) -> ItemLink,
+    sides: Option<&Sides>,
+) -> Outcomes {
     let (first, second) = (&labels[0], &labels[1]);
     let mut sentences = vec![format!(
         "Of {} shared {} the two agree on {} and differ on {}.",
@@ -240,11 +249,7 @@ fn outcomes(pair: &Comparison, flips: &Flips, labels: &[String], link: &dyn Fn(&
     let list = |anchor, heading: String, count: u64, items: &[ListedItem], most: usize| List {
         anchor,
         heading: Text::from(format!("{heading}: {}", format::integer(count))),
-        items: items
-            .iter()
-            .take(most)
-            .map(|item| ItemLink { beside: sides.and_then(|sides| sides.anchor(item)), ..link(item) })
-            .collect(),
+        items: items.iter().take(most).map(|item| ItemLink { beside: sides.and_then(|sides| sides.anchor(item)), ..link(item) }).collect(),
         more: more(count, items.len(), most),
     };
     let lists = flips.listed.as_ref().map_or_else(Vec::new, |listed| {
@@ -274,8 +279,8 @@ fn outcomes(pair: &Comparison, flips: &Flips, labels: &[String], link: &dyn Fn(&
 fn more(count: u64, listed: usize, most: usize) -> Option<String> {
     let shown = listed.min(most) as u64;
     (count > shown).then(|| {
-        let place = if count <= MOST_LISTED as u64 { "all" } else { "the first 200" };
-        format!("The first {} are listed; the JSON file of this page has {place}.", format::integer(shown))
+        let kept = if count <= MOST_LISTED as u64 { "all".to_owned() } else { format!("the first {MOST_LISTED}") };
+        format!("The first {} are listed; the JSON file of this page has {kept}.", format::integer(shown))
     })
 }
 
@@ -292,7 +297,10 @@ fn unpaired(pair: &Comparison, labels: &[String]) -> Text {
 fn criteria(suite: &OverviewSuite, pair: &Comparison, flips: &CriterionFlips, labels: &[String], href: String) -> Criteria {
     let sentences = words::criteria_notes(pair, labels).into_iter().take(1).map(Text::from).collect();
     let [judge] = flips.judges.as_slice() else { return Criteria { sentences, grid: None, href } };
-    let table = suite.criteria.iter().find(|table| table.evaluator == Evaluator::RequirementFulfillment.name() && table.judge.as_ref() == Some(judge));
+    let table = suite
+        .criteria
+        .iter()
+        .find(|table| table.evaluator == Evaluator::RequirementFulfillment.name() && table.judge.as_ref() == Some(judge));
     let all = flips.only_first.len() + flips.only_second.len();
     let grid = table.filter(|_| all > 0).map(|table| {
         let is_listed = |row: &&CriterionRow| flips.only_first.contains(&row.criterion) || flips.only_second.contains(&row.criterion);

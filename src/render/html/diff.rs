@@ -1,6 +1,8 @@
 //! Two texts beside each other, with the words marked that only one of them has.
 
-use similar::{ChangeTag, TextDiff};
+use std::collections::BTreeMap;
+
+use similar::{ChangeTag, DiffableStr, TextDiff};
 
 use super::shell::Text;
 
@@ -30,13 +32,18 @@ impl Beside {
     /// Marks the words of two texts that the other has not.
     pub fn of(first: &str, second: &str) -> Self {
         if first == second {
-            return Self { first: pieces([(first, false)]), second: pieces([(second, false)]), note: Some("Both are the same, word for word.") };
+            return Self {
+                first: pieces([(first, false)]),
+                second: pieces([(second, false)]),
+                note: Some("Both are the same, word for word."),
+            };
         }
-        let diff = TextDiff::from_unicode_words(first, second);
-        if common(&diff) < LEAST_ALIKE {
+        let words = [first, second].map(DiffableStr::tokenize_unicode_words);
+        if common(&words) < LEAST_ALIKE {
             let note = Some("The two have so little in common that no words are marked.");
             return Self { first: pieces([(first, false)]), second: pieces([(second, false)]), note };
         }
+        let diff = TextDiff::from_slices(&words[0], &words[1]);
         let (mut one, mut other) = (Vec::new(), Vec::new());
         for change in diff.iter_all_changes() {
             match change.tag() {
@@ -57,18 +64,20 @@ impl Beside {
     }
 }
 
-/// The share of both texts' words, blanks left out, that both have.
-fn common<'t>(diff: &TextDiff<'t, 't, 't, str>) -> f64 {
-    let (mut shared, mut all) = (0u32, 0u32);
-    for change in diff.iter_all_changes().filter(|change| !change.value().trim().is_empty()) {
-        let counts = if change.tag() == ChangeTag::Equal { 2 } else { 1 };
-        all += counts;
-        shared += if change.tag() == ChangeTag::Equal { counts } else { 0 };
+/// The share of both texts' words, blanks left out, that both have, in whatever order. Cheap, where finding the marks is not.
+fn common(words: &[Vec<&str>; 2]) -> f64 {
+    let mut counts = BTreeMap::<&str, [u32; 2]>::new();
+    for (side, words) in words.iter().enumerate() {
+        for word in words.iter().filter(|word| !word.trim().is_empty()) {
+            counts.entry(word).or_default()[side] += 1;
+        }
     }
+    let all: u32 = counts.values().flatten().sum();
+    let shared: u32 = counts.values().map(|[one, other]| 2 * one.min(other)).sum();
     if all == 0 { 1.0 } else { f64::from(shared) / f64::from(all) }
 }
 
-/// Joins neighbours of one sort and splits at the ends of lines. Blanks between two marked words are marked with them.
+/// Joins neighbours of one sort and splits at the ends of lines.
 fn pieces<'t>(words: impl IntoIterator<Item = (&'t str, bool)>) -> Vec<Piece> {
     let mut joined = Vec::<(String, bool)>::new();
     for (word, is_own) in words {

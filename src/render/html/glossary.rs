@@ -45,8 +45,16 @@ const GROUPS: &[Group] = &[
         anchor: "parts",
         heading: "What is evaluated",
         terms: &[
-            term("suite", "Suite", "What is asked, with the tests, criteria or questions that decide. Elsewhere: task, data set, benchmark."),
-            term("item", "Item", "The smallest thing that can pass or fail: a question, a test, a criterion or a check. Elsewhere: sample, instance."),
+            term(
+                "suite",
+                "Suite",
+                "What is asked, with the tests, criteria or questions that decide. Elsewhere: task, data set, benchmark.",
+            ),
+            term(
+                "item",
+                "Item",
+                "The smallest thing that can pass or fail: a question, a test, a criterion or a check. Elsewhere: sample, instance.",
+            ),
             term("cluster", "Cluster", "Items that are not independent of each other, such as questions about one passage."),
             term("agent", "Agent", "What answers a prompt: a program, a service, or a recording of one."),
             term(
@@ -60,7 +68,11 @@ const GROUPS: &[Group] = &[
             term("attempt", "Attempt", "One go at one item. A run usually has one for each item. Elsewhere: epoch, trial."),
             term("batch", "Batch", "Runs that were started together, by one plan."),
             term("evaluator", "Evaluator", "What turns a finished result into outcomes and scores. Elsewhere: scorer, grader, verifier."),
-            term("judge", "Judge", "A model that decides about criteria. Another model, or other words to it, is another judge and another measure."),
+            term(
+                "judge",
+                "Judge",
+                "A model that decides about criteria. Another model, or other words to it, is another judge and another measure.",
+            ),
             term("criterion", "Criterion", "A demand that a judge decides to be met or not."),
             term("verification", "Verification", "Running a project's own checks to see whether what was made does what was asked for."),
             term("transcript", "Transcript", "What an agent was told, said and did in a run."),
@@ -84,7 +96,11 @@ const GROUPS: &[Group] = &[
                 "Missing",
                 "Asked for, but without an answer about the agent: infra and not evaluated. Not in the denominator, and always said.",
             ),
-            term("excluded", "Excluded item", "Known to be broken and taken out of every figure, with its reason; the figures with it are said beside."),
+            term(
+                "excluded",
+                "Excluded item",
+                "Known to be broken and taken out of every figure, with its reason; the figures with it are said beside.",
+            ),
             term("retracted", "Retracted run", "Hidden by its owner, with a reason. The pages say how many there are."),
             term("unknown", "Unknown", "Not measured. Never the same as 0; a sum with an unknown part is a lower bound (≥)."),
         ],
@@ -107,7 +123,11 @@ const GROUPS: &[Group] = &[
             term("solved", "Cost per solved item", "What the runs cost together, over the outcomes they passed.").see("amounts", "Amounts"),
             term("stated", "Stated", "As the source published it, where its own counts are not known.").see("stated", "Stated figures"),
             term("p-best", "P(best)", "How often an arm comes first when the items are drawn anew."),
-            term("rank", "Rank", "The places that the evidence leaves open: behind all that are surely better, before all that are surely worse."),
+            term(
+                "rank",
+                "Rank",
+                "The places that the evidence leaves open: behind all that are surely better, before all that are surely worse.",
+            ),
             term("leading-group", "Leading group", "The arm with the best rate and every arm that the evidence does not put behind it."),
             term("letters", "Letters", "Arms that share a letter cannot be told apart."),
         ],
@@ -116,23 +136,49 @@ const GROUPS: &[Group] = &[
         anchor: "comparisons",
         heading: "Comparisons and verdicts",
         terms: &[
-            term("comparison", "Comparison", "Two or more arms on one suite, item by item where they share items.").see("arms", "What stands beside what"),
-            term("difference", "Difference", "How far one arm is from another: the first less the second, or for amounts the first over the second."),
+            term("comparison", "Comparison", "Two or more arms on one suite, item by item where they share items.")
+                .see("arms", "What stands beside what"),
+            term(
+                "difference",
+                "Difference",
+                "How far one arm is from another: the first less the second, or for amounts the first over the second.",
+            ),
             term(
                 "paired",
                 "Paired difference",
                 "A difference made item by item on what both arms have, so that hard and easy items weigh on both alike.",
             ),
             term("flip", "Flip", "An item, or a criterion, that one arm passes and the other does not."),
-            term("p-value", "p, p-value", "How often chance alone would give a difference at least this large if there were none. Adjusted for all pairs of a table (Holm)."),
-            term("margin", "Margin", "A difference smaller than this does not matter, as declared beforehand. There is none unless somebody declared it."),
-            term("winner", "Winner", "In a column of that name: the better number, and nothing more. As a verdict: better beyond chance, after adjustment.").see("verdict", "Verdicts"),
+            term(
+                "p-value",
+                "p, p-value",
+                "How often chance alone would give a difference at least this large if there were none. Adjusted for all pairs of a table (Holm).",
+            ),
+            term(
+                "margin",
+                "Margin",
+                "A difference smaller than this does not matter, as declared beforehand. There is none unless somebody declared it.",
+            ),
+            term(
+                "winner",
+                "Winner",
+                "In a column of that name: the better number, and nothing more. As a verdict: better beyond chance, after adjustment.",
+            )
+            .see("verdict", "Verdicts"),
             term("equivalent", "Equivalent", "The whole interval of the difference lies within the declared margin."),
             term("tie", "Tie", "Exactly equal numbers; never a difference that failed to show."),
             term("not-enough-evidence", "Not enough evidence", "The data fit too many differences to say. Never that the arms are equal."),
-            term("not-comparable", "Not comparable", "Another question was asked: no shared items, another judge, own tests, no better side."),
+            term(
+                "not-comparable",
+                "Not comparable",
+                "Another question was asked: no shared items, another judge, own tests, no better side.",
+            ),
             term("no-data", "No data", "An arm has no value."),
-            term("deterministic", "Deterministic difference", "All runs of both arms have the same outcomes, so that repeating them adds nothing."),
+            term(
+                "deterministic",
+                "Deterministic difference",
+                "All runs of both arms have the same outcomes, so that repeating them adds nothing.",
+            ),
             term("detectable", "So much data can show …", "The smallest difference that this much data would show four times out of five."),
             term("second-look", "For a second look", "Figures of another method beside the verdict. They decide nothing."),
         ],
@@ -141,7 +187,8 @@ const GROUPS: &[Group] = &[
         anchor: "charts",
         heading: "Charts and time",
         terms: &[
-            term("pareto", "Pareto frontier", "The arms that no other beats on both figures of a chart, pass rate and price.").see("drawings", "Charts"),
+            term("pareto", "Pareto frontier", "The arms that no other beats on both figures of a chart, pass rate and price.")
+                .see("drawings", "Charts"),
             term("dominated", "Dominated", "Another arm is at least as good on both figures, and better on one."),
             term("ecdf", "Cumulative share (ECDF)", "For every amount, the share of runs that took at most so much."),
             term(
@@ -155,7 +202,11 @@ const GROUPS: &[Group] = &[
             term("change-point", "Change point", "The night from which on a series has another level than before, beyond chance."),
             term("duel", "Duel", "Two arms on the items that both have, night by night; its e-value holds however often one looks."),
             term("flaky", "Flaky item", "An item that most probably neither always passes nor always fails for one arm."),
-            term("discrimination", "Discrimination", "How far an item goes with the rest of its suite: whether better runs are those that pass it."),
+            term(
+                "discrimination",
+                "Discrimination",
+                "How far an item goes with the rest of its suite: whether better runs are those that pass it.",
+            ),
         ],
     },
 ];

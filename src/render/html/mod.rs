@@ -93,7 +93,12 @@ pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<I
             .chain(data::suite(suite, place))
             .chain(pairs)
     });
-    pages.chain(of_suites).chain(runs::pages(overview, plan)).chain(search::pages(overview, plan)).chain(data::boards(overview)).chain(plan.assets.files())
+    pages
+        .chain(of_suites)
+        .chain(runs::pages(overview, plan))
+        .chain(search::pages(overview, plan))
+        .chain(data::boards(overview))
+        .chain(plan.assets.files())
 }
 
 /// Makes the pages and the data file of one run. `items` are its outcomes in pages of [`ITEMS_PER_PAGE`].

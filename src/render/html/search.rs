@@ -3,6 +3,7 @@
 use askama::Template;
 use serde::Serialize;
 
+use crate::domain::visible;
 use crate::render::{format, words};
 use crate::views::Overview;
 
@@ -12,8 +13,9 @@ use super::plan::Plan;
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text, escaped_length};
 
-/// Bytes of one list on the search page itself; a longer one has pages of its own.
-const MOST_INLINE: usize = 12_000;
+/// Bytes of one list on the search page itself, and of all; further and longer ones have pages of their own.
+const MOST_INLINE: usize = 20_000;
+const MOST_INLINE_OF_ALL: usize = 70_000;
 /// Bytes of a page of names, as they stand in it, and names on it.
 const MOST_BYTES: usize = 90_000;
 const MOST_NAMES: usize = 500;
@@ -87,8 +89,8 @@ struct List {
 #[derive(Serialize)]
 struct Shard<'a> {
     /// What the names belong to; names say which by its place.
-    about: Vec<&'a str>,
-    names: Vec<(Sort, &'a str, &'a str, usize)>,
+    about: Vec<String>,
+    names: Vec<(Sort, String, &'a str, usize)>,
 }
 
 pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
@@ -107,11 +109,13 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
             format::integer(all as u64)
         )
     });
-    let mut groups = Vec::new();
+    let (mut groups, mut inline) = (Vec::new(), 0);
     for (number, list) in (1..).zip(&lists).filter(|(_, list)| !list.names.is_empty()) {
         let heading = Text::from(format!("{}: {}", list.heading, format::integer(list.names.len() as u64)));
         let anchor = format!("names-{number}");
-        if list.names.iter().map(length).sum::<usize>() <= MOST_INLINE {
+        let length = list.names.iter().map(length).sum::<usize>();
+        if length <= MOST_INLINE && inline + length <= MOST_INLINE_OF_ALL {
+            inline += length;
             groups.push(Group { anchor, heading, entries: list.names.iter().map(|name| link(name, "")).collect() });
         } else {
             let parts = parts(&list.names);
@@ -180,7 +184,7 @@ fn file_name(list: &List, page: u64) -> String {
 
 /// A part of a list by its first and last name.
 fn range(list: &List, page: u64, part: &[Name]) -> Link {
-    let ends = [part.first(), part.last()].map(|name| name.map_or_else(String::new, |name| shown(&name.name)));
+    let ends = [part.first(), part.last()].map(|name| name.map_or_else(String::new, |name| shown(named(&name.name))));
     let name = Text::from(format!("{} … {}", ends[0], ends[1]));
     let count = part.len() as u64;
     Link { href: format!("search/{}", file_name(list, page)), name, about: Text::from(format::integer(count)) }
@@ -208,13 +212,17 @@ fn names_pages(overview: &Overview, plan: &Plan, list: &List, parts: &[&[Name]])
 }
 
 fn link(name: &Name, root: &str) -> Link {
-    Link { href: format!("{root}{}", name.href), name: Text::from(shown(&name.name)), about: Text::from(shown(&name.about)) }
+    // A list of items names its suite once, in its heading.
+    let about = if name.sort == Sort::Item { String::new() } else { shown(&name.about) };
+    Link { href: format!("{root}{}", name.href), name: Text::from(shown(named(&name.name))), about: Text::from(about) }
+}
+
+/// A link without a name would be nothing to hear or to touch.
+fn named(name: &str) -> &str {
+    if name.trim().is_empty() { "(no name)" } else { name }
 }
 
 fn shown(name: &str) -> String {
-    if name.trim().is_empty() && !name.is_empty() {
-        return "(no name)".to_owned();
-    }
     name.char_indices().nth(LONGEST).map_or_else(|| name.to_owned(), |(end, _)| format!("{}…", &name[..end]))
 }
 
@@ -243,8 +251,8 @@ fn shard(number: usize, names: &[&Name]) -> SiteFile {
     about.sort_unstable();
     about.dedup();
     let place = |name: &Name| about.binary_search(&name.about.as_str()).unwrap_or(0);
-    let names = names.iter().map(|name| (name.sort, name.name.as_str(), name.href.as_str(), place(name))).collect();
-    let json = serde_json::to_string(&Shard { names, about: about.clone() }).expect("texts and numbers can be written");
+    let names = names.iter().map(|name| (name.sort, visible(&name.name), name.href.as_str(), place(name))).collect();
+    let json = serde_json::to_string(&Shard { names, about: about.iter().map(|about| visible(about)).collect() }).expect("texts and numbers can be written");
     // A JSON string is a string of the script too; read as JSON it is faster than a literal. `<` could end a script or begin a comment.
     let literal = serde_json::to_string(&json).expect("a text can be written");
     let literal = literal.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
@@ -278,10 +286,11 @@ mod tests {
         let text = String::from_utf8(file.bytes).expect("a text");
         assert_eq!(file.path, "d/search-3.js");
         assert!(!text.contains('<') && !text.contains('\u{2028}') && text.is_ascii(), "{text}");
-        let literal = text.strip_prefix("evalreportShard(\"search\",3,JSON.parse(").and_then(|rest| rest.strip_suffix("));\n")).expect("a call");
+        let literal =
+            text.strip_prefix("evalreportShard(\"search\",3,JSON.parse(").and_then(|rest| rest.strip_suffix("));\n")).expect("a call");
         let json: String = serde_json::from_str(literal).expect("a string");
         let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-        assert_eq!(value["names"][0][1], hostile.name.as_str());
+        assert_eq!(value["names"][0][1], visible(&hostile.name));
     }
 
     #[test]
