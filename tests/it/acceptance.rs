@@ -2,27 +2,45 @@
 
 mod axe;
 mod fixture;
+mod twins;
 mod web;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use serde_json::json;
 
 use crate::browser::Browser;
 use crate::firefox::Firefox;
-use crate::support::Project;
+use crate::support::{BINARY, Project};
 
 /// Of each kind of page so many are looked at: the longest and the one whose name comes last.
 const OF_A_KIND: usize = 2;
 const MOST_NODES: u64 = 8_000;
 
-/// Builds the site of the fixture; every page with its kind.
+/// The fixture with its site, made once for each build of the program and kept beside it; every page with its kind.
 fn built() -> (Project, BTreeMap<String, Vec<String>>) {
-    let project = fixture::store();
-    let output = project.run(["build", "--transcripts", "all"]);
-    assert_eq!(output.code, 0, "{}", output.stderr);
+    let program = fs::metadata(BINARY).and_then(|metadata| metadata.modified()).expect("the program is built");
+    let age = program.duration_since(UNIX_EPOCH).expect("a time").as_nanos();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("acceptance");
+    fs::create_dir_all(&folder).expect("the build's folder can be written");
+    let lock = File::create(folder.join("lock")).expect("the build's folder can be written");
+    lock.lock().expect("one at a time");
+    let (project, done) = (Project::at(folder.join("project")), folder.join("built"));
+    if !fs::read_to_string(&done).is_ok_and(|of| of == age.to_string()) {
+        let _ = fs::remove_dir_all(project.path(""));
+        fixture::fill(&project);
+        let output = project.run(["build", "--transcripts", "all"]);
+        assert_eq!(output.code, 0, "{}", output.stderr);
+        fs::write(&done, age.to_string()).expect("the build's folder can be written");
+    }
+    let kinds = chosen_pages(&project);
+    (project, kinds)
+}
+
+fn chosen_pages(project: &Project) -> BTreeMap<String, Vec<String>> {
     let mut kinds: BTreeMap<String, Vec<(u64, String)>> = BTreeMap::new();
     for path in project.files("site") {
         let page = path.strip_prefix("site/").expect("below the site").to_owned();
@@ -38,7 +56,7 @@ fn built() -> (Project, BTreeMap<String, Vec<String>>) {
         let chosen: BTreeSet<String> = last.into_iter().chain(longest).collect();
         (kind, chosen.into_iter().take(OF_A_KIND).collect())
     });
-    (project, chosen.collect())
+    chosen.collect()
 }
 
 /// The address without what is named by the data: pages of one template have one kind.

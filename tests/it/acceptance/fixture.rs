@@ -62,18 +62,24 @@ fn chance(of: [usize; 4]) -> f64 {
     f64::from((bits >> 40) as u32) / f64::from(1_u32 << 24)
 }
 
-/// Two nights of the first suite, one of the others.
 pub fn store() -> Project {
     let project = Project::new();
+    fill(&project);
+    project
+}
+
+/// Writes two nights of the first suite, one of the others.
+pub fn fill(project: &Project) {
+    // Its own, wherever it lies.
+    project.file("evalreport.yaml", "version: 1\n");
     let ids = item_ids();
     for (suite, name) in SUITES.iter().enumerate() {
         for night in 0..if suite == 0 { 2 } else { 1 } {
             for arm in 0..ARMS {
-                run(&project, (suite, name), arm, night, &ids);
+                run(project, (suite, name), arm, night, &ids);
             }
         }
     }
-    project
 }
 
 fn run(project: &Project, (suite, name): (usize, &str), arm: usize, night: usize, ids: &[String]) {
