@@ -3,7 +3,7 @@
 use askama::Template;
 use serde::Serialize;
 
-use crate::domain::visible;
+use crate::domain::{beginning, visible};
 use crate::render::{format, words};
 use crate::views::Overview;
 
@@ -223,7 +223,7 @@ fn named(name: &str) -> &str {
 }
 
 fn shown(name: &str) -> String {
-    name.char_indices().nth(LONGEST).map_or_else(|| name.to_owned(), |(end, _)| format!("{}…", &name[..end]))
+    beginning(name, LONGEST)
 }
 
 /// Writes the index: scripts that hand their part over, because nothing else can be loaded from a disk.
@@ -252,7 +252,8 @@ fn shard(number: usize, names: &[&Name]) -> SiteFile {
     about.dedup();
     let place = |name: &Name| about.binary_search(&name.about.as_str()).unwrap_or(0);
     let names = names.iter().map(|name| (name.sort, visible(&name.name), name.href.as_str(), place(name))).collect();
-    let json = serde_json::to_string(&Shard { names, about: about.iter().map(|about| visible(about)).collect() }).expect("texts and numbers can be written");
+    let json = serde_json::to_string(&Shard { names, about: about.iter().map(|about| visible(about)).collect() })
+        .expect("texts and numbers can be written");
     // A JSON string is a string of the script too; read as JSON it is faster than a literal. `<` could end a script or begin a comment.
     let literal = serde_json::to_string(&json).expect("a text can be written");
     let literal = literal.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
