@@ -100,6 +100,16 @@ impl Standing {
         self.score.is_some() && self.decided() == self.items.len()
     }
 
+    /// By criterion: whether it is met; none where nobody decided.
+    pub fn met(&self) -> Vec<(String, Option<bool>)> {
+        let met = |status| match status {
+            ItemStatus::Pass => Some(true),
+            ItemStatus::Fail => Some(false),
+            ItemStatus::Error | ItemStatus::Limit | ItemStatus::Infra | ItemStatus::Skipped | ItemStatus::NotEvaluated => None,
+        };
+        self.items.iter().map(|(item, status)| (item.clone(), met(*status))).collect()
+    }
+
     /// Reads a revision of stored judgements.
     pub fn of_revision(judgements: &Judgements, revision: u32) -> Self {
         let line = judgements.scores.iter().rev().find(|line| line.score.revision == revision);
