@@ -1,6 +1,10 @@
 //! The four tables as frames: `runs`, `items`, `scores`, `usage`.
 
+use std::collections::BTreeSet;
+
 use polars::prelude::*;
+
+use crate::domain::{Evaluator, ScoreRecord};
 
 use super::open::{RunRow, Warehouse};
 use super::segment;
@@ -16,12 +20,61 @@ impl Warehouse {
             "runs" => Ok(runs(&self.runs)?.lazy()),
             "scores" => Ok(scores(&self.runs)?.lazy()),
             "usage" => Ok(usage(&self.runs)?.lazy()),
-            _ => self.items_table(),
+            _ => self.marked_items(),
         }
+    }
+
+    /// The item lines, each with whether it counts. Costs a look at the revisions only, where every run was evaluated once.
+    fn marked_items(&self) -> Result<LazyFrame, SqlError> {
+        let items = self.shown_items()?;
+        let again = self.evaluated_again(&items)?;
+        let marked = if again.is_empty() {
+            items.with_column(lit(true).alias("standing"))
+        } else {
+            let runs = Series::new("again".into(), again.iter().map(String::as_str).collect::<Vec<_>>());
+            let is_again = || col("run_id").is_in(lit(runs.clone()).implode(false), false);
+            let once = items.clone().filter(is_again().not()).with_column(lit(true).alias("standing"));
+            concat([once, self.standing(items.filter(is_again()), &again)?], UnionArgs::default())?
+        };
+        Ok(self.aliased(marked))
+    }
+
+    /// Runs with a line of a later revision than the first, or of which such a one stands.
+    fn evaluated_again(&self, items: &LazyFrame) -> Result<BTreeSet<String>, SqlError> {
+        let later = items.clone().filter(col("revision").gt(lit(0))).select([col("run_id").unique()]).collect()?;
+        let later = later.column("run_id")?.str()?;
+        let judged = self.files.iter().filter(|file| !file.standing.is_empty()).filter_map(|file| file.journal_of.as_ref());
+        Ok(later.iter().flatten().map(str::to_owned).chain(judged.map(ToString::to_string)).collect())
+    }
+
+    /// Marks the lines of some runs: of what a judge may decide again, the revision that stands as a whole; of everything else, and of what
+    /// was imported, the highest of each outcome.
+    fn standing(&self, items: LazyFrame, runs: &BTreeSet<String>) -> Result<LazyFrame, SqlError> {
+        let (mut run_id, mut evaluator, mut stands) = (Vec::new(), Vec::new(), Vec::new());
+        for (file, run) in self.files.iter().filter_map(|file| Some((file, file.journal_of.as_ref()?))) {
+            for one in Evaluator::ALL.into_iter().filter(|one| one.is_judged() && runs.contains(run.as_str())) {
+                run_id.push(run.to_string());
+                evaluator.push(one.name());
+                stands.push(file.standing_of(one.name()));
+            }
+        }
+        let columns =
+            vec![Column::new("run_id".into(), run_id), Column::new("evaluator".into(), evaluator), Column::new("stands".into(), stands)];
+        let stands = DataFrame::new(columns[0].len(), columns)?.lazy();
+        let args = JoinArgs { maintain_order: MaintainOrderJoin::Left, ..JoinArgs::new(JoinType::Left) };
+        let on = [col("run_id"), col("evaluator")];
+        let highest = col("revision").max().over(["run_id", "kind", "evaluator", "item", "attempt"].map(col))?;
+        let standing = col("revision").eq(col("stands").fill_null(highest)).alias("standing");
+        Ok(items.join(stands, on.clone(), on, args).with_column(standing).drop(cols(["stands"])))
     }
 
     /// The item lines of the runs that no tombstone hides, under their aliases.
     pub(super) fn items_table(&self) -> Result<LazyFrame, SqlError> {
+        Ok(self.aliased(self.shown_items()?))
+    }
+
+    /// The item lines of the runs that no tombstone hides.
+    fn shown_items(&self) -> Result<LazyFrame, SqlError> {
         let folder = self.segments_folder()?;
         let paths = segment::segments(&self.files, &folder)?;
         let all = if paths.is_empty() {
@@ -31,16 +84,19 @@ impl Warehouse {
             LazyFrame::scan_parquet_files(paths.into_iter().collect(), ScanArgsParquet::default())?
         };
         let shown = Series::new("shown".into(), self.runs.iter().map(|row| row.run.id.as_str()).collect::<Vec<_>>());
-        let mut items = if self.hides_some() { all.filter(col("run_id").is_in(lit(shown).implode(false), false)) } else { all };
-        if !self.aliases().item.is_empty() {
-            let aliased = self
-                .aliases()
-                .item
-                .iter()
-                .fold(col("item"), |name, (from, to)| when(col("item").eq(lit(from.clone()))).then(lit(to.clone())).otherwise(name));
-            items = items.with_column(aliased.alias("item"));
+        Ok(if self.hides_some() { all.filter(col("run_id").is_in(lit(shown).implode(false), false)) } else { all })
+    }
+
+    fn aliased(&self, items: LazyFrame) -> LazyFrame {
+        if self.aliases().item.is_empty() {
+            return items;
         }
-        Ok(items)
+        let aliased = self
+            .aliases()
+            .item
+            .iter()
+            .fold(col("item"), |name, (from, to)| when(col("item").eq(lit(from.clone()))).then(lit(to.clone())).otherwise(name));
+        items.with_column(aliased.alias("item"))
     }
 }
 
@@ -102,6 +158,7 @@ fn usage(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
 
 fn scores(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
     let scores: Vec<_> = rows.iter().flat_map(|row| row.run.scores.iter().map(move |score| (row.run.id.as_str(), score))).collect();
+    let standing: Vec<bool> = rows.iter().flat_map(|row| standing_scores(&row.run.scores)).collect();
     Ok(DataFrame::new(
         scores.len(),
         vec![
@@ -114,6 +171,16 @@ fn scores(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
             Column::new("n".into(), scores.iter().map(|(_, score)| score.n).collect::<Vec<_>>()),
             Column::new("evaluator".into(), scores.iter().map(|(_, score)| score.evaluator.clone()).collect::<Vec<_>>()),
             Column::new("revision".into(), scores.iter().map(|(_, score)| score.revision).collect::<Vec<_>>()),
+            Column::new("standing".into(), standing),
         ],
     )?)
+}
+
+/// Says of each score of a run whether it counts: of one metric the highest revision, and of equal ones the last.
+fn standing_scores(scores: &[ScoreRecord]) -> impl Iterator<Item = bool> {
+    let last = |metric: &str| {
+        let places = scores.iter().enumerate().filter(|(_, score)| score.metric == metric);
+        places.max_by_key(|(place, score)| (score.revision, *place)).map(|(place, _)| place)
+    };
+    scores.iter().enumerate().map(move |(place, score)| last(&score.metric) == Some(place))
 }
