@@ -232,9 +232,10 @@ impl Asked<'_> {
         if let Some(store) = store_of(self.settings, &run.id) {
             return format!("it lies in {}, which is only read", super::settings::shown(store.root()));
         }
-        let from = run.provenance.as_ref().map_or_else(String::new, |from| {
-            format!(" by `{}` from `{}`", visible(&from.importer), visible(&from.file))
-        });
+        let from = run
+            .provenance
+            .as_ref()
+            .map_or_else(String::new, |from| format!(" by `{}` from `{}`", visible(&from.importer), visible(&from.file)));
         let suite = prepared.as_ref().err().map_or_else(String::new, |reason| format!("; besides, {reason}"));
         format!("it was imported{from}: its outcomes are known, but neither what was made nor a transcript is there to judge{suite}")
     }

@@ -20,7 +20,13 @@ use super::settings::{Settings, shown};
 use super::{exit_code, selection, show};
 
 /// Holds the judge against labels that people gave.
-pub(super) fn against_people(settings: &Settings, arguments: &Judge, path: &Path, labels: &[Label], runs: &[Arc<Run>]) -> Result<u8, Failure> {
+pub(super) fn against_people(
+    settings: &Settings,
+    arguments: &Judge,
+    path: &Path,
+    labels: &[Label],
+    runs: &[Arc<Run>],
+) -> Result<u8, Failure> {
     let file = shown(path);
     let mut problems = Vec::new();
     let mut known: BTreeMap<RunId, Option<Standing>> = BTreeMap::new();
@@ -65,8 +71,8 @@ pub(super) fn against_people(settings: &Settings, arguments: &Judge, path: &Path
                 continue;
             }
         };
-        let decided =
-            standing.and_then(|standing| Some((standing.judge.clone()?, standing.met().into_iter().find(|(item, _)| *item == rated.1)?.1?)));
+        let decided = standing
+            .and_then(|standing| Some((standing.judge.clone()?, standing.met().into_iter().find(|(item, _)| *item == rated.1)?.1?)));
         match decided {
             Some((judge, met)) => {
                 let said = judges.entry(judge.clone()).or_insert_with(|| Rater { name: judge, labels: BTreeMap::new() });

@@ -58,7 +58,9 @@ pub fn fulfilment(piece: &Workpiece, judge: &Judge, settings: &FulfilmentSetting
         // The same criteria stay together, so that nothing but the order is another one.
         Order::Reversed => {
             groups.reverse();
-            groups.iter_mut().for_each(|group| group.reverse());
+            for group in &mut groups {
+                group.reverse();
+            }
         }
     }
     let item = format!("{}/{}", piece.suite.name, evaluator.name());
@@ -74,9 +76,10 @@ pub fn fulfilment(piece: &Workpiece, judge: &Judge, settings: &FulfilmentSetting
         return Some(Evaluated { judged: Some(opinion.judged), ..unevaluated(&statements, reason) });
     }
     let named = || statements.iter().zip(&opinion.decisions);
-    let entries = named().filter_map(|(statement, decision)| Some(shown(statement, decision.as_ref().ok()?, opinion.judged.votes)));
+    let entries: Vec<Value> =
+        named().filter_map(|(statement, decision)| Some(shown(statement, decision.as_ref().ok()?, opinion.judged.votes))).collect();
     let met: Vec<Option<bool>> = opinion.decisions.iter().map(|decision| decision.as_ref().ok().map(|decision| decision.passed)).collect();
-    let (score, mut details) = fulfilment_sum(criteria, entries.collect(), &met);
+    let (score, mut details) = fulfilment_sum(criteria, &entries, &met);
     if opinion.judged.votes > 1 {
         details["votes"] = json!({"asked": opinion.judged.votes, "counted": opinion.counted});
     }
@@ -113,7 +116,7 @@ pub fn fulfilment(piece: &Workpiece, judge: &Judge, settings: &FulfilmentSetting
 
 /// Sums up what was decided about the criteria without children, which `met` holds in their order: the score, which needs all of them, and
 /// the details. `entries` are what the details say of each that was decided.
-pub fn fulfilment_sum(criteria: &[Criterion], entries: Vec<Value>, met: &[Option<bool>]) -> (Option<f64>, Value) {
+pub fn fulfilment_sum(criteria: &[Criterion], entries: &[Value], met: &[Option<bool>]) -> (Option<f64>, Value) {
     let mut details = json!({
         "criteria": entries,
         "passedCount": met.iter().filter(|met| **met == Some(true)).count(),

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::domain::{Evaluator, ItemDetails, ItemKind, ItemStatus, Run, RunId};
-use crate::evaluate::{Effort, Evaluated, EvaluatedItem, Order, Workpiece, fulfilment_prompt_sha256, fulfilment_sum, tool_use_prompt_sha256};
+use crate::evaluate::{
+    Effort, Evaluated, EvaluatedItem, Order, Workpiece, fulfilment_prompt_sha256, fulfilment_sum, tool_use_prompt_sha256,
+};
 use crate::process::Stop;
 use crate::results::{JudgeLine, Judgements, ScoreLine, Store, StoreError, TranscriptLine};
 use crate::suite::{Criterion, Suite};
@@ -290,8 +292,8 @@ fn joined(criteria: &[Criterion], decided: &Decided, said: Evaluated) -> Evaluat
         })
     };
     let met: Vec<Option<bool>> = items.iter().map(|item| is_met(item.status)).collect();
-    let listed = items.iter().filter(|item| is_met(item.status).is_some()).map(entry).collect();
-    let (score, mut details) = fulfilment_sum(criteria, listed, &met);
+    let listed: Vec<Value> = items.iter().filter(|item| is_met(item.status).is_some()).map(entry).collect();
+    let (score, mut details) = fulfilment_sum(criteria, &listed, &met);
     // How it was asked this time; of the times before the older revision tells.
     for key in ["votes", "parts", "questions", "trouble"] {
         if let Some(said) = said.details.get(key) {
@@ -327,7 +329,12 @@ mod tests {
     fn what_was_decided_and_what_is_said_now_are_one_judgement() {
         let tree = [criterion("a", 1.0, vec![]), criterion("both", 3.0, vec![criterion("b", 1.0, vec![]), criterion("c", 1.0, vec![])])];
         let decided: Decided = [("a", ItemStatus::Fail), ("b", ItemStatus::Pass)]
-            .map(|(item, status)| (item.to_owned(), Decision { status, details: ItemDetails::default(), entry: Some(json!({"criterion": item, "votesFor": 2})) }))
+            .map(|(item, status)| {
+                (
+                    item.to_owned(),
+                    Decision { status, details: ItemDetails::default(), entry: Some(json!({"criterion": item, "votesFor": 2})) },
+                )
+            })
             .into();
         let said = Evaluated {
             score: Ok(100.0),

@@ -1,11 +1,12 @@
 //! The four tables as frames: `runs`, `items`, `scores`, `usage`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use polars::prelude::*;
 
 use crate::domain::{Evaluator, ScoreRecord};
 
+use super::ingest::ItemFile;
 use super::open::{RunRow, Warehouse};
 use super::segment;
 use super::sql::SqlError;
@@ -34,7 +35,7 @@ impl Warehouse {
             let runs = Series::new("again".into(), again.iter().map(String::as_str).collect::<Vec<_>>());
             let is_again = || col("run_id").is_in(lit(runs.clone()).implode(false), false);
             let once = items.clone().filter(is_again().not()).with_column(lit(true).alias("standing"));
-            concat([once, self.standing(items.filter(is_again()), &again)?], UnionArgs::default())?
+            concat([once, self.standing(items.filter(is_again()))?], UnionArgs::default())?
         };
         Ok(self.aliased(marked))
     }
@@ -49,23 +50,31 @@ impl Warehouse {
 
     /// Marks the lines of some runs: of what a judge may decide again, the revision that stands as a whole; of everything else, and of what
     /// was imported, the highest of each outcome.
-    fn standing(&self, items: LazyFrame, runs: &BTreeSet<String>) -> Result<LazyFrame, SqlError> {
-        let (mut run_id, mut evaluator, mut stands) = (Vec::new(), Vec::new(), Vec::new());
-        for (file, run) in self.files.iter().filter_map(|file| Some((file, file.journal_of.as_ref()?))) {
-            for one in Evaluator::ALL.into_iter().filter(|one| one.is_judged() && runs.contains(run.as_str())) {
-                run_id.push(run.to_string());
-                evaluator.push(one.name());
-                stands.push(file.standing_of(one.name()));
-            }
+    fn standing(&self, items: LazyFrame) -> Result<LazyFrame, SqlError> {
+        let mut frame = items.collect()?;
+        let text = |name: &str| frame.column(name).and_then(|column| Ok(column.str()?.clone()));
+        let whole = |name: &str| frame.column(name).and_then(|column| Ok(column.u32()?.clone()));
+        let (run_id, kind, evaluator, item) = (text("run_id")?, text("kind")?, text("evaluator")?, text("item")?);
+        let (attempt, revision) = (whole("attempt")?, whole("revision")?);
+        let journals: HashMap<&str, &ItemFile> =
+            self.files.iter().filter_map(|file| Some((file.journal_of.as_ref()?.as_str(), file))).collect();
+        let is_judged = |name: &str| Evaluator::ALL.into_iter().any(|one| one.is_judged() && one.name() == name);
+        let outcome = |row| (run_id.get(row), kind.get(row), evaluator.get(row), item.get(row), attempt.get(row));
+        let mut highest = HashMap::new();
+        for row in 0..frame.height() {
+            let before = highest.entry(outcome(row)).or_insert(revision.get(row));
+            *before = (*before).max(revision.get(row));
         }
-        let columns =
-            vec![Column::new("run_id".into(), run_id), Column::new("evaluator".into(), evaluator), Column::new("stands".into(), stands)];
-        let stands = DataFrame::new(columns[0].len(), columns)?.lazy();
-        let args = JoinArgs { maintain_order: MaintainOrderJoin::Left, ..JoinArgs::new(JoinType::Left) };
-        let on = [col("run_id"), col("evaluator")];
-        let highest = col("revision").max().over(["run_id", "kind", "evaluator", "item", "attempt"].map(col))?;
-        let standing = col("revision").eq(col("stands").fill_null(highest)).alias("standing");
-        Ok(items.join(stands, on.clone(), on, args).with_column(standing).drop(cols(["stands"])))
+        let stands = |row| {
+            let journal = run_id.get(row).and_then(|run| journals.get(run));
+            match (journal, evaluator.get(row).filter(|name| is_judged(name))) {
+                (Some(file), Some(name)) => revision.get(row) == Some(file.standing_of(name)),
+                (Some(_) | None, _) => highest.get(&outcome(row)) == Some(&revision.get(row)),
+            }
+        };
+        let standing: Vec<bool> = (0..frame.height()).map(stands).collect();
+        frame.with_column(Column::new("standing".into(), standing))?;
+        Ok(frame.lazy())
     }
 
     /// The item lines of the runs that no tombstone hides, under their aliases.

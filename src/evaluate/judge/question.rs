@@ -245,7 +245,9 @@ mod tests {
         let asked = question(&material);
         assert_eq!(asked.parts(), 2);
         assert!(
-            asked.groups[0].parts[1].contains("this is part 2 of 2") && asked.groups[0].parts[1].contains("\ntwo\n") && !asked.groups[0].parts[1].contains("\none\n")
+            asked.groups[0].parts[1].contains("this is part 2 of 2")
+                && asked.groups[0].parts[1].contains("\ntwo\n")
+                && !asked.groups[0].parts[1].contains("\none\n")
         );
         for part in &asked.groups[0].parts {
             assert!(
@@ -255,7 +257,11 @@ mod tests {
             );
         }
         let bare = question(&Material::default());
-        assert!(bare.groups[0].parts[0].contains(NO_FILES) && bare.groups[0].parts[0].contains(NO_TRANSCRIPT) && !bare.groups[0].parts[0].contains("<<<"));
+        assert!(
+            bare.groups[0].parts[0].contains(NO_FILES)
+                && bare.groups[0].parts[0].contains(NO_TRANSCRIPT)
+                && !bare.groups[0].parts[0].contains("<<<")
+        );
     }
 
     #[test]
