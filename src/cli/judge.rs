@@ -24,7 +24,7 @@ use super::carry::{self, Place};
 use super::failure::Failure;
 use super::progress::Bar;
 use super::raters::{against_judge, against_people};
-use super::settings::Settings;
+use super::settings::{Settings, shown};
 use super::show::store_of;
 use super::{exit_code, labels, output, selection};
 
@@ -230,7 +230,7 @@ impl Asked<'_> {
     /// Says why a run cannot be judged that has no record of its own in the store that is written to.
     fn elsewhere(&self, run: &Run, prepared: &Prepared) -> String {
         if let Some(store) = store_of(self.settings, &run.id) {
-            return format!("it lies in {}, which is only read", super::settings::shown(store.root()));
+            return format!("it lies in {}, which is only read", shown(store.root()));
         }
         let from = run
             .provenance

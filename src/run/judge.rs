@@ -282,10 +282,11 @@ fn joined(criteria: &[Criterion], decided: &Decided, said: Evaluated) -> Evaluat
             }
         })
         .collect();
+    let fresh = entries(Some(&said.details));
     let entry = |item: &EvaluatedItem| {
         let known = match decided.get(&item.item) {
             Some(before) => before.entry.clone(),
-            None => entries(Some(&said.details)).get(item.item.as_str()).map(|entry| (*entry).clone()),
+            None => fresh.get(item.item.as_str()).map(|entry| (*entry).clone()),
         };
         known.unwrap_or_else(|| {
             json!({"criterion": item.item, "passed": item.status == ItemStatus::Pass, "reasoning": item.details.reason.as_deref().unwrap_or("")})

@@ -14,6 +14,9 @@ use super::sql::SqlError;
 /// The tables' names, in the order they are listed.
 pub(super) const TABLES: [&str; 4] = ["runs", "items", "scores", "usage"];
 
+/// The column of a line's place, while the lines are being marked.
+const PLACE: &str = "place";
+
 impl Warehouse {
     /// Returns one of the four tables.
     pub(super) fn table(&self, name: &str) -> Result<LazyFrame, SqlError> {
@@ -32,10 +35,12 @@ impl Warehouse {
         let marked = if again.is_empty() {
             items.with_column(lit(true).alias("standing"))
         } else {
+            // By the place of the line: a union of both kinds of runs would lose their order, and polars cannot count one.
+            let placed = items.with_row_index(PLACE, None);
             let runs = Series::new("again".into(), again.iter().map(String::as_str).collect::<Vec<_>>());
-            let is_again = || col("run_id").is_in(lit(runs.clone()).implode(false), false);
-            let once = items.clone().filter(is_again().not()).with_column(lit(true).alias("standing"));
-            concat([once, self.standing(items.filter(is_again()))?], UnionArgs::default())?
+            let stale = self.stale(placed.clone().filter(col("run_id").is_in(lit(runs).implode(false), false)))?;
+            let is_stale = col(PLACE).is_in(lit(stale).implode(false), false);
+            placed.with_column(is_stale.not().alias("standing")).drop(cols([PLACE]))
         };
         Ok(self.aliased(marked))
     }
@@ -48,10 +53,11 @@ impl Warehouse {
         Ok(later.iter().flatten().map(str::to_owned).chain(judged.map(ToString::to_string)).collect())
     }
 
-    /// Marks the lines of some runs: of what a judge may decide again, the revision that stands as a whole; of everything else, and of what
-    /// was imported, the highest of each outcome.
-    fn standing(&self, items: LazyFrame) -> Result<LazyFrame, SqlError> {
-        let mut frame = items.collect()?;
+    /// Returns the places of lines that do not count. Of what a judge may decide again, the revision that stands counts as a whole; of
+    /// everything else, and of what was imported, the highest of each outcome.
+    fn stale(&self, placed: LazyFrame) -> Result<Series, SqlError> {
+        let needed = [PLACE, "run_id", "kind", "evaluator", "item", "attempt", "revision"].map(col);
+        let frame = placed.select(needed).collect()?;
         let text = |name: &str| frame.column(name).and_then(|column| Ok(column.str()?.clone()));
         let whole = |name: &str| frame.column(name).and_then(|column| Ok(column.u32()?.clone()));
         let (run_id, kind, evaluator, item) = (text("run_id")?, text("kind")?, text("evaluator")?, text("item")?);
@@ -72,9 +78,11 @@ impl Warehouse {
                 (Some(_) | None, _) => highest.get(&outcome(row)) == Some(&revision.get(row)),
             }
         };
-        let standing: Vec<bool> = (0..frame.height()).map(stands).collect();
-        frame.with_column(Column::new("standing".into(), standing))?;
-        Ok(frame.lazy())
+        let places = whole(PLACE)?;
+        Ok(Series::new(
+            "stale".into(),
+            (0..frame.height()).filter(|row| !stands(*row)).filter_map(|row| places.get(row)).collect::<Vec<u32>>(),
+        ))
     }
 
     /// The item lines of the runs that no tombstone hides, under their aliases.
