@@ -52,7 +52,7 @@ pub use history::{
     ArmHistory, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
 };
 pub use judged::{
-    CriteriaCount, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionRow, EvaluatorScore, JudgeView,
+    CriteriaCount, CriteriaPair, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionRow, EvaluatorScore, JudgeView,
     StoredVerification, VerificationCheck, VerificationFailure, criterion_flips, newest_scores,
 };
 pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
