@@ -27,5 +27,5 @@ pub use profile::Profile;
 pub use redaction::{Counts, OwnPattern, Redactor};
 pub use run::{Git, Provenance, Run, RunId, ScoreRecord, StatedFigure};
 pub use status::{ItemStatus, RunStatus};
-pub use text::{nearest, visible};
+pub use text::{beginning, nearest, visible};
 pub use usage::{CostSource, Usage};

@@ -24,6 +24,7 @@ mod leaderboard;
 mod list;
 mod log;
 mod oracle;
+mod pairs;
 mod published;
 mod publishing;
 mod resume;
