@@ -53,6 +53,37 @@ fn a_server_that_ends_with_an_error_has_failed() {
 }
 
 #[test]
+fn a_dev_server_that_ends_well_without_having_been_ready_has_failed() {
+    if !(has("node") && has("npm")) {
+        return;
+    }
+    let checkout = frontend(SERVER);
+    // A mistake in the project, said in passing.
+    checkout.write("server.js", "console.log('no pages found, bye');\n");
+    let verified = checkout.verify("Show the other number on the page", "smoke");
+    verified.ended(1, "not_done", "continue");
+    assert_eq!((verified.commands(), verified.outcomes()), (vec!["npm run dev"], vec!["failed"]));
+    assert_eq!(verified.scopes(), [("blocking", "ended before it was ready: npm run dev")]);
+    assert_eq!(verified.answer["checks"][0]["baseline"], "passed");
+}
+
+/// The last line that a program says before it ends counts, however soon it ends.
+#[test]
+fn a_line_that_is_declared_has_to_come() {
+    for (script, ready, outcome) in [
+        ("echo bye", "{line: listening, seconds: 20}", "failed"),
+        ("echo listening", "{line: listening, seconds: 20}", "passed"),
+        ("echo bye", "{seconds: 20}", "passed"),
+        ("echo listening; exit 1", "{seconds: 20}", "failed"),
+    ] {
+        let checkout = Checkout::new(&[("a.txt", "a\n")]).config(&format!("{{smoke_test: {script}, ready: {ready}}}"));
+        checkout.write("a.txt", "b\n");
+        let verified = checkout.verify("Let it listen", "smoke");
+        assert_eq!(verified.outcomes(), [outcome], "{script} {ready}: {:#}", verified.answer);
+    }
+}
+
+#[test]
 fn a_server_that_is_never_ready_is_not_waited_for_for_ever() {
     let checkout =
         Checkout::new(&[("Makefile", "all:\n"), ("a.txt", "a\n")]).config("{smoke_test: sleep 600, ready: {line: listening, seconds: 1}}");
