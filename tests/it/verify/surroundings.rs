@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{Checkout, has};
+use super::{Checkout, has, is_running};
 use crate::support::BINARY;
 
 /// Says that it is ready as Vite does, and stays.
@@ -217,10 +217,4 @@ fn wrong_arguments_are_refused() {
 
 fn has_started(scratch: &std::path::Path) -> bool {
     walkdir::WalkDir::new(scratch).into_iter().filter_map(Result::ok).any(|entry| entry.file_name() == "started")
-}
-
-/// Says whether a process works in the folder, or one of its arguments names it.
-fn is_running(folder: &str) -> bool {
-    let processes = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
-    processes.map(|entry| entry.path()).any(|process| fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder)))
 }
