@@ -28,7 +28,6 @@ mod sample;
 mod site;
 mod standing;
 mod transcript;
-mod verification;
 
 pub use agreement::{
     AgreementReport, Alpha, CriterionFlip, Disagreement, JudgeReport, JudgedRun, PairAgreement, ProbeReport, ProbedRun, Rated, Rater,
@@ -67,6 +66,5 @@ pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, Runna
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
 pub use standing::{BoardEvidence, Chances, Drawn, Front, Standing};
 pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
-pub use verification::{FixedFailure, Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};
 
 pub use crate::stats::{Interval, RankRange, Ruling, Summary, Verdict};

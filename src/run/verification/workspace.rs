@@ -100,6 +100,6 @@ pub fn verify_workspace(
         let baseline = begin.and_then(Result::ok).filter(|_| is_compared)?;
         Some(Ok((baseline, "the suite's workspace".to_owned())))
     };
-    let record = prepared.carry_out(&grounds, make)?;
+    let (record, _) = prepared.carry_out(&grounds, make)?;
     Some(serde_json::to_value(record).expect("a record is JSON: its numbers are finite and its keys are text"))
 }
