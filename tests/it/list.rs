@@ -193,9 +193,12 @@ fn settings_of_evaluators_and_verification_are_looked_at() {
     assert!(table.answer().contains("evalreport.yaml:5:3: unknown key `verification.primary_tst`"), "{}", table.stdout);
     assert!(!table.stdout.contains("Try: evalreport run app"), "{}", table.stdout);
 
-    project.file("evalreport.yaml", "version: 1\njudge: {agent: nobody}\n");
+    project.file(
+        "evalreport.yaml",
+        "version: 1\nagents:\n- {id: chat, type: anthropic, model: m, api_key_env: NO_SUCH_KEY_HERE}\njudge: {agent: chat}\n",
+    );
     project.file("suites/app/suite.yaml", format!("{suite}acceptance_criteria: [It works.]\n"));
     let listed = project.run(["list", "--format", "json"]).json();
     let judged = problems(&listed, "suites", "suite", "app");
-    assert!(matches!(judged.as_slice(), [problem] if problem.contains("`nobody`")), "{judged:?}");
+    assert!(matches!(judged.as_slice(), [problem] if problem.contains("`NO_SUCH_KEY_HERE`")), "{judged:?}");
 }

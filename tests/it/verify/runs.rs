@@ -103,9 +103,9 @@ fn what_is_recorded_is_what_is_shown() {
             _ => assert_eq!(value, &stored[key], "{key}"),
         }
     }
-    assert_eq!(shown["failures"][0]["scope"], "blocking");
+    assert_eq!(shown["failures"][0]["scope"], "unknown", "it names no file");
     let page = project.run(["show", &id]);
-    assert!(page.answer().contains("make test") && page.stdout.contains("blocking"), "{}", page.stdout);
+    assert!(page.answer().contains("make test") && page.stdout.contains("not done"), "{}", page.stdout);
 }
 
 /// Finds a key anywhere in an answer.
