@@ -264,6 +264,13 @@ pub struct CriterionCell {
     pub met: Option<String>,
 }
 
+impl CriterionCell {
+    /// Says whether the arm meets the criterion: more than half of its outcomes passed. None where nothing was decided.
+    pub fn is_met(&self) -> Option<bool> {
+        (self.total > 0).then(|| 2 * self.passed > self.total)
+    }
+}
+
 type ByCriterion = BTreeMap<String, BTreeMap<Arm, CriterionCell>>;
 
 /// Counts criteria over the runs of a suite, one run at a time.
@@ -340,15 +347,14 @@ pub fn criterion_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Result<
     }
     let firsts: BTreeSet<&RunId> = sides[0].iter().map(|row| &row.run.id).collect();
     let ids: Vec<&RunId> = sides.iter().flatten().map(|row| &row.run.id).collect();
-    // By criterion and arm: met and decided.
-    let mut counted = BTreeMap::<String, [(u64, u64); 2]>::new();
+    let mut counted = BTreeMap::<String, [CriterionCell; 2]>::new();
     let outcomes = warehouse.outcomes(&ids)?;
     let is_criterion = |outcome: &&ItemOutcome| outcome.kind == ItemKind::Criterion && outcome.evaluator == metric;
     for outcome in outcomes.iter().filter(is_criterion).filter(|outcome| outcome.status.is_counted()) {
         let arm = usize::from(!firsts.contains(&outcome.run));
-        let (met, decided) = &mut counted.entry(outcome.item.clone()).or_default()[arm];
-        *met += u64::from(outcome.status == ItemStatus::Pass);
-        *decided += 1;
+        let cell = &mut counted.entry(outcome.item.clone()).or_default()[arm];
+        cell.passed += u64::from(outcome.status == ItemStatus::Pass);
+        cell.total += 1;
     }
     Ok(flips.laid(counted))
 }
@@ -368,8 +374,8 @@ pub(super) fn criterion_flips_between(tables: &[CriteriaTable], one: &Arm, other
     if judges.len() > 1 {
         return Some(flips);
     }
-    let counts = |row: &CriterionRow, arm: &Arm| row.cell_of(table, arm).map_or((0, 0), |cell| (cell.passed, cell.total));
-    flips.laid(table.rows.iter().map(|row| (row.criterion.clone(), [one, other].map(|arm| counts(row, arm)))))
+    let cell = |row: &CriterionRow, arm: &Arm| row.cell_of(table, arm).cloned().unwrap_or_default();
+    flips.laid(table.rows.iter().map(|row| (row.criterion.clone(), [one, other].map(|arm| cell(row, arm)))))
 }
 
 impl CriterionRow {
@@ -380,18 +386,16 @@ impl CriterionRow {
 }
 
 impl CriterionFlips {
-    /// Adds criteria with how often each arm met them and how often that was decided; nothing where no criterion was decided for both.
-    fn laid(mut self, counted: impl IntoIterator<Item = (String, [(u64, u64); 2])>) -> Option<Self> {
+    /// Adds criteria as each arm fell on them; nothing where no criterion was decided for both.
+    fn laid(mut self, counted: impl IntoIterator<Item = (String, [CriterionCell; 2])>) -> Option<Self> {
         for (criterion, arms) in counted {
-            if arms.iter().any(|(_, decided)| *decided == 0) {
-                continue;
-            }
+            let [Some(one), Some(other)] = arms.each_ref().map(CriterionCell::is_met) else { continue };
             self.shared += 1;
-            match arms.map(|(met, decided)| 2 * met > decided) {
-                [true, true] => self.both_met += 1,
-                [false, false] => self.neither += 1,
-                [true, false] => self.only_first.push(criterion),
-                [false, true] => self.only_second.push(criterion),
+            match (one, other) {
+                (true, true) => self.both_met += 1,
+                (false, false) => self.neither += 1,
+                (true, false) => self.only_first.push(criterion),
+                (false, true) => self.only_second.push(criterion),
             }
         }
         (self.shared > 0).then_some(self)
@@ -478,6 +482,35 @@ mod tests {
             newest_scores(vec![score("b", 0, 1.0), score("a", 2, 2.0), score("a", 1, 3.0), score("a", 0, 4.0), score("b", 0, 5.0)]);
         let found: Vec<_> = scores.iter().map(|score| (score.evaluator.as_str(), score.value, score.earlier)).collect();
         assert_eq!(found, [("a", Some(2.0), 2), ("b", Some(5.0), 1)]);
+    }
+
+    #[test]
+    fn two_arms_are_laid_side_by_side_by_one_judge() {
+        let arm = |name: &str| Arm { approach: name.to_owned(), model: "m".to_owned() };
+        let cell =
+            |passed, total, reason: &str| CriterionCell { passed, total, reasons: vec![reason.to_owned()], ..CriterionCell::default() };
+        let row = |criterion: &str, cells: [CriterionCell; 3]| CriterionRow { criterion: criterion.to_owned(), cells: cells.to_vec() };
+        let table = CriteriaTable {
+            evaluator: "requirementFulfillment".to_owned(),
+            judge: Some("j #1".to_owned()),
+            arms: vec![arm("a"), arm("b"), arm("c")],
+            rows: vec![
+                row("adds", [cell(2, 3, "once not"), cell(1, 2, "half is too little"), cell(0, 1, "")]),
+                row("lists", [cell(0, 1, ""), cell(1, 1, ""), cell(1, 1, "")]),
+                row("saves", [cell(1, 1, ""), cell(1, 1, ""), cell(1, 1, "")]),
+                row("undecided", [cell(1, 1, ""), CriterionCell::default(), cell(0, 1, "")]),
+            ],
+        };
+        let tables = [table];
+        let pair = criterion_flips_between(&tables, &arm("a"), &arm("b")).expect("they share three");
+        assert_eq!((pair.shared, pair.both_met, pair.neither, pair.judges.as_slice()), (3, 1, 0, ["j #1".to_owned()].as_slice()));
+        assert_eq!(
+            (pair.only_first.as_slice(), pair.only_second.as_slice()),
+            (["adds".to_owned()].as_slice(), ["lists".to_owned()].as_slice())
+        );
+        let turned = criterion_flips_between(&tables, &arm("b"), &arm("a")).expect("they share three");
+        assert_eq!((turned.only_first, turned.only_second), (pair.only_second, pair.only_first));
+        assert_eq!(criterion_flips_between(&tables, &arm("a"), &arm("d")), None);
     }
 
     #[test]

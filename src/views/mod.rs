@@ -31,7 +31,6 @@ mod site;
 mod standing;
 mod stories;
 mod transcript;
-mod verification;
 
 pub use agreement::{
     AgreementReport, Alpha, CriterionFlip, Disagreement, JudgeReport, JudgedRun, PairAgreement, ProbeReport, ProbedRun, Rated, Rater,
@@ -74,6 +73,5 @@ pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pai
 pub use standing::{BoardEvidence, Chances, Drawn, Front, Standing};
 pub use stories::{ItemNote, ItemStories, ItemStory};
 pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
-pub use verification::{FixedFailure, Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};
 
 pub use crate::stats::{Interval, RankRange, Ruling, Summary, Verdict};
