@@ -126,7 +126,7 @@ impl From<ItemCell> for [u32; 5] {
 }
 
 /// Places of items in the orders that answer questions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemOrders {
     /// Which are hardest? Those that pass least often first.
     pub hardest: Vec<usize>,
@@ -136,6 +136,8 @@ pub struct ItemOrders {
     pub differing: Vec<usize>,
     /// Which deserve a second look? The most telling sign first.
     pub suspect: Vec<usize>,
+    /// How many items would go against the rest if no item had anything to do with any other.
+    pub against_by_chance: f64,
 }
 
 impl ItemCell {
@@ -267,11 +269,16 @@ fn discrimination(item: usize, runs: &[RunCells], is_in_rest: bool) -> Option<Di
     Some(Discrimination { value: correlation(&pairs).ok()?, n: pairs.len() as u64 })
 }
 
+fn can_be_against(found: Discrimination) -> bool {
+    found.n >= MIN_CORRELATED
+}
+
 fn signs(line: &ItemLine, is_excluded: bool) -> Vec<ItemSign> {
     let broken: u32 = line.cells.iter().map(|cell| cell.broken).sum();
     let is_against = line
         .discrimination
-        .is_some_and(|found| found.n >= MIN_CORRELATED && correlation_by_chance(found.n).is_some_and(|chance| found.value <= -chance));
+        .filter(|found| can_be_against(*found))
+        .is_some_and(|found| correlation_by_chance(found.n).is_some_and(|chance| found.value <= -chance));
     let is_known = line.counted >= MIN_OUTCOMES;
     let signs = [
         (ItemSign::Excluded, is_excluded),
@@ -293,6 +300,7 @@ fn orders(items: &[ItemLine]) -> ItemOrders {
         discriminating: some(|item| item.discrimination.is_some()),
         differing: some(ItemLine::is_disputed),
         suspect: some(|item| !item.signs.is_empty()),
+        against_by_chance: items.iter().filter(|item| item.discrimination.is_some_and(can_be_against)).count() as f64 / 40.0,
     };
     // Stable: otherwise by name.
     orders.hardest.sort_by(|left, right| rate(left).total_cmp(&rate(right)));

@@ -42,7 +42,7 @@ struct Item {
     name: Text,
     facts: Vec<(&'static str, Text)>,
     signs: Vec<(&'static str, Text)>,
-    asked: Option<Text>,
+    asked: Option<Vec<Text>>,
     arms: Vec<ArmRow>,
     more_arms: Option<String>,
     notes: Vec<Note>,
@@ -145,8 +145,9 @@ fn item(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, index: usize, la
             more: with.len().checked_sub(links).filter(|more| *more > 0).map(|more| format!("and {} older", format::integer(more as u64))),
         }
     };
-    let asked = story.and_then(|story| story.asked.as_deref()).map(|text| Text::from(beginning(text, LONGEST_ASKED)));
-    let room = MOST_BYTES.saturating_sub(asked.as_ref().map_or(0, Text::escaped_length));
+    let asked: Option<Vec<Text>> =
+        story.and_then(|story| story.asked.as_deref()).map(|text| beginning(text, LONGEST_ASKED).lines().map(Text::new).collect());
+    let room = MOST_BYTES.saturating_sub(asked.iter().flatten().map(Text::escaped_length).sum());
     let (notes, untold) = story.map_or_else(|| (Vec::new(), 0), |story| notes(suite, story, labels, room, &run_href, root, plan));
     Item {
         number: index + 1,
