@@ -87,6 +87,8 @@ pub struct Discrimination {
     pub value: f64,
     /// Runs.
     pub n: u64,
+    /// How far from 0 it is in one of twenty items that have nothing to do with the others.
+    pub by_chance: f64,
 }
 
 /// What is worth a second look at an item; none of it is a verdict. The most telling first.
@@ -266,7 +268,8 @@ impl RunCells {
 
 fn discrimination(item: usize, runs: &[RunCells], is_in_rest: bool) -> Option<Discrimination> {
     let pairs: Vec<(f64, f64)> = runs.iter().filter_map(|run| run.pair(item, is_in_rest)).collect();
-    Some(Discrimination { value: correlation(&pairs).ok()?, n: pairs.len() as u64 })
+    let n = pairs.len() as u64;
+    Some(Discrimination { value: correlation(&pairs).ok()?, n, by_chance: correlation_by_chance(n)? })
 }
 
 fn can_be_against(found: Discrimination) -> bool {
@@ -275,10 +278,7 @@ fn can_be_against(found: Discrimination) -> bool {
 
 fn signs(line: &ItemLine, is_excluded: bool) -> Vec<ItemSign> {
     let broken: u32 = line.cells.iter().map(|cell| cell.broken).sum();
-    let is_against = line
-        .discrimination
-        .filter(|found| can_be_against(*found))
-        .is_some_and(|found| correlation_by_chance(found.n).is_some_and(|chance| found.value <= -chance));
+    let is_against = line.discrimination.is_some_and(|found| can_be_against(found) && found.value <= -found.by_chance);
     let is_known = line.counted >= MIN_OUTCOMES;
     let signs = [
         (ItemSign::Excluded, is_excluded),

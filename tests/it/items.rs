@@ -139,10 +139,12 @@ fn small() -> Project {
         project.result(&result(run, "s", approach, json!({})));
         let outcome = |(number, id): (usize, &String)| {
             let mut item = question(id, 1, if (number + run.len() + approach.len()) % 2 == 0 { "pass" } else { "fail" });
-            item["answer"] = json!(ids()[(number + 6) % ids().len()]);
-            item["reason"] = json!(format!("{} {}", ids()[7], "<&>\"'".repeat(200)));
-            item["expected"] = json!([ids()[8]]);
-            item["category"] = json!(ids()[9]);
+            item["details"] = json!({
+                "answer": ids()[(number + 6) % ids().len()],
+                "reason": format!("{} {}", ids()[7], "<&>\"'".repeat(200)),
+                "expected": [ids()[8]],
+                "category": ids()[9],
+            });
             item
         };
         project.items(run, &ids().iter().enumerate().map(outcome).collect::<Vec<_>>());

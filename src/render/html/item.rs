@@ -4,7 +4,6 @@ use askama::Template;
 
 use crate::domain::{ItemStatus, beginning};
 use crate::render::{format, words};
-use crate::stats::correlation_by_chance;
 use crate::views::{Go, ItemLine, ItemNote, ItemSign, ItemStory, OverviewSuite, SiteContext};
 
 use super::SiteFile;
@@ -177,8 +176,7 @@ fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)
         facts.push(("Missing", Text::from(format!("{} outcomes", integer(line.missing)))));
     }
     if let Some(found) = line.discrimination {
-        let chance = correlation_by_chance(found.n)
-            .map_or_else(String::new, |chance| format!("; by chance alone within ±{} for 19 items of 20", format::fixed(chance, 2)));
+        let chance = format!("; by chance alone within ±{} for 19 items of 20", format::fixed(found.by_chance, 2));
         facts.push((
             "Tells better runs from worse",
             Text::from(format!("{} over {} runs{chance}", format::signed(found.value, 2), format::integer(found.n))),
