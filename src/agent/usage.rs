@@ -45,26 +45,17 @@ pub fn find_count(value: &Value, name: &str) -> Option<u64> {
 
 /// All tokens that went in, from the cache or not. Absent if no part was measured.
 pub fn input_total(usage: &Usage) -> Option<u64> {
-    sum([usage.input, usage.cache_write, usage.cache_read])
+    usage.input_total()
 }
 
 /// All tokens, in and out.
 pub fn total(usage: &Usage) -> Option<u64> {
-    sum([input_total(usage), usage.output])
+    usage.total()
 }
 
 /// Adds up what was measured on either side.
 pub fn add(left: &Usage, right: &Usage) -> Usage {
-    Usage {
-        input: sum([left.input, right.input]),
-        cache_write: sum([left.cache_write, right.cache_write]),
-        cache_read: sum([left.cache_read, right.cache_read]),
-        output: sum([left.output, right.output]),
-    }
-}
-
-fn sum<const N: usize>(parts: [Option<u64>; N]) -> Option<u64> {
-    parts.into_iter().flatten().reduce(u64::saturating_add)
+    left.plus(right)
 }
 
 /// Breadth first; among fields of one depth, in the order of the document.

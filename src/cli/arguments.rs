@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::domain::Profile;
+use crate::import::ForeignFormat;
 use crate::views::ItemChoice;
 
 use super::transcripts::Choice;
@@ -339,6 +341,9 @@ pub(super) struct Judge {
     /// Let a reply that cannot be read fail the criteria, instead of leaving them undecided
     #[arg(long = "strict-judge", help_heading = "Judge")]
     pub is_strict: bool,
+    /// Judge so many runs at the same time [default: 1]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), conflicts_with_all = ["agreement", "against"], help_heading = "Judge")]
+    pub jobs: Option<u32>,
     /// Only runs with criteria that nobody has decided, and only these criteria where the same judge decided the others
     #[arg(long, help_heading = "What to judge")]
     pub retry: bool,
@@ -524,16 +529,16 @@ pub(super) struct Serve {
 
 #[derive(Args)]
 pub(super) struct Import {
-    /// Tables: CSV, JSONL, JSON or YAML lists, plain, gzipped or zipped; or graded rubrics in JSON
-    #[arg(value_name = "FILE", required = true)]
+    /// Results of other tools, and folders with such; with --map tables: CSV, JSONL, JSON or YAML lists, plain, gzipped or zipped
+    #[arg(value_name = "PATH", required = true)]
     pub files: Vec<PathBuf>,
-    /// What the files are [default: table]
-    #[arg(id = "import_as", long = "as", value_enum, value_name = "KIND")]
+    /// What the files are [default: what their content says; with --map a table]
+    #[arg(id = "import_as", long = "as", value_name = "FORMAT", value_parser = import_as())]
     pub kind: Option<ImportAs>,
-    /// The map from the table's columns to our fields; see docs/import
-    #[arg(long, value_name = "MAP", required_unless_present = "import_as", required_if_eq("import_as", "table"))]
+    /// The map from a table's columns to our fields; see docs/import
+    #[arg(long, value_name = "MAP", required_if_eq("import_as", "table"))]
     pub map: Option<PathBuf>,
-    /// Set a field of the run to a constant, whatever the map says: suite=NAME, approach=NAME, model=NAME
+    /// Set a field of the run to a constant, whatever the file or the map says: suite=NAME, approach=NAME, model=NAME
     #[arg(long, value_name = "FIELD=VALUE")]
     pub set: Vec<String>,
     /// Say what would be imported and write nothing
@@ -542,12 +547,34 @@ pub(super) struct Import {
 }
 
 /// What imported files are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ImportAs {
     /// Rows of columns that a map explains
     Table,
     /// Trees of weighted requirements with their grades
     Rubric,
+    /// What another tool writes
+    Foreign(ForeignFormat),
+}
+
+impl ImportAs {
+    fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "table" => Some(Self::Table),
+            "rubric" => Some(Self::Rubric),
+            name => ForeignFormat::from_name(name).map(Self::Foreign),
+        }
+    }
+}
+
+fn import_as() -> impl TypedValueParser<Value = ImportAs> {
+    let formats = ForeignFormat::ALL.into_iter().map(|format| PossibleValue::new(format.name()).help(format.title()));
+    let own = [
+        PossibleValue::new("table").help("Rows of columns that a map explains"),
+        PossibleValue::new("rubric").help("Trees of weighted requirements with their grades"),
+    ];
+    PossibleValuesParser::new(own.into_iter().chain(formats))
+        .map(|name| ImportAs::from_name(&name).expect("every name that is taken is one of a format"))
 }
 
 #[derive(Args)]

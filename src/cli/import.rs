@@ -1,11 +1,12 @@
-//! `import`: other tools' tables and rubrics into the store.
+//! `import`: other tools' results, tables and rubrics into the store.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::document::nearest_hint;
-use crate::domain::{Problem, RunId, Unit, visible};
+use crate::domain::{Problem, RunId, StatedFigure, Unit, visible};
 use crate::import::{
-    Disagreement, ImportReport, ImportedRun, Map, Mode, RubricNames, SourceOutcome, SourceReport, import_rubrics, import_table,
+    Disagreement, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun, Map, Mode, SourceOutcome, SourceReport,
+    StatedLine, Unrecognised, import_foreign, import_rubrics, import_table,
 };
 use crate::render::format;
 
@@ -18,7 +19,9 @@ use super::{exit_code, output};
 /// How the files are read.
 enum Reading {
     Table(Box<Map>),
-    Rubric(RubricNames),
+    Rubric(GivenNames),
+    /// The format that was asked for; without it, what the content says.
+    Foreign(Option<ForeignFormat>, GivenNames),
 }
 
 pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure> {
@@ -61,6 +64,7 @@ fn import(
         let report = match reading {
             Reading::Table(map) => import_table(&store, files, map, existing, mode, &mut on_bytes),
             Reading::Rubric(names) => import_rubrics(&store, files, names, existing, mode, &mut on_bytes),
+            Reading::Foreign(format, names) => import_foreign(&store, files, *format, names, existing, mode, &mut on_bytes),
         };
         (progress.end)();
         report
@@ -89,19 +93,23 @@ fn reading(arguments: &Import) -> Result<Reading, Failure> {
         })?;
         set.insert(field.to_owned(), value.to_owned());
     }
-    match (arguments.kind.unwrap_or(ImportAs::Table), &arguments.map) {
-        (ImportAs::Table, Some(map)) => {
+    match (arguments.kind, &arguments.map) {
+        (Some(ImportAs::Table) | None, Some(map)) => {
             let read = Map::load(map, &set).map_err(|problems| Failure::of_document(map, &problems.0))?;
             Ok(Reading::Table(Box::new(read)))
         }
-        (ImportAs::Table, None) => Err(Failure::new("a table needs --map")),
-        (ImportAs::Rubric, Some(_)) => Err(Failure::new("--map is for tables; a rubric explains itself")),
-        (ImportAs::Rubric, None) => rubric_names(set).map(Reading::Rubric),
+        (Some(ImportAs::Table), None) => Err(Failure::new("a table needs --map")),
+        (Some(ImportAs::Rubric | ImportAs::Foreign(_)), Some(_)) => {
+            Err(Failure::new("--map is for tables; files of a known format explain themselves"))
+        }
+        (Some(ImportAs::Rubric), None) => given_names(set).map(Reading::Rubric),
+        (Some(ImportAs::Foreign(format)), None) => Ok(Reading::Foreign(Some(format), given_names(set)?)),
+        (None, None) => Ok(Reading::Foreign(None, given_names(set)?)),
     }
 }
 
-fn rubric_names(mut set: BTreeMap<String, String>) -> Result<RubricNames, Failure> {
-    let names = RubricNames { suite: set.remove("suite"), approach: set.remove("approach"), model: set.remove("model") };
+fn given_names(mut set: BTreeMap<String, String>) -> Result<GivenNames, Failure> {
+    let names = GivenNames { suite: set.remove("suite"), approach: set.remove("approach"), model: set.remove("model") };
     if let Some(other) = set.keys().next() {
         let hint = nearest_hint(other, ["suite", "approach", "model"]);
         return Err(Failure::new(format!("`{}` cannot be set", visible(other)))
@@ -142,6 +150,13 @@ impl Words {
                 figure: "branch score",
                 grounds: "the grades below them",
                 lacking: "all the grades",
+                same_way: "under the same names",
+            },
+            Reading::Foreign(..) => Self {
+                row: "record",
+                figure: "stated figure",
+                grounds: "their own records",
+                lacking: "records",
                 same_way: "under the same names",
             },
         }
@@ -191,10 +206,66 @@ fn describe(report: &ImportReport, reading: &Reading) -> String {
             text.push_str(&format!("the figures that do not agree are in {}\n", runs(named.len())));
         }
     }
+    describe_unrecognised(report, &mut text);
     if report.dry_run {
         text.push_str("dry run: nothing was written\n");
     }
     text
+}
+
+/// Files of walked folders that are no source: counted, and by a dry run named.
+fn describe_unrecognised(report: &ImportReport, text: &mut String) {
+    let files = |count: usize| output::count(count, "file");
+    let (known, unknown): (Vec<_>, Vec<_>) = report.unrecognised.iter().partition(|file| file.tool.is_some());
+    if !known.is_empty() {
+        let tools: BTreeSet<&str> = known.iter().filter_map(|file| file.tool).collect();
+        let tools = tools.into_iter().collect::<Vec<_>>().join(", ");
+        text.push_str(&format!(
+            "{} of formats that are not read yet: {tools}; a map reads them as tables, see docs/import/README.md\n",
+            files(known.len())
+        ));
+    }
+    if !unknown.is_empty() {
+        text.push_str(&format!("{} of no format that is recognised\n", files(unknown.len())));
+    }
+    if report.dry_run {
+        for file in &report.unrecognised {
+            let tool = file.tool.map_or_else(String::new, |tool| format!(" ({tool})"));
+            text.push_str(&format!("  {}{tool}\n", visible(&file.file)));
+        }
+    }
+    if report.sources.is_empty() && report.unrecognised.is_empty() {
+        text.push_str("nothing to import was found\n");
+    }
+}
+
+/// What a source of a known format holds and lacks.
+fn describe_foreign(foreign: &ForeignReport, line: &mut dyn FnMut(String)) {
+    let version = foreign.version.as_ref().map_or_else(String::new, |version| format!(", {}", visible(version)));
+    line(format!("  format {}{version}, {}", foreign.format, output::count(foreign.files, "file")));
+    let (held, lacking): (Vec<&FieldHeld>, Vec<&FieldHeld>) = foreign.fields.iter().partition(|field| field.held > 0);
+    let share = |field: &&FieldHeld| {
+        if field.held == field.of {
+            field.field.to_owned()
+        } else {
+            format!("{} ({} of {})", field.field, format::integer(field.held), format::integer(field.of))
+        }
+    };
+    if !held.is_empty() {
+        line(format!("  holds {}", held.iter().map(share).collect::<Vec<_>>().join(", ")));
+    }
+    if !lacking.is_empty() {
+        line(format!("  lacks {}", lacking.iter().map(|field| field.field).collect::<Vec<_>>().join(", ")));
+    }
+    for one in &foreign.stated {
+        let StatedFigure { name, value, unit, recomputed, .. } = &one.figure;
+        let checked = match (recomputed, one.figure.disagrees()) {
+            (Some(recomputed), Some(true)) => format!("recomputed {}: they do not agree", figure(*recomputed, *unit)),
+            (Some(recomputed), _) => format!("recomputed {}", figure(*recomputed, *unit)),
+            (None, _) => "not recomputable".to_owned(),
+        };
+        line(format!("  states {} {}, {checked}", visible(name), figure(*value, *unit)));
+    }
 }
 
 fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &mut String) {
@@ -222,6 +293,15 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
             format::integer(source.rows_accepted),
             format::integer(source.rows_refused())
         ));
+    }
+    if let Some(foreign) = &source.foreign {
+        if dry_run {
+            describe_foreign(foreign, &mut line);
+        }
+        for (quirk, count) in &foreign.quirks {
+            let times = if *count > 1 { format!(" ({} times)", format::integer(*count)) } else { String::new() };
+            line(format!("  note: {}{times}", visible(quirk)));
+        }
     }
     for refusal in &source.refusals {
         line(format!("  refused {}: {}", rows(refusal.rows), visible(&refusal.reason)));
@@ -294,6 +374,76 @@ fn figure(value: f64, unit: Unit) -> String {
 struct Answer {
     dry_run: bool,
     sources: Vec<SourceAnswer>,
+    unrecognised: Vec<UnrecognisedAnswer>,
+    passed_over: u64,
+}
+
+#[derive(serde::Serialize)]
+struct UnrecognisedAnswer {
+    file: String,
+    /// The tool that wrote it, where that is known and its format not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<&'static str>,
+}
+
+/// What a source of a known format holds and lacks.
+#[derive(serde::Serialize)]
+struct ForeignAnswer {
+    format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    files: usize,
+    fields: Vec<FieldAnswer>,
+    quirks: Vec<QuirkAnswer>,
+    stated: Vec<StatedAnswer>,
+}
+
+#[derive(serde::Serialize)]
+struct FieldAnswer {
+    field: &'static str,
+    held: u64,
+    of: u64,
+}
+
+#[derive(serde::Serialize)]
+struct QuirkAnswer {
+    quirk: String,
+    times: u64,
+}
+
+#[derive(serde::Serialize)]
+struct StatedAnswer {
+    run: String,
+    figure: String,
+    unit: &'static str,
+    stated: f64,
+    /// Absent where the source does not hold what it would take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recomputed: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agrees: Option<bool>,
+}
+
+impl ForeignAnswer {
+    fn of(foreign: &ForeignReport) -> Self {
+        let field = |field: &FieldHeld| FieldAnswer { field: field.field, held: field.held, of: field.of };
+        let stated = |one: &StatedLine| StatedAnswer {
+            run: one.run.to_string(),
+            figure: one.figure.name.clone(),
+            unit: one.figure.unit.name(),
+            stated: one.figure.value,
+            recomputed: one.figure.recomputed,
+            agrees: one.figure.disagrees().map(|disagrees| !disagrees),
+        };
+        Self {
+            format: foreign.format,
+            version: foreign.version.clone(),
+            files: foreign.files,
+            fields: foreign.fields.iter().map(field).collect(),
+            quirks: foreign.quirks.iter().map(|(quirk, times)| QuirkAnswer { quirk: quirk.clone(), times: *times }).collect(),
+            stated: foreign.stated.iter().map(stated).collect(),
+        }
+    }
 }
 
 #[derive(serde::Serialize)]
@@ -315,6 +465,9 @@ struct SourceAnswer {
     stated_checked: u64,
     stated_agree: u64,
     disagreements: Vec<DisagreementAnswer>,
+    /// Absent for tables and rubrics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    foreign: Option<ForeignAnswer>,
 }
 
 #[derive(serde::Serialize)]
@@ -337,7 +490,13 @@ struct DisagreementAnswer {
 
 impl Answer {
     fn of(report: &ImportReport) -> Self {
-        Self { dry_run: report.dry_run, sources: report.sources.iter().map(SourceAnswer::of).collect() }
+        let unrecognised = |file: &Unrecognised| UnrecognisedAnswer { file: file.file.clone(), tool: file.tool };
+        Self {
+            dry_run: report.dry_run,
+            sources: report.sources.iter().map(SourceAnswer::of).collect(),
+            unrecognised: report.unrecognised.iter().map(unrecognised).collect(),
+            passed_over: report.passed_over,
+        }
     }
 }
 
@@ -383,6 +542,7 @@ impl SourceAnswer {
             stated_checked: source.stated.checked,
             stated_agree: source.stated.agree,
             disagreements: source.stated.disagreements.iter().map(disagreement).collect(),
+            foreign: source.foreign.as_ref().map(ForeignAnswer::of),
         }
     }
 }

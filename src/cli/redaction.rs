@@ -442,8 +442,21 @@ fn each_text(run: &mut Run, visit: &mut dyn FnMut(&str, &mut String)) {
 }
 
 fn each_detail(details: &mut ItemDetails, visit: &mut dyn FnMut(&str, &mut String)) {
-    let ItemDetails { reason, reply, answer, expected, category, usage: _, cost_source: _, steps: _, tools } = details;
-    for (field, text) in [("reason", reason), ("reply", reply), ("answer", answer), ("category", category)] {
+    let ItemDetails {
+        reason,
+        reply,
+        answer,
+        expected,
+        category,
+        tools,
+        question,
+        usage: _,
+        cost_source: _,
+        steps: _,
+        item_hash: _,
+        scores,
+    } = details;
+    for (field, text) in [("reason", reason), ("reply", reply), ("answer", answer), ("category", category), ("question", question)] {
         if let Some(text) = text {
             visit(field, text);
         }
@@ -456,6 +469,11 @@ fn each_detail(details: &mut ItemDetails, visit: &mut dyn FnMut(&str, &mut Strin
         (name, calls)
     };
     *tools = std::mem::take(tools).into_iter().map(named).collect();
+    let named = |(mut name, score): (String, f64)| {
+        visit("scores", &mut name);
+        (name, score)
+    };
+    *scores = std::mem::take(scores).into_iter().map(named).collect();
 }
 
 fn each_string(value: &Value, visit: &mut dyn FnMut(&str)) {

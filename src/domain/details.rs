@@ -33,4 +33,14 @@ pub struct ItemDetails {
     /// Calls by the tool's name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, u64>,
+    /// What was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// Hash of the item's content, as the source gives it or as an importer makes it from the text: runs of one suite whose hashes
+    /// differ did not answer the same item.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item_hash: Option<String>,
+    /// Scores beside the one that decided, by the scorer's name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub scores: BTreeMap<String, f64>,
 }

@@ -17,6 +17,34 @@ pub struct Usage {
     pub output: Option<u64>,
 }
 
+impl Usage {
+    /// Tokens that went in, from the cache or not. None where no part was measured.
+    pub fn input_total(&self) -> Option<u64> {
+        Self::sum([self.input, self.cache_write, self.cache_read])
+    }
+
+    /// All tokens, in and out.
+    pub fn total(&self) -> Option<u64> {
+        Self::sum([self.input_total(), self.output])
+    }
+
+    /// Adds up what was measured on either side.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            input: Self::sum([self.input, other.input]),
+            cache_write: Self::sum([self.cache_write, other.cache_write]),
+            cache_read: Self::sum([self.cache_read, other.cache_read]),
+            output: Self::sum([self.output, other.output]),
+        }
+    }
+
+    /// Foreign numbers may be as large as they like.
+    fn sum<const N: usize>(parts: [Option<u64>; N]) -> Option<u64> {
+        parts.into_iter().flatten().reduce(u64::saturating_add)
+    }
+}
+
 /// Where a cost figure came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

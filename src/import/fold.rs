@@ -10,7 +10,7 @@ use super::cell::Refused;
 use super::field::View;
 use super::map::{Attempt, ItemFields, Map};
 use super::record::{self, RunNames};
-use super::report::{Disagreement, ImportedRun, Refusals, StatedReport};
+use super::report::{ImportedRun, Refusals, StatedReport};
 use super::rows::Row;
 use super::seen::{Attempts, Dictionary};
 
@@ -70,14 +70,14 @@ struct Counted {
 
 /// A sum that keeps its rounding errors, so that the order of the rows does not show in the result.
 #[derive(Default)]
-struct Sum {
+pub(super) struct Sum {
     high: f64,
     low: f64,
-    n: u64,
+    pub n: u64,
 }
 
 impl Sum {
-    fn add(&mut self, value: f64) {
+    pub fn add(&mut self, value: f64) {
         let sum = self.high + value;
         let rounded = sum - self.high;
         self.low += (self.high - (sum - rounded)) + (value - rounded);
@@ -85,23 +85,23 @@ impl Sum {
         self.n += 1;
     }
 
-    fn value(&self) -> f64 {
+    pub fn value(&self) -> f64 {
         self.high + self.low
     }
 }
 
 /// A sum of whole numbers; `None` once it is too large.
-struct Total {
-    sum: Option<u64>,
-    n: u64,
+pub(super) struct Total {
+    pub sum: Option<u64>,
+    pub n: u64,
 }
 
 impl Total {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self { sum: Some(0), n: 0 }
     }
 
-    fn add(&mut self, value: u64) {
+    pub fn add(&mut self, value: u64) {
         self.sum = self.sum.and_then(|sum| sum.checked_add(value));
         self.n += 1;
     }
@@ -281,7 +281,7 @@ impl<'a> Fold<'a> {
                 state.complete(item);
             }
             record::settle(&mut state.run);
-            check_stated(&state, &mut folded.stated);
+            folded.stated.check(&state.run, &state.source);
             if state.is_repeated {
                 folded.repeated.push(state.source);
             } else {
@@ -346,27 +346,6 @@ impl RunState {
                 evaluator: None,
                 revision: 0,
             });
-        }
-    }
-}
-
-fn check_stated(state: &RunState, report: &mut StatedReport) {
-    for figure in &state.run.stated {
-        let (Some(disagrees), Some(recomputed)) = (figure.disagrees(), figure.recomputed) else {
-            report.unchecked += 1;
-            continue;
-        };
-        report.checked += 1;
-        if disagrees {
-            report.disagreements.push(Disagreement {
-                run: state.source.clone(),
-                figure: figure.name.clone(),
-                unit: figure.unit,
-                stated: figure.value,
-                recomputed,
-            });
-        } else {
-            report.agree += 1;
         }
     }
 }

@@ -9,9 +9,11 @@ mod columns;
 mod csv_rows;
 mod field;
 mod fold;
+mod foreign;
 mod json_rows;
 mod map;
 mod map_reader;
+mod names;
 mod record;
 mod report;
 mod rows;
@@ -21,7 +23,12 @@ mod source;
 mod table;
 mod yaml_rows;
 
+pub use foreign::{ForeignFormat, import_foreign};
 pub use map::{Map, RowsAre};
-pub use report::{Disagreement, ImportReport, ImportedRun, LackingColumn, Refusal, SourceOutcome, SourceReport, StatedReport};
-pub use rubric::{RUBRIC_SCORE, RubricNames, import_rubrics};
+pub use names::GivenNames;
+pub use report::{
+    Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, LackingColumn, Refusal, SourceOutcome, SourceReport, StatedLine,
+    StatedReport, Unrecognised,
+};
+pub use rubric::{RUBRIC_SCORE, import_rubrics};
 pub use table::{Mode, import_table};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{Problem, RunId, Unit};
+use crate::domain::{Problem, Run, RunId, StatedFigure, Unit};
 
 use super::cell::Refused;
 use super::rows::Row;
@@ -16,6 +16,18 @@ pub struct ImportReport {
     pub sources: Vec<SourceReport>,
     /// Nothing was written.
     pub dry_run: bool,
+    /// Files that no format was recognised in, or none that is read.
+    pub unrecognised: Vec<Unrecognised>,
+    /// Files in the walked folders that were not looked into: their names say that they hold no results.
+    pub passed_over: u64,
+}
+
+/// A file that is not imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unrecognised {
+    pub file: String,
+    /// The tool that wrote it, where that is known.
+    pub tool: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +66,38 @@ pub struct SourceReport {
     pub columns_lacking: Vec<LackingColumn>,
     /// Columns that the rows have and the map does not read.
     pub columns_unused: Vec<String>,
+    /// What is known of a source that another tool wrote; nothing for tables and rubrics.
+    pub foreign: Option<ForeignReport>,
+}
+
+/// What a source of a known format holds and lacks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ForeignReport {
+    /// The format's name.
+    pub format: &'static str,
+    /// The version that the file names: of the tool or of the format.
+    pub version: Option<String>,
+    /// The files that the source consists of.
+    pub files: usize,
+    /// For each of our fields, how many runs or outcomes have it.
+    pub fields: Vec<FieldHeld>,
+    /// What was odd and how it was read, with how often; in the order they were met.
+    pub quirks: Vec<(String, u64)>,
+    /// What the file says about itself beside the same recomputed.
+    pub stated: Vec<StatedLine>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldHeld {
+    pub field: &'static str,
+    pub held: u64,
+    pub of: u64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatedLine {
+    pub run: RunId,
+    pub figure: StatedFigure,
 }
 
 /// Rows refused for one reason.
@@ -120,11 +164,36 @@ impl SourceReport {
             stated: StatedReport::default(),
             columns_lacking: Vec::new(),
             columns_unused: Vec::new(),
+            foreign: None,
         }
     }
 
     pub fn rows_refused(&self) -> u64 {
         self.refusals.iter().map(|refusal| refusal.rows).sum()
+    }
+}
+
+impl StatedReport {
+    /// Compares what a run states about itself with what was recomputed.
+    pub(super) fn check(&mut self, run: &Run, source: &ImportedRun) {
+        for figure in &run.stated {
+            let (Some(disagrees), Some(recomputed)) = (figure.disagrees(), figure.recomputed) else {
+                self.unchecked += 1;
+                continue;
+            };
+            self.checked += 1;
+            if disagrees {
+                self.disagreements.push(Disagreement {
+                    run: source.clone(),
+                    figure: figure.name.clone(),
+                    unit: figure.unit,
+                    stated: figure.value,
+                    recomputed,
+                });
+            } else {
+                self.agree += 1;
+            }
+        }
     }
 }
 
@@ -137,6 +206,12 @@ pub(super) struct Refusals {
 
 impl Refusals {
     pub fn add(&mut self, refused: Refused, label: &str, row: &Row<'_>) {
+        let line = row.line.and_then(|line| usize::try_from(line).ok());
+        self.add_at(refused, label, &format!("row {}", row.number), line);
+    }
+
+    /// Notes something refused; `name` says what it is within the file.
+    pub fn add_at(&mut self, refused: Refused, label: &str, name: &str, line: Option<usize>) {
         let place = *self.places.entry(refused.reason.clone()).or_insert_with(|| {
             self.found.push(Refusal { reason: refused.reason.clone(), rows: 0, examples: Vec::new() });
             self.found.len() - 1
@@ -145,10 +220,9 @@ impl Refusals {
         refusal.rows += 1;
         if refusal.examples.len() < MOST_EXAMPLES {
             let message = match refused.detail {
-                Some(detail) => format!("row {}: {} ({detail})", row.number, refused.reason),
-                None => format!("row {}: {}", row.number, refused.reason),
+                Some(detail) => format!("{name}: {} ({detail})", refused.reason),
+                None => format!("{name}: {}", refused.reason),
             };
-            let line = row.line.and_then(|line| usize::try_from(line).ok());
             refusal.examples.push(Problem { line, ..Problem::in_file(label, message) });
         }
     }

@@ -13,6 +13,7 @@ use crate::document::{Fields, Node, parse, quote};
 use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Problem, Provenance, Run, RunId, ScoreRecord, StatedFigure, Unit};
 use crate::results::{SealedWriter, Store, StoreError};
 
+use super::names::GivenNames;
 use super::report::{Disagreement, ImportReport, ImportedRun, SourceOutcome, SourceReport, StatedReport};
 use super::rows::Stop;
 use super::source::{Format, Part, Source, hex_digest};
@@ -26,14 +27,6 @@ const MOST_BYTES: u64 = 64 << 20;
 /// Characters of a requirement where it names a figure.
 const MOST_OF_A_NAME: usize = 100;
 
-/// What a run is called where that is not for the file to say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RubricNames {
-    pub suite: Option<String>,
-    pub approach: Option<String>,
-    pub model: Option<String>,
-}
-
 /// Imports each file as one graded rubric, an archive as one for each member. `existing` are the runs of the store; `progress` is told
 /// how many more bytes of a file were read.
 ///
@@ -42,12 +35,12 @@ pub struct RubricNames {
 pub fn import_rubrics(
     store: &Store,
     files: &[impl AsRef<Path>],
-    names: &RubricNames,
+    names: &GivenNames,
     existing: &BTreeSet<RunId>,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
-    let mut report = ImportReport { sources: Vec::new(), dry_run: mode == Mode::DryRun };
+    let mut report = ImportReport { dry_run: mode == Mode::DryRun, ..ImportReport::default() };
     let mut taken = existing.clone();
     let mut keys = BTreeSet::new();
     for file in files {
@@ -69,7 +62,7 @@ pub fn import_rubrics(
 fn import_file(
     store: &Store,
     path: &Path,
-    names: &RubricNames,
+    names: &GivenNames,
     taken: &mut BTreeSet<RunId>,
     keys: &mut BTreeSet<String>,
     mode: Mode,
@@ -130,13 +123,9 @@ fn import_file(
 }
 
 /// Names the pair: the same bytes under the same names are the same import.
-fn key_of(source: &Source, names: &RubricNames) -> String {
+fn key_of(source: &Source, names: &GivenNames) -> String {
     let mut parts = vec![RUBRIC.as_bytes(), source.sha256.as_bytes()];
-    for name in [&names.suite, &names.approach, &names.model] {
-        // What is not given is not the same as nothing given.
-        parts.push(if name.is_some() { b"1" } else { b"0" });
-        parts.push(name.as_deref().unwrap_or_default().as_bytes());
-    }
+    parts.extend(names.parts());
     hex_digest(&parts, true)
 }
 
@@ -148,7 +137,7 @@ struct Graded {
 }
 
 impl Graded {
-    fn read(part: Part<'_>, names: &RubricNames) -> Result<Self, Stop> {
+    fn read(part: Part<'_>, names: &GivenNames) -> Result<Self, Stop> {
         let label = part.label;
         let problem = |message: String| Stop::from(Problem::in_file(label.clone(), message));
         match part.format {

@@ -39,7 +39,7 @@ pub fn import_table(
     mode: Mode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
-    let mut report = ImportReport { sources: Vec::new(), dry_run: mode == Mode::DryRun };
+    let mut report = ImportReport { dry_run: mode == Mode::DryRun, ..ImportReport::default() };
     let mut taken = BTreeSet::new();
     let mut keys = BTreeSet::new();
     for file in files {

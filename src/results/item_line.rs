@@ -113,7 +113,12 @@ pub fn write_line(outcome: &ItemOutcome, line: &mut String) {
 
 /// The same with what else is known, which readers of outcomes skip.
 pub(super) fn write_line_with(outcome: &ItemOutcome, details: &ItemDetails, line: &mut String) {
-    write_item_line(outcome, false, line);
+    write_detailed_line(outcome, details, false, line);
+}
+
+/// Appends the outcome's line with what else is known. `with_run` for files that hold several runs.
+pub(super) fn write_detailed_line(outcome: &ItemOutcome, details: &ItemDetails, with_run: bool, line: &mut String) {
+    write_item_line(outcome, with_run, line);
     if *details != ItemDetails::default() {
         line.truncate(line.len() - "}\n".len());
         line.push_str(",\"details\":");

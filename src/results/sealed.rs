@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::domain::{ItemOutcome, Problem, Run};
+use crate::domain::{ItemDetails, ItemOutcome, Problem, Run};
 
 use super::{Store, StoreError, durable, for_each_line, header, item_line};
 
@@ -50,6 +50,13 @@ impl SealedWriter {
     pub fn item(&mut self, outcome: &ItemOutcome) -> Result<(), StoreError> {
         self.line.clear();
         item_line::write_item_line(outcome, true, &mut self.line);
+        self.items.write_all(self.line.as_bytes()).map_err(StoreError::io("cannot write", &self.items_path))
+    }
+
+    /// The same with what else is known of the outcome.
+    pub fn item_with(&mut self, outcome: &ItemOutcome, details: &ItemDetails) -> Result<(), StoreError> {
+        self.line.clear();
+        item_line::write_detailed_line(outcome, details, true, &mut self.line);
         self.items.write_all(self.line.as_bytes()).map_err(StoreError::io("cannot write", &self.items_path))
     }
 

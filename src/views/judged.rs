@@ -261,6 +261,58 @@ pub struct CriterionCell {
     pub reasons: Vec<String>,
 }
 
+/// How two arms fell on the criteria that both were judged by, in the eyes of one judge.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CriteriaPair {
+    /// Who decided, as in [`CriteriaTable`].
+    pub evaluator: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
+    pub shared: u64,
+    pub both_met: u64,
+    pub neither: u64,
+    /// Criteria that only the first arm meets, sorted; each with a cell for either arm, which holds the reasons.
+    pub only_first: Vec<CriterionRow>,
+    pub only_second: Vec<CriterionRow>,
+}
+
+impl CriterionCell {
+    /// Says whether the arm meets the criterion: more than half of its outcomes passed. None where nothing was decided.
+    pub fn is_met(&self) -> Option<bool> {
+        (self.total > 0).then(|| 2 * self.passed > self.total)
+    }
+}
+
+impl CriteriaTable {
+    /// Lays two of the arms side by side; nothing where they share no criterion that was decided of both.
+    pub fn pair(&self, first: &Arm, second: &Arm) -> Option<CriteriaPair> {
+        let place = |wanted| self.arms.iter().position(|arm| arm == wanted);
+        let places = [place(first)?, place(second)?];
+        let mut pair = CriteriaPair {
+            evaluator: self.evaluator.clone(),
+            judge: self.judge.clone(),
+            shared: 0,
+            both_met: 0,
+            neither: 0,
+            only_first: Vec::new(),
+            only_second: Vec::new(),
+        };
+        for row in &self.rows {
+            let cells = places.map(|place| row.cells.get(place).cloned().unwrap_or_default());
+            let [Some(one), Some(other)] = cells.each_ref().map(CriterionCell::is_met) else { continue };
+            let row = || CriterionRow { criterion: row.criterion.clone(), cells: cells.to_vec() };
+            pair.shared += 1;
+            match (one, other) {
+                (true, true) => pair.both_met += 1,
+                (false, false) => pair.neither += 1,
+                (true, false) => pair.only_first.push(row()),
+                (false, true) => pair.only_second.push(row()),
+            }
+        }
+        (pair.shared > 0).then_some(pair)
+    }
+}
+
 type ByCriterion = BTreeMap<String, BTreeMap<Arm, CriterionCell>>;
 
 /// Counts criteria over the runs of a suite, one run at a time.
@@ -334,26 +386,23 @@ pub fn criterion_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Result<
     }
     let firsts: BTreeSet<&RunId> = sides[0].iter().map(|row| &row.run.id).collect();
     let ids: Vec<&RunId> = sides.iter().flatten().map(|row| &row.run.id).collect();
-    // By criterion and arm: met and decided.
-    let mut counted = BTreeMap::<String, [(u64, u64); 2]>::new();
+    let mut counted = BTreeMap::<String, [CriterionCell; 2]>::new();
     let outcomes = warehouse.outcomes(&ids)?;
     let is_criterion = |outcome: &&ItemOutcome| outcome.kind == ItemKind::Criterion && outcome.evaluator == metric;
     for outcome in outcomes.iter().filter(is_criterion).filter(|outcome| outcome.status.is_counted()) {
         let arm = usize::from(!firsts.contains(&outcome.run));
-        let (met, decided) = &mut counted.entry(outcome.item.clone()).or_default()[arm];
-        *met += u64::from(outcome.status == ItemStatus::Pass);
-        *decided += 1;
+        let cell = &mut counted.entry(outcome.item.clone()).or_default()[arm];
+        cell.passed += u64::from(outcome.status == ItemStatus::Pass);
+        cell.total += 1;
     }
     for (criterion, arms) in counted {
-        if arms.iter().any(|(_, decided)| *decided == 0) {
-            continue;
-        }
+        let [Some(one), Some(other)] = arms.each_ref().map(CriterionCell::is_met) else { continue };
         flips.shared += 1;
-        match arms.map(|(met, decided)| 2 * met > decided) {
-            [true, true] => flips.both_met += 1,
-            [false, false] => flips.neither += 1,
-            [true, false] => flips.only_first.push(criterion),
-            [false, true] => flips.only_second.push(criterion),
+        match (one, other) {
+            (true, true) => flips.both_met += 1,
+            (false, false) => flips.neither += 1,
+            (true, false) => flips.only_first.push(criterion),
+            (false, true) => flips.only_second.push(criterion),
         }
     }
     Ok((flips.shared > 0).then_some(flips))
@@ -439,6 +488,31 @@ mod tests {
             newest_scores(vec![score("b", 0, 1.0), score("a", 2, 2.0), score("a", 1, 3.0), score("a", 0, 4.0), score("b", 0, 5.0)]);
         let found: Vec<_> = scores.iter().map(|score| (score.evaluator.as_str(), score.value, score.earlier)).collect();
         assert_eq!(found, [("a", Some(2.0), 2), ("b", Some(5.0), 1)]);
+    }
+
+    #[test]
+    fn two_arms_are_laid_side_by_side_by_one_judge() {
+        let arm = |name: &str| Arm { approach: name.to_owned(), model: "m".to_owned() };
+        let cell = |passed, total, reason: &str| CriterionCell { passed, total, missing: 0, reasons: vec![reason.to_owned()] };
+        let row = |criterion: &str, cells: [CriterionCell; 3]| CriterionRow { criterion: criterion.to_owned(), cells: cells.to_vec() };
+        let table = CriteriaTable {
+            evaluator: "requirementFulfillment".to_owned(),
+            judge: Some("j #1".to_owned()),
+            arms: vec![arm("a"), arm("b"), arm("c")],
+            rows: vec![
+                row("adds", [cell(2, 3, "once not"), cell(1, 2, "half is too little"), cell(0, 1, "")]),
+                row("lists", [cell(0, 1, ""), cell(1, 1, ""), cell(1, 1, "")]),
+                row("saves", [cell(1, 1, ""), cell(1, 1, ""), cell(1, 1, "")]),
+                row("undecided", [cell(1, 1, ""), CriterionCell::default(), cell(0, 1, "")]),
+            ],
+        };
+        let pair = table.pair(&arm("a"), &arm("b")).expect("they share three");
+        assert_eq!((pair.shared, pair.both_met, pair.neither, pair.judge.as_deref()), (3, 1, 0, Some("j #1")));
+        assert_eq!((pair.only_first[0].criterion.as_str(), pair.only_second[0].criterion.as_str()), ("adds", "lists"));
+        assert_eq!(pair.only_first[0].cells, [cell(2, 3, "once not"), cell(1, 2, "half is too little")]);
+        let turned = table.pair(&arm("b"), &arm("a")).expect("they share three");
+        assert_eq!((turned.only_first.len(), turned.only_second[0].criterion.as_str()), (1, "adds"));
+        assert_eq!(table.pair(&arm("a"), &arm("d")), None);
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub use history::{
 };
 pub use items::{Discrimination, Go, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemSign, MatrixArm};
 pub use judged::{
-    CriteriaCount, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionRow, EvaluatorScore, JudgeView,
+    CriteriaCount, CriteriaPair, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionRow, EvaluatorScore, JudgeView,
     StoredVerification, VerificationCheck, VerificationFailure, criterion_flips, newest_scores,
 };
 pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};

@@ -475,7 +475,8 @@ fn urgency(status: ItemStatus) -> u8 {
 }
 
 fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
-    let ItemDetails { reason, reply, answer, expected, category, usage, cost_source, steps, tools } = details.cloned().unwrap_or_default();
+    let ItemDetails { reason, reply, answer, expected, category, usage, cost_source, steps, tools, question: _, item_hash: _, scores: _ } =
+        details.cloned().unwrap_or_default();
     let Usage { cache_write, cache_read, .. } = usage.unwrap_or_default();
     ItemRow {
         item: outcome.item.clone(),

@@ -1,0 +1,283 @@
+//! What Inspect's scores are worth as numbers, and its metrics over them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::super::json::text;
+use super::wire::{Metric, Sample};
+
+/// Returns what a score's value is worth. None where there is none: not scored.
+///
+/// Letters are those of Inspect's own scorers: correct, partial, incorrect, no answer. Any other text is worth nothing, as Inspect has it.
+pub(super) fn worth(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64().filter(|number| number.is_finite()),
+        Value::Bool(is_true) => Some(f64::from(u8::from(*is_true))),
+        Value::String(text) => Some(match text.as_str() {
+            "C" => 1.0,
+            "P" => 0.5,
+            "I" | "N" => 0.0,
+            "NaN" => return None,
+            other => match other.trim().to_lowercase().as_str() {
+                "yes" | "true" => 1.0,
+                "no" | "false" => 0.0,
+                number => number.parse().ok().filter(|number: &f64| number.is_finite()).unwrap_or(0.0),
+            },
+        }),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Says whether a value is a text that is no grade.
+pub(super) fn is_odd(value: &Value) -> bool {
+    let Value::String(text) = value else { return false };
+    let lower = text.trim().to_lowercase();
+    !matches!(text.as_str(), "C" | "P" | "I" | "N" | "NaN")
+        && !matches!(lower.as_str(), "yes" | "true" | "no" | "false")
+        && lower.parse::<f64>().is_err()
+}
+
+/// The values of one score of the results over the samples.
+pub(super) struct Tally {
+    /// As the results call it: the scorer, or the key of the scorer's values.
+    pub name: String,
+    pub scorer: String,
+    pub reducer: Option<String>,
+    pub scored_samples: Option<u64>,
+    pub metrics: Vec<Stated>,
+    /// By sample, one value an epoch.
+    values: BTreeMap<String, Vec<f64>>,
+    /// By sample, its group for each key that a metric clusters by.
+    clusters: BTreeMap<(String, String), String>,
+}
+
+/// A metric as the results state it.
+pub(super) struct Stated {
+    pub name: String,
+    kind: String,
+    pub value: f64,
+    cluster: Option<String>,
+}
+
+impl Stated {
+    pub fn of(key: &str, metric: &Metric) -> Option<Self> {
+        let params = if metric.params.is_object() { &metric.params } else { &metric.options };
+        let kind = text(&metric.name).unwrap_or_else(|| key.to_owned());
+        Some(Self {
+            name: key.to_owned(),
+            kind: kind.rsplit('/').next().unwrap_or(&kind).to_owned(),
+            value: metric.value.as_f64().filter(|value| value.is_finite())?,
+            cluster: params.get("cluster").and_then(text),
+        })
+    }
+
+    pub fn is_mean(&self) -> bool {
+        matches!(self.kind.as_str(), "accuracy" | "mean")
+    }
+
+    pub fn is_accuracy(&self) -> bool {
+        self.kind == "accuracy"
+    }
+
+    pub fn is_error(&self) -> bool {
+        self.kind == "stderr"
+    }
+}
+
+impl Tally {
+    pub fn new(name: String, scorer: String, reducer: Option<String>, scored_samples: Option<u64>, metrics: Vec<Stated>) -> Self {
+        Self { name, scorer, reducer, scored_samples, metrics, values: BTreeMap::new(), clusters: BTreeMap::new() }
+    }
+
+    /// Returns the value that the score has in a sample: the scorer's, or what the scorer gives under the name.
+    pub fn value_in<'s>(&self, sample: &'s Sample) -> Option<&'s Value> {
+        let direct = |name: &str| sample.scores.get(name).and_then(|score| score.0.as_ref()).map(|score| &score.value);
+        let single = |value: &&Value| !value.is_object() && !value.is_array();
+        if let Some(value) = direct(&self.name).filter(single) {
+            return Some(value);
+        }
+        match direct(&self.scorer) {
+            Some(Value::Object(keys)) => keys.get(&self.name),
+            Some(Value::Array(list)) => list.get(self.name.parse::<usize>().ok()?),
+            Some(value) if self.scorer == self.name || sample.scores.len() == 1 => Some(value),
+            Some(_) => None,
+            None => sample.score.0.as_ref().map(|score| &score.value).filter(single),
+        }
+    }
+
+    pub fn take(&mut self, id: &str, value: f64, metadata: &Value) {
+        self.values.entry(id.to_owned()).or_default().push(value);
+        for key in self.metrics.iter().filter_map(|metric| metric.cluster.as_ref()) {
+            if let Some(group) = metadata.get(key) {
+                self.clusters.insert((key.clone(), id.to_owned()), group.to_string());
+            }
+        }
+    }
+
+    /// Returns the key that a metric clusters the samples by.
+    pub fn cluster_key(&self) -> Option<&str> {
+        self.metrics.iter().find_map(|metric| metric.cluster.as_deref())
+    }
+
+    /// One value a sample, in the order of their ids. None where the reducer is not known.
+    fn reduced(&self) -> Option<Vec<(&str, f64)>> {
+        let reducer = self.reducer.as_deref().unwrap_or("mean");
+        let reduce = |values: &Vec<f64>| -> Option<f64> {
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let mut sorted = values.clone();
+            sorted.sort_by(f64::total_cmp);
+            let passed = |least: f64| values.iter().filter(|value| **value >= least).count();
+            match reducer {
+                _ if values.len() == 1 && !reducer.starts_with("at_least_") => Some(values[0]),
+                "mean" | "avg" => Some(mean),
+                "median" => {
+                    let middle = sorted.len() / 2;
+                    Some(if sorted.len() % 2 == 1 { sorted[middle] } else { f64::midpoint(sorted[middle - 1], sorted[middle]) })
+                }
+                "max" => sorted.last().copied(),
+                "mode" => Some(mode(values)),
+                _ => {
+                    if let Some(least) = reducer.strip_prefix("at_least_") {
+                        let least: usize = least.parse().ok()?;
+                        return Some(f64::from(u8::from(passed(1.0) >= least)));
+                    }
+                    let k: usize = reducer.strip_prefix("pass_at_")?.parse().ok()?;
+                    Some(pass_at(values.len(), passed(1.0), k))
+                }
+            }
+        };
+        self.values.iter().map(|(id, values)| Some((id.as_str(), reduce(values)?))).collect()
+    }
+
+    /// Computes a metric anew. None where its way is not known, or there is nothing to compute it from.
+    pub fn recompute(&self, metric: &Stated) -> Option<f64> {
+        let reduced = self.reduced().filter(|values| !values.is_empty())?;
+        let n = reduced.len() as f64;
+        let mean = reduced.iter().map(|(_, value)| value).sum::<f64>() / n;
+        let squares = reduced.iter().map(|(_, value)| (value - mean).powi(2)).sum::<f64>();
+        let variance = if reduced.len() > 1 { squares / (n - 1.0) } else { 0.0 };
+        match metric.kind.as_str() {
+            "accuracy" | "mean" => Some(mean),
+            "std" => Some(variance.sqrt()),
+            "var" => Some(variance),
+            "stderr" => match &metric.cluster {
+                None => Some((variance / n).sqrt()),
+                Some(key) => self.clustered_error(key, &reduced, mean),
+            },
+            _ => None,
+        }
+    }
+
+    /// The mean of the reduced values with its standard error and the number of samples.
+    pub fn mean(&self) -> Option<(f64, Option<f64>, u64)> {
+        let reduced = self.reduced().filter(|values| !values.is_empty())?;
+        let n = reduced.len() as f64;
+        let mean = reduced.iter().map(|(_, value)| value).sum::<f64>() / n;
+        let squares = reduced.iter().map(|(_, value)| (value - mean).powi(2)).sum::<f64>();
+        Some((mean, (reduced.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt()), reduced.len() as u64))
+    }
+
+    pub fn all_values(&self) -> impl Iterator<Item = f64> {
+        self.values.values().flatten().copied()
+    }
+
+    /// Deviations add up within a group before they are squared; a factor for few groups, as Inspect has it.
+    fn clustered_error(&self, key: &str, reduced: &[(&str, f64)], mean: f64) -> Option<f64> {
+        let group = |id: &str| self.clusters.get(&(key.to_owned(), id.to_owned()));
+        let groups: BTreeSet<&String> = reduced.iter().map(|(id, _)| group(id)).collect::<Option<_>>()?;
+        let count = groups.len() as f64;
+        let sums = groups.iter().map(|one| {
+            let sum: f64 = reduced.iter().filter(|(id, _)| group(id) == Some(one)).map(|(_, value)| value - mean).sum();
+            sum * sum
+        });
+        let sum: f64 = sums.sum();
+        (groups.len() > 1).then(|| (sum * count / (count - 1.0)).sqrt() / reduced.len() as f64)
+    }
+}
+
+/// The most frequent value, the first of several.
+fn mode(values: &[f64]) -> f64 {
+    let count = |value: f64| values.iter().filter(|other| other.to_bits() == value.to_bits()).count();
+    let mut best = values[0];
+    for value in values {
+        if count(*value) > count(best) {
+            best = *value;
+        }
+    }
+    best
+}
+
+/// The chance that one of `k` drawn of `n` attempts, of which `passed` passed, is among those.
+fn pass_at(n: usize, passed: usize, k: usize) -> f64 {
+    if n - passed < k {
+        return 1.0;
+    }
+    1.0 - ((n - passed + 1)..=n).map(|number| 1.0 - k as f64 / number as f64).product::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tally(reducer: Option<&str>, values: &[(&str, f64)], groups: &[(&str, &str)]) -> Tally {
+        let metric =
+            |key: &str, params: Value| Stated::of(key, &Metric { value: json!(0.5), params, ..Metric::default() }).expect("a number");
+        let metrics = vec![metric("accuracy", json!({})), metric("stderr", json!({})), metric("stderr", json!({"cluster": "g"}))];
+        let mut tally = Tally::new("match".to_owned(), "match".to_owned(), reducer.map(str::to_owned), None, metrics);
+        for (id, value) in values {
+            let group = groups.iter().find(|(of, _)| of == id).map_or("", |(_, group)| group);
+            tally.take(id, *value, &json!({"g": group}));
+        }
+        tally
+    }
+
+    #[test]
+    fn grades_are_worth_what_inspect_says() {
+        let cases = [
+            (json!("C"), Some(1.0)),
+            (json!("P"), Some(0.5)),
+            (json!("I"), Some(0.0)),
+            (json!("N"), Some(0.0)),
+            (json!("Yes"), Some(1.0)),
+            (json!("0.25"), Some(0.25)),
+            (json!("B"), Some(0.0)),
+            (json!(true), Some(1.0)),
+            (json!(7), Some(7.0)),
+            (json!(null), None),
+            (json!([1]), None),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(worth(&value), expected, "{value}");
+        }
+        assert!(is_odd(&json!("B")) && !is_odd(&json!("0.25")) && !is_odd(&json!(1)));
+    }
+
+    #[test]
+    fn metrics_over_samples_are_those_that_inspect_computes() {
+        // Numbers of inspect_ai's own metrics over 1, 0, 1.
+        let plain = tally(None, &[("a", 1.0), ("b", 0.0), ("c", 1.0)], &[("a", "x"), ("b", "x"), ("c", "y")]);
+        let values: Vec<f64> = plain.metrics.iter().map(|metric| plain.recompute(metric).expect("known")).collect();
+        for (value, expected) in values.iter().zip([2.0 / 3.0, 1.0 / 3.0, (2.0_f64 * 2.0 / 9.0).sqrt() / 3.0]) {
+            assert!((value - expected).abs() < 1e-12, "{value} {expected}");
+        }
+        let alone = tally(None, &[("a", 1.0)], &[]);
+        assert_eq!(alone.recompute(&alone.metrics[1]), Some(0.0));
+    }
+
+    #[test]
+    fn epochs_are_reduced_before_they_are_averaged() {
+        let values = [("a", 1.0), ("a", 0.0), ("a", 0.0), ("b", 1.0), ("b", 1.0), ("b", 0.0)];
+        let mean = |reducer: &str| {
+            let tally = tally(Some(reducer), &values, &[]);
+            tally.recompute(&tally.metrics[0])
+        };
+        let expected = [("mean", 0.5), ("median", 0.5), ("mode", 0.5), ("max", 1.0), ("at_least_2", 0.5), ("pass_at_2", 5.0 / 6.0)];
+        for (reducer, expected) in expected {
+            assert!(mean(reducer).is_some_and(|mean| (mean - expected).abs() < 1e-12), "{reducer} {:?}", mean(reducer));
+        }
+        assert_eq!(mean("my_own"), None);
+    }
+}

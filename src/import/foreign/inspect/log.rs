@@ -1,0 +1,411 @@
+//! One log into one run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::domain::{CostSource, Direction, Git, ItemDetails, ItemStatus, Problem, RunStatus, ScoreRecord, Unit, Usage};
+
+use super::super::super::cell::{Refused, time};
+use super::super::super::rows::Stop;
+use super::super::super::source::hex_digest;
+use super::super::json::{Lenient, amount, count, text};
+use super::super::sink::{Handle, Sink, clip};
+use super::grade::{Stated, Tally, is_odd, worth};
+use super::wire::{Eval, Header, ModelUsage, Results, Sample};
+
+/// Summaries hold texts of about this length, samples whole ones: a hash over more would tell the two apart.
+const HASHED_CHARS: usize = 1000;
+
+/// A log whose samples pass by.
+pub(super) struct Log {
+    run: Handle,
+    /// The first decides what passes.
+    tallies: Vec<Tally>,
+    /// Models that only have a role, such as that of the judge.
+    role_models: BTreeSet<String>,
+    model: String,
+    /// The samples in the file are fewer than the log says it has: theirs is not the log's result.
+    truncated: Option<(u64, u64)>,
+    /// Scores that reach beyond 0 to 1 have no mark that passes.
+    is_scaled: bool,
+    stated_tokens: BTreeMap<String, u64>,
+    tokens: BTreeMap<String, u64>,
+}
+
+/// Says whether the header counts tokens.
+pub(super) fn has_usage(header: &Header) -> bool {
+    header.stats.0.as_ref().is_some_and(|stats| !stats.model_usage.is_empty())
+}
+
+impl Log {
+    /// Begins the run of a log that has so many samples in its file. None where the run is there already.
+    pub fn begin(header: Header, samples: u64, file: &str, sink: &mut Sink<'_>) -> Result<Option<Self>, Stop> {
+        let Some(eval) = header.eval.0 else {
+            return Err(Problem::in_file(file, "says nothing of its evaluation: `eval` is missing").into());
+        };
+        let word = |value: &Value| text(value).unwrap_or_default();
+        if let Some(version) = eval.packages.get("inspect_ai").and_then(text) {
+            sink.version(&format!("inspect_ai {version}"));
+        }
+        let status = word(&header.status);
+        let status = if status.is_empty() { "started".to_owned() } else { status };
+        let own_id = word(&eval.eval_id);
+        let (run_id, task_id) = (word(&eval.run_id), word(&eval.task_id));
+        let mut identity = if own_id.is_empty() { vec![run_id.as_str(), task_id.as_str()] } else { vec![own_id.as_str()] };
+        if status == "started" {
+            // The finished log of the same run is another import.
+            identity.push("started");
+        }
+        let approach = approach(&eval, header.plan.0.as_ref().map(|plan| &plan.steps));
+        let model = word(&eval.model);
+        let Some(run) = sink.begin_run(&identity, [&word(&eval.task), &approach, &model]) else { return Ok(None) };
+
+        let results = header.results.0.unwrap_or_default();
+        let total = count(&results.total_samples);
+        let truncated = total.filter(|total| *total > samples).map(|total| (samples, total));
+        let tallies = tallies(&results, &eval);
+        let is_scaled = tallies.first().is_some_and(|first| {
+            let reaches_beyond = |metric: &Stated| metric.is_mean() && !(0.0..=1.0).contains(&metric.value);
+            first.metrics.iter().any(reaches_beyond)
+        });
+        let role_models = role_models(&eval.model_roles, &model);
+
+        let record = sink.run(run);
+        record.status = match status.as_str() {
+            _ if header.invalidated == Value::Bool(true) => RunStatus::Cancelled,
+            "success" => RunStatus::Completed,
+            "error" => RunStatus::Failed,
+            _ => RunStatus::Cancelled,
+        };
+        record.error = header.error.0.as_ref().and_then(|error| text(&error.message)).map(|message| clip(&message, 500).into_owned());
+        if record.error.is_none() && status == "started" {
+            record.error = Some("the log was never finished".to_owned());
+        }
+        let stats = header.stats.0.unwrap_or_default();
+        let moment = |value: &Value| text(value).and_then(|text| time("time", &text).ok());
+        let (started, completed) = (moment(&stats.started_at), moment(&stats.completed_at));
+        record.timestamp = completed.or_else(|| moment(&eval.created));
+        record.duration_seconds = started.zip(completed).map(|(from, to): (DateTime<Utc>, DateTime<Utc>)| (to - from).as_seconds_f64());
+        let shown = if text(&stats.completed_at).is_some_and(|text| !text.is_empty()) { &stats.completed_at } else { &eval.created };
+        if text(shown).is_some_and(|text| !has_zone(&text)) && record.timestamp.is_some() {
+            record.tags.insert("zone".to_owned(), "unknown".to_owned());
+        }
+        (record.usage, record.cost_usd) = usage_of(&stats.model_usage, &role_models);
+        if record.cost_usd.is_some() {
+            record.cost_source = CostSource::Reported;
+        }
+        record.suite_version = version_of(&eval);
+        if let Some(revision) = &eval.revision.0
+            && let Some(commit) = text(&revision.commit)
+        {
+            record.git = Some(Git { rev: commit, branch: None, dirty: revision.dirty == Value::Bool(true) });
+        }
+        let steps = header.plan.0.map(|plan| plan.steps).unwrap_or_default();
+        let settings = serde_json::json!([steps, eval.solver_args, eval.model_args, eval.model_generate_config]).to_string();
+        let tags = if header.tags.as_array().is_some_and(|tags| !tags.is_empty()) { &header.tags } else { &eval.tags };
+        let tags: Vec<String> = tags.as_array().into_iter().flatten().filter_map(text).collect();
+        let facts = [
+            ("inspect_status", status.clone()),
+            ("task_id", task_id.clone()),
+            ("eval_set_id", word(&eval.eval_set_id)),
+            ("settings", hex_digest(&[settings.as_bytes()], false)[..12].to_owned()),
+            ("judge", role_models.iter().cloned().collect::<Vec<_>>().join(", ")),
+            ("tags", tags.join(", ")),
+            ("epochs", eval.config.get("epochs").and_then(text).filter(|epochs| epochs != "1").unwrap_or_default()),
+            ("limit", eval.config.get("limit").and_then(text).unwrap_or_default()),
+            ("message_limit", eval.config.get("message_limit").and_then(text).unwrap_or_default()),
+            ("token_limit", eval.config.get("token_limit").and_then(text).unwrap_or_default()),
+            ("time_limit", eval.config.get("time_limit").and_then(text).unwrap_or_default()),
+        ];
+        record.tags.extend(
+            facts.into_iter().filter(|(_, fact)| !fact.is_empty()).map(|(key, fact)| (key.to_owned(), clip(&fact, 500).into_owned())),
+        );
+        if header.invalidated == Value::Bool(true) {
+            record.tags.insert("invalidated".to_owned(), "true".to_owned());
+            record.error.get_or_insert_with(|| "invalidated in the log".to_owned());
+        }
+        if let Some((there, total)) = truncated {
+            record.tags.insert("truncated".to_owned(), format!("{there} of {total} samples in the file"));
+        }
+        let stated_tokens =
+            stats.model_usage.iter().filter_map(|(model, usage)| Some((model.clone(), count(&usage.0.as_ref()?.total_tokens)?))).collect();
+        Ok(Some(Self { run, tallies, role_models, model, truncated, is_scaled, stated_tokens, tokens: BTreeMap::new() }))
+    }
+
+    /// Takes one sample, or the summary of one.
+    pub fn take(&mut self, sample: &Sample, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let Some(id) = text(&sample.id).filter(|id| !id.is_empty()) else {
+            sink.refuse(place, Refused::because("the sample has no id"));
+            return Ok(());
+        };
+        if self.tallies.is_empty() {
+            // A log that was never finished states no results: the first scorer by name decides.
+            let names = sample.scores.keys().chain(sample.score.0.is_some().then_some(&self.model)).take(1);
+            self.tallies.extend(names.map(|name| Tally::new(name.clone(), name.clone(), None, None, Vec::new())));
+        }
+        let mut scores = BTreeMap::new();
+        let (mut deciding, mut is_first) = (None, true);
+        for tally in &mut self.tallies {
+            let value = tally.value_in(sample);
+            if value.is_some_and(is_odd) {
+                sink.quirk("score values that are no grades are worth 0, as in Inspect");
+            }
+            let worth = value.and_then(worth);
+            if let Some(worth) = worth {
+                tally.take(&id, worth, &sample.metadata);
+            }
+            if is_first {
+                (deciding, is_first) = (worth, false);
+            } else if let Some(worth) = worth {
+                scores.insert(tally.name.clone(), worth);
+            }
+        }
+        for (model, usage) in &sample.model_usage {
+            if let Some(tokens) = usage.0.as_ref().and_then(|usage| count(&usage.total_tokens)) {
+                *self.tokens.entry(model.clone()).or_default() += tokens;
+            }
+        }
+        if self.truncated.is_some() {
+            return Ok(());
+        }
+
+        let evaluator = self.tallies.first().map_or("none", |tally| tally.scorer.as_str());
+        let attempt = count(&sample.epoch).and_then(|epoch| u32::try_from(epoch).ok()).unwrap_or(1).max(1);
+        let status = self.status(sample, deciding, sink);
+        let mut outcome = sink.outcome(self.run, &id, status);
+        evaluator.clone_into(&mut outcome.evaluator);
+        outcome.attempt = attempt;
+        outcome.score = deciding;
+        outcome.cluster = self.tallies.iter().find_map(Tally::cluster_key).and_then(|key| text(sample.metadata.get(key)?));
+        outcome.duration_seconds = amount(&sample.total_time);
+        let (usage, cost) = usage_of(&sample.model_usage, &self.role_models);
+        outcome.cost_usd = cost;
+        outcome.input_tokens = usage.and_then(|usage| usage.input_total());
+        outcome.output_tokens = usage.and_then(|usage| usage.output);
+        let details = details_of(sample, evaluator, usage, cost, scores);
+        sink.item(self.run, place, outcome, details)
+    }
+
+    fn status(&self, sample: &Sample, deciding: Option<f64>, sink: &mut Sink<'_>) -> ItemStatus {
+        let is_said = |value: &Value| !value.is_null() && value.as_str() != Some("");
+        if is_said(&sample.error) {
+            return ItemStatus::Error;
+        }
+        let is_limited = is_said(&sample.limit);
+        match deciding {
+            Some(score) if self.is_scaled || !(0.0..=1.0).contains(&score) => {
+                sink.quirk("scores beyond 0 to 1 have no mark that passes: kept as scores, outside of pass rates");
+                ItemStatus::Skipped
+            }
+            Some(score) if score >= 1.0 => ItemStatus::Pass,
+            Some(_) | None if is_limited => ItemStatus::Limit,
+            Some(_) => ItemStatus::Fail,
+            None => ItemStatus::NotEvaluated,
+        }
+    }
+
+    /// Ends the run: scores, and what the log states about itself.
+    pub fn end(self, sink: &mut Sink<'_>) {
+        let run = self.run;
+        let is_whole = self.truncated.is_none();
+        if let Some((there, total)) = self.truncated {
+            sink.quirk(&format!("{there} of {total} samples are in the file: what the log states stands, and cannot be recomputed"));
+        }
+        for (place, tally) in self.tallies.iter().enumerate() {
+            let is_share = tally.all_values().all(|value| (0.0..=1.0).contains(&value))
+                && tally.metrics.iter().filter(|metric| metric.is_mean()).all(|metric| (0.0..=1.0).contains(&metric.value));
+            let unit = if is_share { Unit::Fraction } else { Unit::Number };
+            for metric in &tally.metrics {
+                let recomputed = tally.recompute(metric).filter(|_| is_whole);
+                sink.stated(run, &format!("{}/{}", tally.name, metric.name), metric.value, unit, recomputed, None);
+            }
+            let is_graded = tally.metrics.iter().any(Stated::is_accuracy) || tally.metrics.is_empty();
+            let stated = tally.metrics.iter().find(|metric| metric.is_mean());
+            let stated_error = tally.metrics.iter().find(|metric| metric.is_error()).map(|metric| metric.value);
+            let computed = if is_whole { tally.mean() } else { None };
+            if place == 0
+                && computed.is_none()
+                && is_graded
+                && let Some(stated) = stated
+            {
+                self.count_stated(stated, tally.scored_samples, sink);
+            }
+            #[expect(clippy::float_cmp, reason = "grades are exactly 0 and 1")]
+            let is_pass_rate = place == 0 && is_whole && tally.all_values().all(|value| value == 0.0 || value == 1.0);
+            let Some((value, standard_error, n)) =
+                computed.or_else(|| stated.map(|metric| (metric.value, stated_error, tally.scored_samples.unwrap_or(0))))
+            else {
+                continue;
+            };
+            if !is_pass_rate || (computed.is_none() && sink.run(run).shared_tests_total.is_none()) {
+                sink.run(run).scores.push(ScoreRecord {
+                    metric: tally.name.clone(),
+                    value: Some(value),
+                    unit,
+                    // Logs do not say which way is better; of grades it is known.
+                    direction: if is_graded { Direction::Up } else { Direction::None },
+                    standard_error,
+                    n: Some(n).filter(|n| *n > 0),
+                    evaluator: Some(tally.scorer.clone()),
+                    revision: 0,
+                });
+            }
+        }
+        for (model, stated) in &self.stated_tokens {
+            let recomputed = self.tokens.get(model).copied().filter(|_| is_whole);
+            let name = format!("tokens/{model}");
+            sink.stated(run, &name, *stated as f64, Unit::Tokens, recomputed.map(|tokens| tokens as f64), None);
+        }
+    }
+
+    /// A log without its samples: what its accuracy says of how many passed, where that is a whole number.
+    fn count_stated(&self, accuracy: &Stated, scored: Option<u64>, sink: &mut Sink<'_>) {
+        let Some(total) = scored.filter(|scored| *scored > 0).or_else(|| self.truncated.map(|(_, total)| total)) else { return };
+        let passed = accuracy.value * total as f64;
+        if (0.0..=1.0).contains(&accuracy.value) && (passed - passed.round()).abs() < 1e-6 {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to a count of samples")]
+            let passed = passed.round() as u64;
+            let record = sink.run(self.run);
+            (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
+            sink.quirk("passed and total are worked out from the stated accuracy");
+        }
+    }
+}
+
+/// The scores of the results, the one that decides first.
+fn tallies(results: &Results, eval: &Eval) -> Vec<Tally> {
+    let stated = |metrics: &BTreeMap<String, Lenient<super::wire::Metric>>| -> Vec<Stated> {
+        metrics.iter().filter_map(|(key, metric)| Stated::of(key, metric.0.as_ref()?)).collect()
+    };
+    let mut tallies: Vec<Tally> = results
+        .scores
+        .iter()
+        .filter_map(|score| score.0.as_ref())
+        .filter_map(|score| {
+            let name = text(&score.name)?;
+            let scorer = text(&score.scorer).unwrap_or_else(|| name.clone());
+            Some(Tally::new(name, scorer, text(&score.reducer), count(&score.scored_samples), stated(&score.metrics)))
+        })
+        .collect();
+    if tallies.is_empty()
+        && let Some(name) = results.scorer.0.as_ref().and_then(|scorer| text(&scorer.name))
+    {
+        tallies.push(Tally::new(name.clone(), name, None, None, stated(&results.metrics)));
+    }
+    if tallies.is_empty() {
+        let names = eval.scorers.as_array().into_iter().flatten().filter_map(|scorer| text(scorer.get("name")?));
+        tallies.extend(names.map(|name| Tally::new(name.clone(), name, None, None, Vec::new())));
+    }
+    if let Some(headline) = &results.headline.0 {
+        let (scorer, score) = (text(&headline.scorer), text(&headline.score));
+        let is_headline = |tally: &Tally| {
+            score.as_ref().is_none_or(|score| *score == tally.name) && scorer.as_ref().is_none_or(|scorer| *scorer == tally.scorer)
+        };
+        if let Some(place) = tallies.iter().position(is_headline) {
+            tallies[..=place].rotate_right(1);
+        }
+    }
+    tallies
+}
+
+/// The solver, or what the plan has instead of one.
+fn approach(eval: &Eval, steps: Option<&Value>) -> String {
+    if let Some(solver) = text(&eval.solver).filter(|solver| !solver.is_empty()) {
+        return solver;
+    }
+    let steps = steps.and_then(Value::as_array).into_iter().flatten();
+    let names: Vec<String> = steps.filter_map(|step| text(step.get("solver")?)).collect();
+    if names.is_empty() { "unnamed".to_owned() } else { names.join("+") }
+}
+
+/// What tells one state of a task from another.
+fn version_of(eval: &Eval) -> Option<String> {
+    let version = text(&eval.task_version)?;
+    let has_arguments = eval.task_args.as_object().is_some_and(|arguments| !arguments.is_empty());
+    let arguments = eval.task_args.to_string();
+    Some(if has_arguments { format!("{version}+{}", &hex_digest(&[arguments.as_bytes()], false)[..12]) } else { version })
+}
+
+fn role_models(roles: &Value, model: &str) -> BTreeSet<String> {
+    let of = |role: &Value| text(role).or_else(|| text(role.get("model")?));
+    roles.as_object().into_iter().flatten().filter_map(|(_, role)| of(role)).filter(|name| name != model).collect()
+}
+
+/// Adds up what the models used that are not only in a role; input leaves the cache out, as ours does. The cost is known where each has
+/// one.
+fn usage_of(models: &BTreeMap<String, Lenient<ModelUsage>>, role_models: &BTreeSet<String>) -> (Option<Usage>, Option<f64>) {
+    let own = models.iter().filter(|(model, _)| !role_models.contains(*model)).filter_map(|(_, usage)| usage.0.as_ref());
+    let (mut sum, mut cost) = (None, Some(0.0));
+    for usage in own {
+        let one = Usage {
+            input: count(&usage.input_tokens),
+            cache_write: count(&usage.input_tokens_cache_write),
+            cache_read: count(&usage.input_tokens_cache_read),
+            output: count(&usage.output_tokens),
+        };
+        sum = Some(sum.map_or(one, |sum: Usage| sum.plus(&one)));
+        cost = cost.zip(amount(&usage.total_cost)).map(|(sum, one)| sum + one);
+    }
+    (sum, cost.filter(|_| sum.is_some()))
+}
+
+fn has_zone(time: &str) -> bool {
+    DateTime::parse_from_rfc3339(time).is_ok()
+}
+
+fn details_of(sample: &Sample, evaluator: &str, usage: Option<Usage>, cost: Option<f64>, scores: BTreeMap<String, f64>) -> ItemDetails {
+    let score = sample.scores.get(evaluator).and_then(|score| score.0.as_ref()).or(sample.score.0.as_ref());
+    let resolve = |text: String| match text.strip_prefix("attachment://").and_then(|hash| sample.attachments.0.get(hash)) {
+        Some(attached) => attached.clone(),
+        None => text,
+    };
+    let error = text(&sample.error).or_else(|| text(sample.error.get("message")?));
+    let limit = text(&sample.limit).or_else(|| text(sample.limit.get("type")?)).map(|kind| format!("limit: {kind}"));
+    let explanation = score.and_then(|score| text(&score.explanation)).map(resolve);
+    let expected: Vec<String> = match &sample.target {
+        Value::Array(targets) => targets.iter().filter_map(text).collect(),
+        one => text(one).into_iter().collect(),
+    };
+    let question = message_text(&sample.input).map(resolve);
+    let reply = sample.output.0.as_ref().and_then(|output| {
+        let message = || message_text(output.choices.get(0)?.get("message")?.get("content")?);
+        message_text(&output.completion).or_else(message).map(resolve)
+    });
+    let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+    let item_hash = question.as_deref().map(|question| {
+        let target = expected.join("\n");
+        let beginning = |text: &str| text.chars().take(HASHED_CHARS).collect::<String>();
+        hex_digest(&[beginning(question.trim()).as_bytes(), beginning(target.trim()).as_bytes()], true)[..32].to_owned()
+    });
+    ItemDetails {
+        reason: filled(error).or_else(|| filled(limit)).or_else(|| filled(explanation)),
+        reply: filled(reply),
+        answer: filled(score.and_then(|score| text(&score.answer)).map(resolve)),
+        expected: expected.into_iter().filter(|text| !text.trim().is_empty()).collect(),
+        question: filled(question),
+        usage,
+        cost_source: cost.map(|_| CostSource::Reported),
+        steps: count(&sample.message_count),
+        item_hash,
+        scores,
+        ..ItemDetails::default()
+    }
+}
+
+/// The text of what was said: a text, the parts of one, or messages, of which the user's count.
+fn message_text(value: &Value) -> Option<String> {
+    match value {
+        Value::Array(parts) => {
+            let is_asked = |part: &&Value| part.get("role").is_none_or(|role| role == "user");
+            let texts: Vec<String> = parts
+                .iter()
+                .filter(is_asked)
+                .filter_map(|part| text(part).or_else(|| message_text(part.get("text").or_else(|| part.get("content"))?)))
+                .collect();
+            (!texts.is_empty()).then(|| texts.join("\n"))
+        }
+        one => text(one),
+    }
+}

@@ -1,0 +1,274 @@
+//! What an Inspect log holds, as far as it is read. Nothing has to be there, and no value has to be of the type it should be.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use super::super::json::Lenient;
+
+/// The keys of a log's header that are read.
+pub(super) const HEADER: [&str; 8] = ["status", "eval", "plan", "results", "stats", "error", "invalidated", "tags"];
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Header {
+    pub status: Value,
+    pub eval: Lenient<Eval>,
+    pub plan: Lenient<Plan>,
+    pub results: Lenient<Results>,
+    pub stats: Lenient<Stats>,
+    pub error: Lenient<Failure>,
+    pub invalidated: Value,
+    /// Wins over the copy in `eval`: it holds later edits.
+    pub tags: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Eval {
+    pub eval_id: Value,
+    pub run_id: Value,
+    pub task_id: Value,
+    pub eval_set_id: Value,
+    pub created: Value,
+    pub task: Value,
+    pub task_version: Value,
+    pub task_args: Value,
+    pub solver: Value,
+    pub solver_args: Value,
+    pub model: Value,
+    pub model_args: Value,
+    pub model_generate_config: Value,
+    pub model_roles: Value,
+    pub dataset: Value,
+    pub config: Value,
+    pub revision: Lenient<Revision>,
+    pub packages: Value,
+    pub scorers: Value,
+    pub tags: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Revision {
+    pub commit: Value,
+    pub dirty: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Plan {
+    pub steps: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Results {
+    pub total_samples: Value,
+    pub completed_samples: Value,
+    pub scores: Vec<Lenient<Score>>,
+    pub headline: Lenient<Headline>,
+    /// Logs of early 2024 have one scorer and its metrics here.
+    pub scorer: Lenient<OldScorer>,
+    pub metrics: BTreeMap<String, Lenient<Metric>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct OldScorer {
+    pub name: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Headline {
+    pub scorer: Value,
+    pub score: Value,
+    pub metric: Value,
+}
+
+/// The metrics of one scorer, or of one key of the values it gives.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Score {
+    pub name: Value,
+    pub scorer: Value,
+    pub reducer: Value,
+    pub scored_samples: Value,
+    pub metrics: BTreeMap<String, Lenient<Metric>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Metric {
+    pub name: Value,
+    pub value: Value,
+    pub params: Value,
+    /// What `params` was called.
+    pub options: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Stats {
+    pub started_at: Value,
+    pub completed_at: Value,
+    pub model_usage: BTreeMap<String, Lenient<ModelUsage>>,
+}
+
+/// Input tokens leave the cache out.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ModelUsage {
+    pub input_tokens: Value,
+    pub output_tokens: Value,
+    pub total_tokens: Value,
+    pub input_tokens_cache_read: Value,
+    pub input_tokens_cache_write: Value,
+    pub total_cost: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Failure {
+    pub message: Value,
+}
+
+/// A sample of a log, or the summary of one: what both have has the same name.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Sample {
+    pub id: Value,
+    pub epoch: Value,
+    pub input: Value,
+    pub choices: Value,
+    pub target: Value,
+    pub metadata: Value,
+    pub output: Lenient<Output>,
+    pub scores: BTreeMap<String, Lenient<SampleScore>>,
+    /// Logs of early 2024 have one.
+    pub score: Lenient<SampleScore>,
+    pub model_usage: BTreeMap<String, Lenient<ModelUsage>>,
+    pub total_time: Value,
+    pub working_time: Value,
+    /// An object in a sample, its message in a summary.
+    pub error: Value,
+    /// An object in a sample, its kind in a summary.
+    pub limit: Value,
+    pub error_retries: Value,
+    pub retries: Value,
+    pub message_count: Value,
+    pub attachments: Attachments,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Output {
+    pub completion: Value,
+    pub choices: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct SampleScore {
+    pub value: Value,
+    pub answer: Value,
+    pub explanation: Value,
+}
+
+/// Texts that stand in other places of a sample as `attachment://<hash>`, each as far as it is shown: images are megabytes.
+#[derive(Default)]
+pub(super) struct Attachments(pub BTreeMap<String, String>);
+
+const MOST_ATTACHED_CHARS: usize = 4096;
+
+impl<'de> Deserialize<'de> for Attachments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AttachmentsVisitor)
+    }
+}
+
+struct AttachmentsVisitor;
+
+impl<'de> Visitor<'de> for AttachmentsVisitor {
+    type Value = Attachments;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("attachments")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Attachments, A::Error> {
+        let mut kept = BTreeMap::new();
+        while let Some(hash) = map.next_key::<String>()? {
+            if let Some(text) = map.next_value::<Clipped>()?.0 {
+                kept.insert(hash, text);
+            }
+        }
+        Ok(Attachments(kept))
+    }
+
+    fn visit_unit<E>(self) -> Result<Attachments, E> {
+        Ok(Attachments::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Attachments, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Attachments::default())
+    }
+}
+
+/// The beginning of a text; nothing of anything else.
+struct Clipped(Option<String>);
+
+impl<'de> Deserialize<'de> for Clipped {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ClippedVisitor)
+    }
+}
+
+struct ClippedVisitor;
+
+impl<'de> Visitor<'de> for ClippedVisitor {
+    type Value = Clipped;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a text")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Clipped, E> {
+        Ok(Clipped(Some(text.chars().take(MOST_ATTACHED_CHARS).collect())))
+    }
+
+    fn visit_unit<E>(self) -> Result<Clipped, E> {
+        Ok(Clipped(None))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Clipped, E> {
+        Ok(Clipped(None))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Clipped, E> {
+        Ok(Clipped(None))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Clipped, E> {
+        Ok(Clipped(None))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Clipped, E> {
+        Ok(Clipped(None))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Clipped, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Clipped(None))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Clipped, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Clipped(None))
+    }
+}

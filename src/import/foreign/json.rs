@@ -1,0 +1,519 @@
+//! JSON as other tools write it, read with bounded memory: with `NaN` in it, with lists of any length, and with values of other types
+//! than they should have.
+
+use std::fmt;
+use std::io::{self, BufReader, Read};
+use std::marker::PhantomData;
+
+use memchr::{memchr2, memchr3};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use crate::domain::{Problem, visible};
+use crate::results::for_each_line;
+
+use super::super::cell::Refused;
+use super::super::rows::Stop;
+
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// Reads an object: the keys in `wanted` into `Head`, and the elements of the list at `list` one by one to `each`.
+///
+/// `list` and `wanted` are paths such as `results.results`. Nothing else is kept, so memory is bounded by the longest element and by what
+/// is wanted. The list may be absent, before or after the wanted keys; what is no list at its place counts as absent.
+pub(in crate::import) fn read_object<Head: DeserializeOwned, Item: DeserializeOwned>(
+    reader: impl Read,
+    label: &str,
+    wanted: &[&str],
+    list: &str,
+    each: &mut dyn FnMut(Item) -> Result<(), Stop>,
+) -> Result<Head, Stop> {
+    let mut stop = None;
+    let mut reader = serde_json::Deserializer::from_reader(Plain::new(reader));
+    let mut walk = Walk { wanted, list, each, stop: &mut stop, item: PhantomData };
+    let read = Below { walk: &mut walk, path: String::new() }.deserialize(&mut reader).and_then(|head| reader.end().map(|()| head));
+    if let Some(stop) = stop {
+        return Err(stop);
+    }
+    let head = read.map_err(|error| explain(label, &error))?;
+    Head::deserialize(Value::Object(head)).map_err(|error| explain(label, &error))
+}
+
+/// Reads the elements of a list one by one.
+pub(in crate::import) fn read_list<Item: DeserializeOwned>(
+    reader: impl Read,
+    label: &str,
+    each: &mut dyn FnMut(Item) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let mut stop = None;
+    let mut reader = serde_json::Deserializer::from_reader(Plain::new(reader));
+    let read = Elements { each, stop: &mut stop, item: PhantomData }.deserialize(&mut reader).and_then(|()| reader.end());
+    match (stop, read) {
+        (Some(stop), _) => Err(stop),
+        (None, Ok(())) => Ok(()),
+        (None, Err(error)) => Err(explain(label, &error)),
+    }
+}
+
+/// Reads one value a line, each with the line's number. A line that cannot be understood is passed on as such; one that is cut off at the
+/// end of the file makes the file unreadable, because storing the lines before it would make a short run.
+pub(in crate::import) fn read_lines<Item: DeserializeOwned>(
+    reader: impl Read,
+    label: &str,
+    each: &mut dyn FnMut(usize, Result<Item, Refused>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let mut stop = None;
+    let mut cut = None;
+    let read = for_each_line(BufReader::with_capacity(BUFFER_BYTES, Plain::new(reader)), |number, line| {
+        if stop.is_some() {
+            return;
+        }
+        let item = match line {
+            Ok(line) => {
+                let line = if number == 1 { line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line) } else { line };
+                let read = serde_json::from_slice(line);
+                cut = read.as_ref().err().filter(|error| error.is_eof()).map(|_| number);
+                read.map_err(|error| {
+                    let text = error.to_string();
+                    Refused::with_detail("not valid JSON", visible(text.split(" at line ").next().unwrap_or(&text)))
+                })
+            }
+            Err(problem) => Err(Refused::because(problem.message())),
+        };
+        stop = each(number, item).err();
+    });
+    if let Some(stop) = stop {
+        return Err(stop);
+    }
+    read.map_err(|error| Problem::in_file(label, format!("is damaged: {error}")))?;
+    match cut {
+        Some(line) => Err(Problem::at_line(label, line, "is cut off in the middle of the JSON")
+            .with_hint("nothing of it was imported; fetch the file again")
+            .into()),
+        None => Ok(()),
+    }
+}
+
+/// Reads one value whole.
+pub(in crate::import) fn read_value<T: DeserializeOwned>(reader: impl Read, label: &str) -> Result<T, Stop> {
+    serde_json::from_reader(Plain::new(reader)).map_err(|error| explain(label, &error))
+}
+
+/// Says why a file is no JSON, or not of the format that it seemed to be.
+pub(in crate::import) fn explain(label: &str, error: &serde_json::Error) -> Stop {
+    let text = error.to_string();
+    let what = visible(text.split(" at line ").next().unwrap_or(&text));
+    let (message, hint) = if error.is_eof() {
+        ("is cut off in the middle of the JSON".to_owned(), Some("nothing of it was imported; fetch the file again"))
+    } else if error.is_io() {
+        (format!("is damaged: {what}"), Some("nothing of it was imported; fetch the file again"))
+    } else if error.is_syntax() {
+        (format!("is not valid JSON: {what}"), None)
+    } else {
+        (format!("is not of the format it seems to be: {what}"), None)
+    };
+    let problem =
+        Problem { line: Some(error.line()).filter(|line| *line > 0), hint: hint.map(str::to_owned), ..Problem::in_file(label, message) };
+    problem.into()
+}
+
+struct Walk<'a, Item> {
+    wanted: &'a [&'a str],
+    list: &'a str,
+    each: &'a mut dyn FnMut(Item) -> Result<(), Stop>,
+    stop: &'a mut Option<Stop>,
+    item: PhantomData<Item>,
+}
+
+impl<Item> Walk<'_, Item> {
+    /// Something that is looked for lies below the path.
+    fn is_above(&self, path: &str) -> bool {
+        std::iter::once(&self.list)
+            .chain(self.wanted)
+            .any(|wanted| wanted.strip_prefix(path).is_some_and(|rest| path.is_empty() || rest.starts_with('.')))
+    }
+}
+
+/// The object at a path.
+struct Below<'w, 'a, Item> {
+    walk: &'w mut Walk<'a, Item>,
+    path: String,
+}
+
+impl<'de, Item: DeserializeOwned> DeserializeSeed<'de> for Below<'_, '_, Item> {
+    type Value = Map<String, Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de, Item: DeserializeOwned> Visitor<'de> for Below<'_, '_, Item> {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut kept = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
+            if path == self.walk.list {
+                map.next_value_seed(Elements { each: self.walk.each, stop: self.walk.stop, item: PhantomData })?;
+            } else if self.walk.wanted.contains(&path.as_str()) {
+                kept.insert(key, map.next_value()?);
+            } else if self.walk.is_above(&path) {
+                // Where it is no object, nothing of what is looked for is there.
+                kept.insert(key, Value::Object(map.next_value_seed(Below { walk: self.walk, path })?));
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(kept)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        if self.path.is_empty() { Err(A::Error::custom("a list where an object is expected")) } else { Ok(Map::new()) }
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(Map::new())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(Map::new())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(Map::new())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(Map::new())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(Map::new())
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Map::new())
+    }
+}
+
+/// A list whose elements are passed on.
+struct Elements<'a, Item> {
+    each: &'a mut dyn FnMut(Item) -> Result<(), Stop>,
+    stop: &'a mut Option<Stop>,
+    item: PhantomData<Item>,
+}
+
+impl<'de, Item: DeserializeOwned> DeserializeSeed<'de> for Elements<'_, Item> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de, Item: DeserializeOwned> Visitor<'de> for Elements<'_, Item> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while let Some(item) = list.next_element::<Item>()? {
+            if let Err(stop) = (self.each)(item) {
+                *self.stop = Some(stop);
+                return Err(A::Error::custom("stopped"));
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+/// A part that is read where it is an object and passed over where it is anything else.
+#[derive(Clone, Debug)]
+pub(in crate::import) struct Lenient<T>(pub Option<T>);
+
+impl<T> Default for Lenient<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Lenient<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LenientVisitor(PhantomData))
+    }
+}
+
+struct LenientVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for LenientVisitor<T> {
+    type Value = Lenient<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(|value| Lenient(Some(value)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Lenient(None))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(Lenient(None))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(Lenient(None))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(Lenient(None))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(Lenient(None))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(Lenient(None))
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Lenient(None))
+    }
+}
+
+/// JSON with `NaN`, `Infinity` and `-Infinity`, which Python writes and JSON does not know, as `null`: not measured.
+pub(in crate::import) struct Plain<R> {
+    input: BufReader<R>,
+    state: State,
+    /// What is to be given out before more is read.
+    pending: &'static [u8],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Outside,
+    /// A minus was read, which may begin a number or `-Infinity`.
+    Minus,
+    Inside,
+    Escaped,
+}
+
+impl<R: Read> Plain<R> {
+    pub fn new(reader: R) -> Self {
+        Self { input: BufReader::with_capacity(BUFFER_BYTES, reader), state: State::Outside, pending: b"" }
+    }
+
+    /// Goes over the word that begins with the byte just met.
+    fn skip_word(&mut self) -> io::Result<()> {
+        use io::BufRead;
+        loop {
+            let available = self.input.fill_buf()?;
+            let letters = available.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+            let is_over = letters < available.len() || available.is_empty();
+            self.input.consume(letters);
+            if is_over {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl<R: Read> Read for Plain<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        use io::BufRead;
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            if !self.pending.is_empty() {
+                let count = self.pending.len().min(buffer.len());
+                buffer[..count].copy_from_slice(&self.pending[..count]);
+                self.pending = &self.pending[count..];
+                return Ok(count);
+            }
+            let available = match self.input.fill_buf() {
+                Ok(available) => available,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let available = &available[..available.len().min(buffer.len())];
+            if available.is_empty() {
+                if self.state == State::Minus {
+                    (self.state, self.pending) = (State::Outside, b"-");
+                    continue;
+                }
+                return Ok(0);
+            }
+            match self.state {
+                State::Minus => {
+                    self.state = State::Outside;
+                    if available[0] == b'I' {
+                        self.skip_word()?;
+                        self.pending = b"null";
+                    } else {
+                        self.pending = b"-";
+                    }
+                }
+                State::Escaped => {
+                    buffer[0] = available[0];
+                    self.input.consume(1);
+                    self.state = State::Inside;
+                    return Ok(1);
+                }
+                State::Inside => {
+                    let count = match memchr2(b'"', b'\\', available) {
+                        Some(end) => {
+                            self.state = if available[end] == b'"' { State::Outside } else { State::Escaped };
+                            end + 1
+                        }
+                        None => available.len(),
+                    };
+                    buffer[..count].copy_from_slice(&available[..count]);
+                    self.input.consume(count);
+                    return Ok(count);
+                }
+                State::Outside => {
+                    let quote = memchr3(b'"', b'N', b'I', available).unwrap_or(available.len());
+                    let found = memchr::memchr(b'-', &available[..quote]).unwrap_or(quote);
+                    if found > 0 || available[0] == b'"' {
+                        let count = if found > 0 { found } else { 1 };
+                        if found == 0 {
+                            self.state = State::Inside;
+                        }
+                        buffer[..count].copy_from_slice(&available[..count]);
+                        self.input.consume(count);
+                        return Ok(count);
+                    }
+                    if available[0] == b'-' {
+                        self.input.consume(1);
+                        self.state = State::Minus;
+                    } else {
+                        self.skip_word()?;
+                        self.pending = b"null";
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns text as it is, and numbers and words as they are written.
+pub(in crate::import) fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(word) => Some(word.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Reads a finite number, also from text.
+pub(in crate::import) fn number(value: &Value) -> Option<f64> {
+    let number = match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    };
+    // A negative zero would print as `-0`.
+    number.filter(|number| number.is_finite()).map(|number| number + 0.0)
+}
+
+/// Reads an amount, which is not negative.
+pub(in crate::import) fn amount(value: &Value) -> Option<f64> {
+    number(value).filter(|number| *number >= 0.0)
+}
+
+/// Reads a count, also one written `12.0`.
+pub(in crate::import) fn count(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| {
+        let number = amount(value).filter(|number| number.fract() == 0.0 && *number <= 9_007_199_254_740_992.0)?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, not negative and below 2^53")]
+        Some(number as u64)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Gives out a few bytes at a time, so that every state is met at the end of a block.
+    struct Drip<'a>(&'a [u8], usize);
+
+    impl Read for Drip<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let count = self.1.min(self.0.len()).min(buffer.len());
+            buffer[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn numbers_that_json_does_not_know_are_not_measured() {
+        let text = br#"{"a": NaN, "b": [-Infinity, Infinity, -1.5, 2e-3], "N\"aN": "NaN -Infinity \\", "c": -0, "d": null, "e": [NaN]}"#;
+        let expected = json!({"a": null, "b": [null, null, -1.5, 0.002], "N\"aN": "NaN -Infinity \\", "c": -0.0, "d": null, "e": [null]});
+        for step in [1, 2, 3, 7, 1000] {
+            let read: Value = read_value(Drip(text, step), "f").expect("JSON");
+            assert_eq!(read, expected, "{step}");
+        }
+        assert!(read_value::<Value>(&b"[-"[..], "f").is_err());
+    }
+
+    #[test]
+    fn lists_of_any_length_pass_by() {
+        #[derive(serde::Deserialize, Default)]
+        #[serde(default)]
+        struct Head {
+            name: String,
+            inner: Value,
+        }
+        let text = br#"{"big": [1, {"x": 2}], "inner": {"rows": [{"a": 1}, {"a": 2}], "kept": 3, "not": 4}, "name": "n"}"#;
+        let mut seen = Vec::new();
+        let head: Head = read_object(&text[..], "f", &["name", "inner.kept"], "inner.rows", &mut |row: Value| {
+            seen.push(row["a"].clone());
+            Ok(())
+        })
+        .expect("JSON");
+        assert_eq!((head.name.as_str(), &head.inner, seen), ("n", &json!({"kept": 3}), vec![json!(1), json!(2)]));
+        let stopped = read_object::<Head, Value>(&text[..], "f", &[], "inner.rows", &mut |_| Err(Problem::in_file("f", "no").into()));
+        assert!(matches!(stopped, Err(Stop::Unreadable(problems)) if problems[0].message == "no"));
+        for broken in [&text[..text.len() - 1], b"[1]", b"", b"{\"name\": \"n\"} x"] {
+            assert!(read_object::<Head, Value>(broken, "f", &["name"], "inner.rows", &mut |_| Ok(())).is_err());
+        }
+    }
+
+    #[test]
+    fn parts_of_other_types_are_passed_over() {
+        #[derive(serde::Deserialize)]
+        struct Part {
+            a: u8,
+        }
+        let read: Vec<Lenient<Part>> = serde_json::from_value(json!([{"a": 1}, null, [1], "x", 2, -2, 1.5, true])).expect("anything goes");
+        assert_eq!(read.iter().map(|part| part.0.as_ref().map(|part| part.a)).collect::<Vec<_>>(), {
+            let mut expected = vec![None; 8];
+            expected[0] = Some(1);
+            expected
+        });
+    }
+}

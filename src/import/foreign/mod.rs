@@ -1,0 +1,309 @@
+//! What other evaluation tools write, recognised by content: one module a format.
+//!
+//! Each format's module has private structs of what its files hold, in which nothing has to be there, and two functions: `claim`, which
+//! says from a first look whether a file is of the format and which files belong together, and `read`, which tells a [`Sink`] what a
+//! source holds. The sink keeps the account: what is refused, odd, held, lacking, and what the source states about itself beside the same
+//! recomputed.
+
+mod aider;
+mod cogni;
+mod ctrf;
+mod evalperf;
+mod every_eval_ever;
+mod harbor;
+mod helm;
+mod inspect;
+mod json;
+mod junit;
+mod kotef;
+mod lm_eval;
+mod peek;
+mod promptfoo;
+mod ralph;
+mod sink;
+mod source;
+mod swe_bench;
+mod terminal_bench;
+mod unread;
+mod walk;
+mod zelda;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use tracing::{debug, info};
+
+use crate::domain::{Problem, Provenance, RunId};
+use crate::results::{SealedWriter, Store, StoreError};
+
+use super::names::GivenNames;
+use super::report::{ImportReport, SourceOutcome, SourceReport};
+use super::rows::Stop;
+use super::source::hex_digest;
+use super::table::Mode;
+
+use peek::Peek;
+use sink::Sink;
+use source::ForeignSource;
+use walk::walk;
+
+/// The formats that are read.
+///
+/// A file is of the first that claims it, so those with names of their own in them come before those that share their shape with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ForeignFormat {
+    Inspect,
+    Harbor,
+    TerminalBench,
+    Promptfoo,
+    LmEval,
+    Helm,
+    SweBench,
+    Aider,
+    Evalperf,
+    EveryEvalEver,
+    Zelda,
+    Cogni,
+    Kotef,
+    Ralph,
+    Ctrf,
+    Junit,
+}
+
+/// What a format says of a file that it recognises.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// The file is a source.
+    Alone,
+    /// It belongs with the others that name the same folder, or the same beginning of their names.
+    PartOf(PathBuf),
+}
+
+impl ForeignFormat {
+    pub const ALL: [Self; 16] = [
+        Self::Inspect,
+        Self::Harbor,
+        Self::TerminalBench,
+        Self::Promptfoo,
+        Self::LmEval,
+        Self::Helm,
+        Self::SweBench,
+        Self::Aider,
+        Self::Evalperf,
+        Self::EveryEvalEver,
+        Self::Zelda,
+        Self::Cogni,
+        Self::Kotef,
+        Self::Ralph,
+        Self::Ctrf,
+        Self::Junit,
+    ];
+
+    /// Returns the name that `--as` takes and provenance has.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Inspect => "inspect",
+            Self::Harbor => "harbor",
+            Self::TerminalBench => "terminal-bench",
+            Self::Promptfoo => "promptfoo",
+            Self::LmEval => "lm-eval",
+            Self::Helm => "helm",
+            Self::SweBench => "swe-bench",
+            Self::Aider => "aider",
+            Self::Evalperf => "evalperf",
+            Self::EveryEvalEver => "every-eval-ever",
+            Self::Zelda => "zelda",
+            Self::Cogni => "cogni",
+            Self::Kotef => "kotef",
+            Self::Ralph => "ralph",
+            Self::Ctrf => "ctrf",
+            Self::Junit => "junit",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Returns the name that the tool has in prose.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Inspect => "Inspect AI",
+            Self::Harbor => "Harbor",
+            Self::TerminalBench => "Terminal-Bench",
+            Self::Promptfoo => "promptfoo",
+            Self::LmEval => "lm-evaluation-harness",
+            Self::Helm => "HELM",
+            Self::SweBench => "SWE-bench",
+            Self::Aider => "aider",
+            Self::Evalperf => "EvalPerf",
+            Self::EveryEvalEver => "Every Eval Ever",
+            Self::Zelda => "zelda",
+            Self::Cogni => "cogni",
+            Self::Kotef => "kotef",
+            Self::Ralph => "ralph eval",
+            Self::Ctrf => "CTRF",
+            Self::Junit => "JUnit XML",
+        }
+    }
+
+    fn claim(self, peek: &Peek) -> Option<Claim> {
+        match self {
+            Self::Inspect => inspect::claim(peek),
+            Self::Harbor => harbor::claim(peek),
+            Self::TerminalBench => terminal_bench::claim(peek),
+            Self::Promptfoo => promptfoo::claim(peek),
+            Self::LmEval => lm_eval::claim(peek),
+            Self::Helm => helm::claim(peek),
+            Self::SweBench => swe_bench::claim(peek),
+            Self::Aider => aider::claim(peek),
+            Self::Evalperf => evalperf::claim(peek),
+            Self::EveryEvalEver => every_eval_ever::claim(peek),
+            Self::Zelda => zelda::claim(peek),
+            Self::Cogni => cogni::claim(peek),
+            Self::Kotef => kotef::claim(peek),
+            Self::Ralph => ralph::claim(peek),
+            Self::Ctrf => ctrf::claim(peek),
+            Self::Junit => junit::claim(peek),
+        }
+    }
+
+    fn read(self, source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        match self {
+            Self::Inspect => inspect::read(source, sink),
+            Self::Harbor => harbor::read(source, sink),
+            Self::TerminalBench => terminal_bench::read(source, sink),
+            Self::Promptfoo => promptfoo::read(source, sink),
+            Self::LmEval => lm_eval::read(source, sink),
+            Self::Helm => helm::read(source, sink),
+            Self::SweBench => swe_bench::read(source, sink),
+            Self::Aider => aider::read(source, sink),
+            Self::Evalperf => evalperf::read(source, sink),
+            Self::EveryEvalEver => every_eval_ever::read(source, sink),
+            Self::Zelda => zelda::read(source, sink),
+            Self::Cogni => cogni::read(source, sink),
+            Self::Kotef => kotef::read(source, sink),
+            Self::Ralph => ralph::read(source, sink),
+            Self::Ctrf => ctrf::read(source, sink),
+            Self::Junit => junit::read(source, sink),
+        }
+    }
+
+    /// Says whether a file's name is part of what it says, so that the same bytes under another name are another import.
+    fn reads_names(self) -> bool {
+        match self {
+            Self::SweBench | Self::Aider | Self::LmEval | Self::Junit | Self::Ctrf | Self::Kotef | Self::Promptfoo => true,
+            Self::Inspect
+            | Self::Harbor
+            | Self::TerminalBench
+            | Self::Helm
+            | Self::Evalperf
+            | Self::EveryEvalEver
+            | Self::Zelda
+            | Self::Cogni
+            | Self::Ralph => false,
+        }
+    }
+}
+
+/// Imports what lies at the paths, folders and all; `forced` names the format instead of looking for it. `existing` are the runs of the
+/// store; `progress` is told how many more bytes were read.
+///
+/// A source that cannot be read is reported and keeps no other from being imported. The error is one of writing to the store.
+pub fn import_foreign(
+    store: &Store,
+    paths: &[impl AsRef<Path>],
+    forced: Option<ForeignFormat>,
+    names: &GivenNames,
+    existing: &BTreeSet<RunId>,
+    mode: Mode,
+    progress: &mut dyn FnMut(u64),
+) -> Result<ImportReport, StoreError> {
+    let walked = walk(paths, forced);
+    let mut report = ImportReport {
+        dry_run: mode == Mode::DryRun,
+        unrecognised: walked.unrecognised,
+        passed_over: walked.passed_over,
+        ..ImportReport::default()
+    };
+    report.sources.extend(walked.problems.into_iter().map(|problem| {
+        let mut unreadable = SourceReport::new(&problem.file);
+        unreadable.problems.push(problem);
+        unreadable
+    }));
+    let mut taken = existing.clone();
+    let mut keys = BTreeSet::new();
+    for source in &walked.sources {
+        let imported = import_source(store, source, names, &taken, &mut keys, mode, progress)?;
+        info!(
+            source = imported.file,
+            format = source.format.name(),
+            outcome = ?imported.outcome,
+            runs = imported.runs_new.len(),
+            outcomes = imported.items,
+            "source imported"
+        );
+        taken.extend(imported.runs_new.iter().map(|run| run.id.clone()));
+        report.sources.push(imported);
+    }
+    Ok(report)
+}
+
+fn import_source(
+    store: &Store,
+    source: &ForeignSource,
+    names: &GivenNames,
+    taken: &BTreeSet<RunId>,
+    keys: &mut BTreeSet<String>,
+    mode: Mode,
+    progress: &mut dyn FnMut(u64),
+) -> Result<SourceReport, StoreError> {
+    let mut report = SourceReport::new(&source.shown);
+    let examined = match source.examine() {
+        Ok(examined) => examined,
+        Err(problem) => {
+            report.problems.push(problem);
+            return Ok(report);
+        }
+    };
+    progress(examined.bytes);
+    report.sha256 = Some(examined.sha256.clone());
+    if examined.bytes == 0 {
+        report.problems.push(Problem::in_file(&source.shown, "is empty"));
+        return Ok(report);
+    }
+    let mut parts = vec![source.format.name().as_bytes(), examined.sha256.as_bytes()];
+    if source.format.reads_names() {
+        parts.push(source.name.as_bytes());
+    }
+    parts.extend(names.parts());
+    let key = hex_digest(&parts, true);
+    if SealedWriter::exists(store, &key) || !keys.insert(key.clone()) {
+        report.outcome = SourceOutcome::AlreadyImported;
+        return Ok(report);
+    }
+
+    let mut sink = Sink::new(source.format, names, taken, store, (&key, &source.shown), mode);
+    match source.format.read(source, &mut sink) {
+        Ok(()) => {}
+        Err(Stop::Store(error)) => return Err(error),
+        Err(Stop::Unreadable(problems)) => {
+            report.problems = problems;
+            return Ok(report);
+        }
+    }
+    let provenance = Provenance {
+        importer: source.format.name().to_owned(),
+        file: source.name.clone(),
+        sha256: examined.sha256,
+        map: None,
+        map_sha256: None,
+        url: None,
+    };
+    sink.finish(&provenance, &mut report)?;
+    if let Some(foreign) = &mut report.foreign {
+        foreign.files = source.files.len();
+    }
+    debug!(source = report.file, key, "source done");
+    Ok(report)
+}

@@ -1,0 +1,331 @@
+//! A first look at a file: what it is in by its first bytes, and the keys that its beginning shows.
+//!
+//! Enough to tell the formats apart without reading the file. A look may be cut off anywhere, so the outline of JSON is read by a scanner
+//! that does not mind.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use zip::ZipArchive;
+
+/// Formats show who they are within this.
+const MOST_HEAD_BYTES: u64 = 256 << 10;
+/// Deeper keys tell no format apart.
+const MOST_DEPTH: usize = 4;
+const MOST_KEYS: usize = 4096;
+/// Longer texts tell no format apart.
+const MOST_TEXT_BYTES: usize = 200;
+
+/// What a file is written in, by its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    Zip,
+    /// An object or a list, or one of them a line.
+    Json,
+    Xml,
+    /// YAML, CSV, anything else.
+    Text,
+}
+
+/// What the beginning of a file shows.
+pub(super) struct Peek {
+    pub path: PathBuf,
+    /// The file's name without folders.
+    pub name: String,
+    pub content: Content,
+    /// The first bytes, decompressed.
+    pub head: Vec<u8>,
+    /// The names in an archive, sorted.
+    members: Vec<String>,
+    /// The keys that were met, by their path, each with its text, number or word where it has one.
+    outline: BTreeMap<String, Option<String>>,
+    /// A second value follows the first: one JSON value a line.
+    pub is_lines: bool,
+}
+
+impl Peek {
+    pub fn of(path: &Path) -> io::Result<Self> {
+        let mut file = std::fs::File::open(path)?;
+        let mut start = Vec::new();
+        Read::by_ref(&mut file).take(4).read_to_end(&mut start)?;
+        let whole = Cursor::new(start.clone()).chain(file);
+        let mut peek = Self {
+            path: path.to_owned(),
+            name: path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+            content: Content::Text,
+            head: Vec::new(),
+            members: Vec::new(),
+            outline: BTreeMap::new(),
+            is_lines: false,
+        };
+        if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
+            peek.content = Content::Zip;
+            // A damaged archive has no members that could be recognised; reading it says what is wrong.
+            if let Ok(archive) = ZipArchive::new(BufReader::new(std::fs::File::open(path)?)) {
+                peek.members = archive.file_names().map(str::to_owned).collect();
+                peek.members.sort_unstable();
+            }
+            return Ok(peek);
+        }
+        peek.head = if start.starts_with(&[0x1f, 0x8b]) {
+            head_of(flate2::read::MultiGzDecoder::new(whole))
+        } else if start == [0x28, 0xb5, 0x2f, 0xfd] {
+            head_of(zstd::Decoder::new(whole)?)
+        } else {
+            head_of(whole)
+        };
+        let text = peek.head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&peek.head).trim_ascii_start();
+        match text.first() {
+            Some(b'{' | b'[') => {
+                let mut scan = Outline { text, place: 0, keys: BTreeMap::new() };
+                // A value that the head does not hold whole ends the outline.
+                let is_whole = scan.value(&mut String::new(), 0).is_some();
+                scan.space();
+                peek.is_lines = is_whole && matches!(scan.text.get(scan.place), Some(b'{' | b'['));
+                peek.outline = scan.keys;
+                peek.content = Content::Json;
+            }
+            Some(b'<') => peek.content = Content::Xml,
+            _ => {}
+        }
+        Ok(peek)
+    }
+
+    /// Says whether the beginning of the JSON has the key: `a.b` is `b` inside the object `a`, `[].a` is `a` in the first of a list.
+    pub fn has(&self, key: &str) -> bool {
+        self.outline.contains_key(key)
+    }
+
+    pub fn has_all(&self, keys: &[&str]) -> bool {
+        keys.iter().all(|key| self.has(key))
+    }
+
+    /// Returns the text, number or word under the key.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.outline.get(key)?.as_deref()
+    }
+
+    /// Returns every key of the outline that is directly below `parent`; of the whole, below ``.
+    pub fn keys_below<'a>(&'a self, parent: &str) -> impl Iterator<Item = &'a str> {
+        let prefix = if parent.is_empty() { String::new() } else { format!("{parent}.") };
+        self.outline.keys().filter_map(move |key| key.strip_prefix(prefix.as_str()).filter(|rest| !rest.contains('.')))
+    }
+
+    pub fn has_member(&self, name: &str) -> bool {
+        self.members.binary_search_by(|member| member.as_str().cmp(name)).is_ok()
+    }
+
+    pub fn has_member_in(&self, folder: &str) -> bool {
+        self.members.iter().any(|member| member.starts_with(folder))
+    }
+
+    /// Returns the name of the folder that many levels above the file: 0 is the one it lies in.
+    pub fn folder_name(&self, levels: usize) -> Option<&str> {
+        self.path.ancestors().nth(levels + 1)?.file_name()?.to_str()
+    }
+}
+
+/// What cannot be decompressed ends the head; reading the file says what is wrong.
+fn head_of(mut reader: impl Read) -> Vec<u8> {
+    let mut head = Vec::new();
+    let mut block = [0; 16 << 10];
+    while (head.len() as u64) < MOST_HEAD_BYTES {
+        match reader.read(&mut block) {
+            Ok(0) => break,
+            Ok(read) => head.extend_from_slice(&block[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    head
+}
+
+/// Reads keys off JSON that may be cut off anywhere.
+struct Outline<'a> {
+    text: &'a [u8],
+    place: usize,
+    keys: BTreeMap<String, Option<String>>,
+}
+
+impl Outline<'_> {
+    fn space(&mut self) {
+        while self.text.get(self.place).is_some_and(u8::is_ascii_whitespace) {
+            self.place += 1;
+        }
+    }
+
+    /// Goes over one value. None where the text ends in it or is no JSON.
+    fn value(&mut self, path: &mut String, depth: usize) -> Option<()> {
+        self.space();
+        match self.text.get(self.place)? {
+            b'{' if depth < MOST_DEPTH => self.object(path, depth),
+            b'[' if depth < MOST_DEPTH => self.list(path, depth),
+            b'{' | b'[' => self.skip(),
+            b'"' => {
+                let text = self.string()?;
+                self.note(path, Some(text));
+                Some(())
+            }
+            _ => {
+                let word: Vec<u8> = self.text[self.place..]
+                    .iter()
+                    .copied()
+                    .take_while(|byte| !matches!(byte, b',' | b'}' | b']') && !byte.is_ascii_whitespace())
+                    .collect();
+                self.place += word.len();
+                self.note(path, Some(String::from_utf8_lossy(&word).into_owned()).filter(|word| word != "null"));
+                (!word.is_empty() && self.place < self.text.len()).then_some(())
+            }
+        }
+    }
+
+    fn object(&mut self, path: &mut String, depth: usize) -> Option<()> {
+        self.note(path, None);
+        self.place += 1;
+        loop {
+            self.space();
+            match self.text.get(self.place)? {
+                b'}' => {
+                    self.place += 1;
+                    return Some(());
+                }
+                b',' => self.place += 1,
+                b'"' => {
+                    let key = self.string()?;
+                    self.space();
+                    (self.text.get(self.place)? == &b':').then_some(())?;
+                    self.place += 1;
+                    let length = path.len();
+                    if !path.is_empty() {
+                        path.push('.');
+                    }
+                    path.push_str(&key);
+                    self.note(path, None);
+                    self.value(path, depth + 1)?;
+                    path.truncate(length);
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// Only the first of a list is looked into.
+    fn list(&mut self, path: &mut String, depth: usize) -> Option<()> {
+        self.note(path, None);
+        self.place += 1;
+        let mut is_first = true;
+        loop {
+            self.space();
+            match self.text.get(self.place)? {
+                b']' => {
+                    self.place += 1;
+                    return Some(());
+                }
+                b',' => self.place += 1,
+                _ if is_first => {
+                    is_first = false;
+                    let length = path.len();
+                    path.push_str("[]");
+                    self.value(path, depth + 1)?;
+                    path.truncate(length);
+                }
+                _ => self.skip()?,
+            }
+        }
+    }
+
+    /// Goes over a value without looking into it.
+    fn skip(&mut self) -> Option<()> {
+        let mut open = 0usize;
+        loop {
+            match self.text.get(self.place)? {
+                b'"' => {
+                    self.string()?;
+                    if open == 0 {
+                        return Some(());
+                    }
+                    continue;
+                }
+                b'{' | b'[' => open += 1,
+                b'}' | b']' => {
+                    // Outside of anything opened here, it ends what this value is in.
+                    if open == 0 {
+                        return Some(());
+                    }
+                    open -= 1;
+                    if open == 0 {
+                        self.place += 1;
+                        return Some(());
+                    }
+                }
+                b',' if open == 0 => return Some(()),
+                _ => {}
+            }
+            self.place += 1;
+        }
+    }
+
+    fn string(&mut self) -> Option<String> {
+        let start = self.place + 1;
+        let mut end = start;
+        loop {
+            match self.text.get(end)? {
+                b'"' => break,
+                b'\\' => end += 2,
+                _ => end += 1,
+            }
+        }
+        self.place = end + 1;
+        let bytes = &self.text[start..end.min(start + MOST_TEXT_BYTES)];
+        Some(String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    fn note(&mut self, path: &str, text: Option<String>) {
+        if !path.is_empty() && (self.keys.len() < MOST_KEYS || self.keys.contains_key(path)) {
+            self.keys.insert(path.to_owned(), text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peek(bytes: &[u8]) -> Peek {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), bytes).expect("writable");
+        Peek::of(file.path()).expect("readable")
+    }
+
+    #[test]
+    fn keys_are_read_off_json_that_is_cut_off() {
+        let text =
+            br#"{"version": 2, "eval": {"task": "t\"x", "list": [{"a": 1}, {"b": 2}]}, "deep": {"a": {"b": {"c": {"d": 1}}}}, "cut": "he"#;
+        let found = peek(text);
+        assert_eq!(found.content, Content::Json);
+        assert!(found.has_all(&["version", "eval.task", "eval.list[].a", "deep.a.b", "cut"]), "{:?}", found.outline);
+        assert!(!found.has("eval.list[].b") && !found.has("deep.a.b.c.d") && !found.is_lines);
+        assert_eq!((found.text("version"), found.text("eval.task"), found.text("eval")), (Some("2"), Some("t\\\"x"), None));
+        assert_eq!(found.keys_below("eval").collect::<Vec<_>>(), ["list", "list[]", "task"]);
+        for end in 0..text.len() {
+            peek(&text[..end]);
+        }
+    }
+
+    #[test]
+    fn the_first_bytes_tell_what_a_file_is_written_in() {
+        let gzip = |bytes: &[u8]| {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            std::io::Write::write_all(&mut encoder, bytes).expect("memory");
+            encoder.finish().expect("memory")
+        };
+        assert_eq!(peek(b"\xef\xbb\xbf <testsuites/>").content, Content::Xml);
+        assert_eq!(peek(b"- dirname: x\n").content, Content::Text);
+        assert_eq!(peek(b"PK\x03\x04 and no more").content, Content::Zip);
+        let lines = peek(&gzip(b"{\"a\": 1}\n{\"a\": 2}\n"));
+        assert!(lines.is_lines && lines.has("a"));
+        let list = peek(b"[{\"id\": 1}, 2]");
+        assert!(list.has("[].id") && !list.is_lines);
+    }
+}

@@ -1,0 +1,424 @@
+//! What importers speak with: runs are begun, outcomes pass through to the sealed pair, and what was refused, odd, held or lacking is
+//! counted on the way.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::domain::{CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, StatedFigure, Unit, visible};
+use crate::results::{SealedWriter, Store, StoreError};
+
+use super::super::cell::Refused;
+use super::super::fold::{Sum, Total};
+use super::super::names::GivenNames;
+use super::super::report::{FieldHeld, ForeignReport, ImportedRun, Refusals, SourceOutcome, SourceReport, StatedLine, StatedReport};
+use super::super::rows::Stop;
+use super::super::seen::{Attempts, Dictionary};
+use super::super::table::Mode;
+use super::ForeignFormat;
+
+/// Characters of a text that is kept with an outcome.
+const MOST_TEXT_CHARS: usize = 2000;
+/// Characters of a name: of a suite, an approach, a model, an item.
+const MOST_NAME_CHARS: usize = 500;
+const MOST_QUIRKS: usize = 64;
+const CUT: &str = "texts are cut to 2000 characters";
+
+/// A run that was begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::import) struct Handle(usize);
+
+/// Takes what an importer reads of one source.
+pub(in crate::import) struct Sink<'a> {
+    format: ForeignFormat,
+    names: &'a GivenNames,
+    /// Runs of the store, and of earlier sources of the command.
+    taken: &'a BTreeSet<RunId>,
+    store: &'a Store,
+    key: &'a str,
+    mode: Mode,
+    /// Begun with the first outcome, so that a source with nothing to store leaves no trace.
+    writer: Option<SealedWriter>,
+    file: &'a str,
+    runs: Vec<State>,
+    by_id: BTreeMap<RunId, usize>,
+    repeated: Vec<ImportedRun>,
+    items: Dictionary,
+    rows_read: u64,
+    rows_accepted: u64,
+    refusals: Refusals,
+    version: Option<String>,
+    quirks: Vec<(String, u64)>,
+    held: BTreeMap<&'static str, u64>,
+}
+
+struct State {
+    run: Run,
+    source: ImportedRun,
+    attempts: Attempts,
+    passed: u64,
+    counted: u64,
+    outcomes: u64,
+    cost: Sum,
+    input_tokens: Total,
+    output_tokens: Total,
+}
+
+impl<'a> Sink<'a> {
+    pub(super) fn new(
+        format: ForeignFormat,
+        names: &'a GivenNames,
+        taken: &'a BTreeSet<RunId>,
+        store: &'a Store,
+        (key, file): (&'a str, &'a str),
+        mode: Mode,
+    ) -> Self {
+        Self {
+            format,
+            names,
+            taken,
+            store,
+            key,
+            mode,
+            writer: None,
+            file,
+            runs: Vec::new(),
+            by_id: BTreeMap::new(),
+            repeated: Vec::new(),
+            items: Dictionary::default(),
+            rows_read: 0,
+            rows_accepted: 0,
+            refusals: Refusals::default(),
+            version: None,
+            quirks: Vec::new(),
+            held: BTreeMap::new(),
+        }
+    }
+
+    /// Begins a run, or goes on with one that was begun. None where the run is there already, which needs no reading.
+    ///
+    /// `identity` is what the source calls the run, wherever its file lies; `names` are its suite, approach and model, which the command
+    /// line may give other names.
+    pub fn begin_run(&mut self, identity: &[&str], [suite, approach, model]: [&str; 3]) -> Option<Handle> {
+        let given = |given: &Option<String>, own: &str, lacking: &str| -> String {
+            let own = own.trim();
+            given.clone().unwrap_or_else(|| if own.is_empty() { lacking.to_owned() } else { clip(own, MOST_NAME_CHARS).into_owned() })
+        };
+        let mut parts = identity.to_vec();
+        // Under other names it is another run: how else would a run imported under the wrong ones be corrected?
+        let names: Vec<String> = self.names.parts().iter().map(|part| String::from_utf8_lossy(part).into_owned()).collect();
+        if !self.names.is_empty() {
+            parts.extend(names.iter().map(String::as_str));
+        }
+        let id = Store::imported_run_id(self.format.name(), &parts);
+        if let Some(place) = self.by_id.get(&id) {
+            return Some(Handle(*place));
+        }
+        let source = ImportedRun {
+            id: id.clone(),
+            suite: given(&self.names.suite, suite, "unnamed"),
+            approach: given(&self.names.approach, approach, "unnamed"),
+            model: given(&self.names.model, model, "unknown"),
+            identity: Some(identity.join("/")),
+            file: self.file.to_owned(),
+            line: None,
+        };
+        if self.taken.contains(&id) {
+            if !self.repeated.iter().any(|run| run.id == id) {
+                self.repeated.push(source);
+            }
+            return None;
+        }
+        let run = Run::new(id.clone(), &source.suite, &source.approach, &source.model);
+        self.by_id.insert(id, self.runs.len());
+        self.runs.push(State {
+            run,
+            source,
+            attempts: Attempts::default(),
+            passed: 0,
+            counted: 0,
+            outcomes: 0,
+            cost: Sum::default(),
+            input_tokens: Total::new(),
+            output_tokens: Total::new(),
+        });
+        Some(Handle(self.runs.len() - 1))
+    }
+
+    /// The run to fill in. What it lacks at the end is added up from its outcomes: counts, cost and tokens.
+    pub fn run(&mut self, handle: Handle) -> &mut Run {
+        &mut self.runs[handle.0].run
+    }
+
+    /// How many outcomes the run has so far.
+    pub fn outcomes_of(&self, handle: Handle) -> u64 {
+        self.runs[handle.0].outcomes
+    }
+
+    /// Makes the first attempt at a question, evaluated by the tool, for the caller to change.
+    pub fn outcome(&self, handle: Handle, item: &str, status: ItemStatus) -> ItemOutcome {
+        ItemOutcome {
+            run: self.runs[handle.0].run.id.clone(),
+            kind: ItemKind::Question,
+            item: item.to_owned(),
+            cluster: None,
+            attempt: 1,
+            status,
+            score: None,
+            evaluator: self.format.name().to_owned(),
+            revision: 0,
+            duration_seconds: None,
+            cost_usd: None,
+            input_tokens: None,
+            output_tokens: None,
+        }
+    }
+
+    /// Stores one outcome with what else is known of it; refuses an attempt that is there already. `place` names it in the file.
+    pub fn item(&mut self, handle: Handle, place: &str, mut outcome: ItemOutcome, mut details: ItemDetails) -> Result<(), Stop> {
+        self.rows_read += 1;
+        if outcome.item.trim().is_empty() {
+            self.refuse_read(place, Refused::because("the item has no name"));
+            return Ok(());
+        }
+        outcome.item = self.name(&outcome.item);
+        outcome.evaluator = self.name(&outcome.evaluator);
+        outcome.cluster = outcome.cluster.take().filter(|name| !name.trim().is_empty()).map(|name| self.name(&name));
+        outcome.score = outcome.score.filter(|score| score.is_finite());
+        outcome.duration_seconds = outcome.duration_seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
+        outcome.cost_usd = outcome.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
+        self.cut(&mut details);
+
+        let key = format!("{}|{}:{}{}", outcome.kind, outcome.evaluator.len(), outcome.evaluator, outcome.item);
+        let Some(item) = self.items.number(&key) else {
+            self.refuse_read(place, Refused::because("more different items than can be told apart"));
+            return Ok(());
+        };
+        let state = &mut self.runs[handle.0];
+        if outcome.attempt == 0 || state.attempts.contains(item, outcome.attempt) {
+            let detail = format!("item `{}`, attempt {}", visible(&outcome.item), outcome.attempt);
+            self.refuse_read(place, Refused::with_detail("the attempt at the item is there twice", detail));
+            return Ok(());
+        }
+        state.attempts.insert(item, outcome.attempt);
+        outcome.run.clone_from(&state.run.id);
+        state.count(&outcome);
+        self.rows_accepted += 1;
+        self.note_held(&outcome, &details);
+        if self.mode == Mode::Store {
+            self.begun()?.item_with(&outcome, &details)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a part of the source; parts refused for the same reason are counted together.
+    pub fn refuse(&mut self, place: &str, refused: Refused) {
+        self.rows_read += 1;
+        self.refuse_read(place, refused);
+    }
+
+    fn refuse_read(&mut self, place: &str, refused: Refused) {
+        self.refusals.add_at(refused, self.file, place, None);
+    }
+
+    /// Notes something odd and how it was read.
+    pub fn quirk(&mut self, text: &str) {
+        if let Some((_, count)) = self.quirks.iter_mut().find(|(known, _)| known == text) {
+            *count += 1;
+        } else if self.quirks.len() < MOST_QUIRKS {
+            self.quirks.push((text.to_owned(), 1));
+        }
+    }
+
+    /// Notes the version that the file names, of the tool or of the format.
+    pub fn version(&mut self, version: &str) {
+        self.version.get_or_insert_with(|| clip(version, MOST_NAME_CHARS).into_owned());
+    }
+
+    /// Keeps a figure that the source states about the run, beside the same recomputed where that can be done.
+    pub fn stated(&mut self, handle: Handle, name: &str, value: f64, unit: Unit, recomputed: Option<f64>, rounding: Option<f64>) {
+        if value.is_finite() {
+            let recomputed = recomputed.filter(|value| value.is_finite());
+            self.run(handle).stated.push(StatedFigure { name: name.to_owned(), value, unit, recomputed, rounding });
+        }
+    }
+
+    fn begun(&mut self) -> Result<&mut SealedWriter, StoreError> {
+        match &mut self.writer {
+            Some(writer) => Ok(writer),
+            none => Ok(none.insert(SealedWriter::create(self.store, self.key)?)),
+        }
+    }
+
+    fn name(&mut self, name: &str) -> String {
+        let clipped = clip(name, MOST_NAME_CHARS);
+        if clipped.len() == name.len() {
+            return name.to_owned();
+        }
+        // Two long names may begin alike.
+        self.quirk("names are cut to 500 characters");
+        format!("{clipped} {}", &super::super::source::hex_digest(&[name.as_bytes()], false)[..12])
+    }
+
+    fn cut(&mut self, details: &mut ItemDetails) {
+        let ItemDetails { reason, reply, answer, expected, category, question, item_hash, .. } = details;
+        let texts = [reason, reply, answer, category, question, item_hash].into_iter().flatten().chain(expected);
+        let mut is_cut = false;
+        for text in texts {
+            let clipped = clip(text, MOST_TEXT_CHARS);
+            if clipped.len() < text.len() {
+                is_cut = true;
+                *text = clipped.into_owned();
+            }
+        }
+        if is_cut {
+            self.quirk(CUT);
+        }
+    }
+
+    fn note_held(&mut self, outcome: &ItemOutcome, details: &ItemDetails) {
+        let held = [
+            ("item.score", outcome.score.is_some()),
+            ("item.cluster", outcome.cluster.is_some()),
+            ("item.duration_seconds", outcome.duration_seconds.is_some()),
+            ("item.cost_usd", outcome.cost_usd.is_some()),
+            ("item.input_tokens", outcome.input_tokens.is_some()),
+            ("item.output_tokens", outcome.output_tokens.is_some()),
+            ("item.question", details.question.is_some()),
+            ("item.expected", !details.expected.is_empty()),
+            ("item.answer", details.answer.is_some() || details.reply.is_some()),
+            ("item.reason", details.reason.is_some()),
+            ("item.item_hash", details.item_hash.is_some()),
+        ];
+        for (field, is_held) in held {
+            *self.held.entry(field).or_default() += u64::from(is_held);
+        }
+    }
+
+    /// Ends the source: completes the runs, checks what they state, and seals the pair.
+    pub(super) fn finish(mut self, provenance: &Provenance, report: &mut SourceReport) -> Result<(), StoreError> {
+        self.runs.sort_by_cached_key(|state| {
+            let run = &state.run;
+            (run.suite.clone(), run.approach.clone(), run.model.clone(), run.run_index, state.source.identity.clone(), run.id.clone())
+        });
+        let mut foreign =
+            ForeignReport { format: self.format.name(), version: self.version, quirks: self.quirks, ..ForeignReport::default() };
+        let mut stated = StatedReport::default();
+        let (mut runs, mut outcomes) = (Vec::new(), 0);
+        for mut state in self.runs {
+            state.complete();
+            state.run.provenance = Some(provenance.clone());
+            stated.check(&state.run, &state.source);
+            foreign.stated.extend(state.run.stated.iter().map(|figure| StatedLine { run: state.run.id.clone(), figure: figure.clone() }));
+            outcomes += state.outcomes;
+            report.runs_new.push(state.source);
+            runs.push(state.run);
+        }
+        foreign.fields = fields_held(&runs);
+        if outcomes > 0 {
+            foreign.fields.extend(self.held.iter().map(|(field, held)| FieldHeld { field, held: *held, of: outcomes }));
+        }
+        report.rows_read = self.rows_read;
+        report.rows_accepted = self.rows_accepted;
+        report.refusals = self.refusals.into_found();
+        report.items = outcomes;
+        report.runs_repeated = self.repeated;
+        report.stated = stated;
+        report.foreign = Some(foreign);
+        report.outcome = match (runs.is_empty(), report.runs_repeated.is_empty()) {
+            (false, _) => SourceOutcome::Imported,
+            (true, false) => SourceOutcome::NothingNew,
+            (true, true) => SourceOutcome::NothingAccepted,
+        };
+        if self.mode == Mode::Store && !runs.is_empty() {
+            let writer = match self.writer {
+                Some(writer) => writer,
+                None => SealedWriter::create(self.store, self.key)?,
+            };
+            writer.commit(&runs)?;
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn count(&mut self, outcome: &ItemOutcome) {
+        let is_headline = match outcome.kind {
+            ItemKind::Question | ItemKind::Test => true,
+            ItemKind::Criterion | ItemKind::Check => false,
+        };
+        if is_headline && outcome.status.is_counted() {
+            self.counted += 1;
+            self.passed += u64::from(outcome.status == ItemStatus::Pass);
+        }
+        self.outcomes += 1;
+        if let Some(cost) = outcome.cost_usd {
+            self.cost.add(cost);
+        }
+        if let Some(tokens) = outcome.input_tokens {
+            self.input_tokens.add(tokens);
+        }
+        if let Some(tokens) = outcome.output_tokens {
+            self.output_tokens.add(tokens);
+        }
+    }
+
+    /// Gives the run what its outcomes add up to. A sum with a part unknown is unknown.
+    fn complete(&mut self) {
+        let run = &mut self.run;
+        if self.counted > 0 {
+            (run.shared_tests_passed, run.shared_tests_total) = (Some(self.passed), Some(self.counted));
+        }
+        let rows = self.outcomes;
+        let total = |total: &Total| total.sum.filter(|_| rows > 0 && total.n == rows);
+        run.input_tokens = run.input_tokens.or_else(|| run.usage?.input_total()).or_else(|| total(&self.input_tokens));
+        run.output_tokens = run.output_tokens.or_else(|| run.usage?.output).or_else(|| total(&self.output_tokens));
+        run.total_tokens = run.total_tokens.or_else(|| run.input_tokens?.checked_add(run.output_tokens?));
+        let cost = (rows > 0 && self.cost.n == rows).then(|| self.cost.value()).filter(|cost| cost.is_finite());
+        if run.cost_usd.is_none() && cost.is_some() {
+            run.cost_usd = cost;
+        }
+        run.cost_usd = run.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
+        run.duration_seconds = run.duration_seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
+        run.scores.retain(|score| score.value.is_none_or(f64::is_finite));
+        run.cost_source = match (run.cost_usd, run.cost_source) {
+            (None, _) => CostSource::Unknown,
+            (Some(_), CostSource::Unknown) => CostSource::Reported,
+            (Some(_), known) => known,
+        };
+    }
+}
+
+fn fields_held(runs: &[Run]) -> Vec<FieldHeld> {
+    type Held = fn(&Run) -> bool;
+    let fields: [(&'static str, Held); 16] = [
+        ("timestamp", |run| run.timestamp.is_some()),
+        ("duration_seconds", |run| run.duration_seconds.is_some()),
+        ("passed and total", |run| run.shared_tests_total.is_some()),
+        ("scores", |run| !run.scores.is_empty()),
+        ("stated figures", |run| !run.stated.is_empty()),
+        ("input_tokens", |run| run.input_tokens.is_some()),
+        ("output_tokens", |run| run.output_tokens.is_some()),
+        ("cache tokens", |run| run.usage.is_some_and(|usage| usage.cache_read.is_some() || usage.cache_write.is_some())),
+        ("cost_usd", |run| run.cost_usd.is_some()),
+        ("total_calls", |run| run.total_calls.is_some()),
+        ("agent", |run| run.agent.is_some()),
+        ("suite_version", |run| run.suite_version.is_some()),
+        ("git", |run| run.git.is_some()),
+        ("seed", |run| run.seed.is_some()),
+        ("host", |run| run.host.is_some()),
+        ("error", |run| run.error.is_some()),
+    ];
+    let of = runs.len() as u64;
+    let count = |held: Held| runs.iter().filter(|run| held(run)).count() as u64;
+    if runs.is_empty() { Vec::new() } else { fields.into_iter().map(|(field, held)| FieldHeld { field, held: count(held), of }).collect() }
+}
+
+/// Cuts a text to so many characters, the last of which says so.
+pub(in crate::import) fn clip(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        None => text.into(),
+        Some(_) => {
+            let end = text.char_indices().nth(most - 1).map_or(text.len(), |(end, _)| end);
+            format!("{}…", &text[..end]).into()
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The files of one source, opened with bounds: what is inflated stays in proportion to what is on disk, and no name in an archive is
+//! ever a path.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use crate::domain::{Problem, hex, visible};
+
+use super::super::rows::Stop;
+use super::super::source::hex_digest;
+use super::ForeignFormat;
+
+const BUFFER_BYTES: usize = 256 << 10;
+/// A source inflates to so many times its size, and [`FREE_INFLATED_BYTES`]; logs of many equal samples reach a hundred.
+const MOST_INFLATION: u64 = 512;
+const FREE_INFLATED_BYTES: u64 = 64 << 20;
+const MOST_MEMBERS: usize = 2_000_000;
+
+/// What becomes one sealed pair: a file, or the files of one run or job.
+#[derive(Debug)]
+pub(in crate::import) struct ForeignSource {
+    pub format: ForeignFormat,
+    /// As messages name it: the file, or the folder the files lie in.
+    pub shown: String,
+    /// The last part of that.
+    pub name: String,
+    /// In the order of their names.
+    pub files: Vec<ForeignFile>,
+}
+
+#[derive(Debug)]
+pub(in crate::import) struct ForeignFile {
+    pub path: PathBuf,
+    /// As messages name it.
+    pub shown: String,
+    /// Its path below the source's folder, joined by `/`; the file's name where the source is that file.
+    pub name: String,
+}
+
+/// A source's files, read once for their digest.
+pub(super) struct Examined {
+    /// SHA-256 of a file alone; of the names and digests of several.
+    pub sha256: String,
+    pub bytes: u64,
+}
+
+impl ForeignSource {
+    /// Returns the first file with that name, or with it at the end of its path.
+    pub fn file(&self, name: &str) -> Option<&ForeignFile> {
+        self.files_named(name).next()
+    }
+
+    pub fn files_named(&self, name: &str) -> impl Iterator<Item = &ForeignFile> {
+        self.files.iter().filter(move |file| file.name == name || file.name.strip_suffix(name).is_some_and(|rest| rest.ends_with('/')))
+    }
+
+    pub(super) fn examine(&self) -> Result<Examined, Problem> {
+        let mut digests = Vec::new();
+        let mut bytes = 0;
+        for file in &self.files {
+            let (digest, length) = file.digest()?;
+            bytes += length;
+            digests.push((file.name.as_str(), digest));
+        }
+        let sha256 = match digests.as_slice() {
+            [(_, digest)] => digest.clone(),
+            several => {
+                let parts: Vec<&[u8]> = several.iter().flat_map(|(name, digest)| [name.as_bytes(), digest.as_bytes()]).collect();
+                hex_digest(&parts, true)
+            }
+        };
+        Ok(Examined { sha256, bytes })
+    }
+}
+
+impl ForeignFile {
+    pub fn new(path: &Path, name: String) -> Self {
+        Self { path: path.to_owned(), shown: path.display().to_string(), name }
+    }
+
+    /// Makes the end of a source that cannot be read.
+    pub fn problem(&self, message: impl Into<String>) -> Stop {
+        Problem::in_file(&self.shown, message).into()
+    }
+
+    fn digest(&self) -> Result<(String, u64), Problem> {
+        let problem = |error: io::Error| Problem::in_file(&self.shown, format!("cannot be read: {error}"));
+        let metadata = fs::metadata(&self.path).map_err(problem)?;
+        if !metadata.is_file() {
+            return Err(Problem::in_file(&self.shown, "is not a regular file"));
+        }
+        let mut file = File::open(&self.path).map_err(problem)?;
+        let mut hasher = Sha256::new();
+        let mut buffer = vec![0; BUFFER_BYTES];
+        let mut bytes = 0;
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => {
+                    bytes += read as u64;
+                    hasher.update(&buffer[..read]);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(problem(error)),
+            }
+        }
+        Ok((hex(&hasher.finalize()), bytes))
+    }
+
+    /// Opens the file, decompressed if it is gzip or zstd.
+    pub fn open(&self) -> Result<Bounded<Box<dyn Read>>, Stop> {
+        let cannot = |error: io::Error| self.problem(format!("cannot be read: {error}"));
+        let mut file = File::open(&self.path).map_err(cannot)?;
+        let bytes = file.metadata().map_err(cannot)?.len();
+        let mut head = Vec::new();
+        Read::by_ref(&mut file).take(4).read_to_end(&mut head).map_err(cannot)?;
+        let whole = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(head.clone()).chain(file));
+        let reader: Box<dyn Read> = if head.starts_with(&[0x1f, 0x8b]) {
+            Box::new(flate2::bufread::MultiGzDecoder::new(whole))
+        } else if head == [0x28, 0xb5, 0x2f, 0xfd] {
+            Box::new(zstd::Decoder::with_buffer(whole).map_err(|error| self.problem(format!("is damaged: {error}")))?)
+        } else {
+            Box::new(whole)
+        };
+        Ok(Bounded { reader, left: bound(bytes) })
+    }
+
+    /// Reads the whole file, which must not be longer than `most` bytes inflated.
+    pub fn read(&self, most: u64) -> Result<Vec<u8>, Stop> {
+        let mut bytes = Vec::new();
+        self.open()?.take(most + 1).read_to_end(&mut bytes).map_err(|error| self.problem(format!("cannot be read: {error}")))?;
+        if bytes.len() as u64 > most {
+            return Err(self.problem(format!("is longer than {} MiB", most >> 20)));
+        }
+        Ok(bytes)
+    }
+
+    pub fn archive(&self) -> Result<Archive<'_>, Stop> {
+        let cannot = |error: io::Error| self.problem(format!("cannot be read: {error}"));
+        let file = File::open(&self.path).map_err(cannot)?;
+        let bytes = file.metadata().map_err(cannot)?.len();
+        let archive = ZipArchive::new(BufReader::with_capacity(BUFFER_BYTES, file)).map_err(|error| damaged(self, &error))?;
+        if archive.len() > MOST_MEMBERS {
+            return Err(self.problem(format!("has more than {MOST_MEMBERS} members")));
+        }
+        Ok(Archive { file: self, archive, left: bound(bytes) })
+    }
+}
+
+fn damaged(file: &ForeignFile, error: &ZipError) -> Stop {
+    Problem::in_file(&file.shown, format!("is a damaged zip archive: {error}"))
+        .with_hint("nothing of it was imported; fetch the file again")
+        .into()
+}
+
+fn bound(bytes: u64) -> u64 {
+    bytes.saturating_mul(MOST_INFLATION).saturating_add(FREE_INFLATED_BYTES)
+}
+
+/// A zip archive whose members are read by name. All of them together may inflate to a bound.
+pub(in crate::import) struct Archive<'a> {
+    pub file: &'a ForeignFile,
+    archive: ZipArchive<BufReader<File>>,
+    left: u64,
+}
+
+impl Archive<'_> {
+    /// Returns the names of all members, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.archive.file_names().map(str::to_owned).collect();
+        names.sort_unstable();
+        names
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.archive.index_for_name(name).is_some()
+    }
+
+    /// Returns what messages call a member.
+    pub fn label(&self, name: &str) -> String {
+        format!("{}/{}", self.file.shown, visible(name))
+    }
+
+    /// Calls `read` with the member's bytes as they inflate.
+    pub fn with<T>(&mut self, name: &str, read: impl FnOnce(&mut dyn BufRead) -> Result<T, Stop>) -> Result<T, Stop> {
+        let member = self.archive.by_name(name).map_err(|error| damaged(self.file, &error))?;
+        let mut bounded = BufReader::with_capacity(BUFFER_BYTES, Bounded { reader: member, left: self.left });
+        let given = read(&mut bounded);
+        self.left = bounded.get_ref().left;
+        given
+    }
+
+    /// Reads a member whole, which must not be longer than `most` bytes.
+    pub fn read(&mut self, name: &str, most: u64) -> Result<Vec<u8>, Stop> {
+        let label = self.label(name);
+        self.with(name, |reader| {
+            let mut bytes = Vec::new();
+            let problem = |message: String| Stop::from(Problem::in_file(&label, message));
+            reader.take(most + 1).read_to_end(&mut bytes).map_err(|error| problem(format!("is damaged: {error}")))?;
+            if bytes.len() as u64 > most { Err(problem(format!("is longer than {} MiB", most >> 20))) } else { Ok(bytes) }
+        })
+    }
+}
+
+/// Fails once more was read than a file of its size should hold.
+pub(in crate::import) struct Bounded<R> {
+    reader: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("it inflates to more than {MOST_INFLATION} times its size"))
+        })?;
+        Ok(read)
+    }
+}

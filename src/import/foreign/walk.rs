@@ -1,0 +1,140 @@
+//! From paths to sources: folders are walked in the order of names, each file is looked at, and files of one run come together.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use walkdir::{DirEntry, WalkDir};
+
+use crate::domain::Problem;
+
+use super::super::report::Unrecognised;
+use super::peek::Peek;
+use super::source::{ForeignFile, ForeignSource};
+use super::{Claim, ForeignFormat, unread};
+
+/// Result folders are not deeper.
+const MOST_DEPTH: usize = 24;
+const MOST_FILES: usize = 2_000_000;
+/// Files whose name ends otherwise hold no results that are read.
+const ENDINGS: [&str; 12] = ["eval", "json", "jsonl", "ndjson", "yaml", "yml", "xml", "gz", "zst", "zip", "csv", "html"];
+/// Hidden names that tools give results.
+const HIDDEN: [&str; 4] = [".aider.results.json", ".zelda", ".deepeval", ".latest_run_full.json"];
+
+/// What lies at some paths.
+#[derive(Default)]
+pub(super) struct Walked {
+    pub sources: Vec<ForeignSource>,
+    /// Paths given by name that cannot be imported.
+    pub problems: Vec<Problem>,
+    pub unrecognised: Vec<Unrecognised>,
+    pub passed_over: u64,
+}
+
+/// Finds the sources at the paths; `forced` takes every file for one of that format.
+pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) -> Walked {
+    let mut walked = Walked::default();
+    let mut files: Vec<(PathBuf, bool)> = Vec::new();
+    for path in paths {
+        let path = path.as_ref();
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => walk_folder(path, &mut files, &mut walked),
+            Ok(metadata) if metadata.is_file() => files.push((path.to_owned(), true)),
+            Ok(_) => walked.problems.push(Problem::in_file(path.display().to_string(), "is not a regular file")),
+            Err(error) => walked.problems.push(Problem::in_file(path.display().to_string(), format!("cannot be read: {error}"))),
+        }
+    }
+
+    // By format and the folder or stem that the files of one source share; in the order of the first of them.
+    let mut groups: BTreeMap<(ForeignFormat, PathBuf), usize> = BTreeMap::new();
+    for (path, is_named) in files {
+        let peek = match Peek::of(&path) {
+            Ok(peek) => peek,
+            Err(error) => {
+                walked.problems.push(Problem::in_file(path.display().to_string(), format!("cannot be read: {error}")));
+                continue;
+            }
+        };
+        let claim = match forced {
+            Some(format) => format.claim(&peek).or_else(|| is_named.then_some(Claim::Alone)).map(|claim| (format, claim)),
+            None => ForeignFormat::ALL.into_iter().find_map(|format| Some((format, format.claim(&peek)?))),
+        };
+        match claim {
+            Some((format, Claim::Alone)) => walked.sources.push(alone(format, &path)),
+            Some((format, Claim::PartOf(group))) => {
+                let place = *groups.entry((format, group.clone())).or_insert_with(|| {
+                    walked.sources.push(ForeignSource {
+                        format,
+                        shown: group.display().to_string(),
+                        name: group.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+                        files: Vec::new(),
+                    });
+                    walked.sources.len() - 1
+                });
+                // The group may be a stem that the names begin with instead of a folder.
+                let name = path.strip_prefix(&group).ok().or_else(|| path.strip_prefix(group.parent()?).ok()).unwrap_or(&path);
+                let name = name.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
+                let file = ForeignFile::new(&path, name);
+                // The same file may lie below two of the paths.
+                if !walked.sources[place].files.iter().any(|other| other.path == file.path) {
+                    walked.sources[place].files.push(file);
+                }
+            }
+            None => {
+                let file = path.display().to_string();
+                let tool = unread::tool(&peek);
+                if is_named {
+                    walked.problems.push(unrecognised(file, tool));
+                } else {
+                    walked.unrecognised.push(Unrecognised { file, tool });
+                }
+            }
+        }
+    }
+    walked
+}
+
+fn unrecognised(file: String, tool: Option<&'static str>) -> Problem {
+    match tool {
+        Some(tool) => Problem::in_file(file, format!("is a result of {tool}, which is not read yet"))
+            .with_hint("a map reads its rows as a table: --map MAP, with `list` naming where they are; see docs/import/README.md"),
+        None => Problem::in_file(file, "is of no format that is recognised")
+            .with_hint("--map MAP reads a table, --as FORMAT says what the file is; see docs/import/README.md"),
+    }
+}
+
+fn alone(format: ForeignFormat, path: &Path) -> ForeignSource {
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    ForeignSource { format, shown: path.display().to_string(), name: name.clone(), files: vec![ForeignFile::new(path, name)] }
+}
+
+/// Symbolic links are not followed: what lies outside of the folder was not named.
+fn walk_folder(folder: &Path, files: &mut Vec<(PathBuf, bool)>, walked: &mut Walked) {
+    let is_wanted = |entry: &DirEntry| {
+        let name = entry.file_name().to_string_lossy();
+        entry.depth() == 0 || ((!name.starts_with('.') || HIDDEN.contains(&name.as_ref())) && name != "node_modules" && name != "__MACOSX")
+    };
+    let entries = WalkDir::new(folder).max_depth(MOST_DEPTH).sort_by_file_name().into_iter().filter_entry(is_wanted);
+    for entry in entries {
+        if files.len() >= MOST_FILES {
+            walked.problems.push(Problem::in_file(folder.display().to_string(), format!("holds more than {MOST_FILES} files")));
+            return;
+        }
+        match entry {
+            Ok(entry) if entry.file_type().is_file() => {
+                let name = entry.file_name().to_string_lossy().to_lowercase();
+                if name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending)) {
+                    files.push((entry.into_path(), false));
+                } else {
+                    walked.passed_over += 1;
+                }
+            }
+            Ok(entry) => walked.passed_over += u64::from(entry.file_type().is_symlink()),
+            Err(error) => {
+                let path = error.path().unwrap_or(folder).display().to_string();
+                let why = error.into_io_error().map_or_else(|| "a loop of links".to_owned(), |error| error.to_string());
+                walked.problems.push(Problem::in_file(path, format!("cannot be read: {why}")));
+            }
+        }
+    }
+}
