@@ -146,8 +146,8 @@ fn item(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, index: usize, la
     };
     let asked: Option<Vec<Text>> =
         story.and_then(|story| story.asked.as_deref()).map(|text| beginning(text, LONGEST_ASKED).lines().map(Text::new).collect());
-    let room = MOST_BYTES.saturating_sub(asked.iter().flatten().map(Text::escaped_length).sum());
-    let (notes, untold) = story.map_or_else(|| (Vec::new(), 0), |story| notes(suite, story, labels, room, &run_href, root, plan));
+    let most = MOST_BYTES.saturating_sub(asked.iter().flatten().map(Text::escaped_length).sum());
+    let (notes, untold) = story.map_or_else(|| (Vec::new(), 0), |story| notes(suite, story, labels, most, &run_href, root, plan));
     Item {
         number: index + 1,
         name: if line.item.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(&line.item, LONGEST_NAME)) },
@@ -198,7 +198,7 @@ fn notes(
     suite: &OverviewSuite,
     story: &ItemStory,
     labels: &[String],
-    room: usize,
+    most: usize,
     run_href: &dyn Fn(&str) -> String,
     root: &str,
     plan: &Plan,
@@ -209,7 +209,7 @@ fn notes(
             let text = |text: &Option<String>| Text::from(text.as_deref().map_or_else(String::new, |text| beginning(text, LONGEST)));
             let (answer, reason) = (text(&note.answer), text(&note.reason));
             let size = NOTE_BYTES + answer.escaped_length() + reason.escaped_length();
-            if bytes + size > room {
+            if bytes + size > most {
                 untold += note.times;
                 continue;
             }
