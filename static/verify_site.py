@@ -2,15 +2,13 @@
 """Recomputes the numbers of the site that this file lies in, from the outcomes in data/, with nothing but Python's standard library.
 
     python3 verify_site.py [FOLDER]
-Says how many numbers were checked, names each that differs, and counts by name what cannot be recomputed from the data alone. First it
-compares every data file with its digest. Ends with 0 where everything agrees, else with 1.
+Compares every data file with its digest, says how many numbers were checked, names each that differs, counts by name what cannot be
+recomputed from the data alone, and ends with 0 where everything agrees, else with 1.
 """
-import hashlib, itertools, json, math, os, re, statistics, sys
+import hashlib, itertools, json, math, os, pathlib, re, statistics, sys
 from collections import Counter, defaultdict
-
-CONFIDENCE, CLOSE, MOST_REARRANGEMENTS = 0.95, 1e-6, 1 << 18
-KINDS = ["question", "test", "criterion", "check"]
-COUNTED, COUNTED_RUNS = {"pass", "fail", "error", "limit"}, {"completed", "failed", "limit"}
+CONFIDENCE, CLOSE, MOST_REARRANGEMENTS, COUNTED_RUNS = 0.95, 1e-6, 1 << 18, {"completed", "failed", "limit"}
+KINDS, COUNTED = ["question", "test", "criterion", "check"], {"pass", "fail", "error", "limit"}
 normal = lambda confidence: statistics.NormalDist().inv_cdf(0.5 + confidence / 2)
 def beta_share(a, b, x):
     """The regularised incomplete beta function, by its continued fraction."""
@@ -35,9 +33,7 @@ def bisect(low, high, is_below):
     return (low + high) / 2
 t_two_sided = lambda t, degrees: beta_share(degrees / 2, 0.5, degrees / (degrees + t * t))
 def t_quantile(confidence, degrees):
-    high = 2.0
-    while t_two_sided(high, degrees) > 1 - confidence:
-        high *= 2
+    high = next(2.0**k for k in itertools.count(1) if t_two_sided(2.0**k, degrees) <= 1 - confidence)
     return bisect(0.0, high, lambda t: t_two_sided(t, degrees) > 1 - confidence)
 def wilson(passed, total, confidence=CONFIDENCE):
     z, share = normal(confidence), passed / total
@@ -92,11 +88,13 @@ def permutation(a, b):
         return None
     pool = [value - math.fsum(a + b) / len(a + b) for value in fewer + more]
     limit = abs(math.fsum(pool[:len(fewer)])) - 1e-9 * math.fsum(map(abs, pool)) - 8.9e-16 * math.fsum(map(abs, a + b))
-    sums = [abs(sum(chosen)) >= limit for chosen in itertools.combinations(pool, len(fewer))]
-    return sum(sums) / len(sums)
+    return statistics.fmean(abs(sum(chosen)) >= limit for chosen in itertools.combinations(pool, len(fewer)))
 def mean_sd(values):
     mean, varies = math.fsum(values) / len(values), max(values) > min(values)
     return mean, math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)) if varies else 0.0
+def correlation(pairs):
+    (x, of_x), (y, of_y) = (mean_sd(side) for side in zip(*pairs)) if len(pairs) > 2 else ((0, 0), (0, 0))
+    return math.fsum((a - x) * (b - y) for a, b in pairs) / (of_x * of_y * (len(pairs) - 1)) if of_x and of_y else None
 def around(middle, error, degrees, confidence):
     return middle - t_quantile(confidence, degrees) * error, middle + t_quantile(confidence, degrees) * error
 def t_mean(values, confidence=CONFIDENCE):
@@ -129,11 +127,8 @@ def holm(ps):
 class Site:
     def __init__(self, root):
         self.root, self.checked, self.wrong, self.left_out, self.runs, self.outcomes, self.given = root, Counter(), [], Counter(), {}, {}, {}
-    def read(self, path):
-        return json.loads(self.text(path))
-    def text(self, path):
-        with open(os.path.join(self.root, path), encoding="utf-8") as file:
-            return file.read()
+    read = lambda self, path: json.loads(self.text(path))
+    text = lambda self, path: pathlib.Path(self.root, path).read_text(encoding="utf-8")
     def below(self, folder, ending):
         found = [os.path.join(base, name) for base, _, names in os.walk(os.path.join(self.root, folder)) for name in names]
         return sorted(os.path.relpath(path, self.root).replace(os.sep, "/") for path in found if path.endswith(ending))
@@ -145,11 +140,8 @@ class Site:
         if abs(stated - found) > CLOSE * max(1.0, abs(stated), abs(found)):
             self.wrong.append(f"{place}: {kind} is stated as {stated:.10g}, and the data give {found:.10g}")
     def check_ends(self, kind, place, stated, found, least=-math.inf, most=math.inf):
-        if stated and found:
-            for end, value in zip(("low", "high"), found):
-                self.check(kind, f"{place}, {end} end", stated[end], min(max(value, least), most))
-        elif stated or found:
-            self.left_out[f"{kind} that only one side has"] += 1
+        for end, value in zip(("low", "high"), found or (None, None)):
+            self.check(kind, f"{place}, {end} end", (stated or {}).get(end), min(max(value, least), most) if found else None)
     def digests(self):
         listed = self.read("data/digests.json")["files"]
         there = {path for path in self.below("data", "") if path != "data/digests.json"}
@@ -205,10 +197,8 @@ class Site:
         if not runs or any(not self.outcomes.get(run) for run in runs):
             return None
         cells = defaultdict(lambda: [0, 0, None])
-        for run in runs:
-            for key, (passed, counted, cluster) in self.outcomes[run].items():
-                cell = cells[key]
-                cell[0], cell[1], cell[2] = cell[0] + passed, cell[1] + counted, cell[2] or cluster
+        for key, (passed, counted, cluster) in itertools.chain.from_iterable(self.outcomes[run].items() for run in runs):
+            cells[key] = [cells[key][0] + passed, cells[key][1] + counted, cells[key][2] or cluster]
         return {key: cell for key, cell in cells.items() if cell[1]}
     rates = lambda self, runs: [self.given[run][0] / self.given[run][1] for run in runs if self.given.get(run)]
     def estimate(self, place, stated, runs):
@@ -223,14 +213,13 @@ class Site:
         means = [p / n for p, n, _ in cells.values()] if cells else []
         if method in ("wilson", "wilson_one_run"):
             value, interval = passed / total, wilson(passed, total)
-            if "guaranteed" in stated:
-                self.check_ends("interval of a rate", f"{place}, guaranteed", stated["guaranteed"], clopper_pearson(passed, total))
+            guaranteed = clopper_pearson(passed, total) if stated.get("guaranteed") else None
+            self.check_ends("interval of a rate", f"{place}, guaranteed", stated.get("guaranteed"), guaranteed)
         elif method == "t_over_clusters":
             value, interval = clustered(means, [cell[2] or key for key, cell in cells.items()])
-        elif method == "t_over_items" or (method == "none" and stated["n_of"] != "runs"):
-            value, interval, _ = t_mean(means)
         else:
-            value, interval, _ = t_mean(self.rates(runs))
+            is_of_items = method == "t_over_items" or (method == "none" and stated["n_of"] != "runs")
+            value, interval, _ = t_mean(means if is_of_items else self.rates(runs))
         self.check("rate", place, stated["value"], value)
         self.check_ends("interval of a rate", place, stated.get("interval"), interval, 0.0, 1.0)
     def reliability(self, place, stated, runs):
@@ -282,10 +271,8 @@ class Site:
             return
         mean, interval, _ = t_mean(values)
         self.check("mean", place, stated["mean"], mean)
-        if len(values) > 1:
-            self.check("mean", f"{place}, sd", stated["sd"], mean_sd(values)[1])
-        least = 0.0 if metric["kind"] in ("amount", "count") else -math.inf
-        self.check_ends("interval of a mean", place, stated.get("interval"), interval, least)
+        self.check("mean", f"{place}, sd", stated.get("sd"), mean_sd(values)[1] if len(values) > 1 else None)
+        self.check_ends("interval of a mean", place, stated.get("interval"), interval, 0.0 if metric["kind"] in ("amount", "count") else -math.inf)
     def pair(self, place, metric, pair, one, other, confidence):
         stated, test, detail = pair.get("difference"), pair.get("test"), pair.get("detail") or {}
         for name in ("detectable", "needed", "effect", "bill", "doubled"):
@@ -293,8 +280,7 @@ class Site:
         if not stated:
             return
         place, check = f"{place}, {pair['first']} and {pair['second']}", detail.get("cross_check") or {}
-        second = ends = None
-        cells = [self.cells(one), self.cells(other)]
+        second, ends, cells = None, None, [self.cells(one), self.cells(other)]
         if metric["name"] == "shared_tests" and pair["design"] in ("items", "clusters") and all(cells):
             keys = [key for key in cells[0] if key in cells[1]]
             differences = [cells[0][key][0] / cells[0][key][1] - cells[1][key][0] / cells[1][key][1] for key in keys]
@@ -383,6 +369,26 @@ class Site:
             self.checked["number on a page"] += len(numbers)
             if not any(len(text) == len(numbers) and all(map(rounds, text, numbers)) for text in texts):
                 self.wrong.append(f"{path}: does not print the rate {estimate['value']:.6g} with its interval as the data have it")
+    def items(self):
+        for path in self.below("data/items", ".json"):
+            answer = self.read(path)
+            lines = {(item["kind"], item["evaluator"], item["item"]): item for item in answer["items"]}
+            arms = [[{key: cell for key, cell in self.outcomes[run].items() if key in lines} for run in arm["runs"]] for arm in answer["arms"]]
+            if not all(map(all, arms)):
+                self.left_out["items whose outcomes stand with the criteria of runs"] += len(lines)
+                continue
+            in_rest = {key: "excluded" not in item["signs"] for key, item in lines.items()}
+            runs = [(run, *(sum(cell[n] for key, cell in run.items() if in_rest[key]) for n in (0, 1))) for of_arm in arms for run in of_arm]
+            for key, item in lines.items():
+                place, cells = f"{path}, {item['item']}", [[sum(run[key][n] for run in arm if key in run) for n in (0, 1)] for arm in arms]
+                for arm, n in itertools.product(range(len(arms)), (0, 1)):
+                    self.check("count of an item", f"{place}, arm {arm + 1}, {('passed', 'counted')[n]}", item["cells"][arm][n], cells[arm][n])
+                rates = [passed / counted for passed, counted in cells if counted]
+                self.check("rate of an item", place, item.get("rate"), math.fsum(rates) / len(rates) if rates else None)
+                tried = [(*run[key][:2], passed, counted) for run, passed, counted in runs if key in run and run[key][1]]
+                rest = [(p / n, passed - p * in_rest[key], counted - n * in_rest[key]) for p, n, passed, counted in tried]
+                stated, pairs = item.get("discrimination") or {}, [(own, passed / counted) for own, passed, counted in rest if counted]
+                self.check("correlation of an item", place, stated.get("value"), correlation(pairs))
     def verify(self):
         try:
             self.digests()
@@ -390,6 +396,7 @@ class Site:
             for path in self.below("data/suites", ".json"):
                 self.suite(path)
             self.pairs()
+            self.items()
         except (OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
             self.wrong.append(f"the data cannot be gone through: {error!r}")
         print(f"{sum(self.checked.values())} numbers checked: " + ", ".join(f"{count} of {kind}" for kind, count in sorted(self.checked.items())))

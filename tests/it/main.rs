@@ -17,6 +17,7 @@ mod gate;
 mod history;
 mod import;
 mod init;
+mod items;
 mod judge;
 mod judge_replies;
 mod judged;
