@@ -21,13 +21,14 @@ use super::redaction::{self, Found, Texts};
 use super::settings::{Settings, shown};
 use super::site_folder::SiteFolder;
 use super::transcripts::Transcripts;
-use super::{exit_code, output, policy, selection, show, site_folder};
+use super::{exit_code, foreign, output, policy, selection, show, site_folder};
 
 /// Outcomes held in memory at once.
 const BATCH_LINES: u64 = 250_000;
 
 pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure> {
     let mut filter = arguments.selection.filter()?;
+    let settings = &foreign::with_paths(settings, &arguments.paths)?;
     let mut warehouse = settings.open()?;
     if warehouse.runs().is_empty() {
         output::say(settings, "note: the store holds no runs; the site says so");

@@ -1,12 +1,13 @@
 //! `import`: other tools' results, tables and rubrics into the store.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use crate::document::nearest_hint;
 use crate::domain::{Problem, RunId, StatedFigure, Unit, visible};
 use crate::import::{
-    Disagreement, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun, Map, Mode, SourceOutcome, SourceReport,
-    StatedLine, Unrecognised, import_foreign, import_rubrics, import_table,
+    Destination, Disagreement, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun, Map, Mode, SourceOutcome,
+    SourceReport, StatedLine, Unrecognised, import_foreign, import_rubrics, import_table,
 };
 use crate::render::format;
 
@@ -56,7 +57,7 @@ fn import(
     mode: Mode,
 ) -> Result<ImportReport, Failure> {
     let bar = Bar::new(settings.interactive);
-    let total = arguments.files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|metadata| metadata.len()).sum();
+    let total = bytes_of(&arguments.files);
     let report = bar.watch(|progress| {
         (progress.begin)("importing", total);
         let (store, files) = (settings.store(), &arguments.files);
@@ -64,12 +65,19 @@ fn import(
         let report = match reading {
             Reading::Table(map) => import_table(&store, files, map, existing, mode, &mut on_bytes),
             Reading::Rubric(names) => import_rubrics(&store, files, names, existing, mode, &mut on_bytes),
-            Reading::Foreign(format, names) => import_foreign(&store, files, *format, names, existing, mode, &mut on_bytes),
+            Reading::Foreign(format, names) => {
+                import_foreign(Destination::Store(&store, existing), files, *format, names, mode, &mut on_bytes)
+            }
         };
         (progress.end)();
         report
     })?;
     Ok(report)
+}
+
+/// How much there is to read; of folders it is not known.
+pub(super) fn bytes_of(paths: &[PathBuf]) -> u64 {
+    paths.iter().filter_map(|path| std::fs::metadata(path).ok()).filter(std::fs::Metadata::is_file).map(|metadata| metadata.len()).sum()
 }
 
 /// Under `--strict` a refused row, or a file that cannot be read, refuses the whole import.
@@ -362,7 +370,7 @@ fn run_name(run: &ImportedRun) -> String {
 }
 
 /// Published figures are shown as precisely as any source prints them.
-fn figure(value: f64, unit: Unit) -> String {
+pub(super) fn figure(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Fraction => format!("{}%", format::fixed(value * 100.0, 2)),
         Unit::Points | Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => format::value(value, unit, 0),

@@ -11,6 +11,7 @@ mod doctor;
 mod eval;
 mod export;
 mod failure;
+mod foreign;
 mod gate;
 mod history;
 mod import;

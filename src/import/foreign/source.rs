@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use crate::domain::{Problem, hex, visible};
+use crate::domain::{Problem, RunId, hex, visible};
 
 use super::super::rows::Stop;
 use super::super::source::hex_digest;
@@ -31,6 +31,8 @@ pub(in crate::import) struct ForeignSource {
     pub name: String,
     /// In the order of their names.
     pub files: Vec<ForeignFile>,
+    /// The run of another source that was made to replace this one's.
+    pub superseded_by: Option<RunId>,
 }
 
 #[derive(Debug)]

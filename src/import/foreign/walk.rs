@@ -68,6 +68,7 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                         shown: group.display().to_string(),
                         name: group.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
                         files: Vec::new(),
+                        superseded_by: None,
                     });
                     walked.sources.len() - 1
                 });
@@ -105,7 +106,13 @@ fn unrecognised(file: String, tool: Option<&'static str>) -> Problem {
 
 fn alone(format: ForeignFormat, path: &Path) -> ForeignSource {
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    ForeignSource { format, shown: path.display().to_string(), name: name.clone(), files: vec![ForeignFile::new(path, name)] }
+    ForeignSource {
+        format,
+        shown: path.display().to_string(),
+        name: name.clone(),
+        files: vec![ForeignFile::new(path, name)],
+        superseded_by: None,
+    }
 }
 
 /// Symbolic links are not followed: what lies outside of the folder was not named.

@@ -39,6 +39,22 @@ pub(super) fn has_usage(header: &Header) -> bool {
     header.stats.0.as_ref().is_some_and(|stats| !stats.model_usage.is_empty())
 }
 
+fn status_of(status: &Value) -> String {
+    text(status).filter(|status| !status.is_empty()).unwrap_or_else(|| "started".to_owned())
+}
+
+/// Returns what tells a log's run from others. Logs of before 2025 have no id of their own.
+pub(super) fn identity(status: &Value, eval: &Eval) -> Vec<String> {
+    let word = |value: &Value| text(value).unwrap_or_default();
+    let own = word(&eval.eval_id);
+    let mut identity = if own.is_empty() { vec![word(&eval.run_id), word(&eval.task_id)] } else { vec![own] };
+    if status_of(status) == "started" {
+        // The finished log of the same run is another import.
+        identity.push("started".to_owned());
+    }
+    identity
+}
+
 impl Log {
     /// Begins the run of a log that has so many samples in its file. None where the run is there already.
     pub fn begin(header: Header, samples: u64, file: &str, sink: &mut Sink<'_>) -> Result<Option<Self>, Stop> {
@@ -49,15 +65,9 @@ impl Log {
         if let Some(version) = eval.packages.get("inspect_ai").and_then(text) {
             sink.version(&format!("inspect_ai {version}"));
         }
-        let status = word(&header.status);
-        let status = if status.is_empty() { "started".to_owned() } else { status };
-        let own_id = word(&eval.eval_id);
-        let (run_id, task_id) = (word(&eval.run_id), word(&eval.task_id));
-        let mut identity = if own_id.is_empty() { vec![run_id.as_str(), task_id.as_str()] } else { vec![own_id.as_str()] };
-        if status == "started" {
-            // The finished log of the same run is another import.
-            identity.push("started");
-        }
+        let status = status_of(&header.status);
+        let identity = identity(&header.status, &eval);
+        let identity: Vec<&str> = identity.iter().map(String::as_str).collect();
         let approach = approach(&eval, header.plan.0.as_ref().map(|plan| &plan.steps));
         let model = word(&eval.model);
         let Some(run) = sink.begin_run(&identity, [&word(&eval.task), &approach, &model]) else { return Ok(None) };
@@ -108,7 +118,7 @@ impl Log {
         let tags: Vec<String> = tags.as_array().into_iter().flatten().filter_map(text).collect();
         let facts = [
             ("inspect_status", status.clone()),
-            ("task_id", task_id.clone()),
+            ("task_id", word(&eval.task_id)),
             ("eval_set_id", word(&eval.eval_set_id)),
             ("settings", hex_digest(&[settings.as_bytes()], false)[..12].to_owned()),
             ("judge", role_models.iter().cloned().collect::<Vec<_>>().join(", ")),

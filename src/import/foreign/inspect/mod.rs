@@ -8,18 +8,24 @@ mod grade;
 mod log;
 mod wire;
 
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
+use serde_json::Value;
+use tracing::debug;
 
 use crate::domain::Problem;
+use crate::results::Store;
 
 use super::super::rows::Stop;
-use super::Claim;
-use super::json::{read_list, read_object, read_value};
+use super::json::{Lenient, read_list, read_object, read_value, text};
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::{Archive, ForeignFile, ForeignSource};
+use super::{Claim, ForeignFormat};
 use log::Log;
-use wire::{HEADER, Header, Sample};
+use wire::{Eval, HEADER, Header, Sample};
 
 const MOST_HEADER_BYTES: u64 = 256 << 20;
 /// Journals have a file of summaries for every few samples.
@@ -28,7 +34,10 @@ const JOURNAL: &str = "_journal/summaries/";
 pub(super) fn claim(peek: &Peek) -> Option<Claim> {
     let is_log = match peek.content {
         Content::Zip => peek.has_member("_journal/start.json") || (peek.has_member("header.json") && peek.has_member_in("samples/")),
-        Content::Json => peek.has_all(&["version", "eval.task", "eval.model"]) && peek.has("status"),
+        // `eval.run_id` or its successor tells a log from what another tool may have under `eval`.
+        Content::Json => {
+            peek.has_all(&["status", "eval.task", "eval.model"]) && (peek.has("eval.run_id") || peek.has("eval.eval_id")) && !peek.is_lines
+        }
         Content::Xml | Content::Text => false,
     };
     is_log.then_some(Claim::Alone)
@@ -40,6 +49,64 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     };
     let is_archive = Peek::of(&file.path).is_ok_and(|peek| peek.content == Content::Zip);
     if is_archive { read_archive(&mut file.archive()?, sink) } else { read_json(file, sink) }
+}
+
+/// Marks the logs of one task that a later log of the same task replaces, as retries of an evaluation set do: the newest complete one
+/// stands, or the newest where none is complete.
+pub(in crate::import) fn mark_superseded(sources: &mut [ForeignSource]) {
+    let mut by_task: BTreeMap<String, Vec<(Standing, usize)>> = BTreeMap::new();
+    for (place, source) in sources.iter().enumerate().filter(|(_, source)| source.format == ForeignFormat::Inspect) {
+        if let Some((task, standing)) = source.files.first().and_then(standing) {
+            by_task.entry(task).or_default().push((standing, place));
+        }
+    }
+    for logs in by_task.into_values() {
+        let Some((best, _)) = logs.iter().max_by(|left, right| left.0.cmp(&right.0)) else { continue };
+        for (standing, place) in logs.iter().filter(|(standing, _)| standing.identity != best.identity) {
+            debug!(log = sources[*place].shown, status = standing.is_complete, "superseded");
+            let parts: Vec<&str> = best.identity.iter().map(String::as_str).collect();
+            sources[*place].superseded_by = Some(Store::imported_run_id(ForeignFormat::Inspect.name(), &parts));
+        }
+    }
+}
+
+/// What decides which of several logs of a task stands: complete before the others, then the newest.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Standing {
+    is_complete: bool,
+    created: Option<DateTime<Utc>>,
+    identity: Vec<String>,
+}
+
+/// Reads the task of a log and how the log stands. None where it names no task, or cannot be read, which reading it says.
+fn standing(file: &ForeignFile) -> Option<(String, Standing)> {
+    let peek = Peek::of(&file.path).ok()?;
+    let header = if peek.content == Content::Zip {
+        let mut archive = file.archive().ok()?;
+        let start = start_of(&archive);
+        let bytes = archive.read(start, MOST_HEADER_BYTES).ok()?;
+        read_value::<Header>(bytes.as_slice(), "").ok()?
+    } else {
+        // Logs begin with this.
+        let word = |key: &str| peek.text(key).map_or(Value::Null, |text| Value::String(text.to_owned()));
+        let eval = Eval {
+            eval_id: word("eval.eval_id"),
+            run_id: word("eval.run_id"),
+            task_id: word("eval.task_id"),
+            created: word("eval.created"),
+            ..Eval::default()
+        };
+        Header { status: word("status"), eval: Lenient(Some(eval)), ..Header::default() }
+    };
+    let eval = header.eval.0.as_ref()?;
+    let task = text(&eval.task_id).filter(|task| !task.is_empty())?;
+    let created = text(&eval.created).and_then(|text| DateTime::parse_from_rfc3339(&text).ok()).map(|time| time.to_utc());
+    Some((task, Standing { is_complete: header.status == "success", created, identity: log::identity(&header.status, eval) }))
+}
+
+fn start_of(archive: &Archive<'_>) -> &'static str {
+    // A log that crashed, or is being written, has only the first.
+    if archive.has("header.json") { "header.json" } else { "_journal/start.json" }
 }
 
 /// Reads the log twice: a log may state its results after its samples, and what it states decides how they are read.
@@ -61,8 +128,8 @@ fn read_json(file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
 
 fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let names = archive.names();
-    let is_crashed = !archive.has("header.json");
-    let start = if is_crashed { "_journal/start.json" } else { "header.json" };
+    let start = start_of(archive);
+    let is_crashed = start != "header.json";
     let label = archive.label(start);
     let header = archive.read(start, MOST_HEADER_BYTES)?;
     let header: Header = read_value(header.as_slice(), &label)?;
