@@ -1,6 +1,7 @@
 //! JSON as other tools write it, read with bounded memory: with `NaN` in it, with lists of any length, and with values of other types
 //! than they should have.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufReader, Read};
 use std::marker::PhantomData;
@@ -118,6 +119,44 @@ pub(in crate::import) fn explain(label: &str, error: &serde_json::Error) -> Stop
     problem.into()
 }
 
+/// The visits of everything but lists, objects and text, which are passed over for a value.
+macro_rules! others_are {
+    ($value:expr) => {
+        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+    };
+}
+
+/// The same of text too.
+macro_rules! values_are {
+    ($value:expr) => {
+        others_are!($value);
+
+        fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+    };
+}
+
+pub(in crate::import) use {others_are, values_are};
+
 struct Walk<'a, Item> {
     wanted: &'a [&'a str],
     list: &'a str,
@@ -179,29 +218,7 @@ impl<'de, Item: DeserializeOwned> Visitor<'de> for Below<'_, '_, Item> {
         if self.path.is_empty() { Err(A::Error::custom("a list where an object is expected")) } else { Ok(Map::new()) }
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Map::new())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Map::new())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Map::new())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Map::new())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(Map::new())
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Map::new())
-    }
+    values_are!(Map::new());
 }
 
 /// A list whose elements are passed on.
@@ -236,9 +253,12 @@ impl<'de, Item: DeserializeOwned> Visitor<'de> for Elements<'_, Item> {
         Ok(())
     }
 
-    fn visit_unit<E>(self) -> Result<(), E> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(())
     }
+
+    values_are!(());
 }
 
 /// A part that is read where it is an object and passed over where it is anything else.
@@ -275,29 +295,71 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for LenientVisitor<T> {
         Ok(Lenient(None))
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Lenient(None))
+    values_are!(Lenient(None));
+}
+
+/// An object whose values are parts; empty where it is none.
+pub(in crate::import) type Table<T> = Lenient<BTreeMap<String, Lenient<T>>>;
+
+impl<T> Table<T> {
+    pub fn get(&self, key: &str) -> Option<&T> {
+        self.0.as_ref()?.get(key)?.0.as_ref()
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Lenient(None))
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &T)> {
+        self.0.iter().flatten().filter_map(|(key, part)| Some((key, part.0.as_ref()?)))
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Lenient(None))
+    pub fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+}
+
+/// A list whose elements are parts; empty where it is none.
+#[derive(Clone, Debug)]
+pub(in crate::import) struct List<T>(pub Vec<Lenient<T>>);
+
+impl<T> List<T> {
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().filter_map(|part| part.0.as_ref())
+    }
+}
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ListVisitor(PhantomData))
+    }
+}
+
+struct ListVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
+    type Value = List<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Lenient(None))
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut parts = Vec::new();
+        while let Some(part) = list.next_element()? {
+            parts.push(part);
+        }
+        Ok(List(parts))
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(Lenient(None))
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(List::default())
     }
 
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Lenient(None))
-    }
+    values_are!(List::default());
 }
 
 /// JSON with `NaN`, `Infinity` and `-Infinity`, which Python writes and JSON does not know, as `null`: not measured.

@@ -150,7 +150,7 @@ impl ForeignFile {
         if archive.len() > MOST_MEMBERS {
             return Err(self.problem(format!("has more than {MOST_MEMBERS} members")));
         }
-        Ok(Archive { file: self, archive, left: bound(bytes) })
+        Ok(Archive { file: self, members: archive, left: bound(bytes) })
     }
 }
 
@@ -167,20 +167,20 @@ fn bound(bytes: u64) -> u64 {
 /// A zip archive whose members are read by name. All of them together may inflate to a bound.
 pub(in crate::import) struct Archive<'a> {
     pub file: &'a ForeignFile,
-    archive: ZipArchive<BufReader<File>>,
+    members: ZipArchive<BufReader<File>>,
     left: u64,
 }
 
 impl Archive<'_> {
     /// Returns the names of all members, sorted.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.archive.file_names().map(str::to_owned).collect();
+        let mut names: Vec<String> = self.members.file_names().map(str::to_owned).collect();
         names.sort_unstable();
         names
     }
 
     pub fn has(&self, name: &str) -> bool {
-        self.archive.index_for_name(name).is_some()
+        self.members.index_for_name(name).is_some()
     }
 
     /// Returns what messages call a member.
@@ -190,7 +190,7 @@ impl Archive<'_> {
 
     /// Calls `read` with the member's bytes as they inflate.
     pub fn with<T>(&mut self, name: &str, read: impl FnOnce(&mut dyn BufRead) -> Result<T, Stop>) -> Result<T, Stop> {
-        let member = self.archive.by_name(name).map_err(|error| damaged(self.file, &error))?;
+        let member = self.members.by_name(name).map_err(|error| damaged(self.file, &error))?;
         let mut bounded = BufReader::with_capacity(BUFFER_BYTES, Bounded { reader: member, left: self.left });
         let given = read(&mut bounded);
         self.left = bounded.get_ref().left;

@@ -118,9 +118,9 @@ fn read_json(file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
     })?;
     let Some(mut log) = Log::begin(header, samples, &file.shown, sink)? else { return Ok(()) };
     let mut place = 0;
-    read_object::<IgnoredAny, Sample>(file.open()?, &file.shown, &[], "samples", &mut |sample| {
+    read_object::<IgnoredAny, Lenient<Sample>>(file.open()?, &file.shown, &[], "samples", &mut |sample| {
         place += 1;
-        log.take(&sample, &format!("sample {place}"), sink)
+        log.take(sample, &format!("sample {place}"), sink)
     })?;
     log.end(sink);
     Ok(())
@@ -136,7 +136,7 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
     if is_crashed {
         sink.quirk("the log was never finished: read from its journal");
     }
-    let members: Vec<String> = names.iter().filter(|name| name.starts_with("samples/") && name.ends_with(".json")).cloned().collect();
+    let members: Vec<String> = names.iter().filter(|name| name.starts_with("samples/") && !name.ends_with('/')).cloned().collect();
     let summaries: Vec<String> = if archive.has("summaries.json") {
         vec!["summaries.json".to_owned()]
     } else {
@@ -150,9 +150,9 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
     for name in &summaries {
         let label = archive.label(name);
         archive.with(name, |reader| {
-            read_list(reader, &label, &mut |sample: Sample| {
+            read_list(reader, &label, &mut |sample: Lenient<Sample>| {
                 count += 1;
-                has_usage &= !sample.model_usage.is_empty();
+                has_usage &= sample.0.is_some_and(|sample| !sample.model_usage.is_empty());
                 Ok(())
             })
         })?;
@@ -164,17 +164,17 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
     if needs_samples {
         for name in &members {
             let label = archive.label(name);
-            let sample: Sample = archive.with(name, |reader| read_value(reader, &label))?;
-            log.take(&sample, name, sink)?;
+            let sample = archive.with(name, |reader| read_value(reader, &label))?;
+            log.take(sample, name, sink)?;
         }
     } else {
         let mut place = 0;
         for name in &summaries {
             let label = archive.label(name);
             archive.with(name, |reader| {
-                read_list(reader, &label, &mut |sample: Sample| {
+                read_list(reader, &label, &mut |sample| {
                     place += 1;
-                    log.take(&sample, &format!("sample {place}"), sink)
+                    log.take(sample, &format!("sample {place}"), sink)
                 })
             })?;
         }
