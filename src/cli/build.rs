@@ -199,7 +199,7 @@ impl Site<'_> {
         folder: &mut SiteFolder,
     ) -> Result<RunPage, Failure> {
         let file = redaction::journal_of(self.settings, row, "items.jsonl");
-        let mut details = details(self.settings, row)?;
+        let mut details = details(self.settings, self.warehouse, row)?;
         for details in details.values_mut() {
             texts.details(&file, details);
         }
@@ -241,11 +241,14 @@ fn without_criteria<'o>(outcomes: &'o [ItemOutcome], details: &DetailsByItem) ->
     (criteria_of(&criteria), Cow::Owned(others.into_iter().cloned().collect()))
 }
 
-/// What the run's own journal says of its items; nothing for an imported run.
-fn details(settings: &Settings, row: &RunRow) -> Result<DetailsByItem, Failure> {
+/// What the run's lines say of its items beside the outcomes; nothing for an imported table.
+fn details(settings: &Settings, warehouse: &Warehouse, row: &RunRow) -> Result<DetailsByItem, Failure> {
     let id = &row.run.id;
-    let Some(store) = show::store_of(settings, id) else { return Ok(DetailsByItem::new()) };
-    let mut items = show::detailed(settings, &store, id)?.unwrap_or_default();
+    let mut items = match show::store_of(settings, id) {
+        Some(store) => show::detailed(settings, &store, id)?.unwrap_or_default(),
+        None if show::has_details(row) => show::detailed_import(settings, warehouse, row)?,
+        None => return Ok(DetailsByItem::new()),
+    };
     // The highest revision is collected last, and stays.
     items.sort_by_key(|(outcome, _)| outcome.revision);
     let is_known = |(_, details): &(ItemOutcome, ItemDetails)| *details != ItemDetails::default();

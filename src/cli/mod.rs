@@ -15,6 +15,7 @@ mod foreign;
 mod gate;
 mod history;
 mod import;
+mod import_answer;
 mod init;
 mod judge;
 mod labels;

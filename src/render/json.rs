@@ -5,8 +5,8 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
 use crate::views::{
-    AgreementReport, Board, Comparison, GateReport, History, JudgeReport, Overall, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine,
-    Verification,
+    AgreementReport, Board, Comparison, GateReport, History, ImportAnswer, JudgeReport, Overall, ProbeReport, RunLine, Runnable, ShownRun,
+    SuiteLine, Verification,
 };
 
 /// The answer of a command with the name and version of its shape.
@@ -119,6 +119,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("compare", schema::<CompareAnswer>()),
         ("gate", schema::<GateAnswer>()),
         ("history", schema::<HistoryAnswer>()),
+        ("import", schema::<ImportAnswer>()),
         ("judge", schema::<JudgeAnswer>()),
         ("leaderboard", schema::<LeaderboardAnswer>()),
         ("list", schema::<ListAnswer>()),

@@ -15,6 +15,7 @@ mod exclusions;
 mod figures;
 mod gate;
 mod history;
+mod imported;
 mod item_scores;
 mod judged;
 mod leaderboard;
@@ -50,6 +51,9 @@ pub use figures::{Coverage, Figure, Money, Spread};
 pub use gate::{AbsentArm, Ask, Basis, GateCheck, GateReport, GateRule, gate};
 pub use history::{
     ArmHistory, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
+};
+pub use imported::{
+    CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows, StatedOtherwise, UnrecognisedFile,
 };
 pub use judged::{
     CriteriaCount, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionRow, EvaluatorScore, JudgeView,

@@ -109,6 +109,26 @@ fn gates_of_every_outcome_keep_to_the_schema() {
 }
 
 #[test]
+fn imports_keep_to_the_schema() {
+    let project = everything();
+    project.fixture("import/inspect/disagreeing.json", "logs/a.json").file("logs/b.json", "{}");
+    for (arguments, code) in [
+        (["import", "table.csv", "--map", "map.yaml"].as_slice(), 0),
+        (["import", "logs", "--dry-run"].as_slice(), 0),
+        (["import", "logs", "table.csv"].as_slice(), 2),
+    ] {
+        let output = project.run(arguments.iter().copied().chain(["--format", "json"]));
+        assert_eq!(output.code, code, "{arguments:?}: {}{}", output.stderr, output.stdout);
+        let mut answer: Value = serde_json::from_str(&output.stdout).expect("the answer is JSON");
+        if let Err(error) = validate("import", &answer) {
+            panic!("{arguments:?}: {error}");
+        }
+        answer["sources"][0]["items"] = json!("some");
+        assert!(validate("import", &answer).is_err());
+    }
+}
+
+#[test]
 fn mutilated_answers_do_not() {
     let project = everything();
     let cases: [(&str, &[&str], &str, Value); 8] = [

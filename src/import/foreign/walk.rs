@@ -98,7 +98,7 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
 fn unrecognised(file: String, tool: Option<&'static str>) -> Problem {
     match tool {
         Some(tool) => Problem::in_file(file, format!("is a result of {tool}, which is not read yet"))
-            .with_hint("a map reads its rows as a table: --map MAP, with `list` naming where they are; see docs/import/README.md"),
+            .with_hint("a map reads its rows as a table: --map MAP, with `list` naming where they are; see docs/import/tables.md"),
         None => Problem::in_file(file, "is of no format that is recognised")
             .with_hint("--map MAP reads a table, --as FORMAT says what the file is; see docs/import/README.md"),
     }
