@@ -103,6 +103,7 @@ fn a_log_becomes_a_run_with_everything_it_says() {
     assert_eq!(run["usage"], json!({"input": 40, "cache_write": 8, "cache_read": 32, "output": 12}));
     assert_eq!((&run["cost_usd"], &run["cost_source"]), (&json!(0.04), &json!("reported")));
     assert_eq!((&run["timestamp"], &run["duration_seconds"]), (&json!("2026-03-01T09:00:31Z"), &json!(30.0)));
+    assert_eq!(run["batch_id"], "runPlain");
     assert_eq!(run["git"], json!({"rev": "abc123", "dirty": true}));
     assert!(run["suite_version"].as_str().is_some_and(|version| version.starts_with("3+")), "{run}");
     let tags = &run["tags"];

@@ -18,7 +18,7 @@ fn committed_schemas_are_up_to_date() {
     let schemas = evalreport::render::json::schemas();
     assert_eq!(
         schemas.iter().map(|(command, _)| *command).collect::<Vec<_>>(),
-        ["agreement", "compare", "gate", "history", "judge", "leaderboard", "list", "probe", "show", "verify"]
+        ["agreement", "compare", "gate", "history", "import", "judge", "leaderboard", "list", "probe", "show", "verify"]
     );
     for (command, schema) in schemas {
         let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";

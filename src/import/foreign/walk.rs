@@ -85,7 +85,7 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                 let file = path.display().to_string();
                 let tool = unread::tool(&peek);
                 if is_named {
-                    walked.problems.push(unrecognised(file, tool));
+                    walked.problems.push(unrecognised(file, tool, &peek));
                 } else {
                     walked.unrecognised.push(Unrecognised { file, tool });
                 }
@@ -95,8 +95,10 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
     walked
 }
 
-fn unrecognised(file: String, tool: Option<&'static str>) -> Problem {
+fn unrecognised(file: String, tool: Option<&'static str>, peek: &Peek) -> Problem {
     match tool {
+        None if peek.has_all(&["requirements", "sub_tasks"]) => Problem::in_file(file, "seems to be a graded rubric, which needs names")
+            .with_hint("--as rubric reads it; see docs/import/rubric.md"),
         Some(tool) => Problem::in_file(file, format!("is a result of {tool}, which is not read yet"))
             .with_hint("a map reads its rows as a table: --map MAP, with `list` naming where they are; see docs/import/tables.md"),
         None => Problem::in_file(file, "is of no format that is recognised")

@@ -15,8 +15,10 @@ use super::super::sink::{Handle, Sink, clip};
 use super::grade::{Stated, Tally, is_odd, worth};
 use super::wire::{Eval, Header, Metric, ModelUsage, Results, Sample};
 
-/// Summaries hold texts of about this length, samples whole ones: a hash over more would tell the two apart.
-const HASHED_CHARS: usize = 1000;
+/// Summaries hold a little more than so much of a text, samples the whole: a hash over more would tell the two apart.
+const HASHED_CHARS: usize = 5000;
+/// What summaries have in the place of what is no text.
+const STAND_INS: [&str; 6] = ["(Image)", "(Audio)", "(Video)", "(Data)", "(Document)", "(Reasoning)"];
 
 /// A log whose samples pass by.
 pub(super) struct Log {
@@ -106,6 +108,9 @@ impl Log {
         if record.cost_usd.is_some() {
             record.cost_source = CostSource::Reported;
         }
+        // What one command started together.
+        record.batch_id =
+            text(&eval.eval_set_id).or_else(|| text(&eval.run_id)).filter(|id| !id.is_empty()).map(|id| clip(&id, 100).into_owned());
         record.suite_version = version_of(&eval);
         if let Some(revision) = &eval.revision.0
             && let Some(commit) = text(&revision.commit)
@@ -415,6 +420,7 @@ fn message_text(value: &Value) -> Option<String> {
                 .iter()
                 .filter(is_asked)
                 .filter_map(|part| text(part).or_else(|| message_text(part.get("text").or_else(|| part.get("content"))?)))
+                .filter(|text| !STAND_INS.contains(&text.as_str()))
                 .collect();
             (!texts.is_empty()).then(|| texts.join("\n"))
         }

@@ -25,7 +25,7 @@ use super::sink::Sink;
 use super::source::{Archive, ForeignFile, ForeignSource};
 use super::{Claim, ForeignFormat};
 use log::Log;
-use wire::{Eval, HEADER, Header, Sample};
+use wire::{Brief, Eval, HEADER, Header, Sample};
 
 const MOST_HEADER_BYTES: u64 = 256 << 20;
 /// Journals have a file of summaries for every few samples.
@@ -146,13 +146,13 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
         journal
     };
     let mut count = 0;
-    let mut has_usage = true;
+    let mut has_usage = false;
     for name in &summaries {
         let label = archive.label(name);
         archive.with(name, |reader| {
-            read_list(reader, &label, &mut |sample: Lenient<Sample>| {
+            read_list(reader, &label, &mut |sample: Lenient<Brief>| {
                 count += 1;
-                has_usage &= sample.0.is_some_and(|sample| !sample.model_usage.is_empty());
+                has_usage |= sample.0.is_some_and(|sample| !sample.model_usage.is_empty());
                 Ok(())
             })
         })?;

@@ -165,6 +165,13 @@ pub(super) struct Sample {
     pub attachments: Attachments,
 }
 
+/// What has to be known of all summaries before the first is taken.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Brief {
+    pub model_usage: Table<ModelUsage>,
+}
+
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Output {
