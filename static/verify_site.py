@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 CONFIDENCE, CLOSE, MOST_REARRANGEMENTS = 0.95, 1e-6, 1 << 18
 KINDS = ["question", "test", "criterion", "check"]
 COUNTED, COUNTED_RUNS = {"pass", "fail", "error", "limit"}, {"completed", "failed", "limit"}
-
 normal = lambda confidence: statistics.NormalDist().inv_cdf(0.5 + confidence / 2)
 def beta_share(a, b, x):
     """The regularised incomplete beta function, by its continued fraction."""
@@ -34,8 +33,7 @@ def bisect(low, high, is_below):
         middle = (low + high) / 2
         low, high = (middle, high) if is_below(middle) else (low, middle)
     return (low + high) / 2
-def t_two_sided(t, degrees):
-    return beta_share(degrees / 2, 0.5, degrees / (degrees + t * t))
+t_two_sided = lambda t, degrees: beta_share(degrees / 2, 0.5, degrees / (degrees + t * t))
 def t_quantile(confidence, degrees):
     high = 2.0
     while t_two_sided(high, degrees) > 1 - confidence:
@@ -56,8 +54,7 @@ def newcombe(passed_a, total_a, passed_b, total_b, confidence, correlation=0.0):
     return max(-1.0, a - b - reach(a - low_a, high_b - b)), min(1.0, a - b + reach(high_a - a, b - low_b))
 def newcombe_paired(both, won, lost, neither, confidence):
     n = both + won + lost + neither
-    margins = (both + won) * (lost + neither) * (both + lost) * (won + neither)
-    product = both * neither - won * lost
+    margins, product = (both + won) * (lost + neither) * (both + lost) * (won + neither), both * neither - won * lost
     product = max(0.0, product - n / 2) if product > 0 else product
     return newcombe(both + won, n, both + lost, n, confidence, product / math.sqrt(margins) if margins else 0.0)
 def tango(won, lost, n, confidence):
@@ -76,14 +73,13 @@ def mcnemar(won, lost):
     at_most = sum(chance(k) for k in range(fewer + 1))
     return min(1.0, 2 * at_most), min(1.0, 2 * at_most - chance(fewer))
 def fisher(passed_a, total_a, passed_b, total_b):
-    passed = passed_a + passed_b
-    choose = lambda n, k: math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    passed, choose = passed_a + passed_b, lambda n, k: math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
     tables = range(max(0, passed - total_b), min(passed, total_a) + 1)
     weights = {k: choose(total_a, k) + choose(total_b, passed - k) - choose(total_a + total_b, passed) for k in tables}
     return min(1.0, sum(math.exp(w) for w in weights.values() if w <= weights[passed_a] + 1e-7))
 def sign_flip(values):
     """Nothing where there are too many ways to look at all."""
-    moving = [value for value in values if value]
+    moving = [*filter(None, values)]
     if 2 ** len(moving) > MOST_REARRANGEMENTS:
         return None
     limit, sums = abs(math.fsum(moving)) - 1e-9 * math.fsum(map(abs, moving)), [0.0]
@@ -91,11 +87,10 @@ def sign_flip(values):
         sums = [s + value for s in sums] + [s - value for s in sums]
     return sum(abs(s) >= limit for s in sums) / len(sums)
 def permutation(a, b):
+    fewer, more = sorted((a, b), key=len)
     if math.comb(len(a) + len(b), len(a)) > MOST_REARRANGEMENTS:
         return None
-    fewer, more = (a, b) if len(a) <= len(b) else (b, a)
-    mean = math.fsum(a + b) / len(a + b)
-    pool = [value - mean for value in fewer + more]
+    pool = [value - math.fsum(a + b) / len(a + b) for value in fewer + more]
     limit = abs(math.fsum(pool[:len(fewer)])) - 1e-9 * math.fsum(map(abs, pool)) - 8.9e-16 * math.fsum(map(abs, a + b))
     sums = [abs(sum(chosen)) >= limit for chosen in itertools.combinations(pool, len(fewer))]
     return sum(sums) / len(sums)
@@ -103,8 +98,7 @@ def mean_sd(values):
     mean, varies = math.fsum(values) / len(values), max(values) > min(values)
     return mean, math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)) if varies else 0.0
 def around(middle, error, degrees, confidence):
-    half = t_quantile(confidence, degrees) * error
-    return middle - half, middle + half
+    return middle - t_quantile(confidence, degrees) * error, middle + t_quantile(confidence, degrees) * error
 def t_mean(values, confidence=CONFIDENCE):
     """Mean, interval and p; the last two absent where nothing varies."""
     mean, sd = mean_sd(values)
@@ -132,7 +126,6 @@ def holm(ps):
     for rank, place in enumerate(sorted(range(len(ps)), key=lambda place: ps[place])):
         largest = adjusted[place] = min(1.0, max(largest, ps[place] * (len(ps) - rank)))
     return [adjusted[place] for place in range(len(ps))]
-
 class Site:
     def __init__(self, root):
         self.root, self.checked, self.wrong, self.left_out, self.runs, self.outcomes, self.given = root, Counter(), [], Counter(), {}, {}, {}
@@ -160,8 +153,8 @@ class Site:
     def digests(self):
         listed = self.read("data/digests.json")["files"]
         there = {path for path in self.below("data", "") if path != "data/digests.json"}
+        self.checked["digest"] += len(there | set(listed))
         for path in sorted(there | set(listed)):
-            self.checked["digest"] += 1
             if path not in there or path not in listed:
                 self.wrong.append(f"{path}: is {'listed and not there' if path in listed else 'there and not listed'}")
             elif hashlib.sha256(open(os.path.join(self.root, path), "rb").read()).hexdigest() != listed[path]:
@@ -217,8 +210,7 @@ class Site:
                 cell = cells[key]
                 cell[0], cell[1], cell[2] = cell[0] + passed, cell[1] + counted, cell[2] or cluster
         return {key: cell for key, cell in cells.items() if cell[1]}
-    def rates(self, runs):
-        return [self.given[run][0] / self.given[run][1] for run in runs if self.given.get(run)]
+    rates = lambda self, runs: [self.given[run][0] / self.given[run][1] for run in runs if self.given.get(run)]
     def estimate(self, place, stated, runs):
         if not stated or stated["method"] in ("stated", "stated_error"):
             self.left_out["rates that a source states without counts"] += bool(stated)
@@ -272,11 +264,18 @@ class Site:
         cells = [self.cells(runs) for runs in arms]
         if flips and len(arms) == 2 and all(cells):
             most = lambda cell: 2 * cell[0] > cell[1]
-            found = Counter((most(cells[0][key]), most(cells[1][key])) for key in cells[0] if key in cells[1])
+            fell = {key: (most(cells[0][key]), most(cells[1][key])) for key in cells[0] if key in cells[1]}
             for number, name in enumerate(("neither", "only_second", "only_first", "both_passed")):
-                self.check("count", f"{place}, {name}", flips[name], found[number > 1, number % 2 == 1])
-    def values(self, metric, runs):
-        return [value for value in (self.value(metric, run) for run in runs) if value is not None]
+                keys = [key for key, passed in fell.items() if passed == (number > 1, number % 2 == 1)]
+                self.check("count", f"{place}, {name}", flips[name], len(keys))
+                if "listed" in flips:
+                    strangers = {(item["kind"], item["item"]) for item in flips["listed"][name]} - {(key[0], key[2]) for key in keys}
+                    self.wrong += [f"{place}: {item!r} is listed under {name} and does not belong there" for _, item in sorted(strangers)]
+                    self.prints(place, f'href="#{name.replace("_", "-")}">{flips[name]:,}<', f"{name}, {flips[name]}")
+    def prints(self, place, markup, what):
+        self.checked["number on a page"] += 1
+        self.wrong += [f"{place[5:-5]}.html: does not print {what}, as the data have it"] * (markup not in self.text(place[5:-5] + ".html"))
+    values = lambda self, metric, runs: [value for value in (self.value(metric, run) for run in runs) if value is not None]
     def figure(self, place, stated, values, metric):
         if not stated or not values or len(values) != stated["n"]:
             self.left_out["means over runs whose numbers are sums over items"] += bool(stated)
@@ -364,6 +363,10 @@ class Site:
                 self.comparison(path, table)
                 for row in table["rows"]:
                     families[os.path.dirname(path), row["metric"]["name"], row["evidence"]["tested"]] += row["evidence"]["pairs"]
+                    found = row["evidence"]["pairs"][0].get("difference") if row["evidence"]["pairs"] else None
+                    if found and found["scale"] == "share":
+                        text = f"{100 * found['value'] + 0.0:+.1f} pp".replace("-", "\u2212")
+                        self.prints(path, f'<td data-v="">{text}', f"the difference {text} of {row['metric']['label']}")
                 cells = [cell for row in table["rows"] for cell in row["cells"] if row["metric"]["name"] == "shared_tests"]
                 self.page(path[5:-5] + ".html", [cell["estimate"] for cell in cells if cell.get("estimate")])
         for (folder, metric, tested), pairs in sorted(families.items()):
@@ -374,8 +377,7 @@ class Site:
         for number, text in re.findall(r'<td data-v="([^"]+)">(?:<strong>)?([\d.]+(?: \[[\d.]+, [\d.]+\])?)<', self.text(path)):
             printed[number].append(re.findall(r"[\d.]+", text))
         for estimate in estimates:
-            interval = estimate.get("interval")
-            numbers = [estimate["value"]] + ([interval["low"], interval["high"]] if interval else [])
+            numbers = [estimate["value"], *(estimate["interval"][end] for end in ("low", "high") if estimate.get("interval"))]
             rounds = lambda text, number: abs(float(text) - 100 * number) <= 0.5000001 * 10.0 ** -len(text.partition(".")[2])
             texts = [text for key, found in printed.items() if float(key) == estimate["value"] for text in found]
             self.checked["number on a page"] += len(numbers)
@@ -390,11 +392,9 @@ class Site:
             self.pairs()
         except (OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
             self.wrong.append(f"the data cannot be gone through: {error!r}")
-        total = sum(self.checked.values())
-        print(f"{total} numbers checked: " + ", ".join(f"{count} of {kind}" for kind, count in sorted(self.checked.items())))
+        print(f"{sum(self.checked.values())} numbers checked: " + ", ".join(f"{count} of {kind}" for kind, count in sorted(self.checked.items())))
         print("".join(f"not recomputed: {count} of {reason}\n" for reason, count in sorted(self.left_out.items()) if count), end="")
         print("".join(f"MISMATCH {line}\n" for line in self.wrong) + f"{len(self.wrong)} mismatches")
         return 1 if self.wrong else 0
-
 if __name__ == "__main__":
     sys.exit(Site(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))).verify())

@@ -4,9 +4,10 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
+use crate::domain::Verification;
 use crate::views::{
     AgreementReport, Board, Comparison, GateReport, History, ImportAnswer, JudgeReport, Overall, ProbeReport, RunLine, Runnable, ShownRun,
-    SuiteLine, Verification,
+    SuiteLine,
 };
 
 /// The answer of a command with the name and version of its shape.

@@ -1,5 +1,6 @@
 //! The one integration binary: linking polars is what costs, so it is linked once.
 
+mod acceptance;
 mod agents;
 mod architecture;
 mod broken;
@@ -11,6 +12,7 @@ mod compare;
 mod doctor;
 mod eval;
 mod evidence;
+mod firefox;
 mod foreign;
 mod gate;
 mod history;
@@ -24,6 +26,7 @@ mod leaderboard;
 mod list;
 mod log;
 mod oracle;
+mod pairs;
 mod published;
 mod publishing;
 mod resume;

@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 /// The program under test.
 pub const BINARY: &str = env!("CARGO_BIN_EXE_evalreport");
 
-/// A folder of its own, deleted at the end of the test.
+/// A folder of its own, deleted at the end of the test if it is temporary.
 pub struct Project {
-    folder: tempfile::TempDir,
+    folder: PathBuf,
+    _temporary: Option<tempfile::TempDir>,
 }
 
 /// What one command did.
@@ -26,7 +27,13 @@ pub struct Output {
 
 impl Project {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a temporary folder") }
+        let temporary = tempfile::tempdir().expect("a temporary folder");
+        Self { folder: temporary.path().to_owned(), _temporary: Some(temporary) }
+    }
+
+    /// A folder that stays.
+    pub fn at(folder: PathBuf) -> Self {
+        Self { folder, _temporary: None }
     }
 
     /// A project whose store holds these results, one file each.
@@ -39,7 +46,7 @@ impl Project {
     }
 
     pub fn path(&self, path: &str) -> PathBuf {
-        self.folder.path().join(path)
+        self.folder.join(path)
     }
 
     pub fn file(&self, path: &str, text: impl AsRef<str>) -> &Self {
@@ -80,7 +87,7 @@ impl Project {
             .into_iter()
             .filter_map(Result::ok)
             .filter(|entry| entry.file_type().is_file())
-            .map(|entry| entry.path().strip_prefix(self.folder.path()).expect("below the project").display().to_string())
+            .map(|entry| entry.path().strip_prefix(&self.folder).expect("below the project").display().to_string())
             .collect();
         files.sort();
         files
@@ -105,13 +112,12 @@ impl Project {
     /// Runs any command in the project.
     pub fn output(&self, command: &mut Command) -> Output {
         let kept: Vec<_> = command.get_envs().filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned()))).collect();
-        let output =
-            command.env_clear().envs(kept).current_dir(self.folder.path()).stdin(Stdio::null()).output().expect("the program starts");
+        let output = command.env_clear().envs(kept).current_dir(&self.folder).stdin(Stdio::null()).output().expect("the program starts");
         Output {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout).expect("output is UTF-8"),
             stderr: String::from_utf8(output.stderr).expect("messages are UTF-8"),
-            folder: self.folder.path().to_owned(),
+            folder: self.folder.clone(),
         }
     }
 }

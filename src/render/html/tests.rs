@@ -9,10 +9,10 @@ use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, M
 use crate::views::{
     Arm, ArmHistory, ArmSpread, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable,
     CriterionCell, CriterionRow, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance, Distribution, Drawn, Entry, Estimate,
-    EvaluatorScore, Event, Evidence, Figure, Flips, Front, History, Interval, ItemPage, ItemTranscript, JudgeView, Method, Money, Needed,
-    News, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, RunLine,
-    RunPage, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification,
-    SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, Verdict, Winner, items_of,
+    EvaluatorScore, Event, Evidence, Figure, Flips, Front, History, Interval, ItemPage, ItemTranscript, JudgeView, ListedItem, ListedItems,
+    Method, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange,
+    Resolution, RunLine, RunPage, RunTranscripts, Scale, ScoreColumn, ScoreLineView, Side, SideBySide, SiteContext, Sizes, Spread,
+    Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, Verdict, Winner, items_of,
 };
 
 use super::*;
@@ -222,6 +222,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
     };
     Comparison {
         criteria: None,
+        sides: sides(hostile),
         suite: suite.to_owned(),
         suite_version: version.map(str::to_owned),
         source: None,
@@ -238,8 +239,33 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
             only_second: 26,
             neither: 214,
             items: None,
+            listed: Some(ListedItems { only_first: vec![listed(hostile), listed("plain")], ..ListedItems::default() }),
         }),
     }
+}
+
+fn listed(item: &str) -> ListedItem {
+    ListedItem { kind: ItemKind::Question, item: item.to_owned(), evaluator: "answers".to_owned() }
+}
+
+/// What two arms said, long enough to be cut.
+fn sides(hostile: &str) -> Vec<SideBySide> {
+    let side = |status: &str, said: &str| Side {
+        run: hostile.to_owned(),
+        attempt: 1,
+        status: status.to_owned(),
+        answer: Some(hostile.to_owned()),
+        reply: Some(format!("{said} {hostile}\n{}", "<&>".repeat(700))),
+        reason: Some(hostile.to_owned()),
+        judge: Some(hostile.to_owned()),
+    };
+    let item = |name: String| SideBySide {
+        item: listed(&name),
+        expected: vec![hostile.to_owned(), "b".to_owned()],
+        first: side("pass", "one"),
+        second: side("fail", "two"),
+    };
+    (0..3).map(|number| item(if number == 0 { hostile.to_owned() } else { format!("{hostile} {number}") })).collect()
 }
 
 fn run_stem(suite: &str, version: Option<&str>, arm: &Arm) -> String {
@@ -294,6 +320,8 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         pairs,
         criteria: if arms.len() > 20 { Vec::new() } else { criteria(arms, hostile) },
         runs: arms.iter().flat_map(|arm| (1..4).map(|number| run_line(name, version, arm, number))).collect(),
+        items: crate::views::ItemMatrix::default(),
+        stories: crate::views::ItemStories::default(),
         charts: charts(arms),
         history: (arms.len() > 1).then(|| history(name, arms)),
     }
@@ -309,7 +337,13 @@ fn criteria(arms: &[Arm], hostile: &str) -> Vec<CriteriaTable> {
                 criterion: format!("{hostile} {number}"),
                 cells: arms
                     .iter()
-                    .map(|_| CriterionCell { passed: 1, total: number % 3, missing: 2, reasons: vec![hostile.to_owned()] })
+                    .map(|_| CriterionCell {
+                        passed: 1,
+                        total: number % 3,
+                        missing: 2,
+                        reasons: vec![hostile.to_owned()],
+                        met: Some(hostile.to_owned()),
+                    })
                     .collect(),
             })
             .collect(),

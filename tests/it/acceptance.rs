@@ -1,0 +1,195 @@
+//! What every page of a site must hold, in real browsers, on a large store whose every text is hostile.
+
+mod axe;
+mod fixture;
+mod hands;
+mod twins;
+mod web;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde_json::json;
+
+use crate::browser::Browser;
+use crate::firefox::Firefox;
+use crate::support::{BINARY, Project};
+
+/// Of each kind of page so many are looked at: the longest and the one whose name comes last.
+const OF_A_KIND: usize = 2;
+const MOST_NODES: u64 = 8_000;
+
+/// The fixture with its site, made once for each build of the program and kept beside it; every page with its kind.
+fn built() -> (Project, BTreeMap<String, Vec<String>>) {
+    let program = fs::metadata(BINARY).and_then(|metadata| metadata.modified()).expect("the program is built");
+    let age = program.duration_since(UNIX_EPOCH).expect("a time").as_nanos();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("acceptance");
+    fs::create_dir_all(&folder).expect("the build's folder can be written");
+    let lock = File::create(folder.join("lock")).expect("the build's folder can be written");
+    lock.lock().expect("one at a time");
+    let (project, done) = (Project::at(folder.join("project")), folder.join("built"));
+    if !fs::read_to_string(&done).is_ok_and(|of| of == age.to_string()) {
+        let _ = fs::remove_dir_all(project.path(""));
+        fixture::fill(&project);
+        let output = project.run(["build", "--transcripts", "all"]);
+        assert_eq!(output.code, 0, "{}", output.stderr);
+        fs::write(&done, age.to_string()).expect("the build's folder can be written");
+    }
+    let kinds = chosen_pages(&project);
+    (project, kinds)
+}
+
+fn chosen_pages(project: &Project) -> BTreeMap<String, Vec<String>> {
+    let mut kinds: BTreeMap<String, Vec<(u64, String)>> = BTreeMap::new();
+    for path in project.files("site") {
+        let page = path.strip_prefix("site/").expect("below the site").to_owned();
+        if Path::new(&page).extension().is_some_and(|extension| extension == "html") {
+            let bytes = fs::metadata(project.path(&path)).expect("just listed").len();
+            kinds.entry(kind(&page)).or_default().push((bytes, page));
+        }
+    }
+    let chosen = kinds.into_iter().map(|(kind, mut pages)| {
+        let last = pages.iter().max_by(|left, right| left.1.cmp(&right.1)).map(|(_, page)| page.clone());
+        pages.sort_unstable();
+        let longest = pages.pop().map(|(_, page)| page);
+        let chosen: BTreeSet<String> = last.into_iter().chain(longest).collect();
+        (kind, chosen.into_iter().take(OF_A_KIND).collect())
+    });
+    chosen.collect()
+}
+
+/// The address without what is named by the data: pages of one template have one kind.
+fn kind(page: &str) -> String {
+    let parts: Vec<&str> = page.split('/').collect();
+    let (file, folders) = parts.split_last().expect("a path has a part");
+    let file = if file.contains("--") { "pair.html".to_owned() } else { file.replace(|character: char| character.is_ascii_digit(), "") };
+    let folders = folders.iter().enumerate().map(|(depth, folder)| if depth == 1 { "*" } else { folder });
+    folders.chain([file.as_str()]).collect::<Vec<_>>().join("/")
+}
+
+fn root(project: &Project) -> PathBuf {
+    project.path("site").canonicalize().expect("just built")
+}
+
+fn file_url(root: &Path, page: &str) -> String {
+    format!("file://{}/{page}", root.display())
+}
+
+/// What a page loaded that is not the site's own.
+const ASKS_OTHERS: &str = "return performance.getEntriesByType('resource').map(entry => entry.name).filter(name => !name.startsWith(BASE))";
+
+/// Tries to run a script as an injected text would.
+const INJECT: &str = "for (const way of [
+        () => { const one = document.createElement('script'); one.textContent = 'window.injected=1'; document.body.append(one); },
+        () => { const one = document.createElement('div'); one.innerHTML = '<img src=x onerror=window.injected=1>'; document.body.append(one); },
+        () => { const one = document.createElement('a'); one.setAttribute('onclick', 'window.injected=1'); document.body.append(one); one.click(); },
+    ]) { try { way(); } catch (refused) { /* As it should be. */ } }
+    return new Promise(done => setTimeout(() => done(typeof window.injected), 50));";
+
+#[test]
+fn every_kind_of_page_holds_in_chromium() {
+    holds_in_chromium(1280);
+}
+
+#[test]
+fn every_kind_of_page_holds_in_a_narrow_chromium() {
+    holds_in_chromium(320);
+}
+
+fn holds_in_chromium(width: u32) {
+    let (project, kinds) = built();
+    let root = root(&project);
+    let axe = axe::source();
+    let browser = Browser::start();
+    let mut found = Vec::new();
+    for page in kinds.values().flatten() {
+        for dark in [false, true] {
+            browser.resize(width, 900);
+            browser.prefer_dark(dark);
+            browser.open(&root.join(page));
+            let mut tell = |what: String| found.push(format!("{page} at {width} px, {}: {what}", if dark { "dark" } else { "light" }));
+            browser.complaints().into_iter().for_each(&mut tell);
+            let overflow = browser.evaluate("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
+            if overflow != 0 {
+                tell(format!("{overflow} pixels too wide"));
+            }
+            let others = browser.evaluate(&ASKS_OTHERS.replace("BASE", &json!(file_url(&root, "")).to_string()));
+            if others != json!([]) {
+                tell(format!("asks {others}"));
+            }
+            if browser.evaluate("return typeof window.pwned") != "undefined" {
+                tell("a text of the data ran".to_owned());
+            }
+            let nodes = browser.evaluate("return document.querySelectorAll('*').length").as_u64().unwrap_or(u64::MAX);
+            if nodes > MOST_NODES {
+                tell(format!("{nodes} nodes"));
+            }
+            // What is dark differs from what is light in its colours alone.
+            let rules = if dark { axe::Rules::Contrast } else { axe::Rules::All };
+            axe::violations(&browser, &axe, rules).into_iter().for_each(&mut tell);
+        }
+        if browser.evaluate(INJECT) != "undefined" {
+            found.push(format!("{page}: an injected script ran"));
+        }
+        browser.complaints();
+    }
+    assert!(kinds.len() >= 12, "{:?}", kinds.keys());
+    assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn every_kind_of_page_holds_in_firefox() {
+    let (project, kinds) = built();
+    let root = root(&project);
+    let server = web::Server::below(&root, "x/y");
+    let mut browser = Firefox::start();
+    let mut found = Vec::new();
+    for page in kinds.values().flatten() {
+        for base in [file_url(&root, ""), server.base()] {
+            browser.open(&format!("{base}{page}"));
+            let mut tell = |what: String| found.push(format!("{page} from {base}: {what}"));
+            browser.complaints().into_iter().for_each(&mut tell);
+            let others = browser.evaluate(&ASKS_OTHERS.replace("BASE", &json!(base).to_string()));
+            if others != json!([]) {
+                tell(format!("asks {others}"));
+            }
+            if browser.evaluate("return typeof window.pwned") != "undefined" {
+                tell("a text of the data ran".to_owned());
+            }
+            if browser.evaluate(INJECT) != "undefined" {
+                tell("an injected script ran".to_owned());
+            }
+            browser.complaints();
+        }
+    }
+    assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
+}
+
+/// Without scripts a page says all that it says with them, but for the tools that only they can offer.
+#[test]
+fn nothing_is_missing_without_scripts() {
+    let (project, kinds) = built();
+    let root = root(&project);
+    let browser = Browser::start();
+    let words = |allowed: bool, page: &str| {
+        browser.allow_scripts(allowed);
+        browser.open(&root.join(page));
+        // The choice of a theme is the scripts' to show: if it is there, they ran.
+        assert_eq!(browser.evaluate("return document.getElementById('theme').hidden"), !allowed, "{page}");
+        let main = browser.evaluate(
+            "const main = document.querySelector('main').cloneNode(true);
+            main.querySelectorAll('.tools, [data-script]').forEach(one => one.remove());
+            main.querySelectorAll('details').forEach(one => { one.open = true; });
+            document.body.replaceChildren(main);
+            return main.innerText.replace(/\\s+/g, ' ').trim();",
+        );
+        main.as_str().expect("a text").to_owned()
+    };
+    for page in kinds.values().flatten() {
+        let (with, without) = (words(true, page), words(false, page));
+        assert!(!without.is_empty(), "{page} is empty");
+        assert_eq!(with, without, "{page}");
+    }
+}

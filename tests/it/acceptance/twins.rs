@@ -1,0 +1,233 @@
+//! The same numbers wherever they are printed: terminal, Markdown, CSV, JSON and page.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::fixture::{ARMS, SUITES, store};
+use super::{Project, built};
+
+/// A printed number with half a unit of its last digit.
+#[derive(Debug)]
+struct Printed {
+    value: f64,
+    half_unit: f64,
+}
+
+/// Returns every number of a text as it is printed: `1,234`, `−0.5`, `.20`.
+fn numbers(text: &str) -> Vec<Printed> {
+    let number = Regex::new(r"([−-])?((?:\d{1,3}(?:,\d{3})+|\d+)?)(\.\d+)?").expect("an expression");
+    let printed = |found: regex::Captures<'_>| {
+        let (whole, fraction) = (found[2].replace(',', ""), found.get(3).map_or("", |part| part.as_str()));
+        let value: f64 = format!("{whole}{fraction}").parse().ok()?;
+        let decimals = i32::try_from(fraction.len().saturating_sub(1)).ok()?;
+        Some(Printed { value: if found.get(1).is_some() { -value } else { value }, half_unit: 0.5 * 10_f64.powi(-decimals) })
+    };
+    number.captures_iter(text).filter_map(printed).collect()
+}
+
+/// Whether a text prints this value, in the digits that it chose.
+#[track_caller]
+fn assert_says(text: &str, what: &str, value: f64) {
+    let said = numbers(text).iter().any(|one| (one.value - value).abs() <= one.half_unit * (1.0 + 1e-9));
+    assert!(said, "{what} is {value}, and nothing of that kind is in: {text}");
+}
+
+/// The cells of each line of a table drawn for a terminal, without headings.
+fn terminal_rows(text: &str) -> Vec<Vec<String>> {
+    let lines = text.lines().filter(|line| line.starts_with('│'));
+    let rows = lines.map(|line| line.trim_matches('│').split('│').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>());
+    rows.filter(|cells| cells.len() > 1).skip(1).collect()
+}
+
+fn markdown_rows(text: &str) -> Vec<Vec<String>> {
+    let lines = text.lines().filter(|line| line.starts_with("| "));
+    let cells = |line: &str| {
+        let mut cells = vec![String::new()];
+        let mut escaped = false;
+        for character in line.trim().trim_start_matches('|').trim_end_matches('|').chars() {
+            match (character, escaped) {
+                ('\\', false) => escaped = true,
+                ('|', false) => cells.push(String::new()),
+                (character, _) => {
+                    cells.last_mut().expect("never empty").push(character);
+                    escaped = false;
+                }
+            }
+        }
+        cells.into_iter().map(|cell| cell.trim().replace("&gt;", ">").replace("&lt;", "<")).collect::<Vec<_>>()
+    };
+    lines.skip(2).map(cells).collect()
+}
+
+/// The words of a page, as a reader without scripts has them.
+fn words(html: &str) -> String {
+    let text = Regex::new("<[^>]*>").expect("an expression").replace_all(html, " ").into_owned();
+    [("&#60;", "<"), ("&#62;", ">"), ("&#34;", "\""), ("&#39;", "'"), ("&#38;", "&")]
+        .iter()
+        .fold(text, |text, (escaped, plain)| text.replace(escaped, plain))
+}
+
+/// Runs the command in a format on a terminal wide enough for one line a row.
+fn said(project: &Project, command: &str, suite: &str, format: &str) -> String {
+    let output = project.run_in([command, suite, "--format", format], &[("COLUMNS", "2000")]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    output.stdout
+}
+
+fn json(project: &Project, command: &str, suite: &str) -> Value {
+    serde_json::from_str(&said(project, command, suite, "json")).expect("JSON")
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn a_board_says_the_same_everywhere() {
+    let (project, _) = built();
+    let folders = folders(&project);
+    for suite in SUITES {
+        let rows = |format: &str| match format {
+            "table" => terminal_rows(&said(&project, "leaderboard", suite, format)),
+            _ => markdown_rows(&said(&project, "leaderboard", suite, format)),
+        };
+        let (terminal, markdown) = (rows("table"), rows("markdown"));
+        assert_eq!(terminal.len(), ARMS);
+        // Hostile names are made harmless in different ways; figures are the same to the letter.
+        let figures = |rows: &[Vec<String>]| rows.iter().map(|row| row[3..row.len() - 2].to_vec()).collect::<Vec<_>>();
+        assert_eq!(figures(&terminal), figures(&markdown), "{suite}");
+        let page = project.read(&format!("site/suites/{}/index.html", folders[suite]));
+        let table = page.split("<tbody").nth(1).expect("the board");
+        let entries = json(&project, "leaderboard", suite);
+        let entries = entries["suites"][0]["entries"].as_array().expect("entries");
+        let html: Vec<String> = table.split("<tr").skip(1).take(entries.len()).map(words).collect();
+        for ((entry, printed), html) in entries.iter().zip(&terminal).zip(&html) {
+            let printed = printed[3..].join(" | ");
+            let rate = &entry["pass_rate"];
+            for text in [&printed, html] {
+                assert_says(text, "the pass rate", 100.0 * number(&rate["value"]));
+                assert_says(text, "its lower end", 100.0 * number(&rate["interval"]["low"]));
+                assert_says(text, "its upper end", 100.0 * number(&rate["interval"]["high"]));
+                assert_says(text, "n", number(&rate["n"]));
+                assert_says(text, "the number of runs", number(&entry["runs"]));
+                assert_says(text, "the cost", number(&entry["cost"]["usd"]));
+                assert_says(text, "the cost of a solved item", number(&entry["cost_per_solved_usd"]));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pair_says_the_same_everywhere() {
+    let (project, _) = built();
+    let folders = folders(&project);
+    let mut compared = 0;
+    for suite in SUITES {
+        let (terminal, markdown) = (said(&project, "compare", suite, "table"), said(&project, "compare", suite, "markdown"));
+        let figures = |rows: Vec<Vec<String>>| rows.into_iter().map(|row| row[1..row.len() - 2].to_vec()).collect::<Vec<_>>();
+        assert_eq!(figures(terminal_rows(&terminal)), figures(markdown_rows(&markdown)), "{suite}");
+        for file in project.files(&format!("site/data/compare/{}", folders[suite])) {
+            if !file.contains("--") {
+                continue;
+            }
+            let data: Value = serde_json::from_str(&project.read(&file)).expect("JSON");
+            let page = project.read(&file.replace("/data/", "/").replace(".json", ".html"));
+            let main = words(page.split("<main").nth(1).expect("a main part"));
+            let of_items = ["Questions", "Shared Tests"];
+            let row = data["comparisons"][0]["rows"]
+                .as_array()
+                .and_then(|rows| rows.iter().find(|row| of_items.iter().any(|&label| row["metric"]["label"] == label)))
+                .unwrap_or_else(|| panic!("{file} has no rate"));
+            let pair = &row["evidence"]["pairs"][0];
+            let difference = &pair["difference"];
+            assert_says(&main.replace('−', ""), "the difference", 100.0 * number(&difference["value"]).abs());
+            if difference["interval"].is_object() {
+                // The page words a difference from the leader's side.
+                let sign = number(&difference["value"]).signum();
+                let mut ends = [number(&difference["interval"]["low"]), number(&difference["interval"]["high"])].map(|end| 100.0 * end);
+                if sign < 0.0 {
+                    ends = [-ends[1], -ends[0]];
+                }
+                assert_says(&main, "the lower end", ends[0]);
+                assert_says(&main, "the upper end", ends[1]);
+            }
+            if pair["p_adjusted"].as_f64().is_some_and(|p| p >= 0.01) {
+                assert_says(&main, "p", number(&pair["p_adjusted"]));
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 60, "only {compared} pairs");
+}
+
+/// Swapping the two sides of a comparison changes signs and nothing else.
+#[test]
+fn the_other_way_round_only_signs_differ() {
+    let project = store();
+    let pairs = |project: &Project| {
+        let all = json(project, "compare", SUITES[0]);
+        let comparison = &all["comparisons"][0];
+        let arms: Vec<String> = comparison["arms"].as_array().expect("arms").iter().map(|arm| arm["approach"].to_string()).collect();
+        let row =
+            &comparison["rows"].as_array().expect("rows").iter().find(|row| row["metric"]["label"] == "Questions").expect("a rate").clone();
+        let pairs: BTreeMap<(String, String), Value> = row["evidence"]["pairs"]
+            .as_array()
+            .expect("pairs")
+            .iter()
+            .map(|pair| {
+                let arm = |side: &str| arms[pair[side].as_u64().and_then(|index| usize::try_from(index).ok()).expect("an index")].clone();
+                ((arm("first"), arm("second")), pair.clone())
+            })
+            .collect();
+        pairs
+    };
+    let before = pairs(&project);
+    // Arms stand in the order of their names: new names turn it around.
+    for file in project.files("results") {
+        if let Some(text) = file.strip_suffix(".json").map(|_| project.read(&file)) {
+            let mut run: Value = serde_json::from_str(&text).expect("JSON");
+            let name = run["approach"].as_str().expect("a name").to_owned();
+            let order = b'z' - name.bytes().next().expect("a letter") % 26;
+            run["approach"] = Value::from(format!("{}{name}", char::from(order)));
+            fs::write(project.path(&file), run.to_string()).expect("a writable folder");
+        }
+    }
+    let after = pairs(&project);
+    let old = |name: &str| format!("\"{}", name.get(2..).unwrap_or_default());
+    let mut turned = 0;
+    for ((first, second), pair) in &after {
+        let (first, second) = (old(first), old(second));
+        let (same, other) = (before.get(&(first.clone(), second.clone())), before.get(&(second.clone(), first.clone())));
+        let (reference, sign) = match (same, other) {
+            (Some(reference), _) => (reference, 1.0),
+            (None, Some(reference)) => {
+                turned += 1;
+                (reference, -1.0)
+            }
+            (None, None) => panic!("{first} and {second} were not compared"),
+        };
+        let close = |left: f64, right: f64| (left - right).abs() < 1e-9;
+        assert!(close(number(&pair["difference"]["value"]), sign * number(&reference["difference"]["value"])), "{first} {second}");
+        if let (Some(p), Some(q)) = (pair["p"].as_f64(), reference["p"].as_f64()) {
+            assert!(close(p, q), "{first} {second}: {p} and {q}");
+        }
+    }
+    assert!(turned > 0, "no pair was turned around");
+}
+
+/// By suite: the folder of its pages.
+fn folders(project: &Project) -> BTreeMap<&'static str, String> {
+    let mut folders = BTreeMap::new();
+    for file in project.files("site/data/suites") {
+        let Some(stem) = file.rsplit('/').next().and_then(|name| name.strip_suffix(".json")) else { continue };
+        let data: Value = serde_json::from_str(&project.read(&file)).expect("JSON");
+        if let Some(suite) = SUITES.iter().find(|&&suite| data["board"]["suite"] == suite) {
+            folders.insert(*suite, stem.to_owned());
+        }
+    }
+    assert_eq!(folders.len(), SUITES.len(), "{:?}", project.files("site/data/suites"));
+    folders
+}
