@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use crate::document::nearest_hint;
 use crate::domain::{Problem, RunId, StatedFigure, Unit, visible};
 use crate::import::{
-    Destination, Disagreement, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun, Map, Mode, SourceOutcome,
-    SourceReport, StatedLine, Unrecognised, import_foreign, import_rubrics, import_table,
+    Destination, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun, Map, Mode, SourceOutcome, SourceReport,
+    import_foreign, import_rubrics, import_table,
 };
 use crate::render::format;
 

@@ -25,6 +25,7 @@ mod judged;
 mod leaderboard;
 mod list;
 mod log;
+mod mutated;
 mod oracle;
 mod pairs;
 mod published;

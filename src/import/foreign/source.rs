@@ -44,6 +44,11 @@ pub(in crate::import) struct ForeignFile {
     pub name: String,
 }
 
+/// Returns a path as messages have it: names of files are foreign text too.
+pub(super) fn shown(path: &Path) -> String {
+    visible(&path.display().to_string())
+}
+
 /// A source's files, read once for their digest.
 pub(super) struct Examined {
     /// SHA-256 of a file alone; of the names and digests of several.
@@ -82,7 +87,7 @@ impl ForeignSource {
 
 impl ForeignFile {
     pub fn new(path: &Path, name: String) -> Self {
-        Self { path: path.to_owned(), shown: path.display().to_string(), name }
+        Self { path: path.to_owned(), shown: shown(path), name }
     }
 
     /// Makes the end of a source that cannot be read.
