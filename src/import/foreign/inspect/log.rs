@@ -73,6 +73,11 @@ impl Log {
         let approach = approach(&eval, header.plan.0.as_ref().map(|plan| &plan.steps));
         let model = word(&eval.model);
         let Some(run) = sink.begin_run(&identity, [&word(&eval.task), &approach, &model]) else { return Ok(None) };
+        let role_models = role_models(&eval.model_roles, &model);
+        let figures = header.stats.0.unwrap_or_default();
+        if figures.model_usage.iter().filter(|(model, _)| !role_models.contains(*model)).count() > 1 {
+            sink.quirk("the tokens of several models are added up: the log does not say which of them judged");
+        }
 
         let results = header.results.0.unwrap_or_default();
         let total = count(&results.total_samples);
@@ -82,7 +87,6 @@ impl Log {
             let reaches_beyond = |metric: &Stated| metric.is_mean() && !(0.0..=1.0).contains(&metric.value);
             first.metrics.iter().any(reaches_beyond)
         });
-        let role_models = role_models(&eval.model_roles, &model);
 
         let record = sink.run(run);
         record.status = match status.as_str() {
@@ -95,7 +99,6 @@ impl Log {
         if record.error.is_none() && status == "started" {
             record.error = Some("the log was never finished".to_owned());
         }
-        let figures = header.stats.0.unwrap_or_default();
         let moment = |value: &Value| text(value).and_then(|text| time("time", &text).ok());
         let (started, completed) = (moment(&figures.started_at), moment(&figures.completed_at));
         record.timestamp = completed.or_else(|| moment(&eval.created));
