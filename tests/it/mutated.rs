@@ -1,6 +1,6 @@
 //! Importers of known formats on files that are broken in every way: whatever a file holds, reading it ends, and says what is wrong.
 //!
-//! Every fixture of `tests/fixtures/import` is mutated; `EVALREPORT_MUTATIONS` says how often each (30 otherwise), and `EVALREPORT_MUTATED`
+//! Every fixture of `tests/fixtures/import` is mutated; `EVALREPORT_MUTATIONS` says how often each (20 otherwise), and `EVALREPORT_MUTATED`
 //! names further files, with `:` between them.
 
 use std::collections::BTreeSet;
@@ -82,7 +82,7 @@ fn files() -> Vec<PathBuf> {
 
 #[test]
 fn no_file_breaks_an_importer() {
-    let times: usize = std::env::var("EVALREPORT_MUTATIONS").ok().and_then(|times| times.parse().ok()).unwrap_or(30);
+    let times: usize = std::env::var("EVALREPORT_MUTATIONS").ok().and_then(|times| times.parse().ok()).unwrap_or(20);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let store = Store::at(folder.path().join("results"));
     let mut numbers = Numbers(7);
