@@ -145,6 +145,16 @@
       count.textContent = shown + " of " + rows.length + " shown" + (hidden ? ", " + hidden + " hidden by the filter" : "") + (where ? " " + where : "");
       reset.hidden = words.length === 0;
     }
+    // Words that answer questions, one click each.
+    (table.getAttribute("data-chips") || "").split("|").filter(Boolean).forEach(function (word) {
+      var found = rows.filter(function (entry) { return entry.text.indexOf(word) >= 0; }).length;
+      if (!found) return;
+      var chip = document.createElement("button");
+      chip.type = "button";
+      chip.textContent = word + " (" + found + ")";
+      chip.addEventListener("click", function () { input.value = word; run(); writeState("f." + table.id, word); });
+      tools.insertBefore(chip, count);
+    });
     input.addEventListener("input", function () { run(); writeState("f." + table.id, input.value.trim()); });
     input.addEventListener("keydown", function (event) {
       if (event.key === "Escape") { input.value = ""; run(); writeState("f." + table.id, ""); }

@@ -87,6 +87,8 @@ pub struct Discrimination {
     pub value: f64,
     /// Runs.
     pub n: u64,
+    /// How far from 0 it is in one of twenty items that have nothing to do with the others.
+    pub by_chance: f64,
 }
 
 /// What is worth a second look at an item; none of it is a verdict. The most telling first.
@@ -126,7 +128,7 @@ impl From<ItemCell> for [u32; 5] {
 }
 
 /// Places of items in the orders that answer questions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemOrders {
     /// Which are hardest? Those that pass least often first.
     pub hardest: Vec<usize>,
@@ -136,6 +138,8 @@ pub struct ItemOrders {
     pub differing: Vec<usize>,
     /// Which deserve a second look? The most telling sign first.
     pub suspect: Vec<usize>,
+    /// How many items would go against the rest if no item had anything to do with any other.
+    pub against_by_chance: f64,
 }
 
 impl ItemCell {
@@ -264,14 +268,17 @@ impl RunCells {
 
 fn discrimination(item: usize, runs: &[RunCells], is_in_rest: bool) -> Option<Discrimination> {
     let pairs: Vec<(f64, f64)> = runs.iter().filter_map(|run| run.pair(item, is_in_rest)).collect();
-    Some(Discrimination { value: correlation(&pairs).ok()?, n: pairs.len() as u64 })
+    let n = pairs.len() as u64;
+    Some(Discrimination { value: correlation(&pairs).ok()?, n, by_chance: correlation_by_chance(n)? })
+}
+
+fn can_be_against(found: Discrimination) -> bool {
+    found.n >= MIN_CORRELATED
 }
 
 fn signs(line: &ItemLine, is_excluded: bool) -> Vec<ItemSign> {
     let broken: u32 = line.cells.iter().map(|cell| cell.broken).sum();
-    let is_against = line
-        .discrimination
-        .is_some_and(|found| found.n >= MIN_CORRELATED && correlation_by_chance(found.n).is_some_and(|chance| found.value <= -chance));
+    let is_against = line.discrimination.is_some_and(|found| can_be_against(found) && found.value <= -found.by_chance);
     let is_known = line.counted >= MIN_OUTCOMES;
     let signs = [
         (ItemSign::Excluded, is_excluded),
@@ -293,6 +300,7 @@ fn orders(items: &[ItemLine]) -> ItemOrders {
         discriminating: some(|item| item.discrimination.is_some()),
         differing: some(ItemLine::is_disputed),
         suspect: some(|item| !item.signs.is_empty()),
+        against_by_chance: items.iter().filter(|item| item.discrimination.is_some_and(can_be_against)).count() as f64 / 40.0,
     };
     // Stable: otherwise by name.
     orders.hardest.sort_by(|left, right| rate(left).total_cmp(&rate(right)));

@@ -19,6 +19,7 @@ mod history;
 mod import;
 mod init;
 mod inspect;
+mod items;
 mod judge;
 mod judge_replies;
 mod judged;

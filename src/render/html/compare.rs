@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::domain::Evaluator;
+use crate::domain::{Evaluator, beginning};
 use crate::render::{format, verdicts, words};
 use crate::views::{
     Comparison, CriterionFlips, CriterionRow, Flips, ListedItem, MOST_LISTED, OverviewSuite, PairEvidence, SiteContext, Test,
@@ -25,6 +25,8 @@ const MAX_RUNS: usize = 20;
 /// Items listed on which the arms differ, of each sort; and on which they agree.
 const MAX_DIFFERING: usize = 60;
 const MAX_AGREEING: usize = 20;
+/// Characters of an item's name in a list or a heading.
+const LONGEST_NAME: usize = 120;
 /// Criteria listed.
 const MAX_CRITERIA: usize = 60;
 
@@ -167,13 +169,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
 
 /// A name that stands in a list or a heading.
 fn name(item: &str) -> Text {
-    if item.trim().is_empty() { Text::new("(no name)") } else { Text::from(short(item)) }
-}
-
-/// The beginning of a name that may be hundreds of characters long.
-fn short(item: &str) -> String {
-    const MOST: usize = 120;
-    item.char_indices().nth(MOST).map_or_else(|| item.to_owned(), |(end, _)| format!("{}…", &item[..end]))
+    if item.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(item, LONGEST_NAME)) }
 }
 
 /// What is known of the headline difference.

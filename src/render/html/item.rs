@@ -4,7 +4,6 @@ use askama::Template;
 
 use crate::domain::{ItemStatus, beginning};
 use crate::render::{format, words};
-use crate::stats::correlation_by_chance;
 use crate::views::{Go, ItemLine, ItemNote, ItemSign, ItemStory, OverviewSuite, SiteContext};
 
 use super::SiteFile;
@@ -42,7 +41,7 @@ struct Item {
     name: Text,
     facts: Vec<(&'static str, Text)>,
     signs: Vec<(&'static str, Text)>,
-    asked: Option<Text>,
+    asked: Option<Vec<Text>>,
     arms: Vec<ArmRow>,
     more_arms: Option<String>,
     notes: Vec<Note>,
@@ -145,9 +144,10 @@ fn item(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, index: usize, la
             more: with.len().checked_sub(links).filter(|more| *more > 0).map(|more| format!("and {} older", format::integer(more as u64))),
         }
     };
-    let asked = story.and_then(|story| story.asked.as_deref()).map(|text| Text::from(beginning(text, LONGEST_ASKED)));
-    let room = MOST_BYTES.saturating_sub(asked.as_ref().map_or(0, Text::escaped_length));
-    let (notes, untold) = story.map_or_else(|| (Vec::new(), 0), |story| notes(suite, story, labels, room, &run_href, root, plan));
+    let asked: Option<Vec<Text>> =
+        story.and_then(|story| story.asked.as_deref()).map(|text| beginning(text, LONGEST_ASKED).lines().map(Text::new).collect());
+    let most = MOST_BYTES.saturating_sub(asked.iter().flatten().map(Text::escaped_length).sum());
+    let (notes, untold) = story.map_or_else(|| (Vec::new(), 0), |story| notes(suite, story, labels, most, &run_href, root, plan));
     Item {
         number: index + 1,
         name: if line.item.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(&line.item, LONGEST_NAME)) },
@@ -176,8 +176,7 @@ fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)
         facts.push(("Missing", Text::from(format!("{} outcomes", integer(line.missing)))));
     }
     if let Some(found) = line.discrimination {
-        let chance = correlation_by_chance(found.n)
-            .map_or_else(String::new, |chance| format!("; by chance alone within ±{} for 19 items of 20", format::fixed(chance, 2)));
+        let chance = format!("; by chance alone within ±{} for 19 items of 20", format::fixed(found.by_chance, 2));
         facts.push((
             "Tells better runs from worse",
             Text::from(format!("{} over {} runs{chance}", format::signed(found.value, 2), format::integer(found.n))),
@@ -199,7 +198,7 @@ fn notes(
     suite: &OverviewSuite,
     story: &ItemStory,
     labels: &[String],
-    room: usize,
+    most: usize,
     run_href: &dyn Fn(&str) -> String,
     root: &str,
     plan: &Plan,
@@ -210,7 +209,7 @@ fn notes(
             let text = |text: &Option<String>| Text::from(text.as_deref().map_or_else(String::new, |text| beginning(text, LONGEST)));
             let (answer, reason) = (text(&note.answer), text(&note.reason));
             let size = NOTE_BYTES + answer.escaped_length() + reason.escaped_length();
-            if bytes + size > room {
+            if bytes + size > most {
                 untold += note.times;
                 continue;
             }

@@ -19,7 +19,7 @@ const MOST_ARMS: usize = 16;
 /// Pages of an order beside the one by name, which has all items.
 const MOST_PAGES: usize = 10;
 /// What the rows of a page may weigh, and about what a cell and the rest of a row do.
-const PAGE_BYTES: usize = 100_000;
+const PAGE_BYTES: usize = 120_000;
 const CELL_BYTES: usize = 120;
 const ROW_BYTES: usize = 500;
 /// Items on one short list.
@@ -342,10 +342,14 @@ pub(super) fn finding(suite: &OverviewSuite) -> Vec<String> {
         });
     }
     if always + never > 0 {
-        said.push(format!("{} always pass and {} never do; those tell no arms apart.", integer(always), integer(never)));
+        said.push(format!("Always passed: {}. Never passed: {}. Those tell no arms apart.", integer(always), integer(never)));
     }
     if against > 0 {
-        said.push(format!("{} go against the rest: runs that do worse elsewhere pass them, and better ones do not.", integer(against)));
+        let by_chance = format::fixed(matrix.orders.against_by_chance, 0);
+        said.push(format!(
+            "Against the rest: {}, where chance alone would give about {by_chance}. Runs that do worse elsewhere pass those, and better ones do not.",
+            integer(against)
+        ));
     }
     said
 }
@@ -414,7 +418,7 @@ fn shown(matrix: &ItemMatrix, suite: &OverviewSuite, strips: &[Strip], width: u3
     let each = |cell: &dyn Fn(&Strip) -> Cell| strips.iter().map(cell).collect::<Vec<Cell>>();
     grid.column(Column::new("Arm", Look::Key, Sort::None).sub("from the top"), labels.iter().map(|label| Cell::head(label.as_str())));
     let columns: [(&str, fn(&Strip) -> u64); 6] = [
-        ("Goes", |strip| strip.goes),
+        ("Rows", |strip| strip.goes),
         ("Passed", |strip| strip.passed),
         ("Not passed", |strip| strip.failed),
         ("Errors and limits", |strip| strip.broken),

@@ -3,7 +3,7 @@
 use askama::Template;
 use serde::Serialize;
 
-use crate::domain::visible;
+use crate::domain::{beginning, visible};
 use crate::render::{format, words};
 use crate::views::Overview;
 
@@ -223,7 +223,7 @@ fn named(name: &str) -> &str {
 }
 
 fn shown(name: &str) -> String {
-    name.char_indices().nth(LONGEST).map_or_else(|| name.to_owned(), |(end, _)| format!("{}…", &name[..end]))
+    beginning(name, LONGEST)
 }
 
 /// Writes the index: scripts that hand their part over, because nothing else can be loaded from a disk.

@@ -1,5 +1,6 @@
 //! Both arms' answers to the items that they ended differently, word by word beside each other.
 
+use crate::domain::beginning;
 use crate::render::format;
 use crate::views::{Comparison, ListedItem, MOST_SIDES, Side};
 
@@ -160,8 +161,5 @@ fn notes(pair: &Comparison, shown: usize, is_cut: bool) -> Vec<String> {
 }
 
 fn short(text: &str) -> String {
-    match text.char_indices().nth(MOST_OF_A_TEXT) {
-        Some((end, _)) => format!("{} …", &text[..end]),
-        None => text.to_owned(),
-    }
+    beginning(text, MOST_OF_A_TEXT)
 }

@@ -17,7 +17,7 @@ use super::shell::{Crumb, Here, Shell, Text};
 use super::{SiteFile, metrics};
 
 /// More runs than this stand on the list of all runs only.
-const MAX_RUNS: usize = 28;
+const MAX_RUNS: usize = 24;
 /// More pairs than this stand on the list of pairs only.
 const MAX_PAIRS: usize = 24;
 /// With more arms, not every pair has a page.
