@@ -16,6 +16,7 @@ mod firefox;
 mod gate;
 mod history;
 mod import;
+mod imported;
 mod init;
 mod judge;
 mod judge_replies;

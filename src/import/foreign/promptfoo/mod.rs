@@ -198,8 +198,8 @@ impl Eval {
         Self { runs, tallies: BTreeMap::new() }
     }
 
-    fn take(&mut self, row: &Row, number: u64, columns: &mut Columns, label: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
-        let place = columns.place(row, number);
+    fn take(&mut self, row: &Row, at: u64, columns: &mut Columns, label: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let place = columns.place(row, at);
         let Some(Some(run)) = self.runs.get(&place.column).copied() else { return Ok(()) };
         let test = Test::of(row);
         let status = status(row);

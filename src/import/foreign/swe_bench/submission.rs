@@ -11,7 +11,7 @@ use crate::domain::{CostSource, ItemDetails, ItemStatus, Unit};
 
 use super::super::super::cell::time;
 use super::super::super::rows::Stop;
-use super::super::json::{Lenient, amount, count, read_value, text};
+use super::super::json::{Lenient, amount, count, read_value};
 use super::super::sink::{Handle, Sink};
 use super::super::source::{ForeignFile, ForeignSource};
 use super::{EVALUATOR, ids, repository};
