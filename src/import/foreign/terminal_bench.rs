@@ -230,8 +230,8 @@ impl TrialRun {
         let mut outcome = sink.outcome(self.run, &task, status(&trial.is_resolved, mode.as_deref()));
         EVALUATOR.clone_into(&mut outcome.evaluator);
         outcome.attempt = attempt;
-        outcome.duration_seconds = seconds(&trial.agent_started_at, &trial.agent_ended_at)
-            .or_else(|| seconds(&trial.trial_started_at, &trial.trial_ended_at));
+        outcome.duration_seconds =
+            seconds(&trial.agent_started_at, &trial.agent_ended_at).or_else(|| seconds(&trial.trial_started_at, &trial.trial_ended_at));
         // Agents that do not count tokens have 0 here.
         let tokens = |value: &Value, sink: &mut Sink<'_>| match count(value) {
             Some(0) => {
@@ -267,9 +267,11 @@ impl TrialRun {
             span = if text(&metadata.end_time).is_some() { whole } else { span };
             record.suite_version = text(&metadata.dataset_version);
             record.agent = text(&metadata.agent_name);
-            record.git = text(&metadata.commit_hash)
-                .filter(|commit| !matches!(commit.as_str(), "" | "unknown"))
-                .map(|rev| Git { rev, branch: None, dirty: false });
+            record.git = text(&metadata.commit_hash).filter(|commit| !matches!(commit.as_str(), "" | "unknown")).map(|rev| Git {
+                rev,
+                branch: None,
+                dirty: false,
+            });
         }
         span.tell(record);
         let own = |of: fn(&Metadata) -> &Value| metadata.map_or(&Value::Null, of);

@@ -9,7 +9,7 @@ use crate::support::Project;
 
 /// Outcomes as `model item-without-its-hash attempt status`, sorted.
 fn outcomes(imported: &Imported) -> Vec<String> {
-    let rows = imported.sql("select model, item, attempt, status from items order by model, item, attempt");
+    let rows = imported.sql("select model, item, attempt, items.status from items join runs using (run_id) order by model, item, attempt");
     rows.iter().map(|row| row.split(' ').filter(|word| !word.starts_with('#')).collect::<Vec<_>>().join(" ")).collect()
 }
 
@@ -44,7 +44,7 @@ fn what_was_not_measured_is_not_zero() {
     let imported = Imported::fixture("promptfoo/repeat-two.json");
     let row = |model: &str, item: &str| {
         let query = format!(
-            "select input_tokens, output_tokens, cost_usd, duration_seconds from items \
+            "select items.input_tokens, items.output_tokens, items.cost_usd, items.duration_seconds from items join runs using (run_id) \
              where model = '{model}' and item like '{item}%' and attempt = 1"
         );
         imported.sql(&query)[0].clone()
@@ -65,7 +65,9 @@ fn rows_without_a_head_are_the_same_run() {
     assert_eq!(imported.runs()[0]["suite"], "repeat-two-rows");
     // The same evaluation in both forms is imported once.
     let project = Project::new();
-    project.fixture("import/promptfoo/repeat-two.json", "out/eval.json").fixture("import/promptfoo/repeat-two-rows.jsonl", "out/eval.jsonl");
+    project
+        .fixture("import/promptfoo/repeat-two.json", "out/eval.json")
+        .fixture("import/promptfoo/repeat-two-rows.jsonl", "out/eval.jsonl");
     let report = project.run(["import", "out", "--format", "json"]).json();
     let new: Vec<usize> =
         report["sources"].as_array().expect("sources").iter().filter_map(|source| Some(source["runs_new"].as_array()?.len())).collect();

@@ -46,19 +46,21 @@ fn reports_of_instances_alone() {
 fn submissions_of_every_age() {
     let imported = Imported::fixture("swe-bench/experiments");
     let runs = imported.runs();
-    let names: Vec<String> = runs.iter().map(|run| format!("{} {} {}", run["suite"], run["approach"], run["model"]).replace('"', "")).collect();
+    let names: Vec<String> =
+        runs.iter().map(|run| format!("{} {} {}", run["suite"], run["approach"], run["model"]).replace('"', "")).collect();
     assert_eq!(names, ["swe-bench-bash-only mini big-1", "swe-bench-lite rag unknown", "swe-bench-verified Demo Agent big-1, small-1"]);
     // Failures are implicit in newer results: counts of the split, and no outcomes.
     assert_eq!((&runs[2]["shared_tests_passed"], &runs[2]["shared_tests_total"]), (&json!(2), &json!(500)));
     // Older ones say how each ended.
     assert_eq!(
-        imported.sql("select item, status from items where suite = 'swe-bench-lite' order by item"),
+        imported.sql("select item, items.status from items join runs using (run_id) where suite = 'swe-bench-lite' order by item"),
         ["a__a-1 pass", "a__a-2 fail", "b__b-3 fail", "b__b-4 fail", "c__c-5 limit"]
     );
     // All false in the details against 69.6 % claimed.
     let (checked, agree, _) = imported.stated();
     assert_eq!((checked, agree), (2, 1));
-    assert_eq!(imported.sql("select item, cost_usd from items where suite = 'swe-bench-bash-only' order by item"), ["a__a-1 0.72", "b__b-3 "]);
+    let costs = "select item, items.cost_usd from items join runs using (run_id) where suite = 'swe-bench-bash-only' order by item";
+    assert_eq!(imported.sql(costs), ["a__a-1 0.72", "b__b-3 "]);
 }
 
 #[test]

@@ -156,12 +156,15 @@ impl<'a> Runs<'a> {
         let id = text(&job.id).unwrap_or_else(|| folder.to_owned());
         for (key, figures) in evals.into_iter().flatten() {
             let Some(figures) = Lenient::<Figures>::deserialize(figures).ok().and_then(|figures| figures.0) else { continue };
-            sink.quirk("the job's trials are not there: its runs have counts and go by the names of its statistics, which --set can correct");
+            sink.quirk(
+                "the job's trials are not there: its runs have counts and go by the names of its statistics, which --set can correct",
+            );
             let Some(run) = sink.begin_run(&[&id, key], ["", key, ""]) else { continue };
             let by_reward = figures.reward_stats.get("reward").and_then(Value::as_object);
-            let counted = by_reward.into_iter().flatten().filter_map(|(reward, trials)| {
-                Some((reward.parse::<f64>().ok()?, trials.as_array()?.len() as u64))
-            });
+            let counted = by_reward
+                .into_iter()
+                .flatten()
+                .filter_map(|(reward, trials)| Some((reward.parse::<f64>().ok()?, trials.as_array()?.len() as u64)));
             let (mut passed, mut total) = (0, 0);
             for (reward, trials) in counted {
                 total += trials;

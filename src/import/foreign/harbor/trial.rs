@@ -79,7 +79,8 @@ impl Rewards {
         let rewards = trial.verifier_result.0.as_ref()?.rewards.as_object()?;
         let mut others: BTreeMap<String, f64> = rewards.iter().filter_map(|(key, value)| Some((key.clone(), number(value)?))).collect();
         let is_single = rewards.len() == 1;
-        let deciding = if others.contains_key("reward") { Some("reward".to_owned()) } else { others.keys().next().cloned().filter(|_| is_single) };
+        let deciding =
+            if others.contains_key("reward") { Some("reward".to_owned()) } else { others.keys().next().cloned().filter(|_| is_single) };
         let reward = deciding.and_then(|key| others.remove(&key));
         Some(Self { reward, others, is_single })
     }
@@ -120,7 +121,19 @@ fn ending(exception: &str) -> ItemStatus {
     } else if begins(&["Verifier", "Reward", "AddTestsDir", "DownloadVerifierDir"]) {
         ItemStatus::NotEvaluated
     } else if exception == "CancelledError"
-        || begins(&["Environment", "AgentSetup", "Docker", "Daytona", "Modal", "E2B", "Runloop", "Sandbox", "ImageBuild", "ApiRateLimit", "RateLimit"])
+        || begins(&[
+            "Environment",
+            "AgentSetup",
+            "Docker",
+            "Daytona",
+            "Modal",
+            "E2B",
+            "Runloop",
+            "Sandbox",
+            "ImageBuild",
+            "ApiRateLimit",
+            "RateLimit",
+        ])
     {
         ItemStatus::Infra
     } else {
@@ -252,8 +265,11 @@ fn failed_tests(file: &ForeignFile) -> Option<String> {
     let tests: Tests = read_value(file.open().ok()?, &file.shown).ok()?;
     let tests = tests.results.0?.tests;
     let tests = tests.as_array()?;
-    let failed: Vec<String> =
-        tests.iter().filter(|test| test.get("status").and_then(Value::as_str) == Some("failed")).filter_map(|test| text(test.get("name")?)).collect();
+    let failed: Vec<String> = tests
+        .iter()
+        .filter(|test| test.get("status").and_then(Value::as_str) == Some("failed"))
+        .filter_map(|test| text(test.get("name")?))
+        .collect();
     if failed.is_empty() {
         return None;
     }

@@ -111,7 +111,8 @@ impl Columns {
     /// Returns which attempt at its test a row is: the row says so, or it follows from the order of the rows of equal tests.
     pub fn attempt(&self, row: &Row, place: Place, test: &Test) -> u32 {
         let stated = count(&row.repeat_index);
-        let derived = self.places.get(&(place.column, test.key())).map_or(0, |places| places.partition_point(|other| *other < place.row) as u64);
+        let derived =
+            self.places.get(&(place.column, test.key())).map_or(0, |places| places.partition_point(|other| *other < place.row) as u64);
         u32::try_from(stated.unwrap_or(derived)).unwrap_or(u32::MAX - 1).saturating_add(1)
     }
 
@@ -122,7 +123,11 @@ impl Columns {
             let label = column.prompt_label.trim();
             let is_name = label.chars().count() <= MOST_LABEL_CHARS && !label.contains('\n');
             let words = label.split_whitespace().collect::<Vec<_>>().join(" ");
-            if is_name { words } else { format!("{}… {}", words.chars().take(60).collect::<String>(), short(&column.prompt_id)).trim().to_owned() }
+            if is_name {
+                words
+            } else {
+                format!("{}… {}", words.chars().take(60).collect::<String>(), short(&column.prompt_id)).trim().to_owned()
+            }
         };
         let mut named: Vec<(u64, Named)> = self
             .columns
@@ -144,7 +149,9 @@ impl Columns {
                 let label = &named.column.provider_label;
                 match step {
                     0 if !label.is_empty() => named.model = format!("{} ({label})", named.model),
-                    1 if !named.column.prompt_id.is_empty() => named.approach = format!("{} {}", named.approach, short(&named.column.prompt_id)),
+                    1 if !named.column.prompt_id.is_empty() => {
+                        named.approach = format!("{} {}", named.approach, short(&named.column.prompt_id))
+                    }
                     2 => named.approach = format!("{} column {}", named.approach, *number + 1).trim().to_owned(),
                     _ => {}
                 }

@@ -58,7 +58,8 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     if !(peek.is_lines || peek.has("promptIdx")) {
         (shape, head) = look(file)?;
     }
-    let names = head.results.0.as_ref().and_then(|results| Some(results.table.0.as_ref()?.head.0.as_ref()?.vars.clone())).unwrap_or_default();
+    let names =
+        head.results.0.as_ref().and_then(|results| Some(results.table.0.as_ref()?.head.0.as_ref()?.vars.clone())).unwrap_or_default();
 
     let mut columns = Columns::of(&head);
     each_row(file, shape, &names, &mut |number, row| {
@@ -177,7 +178,8 @@ impl Eval {
         for (number, named) in named {
             // Rows have random ids, which every file of the evaluation repeats: exported twice, it is one run.
             let place = number.to_string();
-            let identity = if named.row_id.is_empty() { vec![eval_id.as_deref().unwrap_or(stem), &place] } else { vec![named.row_id.as_str()] };
+            let identity =
+                if named.row_id.is_empty() { vec![eval_id.as_deref().unwrap_or(stem), &place] } else { vec![named.row_id.as_str()] };
             let run = sink.begin_run(&identity, [&suite, &named.approach, &named.model]);
             runs.insert(number, run);
             let Some(run) = run else { continue };
@@ -239,9 +241,13 @@ impl Eval {
         let total = |of: fn(&Tally) -> u64| self.tallies.values().map(of).sum::<u64>();
         if self.runs.values().all(Option::is_some)
             && !self.tallies.is_empty()
-            && [("successes", total(|tally| tally.passed)), ("failures", total(|tally| tally.failed)), ("errors", total(|tally| tally.errors))]
-                .into_iter()
-                .any(|(key, counted)| stated(key).is_some_and(|stated| stated != counted))
+            && [
+                ("successes", total(|tally| tally.passed)),
+                ("failures", total(|tally| tally.failed)),
+                ("errors", total(|tally| tally.errors)),
+            ]
+            .into_iter()
+            .any(|(key, counted)| stated(key).is_some_and(|stated| stated != counted))
         {
             sink.quirk("the evaluation's statistics count other rows than there are");
         }
@@ -283,7 +289,9 @@ fn state(run: Handle, metrics: &Metrics, tally: Option<&Tally>, sink: &mut Sink<
     let tally = tally.filter(|tally| {
         let rows = tally.passed + tally.failed + tally.errors;
         if rows < stated_rows {
-            sink.quirk(&format!("{rows} of {stated_rows} rows of a column are in the file: what it states stands, and cannot be recomputed"));
+            sink.quirk(&format!(
+                "{rows} of {stated_rows} rows of a column are in the file: what it states stands, and cannot be recomputed"
+            ));
         }
         rows >= stated_rows
     });
@@ -297,13 +305,20 @@ fn state(run: Handle, metrics: &Metrics, tally: Option<&Tally>, sink: &mut Sink<
         ("testFailCount".to_owned(), counts[1].map(|n| n as f64), Unit::Count, of(|tally| tally.failed as f64)),
         ("testErrorCount".to_owned(), counts[2].map(|n| n as f64), Unit::Count, of(|tally| tally.errors as f64)),
         ("score".to_owned(), number(&metrics.score), Unit::Number, of(|tally| tally.scores.sum())),
-        ("totalLatency".to_owned(), amount(&metrics.total_latency_ms).map(|n| n / 1000.0), Unit::Seconds, of(|tally| tally.milliseconds / 1000.0)),
+        (
+            "totalLatency".to_owned(),
+            amount(&metrics.total_latency_ms).map(|n| n / 1000.0),
+            Unit::Seconds,
+            of(|tally| tally.milliseconds / 1000.0),
+        ),
     ];
     // 0 is written where nothing was counted.
     let positive = |value: &Value| amount(value).filter(|value| *value > 0.0);
     figures.push(("cost".to_owned(), positive(&metrics.cost), Unit::Usd, of(|tally| tally.cost)));
     if let Some(usage) = &metrics.token_usage.0 {
-        for (place, (name, value)) in [("prompt", &usage.prompt), ("completion", &usage.completion), ("total", &usage.total)].into_iter().enumerate() {
+        for (place, (name, value)) in
+            [("prompt", &usage.prompt), ("completion", &usage.completion), ("total", &usage.total)].into_iter().enumerate()
+        {
             figures.push((format!("tokens/{name}"), positive(value), Unit::Tokens, tally.map(|tally| tally.tokens[place] as f64)));
         }
     }

@@ -29,8 +29,13 @@ impl Test {
         let description = case.and_then(|case| text(&case.description)).or_else(|| text(&row.description)).unwrap_or_default();
         let vars = case.map(|case| &case.vars).filter(|vars| vars.is_object()).unwrap_or(&row.vars);
         // Sorted, whatever order the file has them in.
-        let vars: BTreeMap<&str, &Value> =
-            vars.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value)).filter(|(name, _)| !OWN_VARS.contains(name)).collect();
+        let vars: BTreeMap<&str, &Value> = vars
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| (name.as_str(), value))
+            .filter(|(name, _)| !OWN_VARS.contains(name))
+            .collect();
         let assertions = case.map(|case| case.assert.to_string()).unwrap_or_default();
         let told = serde_json::to_string(&vars).unwrap_or_default();
         let hash = hex_digest(&[description.as_bytes(), told.as_bytes(), assertions.as_bytes()], true);
@@ -166,7 +171,9 @@ mod tests {
         let test = |case: Value| Test::of(&row(json!({"testCase": case})));
         let plain = test(json!({"description": "sum", "vars": {"a": 1, "b": "x"}, "assert": [{"type": "equals", "value": "2"}]}));
         assert!(plain.name.starts_with("sum #"), "{}", plain.name);
-        let moved = test(json!({"vars": {"b": "x", "sessionId": "s-1", "a": 1}, "assert": [{"type": "equals", "value": "2"}], "description": "sum"}));
+        let moved = test(
+            json!({"vars": {"b": "x", "sessionId": "s-1", "a": 1}, "assert": [{"type": "equals", "value": "2"}], "description": "sum"}),
+        );
         assert_eq!(plain, moved);
         for other in [
             json!({"description": "sum", "vars": {"a": 2, "b": "x"}, "assert": [{"type": "equals", "value": "2"}]}),

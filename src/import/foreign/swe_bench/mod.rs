@@ -54,7 +54,8 @@ fn is_submission_result(peek: &Peek) -> bool {
 
 /// Sums by repository and by year, of which the totals say how many instances there are.
 fn is_resolved_by(peek: &Peek) -> bool {
-    peek.name.starts_with("resolved_by_") && peek.keys_below("").any(|key| peek.has_all(&[&format!("{key}.resolved"), &format!("{key}.total")]))
+    peek.name.starts_with("resolved_by_")
+        && peek.keys_below("").any(|key| peek.has_all(&[&format!("{key}.resolved"), &format!("{key}.total")]))
 }
 
 fn is_per_instance(peek: &Peek) -> bool {
@@ -64,7 +65,18 @@ fn is_per_instance(peek: &Peek) -> bool {
 fn is_metadata(peek: &Peek) -> bool {
     let head = String::from_utf8_lossy(&peek.head);
     let has = |key: &str| head.lines().any(|line| line.starts_with(key));
-    matches!(peek.name.as_str(), "metadata.yaml" | "metadata.yml") && has("info:") && (has("tags:") || has("assets:"))
+    let is_dated = peek.folder_name(0).is_some_and(|folder| dated(folder).0.is_some());
+    is_dated && matches!(peek.name.as_str(), "metadata.yaml" | "metadata.yml") && has("info:") && (has("tags:") || has("assets:"))
+}
+
+/// Splits a submission's folder name, `20240620_agent`, into the date in ISO form and the rest.
+fn dated(folder: &str) -> (Option<String>, &str) {
+    match folder.split_once('_') {
+        Some((date, name)) if date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()) => {
+            (Some(format!("{}-{}-{}", &date[..4], &date[4..6], &date[6..])), name)
+        }
+        Some(_) | None => (None, folder),
+    }
 }
 
 /// `[logs/run_evaluation/]<run>/<model>/<instance>/report.json` goes with `<model>.<run>.json`, which lies beside `logs`.

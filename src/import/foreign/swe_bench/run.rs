@@ -151,7 +151,8 @@ fn tests(status: &Value) -> (BTreeMap<String, f64>, Option<String>) {
 
 /// Keeps what the report counts, beside the same from its lists, and its own rate: over all instances, submitted or not.
 fn state(run: Handle, report: &Value, sink: &mut Sink<'_>) {
-    let unique = |list: &str| report.get(list).filter(|list| list.is_array()).map(|list| ids(list).into_iter().collect::<BTreeSet<String>>());
+    let unique =
+        |list: &str| report.get(list).filter(|list| list.is_array()).map(|list| ids(list).into_iter().collect::<BTreeSet<String>>());
     let mut state = |name: &str, recomputed: Option<usize>| {
         if let Some(stated) = report.get(name).and_then(count) {
             sink.stated(run, name, stated as f64, Unit::Count, recomputed.map(|n| n as f64), None);

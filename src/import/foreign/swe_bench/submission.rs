@@ -14,7 +14,7 @@ use super::super::super::rows::Stop;
 use super::super::json::{Lenient, amount, count, read_value};
 use super::super::sink::{Handle, Sink};
 use super::super::source::{ForeignFile, ForeignSource};
-use super::{EVALUATOR, ids, repository};
+use super::{EVALUATOR, dated, ids, repository};
 
 const MOST_METADATA_BYTES: u64 = 1 << 20;
 /// How many instances the benchmark's splits have.
@@ -62,16 +62,13 @@ pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_
         "swe-bench".to_owned()
     };
     let metadata = files.metadata.and_then(|file| metadata(file, sink));
-    let (date, name) = match source.name.split_once('_') {
-        Some((date, name)) if date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()) => (Some(date), name),
-        Some(_) | None => (None, source.name.as_str()),
-    };
+    let (date, name) = dated(&source.name);
     let metadata = metadata.as_ref();
     let approach = word(metadata, &["info", "name"]).unwrap_or_else(|| name.to_owned());
     let model = word(metadata, &["tags", "model"]).unwrap_or_default();
     let Some(run) = sink.begin_run(&[&split, &source.name], [&suite, &approach, &model]) else { return Ok(()) };
     let record = sink.run(run);
-    if let Some(time) = date.and_then(|date| time("date", &format!("{}-{}-{}", &date[..4], &date[4..6], &date[6..])).ok()) {
+    if let Some(time) = date.and_then(|date| time("date", &date).ok()) {
         record.timestamp = Some(time);
         record.tags.insert("zone".to_owned(), "unknown".to_owned());
     }
