@@ -51,12 +51,11 @@ impl Imported {
 
     /// The stated figures that were checked and those that agree, and how many cannot be.
     #[track_caller]
-    fn stated(&self) -> (u64, u64, u64) {
-        let count = |key: &str| {
-            let sources = self.report["sources"].as_array().expect("sources");
-            sources.iter().map(|source| source["stated"][key].as_u64().unwrap_or(0)).sum()
-        };
-        (count("checked"), count("agree"), count("unchecked"))
+    fn stated(&self) -> (u64, u64, usize) {
+        let sources = self.report["sources"].as_array().expect("sources");
+        let count = |key: &str| sources.iter().map(|source| source[key].as_u64().expect("a count")).sum();
+        let figures = sources.iter().flat_map(|source| source["foreign"]["stated"].as_array().into_iter().flatten());
+        (count("stated_checked"), count("stated_agree"), figures.filter(|figure| figure["recomputed"].is_null()).count())
     }
 
     fn has_quirk(&self, beginning: &str) -> bool {

@@ -24,7 +24,7 @@ pub(super) struct Runs<'a> {
     is_unfinished: bool,
     /// Trials that are there, and that the job says it has, where they are fewer.
     truncated: Option<(u64, u64)>,
-    runs: BTreeMap<RunKey, Tally>,
+    tallies: BTreeMap<RunKey, Tally>,
 }
 
 /// What the trials of one run add up to.
@@ -52,7 +52,7 @@ impl<'a> Runs<'a> {
             job,
             is_unfinished: job.is_some_and(|job| text(&job.finished_at).is_none()),
             truncated: completed.filter(|completed| *completed > trials as u64).map(|completed| (trials as u64, completed)),
-            runs: BTreeMap::new(),
+            tallies: BTreeMap::new(),
         }
     }
 
@@ -64,12 +64,12 @@ impl<'a> Runs<'a> {
             return Ok(());
         }
         let key = RunKey::of(trial);
-        let is_new = !self.runs.contains_key(&key);
+        let is_new = !self.tallies.contains_key(&key);
         if is_new {
             let begun = self.begin(&key, trial, sink);
-            self.runs.insert(key.clone(), begun);
+            self.tallies.insert(key.clone(), begun);
         }
-        let Some(tally) = self.runs.get_mut(&key) else { return Ok(()) };
+        let Some(tally) = self.tallies.get_mut(&key) else { return Ok(()) };
         let rewards = Rewards::of(trial);
         tally.count(trial, &task, rewards.as_ref());
         let Some(run) = tally.run else { return Ok(()) };
@@ -121,7 +121,7 @@ impl<'a> Runs<'a> {
         if let Some((there, total)) = self.truncated {
             sink.quirk(&format!("{there} of {total} trials are there: what the job states stands, and cannot be recomputed"));
         }
-        for (key, tally) in &self.runs {
+        for (key, tally) in &self.tallies {
             let Some(run) = tally.run else { continue };
             let record = sink.run(run);
             tally.span.tell(record);

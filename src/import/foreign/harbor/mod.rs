@@ -42,9 +42,8 @@ pub(super) fn claim(peek: &Peek) -> Option<Claim> {
             Some("steps") => 5,
             Some(_) | None => 3,
         },
-        // Close to CTRF, which would take it.
-        "ctrf.json" if peek.folder_name(0) == Some("verifier") && is_in_trial(peek) => 3,
-        "reward.json" if peek.folder_name(0) == Some("verifier") && is_in_trial(peek) => 3,
+        // The first is close to CTRF, which would take it.
+        "ctrf.json" | "reward.json" if peek.folder_name(0) == Some("verifier") && is_in_trial(peek) => 3,
         "config.json" if peek.has_all(&["job_name", "agents"]) => 1,
         "config.json" if peek.has_all(&["trial_name", "agent", "task"]) => 2,
         "lock.json" if peek.has_all(&["harbor", "trials"]) || peek.has("harbor.version") => 1,

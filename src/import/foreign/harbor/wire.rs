@@ -40,6 +40,7 @@ pub(super) struct Figures {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_field_names, reason = "the names that Harbor writes")]
 pub(super) struct Trial {
     pub id: Value,
     pub task_name: Value,

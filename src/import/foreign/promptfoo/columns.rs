@@ -15,7 +15,7 @@ const MOST_LABEL_CHARS: usize = 80;
 /// What is seen of the columns before their rows are read.
 #[derive(Default)]
 pub(super) struct Columns {
-    columns: BTreeMap<u64, Column>,
+    by_number: BTreeMap<u64, Column>,
     /// The columns of rows that do not number them, by provider and prompt.
     unnumbered: BTreeMap<(String, String), u64>,
     /// By column and test, the places of its rows, of which each is an attempt.
@@ -55,7 +55,7 @@ impl Columns {
     pub fn of(head: &Head) -> Self {
         let mut columns = Self::default();
         for (number, prompt) in prompts(head).into_iter().enumerate() {
-            columns.columns.insert(
+            columns.by_number.insert(
                 number as u64,
                 Column {
                     provider: text(&prompt.provider).unwrap_or_default(),
@@ -79,7 +79,7 @@ impl Columns {
     }
 
     pub fn see(&mut self, row: &Row, place: Place) {
-        let column = self.columns.entry(place.column).or_default();
+        let column = self.by_number.entry(place.column).or_default();
         column.rows += 1;
         let (id, label) = provider(row);
         if !id.is_empty() {
@@ -130,7 +130,7 @@ impl Columns {
             }
         };
         let mut named: Vec<(u64, Named)> = self
-            .columns
+            .by_number
             .iter()
             .map(|(number, column)| {
                 let row_id = column.first.as_ref().map(|(_, id)| id.clone()).unwrap_or_default();
@@ -150,9 +150,9 @@ impl Columns {
                 match step {
                     0 if !label.is_empty() => named.model = format!("{} ({label})", named.model),
                     1 if !named.column.prompt_id.is_empty() => {
-                        named.approach = format!("{} {}", named.approach, short(&named.column.prompt_id))
+                        named.approach = format!("{} {}", named.approach, short(&named.column.prompt_id));
                     }
-                    2 => named.approach = format!("{} column {}", named.approach, *number + 1).trim().to_owned(),
+                    2 => named.approach = format!("{} column {}", named.approach, *number + 1),
                     _ => {}
                 }
             }
@@ -230,9 +230,9 @@ mod tests {
             columns.see(row, place);
         }
         let named = columns.named();
-        let names: Vec<(&str, &str)> = named.iter().map(|(_, named)| (named.approach.as_str(), named.model.as_str())).collect();
+        let pairs: Vec<(&str, &str)> = named.iter().map(|(_, named)| (named.approach.as_str(), named.model.as_str())).collect();
         assert_eq!(
-            names,
+            pairs,
             [
                 ("short", "openai:x (cold)"),
                 ("short aaaaaaaa", "openai:x (hot)"),
