@@ -108,9 +108,8 @@ def clustered(values, clusters, confidence=CONFIDENCE):
     mean, sums = math.fsum(values) / len(values), defaultdict(float)
     for value, cluster in zip(values, clusters):
         sums[cluster] += value - mean
-    g = len(sums)
-    error = math.sqrt(math.fsum(s * s for s in sums.values()) * g / (g - 1)) / len(values) if g > 1 else 0.0
-    return mean, around(mean, error, g - 1, confidence) if error > 1e-12 else None
+    error = math.sqrt(math.fsum(s * s for s in sums.values()) * len(sums) / (len(sums) - 1)) / len(values) if len(sums) > 1 else 0.0
+    return mean, around(mean, error, len(sums) - 1, confidence) if error > 1e-12 else None
 def welch(a, b, confidence):
     (mean_a, sd_a), (mean_b, sd_b) = mean_sd(a), mean_sd(b)
     if min(len(a), len(b)) < 2 or sd_a == sd_b == 0:
@@ -142,6 +141,9 @@ class Site:
     def check_ends(self, kind, place, stated, found, least=-math.inf, most=math.inf):
         for end, value in zip(("low", "high"), found or (None, None)):
             self.check(kind, f"{place}, {end} end", (stated or {}).get(end), min(max(value, least), most) if found else None)
+    def counts(self, place, stated, **found):
+        for name, value in found.items():
+            self.check("count", f"{place}, {name}", stated.get(name), value)
     def digests(self):
         listed = self.read("data/digests.json")["files"]
         there = {path for path in self.below("data", "") if path != "data/digests.json"}
@@ -152,8 +154,7 @@ class Site:
             elif hashlib.sha256(open(os.path.join(self.root, path), "rb").read()).hexdigest() != listed[path]:
                 self.wrong.append(f"{path}: its bytes are not those that the site was built with")
     def load_runs(self):
-        for path in self.below("data/runs", ".json"):
-            answer = self.read(path)
+        for answer in map(self.read, self.below("data/runs", ".json")):
             cells = self.outcomes[answer["run"]["id"]] = defaultdict(lambda: [0, 0, None])
             self.runs[answer["run"]["id"]] = answer["run"]
             for row in answer["items"]:
@@ -163,8 +164,7 @@ class Site:
                     cell[1] += row["status"] in COUNTED
                     cell[2] = cell[2] or row.get("cluster")
     def suite(self, path):
-        answer = self.read(path)
-        board = answer["board"]
+        board = (answer := self.read(path))["board"]
         if board.get("excluded_items"):
             self.left_out["boards with excluded items"] += 1
             return
@@ -173,8 +173,7 @@ class Site:
             cells = self.outcomes[line["id"]] = {key: cell for key, cell in self.outcomes[line["id"]].items() if key[0] == kind}
             passed, total = sum(cell[0] for cell in cells.values()), sum(cell[1] for cell in cells.values())
             if total:
-                self.check("count", f"run {line['id']}, passed", line.get("passed"), passed)
-                self.check("count", f"run {line['id']}, total", line.get("total"), total)
+                self.counts(f"run {line['id']}", line, passed=passed, total=total)
             else:
                 passed, total = line.get("passed"), line.get("total")
                 self.left_out["counts of a run without outcomes, taken as given"] += total is not None
@@ -207,8 +206,7 @@ class Site:
             return
         method, known = stated["method"], [self.given[run] for run in runs if self.given.get(run)]
         passed, total = (sum(counts) for counts in zip(*known)) if known else (None, None)
-        self.check("count", f"{place}, passed", stated.get("passed"), passed)
-        self.check("count", f"{place}, total", stated.get("total"), total)
+        self.counts(place, stated, passed=passed, total=total)
         cells, interval = self.cells(runs), None
         means = [p / n for p, n, _ in cells.values()] if cells else []
         if method in ("wilson", "wilson_one_run"):
@@ -249,8 +247,7 @@ class Site:
                 self.figure(at, cell.get("figure"), self.rates(runs) if is_rate else self.values(metric["name"], runs), metric)
             for pair in evidence["pairs"]:
                 self.pair(at, metric, pair, arms[pair["first"]], arms[pair["second"]], 1 - evidence["alpha"])
-        flips = table.get("flips")
-        cells = [self.cells(runs) for runs in arms]
+        flips, cells = table.get("flips"), [self.cells(runs) for runs in arms]
         if flips and len(arms) == 2 and all(cells):
             most = lambda cell: 2 * cell[0] > cell[1]
             fell = {key: (most(cells[0][key]), most(cells[1][key])) for key in cells[0] if key in cells[1]}
@@ -280,18 +277,16 @@ class Site:
         if not stated:
             return
         place, check = f"{place}, {pair['first']} and {pair['second']}", detail.get("cross_check") or {}
-        second, ends, cells = None, None, [self.cells(one), self.cells(other)]
+        second, ends, cells = None, None, [*map(self.cells, (one, other))]
         if metric["name"] == "shared_tests" and pair["design"] in ("items", "clusters") and all(cells):
             keys = [key for key in cells[0] if key in cells[1]]
             differences = [cells[0][key][0] / cells[0][key][1] - cells[1][key][0] / cells[1][key][1] for key in keys]
             won, lost = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
-            self.check("count", f"{place}, won", pair["record"]["won"], won)
-            self.check("count", f"{place}, lost", pair["record"]["lost"], lost)
+            self.counts(place, pair["record"], won=won, lost=lost)
             value, interval, p = t_mean(differences, confidence) if len(differences) > 1 else (sum(differences), None, None)
             if test == "mcnemar_exact":
                 both = sum(cells[0][key][0] == cells[1][key][0] == 1 for key in keys)
-                interval = tango(won, lost, len(keys), confidence)
-                p, second = mcnemar(won, lost)
+                interval, (p, second) = tango(won, lost, len(keys), confidence), mcnemar(won, lost)
                 ends = newcombe_paired(both, won, lost, len(keys) - won - lost - both, confidence)
             elif test == "cluster_sign_flip":
                 clusters, sums = [cells[0][key][2] or cells[1][key][2] or key for key in keys], defaultdict(float)
@@ -303,11 +298,9 @@ class Site:
             elif check:
                 second = sign_flip(differences)
         else:
-            if metric["name"] == "shared_tests":
-                a, b = self.rates(one), self.rates(other)
-            else:
-                is_taken = lambda run: metric["kind"] != "amount" or self.runs[run]["status"] == "completed"
-                a, b = (self.values(metric["name"], filter(is_taken, runs)) for runs in (one, other))
+            is_taken = lambda run: metric["kind"] != "amount" or self.runs[run]["status"] == "completed"
+            of = self.rates if metric["name"] == "shared_tests" else lambda runs: self.values(metric["name"], filter(is_taken, runs))
+            a, b = of(one), of(other)
             sizes = (pair["sizes"]["first"], pair["sizes"]["second"]) if pair["design"] != "items" else (1, 1)
             if not a or not b or (len(a), len(b)) != sizes:
                 self.left_out["differences of numbers that are sums over items"] += 1
