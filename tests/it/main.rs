@@ -17,6 +17,7 @@ mod foreign;
 mod gate;
 mod history;
 mod import;
+mod imported;
 mod init;
 mod inspect;
 mod items;

@@ -6,6 +6,7 @@
 //! recomputed.
 
 mod aider;
+mod attempts;
 mod cogni;
 mod ctrf;
 mod evalperf;
@@ -24,6 +25,7 @@ mod sink;
 mod source;
 mod swe_bench;
 mod terminal_bench;
+mod times;
 mod unread;
 mod walk;
 mod zelda;

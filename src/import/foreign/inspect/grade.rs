@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::super::attempts::pass_at;
 use super::super::json::text;
 use super::wire::{Metric, Sample};
 
@@ -206,14 +207,6 @@ fn mode(values: &[f64]) -> f64 {
         }
     }
     best
-}
-
-/// The chance that one of `k` drawn of `n` attempts, of which `passed` passed, is among those.
-fn pass_at(n: usize, passed: usize, k: usize) -> f64 {
-    if n - passed < k {
-        return 1.0;
-    }
-    1.0 - ((n - passed + 1)..=n).map(|number| 1.0 - k as f64 / number as f64).product::<f64>()
 }
 
 #[cfg(test)]
