@@ -13,6 +13,7 @@ mod doctor;
 mod eval;
 mod evidence;
 mod firefox;
+mod foreign_lm_eval;
 mod gate;
 mod history;
 mod import;
