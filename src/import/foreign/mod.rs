@@ -17,6 +17,7 @@ mod json;
 mod junit;
 mod kotef;
 mod lm_eval;
+mod measured;
 mod moments;
 mod peek;
 mod promptfoo;

@@ -1,50 +1,18 @@
-//! `import` of lm-evaluation-harness: results and samples of one time stamp, of every age.
+//! lm-evaluation-harness: results and samples of one time stamp, of every age.
 
 use serde_json::{Value, json};
 
-use crate::support::Project;
+use super::{imported, project, quirks, stored};
 
 const STAMP: &str = "2026-02-03T10-20-30.125000";
 
-/// Copies the files of a fixture into the project.
-fn project(fixture: &str) -> Project {
-    let project = Project::new();
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import/lm_eval").join(fixture);
-    for entry in walkdir::WalkDir::new(&folder).into_iter().filter_map(Result::ok).filter(|entry| entry.file_type().is_file()) {
-        let path = entry.path().strip_prefix(&folder).expect("below the fixture");
-        project.bytes(&format!("out/{}", path.display()), &std::fs::read(entry.path()).expect("the fixture"));
-    }
-    project
-}
-
-/// Imports the fixture: its one source, and the runs it gave by their suites.
-fn imported(project: &Project) -> (Value, Vec<Value>) {
-    let report = project.run(["import", "out", "--format", "json"]).json();
-    assert_eq!(report["sources"].as_array().map(Vec::len), Some(1), "{report}");
-    let source = report["sources"][0].clone();
-    assert_eq!((&source["outcome"], &source["foreign"]["format"]), (&json!("imported"), &json!("lm-eval")), "{source}");
-    let mut runs: Vec<Value> = source["runs_new"]
-        .as_array()
-        .expect("runs")
-        .iter()
-        .map(|id| project.run(["show", id.as_str().expect("an id"), "--format", "json"]).json()["runs"][0].clone())
-        .collect();
-    runs.sort_by_key(|run| run["suite"].to_string());
-    assert_eq!(project.run(["doctor"]).code, 0);
-    (source, runs)
-}
-
-fn quirks(source: &Value) -> String {
-    source["foreign"]["quirks"].to_string()
-}
-
 #[test]
 fn a_task_is_a_run_with_its_samples() {
-    let project = project("plain");
-    let (source, runs) = imported(&project);
+    let project = project("lm_eval", "plain");
+    let (source, runs) = imported(&project, "lm-eval");
     assert_eq!([&source["items"], &source["stated_checked"], &source["stated_agree"]], [&json!(4), &json!(2), &json!(2)], "{source}");
     assert_eq!((&source["foreign"]["version"], &source["foreign"]["files"]), (&json!("lm_eval 0.4.9"), &json!(2)));
-    insta::assert_snapshot!(serde_json::to_string_pretty(&runs[0]).expect("JSON"));
+    insta::assert_snapshot!(serde_json::to_string_pretty(&json!({"run": runs[0], "first": stored(&project)[0]})).expect("JSON"));
     // The monotonic clock of `start_time` and `end_time` is no time: the run ended 60.5 s after its date.
     assert_eq!(runs[0]["timestamp"], "2026-02-03T10:21:30.625Z");
     let again = project.run(["import", &format!("out/org__tiny/results_{STAMP}.json"), "--format", "json"]).json();
@@ -53,8 +21,8 @@ fn a_task_is_a_run_with_its_samples() {
 
 #[test]
 fn the_first_filter_decides_and_the_others_are_scores() {
-    let project = project("filters");
-    let (source, runs) = imported(&project);
+    let project = project("lm_eval", "filters");
+    let (source, runs) = imported(&project, "lm-eval");
     assert_eq!([&source["items"], &source["stated_checked"], &source["stated_agree"]], [&json!(4), &json!(4), &json!(4)], "{source}");
     let run = &runs[0];
     assert_eq!((&run["approach"], &run["passed"], &run["total"]), (&json!("8-shot chat"), &json!(2), &json!(4)), "{run}");
@@ -64,13 +32,15 @@ fn the_first_filter_decides_and_the_others_are_scores() {
         (&scores[0]["metric"], &scores[0]["value"], &scores[0]["n"]),
         (&json!("exact_match,flexible-extract"), &json!(0.75), &json!(4))
     );
-    let item = run["questions"].as_array().and_then(|items| items.iter().find(|item| item["item"] == "3")).expect("the item").clone();
-    assert_eq!((&item["status"], &item["scores"]), (&json!("fail"), &json!({"exact_match,flexible-extract": 1.0})), "{item}");
+    let item = &stored(&project)[3];
+    assert_eq!((&item["item"], &item["status"]), (&json!("3"), &json!("fail")), "{item}");
+    assert_eq!((&item["evaluator"], &item["scores"]), (&json!("exact_match,strict-match"), &json!({"exact_match,flexible-extract": 1.0})));
+    assert_eq!((&item["answer"], &item["reply"]), (&json!("[invalid]"), &json!("It is 4. #### 4")), "{item}");
 }
 
 #[test]
 fn metrics_over_a_corpus_give_samples_no_score() {
-    let (source, runs) = imported(&project("corpus-metrics"));
+    let (source, runs) = imported(&project("lm_eval", "corpus-metrics"), "lm-eval");
     let run = &runs[0];
     assert_eq!(run["statuses"], json!({"skipped": 3}), "{run}");
     let said = quirks(&source);
@@ -90,7 +60,7 @@ fn metrics_over_a_corpus_give_samples_no_score() {
 
 #[test]
 fn fewer_samples_than_were_asked_leave_the_stated_figure() {
-    let (source, runs) = imported(&project("truncated"));
+    let (source, runs) = imported(&project("lm_eval", "truncated"), "lm-eval");
     assert_eq!((&source["items"], &source["stated_checked"]), (&json!(0), &json!(0)), "{source}");
     assert!(quirks(&source).contains("`big` has 2 of 5000 samples in its file"), "{source}");
     assert_eq!((&runs[0]["passed"], &runs[0]["total"]), (&json!(2), &json!(5000)), "0.04 % of 5000, with the error that grades have");
@@ -99,7 +69,7 @@ fn fewer_samples_than_were_asked_leave_the_stated_figure() {
 
 #[test]
 fn a_group_is_checked_against_its_tasks() {
-    let (source, runs) = imported(&project("group"));
+    let (source, runs) = imported(&project("lm_eval", "group"), "lm-eval");
     let suites: Vec<_> = runs.iter().map(|run| run["suite"].clone()).collect();
     assert_eq!(suites, [json!("all"), json!("all_one"), json!("all_two")]);
     let figure = &runs[0]["stated"][0];
@@ -111,7 +81,7 @@ fn a_group_is_checked_against_its_tasks() {
 
 #[test]
 fn results_of_before_filters_had_names() {
-    let (_, runs) = imported(&project("before-0.4"));
+    let (_, runs) = imported(&project("lm_eval", "before-0.4"), "lm-eval");
     let run = &runs[0];
     assert_eq!([&run["suite"], &run["approach"], &run["model"]], [&json!("quiz"), &json!("25-shot"), &json!("org/old")]);
     let scores: Vec<_> =
@@ -122,10 +92,11 @@ fn results_of_before_filters_had_names() {
 
 #[test]
 fn samples_in_one_list_with_arguments_as_lists() {
-    let (source, runs) = imported(&project("list-of-samples"));
+    let project = project("lm_eval", "list-of-samples");
+    let (source, runs) = imported(&project, "lm-eval");
     let run = &runs[0];
     assert_eq!((&run["passed"], &run["total"], &run["model"]), (&json!(2), &json!(3), &json!("org/tiny")), "{source}");
-    let item = run["questions"].as_array().and_then(|items| items.iter().find(|item| item["item"] == "1")).expect("the item").clone();
+    let item = &stored(&project)[1];
     assert_eq!((&item["status"], &item["answer"], &item["expected"]), (&json!("fail"), &json!("yes"), &json!(["no"])), "{item}");
     // `NaN` is no value: two samples have one.
     assert_eq!((&run["scores"][0]["metric"], &run["scores"][0]["n"]), (&json!("acc_norm"), &json!(2)));
@@ -133,7 +104,7 @@ fn samples_in_one_list_with_arguments_as_lists() {
 
 #[test]
 fn samples_alone_are_named_by_their_files() {
-    let (source, runs) = imported(&project("samples-alone"));
+    let (source, runs) = imported(&project("lm_eval", "samples-alone"), "lm-eval");
     let run = &runs[0];
     assert_eq!([&run["suite"], &run["model"], &run["passed"], &run["total"]], [&json!("trivia"), &json!("org/tiny"), &json!(1), &json!(2)]);
     assert!(quirks(&source).contains("samples without the file of their results"));
@@ -141,7 +112,7 @@ fn samples_alone_are_named_by_their_files() {
 
 #[test]
 fn lines_that_are_no_samples_are_refused_with_reasons() {
-    let project = project("refused-lines");
+    let project = project("lm_eval", "refused-lines");
     let said = project.run(["import", "out", "--dry-run"]);
     insta::assert_snapshot!(said.answer());
 }
