@@ -47,12 +47,19 @@ fn quirks(source: &Value) -> String {
     source["foreign"]["quirks"].to_string()
 }
 
-/// What is stored of every outcome, in the order of the source.
+/// What is stored of every outcome with its details, in the order of the source.
 fn stored(project: &Project) -> Vec<Value> {
     let sealed: Vec<String> = project.files("results/imports").into_iter().filter(|file| file.ends_with(".items.jsonl.zst")).collect();
     let [file] = sealed.as_slice() else { panic!("one source is one pair: {sealed:?}") };
     let text = zstd::decode_all(std::fs::File::open(project.path(file)).expect("the file")).expect("zstd");
-    String::from_utf8(text).expect("text").lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    let outcome = |line: &str| -> Value {
+        let mut outcome: Value = serde_json::from_str(line).expect("JSON");
+        if let Some(Value::Object(details)) = outcome.as_object_mut().and_then(|outcome| outcome.remove("details")) {
+            outcome.as_object_mut().expect("an outcome").extend(details);
+        }
+        outcome
+    };
+    String::from_utf8(text).expect("text").lines().map(outcome).collect()
 }
 
 /// The outcomes as item, attempt and status.

@@ -26,6 +26,7 @@ mod sink;
 mod source;
 mod swe_bench;
 mod terminal_bench;
+mod unix_time;
 mod unread;
 mod walk;
 mod zelda;

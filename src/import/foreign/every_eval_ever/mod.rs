@@ -21,6 +21,7 @@ use super::moments::{Moments, passed_of};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
 use super::source::{ForeignFile, ForeignSource};
+use super::unix_time::moment;
 use wire::{EvaluationResult, Record, Sample};
 
 const MOST_RECORD_BYTES: u64 = 256 << 20;
@@ -64,22 +65,26 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         sink.version(&format!("schema {version}"));
     }
     let mut evaluations: Vec<Evaluation<'_>> = Vec::new();
+    let mut places = Places::default();
     for result in record.evaluation_results.iter().filter_map(|result| result.0.as_ref()) {
         let name = result.name();
-        match evaluations.iter_mut().find(|evaluation| evaluation.name == name) {
-            Some(evaluation) => evaluation.results.push(Scored::new(result)),
-            None => evaluations.push(Evaluation { name, results: vec![Scored::new(result)], attempts: BTreeMap::new() }),
+        let place = *places.by_name.entry(name.clone()).or_insert_with(|| {
+            evaluations.push(Evaluation { name, results: Vec::new(), attempts: BTreeMap::new() });
+            evaluations.len() - 1
+        });
+        if let Some(id) = text(&result.evaluation_result_id) {
+            places.by_id.entry(id).or_insert((place, evaluations[place].results.len()));
         }
+        evaluations[place].results.push(Scored::new(result));
     }
 
-    let (mut rows, mut of_no_result) = (0_u64, 0_u64);
+    let mut rows = 0_u64;
     for file in &samples {
         each_sample(file, &mut |_, sample| {
             rows += 1;
             let Ok(sample) = sample else { return Ok(()) };
-            match place_of(&evaluations, &sample) {
-                Some((evaluation, result)) => evaluations[evaluation].results[result].take(&sample),
-                None => of_no_result += 1,
+            if let Some((evaluation, result)) = places.of(&sample) {
+                evaluations[evaluation].results[result].take(&sample);
             }
             Ok(())
         })?;
@@ -98,7 +103,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     }
     if !is_truncated {
         for file in &samples {
-            store(file, &mut evaluations, &runs, sink)?;
+            store(file, &mut evaluations, &places, &runs, sink)?;
         }
     }
     for (evaluation, run) in evaluations.iter().zip(runs) {
@@ -148,18 +153,19 @@ fn each_sample(file: &ForeignFile, each: &mut dyn FnMut(usize, Result<Sample, Re
     read_lines(file.open()?, &file.shown, each)
 }
 
-/// Finds the result of a sample: by its id, else by the name of the evaluation, whose first it is.
-fn place_of(evaluations: &[Evaluation<'_>], sample: &Sample) -> Option<(usize, usize)> {
-    if let Some(id) = text(&sample.evaluation_result_id) {
-        for (place, evaluation) in evaluations.iter().enumerate() {
-            let is_own = |scored: &Scored<'_>| text(&scored.result.evaluation_result_id).as_deref() == Some(&id);
-            if let Some(result) = evaluation.results.iter().position(is_own) {
-                return Some((place, result));
-            }
-        }
+/// Where evaluations and their results stand.
+#[derive(Default)]
+struct Places {
+    by_name: BTreeMap<String, usize>,
+    by_id: BTreeMap<String, (usize, usize)>,
+}
+
+impl Places {
+    /// Finds the result of a sample: by its id, else by the name of the evaluation, whose first it is.
+    fn of(&self, sample: &Sample) -> Option<(usize, usize)> {
+        let by_id = text(&sample.evaluation_result_id).and_then(|id| self.by_id.get(&id).copied());
+        by_id.or_else(|| Some((*self.by_name.get(&text(&sample.evaluation_name)?)?, 0)))
     }
-    let name = text(&sample.evaluation_name)?;
-    evaluations.iter().position(|evaluation| evaluation.name == name).map(|place| (place, 0))
 }
 
 fn begin(record: &Record, stem: &str, evaluation: &Evaluation<'_>, sink: &mut Sink<'_>) -> Option<Handle> {
@@ -169,12 +175,10 @@ fn begin(record: &Record, stem: &str, evaluation: &Evaluation<'_>, sink: &mut Si
     let model = word(record.model_info.get("id")).or_else(|| word(record.model_info.get("name"))).unwrap_or_default();
     let library = word(record.eval_library.get("name")).filter(|name| name != "unknown");
     let run = sink.begin_run(&[&id, &evaluation.name], [&evaluation.name, &approach(record, first, library.as_deref()), &model])?;
-    let moment = |value: &Value| -> Option<DateTime<Utc>> {
+    let when = |value: &Value| -> Option<DateTime<Utc>> {
         let said = text(value)?;
         match said.trim().parse::<f64>() {
-            #[expect(clippy::cast_possible_truncation, reason = "within the range of times")]
-            Ok(seconds) if (0.0..4e12).contains(&seconds) => DateTime::from_timestamp(seconds as i64, 0),
-            Ok(_) => None,
+            Ok(seconds) => moment(seconds),
             Err(_) => time("time", said.trim()).ok(),
         }
     };
@@ -201,7 +205,7 @@ fn begin(record: &Record, stem: &str, evaluation: &Evaluation<'_>, sink: &mut Si
         ("token_limit", limit("token_limit")),
     ];
     let record_of = sink.run(run);
-    record_of.timestamp = moment(&first.evaluation_timestamp).or_else(|| moment(&record.evaluation_timestamp));
+    record_of.timestamp = when(&first.evaluation_timestamp).or_else(|| when(&record.evaluation_timestamp));
     for (key, fact) in facts {
         if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
             record_of.tags.insert(key.to_owned(), clip(&fact, 500).into_owned());
@@ -219,7 +223,13 @@ fn approach(record: &Record, result: &EvaluationResult, library: Option<&str>) -
     named.or_else(plan).or_else(|| library.map(str::to_owned)).unwrap_or_default()
 }
 
-fn store(file: &ForeignFile, evaluations: &mut [Evaluation<'_>], runs: &[Option<Handle>], sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn store(
+    file: &ForeignFile,
+    evaluations: &mut [Evaluation<'_>],
+    places: &Places,
+    runs: &[Option<Handle>],
+    sink: &mut Sink<'_>,
+) -> Result<(), Stop> {
     each_sample(file, &mut |line, sample| {
         let place = format!("{}, line {line}", file.name);
         let sample = match sample {
@@ -229,7 +239,7 @@ fn store(file: &ForeignFile, evaluations: &mut [Evaluation<'_>], runs: &[Option<
                 return Ok(());
             }
         };
-        let Some((evaluation, result)) = place_of(evaluations, &sample) else {
+        let Some((evaluation, result)) = places.of(&sample) else {
             sink.refuse(&place, Refused::because("the sample is of an evaluation that the record does not have"));
             return Ok(());
         };

@@ -93,8 +93,9 @@ impl Instances {
 
     /// Every value of the metric over the split is 0 or 1.
     pub fn is_graded(&self, metric: &str, split: &str) -> bool {
-        let mut of =
-            self.over.iter().filter(|(name, _)| name.metric == metric && name.split == split).flat_map(|(_, trials)| trials.values());
+        let start = MetricName { metric: metric.to_owned(), split: split.to_owned(), sub_split: None };
+        let own = self.over.range(start..).take_while(|(name, _)| name.metric == metric && name.split == split);
+        let mut of = own.flat_map(|(_, trials)| trials.values());
         let first = of.next().is_some_and(Moments::is_graded);
         first && of.all(Moments::is_graded)
     }

@@ -10,7 +10,7 @@ mod wire;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use chrono::DateTime;
+use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -24,10 +24,13 @@ use super::json::{number, read_list, read_object, read_value, text};
 use super::peek::Peek;
 use super::sink::{Handle, Sink, clip};
 use super::source::{ForeignFile, ForeignSource};
+use super::unix_time::moment;
 use instances::{InstanceKey, Instances, MetricName};
 use wire::{InstanceStats, RequestState, RunSpec, Stat, perturbation, said};
 
 const MOST_BYTES: u64 = 256 << 20;
+/// Specifications name a handful of metrics.
+const MOST_LISTED: usize = 256;
 /// What tells how the run went instead of how good it was.
 const BOOKKEEPING: [&str; 8] =
     ["num_", "finish_reason", "training_", "inference_", "batch_size", "prompt_truncated", "max_prob", "logprob"];
@@ -93,7 +96,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         let (outcome, details) = reading.outcome(key, run, sink);
         sink.item(run, &format!("instance {}", key.id), outcome, details)?;
     }
-    sink.run(run).timestamp = latest.and_then(|seconds| DateTime::from_timestamp(seconds, 0));
+    sink.run(run).timestamp = latest;
     reading.end(&stats, run, sink);
     Ok(())
 }
@@ -147,7 +150,7 @@ fn read_requests(
     file: &ForeignFile,
     reading: &Reading<'_>,
     run: Handle,
-    latest: &mut Option<i64>,
+    latest: &mut Option<DateTime<Utc>>,
     emitted: &mut BTreeSet<InstanceKey>,
     sink: &mut Sink<'_>,
 ) -> Result<(), Stop> {
@@ -156,11 +159,7 @@ fn read_requests(
         place += 1;
         let place = format!("{}, request {place}", file.name);
         let result = state.result.0.as_ref();
-        #[expect(clippy::cast_possible_truncation, reason = "within the range of times")]
-        let asked = result
-            .and_then(|result| number(&result.request_datetime))
-            .filter(|seconds| (0.0..4e12).contains(seconds))
-            .map(|seconds| seconds as i64);
+        let asked = result.and_then(|result| moment(number(&result.request_datetime)?));
         *latest = (*latest).max(asked);
         let Some(key) =
             state.instance.0.as_ref().and_then(|instance| InstanceKey::of(&instance.id, &state.train_trial_index, &instance.perturbation))
@@ -198,7 +197,7 @@ struct Reading<'i> {
 impl<'i> Reading<'i> {
     fn new(spec: &RunSpec, instances: &'i Instances) -> Self {
         let specs = spec.metric_specs.iter().filter_map(|spec| spec.0.as_ref()?.args.get("names")?.as_array());
-        let listed: Vec<String> = specs.flatten().filter_map(text).collect();
+        let listed: Vec<String> = specs.flatten().filter_map(text).take(MOST_LISTED).collect();
         let splits = instances.splits();
         let headline =
             if splits.contains("test") { "test".to_owned() } else { splits.first().map_or_else(String::new, |split| (*split).to_owned()) };

@@ -74,9 +74,10 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     let mut totals = Totals::default();
     walk(file.open()?, &file.shown, &mut |told| {
         let Told::Case(case) = told else { return Ok(()) };
-        totals.count(&case);
-        // pytest reports what broke after a test as a second case of the same name.
-        if case.is_teardown_of(waiting.as_ref()) {
+        // pytest reports what broke after a failed test as a second case of the same name.
+        let is_teardown = case.is_teardown_of(waiting.as_ref());
+        totals.count(&case, is_teardown);
+        if is_teardown {
             if let Some(first) = &mut waiting {
                 first.worsen(&case);
             }

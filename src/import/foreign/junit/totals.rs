@@ -47,10 +47,10 @@ impl Totals {
         add(&mut self.skipped, count("skipped"));
     }
 
-    /// Counts a case.
-    pub fn count(&mut self, case: &Case) {
+    /// Counts a case; one that tells what broke after another is no test of its own.
+    pub fn count(&mut self, case: &Case, is_teardown: bool) {
         let add = |sum: &mut Option<u64>, is_one: bool| *sum = Some(sum.unwrap_or(0) + u64::from(is_one));
-        add(&mut self.tests, true);
+        add(&mut self.tests, !is_teardown);
         add(&mut self.failures, case.status() == ItemStatus::Fail);
         add(&mut self.errors, case.status() == ItemStatus::Error);
         add(&mut self.skipped, case.status() == ItemStatus::Skipped);

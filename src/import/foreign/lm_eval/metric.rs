@@ -55,6 +55,12 @@ pub(super) struct MetricKey {
     pub metric: String,
 }
 
+impl Stated {
+    pub fn key(&self) -> MetricKey {
+        MetricKey { filter: self.filter.clone(), metric: self.metric.clone() }
+    }
+}
+
 /// What the samples of a task have of a metric.
 #[derive(Default)]
 pub(super) struct Tally {

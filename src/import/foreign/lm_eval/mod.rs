@@ -9,6 +9,7 @@ mod sample;
 mod task;
 mod wire;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
@@ -26,6 +27,8 @@ use task::Task;
 use wire::Results;
 
 const MOST_RESULTS_BYTES: u64 = 256 << 20;
+/// Groups times tasks: every group may hold every task.
+const MOST_GROUPED: usize = 4_000_000;
 
 pub(super) fn claim(peek: &Peek) -> Option<Claim> {
     let is_samples = is_samples(peek);
@@ -109,6 +112,10 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
             Task::new(&results, name).read(file, sink)?;
         }
     }
+    if groups.len().saturating_mul(results.results.len()) > MOST_GROUPED {
+        sink.refuse("groups", Refused::because("more groups of tasks than can be looked through"));
+        return Ok(());
+    }
     for name in results.results.keys().filter(|name| groups.contains(name.as_str())) {
         task::read_group(&results, name, sink);
     }
@@ -116,20 +123,14 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
 }
 
 /// Finds the task of each file of samples: the one whose name its name ends in.
-fn assign<'f>(
-    results: &Results,
-    samples: &[&'f ForeignFile],
-    has_results: bool,
-    sink: &mut Sink<'_>,
-) -> std::collections::BTreeMap<String, &'f ForeignFile> {
-    let mut by_task = std::collections::BTreeMap::new();
+fn assign<'f>(results: &Results, samples: &[&'f ForeignFile], has_results: bool, sink: &mut Sink<'_>) -> BTreeMap<String, &'f ForeignFile> {
+    let mut by_task = BTreeMap::new();
+    let tasks: Vec<(&String, String)> = results.results.keys().map(|task| (task, sanitized(task))).collect();
     for file in samples {
-        let (stem, _) = split_name(&file.name);
-        let ends = |task: &&String| {
-            let (stem, task) = (sanitized(stem), sanitized(task));
-            stem.strip_suffix(&task).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
-        };
-        let found = results.results.keys().filter(ends).max_by_key(|task| task.len());
+        let stem = sanitized(split_name(&file.name).0);
+        let ends =
+            |(_, task): &&(&String, String)| stem.strip_suffix(task.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'));
+        let found = tasks.iter().filter(ends).max_by_key(|(task, _)| task.len()).map(|(task, _)| *task);
         match found {
             Some(task) if !by_task.contains_key(task) => {
                 by_task.insert(task.clone(), *file);

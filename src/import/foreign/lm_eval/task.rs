@@ -1,10 +1,10 @@
 //! One task into one run, and the figures of a group of tasks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::domain::{Git, ItemStatus, RunStatus, ScoreRecord, Unit};
+use crate::domain::{Git, ItemStatus, ScoreRecord};
 
 use super::super::super::cell::Refused;
 use super::super::super::rows::Stop;
@@ -12,9 +12,13 @@ use super::super::json::{number, text};
 use super::super::moments::passed_of;
 use super::super::sink::{Handle, Sink, clip};
 use super::super::source::ForeignFile;
+use super::super::unix_time::moment;
 use super::metric::{MetricKey, Stated, Tally, direction, is_mean, may_grade, stated, unit, worth};
 use super::wire::Results;
 use super::{each_sample, sample};
+
+/// Tasks have a handful of metrics.
+const MOST_METRICS: usize = 256;
 
 /// A task of the results, whose samples pass by twice: once to see which metric grades, then to be stored.
 pub(super) struct Task<'r> {
@@ -49,6 +53,7 @@ impl<'r> Task<'r> {
         };
         let mut metrics = names("metric_list", "metric");
         metrics.extend(stated.iter().map(|one| one.metric.clone()));
+        metrics.truncate(MOST_METRICS);
         let mut filters = names("filter_list", "name");
         filters.extend(stated.iter().map(|one| one.filter.clone()));
         Self { results, name, stated, metrics, filters }
@@ -169,16 +174,13 @@ impl<'r> Task<'r> {
 
     /// Ends the run: scores, and what the results state beside the same over the samples.
     fn end(&self, run: Handle, seen: &Seen, deciding: Option<&MetricKey>, is_whole: bool, total: Option<u64>, sink: &mut Sink<'_>) {
-        let mut keys: Vec<MetricKey> = Vec::new();
-        let stated_keys = self.stated.iter().map(|one| MetricKey { filter: one.filter.clone(), metric: one.metric.clone() });
-        for key in stated_keys.chain(seen.tallies.keys().filter(|_| is_whole).cloned()) {
-            if !keys.contains(&key) {
-                keys.push(key);
-            }
-        }
+        let stated_keys = self.stated.iter().map(|one| (one.key(), Some(one)));
+        let mut done = BTreeSet::new();
         let mut is_counted = false;
-        for key in keys {
-            let stated = self.stated.iter().find(|one| one.metric == key.metric && one.filter == key.filter);
+        for (key, stated) in stated_keys.chain(seen.tallies.keys().filter(|_| is_whole).map(|key| (key.clone(), None))) {
+            if !done.insert(key.clone()) {
+                continue;
+            }
             let tally = seen.tallies.get(&key).filter(|tally| is_whole && !tally.has_parts);
             let values = tally.map(|tally| tally.values).filter(|values| values.n() > 0 && is_mean(self.results, self.name, &key.metric));
             let (mean, error) = (values.and_then(|values| values.mean()), values.and_then(|values| values.standard_error()));
@@ -229,12 +231,9 @@ fn begin(results: &Results, name: &str, sink: &mut Sink<'_>) -> Option<Handle> {
     let model = results.model();
     let run = sink.begin_run(&[&results.moment(), &model, name], [name, &results.approach(name), &model])?;
     let record = sink.run(run);
-    record.status = RunStatus::Completed;
     let seconds = results.seconds();
     // Seconds since 1970 of when the evaluation began; a run's time is when it ended.
-    let ended = number(&results.date).map(|began| began + seconds.unwrap_or(0.0)).filter(|time| (0.0..4e12).contains(time));
-    #[expect(clippy::cast_possible_truncation, reason = "within the range of times")]
-    let ended = ended.and_then(|time| chrono::DateTime::from_timestamp_micros((time * 1e6).round() as i64));
+    let ended = number(&results.date).and_then(|began| moment(began + seconds.unwrap_or(0.0)));
     record.timestamp = ended;
     if results.results.len() == 1 {
         record.duration_seconds = seconds;
@@ -295,7 +294,7 @@ pub(super) fn read_group(results: &Results, name: &str, sink: &mut Sink<'_>) {
         sink.run(run).scores.push(ScoreRecord {
             metric: shown(&one.metric, &one.filter),
             value: Some(one.value),
-            unit: if unit == Unit::Fraction { Unit::Fraction } else { Unit::Number },
+            unit,
             direction: direction(results, name, &one.metric),
             standard_error: one.error,
             n: total,
