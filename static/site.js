@@ -145,6 +145,16 @@
       count.textContent = shown + " of " + rows.length + " shown" + (hidden ? ", " + hidden + " hidden by the filter" : "") + (where ? " " + where : "");
       reset.hidden = words.length === 0;
     }
+    // Words that answer questions, one click each.
+    (table.getAttribute("data-chips") || "").split("|").filter(Boolean).forEach(function (word) {
+      var found = rows.filter(function (entry) { return entry.text.indexOf(word) >= 0; }).length;
+      if (!found) return;
+      var chip = document.createElement("button");
+      chip.type = "button";
+      chip.textContent = word + " (" + found + ")";
+      chip.addEventListener("click", function () { input.value = word; run(); writeState("f." + table.id, word); });
+      tools.insertBefore(chip, count);
+    });
     input.addEventListener("input", function () { run(); writeState("f." + table.id, input.value.trim()); });
     input.addEventListener("keydown", function (event) {
       if (event.key === "Escape") { input.value = ""; run(); writeState("f." + table.id, ""); }
@@ -162,13 +172,129 @@
     setUpFilter(table);
   });
 
+  // ---- Parts of data beside the page: classic scripts, because nothing else can be loaded from a disk.
+  var waiting = new Map();
+  window.evalreportShard = function (name, number, content) {
+    var take = waiting.get("d/" + name + "-" + number + ".js");
+    if (take) take(content);
+  };
+  var isShard = /^d\/[a-z0-9_-]+\.js$/;
+  var policy = null;
+  function address(path) {
+    if (!window.trustedTypes) return path;
+    // Made when it is needed: a page that needs none may be forbidden to have one.
+    policy = policy || window.trustedTypes.createPolicy("evshard", {
+      createScriptURL: function (path) {
+        if (!isShard.test(path)) throw new TypeError("not a part of the data: " + path);
+        return path;
+      }
+    });
+    return policy.createScriptURL(path);
+  }
+  function loadShard(path, done, failed) {
+    if (!isShard.test(path)) { failed(path); return; }
+    waiting.set(path, done);
+    var script = document.createElement("script");
+    script.src = address(path);
+    script.onerror = function () { failed(path); };
+    document.head.appendChild(script);
+  }
+
+  // ---- Search: the index is loaded when it is first used, and the order of what is found is always the same.
+  var SORTS = ["suite", "arm", "run", "item"];
+  var MOST_FOUND = 100;
+  function setUpSearch(box) {
+    var field = document.getElementById("search-field");
+    var list = document.getElementById("search-results");
+    var status = document.getElementById("search-status");
+    var paths = box.getAttribute("data-shards").split(" ").filter(Boolean);
+    var names = [], missing = [], left = paths.length, started = false;
+    // 0: the name itself; then its beginning; then words' beginnings; then parts of words; then what the name belongs to.
+    function rank(entry, query, words) {
+      if (entry.low === query) return 0;
+      if (entry.low.indexOf(query) === 0) return 1;
+      var begins = function (word) {
+        for (var at = entry.low.indexOf(word); at >= 0; at = entry.low.indexOf(word, at + 1)) {
+          if (at === 0 || /[^\p{L}\p{N}]/u.test(entry.low[at - 1])) return true;
+        }
+        return false;
+      };
+      if (words.every(begins)) return 2;
+      if (words.every(function (word) { return entry.low.indexOf(word) >= 0; })) return 3;
+      return words.every(function (word) { return entry.low.indexOf(word) >= 0 || entry.lowAbout.indexOf(word) >= 0; }) ? 4 : -1;
+    }
+    function before(left, right) { return left < right ? -1 : left > right ? 1 : 0; }
+    function run() {
+      var query = field.value.trim().toLowerCase();
+      var words = query.split(/\s+/).filter(Boolean);
+      list.textContent = "";
+      if (!words.length) { status.textContent = ""; return; }
+      if (left) { status.textContent = "Loading the index …"; return; }
+      var found = [];
+      names.forEach(function (entry) {
+        var place = rank(entry, query, words);
+        if (place >= 0) found.push({ place: place, entry: entry });
+      });
+      found.sort(function (one, other) {
+        var a = one.entry, b = other.entry;
+        return one.place - other.place || a.sort - b.sort || before(a.low, b.low) || before(a.name, b.name) || before(a.about, b.about) || before(a.href, b.href);
+      });
+      found.slice(0, MOST_FOUND).forEach(function (one) {
+        var row = document.createElement("li");
+        var link = document.createElement("a");
+        link.href = one.entry.href;
+        var name = document.createElement("bdi");
+        name.textContent = one.entry.name.trim() ? one.entry.name : "(no name)";
+        link.appendChild(name);
+        var about = document.createElement("span");
+        about.className = "muted small";
+        about.textContent = SORTS[one.entry.sort] + (one.entry.about ? ", " + one.entry.about : "");
+        row.append(link, " ", about);
+        list.appendChild(row);
+      });
+      var text = found.length > MOST_FOUND ? MOST_FOUND + " of " + found.length + " found are shown" : found.length + " found";
+      status.textContent = text + (missing.length ? "; could not load " + missing.join(", ") + ", the lists below have every name" : "");
+    }
+    function start() {
+      if (started) return;
+      started = true;
+      paths.forEach(function (path) {
+        loadShard(path, function (part) {
+          part.names.forEach(function (row) {
+            var about = part.about[row[3]];
+            var entry = { sort: SORTS.indexOf(row[0]), name: row[1], href: row[2], about: about };
+            entry.low = row[1].toLowerCase();
+            entry.lowAbout = about.toLowerCase();
+            names.push(entry);
+          });
+          left -= 1;
+          run();
+        }, function (path) { missing.push(path); left -= 1; run(); });
+      });
+    }
+    field.addEventListener("focus", start);
+    field.addEventListener("input", function () { start(); run(); writeState("q", field.value.trim()); });
+    field.addEventListener("keydown", function (event) {
+      var first = list.querySelector("a");
+      if (event.key === "Escape") { field.value = ""; run(); writeState("q", ""); }
+      if (event.key === "Enter" && first) first.click();
+    });
+    box.hidden = false;
+    firstFilter = field;
+    field.value = state.get("q") || "";
+    if (field.value) { start(); run(); }
+  }
+  var search = document.getElementById("search");
+  if (search) setUpSearch(search);
+
   document.addEventListener("keydown", function (event) {
     var target = event.target;
     var typing = target && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey && firstFilter) {
-      event.preventDefault();
-      firstFilter.focus();
-    }
+    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    var link = document.querySelector("a[data-search]");
+    if (!firstFilter && !link) return;
+    event.preventDefault();
+    if (firstFilter) firstFilter.focus(); else link.click();
   });
   window.addEventListener("hashchange", function () {
     // An address typed or pasted over this one restores its own state.

@@ -2,16 +2,13 @@
 """Recomputes the numbers of the site that this file lies in, from the outcomes in data/, with nothing but Python's standard library.
 
     python3 verify_site.py [FOLDER]
-Says how many numbers were checked, names each that differs, and counts by name what cannot be recomputed from the data alone. First it
-compares every data file with its digest. Ends with 0 where everything agrees, else with 1.
+Compares every data file with its digest, says how many numbers were checked, names each that differs, counts by name what cannot be
+recomputed from the data alone, and ends with 0 where everything agrees, else with 1.
 """
-import hashlib, itertools, json, math, os, re, statistics, sys
+import hashlib, itertools, json, math, os, pathlib, re, statistics, sys
 from collections import Counter, defaultdict
-
-CONFIDENCE, CLOSE, MOST_REARRANGEMENTS = 0.95, 1e-6, 1 << 18
-KINDS = ["question", "test", "criterion", "check"]
-COUNTED, COUNTED_RUNS = {"pass", "fail", "error", "limit"}, {"completed", "failed", "limit"}
-
+CONFIDENCE, CLOSE, MOST_REARRANGEMENTS, COUNTED_RUNS = 0.95, 1e-6, 1 << 18, {"completed", "failed", "limit"}
+KINDS, COUNTED = ["question", "test", "criterion", "check"], {"pass", "fail", "error", "limit"}
 normal = lambda confidence: statistics.NormalDist().inv_cdf(0.5 + confidence / 2)
 def beta_share(a, b, x):
     """The regularised incomplete beta function, by its continued fraction."""
@@ -34,12 +31,9 @@ def bisect(low, high, is_below):
         middle = (low + high) / 2
         low, high = (middle, high) if is_below(middle) else (low, middle)
     return (low + high) / 2
-def t_two_sided(t, degrees):
-    return beta_share(degrees / 2, 0.5, degrees / (degrees + t * t))
+t_two_sided = lambda t, degrees: beta_share(degrees / 2, 0.5, degrees / (degrees + t * t))
 def t_quantile(confidence, degrees):
-    high = 2.0
-    while t_two_sided(high, degrees) > 1 - confidence:
-        high *= 2
+    high = next(2.0**k for k in itertools.count(1) if t_two_sided(2.0**k, degrees) <= 1 - confidence)
     return bisect(0.0, high, lambda t: t_two_sided(t, degrees) > 1 - confidence)
 def wilson(passed, total, confidence=CONFIDENCE):
     z, share = normal(confidence), passed / total
@@ -56,8 +50,7 @@ def newcombe(passed_a, total_a, passed_b, total_b, confidence, correlation=0.0):
     return max(-1.0, a - b - reach(a - low_a, high_b - b)), min(1.0, a - b + reach(high_a - a, b - low_b))
 def newcombe_paired(both, won, lost, neither, confidence):
     n = both + won + lost + neither
-    margins = (both + won) * (lost + neither) * (both + lost) * (won + neither)
-    product = both * neither - won * lost
+    margins, product = (both + won) * (lost + neither) * (both + lost) * (won + neither), both * neither - won * lost
     product = max(0.0, product - n / 2) if product > 0 else product
     return newcombe(both + won, n, both + lost, n, confidence, product / math.sqrt(margins) if margins else 0.0)
 def tango(won, lost, n, confidence):
@@ -76,14 +69,13 @@ def mcnemar(won, lost):
     at_most = sum(chance(k) for k in range(fewer + 1))
     return min(1.0, 2 * at_most), min(1.0, 2 * at_most - chance(fewer))
 def fisher(passed_a, total_a, passed_b, total_b):
-    passed = passed_a + passed_b
-    choose = lambda n, k: math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    passed, choose = passed_a + passed_b, lambda n, k: math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
     tables = range(max(0, passed - total_b), min(passed, total_a) + 1)
     weights = {k: choose(total_a, k) + choose(total_b, passed - k) - choose(total_a + total_b, passed) for k in tables}
     return min(1.0, sum(math.exp(w) for w in weights.values() if w <= weights[passed_a] + 1e-7))
 def sign_flip(values):
     """Nothing where there are too many ways to look at all."""
-    moving = [value for value in values if value]
+    moving = [*filter(None, values)]
     if 2 ** len(moving) > MOST_REARRANGEMENTS:
         return None
     limit, sums = abs(math.fsum(moving)) - 1e-9 * math.fsum(map(abs, moving)), [0.0]
@@ -91,20 +83,20 @@ def sign_flip(values):
         sums = [s + value for s in sums] + [s - value for s in sums]
     return sum(abs(s) >= limit for s in sums) / len(sums)
 def permutation(a, b):
+    fewer, more = sorted((a, b), key=len)
     if math.comb(len(a) + len(b), len(a)) > MOST_REARRANGEMENTS:
         return None
-    fewer, more = (a, b) if len(a) <= len(b) else (b, a)
-    mean = math.fsum(a + b) / len(a + b)
-    pool = [value - mean for value in fewer + more]
+    pool = [value - math.fsum(a + b) / len(a + b) for value in fewer + more]
     limit = abs(math.fsum(pool[:len(fewer)])) - 1e-9 * math.fsum(map(abs, pool)) - 8.9e-16 * math.fsum(map(abs, a + b))
-    sums = [abs(sum(chosen)) >= limit for chosen in itertools.combinations(pool, len(fewer))]
-    return sum(sums) / len(sums)
+    return statistics.fmean(abs(sum(chosen)) >= limit for chosen in itertools.combinations(pool, len(fewer)))
 def mean_sd(values):
     mean, varies = math.fsum(values) / len(values), max(values) > min(values)
     return mean, math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)) if varies else 0.0
+def correlation(pairs):
+    (x, of_x), (y, of_y) = (mean_sd(side) for side in zip(*pairs)) if len(pairs) > 2 else ((0, 0), (0, 0))
+    return math.fsum((a - x) * (b - y) for a, b in pairs) / (of_x * of_y * (len(pairs) - 1)) if of_x and of_y else None
 def around(middle, error, degrees, confidence):
-    half = t_quantile(confidence, degrees) * error
-    return middle - half, middle + half
+    return middle - t_quantile(confidence, degrees) * error, middle + t_quantile(confidence, degrees) * error
 def t_mean(values, confidence=CONFIDENCE):
     """Mean, interval and p; the last two absent where nothing varies."""
     mean, sd = mean_sd(values)
@@ -116,9 +108,8 @@ def clustered(values, clusters, confidence=CONFIDENCE):
     mean, sums = math.fsum(values) / len(values), defaultdict(float)
     for value, cluster in zip(values, clusters):
         sums[cluster] += value - mean
-    g = len(sums)
-    error = math.sqrt(math.fsum(s * s for s in sums.values()) * g / (g - 1)) / len(values) if g > 1 else 0.0
-    return mean, around(mean, error, g - 1, confidence) if error > 1e-12 else None
+    error = math.sqrt(math.fsum(s * s for s in sums.values()) * len(sums) / (len(sums) - 1)) / len(values) if len(sums) > 1 else 0.0
+    return mean, around(mean, error, len(sums) - 1, confidence) if error > 1e-12 else None
 def welch(a, b, confidence):
     (mean_a, sd_a), (mean_b, sd_b) = mean_sd(a), mean_sd(b)
     if min(len(a), len(b)) < 2 or sd_a == sd_b == 0:
@@ -132,15 +123,11 @@ def holm(ps):
     for rank, place in enumerate(sorted(range(len(ps)), key=lambda place: ps[place])):
         largest = adjusted[place] = min(1.0, max(largest, ps[place] * (len(ps) - rank)))
     return [adjusted[place] for place in range(len(ps))]
-
 class Site:
     def __init__(self, root):
         self.root, self.checked, self.wrong, self.left_out, self.runs, self.outcomes, self.given = root, Counter(), [], Counter(), {}, {}, {}
-    def read(self, path):
-        return json.loads(self.text(path))
-    def text(self, path):
-        with open(os.path.join(self.root, path), encoding="utf-8") as file:
-            return file.read()
+    read = lambda self, path: json.loads(self.text(path))
+    text = lambda self, path: pathlib.Path(self.root, path).read_text(encoding="utf-8")
     def below(self, folder, ending):
         found = [os.path.join(base, name) for base, _, names in os.walk(os.path.join(self.root, folder)) for name in names]
         return sorted(os.path.relpath(path, self.root).replace(os.sep, "/") for path in found if path.endswith(ending))
@@ -152,23 +139,22 @@ class Site:
         if abs(stated - found) > CLOSE * max(1.0, abs(stated), abs(found)):
             self.wrong.append(f"{place}: {kind} is stated as {stated:.10g}, and the data give {found:.10g}")
     def check_ends(self, kind, place, stated, found, least=-math.inf, most=math.inf):
-        if stated and found:
-            for end, value in zip(("low", "high"), found):
-                self.check(kind, f"{place}, {end} end", stated[end], min(max(value, least), most))
-        elif stated or found:
-            self.left_out[f"{kind} that only one side has"] += 1
+        for end, value in zip(("low", "high"), found or (None, None)):
+            self.check(kind, f"{place}, {end} end", (stated or {}).get(end), min(max(value, least), most) if found else None)
+    def counts(self, place, stated, **found):
+        for name, value in found.items():
+            self.check("count", f"{place}, {name}", stated.get(name), value)
     def digests(self):
         listed = self.read("data/digests.json")["files"]
         there = {path for path in self.below("data", "") if path != "data/digests.json"}
+        self.checked["digest"] += len(there | set(listed))
         for path in sorted(there | set(listed)):
-            self.checked["digest"] += 1
             if path not in there or path not in listed:
                 self.wrong.append(f"{path}: is {'listed and not there' if path in listed else 'there and not listed'}")
             elif hashlib.sha256(open(os.path.join(self.root, path), "rb").read()).hexdigest() != listed[path]:
                 self.wrong.append(f"{path}: its bytes are not those that the site was built with")
     def load_runs(self):
-        for path in self.below("data/runs", ".json"):
-            answer = self.read(path)
+        for answer in map(self.read, self.below("data/runs", ".json")):
             cells = self.outcomes[answer["run"]["id"]] = defaultdict(lambda: [0, 0, None])
             self.runs[answer["run"]["id"]] = answer["run"]
             for row in answer["items"]:
@@ -178,8 +164,7 @@ class Site:
                     cell[1] += row["status"] in COUNTED
                     cell[2] = cell[2] or row.get("cluster")
     def suite(self, path):
-        answer = self.read(path)
-        board = answer["board"]
+        board = (answer := self.read(path))["board"]
         if board.get("excluded_items"):
             self.left_out["boards with excluded items"] += 1
             return
@@ -188,8 +173,7 @@ class Site:
             cells = self.outcomes[line["id"]] = {key: cell for key, cell in self.outcomes[line["id"]].items() if key[0] == kind}
             passed, total = sum(cell[0] for cell in cells.values()), sum(cell[1] for cell in cells.values())
             if total:
-                self.check("count", f"run {line['id']}, passed", line.get("passed"), passed)
-                self.check("count", f"run {line['id']}, total", line.get("total"), total)
+                self.counts(f"run {line['id']}", line, passed=passed, total=total)
             else:
                 passed, total = line.get("passed"), line.get("total")
                 self.left_out["counts of a run without outcomes, taken as given"] += total is not None
@@ -212,33 +196,28 @@ class Site:
         if not runs or any(not self.outcomes.get(run) for run in runs):
             return None
         cells = defaultdict(lambda: [0, 0, None])
-        for run in runs:
-            for key, (passed, counted, cluster) in self.outcomes[run].items():
-                cell = cells[key]
-                cell[0], cell[1], cell[2] = cell[0] + passed, cell[1] + counted, cell[2] or cluster
+        for key, (passed, counted, cluster) in itertools.chain.from_iterable(self.outcomes[run].items() for run in runs):
+            cells[key] = [cells[key][0] + passed, cells[key][1] + counted, cells[key][2] or cluster]
         return {key: cell for key, cell in cells.items() if cell[1]}
-    def rates(self, runs):
-        return [self.given[run][0] / self.given[run][1] for run in runs if self.given.get(run)]
+    rates = lambda self, runs: [self.given[run][0] / self.given[run][1] for run in runs if self.given.get(run)]
     def estimate(self, place, stated, runs):
         if not stated or stated["method"] in ("stated", "stated_error"):
             self.left_out["rates that a source states without counts"] += bool(stated)
             return
         method, known = stated["method"], [self.given[run] for run in runs if self.given.get(run)]
         passed, total = (sum(counts) for counts in zip(*known)) if known else (None, None)
-        self.check("count", f"{place}, passed", stated.get("passed"), passed)
-        self.check("count", f"{place}, total", stated.get("total"), total)
+        self.counts(place, stated, passed=passed, total=total)
         cells, interval = self.cells(runs), None
         means = [p / n for p, n, _ in cells.values()] if cells else []
         if method in ("wilson", "wilson_one_run"):
             value, interval = passed / total, wilson(passed, total)
-            if "guaranteed" in stated:
-                self.check_ends("interval of a rate", f"{place}, guaranteed", stated["guaranteed"], clopper_pearson(passed, total))
+            guaranteed = clopper_pearson(passed, total) if stated.get("guaranteed") else None
+            self.check_ends("interval of a rate", f"{place}, guaranteed", stated.get("guaranteed"), guaranteed)
         elif method == "t_over_clusters":
             value, interval = clustered(means, [cell[2] or key for key, cell in cells.items()])
-        elif method == "t_over_items" or (method == "none" and stated["n_of"] != "runs"):
-            value, interval, _ = t_mean(means)
         else:
-            value, interval, _ = t_mean(self.rates(runs))
+            is_of_items = method == "t_over_items" or (method == "none" and stated["n_of"] != "runs")
+            value, interval, _ = t_mean(means if is_of_items else self.rates(runs))
         self.check("rate", place, stated["value"], value)
         self.check_ends("interval of a rate", place, stated.get("interval"), interval, 0.0, 1.0)
     def reliability(self, place, stated, runs):
@@ -268,25 +247,29 @@ class Site:
                 self.figure(at, cell.get("figure"), self.rates(runs) if is_rate else self.values(metric["name"], runs), metric)
             for pair in evidence["pairs"]:
                 self.pair(at, metric, pair, arms[pair["first"]], arms[pair["second"]], 1 - evidence["alpha"])
-        flips = table.get("flips")
-        cells = [self.cells(runs) for runs in arms]
+        flips, cells = table.get("flips"), [self.cells(runs) for runs in arms]
         if flips and len(arms) == 2 and all(cells):
             most = lambda cell: 2 * cell[0] > cell[1]
-            found = Counter((most(cells[0][key]), most(cells[1][key])) for key in cells[0] if key in cells[1])
+            fell = {key: (most(cells[0][key]), most(cells[1][key])) for key in cells[0] if key in cells[1]}
             for number, name in enumerate(("neither", "only_second", "only_first", "both_passed")):
-                self.check("count", f"{place}, {name}", flips[name], found[number > 1, number % 2 == 1])
-    def values(self, metric, runs):
-        return [value for value in (self.value(metric, run) for run in runs) if value is not None]
+                keys = [key for key, passed in fell.items() if passed == (number > 1, number % 2 == 1)]
+                self.check("count", f"{place}, {name}", flips[name], len(keys))
+                if "listed" in flips:
+                    strangers = {(item["kind"], item["item"]) for item in flips["listed"][name]} - {(key[0], key[2]) for key in keys}
+                    self.wrong += [f"{place}: {item!r} is listed under {name} and does not belong there" for _, item in sorted(strangers)]
+                    self.prints(place, f'href="#{name.replace("_", "-")}">{flips[name]:,}<', f"{name}, {flips[name]}")
+    def prints(self, place, markup, what):
+        self.checked["number on a page"] += 1
+        self.wrong += [f"{place[5:-5]}.html: does not print {what}, as the data have it"] * (markup not in self.text(place[5:-5] + ".html"))
+    values = lambda self, metric, runs: [value for value in (self.value(metric, run) for run in runs) if value is not None]
     def figure(self, place, stated, values, metric):
         if not stated or not values or len(values) != stated["n"]:
             self.left_out["means over runs whose numbers are sums over items"] += bool(stated)
             return
         mean, interval, _ = t_mean(values)
         self.check("mean", place, stated["mean"], mean)
-        if len(values) > 1:
-            self.check("mean", f"{place}, sd", stated["sd"], mean_sd(values)[1])
-        least = 0.0 if metric["kind"] in ("amount", "count") else -math.inf
-        self.check_ends("interval of a mean", place, stated.get("interval"), interval, least)
+        self.check("mean", f"{place}, sd", stated.get("sd"), mean_sd(values)[1] if len(values) > 1 else None)
+        self.check_ends("interval of a mean", place, stated.get("interval"), interval, 0.0 if metric["kind"] in ("amount", "count") else -math.inf)
     def pair(self, place, metric, pair, one, other, confidence):
         stated, test, detail = pair.get("difference"), pair.get("test"), pair.get("detail") or {}
         for name in ("detectable", "needed", "effect", "bill", "doubled"):
@@ -294,19 +277,16 @@ class Site:
         if not stated:
             return
         place, check = f"{place}, {pair['first']} and {pair['second']}", detail.get("cross_check") or {}
-        second = ends = None
-        cells = [self.cells(one), self.cells(other)]
+        second, ends, cells = None, None, [*map(self.cells, (one, other))]
         if metric["name"] == "shared_tests" and pair["design"] in ("items", "clusters") and all(cells):
             keys = [key for key in cells[0] if key in cells[1]]
             differences = [cells[0][key][0] / cells[0][key][1] - cells[1][key][0] / cells[1][key][1] for key in keys]
             won, lost = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
-            self.check("count", f"{place}, won", pair["record"]["won"], won)
-            self.check("count", f"{place}, lost", pair["record"]["lost"], lost)
+            self.counts(place, pair["record"], won=won, lost=lost)
             value, interval, p = t_mean(differences, confidence) if len(differences) > 1 else (sum(differences), None, None)
             if test == "mcnemar_exact":
                 both = sum(cells[0][key][0] == cells[1][key][0] == 1 for key in keys)
-                interval = tango(won, lost, len(keys), confidence)
-                p, second = mcnemar(won, lost)
+                interval, (p, second) = tango(won, lost, len(keys), confidence), mcnemar(won, lost)
                 ends = newcombe_paired(both, won, lost, len(keys) - won - lost - both, confidence)
             elif test == "cluster_sign_flip":
                 clusters, sums = [cells[0][key][2] or cells[1][key][2] or key for key in keys], defaultdict(float)
@@ -318,11 +298,9 @@ class Site:
             elif check:
                 second = sign_flip(differences)
         else:
-            if metric["name"] == "shared_tests":
-                a, b = self.rates(one), self.rates(other)
-            else:
-                is_taken = lambda run: metric["kind"] != "amount" or self.runs[run]["status"] == "completed"
-                a, b = (self.values(metric["name"], filter(is_taken, runs)) for runs in (one, other))
+            is_taken = lambda run: metric["kind"] != "amount" or self.runs[run]["status"] == "completed"
+            of = self.rates if metric["name"] == "shared_tests" else lambda runs: self.values(metric["name"], filter(is_taken, runs))
+            a, b = of(one), of(other)
             sizes = (pair["sizes"]["first"], pair["sizes"]["second"]) if pair["design"] != "items" else (1, 1)
             if not a or not b or (len(a), len(b)) != sizes:
                 self.left_out["differences of numbers that are sums over items"] += 1
@@ -364,6 +342,10 @@ class Site:
                 self.comparison(path, table)
                 for row in table["rows"]:
                     families[os.path.dirname(path), row["metric"]["name"], row["evidence"]["tested"]] += row["evidence"]["pairs"]
+                    found = row["evidence"]["pairs"][0].get("difference") if row["evidence"]["pairs"] else None
+                    if found and found["scale"] == "share":
+                        text = f"{100 * found['value'] + 0.0:+.1f} pp".replace("-", "\u2212")
+                        self.prints(path, f'<td data-v="">{text}', f"the difference {text} of {row['metric']['label']}")
                 cells = [cell for row in table["rows"] for cell in row["cells"] if row["metric"]["name"] == "shared_tests"]
                 self.page(path[5:-5] + ".html", [cell["estimate"] for cell in cells if cell.get("estimate")])
         for (folder, metric, tested), pairs in sorted(families.items()):
@@ -374,13 +356,32 @@ class Site:
         for number, text in re.findall(r'<td data-v="([^"]+)">(?:<strong>)?([\d.]+(?: \[[\d.]+, [\d.]+\])?)<', self.text(path)):
             printed[number].append(re.findall(r"[\d.]+", text))
         for estimate in estimates:
-            interval = estimate.get("interval")
-            numbers = [estimate["value"]] + ([interval["low"], interval["high"]] if interval else [])
+            numbers = [estimate["value"], *(estimate["interval"][end] for end in ("low", "high") if estimate.get("interval"))]
             rounds = lambda text, number: abs(float(text) - 100 * number) <= 0.5000001 * 10.0 ** -len(text.partition(".")[2])
             texts = [text for key, found in printed.items() if float(key) == estimate["value"] for text in found]
             self.checked["number on a page"] += len(numbers)
             if not any(len(text) == len(numbers) and all(map(rounds, text, numbers)) for text in texts):
                 self.wrong.append(f"{path}: does not print the rate {estimate['value']:.6g} with its interval as the data have it")
+    def items(self):
+        for path in self.below("data/items", ".json"):
+            answer = self.read(path)
+            lines = {(item["kind"], item["evaluator"], item["item"]): item for item in answer["items"]}
+            arms = [[{key: cell for key, cell in self.outcomes[run].items() if key in lines} for run in arm["runs"]] for arm in answer["arms"]]
+            if not all(map(all, arms)):
+                self.left_out["items whose outcomes stand with the criteria of runs"] += len(lines)
+                continue
+            in_rest = {key: "excluded" not in item["signs"] for key, item in lines.items()}
+            runs = [(run, *(sum(cell[n] for key, cell in run.items() if in_rest[key]) for n in (0, 1))) for of_arm in arms for run in of_arm]
+            for key, item in lines.items():
+                place, cells = f"{path}, {item['item']}", [[sum(run[key][n] for run in arm if key in run) for n in (0, 1)] for arm in arms]
+                for arm, n in itertools.product(range(len(arms)), (0, 1)):
+                    self.check("count of an item", f"{place}, arm {arm + 1}, {('passed', 'counted')[n]}", item["cells"][arm][n], cells[arm][n])
+                rates = [passed / counted for passed, counted in cells if counted]
+                self.check("rate of an item", place, item.get("rate"), math.fsum(rates) / len(rates) if rates else None)
+                tried = [(*run[key][:2], passed, counted) for run, passed, counted in runs if key in run and run[key][1]]
+                rest = [(p / n, passed - p * in_rest[key], counted - n * in_rest[key]) for p, n, passed, counted in tried]
+                stated, pairs = item.get("discrimination") or {}, [(own, passed / counted) for own, passed, counted in rest if counted]
+                self.check("correlation of an item", place, stated.get("value"), correlation(pairs))
     def verify(self):
         try:
             self.digests()
@@ -388,13 +389,12 @@ class Site:
             for path in self.below("data/suites", ".json"):
                 self.suite(path)
             self.pairs()
+            self.items()
         except (OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
             self.wrong.append(f"the data cannot be gone through: {error!r}")
-        total = sum(self.checked.values())
-        print(f"{total} numbers checked: " + ", ".join(f"{count} of {kind}" for kind, count in sorted(self.checked.items())))
+        print(f"{sum(self.checked.values())} numbers checked: " + ", ".join(f"{count} of {kind}" for kind, count in sorted(self.checked.items())))
         print("".join(f"not recomputed: {count} of {reason}\n" for reason, count in sorted(self.left_out.items()) if count), end="")
         print("".join(f"MISMATCH {line}\n" for line in self.wrong) + f"{len(self.wrong)} mismatches")
         return 1 if self.wrong else 0
-
 if __name__ == "__main__":
     sys.exit(Site(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))).verify())

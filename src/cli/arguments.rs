@@ -341,6 +341,9 @@ pub(super) struct Judge {
     /// Let a reply that cannot be read fail the criteria, instead of leaving them undecided
     #[arg(long = "strict-judge", help_heading = "Judge")]
     pub is_strict: bool,
+    /// Judge so many runs at the same time [default: 1]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), conflicts_with_all = ["agreement", "against"], help_heading = "Judge")]
+    pub jobs: Option<u32>,
     /// Only runs with criteria that nobody has decided, and only these criteria where the same judge decided the others
     #[arg(long, help_heading = "What to judge")]
     pub retry: bool,

@@ -10,7 +10,8 @@ use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Run, RunId};
 use crate::render::html::{ITEMS_PER_PAGE, Plan, crawler_files, published_files, run_files, single_file, site_files};
 use crate::render::json;
 use crate::views::{
-    CriteriaTally, DetailsByItem, ItemRow, Overview, RunPage, RunTranscripts, SiteOptions, criteria_of, items_of, news, overview, run_page,
+    CriteriaTally, DetailsByItem, ItemRow, ItemStories, Overview, RunTranscripts, Sides, SiteOptions, criteria_of, items_of, news,
+    overview, run_page,
 };
 use crate::warehouse::{RunRow, Warehouse};
 
@@ -57,12 +58,15 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     let mut folder = SiteFolder::open(&arguments.out)?;
     let mut transcripts = Transcripts::new(&warehouse, &filter, arguments.publishing.transcripts);
     let site = Site { settings, warehouse: &warehouse, filter: &filter, overview: &overview, plan: &plan };
-    let tallies = site.write_runs(&mut texts, &mut transcripts, &mut folder)?;
-    for (suite, tally) in tallies {
-        if let Some(suite) = overview.suites.get_mut(suite) {
-            suite.criteria = tally.tables();
+    let mut sides = Sides::of(&overview);
+    let told = site.write_runs(&mut texts, &mut transcripts, &mut sides, &mut folder)?;
+    for (place, told) in told {
+        if let Some(suite) = overview.suites.get_mut(place) {
+            suite.criteria = told.criteria.tables();
+            suite.stories = told.stories;
         }
     }
+    sides.give(&mut overview);
     for file in site_files(&overview, &plan) {
         folder.write(&file.path, &file.bytes)?;
     }
@@ -136,6 +140,13 @@ struct Digests {
     files: BTreeMap<String, String>,
 }
 
+/// What the runs of a suite tell about it.
+#[derive(Default)]
+struct Told {
+    criteria: CriteriaTally,
+    stories: ItemStories,
+}
+
 /// What is published.
 struct Site<'a> {
     settings: &'a Settings,
@@ -146,17 +157,18 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Writes the pages of single runs, some runs at a time. Returns what their criteria add up to, by place of the suite.
+    /// Writes the pages of single runs, some runs at a time. Returns what they tell, by place of the suite.
     fn write_runs(
         &self,
         texts: &mut Texts,
         transcripts: &mut Transcripts,
+        sides: &mut Sides,
         folder: &mut SiteFolder,
-    ) -> Result<BTreeMap<usize, CriteriaTally>, Failure> {
+    ) -> Result<BTreeMap<usize, Told>, Failure> {
         let suites = (0..).zip(&self.overview.suites);
         let suite_of: BTreeMap<&str, usize> =
             suites.flat_map(|(place, suite)| suite.runs.iter().map(move |run| (run.id.as_str(), place))).collect();
-        let mut tallies = BTreeMap::<usize, CriteriaTally>::new();
+        let mut told = BTreeMap::<usize, Told>::new();
         let rows: Vec<&RunRow> = self.warehouse.select(self.filter).collect();
         let bar = Bar::new(self.settings.interactive);
         bar.watch(|progress| {
@@ -177,15 +189,13 @@ impl Site<'_> {
                 for row in batch {
                     let start = outcomes.partition_point(|outcome: &ItemOutcome| outcome.run < row.run.id);
                     let length = outcomes[start..].partition_point(|outcome| outcome.run == row.run.id);
-                    let page = self.write_run(row, &outcomes[start..start + length], texts, transcripts, folder)?;
-                    if let Some(suite) = suite_of.get(row.run.id.as_str()).filter(|_| !page.criteria.is_empty()) {
-                        tallies.entry(*suite).or_default().add(&page);
-                    }
+                    let told = suite_of.get(row.run.id.as_str()).map(|suite| told.entry(*suite).or_default());
+                    self.write_run(row, &outcomes[start..start + length], told, texts, transcripts, sides, folder)?;
                 }
                 (progress.advance)(batch.len() as u64);
             }
             (progress.end)();
-            Ok(tallies)
+            Ok(told)
         })
     }
 
@@ -193,10 +203,12 @@ impl Site<'_> {
         &self,
         row: &RunRow,
         outcomes: &[ItemOutcome],
+        told: Option<&mut Told>,
         texts: &mut Texts,
         transcripts: &mut Transcripts,
+        sides: &mut Sides,
         folder: &mut SiteFolder,
-    ) -> Result<RunPage, Failure> {
+    ) -> Result<(), Failure> {
         let file = redaction::journal_of(self.settings, row, "items.jsonl");
         let mut details = details(self.settings, row)?;
         for details in details.values_mut() {
@@ -217,10 +229,15 @@ impl Site<'_> {
             texts.score(&file, score);
         }
         page.add_judgements(scores, criteria);
+        sides.add(&page, items.iter().flat_map(|page| &page.rows));
         for file in run_files(self.overview, self.plan, &page, &items, &transcripts) {
             folder.write(&file.path, &file.bytes)?;
         }
-        Ok(page)
+        if let Some(told) = told {
+            told.criteria.add(&page);
+            told.stories.add(&page, items.iter().flat_map(|page| &page.rows).chain(&page.criteria), &transcripts);
+        }
+        Ok(())
     }
 }
 

@@ -1,32 +1,32 @@
-//! `judge`: stored runs judged again, and judges held against people, against each other and against themselves.
+//! `judge`: stored runs judged again, several at a time, and judges held against people, against each other and against themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::Utc;
 
-use crate::domain::{Evaluator, Filter, ItemStatus, Problem, Run, RunId, visible};
+use crate::domain::{Evaluator, Filter, Run, visible};
 use crate::process::Stop;
-use crate::render::json::{AgreementAnswer, JudgeAnswer, ProbeAnswer};
+use crate::render::json::{JudgeAnswer, ProbeAnswer};
 use crate::render::judging;
 use crate::render::table::Table;
-use crate::results::{Judgements, Store};
+use crate::results::StoreError;
 use crate::run::Evaluation;
 use crate::run::judge::{Bench, Judgement, Kept, Standing};
-use crate::suite::{Suite, normalized};
-use crate::views::{JudgeReport, JudgedRun, ProbedRun, Rater, SkippedRun, agreement, decided_otherwise, probe_report};
-use crate::warehouse::Warehouse;
+use crate::suite::Suite;
+use crate::views::{JudgeReport, JudgedRun, ProbedRun, SkippedRun, decided_otherwise, probe_report};
+use crate::warehouse::{Progress, Warehouse};
 
 use super::arguments::{Format, Judge};
 use super::arms::{Jurors, Maker};
 use super::carry::{self, Place};
 use super::failure::Failure;
-use super::labels::{self, Label};
 use super::progress::Bar;
-use super::settings::Settings;
-use super::{exit_code, output, selection, show};
+use super::raters::{against_judge, against_people};
+use super::settings::{Settings, shown};
+use super::show::store_of;
+use super::{exit_code, labels, output, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Judge) -> Result<u8, Failure> {
     let warehouse = settings.open()?;
@@ -75,27 +75,35 @@ fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter:
     let stop = Stop::new();
     let over = Arc::new(AtomicBool::new(false));
     carry::listen(&stop, &over)?;
-    let mut asked = Asked { settings, arguments, stop: &stop, report: JudgeReport::default(), probed: Vec::new() };
-    asked.report.is_dry = arguments.dry_run;
-    let done = Bar::new(settings.interactive).watch(|progress| {
+    let asked = Asked { settings, arguments, stop: &stop, is_searching: arguments.retry && filter.ids.is_empty() };
+    let jobs = arguments.jobs.and_then(|jobs| usize::try_from(jobs).ok()).unwrap_or(1);
+    let came = Bar::new(settings.interactive).watch(|progress| {
         (progress.begin)("judging", runs.len() as u64);
-        let done = runs.iter().try_for_each(|run| {
-            let done = asked.one(run, &suites[&run.suite]);
-            (progress.advance)(1);
-            done
-        });
+        let came = asked.all(runs, &suites, jobs, progress);
         (progress.end)();
-        done
+        came
     });
     over.store(true, Ordering::SeqCst);
-    done?;
-    let Asked { mut report, probed, .. } = asked;
+    let mut report = JudgeReport { is_dry: arguments.dry_run, ..JudgeReport::default() };
+    let (mut probed, mut is_lacking) = (Vec::new(), false);
+    for came in came? {
+        match came {
+            Came::Judged(runs) => report.runs.extend(runs),
+            Came::Probed(run) => probed.push(run),
+            Came::Skipped(run) => report.skipped.push(run),
+            Came::Unstored(run) => {
+                is_lacking = true;
+                report.skipped.push(run);
+            }
+            Came::Nothing => {}
+        }
+    }
+    is_lacking |= !report.is_dry && report.runs.iter().any(|run| run.not_evaluated.is_some());
+    is_lacking |= probed.iter().any(|run| run.not_evaluated.is_some());
     let code = if stop.is_stopped() {
         output::say(settings, "stopped; what was judged is kept");
         exit_code::INTERRUPTED
-    } else if report.runs.iter().any(|run| run.not_evaluated.is_some()) && !report.is_dry
-        || probed.iter().any(|run| run.not_evaluated.is_some())
-    {
+    } else if is_lacking {
         exit_code::NEGATIVE
     } else {
         exit_code::DONE
@@ -105,19 +113,10 @@ fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter:
         answer(settings, "probe", judging::probe(&report), || ProbeAnswer { report })?;
         return Ok(code);
     }
-    // Who looks for what is left to do need not hear of every run that is none of it.
-    if arguments.retry && filter.ids.is_empty() {
-        report.skipped.retain(|skipped| {
-            suites.get(&skipped.suite).is_some_and(Result::is_ok) && ![DECIDED, FOREIGN].contains(&skipped.reason.as_str())
-        });
-    }
     answer(settings, "judge", judging::report(&report), || JudgeAnswer { report })?;
     settings.keep(&mut warehouse);
     Ok(code)
 }
-
-const DECIDED: &str = "everything is decided";
-const FOREIGN: &str = "it was imported, or lies in a store that is only read";
 
 /// Loads a suite and what is judged about its runs. What is wrong with the judge is everybody's; what a suite lacks is its own.
 fn prepare(maker: &Maker<'_>, name: &str, jurors: &Jurors) -> Result<Prepared, Failure> {
@@ -134,66 +133,124 @@ fn prepare(maker: &Maker<'_>, name: &str, jurors: &Jurors) -> Result<Prepared, F
     Ok(Ok((suite, evaluation)))
 }
 
-/// Runs that are judged one after the other.
+/// What runs are judged by.
 struct Asked<'a> {
     settings: &'a Settings,
     arguments: &'a Judge,
     stop: &'a Stop,
-    report: JudgeReport,
-    probed: Vec<ProbedRun>,
+    /// Who looks for what is left to do need not hear of every run that is none of it.
+    is_searching: bool,
+}
+
+/// What came of one run.
+enum Came {
+    /// A line for each evaluator, or what would be asked.
+    Judged(Vec<JudgedRun>),
+    Probed(ProbedRun),
+    Skipped(SkippedRun),
+    /// Judged, but another process holds the run, so nothing of it is kept.
+    Unstored(SkippedRun),
+    /// Not worth a word, or stopped.
+    Nothing,
 }
 
 impl Asked<'_> {
-    fn one(&mut self, run: &Run, prepared: &Prepared) -> Result<(), Failure> {
-        if self.stop.is_stopped() {
-            return Ok(());
-        }
+    /// Judges so many runs at a time. What came of them is in the order of the runs, however long each took.
+    ///
+    /// A judge that fails costs its own run only. A store that cannot be written ends them all: nothing more could be kept.
+    fn all(
+        &self,
+        runs: &[Arc<Run>],
+        suites: &BTreeMap<String, Prepared>,
+        jobs: usize,
+        progress: &Progress<'_>,
+    ) -> Result<Vec<Came>, Failure> {
+        let next = AtomicUsize::new(0);
+        let came: Mutex<BTreeMap<usize, Result<Came, Failure>>> = Mutex::default();
+        let work = || {
+            loop {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some(run) = runs.get(place).filter(|_| !self.stop.is_stopped()) else { break };
+                let one = self.one(run, &suites[&run.suite]);
+                if one.is_err() {
+                    self.stop.stop();
+                }
+                came.lock().unwrap_or_else(PoisonError::into_inner).insert(place, one);
+                (progress.advance)(1);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..jobs.clamp(1, runs.len().max(1)) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        came.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+    }
+
+    fn one(&self, run: &Run, prepared: &Prepared) -> Result<Came, Failure> {
         let store = self.settings.store();
+        if !store.header_path(&run.id).is_file() {
+            return Ok(self.no_matter(run, &self.elsewhere(run, prepared)));
+        }
         let (suite, evaluation) = match prepared {
             Ok(prepared) => prepared,
-            Err(reason) => return self.skip(run, reason),
+            Err(reason) => return Ok(self.no_matter(run, reason)),
         };
-        if !store.header_path(&run.id).is_file() {
-            return self.skip(run, FOREIGN);
-        }
         if !run.status.is_counted() {
-            return self.skip(run, "an outage or an interrupt ended it");
+            return Ok(skip(run, "an outage or an interrupt ended it"));
         }
         let kept = match Kept::find(&store, run, suite) {
             Ok(kept) => kept,
-            Err(reason) => return self.skip(run, &reason),
+            Err(reason) => return Ok(skip(run, &reason)),
         };
         let bench = Bench { store: &store, suite, evaluation, stop: self.stop };
         if self.arguments.retry && !bench.is_open(&run.id)? {
-            return self.skip(run, DECIDED);
+            return Ok(self.no_matter(run, "everything is decided"));
         }
         if self.arguments.dry_run {
-            for evaluator in evaluation.evaluators() {
-                let before = Standing::newest(&store.judgements(&run.id, evaluator)?);
-                self.report.runs.push(planned(run, evaluator, before, evaluation));
-            }
-            return Ok(());
+            let plan = |evaluator| Ok(planned(run, evaluator, Standing::newest(&store.judgements(&run.id, evaluator)?), evaluation));
+            return Ok(Came::Judged(evaluation.evaluators().map(plan).collect::<Result<_, StoreError>>()?));
         }
         if self.arguments.probe {
             if suite.acceptance_criteria.len() < 2 && suite.acceptance_criteria.iter().all(|criterion| criterion.children.len() < 2) {
-                return self.skip(run, "its suite has no two criteria to put into another order");
+                return Ok(skip(run, "its suite has no two criteria to put into another order"));
             }
-            if let Some((given, reversed)) = bench.probe(&run.id, &kept)? {
-                self.probed.push(probed(run, &given, &reversed));
-            }
-            return Ok(());
+            let probe = bench.probe(&run.id, &kept)?;
+            return Ok(probe.map_or(Came::Nothing, |(given, reversed)| Came::Probed(probed(run, &given, &reversed))));
         }
-        for judgement in bench.judge(&run.id, &kept, self.arguments.retry)?.into_iter().flatten() {
-            self.report.runs.push(judged(run, &judgement));
+        match bench.judge(&run.id, &kept, self.arguments.retry) {
+            Ok(Some(judgements)) => Ok(Came::Judged(judgements.iter().map(|judgement| judged(run, judgement)).collect())),
+            Ok(None) => Ok(Came::Nothing),
+            Err(StoreError::InFlight { .. }) => Ok(Came::Unstored(skipped(run, "another process is writing to it, so nothing was kept"))),
+            Err(error) => Err(Failure::from(error).with_hint("what was judged before is kept; `judge --retry` asks about the rest")),
         }
-        Ok(())
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "a skipped run is as good as a judged one to who goes through them")]
-    fn skip(&mut self, run: &Run, reason: &str) -> Result<(), Failure> {
-        self.report.skipped.push(SkippedRun { run: run.id.to_string(), suite: run.suite.clone(), reason: reason.to_owned() });
-        Ok(())
+    /// Says why a run cannot be judged that has no record of its own in the store that is written to.
+    fn elsewhere(&self, run: &Run, prepared: &Prepared) -> String {
+        if let Some(store) = store_of(self.settings, &run.id) {
+            return format!("it lies in {}, which is only read", shown(store.root()));
+        }
+        let from = run
+            .provenance
+            .as_ref()
+            .map_or_else(String::new, |from| format!(" by `{}` from `{}`", visible(&from.importer), visible(&from.file)));
+        let suite = prepared.as_ref().err().map_or_else(String::new, |reason| format!("; besides, {reason}"));
+        format!("it was imported{from}: its outcomes are known, but neither what was made nor a transcript is there to judge{suite}")
     }
+
+    fn no_matter(&self, run: &Run, reason: &str) -> Came {
+        if self.is_searching { Came::Nothing } else { skip(run, reason) }
+    }
+}
+
+fn skip(run: &Run, reason: &str) -> Came {
+    Came::Skipped(skipped(run, reason))
+}
+
+fn skipped(run: &Run, reason: &str) -> SkippedRun {
+    SkippedRun { run: run.id.to_string(), suite: run.suite.clone(), reason: reason.to_owned() }
 }
 
 fn planned(run: &Run, evaluator: Evaluator, before: Option<Standing>, evaluation: &Evaluation) -> JudgedRun {
@@ -220,7 +277,7 @@ fn planned(run: &Run, evaluator: Evaluator, before: Option<Standing>, evaluation
 
 fn judged(run: &Run, judgement: &Judgement) -> JudgedRun {
     let (before, after) = (judgement.before.as_ref(), &judgement.after);
-    let met = met(after);
+    let met = after.met();
     let open = met.iter().filter(|(_, met)| met.is_none()).count();
     let not_evaluated = after.not_evaluated.clone().or_else(|| (open > 0).then(|| format!("{open} of {} criteria", met.len())));
     JudgedRun {
@@ -238,12 +295,12 @@ fn judged(run: &Run, judgement: &Judgement) -> JudgedRun {
         kept: judgement.kept as u64,
         revision: judgement.revision,
         cost_usd: judgement.cost_usd,
-        flips: before.map(|before| decided_otherwise(run.id.as_str(), &self::met(before), &met)).unwrap_or_default(),
+        flips: before.map(|before| decided_otherwise(run.id.as_str(), &before.met(), &met)).unwrap_or_default(),
     }
 }
 
 fn probed(run: &Run, given: &Standing, reversed: &Standing) -> ProbedRun {
-    let (in_order, in_reverse) = (met(given), met(reversed));
+    let (in_order, in_reverse) = (given.met(), reversed.met());
     let decided: BTreeSet<&str> = in_order.iter().filter(|(_, met)| met.is_some()).map(|(item, _)| item.as_str()).collect();
     ProbedRun {
         run: run.id.to_string(),
@@ -257,38 +314,8 @@ fn probed(run: &Run, given: &Standing, reversed: &Standing) -> ProbedRun {
     }
 }
 
-/// By criterion: whether it is met; none where nobody decided.
-fn met(standing: &Standing) -> Vec<(String, Option<bool>)> {
-    let met = |status| match status {
-        ItemStatus::Pass => Some(true),
-        ItemStatus::Fail => Some(false),
-        ItemStatus::Error | ItemStatus::Limit | ItemStatus::Infra | ItemStatus::Skipped | ItemStatus::NotEvaluated => None,
-    };
-    standing.items.iter().map(|(item, status)| (item.clone(), met(*status))).collect()
-}
-
-/// Judgements of a run, in whatever store it lies.
-fn stored(settings: &Settings, run: &RunId) -> Result<Judgements, Failure> {
-    match show::store_of(settings, run) {
-        Some(store) => Ok(Store::judgements(&store, run, Evaluator::RequirementFulfillment)?),
-        None => Ok(Judgements::default()),
-    }
-}
-
-/// Returns the newest judgement, of anybody or of the judge whose name begins so.
-fn newest_of(judgements: &Judgements, judge: Option<&str>) -> Option<Standing> {
-    let is_wanted = |name: &str| judge.is_none_or(|wanted| is_named(name, wanted));
-    let lines = judgements.scores.iter().filter(|line| line.judge.as_ref().is_some_and(|judge| is_wanted(&judge.name())));
-    let newest = lines.filter(|line| line.score.value.is_some() || judgements.of_revision(line.score.revision).next().is_some());
-    newest.map(|line| line.score.revision).max().map(|revision| Standing::of_revision(judgements, revision))
-}
-
-/// Says whether `wanted` names a judge: its agent, its agent and model, or all of it.
-fn is_named(name: &str, wanted: &str) -> bool {
-    name.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', ' ']))
-}
-
-fn answer<T: serde::Serialize>(
+/// Prints an answer; CSV holds its first table.
+pub(super) fn answer<T: serde::Serialize>(
     settings: &Settings,
     command: &str,
     mut tables: Vec<Table>,
@@ -299,124 +326,4 @@ fn answer<T: serde::Serialize>(
         tables.truncate(1);
     }
     output::answer(settings, command, &tables, value)
-}
-
-/// Holds the judge against labels that people gave.
-fn against_people(settings: &Settings, arguments: &Judge, path: &Path, labels: &[Label], runs: &[Arc<Run>]) -> Result<u8, Failure> {
-    let file = super::settings::shown(path);
-    let mut problems = Vec::new();
-    let mut known: BTreeMap<RunId, Option<Standing>> = BTreeMap::new();
-    let mut judges: BTreeMap<String, Rater> = BTreeMap::new();
-    let mut people: BTreeMap<&str, Rater> =
-        labels::raters(labels).into_iter().map(|name| (name, Rater { name: name.to_owned(), labels: BTreeMap::new() })).collect();
-    let mut undecided = BTreeSet::new();
-    for label in labels {
-        let found = selection::named(&label.run, runs.iter().map(|run| &run.id));
-        let id = match found.as_slice() {
-            [one] => (*one).clone(),
-            [] => {
-                problems.push(Problem::at_line(
-                    &file,
-                    label.line,
-                    format!("there is no run `{}` among those selected", visible(&label.run)),
-                ));
-                continue;
-            }
-            several => {
-                let message = format!("`{}` is the beginning of {} run ids", visible(&label.run), several.len());
-                problems.push(Problem::at_line(&file, label.line, message));
-                continue;
-            }
-        };
-        if !known.contains_key(&id) {
-            known.insert(id.clone(), newest_of(&stored(settings, &id)?, arguments.agent.as_deref()));
-        }
-        let standing = known.get(&id).and_then(Option::as_ref);
-        let criterion =
-            standing.map(|standing| (standing, standing.items.iter().find(|(item, _)| normalized(item) == normalized(&label.item))));
-        let rated = match criterion {
-            None => (id.to_string(), label.item.clone()),
-            Some((_, Some((item, _)))) => (id.to_string(), item.clone()),
-            Some((standing, None)) => {
-                let near = crate::domain::nearest(&label.item, standing.items.iter().map(|(item, _)| item.as_str()));
-                let problem = Problem::at_line(&file, label.line, format!("run `{id}` has no criterion `{}`", visible(&label.item)));
-                problems.push(match near {
-                    Some(near) => problem.with_hint(format!("did you mean `{}`?", visible(near))),
-                    None => problem,
-                });
-                continue;
-            }
-        };
-        let decided =
-            standing.and_then(|standing| Some((standing.judge.clone()?, met(standing).into_iter().find(|(item, _)| *item == rated.1)?.1?)));
-        match decided {
-            Some((judge, met)) => {
-                let said = judges.entry(judge.clone()).or_insert_with(|| Rater { name: judge, labels: BTreeMap::new() });
-                said.labels.insert(rated.clone(), met);
-            }
-            None => {
-                undecided.insert(rated.clone());
-            }
-        }
-        if let Some(person) = people.get_mut(label.rater.as_str()) {
-            person.labels.insert(rated, label.met);
-        }
-    }
-    if !problems.is_empty() {
-        return Err(labels::refused(path, &problems));
-    }
-    if judges.is_empty() {
-        return Err(Failure::new("no judge has decided about any criterion that is labelled")
-            .with_hint("judge the runs first with `evalreport judge`; --judge picks one of several judges"));
-    }
-    // Several judges are several raters, and never one.
-    let raters: Vec<Rater> = judges.into_values().chain(people.into_values()).collect();
-    let report = agreement(&raters, undecided.len() as u64);
-    answer(settings, "agreement", judging::agreement(&report), || AgreementAnswer { report })?;
-    Ok(exit_code::DONE)
-}
-
-/// Holds one judge against another over the runs that both have judged.
-fn against_judge(settings: &Settings, arguments: &Judge, other: &str, runs: &[Arc<Run>]) -> Result<u8, Failure> {
-    let mut judges: [Option<Rater>; 2] = [None, None];
-    let mut names = BTreeSet::new();
-    for run in runs {
-        let judgements = stored(settings, &run.id)?;
-        names.extend(judgements.scores.iter().filter_map(|line| line.judge.as_ref()).map(crate::results::JudgeLine::name));
-        let theirs = newest_of(&judgements, Some(other));
-        let without = Judgements {
-            scores: judgements
-                .scores
-                .iter()
-                .filter(|line| !line.judge.as_ref().is_some_and(|judge| is_named(&judge.name(), other)))
-                .cloned()
-                .collect(),
-            ..judgements.clone()
-        };
-        let ours = newest_of(&without, arguments.agent.as_deref());
-        let (Some(ours), Some(theirs)) = (ours, theirs) else { continue };
-        for (rater, standing) in judges.iter_mut().zip([ours, theirs]) {
-            let name = standing.judge.clone().unwrap_or_default();
-            let rater = rater.get_or_insert_with(|| Rater { name: name.clone(), labels: BTreeMap::new() });
-            if rater.name != name {
-                return Err(Failure::new(format!(
-                    "`{}` and `{}` are two judges, and only one is held against another",
-                    visible(&rater.name),
-                    visible(&name)
-                ))
-                .with_hint("name one with --judge or --against as they are listed: AGENT, AGENT:MODEL, or with its #PROMPT"));
-            }
-            let decided = met(&standing).into_iter().filter_map(|(item, met)| Some(((run.id.to_string(), item), met?)));
-            rater.labels.extend(decided);
-        }
-    }
-    let [Some(ours), Some(theirs)] = judges else {
-        let known: Vec<String> = names.iter().map(|name| format!("`{}`", visible(name))).collect();
-        let hint =
-            if known.is_empty() { "none of them was judged yet".to_owned() } else { format!("judges of these runs: {}", known.join(", ")) };
-        return Err(Failure::new(format!("no selected run was judged both by `{}` and by another", visible(other))).with_hint(hint));
-    };
-    let report = agreement(&[ours, theirs], 0);
-    answer(settings, "agreement", judging::agreement(&report), || AgreementAnswer { report })?;
-    Ok(exit_code::DONE)
 }

@@ -83,5 +83,5 @@ fn log(found: &Runnable) {
     found.tasks.iter().for_each(|task| say("task", &task.task, &task.problems));
     found.agents.iter().for_each(|agent| say("agent", &agent.agent, &agent.problems));
     found.approaches.iter().for_each(|approach| say("approach", &approach.approach, &approach.problems));
-    say("suites", "", &found.problems);
+    say("project", "", &found.problems);
 }

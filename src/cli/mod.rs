@@ -23,6 +23,7 @@ mod log;
 mod output;
 mod policy;
 mod progress;
+mod raters;
 mod redaction;
 mod retract;
 mod run;

@@ -8,11 +8,13 @@ use chrono::Utc;
 use crate::agent::{Agent, Environment, Prices, SetupError};
 use crate::config::{self, AgentKind, Task};
 use crate::domain::{Problem, visible};
-use crate::run::{Approach, Means};
+use crate::run::verification::VerificationSettings;
+use crate::run::{Approach, Evaluation, Means};
 use crate::suite::{self, Found, Suite, load_questions, suite_version};
+use crate::verify::Overrides;
 use crate::views::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind, SuiteLine};
 
-use super::arms::{Maker, needs_model};
+use super::arms::{Jurors, Maker, needs_model};
 use super::failure::Failure;
 use super::settings::Settings;
 
@@ -31,9 +33,10 @@ pub(super) fn look(settings: &Settings, lines: &[SuiteLine]) -> Result<Runnable,
     let maker = Maker { config: &settings.config, root: &root, environment: &environment, now: Utc::now() };
     let mut runnable = Runnable::default();
     match suite::discover(&root) {
-        Ok(found) => runnable.suites = found.into_iter().map(|found| suite(&root, &environment, found, lines)).collect(),
+        Ok(found) => runnable.suites = found.into_iter().map(|found| suite(&maker, found, lines)).collect(),
         Err(problem) => runnable.problems.push(within(&root, problem)),
     }
+    runnable.problems.extend(settings_of_all(&maker).into_iter().map(|problem| within(&root, problem)));
     runnable.tasks = settings.config.tasks.iter().map(|one| task(settings, &root, one)).collect();
     runnable.agents = settings.config.agents.iter().map(|one| agent(settings, &environment, one)).collect();
     let configured = settings.config.approaches.iter().map(|approach| approach.id.as_str());
@@ -43,7 +46,8 @@ pub(super) fn look(settings: &Settings, lines: &[SuiteLine]) -> Result<Runnable,
     Ok(runnable)
 }
 
-fn suite(root: &Path, environment: &Environment, found: Found, lines: &[SuiteLine]) -> RunnableSuite {
+fn suite(maker: &Maker<'_>, found: Found, lines: &[SuiteLine]) -> RunnableSuite {
+    let root = maker.root;
     let Found { name, path, suite } = found;
     let runs = lines.iter().find(|line| line.suite == name).map_or(0, |line| line.runs);
     let file = path.strip_prefix(root).unwrap_or(&path).display().to_string();
@@ -51,7 +55,7 @@ fn suite(root: &Path, environment: &Environment, found: Found, lines: &[SuiteLin
         RunnableSuite { suite: name, file, kind: None, description: None, language: None, questions: None, runs, problems: Vec::new() };
     match suite {
         Ok(suite) => {
-            let (questions, problems) = contents(root, environment, &suite);
+            let (questions, problems) = contents(maker, &suite);
             entry.kind = Some(match (&suite.questions, &suite.requirements) {
                 (Some(_), _) => SuiteKind::Questions,
                 (None, Some(_)) => SuiteKind::Code,
@@ -65,8 +69,18 @@ fn suite(root: &Path, environment: &Environment, found: Found, lines: &[SuiteLin
     entry
 }
 
+/// Finds slips in what the configuration wants of every suite's evaluators and verification.
+fn settings_of_all(maker: &Maker<'_>) -> Vec<Problem> {
+    let mut problems = Evaluation::problems_of(maker.config);
+    if let Some(node) = &maker.config.verification {
+        Overrides::read(&maker.config.file, "verification", node, &mut problems);
+    }
+    problems
+}
+
 /// Counts a suite's questions, and says what is wrong with the files it names.
-fn contents(root: &Path, environment: &Environment, suite: &Suite) -> (Option<u64>, Vec<ProblemLine>) {
+fn contents(maker: &Maker<'_>, suite: &Suite) -> (Option<u64>, Vec<ProblemLine>) {
+    let (root, environment) = (maker.root, maker.environment);
     let (questions, mut problems) = match &suite.questions {
         Some(path) => counted(root, path),
         None => (None, Vec::new()),
@@ -77,7 +91,24 @@ fn contents(root: &Path, environment: &Environment, suite: &Suite) -> (Option<u6
         problems.extend(found.into_iter().map(|problem| within(root, problem)));
     }
     problems.extend(suite.wrap.first().and_then(|program| missing(program, environment)));
+    // Answers to questions are graded, and neither evaluated nor verified.
+    if suite.questions.is_none() {
+        problems.extend(afterwards(maker, suite));
+    }
     (questions, problems)
+}
+
+/// Says why what comes after a suite's tests, its evaluators and its verification, would not let a run begin.
+fn afterwards(maker: &Maker<'_>, suite: &Suite) -> Vec<ProblemLine> {
+    let settings = [Evaluation::plan(maker.config, suite).err(), VerificationSettings::of(suite, maker.config, maker.root).err()];
+    let mut problems: Vec<ProblemLine> = settings.into_iter().flatten().flatten().map(|problem| within(maker.root, problem)).collect();
+    if problems.is_empty()
+        && let Err(failure) = maker.evaluation(suite, &Jurors::default())
+    {
+        // All settings can be read, so it is the judge who cannot be asked.
+        problems.push(ProblemLine::new(failure.message, failure.hint));
+    }
+    problems
 }
 
 fn counted(root: &Path, path: &Path) -> (Option<u64>, Vec<ProblemLine>) {

@@ -11,12 +11,11 @@ use tracing::info;
 
 use crate::agent::Environment;
 use crate::config;
-use crate::domain::{Profile, visible};
+use crate::domain::{Profile, Verification, visible};
 use crate::process::Stop;
 use crate::render::verification;
 use crate::run::verification::{Verifying, prepare, tickets_folder};
-use crate::verify::{Overrides, Record, TerminalStatus};
-use crate::views::Verification;
+use crate::verify::Overrides;
 
 use super::arguments::{Format, Verify, VerifyProfile};
 use super::failure::Failure;
@@ -72,23 +71,16 @@ pub(super) fn run(settings: &Settings, arguments: &Verify) -> Result<u8, Failure
     if let Some(bar) = &bar {
         bar.finish_and_clear();
     }
-    let Some(record) = record else {
+    let Some((record, status)) = record else {
         output::say(settings, "stopped; nothing is left behind");
         return Ok(exit_code::INTERRUPTED);
     };
     print(settings, &record)?;
-    Ok(record.terminal_status.map_or(exit_code::DONE, TerminalStatus::exit_code))
+    Ok(status.exit_code())
 }
 
-fn print(settings: &Settings, record: &Record) -> Result<(), Failure> {
-    let verification = shape(record);
-    output::answer(settings, "verify", &verification::tables(&verification), || verification.clone())
-}
-
-/// The record as it is shown.
-fn shape(record: &Record) -> Verification {
-    let value = serde_json::to_value(record).expect("a record is JSON: its numbers are finite and its keys are text");
-    Verification::of(&value).expect("a test holds the two shapes together")
+fn print(settings: &Settings, record: &Verification) -> Result<(), Failure> {
+    output::answer(settings, "verify", &verification::tables(record), || record.clone())
 }
 
 fn folder(folder: &Path) -> Result<PathBuf, Failure> {
@@ -140,31 +132,7 @@ fn bar(interactive: bool) -> Option<ProgressBar> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::*;
-
-    #[test]
-    fn what_is_recorded_is_what_is_shown() {
-        let record = json!({
-            "stack": "mixed", "primaryTest": "pytest", "smokeTest": "python app.py", "buildCommand": "npm run build",
-            "lintCommand": "npm run lint", "syntaxCheck": "python -m compileall .",
-            "parts": [{"folder": "web", "stack": "node", "reasons": ["package.json"]}],
-            "goal": "g", "taskKind": "general", "profile": "fast", "files": ["a.py"], "changed": ["a.py"],
-            "checks": [{"id": "test", "kind": "test", "command": "pytest", "folder": "", "reason": "r", "outcome": "not_runnable",
-                "message": "m", "seconds": 0.5, "baseline": "failed"}],
-            "failures": [{"check": "test", "scope": "out_of_scope", "reason": "r", "signature": "s", "text": "t", "files": ["b.py"],
-                "test": "test_b", "atBaseline": true}],
-            "fixed": [{"check": "test", "signature": "s", "text": "t", "files": ["b.py"], "test": "test_b"}],
-            "baseline": {"name": "HEAD"}, "manual": "look", "reasons": ["r"], "terminalStatus": "done_partial", "next": "accept_partial",
-            "reason": "r", "ticket": "t.md",
-        });
-        let read: Record = serde_json::from_value(record.clone()).expect("every field of a record");
-        // Nothing of the record is missing above, and nothing of it is missing in what is shown.
-        assert_eq!(serde_json::to_value(&read).expect("JSON"), record);
-        let shown: Value = serde_json::to_value(shape(&read)).expect("JSON");
-        assert_eq!(shown, record);
-    }
 
     #[test]
     fn files_are_named_below_the_folder() {

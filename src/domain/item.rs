@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{ItemStatus, RunId};
 
 /// What kind of thing passes or fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemKind {
     Question,

@@ -14,6 +14,7 @@ mod run;
 mod status;
 mod text;
 mod usage;
+mod verification;
 
 pub use details::ItemDetails;
 pub use evaluator::Evaluator;
@@ -27,5 +28,6 @@ pub use profile::Profile;
 pub use redaction::{Counts, OwnPattern, Redactor};
 pub use run::{Git, Provenance, Run, RunId, ScoreRecord, StatedFigure};
 pub use status::{ItemStatus, RunStatus};
-pub use text::{nearest, visible};
+pub use text::{beginning, nearest, visible};
 pub use usage::{CostSource, Usage};
+pub use verification::{FixedFailure, Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};

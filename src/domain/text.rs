@@ -27,6 +27,14 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
+/// Returns the beginning of a text, of so many characters, with a sign that there is more where there is.
+pub fn beginning(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// Returns the candidate nearest to `name` by edit distance, if it is near enough to be a slip of the finger.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates

@@ -34,11 +34,20 @@ pub(super) struct Budget {
     pub message_bytes: usize,
     /// The most questions that a long transcript is split into.
     pub parts: usize,
+    /// The most criteria in one question: the reply to more of them might not fit into what a judge can say at once.
+    pub criteria_per_question: usize,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { files_bytes: 96 << 10, file_bytes: 24 << 10, transcript_bytes: 96 << 10, message_bytes: 4 << 10, parts: 8 }
+        Self {
+            files_bytes: 96 << 10,
+            file_bytes: 24 << 10,
+            transcript_bytes: 96 << 10,
+            message_bytes: 4 << 10,
+            parts: 8,
+            criteria_per_question: 40,
+        }
     }
 }
 
@@ -51,6 +60,7 @@ impl Budget {
             ("transcript_bytes", &mut self.transcript_bytes),
             ("message_bytes", &mut self.message_bytes),
             ("parts", &mut self.parts),
+            ("criteria_per_question", &mut self.criteria_per_question),
         ];
         for (key, size) in sizes {
             match fields.unsigned(key) {

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::excerpts::{Budget, Material};
-use super::judge::{Decision, Judge, Opinion, Order, Question, prompt_sha256};
+use super::judge::{Decision, Judge, Opinion, Order, Question, grouped, prompt_sha256};
 use super::{Evaluated, EvaluatedItem, Layer, Workpiece, points};
 use crate::domain::{Evaluator, ItemDetails, ItemKind, ItemStatus, Problem};
 use crate::process::Stop;
@@ -52,59 +52,86 @@ pub fn fulfilment(piece: &Workpiece, judge: &Judge, settings: &FulfilmentSetting
     if material.is_empty() {
         return Some(unevaluated(&statements, "there is nothing to judge: neither files nor a transcript"));
     }
+    let mut groups = grouped(list, settings.budget.criteria_per_question);
     match order {
         Order::Given => {}
-        Order::Reversed => list.reverse(),
+        // The same criteria stay together, so that nothing but the order is another one.
+        Order::Reversed => {
+            groups.reverse();
+            for group in &mut groups {
+                group.reverse();
+            }
+        }
     }
     let item = format!("{}/{}", piece.suite.name, evaluator.name());
-    let question = Question::new(RULES, HEADING, item, &piece.suite.name, &material, &list);
-    let opinion = Opinion::ask(judge, &question, stop)?;
-    let mut decisions = match opinion.decisions {
-        Ok(decisions) => decisions,
-        Err(reason) => return Some(Evaluated { judged: Some(opinion.judged), ..unevaluated(&statements, &reason) }),
-    };
+    let question = Question::new(RULES, HEADING, &item, &piece.suite.name, &material, &groups);
+    let mut opinion = Opinion::ask(judge, &question, stop)?;
     match order {
         Order::Given => {}
-        Order::Reversed => decisions.reverse(),
+        Order::Reversed => opinion.decisions.reverse(),
     }
-    let passed = decisions.iter().filter(|decision| decision.passed).count();
-    let total = decisions.len();
-    let mut details = json!({
-        "criteria": statements.iter().zip(&decisions).map(|(statement, decision)| shown(statement, decision, opinion.judged.votes)).collect::<Vec<_>>(),
-        "passedCount": passed,
-        "totalCount": total,
-    });
-    let mut score = points(100.0 * passed as f64 / total as f64);
-    if criteria.iter().any(|criterion| !criterion.children.is_empty() || (criterion.weight - 1.0).abs() > f64::EPSILON) {
-        let (share, tree) = weigh(criteria, &mut decisions.iter());
-        score = points(100.0 * share);
-        details["weighted"] = json!(true);
-        details["tree"] = Value::Array(tree);
+    let undecided = opinion.undecided();
+    let decided = opinion.decisions.iter().filter(|decision| decision.is_ok()).count();
+    if let Some(reason) = undecided.as_ref().filter(|_| decided == 0) {
+        return Some(Evaluated { judged: Some(opinion.judged), ..unevaluated(&statements, reason) });
     }
+    let named = || statements.iter().zip(&opinion.decisions);
+    let entries: Vec<Value> =
+        named().filter_map(|(statement, decision)| Some(shown(statement, decision.as_ref().ok()?, opinion.judged.votes))).collect();
+    let met: Vec<Option<bool>> = opinion.decisions.iter().map(|decision| decision.as_ref().ok().map(|decision| decision.passed)).collect();
+    let (score, mut details) = fulfilment_sum(criteria, &entries, &met);
     if opinion.judged.votes > 1 {
         details["votes"] = json!({"asked": opinion.judged.votes, "counted": opinion.counted});
     }
-    if question.parts.len() > 1 {
-        details["parts"] = json!(question.parts.len());
+    if question.parts() > 1 {
+        details["parts"] = json!(question.parts());
     }
-    let mut reasoning = format!("{passed} of {total} criteria met");
+    if question.groups.len() > 1 {
+        details["questions"] = json!(question.groups.len());
+    }
+    let mut reasoning = format!("{} of {decided} criteria met", met.iter().filter(|met| **met == Some(true)).count());
     if let Some(trouble) = &opinion.trouble {
-        let what = if opinion.counted < opinion.judged.votes { "votes not counted" } else { "held against the criteria" };
+        let what = match &undecided {
+            Some(_) => "not everything was decided",
+            None if opinion.counted < opinion.judged.votes => "votes not counted",
+            None => "held against the criteria",
+        };
         reasoning = format!("{reasoning}; {what}: {trouble}");
         details["trouble"] = json!(trouble);
     }
-    let items = statements.iter().zip(&decisions).map(|(statement, decision)| {
-        let status = if decision.passed { ItemStatus::Pass } else { ItemStatus::Fail };
-        item_of(statement, status, &decision.reasoning)
+    let items = named().map(|(statement, decision)| match decision {
+        Ok(Decision { passed: true, reasoning, .. }) => item_of(statement, ItemStatus::Pass, reasoning),
+        Ok(Decision { passed: false, reasoning, .. }) => item_of(statement, ItemStatus::Fail, reasoning),
+        Err(reason) => item_of(statement, ItemStatus::NotEvaluated, reason),
     });
     Some(Evaluated {
         evaluator,
-        score: Ok(score),
         items: items.collect(),
+        score: score.ok_or_else(|| undecided.unwrap_or_default()),
         details,
         reasoning: Some(reasoning),
         judged: Some(opinion.judged),
     })
+}
+
+/// Sums up what was decided about the criteria without children, which `met` holds in their order: the score, which needs all of them, and
+/// the details. `entries` are what the details say of each that was decided.
+pub fn fulfilment_sum(criteria: &[Criterion], entries: &[Value], met: &[Option<bool>]) -> (Option<f64>, Value) {
+    let mut details = json!({
+        "criteria": entries,
+        "passedCount": met.iter().filter(|met| **met == Some(true)).count(),
+        "totalCount": met.len(),
+    });
+    let undecided = met.iter().filter(|met| met.is_none()).count();
+    if undecided > 0 {
+        details["notEvaluatedCount"] = json!(undecided);
+    }
+    let (share, tree) = weigh(criteria, &mut met.iter().copied());
+    if criteria.iter().any(|criterion| !criterion.children.is_empty() || (criterion.weight - 1.0).abs() > f64::EPSILON) {
+        details["weighted"] = json!(true);
+        details["tree"] = Value::Array(tree);
+    }
+    (share.map(|share| points(100.0 * share)), details)
 }
 
 /// Returns the hash of the judge's instructions and of the form of its question: other words are another measure.
@@ -126,28 +153,31 @@ fn list_leaves(criteria: &[Criterion], above: &mut Vec<String>, list: &mut Vec<(
     }
 }
 
-/// Returns the weighted mean of criteria, from 0 to 1, and their tree with a score for each. `decisions` are those of the leaves in order.
-fn weigh<'d>(criteria: &[Criterion], decisions: &mut impl Iterator<Item = &'d Decision>) -> (f64, Vec<Value>) {
+/// Returns the weighted mean of criteria, from 0 to 1, and their tree with a score for each: none where something below was not decided.
+/// `met` is of the leaves in order.
+fn weigh(criteria: &[Criterion], met: &mut impl Iterator<Item = Option<bool>>) -> (Option<f64>, Vec<Value>) {
     // Against the largest weight, so that no sum overflows.
     let largest = criteria.iter().map(|criterion| criterion.weight).fold(0.0, f64::max);
-    let (mut sum, mut weights) = (0.0, 0.0);
+    let (mut sum, mut weights) = (Some(0.0), 0.0);
     let mut tree = Vec::new();
     for criterion in criteria {
         let mut node = json!({"criterion": criterion.criterion, "weight": criterion.weight});
         let share = if criterion.children.is_empty() {
-            f64::from(u8::from(decisions.next().is_some_and(|decision| decision.passed)))
+            met.next().flatten().map(|met| f64::from(u8::from(met)))
         } else {
-            let (share, children) = weigh(&criterion.children, decisions);
+            let (share, children) = weigh(&criterion.children, met);
             node["children"] = Value::Array(children);
             share
         };
-        node["score"] = json!(points(100.0 * share));
+        if let Some(share) = share {
+            node["score"] = json!(points(100.0 * share));
+        }
         tree.push(node);
         let weight = criterion.weight / largest;
-        sum += weight * share;
+        sum = sum.zip(share).map(|(sum, share)| sum + weight * share);
         weights += weight;
     }
-    (sum / weights, tree)
+    (sum.map(|sum| sum / weights), tree)
 }
 
 fn shown(statement: &str, decision: &Decision, votes: u64) -> Value {

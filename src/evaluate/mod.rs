@@ -28,7 +28,7 @@ pub use command_result::{CommandResult, Purpose, Runner};
 pub use complexity::{ComplexitySettings, complexity};
 pub use efficiency::{EfficiencySettings, efficiency};
 pub use evaluated::{Effort, Evaluated, EvaluatedItem, Judged, Workpiece, points};
-pub use fulfilment::{FulfilmentSettings, fulfilment, fulfilment_prompt_sha256};
+pub use fulfilment::{FulfilmentSettings, fulfilment, fulfilment_prompt_sha256, fulfilment_sum};
 pub use functional::{FunctionalSettings, functional};
 pub use judge::{Judge, Order};
 pub use layer::Layer;

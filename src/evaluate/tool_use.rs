@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::excerpts::{Budget, Material, shown_name};
-use super::judge::{Decision, Judge, Opinion, Question, prompt_sha256};
+use super::judge::{Decision, Judge, Opinion, Question, grouped, prompt_sha256};
 use super::path_pattern::PathPattern;
 use super::{Evaluated, EvaluatedItem, Layer, Workpiece, points};
 use crate::document::{Fields, quote};
@@ -142,11 +142,13 @@ pub fn tool_use(piece: &Workpiece, judge: &Judge, settings: &ToolUseSettings, st
     let material = Material::gather(piece, &statements, &settings.budget);
     let list: Vec<(String, String)> = statements.iter().map(|statement| (statement.clone(), String::new())).collect();
     let item = format!("{}/{}", piece.suite.name, evaluator.name());
-    let question = Question::new(RULES, HEADING, item, &piece.suite.name, &material, &list);
+    let groups = grouped(list, settings.budget.criteria_per_question);
+    let question = Question::new(RULES, HEADING, &item, &piece.suite.name, &material, &groups);
     let opinion = Opinion::ask(judge, &question, stop)?;
-    let decisions = match opinion.decisions {
-        Ok(decisions) => decisions,
-        Err(reason) => return Some(Evaluated { judged: Some(opinion.judged), ..unevaluated(reason) }),
+    let undecided = opinion.undecided();
+    // Half of what was at hand says nothing about the whole.
+    let Ok(decisions) = opinion.decisions.into_iter().collect::<Result<Vec<Decision>, String>>() else {
+        return Some(Evaluated { judged: Some(opinion.judged), ..unevaluated(undecided.unwrap_or_default()) });
     };
     let (used, obeyed) = decisions.split_at(settings.available.len());
     let score = Score { used: count(used), available: used.len(), obeyed: count(obeyed), applicable: obeyed.len() };

@@ -4,9 +4,9 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
+use crate::domain::Verification;
 use crate::views::{
     AgreementReport, Board, Comparison, GateReport, History, JudgeReport, Overall, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine,
-    Verification,
 };
 
 /// The answer of a command with the name and version of its shape.

@@ -12,6 +12,7 @@ pub mod judging;
 pub mod junit;
 pub mod markdown;
 pub mod nights;
+pub mod png;
 pub mod runnable;
 pub mod shown;
 pub mod table;

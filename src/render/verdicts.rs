@@ -88,7 +88,7 @@ pub fn p_value(p: Option<f64>) -> String {
 }
 
 /// A margin in the metric's unit: `2.0 pp`, `10%`.
-fn margin(metric: &Metric, pair: &PairEvidence) -> String {
+pub(super) fn margin(metric: &Metric, pair: &PairEvidence) -> String {
     let margin = pair.margin.unwrap_or(0.0);
     if metric.kind == MetricKind::Amount { format!("{}%", format::fixed(margin * 100.0, 0)) } else { amount(metric, margin) }
 }

@@ -1,6 +1,6 @@
 //! A verification as tables: the checks, what fails and whose it is, and what was fixed.
 
-use crate::views::{FixedFailure, Verification, VerifiedCheck, VerifiedFailure};
+use crate::domain::{FixedFailure, Verification, VerifiedCheck, VerifiedFailure};
 
 use super::format;
 use super::table::Table;

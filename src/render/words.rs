@@ -304,6 +304,11 @@ pub fn verification(counts: &BTreeMap<String, u64>) -> String {
 
 /// Says how two arms' criteria fell, and what the verification of their runs came to.
 pub fn judged_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> {
+    criteria_notes(comparison, labels).into_iter().chain(verification_note(comparison, labels)).collect()
+}
+
+/// Says how two arms' criteria fell: the counts first.
+pub fn criteria_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     if let (Some(flips), [first, second]) = (&comparison.criteria, labels) {
         if flips.judges.len() > 1 {
@@ -328,16 +333,18 @@ pub fn judged_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> {
             }
         }
     }
+    notes
+}
+
+/// Says what the verification of the arms' runs came to; nothing where none was verified.
+pub fn verification_note(comparison: &Comparison, labels: &[String]) -> Option<String> {
     let verified: Vec<String> = labels
         .iter()
         .zip(&comparison.arms)
         .filter(|(_, arm)| !arm.verification.is_empty())
         .map(|(label, arm)| format!("{label} {}", verification(&arm.verification)))
         .collect();
-    if !verified.is_empty() {
-        notes.push(format!("Verification of the runs: {}.", verified.join("; ")));
-    }
-    notes
+    (!verified.is_empty()).then(|| format!("Verification of the runs: {}.", verified.join("; ")))
 }
 
 /// `1 run`, `3 runs`.

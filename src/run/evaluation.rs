@@ -73,16 +73,21 @@ impl Evaluation {
             if !own.or(default).map_or(by_itself, Setting::is_wanted) {
                 continue;
             }
-            let layers: Vec<Layer<'_>> = [(config.file.as_str(), default), (suite.file.as_str(), own)]
-                .into_iter()
-                .filter_map(|(file, setting)| {
-                    let node = setting.and_then(Setting::node)?;
-                    Some(Layer { file, path: format!("evaluators.{}", evaluator.name()), node })
-                })
-                .collect();
+            let layers = [layer(evaluator, &config.file, default), layer(evaluator, &suite.file, own)];
+            let layers: Vec<Layer<'_>> = layers.into_iter().flatten().collect();
             wanted.push(Wanted::read(evaluator, &layers, &mut problems));
         }
         if problems.is_empty() { Ok(Self { wanted, jury: None }) } else { Err(problems) }
+    }
+
+    /// Returns what is wrong with the configuration's own settings, whether or not a suite wants them.
+    pub fn problems_of(config: &Config) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (evaluator, setting) in &config.evaluators {
+            let layer = layer(*evaluator, &config.file, Some(setting));
+            Wanted::read(*evaluator, layer.as_slice(), &mut problems);
+        }
+        problems
     }
 
     pub fn is_empty(&self) -> bool {
@@ -135,6 +140,12 @@ impl Evaluation {
         let Some(wanted) = wanted else { return Some(Evaluated::missing(evaluator, "not wanted")) };
         guarded(evaluator, || wanted.ask(piece, self.jury.as_ref(), order, &|_, _| None, stop))
     }
+}
+
+/// What a file says of an evaluator beyond switching it on or off.
+fn layer<'a>(evaluator: Evaluator, file: &'a str, setting: Option<&'a Setting>) -> Option<Layer<'a>> {
+    let node = setting.and_then(Setting::node)?;
+    Some(Layer { file, path: format!("evaluators.{}", evaluator.name()), node })
 }
 
 impl Wanted {

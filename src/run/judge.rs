@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::domain::{Evaluator, ItemDetails, ItemKind, ItemStatus, Run, RunId};
-use crate::evaluate::{Effort, Evaluated, EvaluatedItem, Order, Workpiece, fulfilment_prompt_sha256, points, tool_use_prompt_sha256};
+use crate::evaluate::{
+    Effort, Evaluated, EvaluatedItem, Order, Workpiece, fulfilment_prompt_sha256, fulfilment_sum, tool_use_prompt_sha256,
+};
 use crate::process::Stop;
 use crate::results::{JudgeLine, Judgements, ScoreLine, Store, StoreError, TranscriptLine};
 use crate::suite::{Criterion, Suite};
@@ -29,8 +31,15 @@ impl Kept {
     /// Finds what the store kept of a run. Fails, with the reason, where a judge would see less than there was.
     pub fn find(store: &Store, run: &Run, suite: &Suite) -> Result<Self, String> {
         let folder = store.output_path(&run.id);
-        if folder.is_none() && run.files_generated != Some(0) {
-            return Err("what it made was not kept".to_owned());
+        let has_transcript = store.transcript_path(&run.id).is_some();
+        // Of a run that came from elsewhere, what came with it is all there is.
+        let is_all = run.files_generated == Some(0) || run.provenance.is_some() && run.files_generated.is_none() && has_transcript;
+        if folder.is_none() && !is_all {
+            return Err(match (run.provenance.is_some(), has_transcript) {
+                (false, _) => "what it made was not kept".to_owned(),
+                (true, true) => "it was imported without the files it made, which its record counts".to_owned(),
+                (true, false) => "it was imported with neither what it made nor a transcript".to_owned(),
+            });
         }
         let made = folder.as_deref().map(|folder| made_files(folder, suite.workspace.as_deref(), suite.requirements.as_deref()));
         let transcript = match store.transcript_path(&run.id) {
@@ -100,6 +109,11 @@ impl Standing {
         self.score.is_some() && self.decided() == self.items.len()
     }
 
+    /// By criterion: whether it is met; none where nobody decided.
+    pub fn met(&self) -> Vec<(String, Option<bool>)> {
+        self.items.iter().map(|(item, status)| (item.clone(), is_met(*status))).collect()
+    }
+
     /// Reads a revision of stored judgements.
     pub fn of_revision(judgements: &Judgements, revision: u32) -> Self {
         let line = judgements.scores.iter().rev().find(|line| line.score.revision == revision);
@@ -126,8 +140,17 @@ impl Standing {
     }
 }
 
+/// None where nobody decided.
+fn is_met(status: ItemStatus) -> Option<bool> {
+    match status {
+        ItemStatus::Pass => Some(true),
+        ItemStatus::Fail => Some(false),
+        ItemStatus::Error | ItemStatus::Limit | ItemStatus::Infra | ItemStatus::Skipped | ItemStatus::NotEvaluated => None,
+    }
+}
+
 fn is_decided(status: ItemStatus) -> bool {
-    matches!(status, ItemStatus::Pass | ItemStatus::Fail)
+    is_met(status).is_some()
 }
 
 impl Bench<'_> {
@@ -208,10 +231,14 @@ impl Bench<'_> {
     fn decided_by_same(&self, evaluator: Evaluator, known: &Judgements) -> Decided {
         let Some(newest) = known.newest().filter(|_| self.is_same_judge(evaluator, known)) else { return Decided::new() };
         let asked: Vec<&str> = Criterion::leaves(&self.suite.acceptance_criteria).into_iter().map(|leaf| leaf.criterion.as_str()).collect();
+        let entries = entries(newest.details.as_ref());
         known
             .of_revision(newest.score.revision)
             .filter(|(outcome, _)| is_decided(outcome.status) && asked.contains(&outcome.item.as_str()))
-            .map(|(outcome, details)| (outcome.item.clone(), (outcome.status, details.clone())))
+            .map(|(outcome, details)| {
+                let entry = entries.get(outcome.item.as_str()).map(|entry| (*entry).clone());
+                (outcome.item.clone(), Decision { status: outcome.status, details: details.clone(), entry })
+            })
             .collect()
     }
 
@@ -229,8 +256,17 @@ impl Bench<'_> {
     }
 }
 
+/// What stands of a criterion that is not asked again.
+#[derive(Clone, Debug)]
+struct Decision {
+    status: ItemStatus,
+    details: ItemDetails,
+    /// What the score's details say of it.
+    entry: Option<Value>,
+}
+
 /// By criterion.
-type Decided = BTreeMap<String, (ItemStatus, ItemDetails)>;
+type Decided = BTreeMap<String, Decision>;
 
 /// Puts what was decided before and what was said now into one judgement about all criteria.
 fn joined(criteria: &[Criterion], decided: &Decided, said: Evaluated) -> Evaluated {
@@ -240,45 +276,42 @@ fn joined(criteria: &[Criterion], decided: &Decided, said: Evaluated) -> Evaluat
         .map(|leaf| {
             let item = |status, details| EvaluatedItem { kind: ItemKind::Criterion, item: leaf.criterion.clone(), status, details };
             match (decided.get(&leaf.criterion), now.get(leaf.criterion.as_str())) {
-                (Some((status, details)), _) => item(*status, details.clone()),
+                (Some(before), _) => item(before.status, before.details.clone()),
                 (None, Some(now)) => (*now).clone(),
                 (None, None) => item(ItemStatus::NotEvaluated, ItemDetails { reason: said.score.clone().err(), ..ItemDetails::default() }),
             }
         })
         .collect();
-    let statuses: BTreeMap<&str, ItemStatus> = items.iter().map(|item| (item.item.as_str(), item.status)).collect();
-    let score = match share(criteria, &statuses) {
-        Some(share) => Ok(points(100.0 * share)),
-        None => Err(said.score.clone().err().unwrap_or_else(|| "not every criterion was decided".to_owned())),
+    let fresh = entries(Some(&said.details));
+    let entry = |item: &EvaluatedItem| {
+        let known = match decided.get(&item.item) {
+            Some(before) => before.entry.clone(),
+            None => fresh.get(item.item.as_str()).map(|entry| (*entry).clone()),
+        };
+        known.unwrap_or_else(|| {
+            json!({"criterion": item.item, "passed": item.status == ItemStatus::Pass, "reasoning": item.details.reason.as_deref().unwrap_or("")})
+        })
     };
-    let passed = items.iter().filter(|item| item.status == ItemStatus::Pass).count();
-    let lines: Vec<Value> = items
-        .iter()
-        .map(|item| json!({"criterion": item.item, "passed": item.status == ItemStatus::Pass, "reasoning": item.details.reason}))
-        .collect();
-    let details = json!({"criteria": lines, "passedCount": passed, "totalCount": items.len()});
-    let reasoning = format!("{passed} of {} criteria met; {} of them were decided before", items.len(), decided.len());
+    let met: Vec<Option<bool>> = items.iter().map(|item| is_met(item.status)).collect();
+    let listed: Vec<Value> = items.iter().filter(|item| is_met(item.status).is_some()).map(entry).collect();
+    let (score, mut details) = fulfilment_sum(criteria, &listed, &met);
+    // How it was asked this time; of the times before the older revision tells.
+    for key in ["votes", "parts", "questions", "trouble"] {
+        if let Some(said) = said.details.get(key) {
+            details[key] = said.clone();
+        }
+    }
+    let passed = met.iter().filter(|met| **met == Some(true)).count();
+    let all = met.iter().flatten().count();
+    let reasoning = format!("{passed} of {all} criteria met; {} of them were decided before", decided.len());
+    let score = score.ok_or_else(|| said.score.clone().err().unwrap_or_else(|| "not every criterion was decided".to_owned()));
     Evaluated { score, details, items, reasoning: Some(reasoning), ..said }
 }
 
-/// The weighted share of criteria that are met; none where one is not decided.
-fn share(criteria: &[Criterion], statuses: &BTreeMap<&str, ItemStatus>) -> Option<f64> {
-    let weight: f64 = criteria.iter().map(|criterion| criterion.weight).sum();
-    let met: Option<f64> = criteria
-        .iter()
-        .map(|criterion| {
-            let met = match criterion.children.as_slice() {
-                [] => match statuses.get(criterion.criterion.as_str()) {
-                    Some(ItemStatus::Pass) => 1.0,
-                    Some(ItemStatus::Fail) => 0.0,
-                    Some(_) | None => return None,
-                },
-                children => share(children, statuses)?,
-            };
-            Some(criterion.weight * met)
-        })
-        .sum();
-    met.filter(|_| weight > 0.0).map(|met| met / weight)
+/// What the details of a score say of each criterion.
+fn entries(details: Option<&Value>) -> BTreeMap<&str, &Value> {
+    let listed = details.and_then(|details| details.get("criteria")).and_then(Value::as_array);
+    listed.into_iter().flatten().filter_map(|entry| Some((entry.get("criterion")?.as_str()?, entry))).collect()
 }
 
 #[cfg(test)]
@@ -297,21 +330,41 @@ mod tests {
     fn what_was_decided_and_what_is_said_now_are_one_judgement() {
         let tree = [criterion("a", 1.0, vec![]), criterion("both", 3.0, vec![criterion("b", 1.0, vec![]), criterion("c", 1.0, vec![])])];
         let decided: Decided = [("a", ItemStatus::Fail), ("b", ItemStatus::Pass)]
-            .map(|(item, status)| (item.to_owned(), (status, ItemDetails::default())))
+            .map(|(item, status)| {
+                (
+                    item.to_owned(),
+                    Decision { status, details: ItemDetails::default(), entry: Some(json!({"criterion": item, "votesFor": 2})) },
+                )
+            })
             .into();
         let said = Evaluated {
             score: Ok(100.0),
             items: vec![item("c", ItemStatus::Pass)],
+            details: json!({"criteria": [{"criterion": "c", "votesFor": 3}], "votes": {"asked": 3, "counted": 3}, "passedCount": 1}),
             ..Evaluated::missing(Evaluator::RequirementFulfillment, "")
         };
         let joined_up = joined(&tree, &decided, said);
         assert_eq!(joined_up.score, Ok(75.0));
         assert_eq!(joined_up.items.iter().map(|item| item.item.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
-        assert_eq!((&joined_up.details["passedCount"], &joined_up.details["totalCount"]), (&json!(2), &json!(3)));
+        assert_eq!(
+            joined_up.details,
+            json!({
+                "criteria": [{"criterion": "a", "votesFor": 2}, {"criterion": "b", "votesFor": 2}, {"criterion": "c", "votesFor": 3}],
+                "passedCount": 2, "totalCount": 3, "votes": {"asked": 3, "counted": 3}, "weighted": true,
+                "tree": [
+                    {"criterion": "a", "weight": 1.0, "score": 0.0},
+                    {"criterion": "both", "weight": 3.0, "score": 100.0, "children": [
+                        {"criterion": "b", "weight": 1.0, "score": 100.0}, {"criterion": "c", "weight": 1.0, "score": 100.0}
+                    ]}
+                ]
+            })
+        );
 
         let away = joined(&tree, &decided, Evaluated::missing(Evaluator::RequirementFulfillment, "away"));
         assert_eq!(away.score, Err("away".to_owned()));
         assert_eq!(away.items[2].status, ItemStatus::NotEvaluated);
         assert_eq!(away.items[2].details.reason.as_deref(), Some("away"));
+        assert_eq!((&away.details["notEvaluatedCount"], away.details["tree"][1].get("score")), (&json!(1), None));
+        assert_eq!(away.details["tree"][0]["score"], 0.0);
     }
 }

@@ -2,11 +2,8 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 /// What a check can tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CheckKind {
     /// Every test.
     Test,
@@ -35,13 +32,15 @@ impl CheckKind {
     }
 }
 
-/// How a program that does not end by itself shows that it works. One that does end, with status 0, has shown it too.
+/// How a program that does not end by itself shows that it works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Readiness {
     /// A regular expression that a line of its output matches once it is up; without one, being alive after `seconds` is enough.
     pub line: Option<String>,
     /// How long it may take.
     pub seconds: u64,
+    /// Whether having ended with status 0 before shows it too. It does for a script that may be no server at all, not for a dev server.
+    pub may_end: bool,
 }
 
 /// A command to run, and why.

@@ -32,7 +32,7 @@ pub use failure::{Failure, failures};
 pub use listing::{Listing, MOST_MANIFEST_BYTES, is_foreign_folder, is_manifest};
 pub use overrides::{Command, Overrides};
 pub use policy::policy_table;
-pub use record::{BaselineRecord, CheckRecord, FailureRecord, FixedRecord, PartRecord, Record};
+pub use record::{concluded, planned};
 pub use result::{CheckResult, Ending, Exit};
 pub use select::{Selection, select};
 pub use stack::Stack;

@@ -116,7 +116,8 @@ fn readiness(fields: &mut Fields) -> Option<Readiness> {
     }
     let seconds = inner.unsigned("seconds").unwrap_or(USUAL_READY_SECONDS);
     inner.finish();
-    Some(Readiness { line, seconds })
+    // Who says what line to wait for has said that it comes.
+    Some(Readiness { may_end: line.is_none(), line, seconds })
 }
 
 #[cfg(test)]
@@ -144,7 +145,7 @@ mod tests {
             [(CheckKind::Test, line("make test")), (CheckKind::Targeted, line("pytest {files}")), (CheckKind::Lint, Command::Off)];
         assert_eq!(overrides.commands, BTreeMap::from(commands));
         assert_eq!(overrides.timeouts, BTreeMap::from([(CheckKind::Test, Duration::from_mins(5))]));
-        assert_eq!(overrides.readiness, Some(Readiness { line: Some("up".to_owned()), seconds: 5 }));
+        assert_eq!(overrides.readiness, Some(Readiness { line: Some("up".to_owned()), seconds: 5, may_end: false }));
         assert_eq!((overrides.tickets.as_deref(), overrides.is_off), (Some("docs/tickets"), Some(false)));
     }
 

@@ -17,6 +17,8 @@ pub enum Exit {
     Signal(i32),
     /// It was up: [`super::Readiness`] was shown, and it was stopped.
     Ready,
+    /// By itself and with status 0, before it was up, which it should have been.
+    TooEarly,
     TimedOut,
     /// It could not be started, for this reason.
     NotStarted(String),
@@ -59,13 +61,18 @@ impl CheckResult {
             (Exit::NotStarted(reason), _) => Ending::NotRunnable(reason.clone()),
             (Exit::Code(_), Some(obstacle)) => Ending::NotRunnable(obstacle),
             (Exit::Code(0) | Exit::Ready, _) => Ending::Passed,
-            (Exit::Code(_) | Exit::Signal(_), _) => Ending::Failed,
+            (Exit::Code(_) | Exit::Signal(_) | Exit::TooEarly, _) => Ending::Failed,
             (Exit::TimedOut, _) => Ending::TimedOut,
         };
         let failures = match (&ending, exit) {
             (Ending::Passed | Ending::NotRunnable(_), _) => Vec::new(),
             // What was said until then may be anything, so that it took too long is what is known.
             (Ending::TimedOut, _) => vec![silent(&check, "timed out")],
+            (Ending::Failed, Exit::TooEarly) => {
+                // It ended well, so what it said is a failure only where it points at something.
+                let pointing = failures(&check, said, roots).into_iter().filter(|failure| !failure.files.is_empty());
+                std::iter::once(silent(&check, "ended before it was ready")).chain(pointing).collect()
+            }
             (Ending::Failed, Exit::Signal(signal)) => vec![silent(&check, &format!("ended by signal {signal}"))],
             (Ending::Failed, _) => match failures(&check, said, roots) {
                 found if found.is_empty() => vec![silent(&check, "failed without a word")],
@@ -173,6 +180,8 @@ mod tests {
             (Exit::Code(0), "all good".to_owned(), "passed", 0),
             (Exit::Ready, "Local: http://localhost:1".to_owned(), "passed", 0),
             (Exit::Code(1), String::new(), "failed", 1),
+            (Exit::TooEarly, "> app@0.0.0 dev\nbye".to_owned(), "failed", 1),
+            (Exit::TooEarly, "ERROR: Failed to resolve import \"./gone.js\" from \"src/main.js\"".to_owned(), "failed", 2),
             (Exit::Signal(11), "Segmentation fault".to_owned(), "failed", 1),
             (Exit::TimedOut, "FAILED tests/test_a.py::test_x - boom".to_owned(), "timed_out", 1),
             (Exit::NotStarted("no shell".to_owned()), String::new(), "not_runnable: no shell", 0),

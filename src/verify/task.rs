@@ -1,7 +1,5 @@
 //! What is to be confirmed, and what sort of goal it is.
 
-use serde::{Deserialize, Serialize};
-
 use super::Listing;
 use super::listing::name_of;
 use crate::domain::Profile;
@@ -29,8 +27,7 @@ impl Task {
 }
 
 /// What sort of goal it is, by the whole words in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TaskKind {
     /// So local that no more than its own tests can be meant.
     Tiny,

@@ -19,6 +19,7 @@ use super::judged::{CriterionFlips, verified};
 use super::leaderboard::{evaluators_of, group_matrix, newest_score, score_columns};
 use super::repeats::possibly_cached;
 use super::sample::{Items, Rates};
+use super::side::SideBySide;
 
 /// One arm's figure for one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -122,6 +123,9 @@ pub struct Comparison {
     /// The same on judged criteria, where the caller asked; see [`super::criterion_flips`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub criteria: Option<CriterionFlips>,
+    /// What both arms said on some of the items that they ended differently, where the caller collected it; see [`super::Sides`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sides: Vec<SideBySide>,
     /// Items that `exclusions.yaml` takes out of every figure of this table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded_items: Vec<ExcludedItem>,
@@ -141,6 +145,31 @@ pub struct Flips {
     /// The items by name, where they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<FlippedItems>,
+    /// The first items of each of the four outcomes; on the pages of a site.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listed: Option<ListedItems>,
+}
+
+/// Items kept of each of the four outcomes of a pair.
+pub const MOST_LISTED: usize = 200;
+
+/// The items of the four outcomes of a pair, each list by kind, evaluator and name and of at most [`MOST_LISTED`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ListedItems {
+    pub both_passed: Vec<ListedItem>,
+    pub only_first: Vec<ListedItem>,
+    pub only_second: Vec<ListedItem>,
+    pub neither: Vec<ListedItem>,
+}
+
+/// One item by its name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct ListedItem {
+    pub kind: ItemKind,
+    pub item: String,
+    /// Tells it from another evaluator's item of the same name.
+    #[serde(skip)]
+    pub evaluator: String,
 }
 
 /// Items that one arm passed and the other did not, sorted.
@@ -199,6 +228,7 @@ impl Compared {
             confidence: super::estimate::CONFIDENCE,
             flips: flips_of(&rates),
             criteria: None,
+            sides: Vec::new(),
             excluded_items: Vec::new(),
             with_excluded: None,
             arms,
@@ -224,6 +254,15 @@ impl Compared {
         flips(&self.rates[one], &self.rates[other])
     }
 
+    /// The same with the first items of each of the four outcomes.
+    pub fn pair_with_items(&self, one: usize, other: usize) -> Comparison {
+        let mut table = self.pair(one, other);
+        if let Some(flips) = &mut table.flips {
+            flips.listed = listed_items(&self.rates[one], &self.rates[other], &self.matrix);
+        }
+        table
+    }
+
     /// Takes two of the arms. What is said about them stays adjusted for all pairs of the whole table.
     pub fn pair(&self, one: usize, other: usize) -> Comparison {
         let whole = &self.table;
@@ -233,6 +272,7 @@ impl Compared {
             not_measured: whole.not_measured.clone(),
             flips: flips(&self.rates[one], &self.rates[other]),
             criteria: None,
+            sides: Vec::new(),
             suite: whole.suite.clone(),
             suite_version: whole.suite_version.clone(),
             source: whole.source.clone(),
@@ -438,7 +478,7 @@ impl Cell {
 
 fn flips(first: &Rates, second: &Rates) -> Option<Flips> {
     let (Rates::Outcomes(first), Rates::Outcomes(second)) = (first, second) else { return None };
-    let mut flips = Flips { shared: 0, both_passed: 0, only_first: 0, only_second: 0, neither: 0, items: None };
+    let mut flips = Flips { shared: 0, both_passed: 0, only_first: 0, only_second: 0, neither: 0, items: None, listed: None };
     for item in 0..first.cells.len() {
         let Some(passed) = first.majority(item).zip(second.majority(item)) else { continue };
         flips.shared += 1;
@@ -460,6 +500,24 @@ fn flipped_items(first: &Rates, second: &Rates, matrix: &OutcomeMatrix) -> Optio
             Some((true, false)) => items.only_first.push(item.key.item.clone()),
             Some((false, true)) => items.only_second.push(item.key.item.clone()),
             Some((true, true) | (false, false)) | None => {}
+        }
+    }
+    Some(items)
+}
+
+fn listed_items(first: &Rates, second: &Rates, matrix: &OutcomeMatrix) -> Option<ListedItems> {
+    let (Rates::Outcomes(first), Rates::Outcomes(second)) = (first, second) else { return None };
+    let mut items = ListedItems::default();
+    for (number, item) in matrix.items.iter().enumerate() {
+        let Some(passed) = first.majority(number).zip(second.majority(number)) else { continue };
+        let list = match passed {
+            (true, true) => &mut items.both_passed,
+            (true, false) => &mut items.only_first,
+            (false, true) => &mut items.only_second,
+            (false, false) => &mut items.neither,
+        };
+        if list.len() < MOST_LISTED {
+            list.push(ListedItem { kind: item.key.kind, item: item.key.item.clone(), evaluator: item.key.evaluator.clone() });
         }
     }
     Some(items)

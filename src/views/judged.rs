@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{Direction, Evaluator, ItemKind, ItemOutcome, ItemStatus, RunId, Unit};
+use crate::domain::{Direction, Evaluator, ItemKind, ItemOutcome, ItemStatus, RunId, Unit, beginning};
 use crate::warehouse::{RunRow, SqlError, Warehouse};
 
 use super::arm::{Arm, SuiteGroup};
@@ -226,10 +226,7 @@ fn list<T>(record: &Value, key: &str, left_out: &mut u64, of: impl Fn(&Value) ->
 
 /// The beginning of a text.
 pub(super) fn cut(text: &str) -> String {
-    match text.char_indices().nth(MOST_OF_A_TEXT) {
-        Some((end, _)) => format!("{} …", &text[..end]),
-        None => text.to_owned(),
-    }
+    beginning(text, MOST_OF_A_TEXT)
 }
 
 /// How often each arm met each criterion of a suite, as one judge saw it.
@@ -262,6 +259,16 @@ pub struct CriterionCell {
     pub missing: u64,
     /// Why it was not met, or not decided: some of the reasons, each once, in the order of the runs.
     pub reasons: Vec<String>,
+    /// Why it was met: the first reason that was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub met: Option<String>,
+}
+
+impl CriterionCell {
+    /// Says whether the arm meets the criterion: more than half of its outcomes passed. None where nothing was decided.
+    pub fn is_met(&self) -> Option<bool> {
+        (self.total > 0).then(|| 2 * self.passed > self.total)
+    }
 }
 
 type ByCriterion = BTreeMap<String, BTreeMap<Arm, CriterionCell>>;
@@ -285,6 +292,9 @@ impl CriteriaTally {
             cell.passed += u64::from(status == ItemStatus::Pass);
             cell.total += u64::from(status.is_counted());
             cell.missing += u64::from(status.is_missing());
+            if status == ItemStatus::Pass && cell.met.is_none() {
+                cell.met = row.reason.as_deref().map(cut);
+            }
             if let Some(reason) = row.reason.as_deref().filter(|_| status != ItemStatus::Pass).map(cut)
                 && cell.reasons.len() < MOST_REASONS
                 && !cell.reasons.contains(&reason)
@@ -331,35 +341,65 @@ pub fn criterion_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Result<
         return Ok(None);
     }
     let judges: BTreeSet<&str> = sides.iter().flat_map(|rows| evaluators_of(rows, metric)).collect();
-    let mut flips = CriterionFlips { judges: judges.iter().map(|judge| (*judge).to_owned()).collect(), ..CriterionFlips::default() };
+    let flips = CriterionFlips { judges: judges.iter().map(|judge| (*judge).to_owned()).collect(), ..CriterionFlips::default() };
     if judges.len() > 1 {
         return Ok(Some(flips));
     }
     let firsts: BTreeSet<&RunId> = sides[0].iter().map(|row| &row.run.id).collect();
     let ids: Vec<&RunId> = sides.iter().flatten().map(|row| &row.run.id).collect();
-    // By criterion and arm: met and decided.
-    let mut counted = BTreeMap::<String, [(u64, u64); 2]>::new();
+    let mut counted = BTreeMap::<String, [CriterionCell; 2]>::new();
     let outcomes = warehouse.outcomes(&ids)?;
     let is_criterion = |outcome: &&ItemOutcome| outcome.kind == ItemKind::Criterion && outcome.evaluator == metric;
     for outcome in outcomes.iter().filter(is_criterion).filter(|outcome| outcome.status.is_counted()) {
         let arm = usize::from(!firsts.contains(&outcome.run));
-        let (met, decided) = &mut counted.entry(outcome.item.clone()).or_default()[arm];
-        *met += u64::from(outcome.status == ItemStatus::Pass);
-        *decided += 1;
+        let cell = &mut counted.entry(outcome.item.clone()).or_default()[arm];
+        cell.passed += u64::from(outcome.status == ItemStatus::Pass);
+        cell.total += 1;
     }
-    for (criterion, arms) in counted {
-        if arms.iter().any(|(_, decided)| *decided == 0) {
-            continue;
-        }
-        flips.shared += 1;
-        match arms.map(|(met, decided)| 2 * met > decided) {
-            [true, true] => flips.both_met += 1,
-            [false, false] => flips.neither += 1,
-            [true, false] => flips.only_first.push(criterion),
-            [false, true] => flips.only_second.push(criterion),
-        }
+    Ok(flips.laid(counted))
+}
+
+/// Lays the criteria of two arms side by side as a suite's tables have them; nothing where a judge decided about only one of the arms.
+pub(super) fn criterion_flips_between(tables: &[CriteriaTable], one: &Arm, other: &Arm) -> Option<CriterionFlips> {
+    let metric = Evaluator::RequirementFulfillment.name();
+    let tables: Vec<&CriteriaTable> = tables.iter().filter(|table| table.evaluator == metric && table.judge.is_some()).collect();
+    let of = |arm: &Arm| -> Vec<&CriteriaTable> { tables.iter().copied().filter(|table| table.arms.contains(arm)).collect() };
+    let sides = [of(one), of(other)];
+    if sides.iter().any(Vec::is_empty) {
+        return None;
     }
-    Ok((flips.shared > 0).then_some(flips))
+    let judges: BTreeSet<&str> = sides.iter().flatten().filter_map(|table| table.judge.as_deref()).collect();
+    let flips = CriterionFlips { judges: judges.iter().map(|judge| (*judge).to_owned()).collect(), ..CriterionFlips::default() };
+    let [table] = sides[0].as_slice() else { return Some(flips) };
+    if judges.len() > 1 {
+        return Some(flips);
+    }
+    let cell = |row: &CriterionRow, arm: &Arm| row.cell_of(table, arm).cloned().unwrap_or_default();
+    flips.laid(table.rows.iter().map(|row| (row.criterion.clone(), [one, other].map(|arm| cell(row, arm)))))
+}
+
+impl CriterionRow {
+    /// Returns what a table says of an arm.
+    pub fn cell_of(&self, table: &CriteriaTable, arm: &Arm) -> Option<&CriterionCell> {
+        self.cells.get(table.arms.iter().position(|known| known == arm)?)
+    }
+}
+
+impl CriterionFlips {
+    /// Adds criteria as each arm fell on them; nothing where no criterion was decided for both.
+    fn laid(mut self, counted: impl IntoIterator<Item = (String, [CriterionCell; 2])>) -> Option<Self> {
+        for (criterion, arms) in counted {
+            let [Some(one), Some(other)] = arms.each_ref().map(CriterionCell::is_met) else { continue };
+            self.shared += 1;
+            match (one, other) {
+                (true, true) => self.both_met += 1,
+                (false, false) => self.neither += 1,
+                (true, false) => self.only_first.push(criterion),
+                (false, true) => self.only_second.push(criterion),
+            }
+        }
+        (self.shared > 0).then_some(self)
+    }
 }
 
 /// Counts runs by what their verification came to.
@@ -442,6 +482,35 @@ mod tests {
             newest_scores(vec![score("b", 0, 1.0), score("a", 2, 2.0), score("a", 1, 3.0), score("a", 0, 4.0), score("b", 0, 5.0)]);
         let found: Vec<_> = scores.iter().map(|score| (score.evaluator.as_str(), score.value, score.earlier)).collect();
         assert_eq!(found, [("a", Some(2.0), 2), ("b", Some(5.0), 1)]);
+    }
+
+    #[test]
+    fn two_arms_are_laid_side_by_side_by_one_judge() {
+        let arm = |name: &str| Arm { approach: name.to_owned(), model: "m".to_owned() };
+        let cell =
+            |passed, total, reason: &str| CriterionCell { passed, total, reasons: vec![reason.to_owned()], ..CriterionCell::default() };
+        let row = |criterion: &str, cells: [CriterionCell; 3]| CriterionRow { criterion: criterion.to_owned(), cells: cells.to_vec() };
+        let table = CriteriaTable {
+            evaluator: "requirementFulfillment".to_owned(),
+            judge: Some("j #1".to_owned()),
+            arms: vec![arm("a"), arm("b"), arm("c")],
+            rows: vec![
+                row("adds", [cell(2, 3, "once not"), cell(1, 2, "half is too little"), cell(0, 1, "")]),
+                row("lists", [cell(0, 1, ""), cell(1, 1, ""), cell(1, 1, "")]),
+                row("saves", [cell(1, 1, ""), cell(1, 1, ""), cell(1, 1, "")]),
+                row("undecided", [cell(1, 1, ""), CriterionCell::default(), cell(0, 1, "")]),
+            ],
+        };
+        let tables = [table];
+        let pair = criterion_flips_between(&tables, &arm("a"), &arm("b")).expect("they share three");
+        assert_eq!((pair.shared, pair.both_met, pair.neither, pair.judges.as_slice()), (3, 1, 0, ["j #1".to_owned()].as_slice()));
+        assert_eq!(
+            (pair.only_first.as_slice(), pair.only_second.as_slice()),
+            (["adds".to_owned()].as_slice(), ["lists".to_owned()].as_slice())
+        );
+        let turned = criterion_flips_between(&tables, &arm("b"), &arm("a")).expect("they share three");
+        assert_eq!((turned.only_first, turned.only_second), (pair.only_second, pair.only_first));
+        assert_eq!(criterion_flips_between(&tables, &arm("a"), &arm("d")), None);
     }
 
     #[test]

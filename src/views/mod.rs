@@ -16,6 +16,7 @@ mod figures;
 mod gate;
 mod history;
 mod item_scores;
+mod items;
 mod judged;
 mod leaderboard;
 mod news;
@@ -25,10 +26,11 @@ mod repeats;
 mod run;
 mod runnable;
 mod sample;
+mod side;
 mod site;
 mod standing;
+mod stories;
 mod transcript;
-mod verification;
 
 pub use agreement::{
     AgreementReport, Alpha, CriterionFlip, Disagreement, JudgeReport, JudgedRun, PairAgreement, ProbeReport, ProbedRun, Rated, Rater,
@@ -38,7 +40,8 @@ pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
 pub use baseline::{Baseline, Held, held_groups};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
 pub use compare::{
-    Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, FlippedItems, Flips, Winner, compare, compare_with_flips,
+    Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, FlippedItems, Flips, ListedItem, ListedItems, MOST_LISTED, Winner,
+    compare, compare_with_flips,
 };
 pub use detail::{Bill, Check, CrossCheck, Detail, Doubled, Effect};
 pub use estimate::{ClusterSpread, Estimate, Method};
@@ -51,6 +54,7 @@ pub use gate::{AbsentArm, Ask, Basis, GateCheck, GateReport, GateRule, gate};
 pub use history::{
     ArmHistory, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
 };
+pub use items::{Discrimination, Go, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemSign, MatrixArm};
 pub use judged::{
     CriteriaCount, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionRow, EvaluatorScore, JudgeView,
     StoredVerification, VerificationCheck, VerificationFailure, criterion_flips, newest_scores,
@@ -64,9 +68,10 @@ pub use run::{
     run_line, run_page, shown_run, suite_lines,
 };
 pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
+pub use side::{MOST_SIDES, Side, SideBySide, Sides};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
 pub use standing::{BoardEvidence, Chances, Drawn, Front, Standing};
+pub use stories::{ItemNote, ItemStories, ItemStory};
 pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
-pub use verification::{FixedFailure, Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};
 
 pub use crate::stats::{Interval, RankRange, Ruling, Summary, Verdict};

@@ -13,7 +13,7 @@ pub struct Runnable {
     pub agents: Vec<RunnableAgent>,
     /// The configuration's, then the built-in ones that it does not mention.
     pub approaches: Vec<RunnableApproach>,
-    /// Wrong with none of these: a folder of suites that cannot be listed.
+    /// Wrong with none of these alone: settings for every suite, a folder of suites that cannot be listed.
     pub problems: Vec<ProblemLine>,
     /// Commands that would run some of it now.
     pub commands: Vec<String>,

@@ -14,10 +14,12 @@ use super::chart::{SuiteCharts, suite_charts};
 use super::compare::{Compared, Comparison, compare};
 use super::evidence::Policy;
 use super::history::{History, history};
+use super::items::{ItemMatrix, item_matrix};
 use super::judged::CriteriaTable;
 use super::leaderboard::{SortKey, SuiteBoard, group_matrix, retracted, suite_board};
 use super::run::{RunLine, run_line};
 use super::standing::Chances;
+use super::stories::ItemStories;
 
 /// What the owner of the site says about it. Names are those that are shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,6 +77,11 @@ pub struct OverviewSuite {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<CriteriaTable>,
     pub runs: Vec<RunLine>,
+    /// Who passed what; empty where the runs hold only counts.
+    pub items: ItemMatrix,
+    /// What was asked, answered and said, as far as the caller read it in the runs.
+    #[serde(skip)]
+    pub stories: ItemStories,
     pub charts: SuiteCharts,
     /// The suite over its nights, all versions of it; with its newest version, where an arm ran on two nights or more.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,7 +128,7 @@ pub fn overview(
             let board = suite_board(group, &matrix, SortKey::PassRate, policy, Chances::Always);
             let compared = Compared::of(group, matrix.clone(), policy);
             let arm_of = |entry: usize| group.arms.iter().position(|arm| arm.arm == board.entries[entry].arm);
-            let pair = |(left, right): (usize, usize)| Some(compared.pair(arm_of(left)?, arm_of(right)?));
+            let pair = |(left, right): (usize, usize)| Some(compared.pair_with_items(arm_of(left)?, arm_of(right)?));
             let arms: Vec<&Arm> = board.entries.iter().map(|entry| &entry.arm).collect();
             let baseline = options.baseline.as_deref().filter(|baseline| stands_out(&arms, baseline));
             let ranks = baseline.map_or_else(|| comparison_pairs(arms.len()), |baseline| pairs_against(&arms, baseline));
@@ -141,7 +148,21 @@ pub fn overview(
             let charts = suite_charts(group, &board, &compared, policy.alpha);
             let is_newest = groups[..place].iter().all(|earlier| earlier.suite != group.suite);
             let history = if is_newest { nights_of(warehouse, filter, policy, &groups, &group.suite) } else { None };
-            OverviewSuite { top: pairs.first().cloned(), board, tables, baseline, pairs, criteria: Vec::new(), runs, charts, history }
+            let items = item_matrix(group, &matrix, &board);
+            let top = pairs.first().cloned();
+            OverviewSuite {
+                top,
+                board,
+                tables,
+                baseline,
+                pairs,
+                criteria: Vec::new(),
+                runs,
+                items,
+                stories: ItemStories::default(),
+                charts,
+                history,
+            }
         })
         .collect();
     let context = SiteContext {

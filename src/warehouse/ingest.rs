@@ -39,6 +39,13 @@ pub(super) struct ItemFile {
     pub standing: Vec<(String, u32)>,
 }
 
+impl ItemFile {
+    /// Returns the revision of a judged evaluator that stands.
+    pub fn standing_of(&self, evaluator: &str) -> u32 {
+        self.standing.iter().find(|(one, _)| one == evaluator).map_or(0, |(_, revision)| *revision)
+    }
+}
+
 /// What the stores hold now.
 pub(super) struct Ingested {
     pub snapshot: Snapshot,

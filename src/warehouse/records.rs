@@ -71,12 +71,13 @@ impl Warehouse {
 
     /// Says whether an outcome in a run's own journal is of the revision that stands. What was imported came whole.
     pub(super) fn stands(&self, outcome: &ItemOutcome) -> bool {
-        // An evaluator that is never asked again has no such revision, and one without a later score stands by its first.
-        let Some(first) = standing_revision(&outcome.evaluator, []) else { return true };
+        // An evaluator that is never asked again has no such revision.
+        if standing_revision(&outcome.evaluator, []).is_none() {
+            return true;
+        }
         let unit = self.unit_of.get(&outcome.run).and_then(|unit| self.snapshot.items.get(*unit as usize));
         let file = unit.and_then(|unit| self.files.iter().find(|file| path_text(&file.path) == unit.path));
         let Some(file) = file.filter(|file| file.journal_of.is_some()) else { return true };
-        let standing = file.standing.iter().find(|(evaluator, _)| *evaluator == outcome.evaluator);
-        outcome.revision == standing.map_or(first, |(_, revision)| *revision)
+        outcome.revision == file.standing_of(&outcome.evaluator)
     }
 }

@@ -1,13 +1,21 @@
 //! The four tables as frames: `runs`, `items`, `scores`, `usage`.
 
+use std::collections::{BTreeSet, HashMap};
+
 use polars::prelude::*;
 
+use crate::domain::{Evaluator, ScoreRecord};
+
+use super::ingest::ItemFile;
 use super::open::{RunRow, Warehouse};
 use super::segment;
 use super::sql::SqlError;
 
 /// The tables' names, in the order they are listed.
 pub(super) const TABLES: [&str; 4] = ["runs", "items", "scores", "usage"];
+
+/// The column of a line's place, while the lines are being marked.
+const PLACE: &str = "place";
 
 impl Warehouse {
     /// Returns one of the four tables.
@@ -16,12 +24,74 @@ impl Warehouse {
             "runs" => Ok(runs(&self.runs)?.lazy()),
             "scores" => Ok(scores(&self.runs)?.lazy()),
             "usage" => Ok(usage(&self.runs)?.lazy()),
-            _ => self.items_table(),
+            _ => self.marked_items(),
         }
+    }
+
+    /// The item lines, each with whether it counts. Costs a look at the revisions only, where every run was evaluated once.
+    fn marked_items(&self) -> Result<LazyFrame, SqlError> {
+        let items = self.shown_items()?;
+        let again = self.evaluated_again(&items)?;
+        let marked = if again.is_empty() {
+            items.with_column(lit(true).alias("standing"))
+        } else {
+            // By the place of the line: a union of both kinds of runs would lose their order, and polars cannot count one.
+            let placed = items.with_row_index(PLACE, None);
+            let runs = Series::new("again".into(), again.iter().map(String::as_str).collect::<Vec<_>>());
+            let stale = self.stale(placed.clone().filter(col("run_id").is_in(lit(runs).implode(false), false)))?;
+            let is_stale = col(PLACE).is_in(lit(stale).implode(false), false);
+            placed.with_column(is_stale.not().alias("standing")).drop(cols([PLACE]))
+        };
+        Ok(self.aliased(marked))
+    }
+
+    /// Runs with a line of a later revision than the first, or of which such a one stands.
+    fn evaluated_again(&self, items: &LazyFrame) -> Result<BTreeSet<String>, SqlError> {
+        let later = items.clone().filter(col("revision").gt(lit(0))).select([col("run_id").unique()]).collect()?;
+        let later = later.column("run_id")?.str()?;
+        let judged = self.files.iter().filter(|file| !file.standing.is_empty()).filter_map(|file| file.journal_of.as_ref());
+        Ok(later.iter().flatten().map(str::to_owned).chain(judged.map(ToString::to_string)).collect())
+    }
+
+    /// Returns the places of lines that do not count. Of what a judge may decide again, the revision that stands counts as a whole; of
+    /// everything else, and of what was imported, the highest of each outcome.
+    fn stale(&self, placed: LazyFrame) -> Result<Series, SqlError> {
+        let needed = [PLACE, "run_id", "kind", "evaluator", "item", "attempt", "revision"].map(col);
+        let frame = placed.select(needed).collect()?;
+        let text = |name: &str| frame.column(name).and_then(|column| Ok(column.str()?.clone()));
+        let whole = |name: &str| frame.column(name).and_then(|column| Ok(column.u32()?.clone()));
+        let (run_id, kind, evaluator, item) = (text("run_id")?, text("kind")?, text("evaluator")?, text("item")?);
+        let (attempt, revision) = (whole("attempt")?, whole("revision")?);
+        let journals: HashMap<&str, &ItemFile> =
+            self.files.iter().filter_map(|file| Some((file.journal_of.as_ref()?.as_str(), file))).collect();
+        let is_judged = |name: &str| Evaluator::ALL.into_iter().any(|one| one.is_judged() && one.name() == name);
+        let outcome = |row| (run_id.get(row), kind.get(row), evaluator.get(row), item.get(row), attempt.get(row));
+        let mut highest = HashMap::new();
+        for row in 0..frame.height() {
+            let before = highest.entry(outcome(row)).or_insert(revision.get(row));
+            *before = (*before).max(revision.get(row));
+        }
+        let stands = |row| {
+            let journal = run_id.get(row).and_then(|run| journals.get(run));
+            match (journal, evaluator.get(row).filter(|name| is_judged(name))) {
+                (Some(file), Some(name)) => revision.get(row) == Some(file.standing_of(name)),
+                (Some(_) | None, _) => highest.get(&outcome(row)) == Some(&revision.get(row)),
+            }
+        };
+        let places = whole(PLACE)?;
+        Ok(Series::new(
+            "stale".into(),
+            (0..frame.height()).filter(|row| !stands(*row)).filter_map(|row| places.get(row)).collect::<Vec<u32>>(),
+        ))
     }
 
     /// The item lines of the runs that no tombstone hides, under their aliases.
     pub(super) fn items_table(&self) -> Result<LazyFrame, SqlError> {
+        Ok(self.aliased(self.shown_items()?))
+    }
+
+    /// The item lines of the runs that no tombstone hides.
+    fn shown_items(&self) -> Result<LazyFrame, SqlError> {
         let folder = self.segments_folder()?;
         let paths = segment::segments(&self.files, &folder)?;
         let all = if paths.is_empty() {
@@ -31,16 +101,19 @@ impl Warehouse {
             LazyFrame::scan_parquet_files(paths.into_iter().collect(), ScanArgsParquet::default())?
         };
         let shown = Series::new("shown".into(), self.runs.iter().map(|row| row.run.id.as_str()).collect::<Vec<_>>());
-        let mut items = if self.hides_some() { all.filter(col("run_id").is_in(lit(shown).implode(false), false)) } else { all };
-        if !self.aliases().item.is_empty() {
-            let aliased = self
-                .aliases()
-                .item
-                .iter()
-                .fold(col("item"), |name, (from, to)| when(col("item").eq(lit(from.clone()))).then(lit(to.clone())).otherwise(name));
-            items = items.with_column(aliased.alias("item"));
+        Ok(if self.hides_some() { all.filter(col("run_id").is_in(lit(shown).implode(false), false)) } else { all })
+    }
+
+    fn aliased(&self, items: LazyFrame) -> LazyFrame {
+        if self.aliases().item.is_empty() {
+            return items;
         }
-        Ok(items)
+        let aliased = self
+            .aliases()
+            .item
+            .iter()
+            .fold(col("item"), |name, (from, to)| when(col("item").eq(lit(from.clone()))).then(lit(to.clone())).otherwise(name));
+        items.with_column(aliased.alias("item"))
     }
 }
 
@@ -102,6 +175,7 @@ fn usage(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
 
 fn scores(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
     let scores: Vec<_> = rows.iter().flat_map(|row| row.run.scores.iter().map(move |score| (row.run.id.as_str(), score))).collect();
+    let standing: Vec<bool> = rows.iter().flat_map(|row| standing_scores(&row.run.scores)).collect();
     Ok(DataFrame::new(
         scores.len(),
         vec![
@@ -114,6 +188,16 @@ fn scores(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
             Column::new("n".into(), scores.iter().map(|(_, score)| score.n).collect::<Vec<_>>()),
             Column::new("evaluator".into(), scores.iter().map(|(_, score)| score.evaluator.clone()).collect::<Vec<_>>()),
             Column::new("revision".into(), scores.iter().map(|(_, score)| score.revision).collect::<Vec<_>>()),
+            Column::new("standing".into(), standing),
         ],
     )?)
+}
+
+/// Says of each score of a run whether it counts: of one metric the highest revision, and of equal ones the last.
+fn standing_scores(scores: &[ScoreRecord]) -> impl Iterator<Item = bool> {
+    let last = |metric: &str| {
+        let places = scores.iter().enumerate().filter(|(_, score)| score.metric == metric);
+        places.max_by_key(|(place, score)| (score.revision, *place)).map(|(place, _)| place)
+    };
+    scores.iter().enumerate().map(move |(place, score)| last(&score.metric) == Some(place))
 }

@@ -2,6 +2,7 @@
 
 mod axe;
 mod fixture;
+mod hands;
 mod twins;
 mod web;
 
@@ -44,7 +45,7 @@ fn chosen_pages(project: &Project) -> BTreeMap<String, Vec<String>> {
     let mut kinds: BTreeMap<String, Vec<(u64, String)>> = BTreeMap::new();
     for path in project.files("site") {
         let page = path.strip_prefix("site/").expect("below the site").to_owned();
-        if page.ends_with(".html") {
+        if Path::new(&page).extension().is_some_and(|extension| extension == "html") {
             let bytes = fs::metadata(project.path(&path)).expect("just listed").len();
             kinds.entry(kind(&page)).or_default().push((bytes, page));
         }
@@ -107,8 +108,6 @@ fn holds_in_chromium(width: u32) {
         for dark in [false, true] {
             browser.resize(width, 900);
             browser.prefer_dark(dark);
-            // Shown where the browser itself gives up.
-            eprintln!("{page}");
             browser.open(&root.join(page));
             let mut tell = |what: String| found.push(format!("{page} at {width} px, {}: {what}", if dark { "dark" } else { "light" }));
             browser.complaints().into_iter().for_each(&mut tell);

@@ -55,12 +55,26 @@ impl Browser {
     }
 
     pub fn open(&self, page: &Path) {
-        self.command("url", &json!({"url": format!("file://{}", page.display())}));
+        self.open_address(&format!("file://{}", page.display()));
+    }
+
+    pub fn open_address(&self, address: &str) {
+        self.command("url", &json!({"url": address}));
     }
 
     /// Runs a function body in the page, past its content security policy, and returns what it returns.
     pub fn evaluate(&self, script: &str) -> Value {
         self.command("execute/sync", &json!({"script": script, "args": []}))
+    }
+
+    /// Presses a key and lets it go: a letter, or one of those that WebDriver has a character for.
+    pub fn press(&self, key: char) {
+        let strokes = [json!({"type": "keyDown", "value": key}), json!({"type": "keyUp", "value": key})];
+        self.command("actions", &json!({"actions": [{"type": "key", "id": "keyboard", "actions": strokes}]}));
+    }
+
+    pub fn back(&self) {
+        self.command("back", &json!({}));
     }
 
     /// Sets the size of the page.

@@ -3,6 +3,7 @@
 
 mod again;
 mod agreement;
+mod jobs;
 mod runs;
 
 use std::fs;

@@ -27,23 +27,31 @@ struct Work {
 
 impl Work {
     fn new() -> Self {
+        Self::of(&CRITERIA)
+    }
+
+    fn of(criteria: &[impl serde::Serialize]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("tasks");
         fs::create_dir_all(folder.path().join("made")).expect("a folder");
         fs::create_dir(&place).expect("a folder");
         fs::write(folder.path().join("made/main.py"), "print('tasks')\n").expect("it can be written");
-        fs::write(place.join("suite.yaml"), json!({"name": "tasks", "acceptance_criteria": CRITERIA}).to_string())
+        fs::write(place.join("suite.yaml"), json!({"name": "tasks", "acceptance_criteria": criteria}).to_string())
             .expect("it can be written");
         let suite = suite::load(folder.path(), &place).unwrap_or_else(|problems| panic!("{problems:?}"));
         Self { folder, suite, transcript: vec![json!({"role": "user", "content": "make a task list"})] }
     }
 
     fn judged(&self, judge: &Judge) -> Evaluated {
+        self.judged_in(Order::Given, judge)
+    }
+
+    fn judged_in(&self, order: Order, judge: &Judge) -> Evaluated {
         let made = self.folder.path().join("made");
         let files = [PathBuf::from("main.py")];
         let piece =
             Workpiece { suite: &self.suite, folder: Some(&made), files: &files, transcript: &self.transcript, effort: Effort::default() };
-        fulfilment(&piece, judge, &FulfilmentSettings::default(), Order::Given, &Stop::new()).expect("nobody stops it")
+        fulfilment(&piece, judge, &FulfilmentSettings::default(), order, &Stop::new()).expect("nobody stops it")
     }
 }
 
@@ -282,4 +290,112 @@ fn a_transcript_cannot_speak_to_the_judge() {
     work.transcript.pop();
     work.judged(&Judge { agent: &agent, ..judge });
     assert!(!again.requests()[1].contains(mark));
+}
+
+/// Criteria that are too many for one question.
+fn many(count: usize) -> Vec<String> {
+    (1..=count).map(|number| format!("It does thing {number}")).collect()
+}
+
+/// A reply that passes criteria by their numbers in the list of its question.
+fn passes(count: usize, passed: impl Fn(usize) -> bool) -> Act {
+    let verdict = |number: usize| json!({"criterion": number.to_string(), "passed": passed(number), "reasoning": format!("no. {number}")});
+    says(&Value::from((1..=count).map(verdict).collect::<Vec<_>>()).to_string())
+}
+
+/// The numbered list of a request.
+fn list_of(request: &str) -> String {
+    let body: Value = serde_json::from_str(request.split_once("\r\n\r\n").expect("it has a body").1).expect("the body is JSON");
+    let text = body["messages"][1]["content"].as_str().expect("it is text").to_owned();
+    let list = text.rsplit_once("\n# Criteria\n\n").expect("it has a list").1;
+    list.split_once("\n# Your reply").expect("it has an end").0.to_owned()
+}
+
+#[test]
+fn as_many_criteria_as_usual_are_one_question() {
+    let service = Service::start(vec![passes(40, |_| true)]);
+    let agent = judge_at(&service);
+    let evaluated = Work::of(&many(40)).judged(&Judge { agent: &agent, votes: 1, is_strict: false, timeout: None });
+    assert_eq!((service.requests().len(), evaluated.score, evaluated.details.get("questions")), (1, Ok(100.0), None));
+}
+
+#[test]
+fn many_criteria_are_several_questions_and_their_verdicts_one_list() {
+    let service = Service::start(vec![passes(40, |number| number == 1), passes(40, |_| true), passes(40, |number| number > 38)]);
+    let agent = judge_at(&service);
+    let work = Work::of(&many(120));
+    let evaluated = work.judged(&Judge { agent: &agent, votes: 1, is_strict: false, timeout: None });
+    let expected = format!("+{}{}{}++", "-".repeat(39), "+".repeat(40), "-".repeat(38));
+    assert_eq!((signs(&evaluated), &evaluated.score), (expected, &Ok(35.8)));
+    assert_eq!(evaluated.items.iter().map(|item| item.item.clone()).collect::<Vec<_>>(), many(120));
+    assert_eq!(evaluated.items[119].details.reason.as_deref(), Some("no. 40"), "numbers are those of the question");
+    assert_eq!((&evaluated.details["totalCount"], &evaluated.details["questions"]), (&json!(120), &json!(3)));
+    let judged = evaluated.judged.expect("it was asked");
+    assert_eq!((judged.usage.input, judged.usage.output, judged.raw.len()), (Some(3000), Some(300), 3));
+    assert!((judged.cost.usd.expect("it is priced") - 0.0036).abs() < 1e-12);
+    let lists: Vec<String> = service.requests().iter().map(|request| list_of(request)).collect();
+    assert!(
+        lists[1].starts_with("1. It does thing 41\n2. It does thing 42\n") && lists[1].ends_with("40. It does thing 80\n"),
+        "{}",
+        lists[1]
+    );
+}
+
+#[test]
+fn a_question_that_goes_wrong_costs_its_own_criteria_and_no_others() {
+    let broken = [says("Everything passes."), Act::Answer(400, "", b"{}".to_vec()), says_until("[{", "length")];
+    for act in broken {
+        let service = Service::start(vec![passes(40, |_| true), act, passes(40, |_| false)]);
+        let agent = judge_at(&service);
+        let evaluated = Work::of(&many(120)).judged(&Judge { agent: &agent, votes: 1, is_strict: false, timeout: None });
+        assert_eq!(signs(&evaluated), format!("{}{}{}", "+".repeat(40), "?".repeat(40), "-".repeat(40)));
+        let reason = evaluated.score.expect_err("a share of some is not the share of all");
+        assert!(reason.starts_with("40 of 120 were not decided: the judge"), "{reason}");
+        assert_eq!((&evaluated.details["passedCount"], &evaluated.details["notEvaluatedCount"]), (&json!(40), &json!(40)));
+        assert_eq!(evaluated.details["criteria"].as_array().map(Vec::len), Some(80), "nothing is said of the others");
+    }
+    // An outage of one question is no outage of the next, and strictly neither fails anything.
+    let service = Service::start([vec![Act::Answer(503, "", Vec::new()); 3], vec![passes(40, |_| true), says("?")]].concat());
+    let agent = judge_at(&service);
+    let evaluated = Work::of(&many(120)).judged(&Judge { agent: &agent, votes: 1, is_strict: true, timeout: None });
+    assert_eq!(signs(&evaluated), format!("{}{}{}", "?".repeat(40), "+".repeat(40), "-".repeat(40)), "what cannot be read fails strictly");
+}
+
+#[test]
+fn votes_agree_over_all_questions() {
+    let all = || passes(30, |_| true);
+    // The first question is answered alike twice, the second otherwise about 15 of its 30.
+    let service = Service::start(vec![all(), all(), all(), passes(30, |number| number <= 15)]);
+    let agent = judge_at(&service);
+    let evaluated = Work::of(&many(60)).judged(&Judge { agent: &agent, votes: 2, is_strict: false, timeout: None });
+    assert_eq!(signs(&evaluated), format!("{}{}", "+".repeat(45), "-".repeat(15)), "a tie does not pass");
+    assert_eq!(evaluated.details["votes"], json!({"asked": 2, "counted": 2}));
+    assert_eq!(evaluated.judged.expect("it was asked").agreement, Some(105.0 / 120.0));
+}
+
+#[test]
+fn in_reverse_the_same_criteria_are_asked_together() {
+    let service = Service::start(vec![passes(25, |number| number == 1)]);
+    let agent = judge_at(&service);
+    let judge = Judge { agent: &agent, votes: 1, is_strict: false, timeout: None };
+    let work = Work::of(&many(51));
+    assert_eq!(signs(&work.judged_in(Order::Reversed, &judge)), format!("{}+{}+", "-".repeat(25), "-".repeat(24)));
+    let lists: Vec<String> = service.requests().iter().map(|request| list_of(request)).collect();
+    assert!(lists[0].starts_with("1. It does thing 51\n") && lists[0].ends_with("25. It does thing 27\n"), "{}", lists[0]);
+    assert!(lists[1].starts_with("1. It does thing 26\n") && lists[1].ends_with("26. It does thing 1\n"), "{}", lists[1]);
+}
+
+#[test]
+fn what_any_part_of_a_long_transcript_shows_is_met() {
+    let service = Service::start(vec![says(&verdicts([true, false, false])), says(&verdicts([false, false, true]))]);
+    let agent = judge_at(&service);
+    let mut work = Work::new();
+    work.transcript.extend((0..40).map(|number| json!({"role": "tool", "content": format!("{number}{}", "x".repeat(4_000))})));
+    let evaluated = work.judged(&Judge { agent: &agent, votes: 1, is_strict: false, timeout: None });
+    assert_eq!((signs(&evaluated).as_str(), &evaluated.score, &evaluated.details["parts"]), ("+-+", &Ok(66.7), &json!(2)));
+    let requests = service.requests();
+    assert!(requests[0].contains("part 1 of 2") && requests[1].contains("part 2 of 2"), "{}", requests[1]);
+    assert!(requests.iter().all(|request| request.contains("print('tasks')")), "the files are the same in all of them");
+    let message = |request: &str, number: usize| request.contains(&format!("[{number}] tool: "));
+    assert!((2..=41).all(|number| message(&requests[0], number) != message(&requests[1], number)), "a message is shown once, and whole");
 }

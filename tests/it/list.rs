@@ -43,9 +43,12 @@ fn names<'a>(listed: &'a Value, what: &str, key: &str) -> Vec<&'a str> {
 fn problems(listed: &Value, what: &str, key: &str, name: &str) -> Vec<String> {
     let entries = listed["runnable"][what].as_array().expect("a list");
     let entry = entries.iter().find(|entry| entry[key] == name).expect("the entry is there");
-    let place = |problem: &Value| format!("{}:{}", problem["file"].as_str().unwrap_or_default(), problem["line"]);
-    let words = |problem: &Value| format!("{}: {}", place(problem), problem["message"].as_str().unwrap_or_default());
     entry["problems"].as_array().expect("a list").iter().map(words).collect()
+}
+
+fn words(problem: &Value) -> String {
+    let text = |key: &str| problem[key].as_str().unwrap_or_default();
+    format!("{}:{}: {}", text("file"), problem["line"], text("message"))
 }
 
 #[test]
@@ -151,4 +154,51 @@ fn hostile_names_stay_text() {
     project.file("suites/x;rm\u{1b}[2J/suite.yaml", "name: a b\n");
     let output = project.run(["list"]);
     assert!(!output.answer().contains('\u{1b}') && !output.stdout.contains("run x;rm"), "{}", output.stdout);
+}
+
+/// What `run` would refuse before it begins is known without it.
+#[test]
+fn settings_of_evaluators_and_verification_are_looked_at() {
+    let project = Project::new();
+    project.file("suites/app/requirements.md", "Make it.");
+    let suite = "name: app\nrequirements: suites/app/requirements.md\ntests: {shared: ['true']}\n";
+    project.file(
+        "suites/app/suite.yaml",
+        format!("{suite}goal: Make it\nevaluators:\n  efficiency: {{speed: 3}}\nverification:\n  lint: true\n"),
+    );
+    project.file("suites/facts/suite.yaml", "name: facts\nquestions: suites/facts/facts.yaml\n");
+    project.file("suites/facts/facts.yaml", "version: 1\nquestions:\n- {question: a, answers: [x, y], correct_answers: [x]}\n");
+    let config = "version: 1\nevaluators:\n  complexity: {depth: no}\nverification:\n  primary_tst: make test\n";
+    project.file("evalreport.yaml", config);
+    let listed = project.run(["list", "--format", "json"]).json();
+    let general: Vec<String> = listed["runnable"]["problems"].as_array().expect("a list").iter().map(words).collect();
+    assert_eq!(
+        general,
+        ["evalreport.yaml:3: unknown key `evaluators.complexity.depth`", "evalreport.yaml:5: unknown key `verification.primary_tst`"]
+    );
+    assert_eq!(
+        problems(&listed, "suites", "suite", "app"),
+        [
+            "suites/app/suite.yaml:6: unknown key `evaluators.efficiency.speed`",
+            "evalreport.yaml:3: unknown key `evaluators.complexity.depth`",
+            "suites/app/suite.yaml:8: `verification.lint` must be a command or false, not true",
+            "evalreport.yaml:5: unknown key `verification.primary_tst`",
+        ]
+    );
+    assert_eq!(problems(&listed, "suites", "suite", "facts"), [""; 0], "questions are neither evaluated nor verified");
+    // A run says the same, and is not offered.
+    let refused = project.run(["run", "app", "--approach", "ralph"]);
+    assert!(refused.refusal().contains("suites/app/suite.yaml:6"), "{}", refused.stderr);
+    let table = project.run(["list"]);
+    assert!(table.answer().contains("evalreport.yaml:5:3: unknown key `verification.primary_tst`"), "{}", table.stdout);
+    assert!(!table.stdout.contains("Try: evalreport run app"), "{}", table.stdout);
+
+    project.file(
+        "evalreport.yaml",
+        "version: 1\nagents:\n- {id: chat, type: anthropic, model: m, api_key_env: NO_SUCH_KEY_HERE}\njudge: {agent: chat}\n",
+    );
+    project.file("suites/app/suite.yaml", format!("{suite}acceptance_criteria: [It works.]\n"));
+    let listed = project.run(["list", "--format", "json"]).json();
+    let judged = problems(&listed, "suites", "suite", "app");
+    assert!(matches!(judged.as_slice(), [problem] if problem.contains("`NO_SUCH_KEY_HERE`")), "{judged:?}");
 }

@@ -60,6 +60,30 @@ fn the_four_tables_answer() {
 }
 
 #[test]
+fn of_several_revisions_one_stands() {
+    let project = project();
+    let all = |query: &str| project.run(["sql", query, "--format", "json"]).json()["rows"].clone();
+    assert_eq!(all("select count(*) as n from items where standing"), json!([[3]]), "what was evaluated once stands");
+    let again = |status: &str, revision: u64| {
+        let mut line = question("q1", 1, status);
+        line["revision"] = json!(revision);
+        line
+    };
+    // Whatever the order of the lines, and of each outcome by itself.
+    project.items("run-1", &[again("fail", 2), again("pass", 0), question("q2", 1, "fail"), again("pass", 1)]);
+    assert_eq!(
+        all("select run_id, item, revision, status from items where standing order by run_id, item"),
+        json!([["run-1", "q1", 2, "fail"], ["run-1", "q2", 0, "fail"], ["run-2", "q1", 0, "infra"]])
+    );
+    assert_eq!(all("select count(*) as n from items"), json!([[5]]));
+    assert_eq!(all("select count(*) as n from items where not standing"), json!([[2]]));
+    assert_eq!(all("select standing from scores"), json!([[true]]));
+    assert_eq!(project.run(["export", "csv", "out", "--quiet"]).answer(), "");
+    let rows = csv_rows(&project, "out/items.csv");
+    assert_eq!(rows.iter().filter(|row| row["standing"] == "true").count(), 3, "{rows:?}");
+}
+
+#[test]
 fn answers_in_every_format() {
     let project = project();
     let query = "select approach, error from runs where suite = 'quiz' order by run_id";

@@ -1,6 +1,7 @@
 //! Verification of small real projects: their own test programs run, on the tree as it was and as it is.
 
 mod ending;
+mod frontend;
 mod projects;
 mod runs;
 mod surroundings;
@@ -79,6 +80,9 @@ impl Checkout {
         let target = self.project.path("cargo-target").display().to_string();
         let mut all = vec![("PATH", path.as_str()), ("HOME", home.as_str()), ("CARGO_TARGET_DIR", target.as_str())];
         all.extend([("npm_config_update_notifier", "false"), ("CARGO_NET_OFFLINE", "true")]);
+        // Go compiles its standard library once for all tests, and brings nothing from anywhere.
+        let go_cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/go-cache");
+        all.extend([("GOCACHE", go_cache), ("GOFLAGS", "-mod=mod"), ("GOPROXY", "off"), ("GOTOOLCHAIN", "local")]);
         all.extend(environment);
         let arguments = ["verify", "app", "--scratch", &scratch].into_iter().chain(more.iter().copied());
         let output = self.project.run_in(arguments, &all);
@@ -170,4 +174,10 @@ fn has(program: &str) -> bool {
         eprintln!("{program} is not installed: not tested");
     }
     found
+}
+
+/// Says whether a process works in the folder.
+fn is_running(folder: &str) -> bool {
+    let processes = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+    processes.map(|entry| entry.path()).any(|process| fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder)))
 }

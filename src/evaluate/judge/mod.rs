@@ -14,7 +14,7 @@ mod reply;
 mod tally;
 
 pub(super) use opinion::{Decision, Opinion};
-pub(super) use question::{Question, prompt_sha256};
+pub(super) use question::{Question, grouped, prompt_sha256};
 
 use fence::Fence;
 use reply::{Verdict, parse_reply};

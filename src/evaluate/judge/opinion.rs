@@ -1,8 +1,9 @@
-//! What a judge thinks of statements, over all votes and all parts of the work.
+//! What a judge thinks of statements, over all groups of them, all votes and all parts of the work.
 //!
 //! A vote asks about each part of the work in turn; what holds in any part holds. The votes that could be read are counted, and a statement
-//! holds by more than half of them.
+//! holds by more than half of them. Groups know nothing of each other: what goes wrong with one leaves the statements of another alone.
 
+use super::question::Group;
 use super::{Judge, Question, Tally, Verdict, parse_reply};
 use crate::agent::{FailureKind, Prompt};
 use crate::config::Budget;
@@ -11,11 +12,11 @@ use crate::process::Stop;
 
 /// What was decided, and what it took.
 pub(crate) struct Opinion {
-    /// One for each statement, in their order; or why there is none.
-    pub decisions: Result<Vec<Decision>, String>,
-    /// How many votes were counted.
+    /// One for each statement, in their order; or why it was not decided.
+    pub decisions: Vec<Result<Decision, String>>,
+    /// How many votes were counted: the fewest of any group that was decided.
     pub counted: u64,
-    /// Why a vote was not counted, or was held against every statement.
+    /// Why a vote was not counted, or was held against every statement of its group.
     pub trouble: Option<String>,
     pub judged: Judged,
 }
@@ -44,42 +45,65 @@ impl Opinion {
     pub fn ask(judge: &Judge, question: &Question, stop: &Stop) -> Option<Self> {
         let wanted = judge.votes.max(1);
         let mut tally = Tally::default();
-        let mut votes: Vec<Vec<Verdict>> = Vec::new();
+        let mut decisions = Vec::new();
+        let mut cast: Vec<Vec<Vec<Verdict>>> = Vec::new();
         let mut trouble: Option<String> = None;
-        for seed in 0..wanted {
-            let (reason, is_over) = match vote(judge, question, seed, &mut tally, stop) {
-                Vote::Counted(verdicts, reason) => {
-                    votes.push(verdicts);
-                    (reason, false)
-                }
-                Vote::Uncounted(reason) => (Some(reason), false),
-                Vote::Outage(reason) => (Some(reason), true),
-                Vote::Stopped => return None,
-            };
-            trouble = trouble.or(reason);
-            if is_over {
-                break;
+        for group in &question.groups {
+            let (votes, reason) = votes(judge, (&question.system, group), &mut tally, stop)?;
+            if votes.is_empty() {
+                let reason = reason.clone().unwrap_or_else(|| "the judge was not asked".to_owned());
+                decisions.extend(group.statements.iter().map(|_| Err(reason.clone())));
+            } else {
+                decisions.extend((0..group.statements.len()).map(|place| Ok(decide(&votes, place))));
+                cast.push(votes);
             }
+            trouble = trouble.or(reason);
         }
-        let decisions = if votes.is_empty() {
-            Err(trouble.clone().unwrap_or_else(|| "the judge was not asked".to_owned()))
-        } else {
-            Ok((0..question.statements.len()).map(|place| decide(&votes, place)).collect())
-        };
-        let agreement = agreement(&votes);
-        let judged = tally.judged(judge, question.prompt_sha256.clone(), wanted, agreement);
-        Some(Self { decisions, counted: votes.len() as u64, trouble, judged })
+        let counted = cast.iter().map(|votes| votes.len() as u64).min().unwrap_or(0);
+        let judged = tally.judged(judge, question.prompt_sha256.clone(), wanted, agreement(&cast));
+        Some(Self { decisions, counted, trouble, judged })
+    }
+
+    /// Why not everything was decided, if so; the first reason that there is.
+    pub fn undecided(&self) -> Option<String> {
+        let mut reasons = self.decisions.iter().filter_map(|decision| decision.as_ref().err());
+        let first = reasons.next()?;
+        let count = reasons.count() + 1;
+        let all = self.decisions.len();
+        Some(if count == all { first.clone() } else { format!("{count} of {all} were not decided: {first}") })
     }
 }
 
-fn vote(judge: &Judge, question: &Question, seed: u64, tally: &mut Tally, stop: &Stop) -> Vote {
+/// Returns the votes on one group that count, and why another one does not or is against everything. None where the user stopped it.
+fn votes(judge: &Judge, asked: (&str, &Group), tally: &mut Tally, stop: &Stop) -> Option<(Vec<Vec<Verdict>>, Option<String>)> {
+    let mut votes: Vec<Vec<Verdict>> = Vec::new();
+    let mut trouble: Option<String> = None;
+    for seed in 0..judge.votes.max(1) {
+        let (reason, is_over) = match vote(judge, asked, seed, tally, stop) {
+            Vote::Counted(verdicts, reason) => {
+                votes.push(verdicts);
+                (reason, false)
+            }
+            Vote::Uncounted(reason) => (Some(reason), false),
+            Vote::Outage(reason) => (Some(reason), true),
+            Vote::Stopped => return None,
+        };
+        trouble = trouble.or(reason);
+        if is_over {
+            break;
+        }
+    }
+    Some((votes, trouble))
+}
+
+fn vote(judge: &Judge, (system, group): (&str, &Group), seed: u64, tally: &mut Tally, stop: &Stop) -> Vote {
     let mut verdicts: Option<Vec<Verdict>> = None;
     let mut trouble = None;
-    for part in &question.parts {
+    for part in &group.parts {
         let prompt = Prompt {
             text: part,
-            system: Some(&question.system),
-            item: Some(&question.item),
+            system: Some(system),
+            item: Some(&group.item),
             seed,
             limits: Budget { max_seconds: judge.timeout.map(|timeout| timeout.as_secs_f64()), ..Budget::default() },
             folder: None,
@@ -87,7 +111,7 @@ fn vote(judge: &Judge, question: &Question, seed: u64, tally: &mut Tally, stop: 
         let said = match judge.agent.ask(&prompt, stop) {
             Ok(reply) => {
                 tally.add(&reply.measured, Some(&reply.text));
-                parse_reply(&reply.text, &question.statements)
+                parse_reply(&reply.text, &group.statements)
             }
             Err(failure) => {
                 tally.add(&failure.measured, None);
@@ -104,7 +128,7 @@ fn vote(judge: &Judge, question: &Question, seed: u64, tally: &mut Tally, stop: 
             Err(reason) if judge.is_strict => {
                 let failed = Verdict { passed: false, reasoning: reason.clone(), is_named: false };
                 trouble = trouble.or(Some(reason));
-                vec![failed; question.statements.len()]
+                vec![failed; group.statements.len()]
             }
             Err(reason) => return Vote::Uncounted(reason),
         };
@@ -135,17 +159,17 @@ fn decide(votes: &[Vec<Verdict>], place: usize) -> Decision {
     Decision { passed, reasoning, votes_for: votes_for as u64 }
 }
 
-/// The share of votes that agreed with the majority, where there is more than one.
-fn agreement(votes: &[Vec<Verdict>]) -> Option<f64> {
-    let statements = votes.first()?.len();
-    if votes.len() < 2 || statements == 0 {
-        return None;
+/// The share of votes, over the statements of all groups, that agreed with the majority; none where no group had more than one.
+fn agreement(cast: &[Vec<Vec<Verdict>>]) -> Option<f64> {
+    let (mut agreeing, mut all) = (0, 0);
+    for votes in cast.iter().filter(|votes| votes.len() > 1) {
+        for place in 0..votes[0].len() {
+            let votes_for = votes.iter().filter(|verdicts| verdicts[place].passed).count();
+            agreeing += votes_for.max(votes.len() - votes_for);
+            all += votes.len();
+        }
     }
-    let with_majority = |place: usize| {
-        let votes_for = votes.iter().filter(|verdicts| verdicts[place].passed).count();
-        votes_for.max(votes.len() - votes_for)
-    };
-    Some((0..statements).map(with_majority).sum::<usize>() as f64 / (statements * votes.len()) as f64)
+    (all > 0).then(|| agreeing as f64 / all as f64)
 }
 
 #[cfg(test)]
@@ -169,11 +193,13 @@ mod tests {
             [(true, 3), (false, 0), (false, 1)]
         );
         assert_eq!((decisions[0].reasoning.as_str(), decisions[2].reasoning.as_str()), ("because +", "because -"));
-        assert_eq!(agreement(&votes), Some(8.0 / 9.0));
+        assert_eq!(agreement(&[votes]), Some(8.0 / 9.0));
         let tie = decide(&cast(&["+", "-"]), 0);
         assert!(!tie.passed && tie.reasoning.starts_with("the votes are tied") && tie.reasoning.ends_with("because -"), "{tie:?}");
-        assert_eq!(agreement(&cast(&["+", "-"])), Some(0.5));
-        assert_eq!(agreement(&cast(&["+"])), None);
+        assert_eq!(agreement(&[cast(&["+", "-"])]), Some(0.5));
+        assert_eq!(agreement(&[cast(&["+"])]), None);
+        // Every statement weighs the same, whatever the size of its group.
+        assert_eq!(agreement(&[cast(&["+-", "++"]), cast(&["-", "-"]), cast(&["+"])]), Some(5.0 / 6.0));
     }
 
     /// Asks about three statements in two parts, which the judge answers so.
@@ -181,13 +207,12 @@ mod tests {
         let parts = ["the beginning", "the end"];
         let records: Vec<_> = parts.iter().zip(replies).map(|(part, reply)| json!({"prompt": part, "answer": reply})).collect();
         let (_folder, agent) = replaying(&records);
-        let question = Question {
-            system: "system".to_owned(),
+        let group = Group {
             parts: parts.map(str::to_owned).to_vec(),
             statements: ["a", "b", "c"].map(str::to_owned).to_vec(),
             item: "s/x".to_owned(),
-            prompt_sha256: "hash".to_owned(),
         };
+        let question = Question { system: "system".to_owned(), groups: vec![group], prompt_sha256: "hash".to_owned() };
         Opinion::ask(&Judge { agent: &agent, votes: 1, is_strict, timeout: None }, &question, &Stop::new()).expect("nobody stops it")
     }
 
@@ -197,15 +222,15 @@ mod tests {
         let second = r#"[{"criterion": "a", "passed": false, "reasoning": "2"}, {"criterion": "b", "passed": true, "reasoning": "2"},
             {"criterion": "c", "passed": false, "reasoning": "2"}]"#;
         let signs = |opinion: &Opinion| -> Vec<(bool, String)> {
-            let decisions = opinion.decisions.as_ref().expect("it is decided");
-            decisions.iter().map(|decision| (decision.passed, decision.reasoning.clone())).collect()
+            let decided = opinion.decisions.iter().map(|decision| decision.as_ref().expect("it is decided"));
+            decided.map(|decision| (decision.passed, decision.reasoning.clone())).collect()
         };
         let whole = asked([first, second], false);
         assert_eq!(signs(&whole), [(true, "1".to_owned()), (true, "2".to_owned()), (false, "2".to_owned())]);
         assert_eq!((whole.counted, whole.judged.raw.len(), whole.judged.prompt_sha256.as_str()), (1, 2, "hash"));
         // Half a vote is none: what the other half of the work shows is not known.
         let half = asked([first, "?"], false);
-        assert!(half.decisions.is_err() && half.counted == 0);
+        assert!(half.decisions.iter().all(Result::is_err) && half.counted == 0);
         let strict = asked([first, "?"], true);
         assert_eq!(signs(&strict).iter().map(|(passed, _)| *passed).collect::<Vec<_>>(), [true, false, false]);
         assert!(strict.trouble.is_some());

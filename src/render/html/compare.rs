@@ -1,20 +1,34 @@
-//! Two arms on one suite.
+//! Two arms on one suite: who wins, by how much, whether that is evidence, and on which items they differ.
 
 use askama::Template;
 
-use crate::render::{format, words};
-use crate::views::{Comparison, Flips, SiteContext};
+use crate::domain::{Evaluator, beginning};
+use crate::render::{format, verdicts, words};
+use crate::views::{
+    Comparison, CriterionFlips, CriterionRow, Flips, ListedItem, MOST_LISTED, OverviewSuite, PairEvidence, SiteContext, Test,
+};
 
 use super::board::{rate, samples};
+use super::forest::{self, Forest};
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
+use super::items::item_href;
 use super::plan::{Plan, SuitePlace};
+use super::run::cut;
 use super::shell::{Crumb, Here, Shell, Text};
+use super::sides::{self, Sides};
 use super::suite::Link;
 use super::whisker::Whisker;
-use super::{SiteFile, metrics};
+use super::{SiteFile, matrix, metrics};
 
 /// Runs listed for each arm.
 const MAX_RUNS: usize = 20;
+/// Items listed on which the arms differ, of each sort; and on which they agree.
+const MAX_DIFFERING: usize = 60;
+const MAX_AGREEING: usize = 20;
+/// Characters of an item's name in a list or a heading.
+const LONGEST_NAME: usize = 120;
+/// Criteria listed.
+const MAX_CRITERIA: usize = 60;
 
 #[derive(Template)]
 #[template(path = "compare.html")]
@@ -27,16 +41,65 @@ struct ComparePage {
     full: Option<(Text, Text)>,
     mark: &'static str,
     sentences: Vec<Text>,
+    facts: Vec<Fact>,
     rates: Option<Grid>,
+    forests: Vec<Forest>,
     metrics: Grid,
     notes: Vec<Text>,
-    flips: Option<Outcomes>,
+    outcomes: Option<Outcomes>,
+    /// Where all items of the suite are listed.
+    all_items: Option<String>,
+    /// Why nothing is laid side by side.
+    unpaired: Option<Text>,
+    criteria: Option<Criteria>,
+    sides: Option<Sides>,
     runs: Vec<ArmLinks>,
 }
 
+/// A label and what it says.
+struct Fact {
+    label: &'static str,
+    /// The label's place in the glossary.
+    term: Option<&'static str>,
+    text: Text,
+}
+
+/// How the items that both have fell.
 struct Outcomes {
-    sentence: String,
-    grid: Grid,
+    sentences: Vec<Text>,
+    /// Two rows and a sum, each with two counts and their sum. The counts lead to their lists.
+    both: String,
+    only_first: String,
+    only_second: String,
+    neither: String,
+    first_passed: String,
+    first_not: String,
+    second_passed: String,
+    second_not: String,
+    shared: String,
+    lists: Vec<List>,
+}
+
+/// The items of one of the four outcomes.
+struct List {
+    anchor: &'static str,
+    heading: Text,
+    items: Vec<ItemLink>,
+    more: Option<String>,
+}
+
+pub(super) struct ItemLink {
+    pub name: Text,
+    pub href: Option<String>,
+    /// Where on the page both answers stand.
+    pub beside: Option<String>,
+}
+
+/// The criteria that one arm meets and the other does not.
+struct Criteria {
+    sentences: Vec<Text>,
+    grid: Option<Grid>,
+    href: String,
 }
 
 struct ArmLinks {
@@ -46,7 +109,7 @@ struct ArmLinks {
 }
 
 /// Makes a pair's page; nothing for a comparison of more or fewer than two arms.
-pub(super) fn page(context: &SiteContext, plan: &Plan, place: &SuitePlace, pair: &Comparison) -> Option<SiteFile> {
+pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, pair: &Comparison) -> Option<SiteFile> {
     let path = place.pair_path(pair)?;
     let [first, second] = pair.arms.as_slice() else { return None };
     let labels = metrics::labels(pair);
@@ -74,6 +137,13 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, place: &SuitePlace, pair:
             _ => None,
         },
     });
+    let link = |item: &ListedItem| ItemLink {
+        name: name(&item.item),
+        href: item_href(place, &shell.root, &item.item, Some((&item.evaluator, item.kind.name()))),
+        beside: None,
+    };
+    let sides = sides::of_pair(pair, &labels, plan, &shell.root, &link);
+    let criteria_href = format!("{}{}", shell.root, place.criteria_path());
     let page = ComparePage {
         first: Text::new(&labels[0]),
         second: Text::new(&labels[1]),
@@ -81,14 +151,48 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, place: &SuitePlace, pair:
         full: (labels != names).then(|| (Text::new(&names[0]), Text::new(&names[1]))),
         mark: metrics::mark(pair),
         sentences: sentences.into_iter().map(Text::from).collect(),
+        facts: facts(pair),
         rates: rates(pair, &labels),
+        forests: forest::panels(pair, &labels),
         metrics: metrics::grid(pair, "metrics-table", "All metrics").about("Each value is the arm's one run, or the mean over its runs."),
         notes: metrics::notes(pair).into_iter().map(Text::from).collect(),
-        flips: pair.flips.as_ref().map(|flips| outcomes(flips, &labels)),
+        outcomes: pair.flips.as_ref().map(|flips| outcomes(pair, flips, &labels, &link, sides.as_ref())),
+        all_items: (!suite.items.items.is_empty()).then(|| format!("{}{}", shell.root, matrix::path(place))),
+        unpaired: pair.flips.is_none().then(|| unpaired(pair, &labels)),
+        criteria: pair.criteria.as_ref().map(|flips| criteria(suite, pair, flips, &labels, criteria_href)),
+        sides,
         runs: runs.collect(),
         shell,
     };
     Some(SiteFile::page(path, &page))
+}
+
+/// A name that stands in a list or a heading.
+fn name(item: &str) -> Text {
+    if item.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(item, LONGEST_NAME)) }
+}
+
+/// What is known of the headline difference.
+fn headline(pair: &Comparison) -> Option<&PairEvidence> {
+    pair.rows.iter().find(|row| row.metric.name == "shared_tests")?.evidence.pairs.first()
+}
+
+/// By how much, whether it is evidence, and over what: what a reader looks for first.
+fn facts(pair: &Comparison) -> Vec<Fact> {
+    let Some(row) = pair.rows.iter().find(|row| row.metric.name == "shared_tests") else { return Vec::new() };
+    let Some(evidence) = row.evidence.pairs.first() else { return Vec::new() };
+    let difference = evidence.difference.as_ref().map(|difference| verdicts::change(&row.metric, difference));
+    let margin = evidence.margin.map(|_| verdicts::margin(&row.metric, evidence));
+    [
+        ("Difference [95% interval]", Some("difference"), difference),
+        ("Evidence", Some("comparisons"), Some(verdicts::short(pair, row))),
+        ("Compared over", Some("paired"), Some(verdicts::units(evidence))),
+        ("Declared margin", Some("margin"), margin),
+        ("Method", None, Some(verdicts::method(evidence))),
+    ]
+    .into_iter()
+    .filter_map(|(label, term, text)| Some(Fact { label, term, text: Text::from(text?) }))
+    .collect()
 }
 
 /// The two rates drawn on one scale.
@@ -112,25 +216,107 @@ fn rates(pair: &Comparison, labels: &[String]) -> Option<Grid> {
     Some(grid)
 }
 
-fn outcomes(flips: &Flips, labels: &[String]) -> Outcomes {
-    let mut grid = Grid::new("outcomes-table", "Outcomes on the items that both have").fits();
-    grid.column(
-        Column::new("Items", Look::Key, Sort::None),
-        [Cell::head(format!("{} passed", labels[0])), Cell::head(format!("{} did not", labels[0]))],
-    );
-    grid.column(
-        Column::new(format!("{} passed", labels[1]), Look::Number, Sort::None),
-        [Cell::count(flips.both_passed), Cell::count(flips.only_second)],
-    );
-    grid.column(
-        Column::new(format!("{} did not", labels[1]), Look::Number, Sort::None),
-        [Cell::count(flips.only_first), Cell::count(flips.neither)],
-    );
-    let sentence = format!(
-        "Of {} shared items the two agree on {} and differ on {}.",
+fn outcomes(
+    pair: &Comparison,
+    flips: &Flips,
+    labels: &[String],
+    link: &dyn Fn(&ListedItem) -> ItemLink,
+    sides: Option<&Sides>,
+) -> Outcomes {
+    let (first, second) = (&labels[0], &labels[1]);
+    let mut sentences = vec![format!(
+        "Of {} shared {} the two agree on {} and differ on {}.",
         format::integer(flips.shared),
+        words::one_or_many(flips.shared, "items"),
         format::integer(flips.both_passed + flips.neither),
         format::integer(flips.only_first + flips.only_second),
-    );
-    Outcomes { sentence, grid }
+    )];
+    if headline(pair).is_some_and(|evidence| evidence.test == Some(Test::McnemarExact)) {
+        sentences.push(format!(
+            "Only where they differ is there anything to tell them apart: if neither were better, the {} would be split like tosses of a coin. \
+             The exact McNemar test asks how often chance alone splits them at least as unevenly.",
+            format::integer(flips.only_first + flips.only_second),
+        ));
+    }
+    let is_repeated = pair.arms.iter().any(|arm| arm.run_ids.len() > 1);
+    if is_repeated {
+        sentences.push("With several attempts at an item, an arm passes it when it passed more than half of them.".to_owned());
+    }
+    let list = |anchor, heading: String, count: u64, items: &[ListedItem], most: usize| List {
+        anchor,
+        heading: Text::from(format!("{heading}: {}", format::integer(count))),
+        items: items.iter().take(most).map(|item| ItemLink { beside: sides.and_then(|sides| sides.anchor(item)), ..link(item) }).collect(),
+        more: more(count, items.len(), most),
+    };
+    let lists = flips.listed.as_ref().map_or_else(Vec::new, |listed| {
+        vec![
+            list("only-first", format!("Only {first} passed"), flips.only_first, &listed.only_first, MAX_DIFFERING),
+            list("only-second", format!("Only {second} passed"), flips.only_second, &listed.only_second, MAX_DIFFERING),
+            list("both-passed", "Both passed".to_owned(), flips.both_passed, &listed.both_passed, MAX_AGREEING),
+            list("neither", "Neither passed".to_owned(), flips.neither, &listed.neither, MAX_AGREEING),
+        ]
+    });
+    Outcomes {
+        sentences: sentences.into_iter().map(Text::from).collect(),
+        both: format::integer(flips.both_passed),
+        only_first: format::integer(flips.only_first),
+        only_second: format::integer(flips.only_second),
+        neither: format::integer(flips.neither),
+        first_passed: format::integer(flips.both_passed + flips.only_first),
+        first_not: format::integer(flips.only_second + flips.neither),
+        second_passed: format::integer(flips.both_passed + flips.only_second),
+        second_not: format::integer(flips.only_first + flips.neither),
+        shared: format::integer(flips.shared),
+        lists,
+    }
+}
+
+/// Says how many items a list leaves out and where they are.
+fn more(count: u64, listed: usize, most: usize) -> Option<String> {
+    let shown = listed.min(most) as u64;
+    (count > shown).then(|| {
+        let kept = if count <= MOST_LISTED as u64 { "all".to_owned() } else { format!("the first {MOST_LISTED}") };
+        format!("The first {} are listed; the JSON file of this page has {kept}.", format::integer(shown))
+    })
+}
+
+/// Says why no items are laid side by side, and what the difference rests on instead.
+fn unpaired(pair: &Comparison, labels: &[String]) -> Text {
+    let why = format!("No item has a counted outcome of both {} and {}: nothing can be laid side by side.", labels[0], labels[1]);
+    let method = headline(pair).filter(|evidence| evidence.difference.is_some()).map(|evidence| {
+        format!(" Their difference is one of whole pass rates, not paired: {}, {}.", verdicts::units(evidence), verdicts::method(evidence))
+    });
+    Text::from(why + &method.unwrap_or_default())
+}
+
+/// The criteria on which the arms differ, with what the judge said.
+fn criteria(suite: &OverviewSuite, pair: &Comparison, flips: &CriterionFlips, labels: &[String], href: String) -> Criteria {
+    let sentences = words::criteria_notes(pair, labels).into_iter().take(1).map(Text::from).collect();
+    let [judge] = flips.judges.as_slice() else { return Criteria { sentences, grid: None, href } };
+    let table = suite
+        .criteria
+        .iter()
+        .find(|table| table.evaluator == Evaluator::RequirementFulfillment.name() && table.judge.as_ref() == Some(judge));
+    let all = flips.only_first.len() + flips.only_second.len();
+    let grid = table.filter(|_| all > 0).map(|table| {
+        let is_listed = |row: &&CriterionRow| flips.only_first.contains(&row.criterion) || flips.only_second.contains(&row.criterion);
+        let rows: Vec<&CriterionRow> = table.rows.iter().filter(is_listed).take(MAX_CRITERIA).collect();
+        let listed = if all > rows.len() { format!("{} of {all}", rows.len()) } else { String::new() };
+        let mut grid = Grid::new("criteria-flips", "Criteria that one of them meets and the other does not").about(listed);
+        grid.column(Column::new("Criterion", Look::Key, Sort::Ascending), rows.iter().map(|row| Cell::head(cut(&row.criterion))));
+        for (label, arm) in labels.iter().zip(&pair.arms) {
+            let cell = |row: &&CriterionRow| {
+                let Some(cell) = row.cell_of(table, &arm.arm) else { return Cell::words("") };
+                let met = 2 * cell.passed > cell.total;
+                let reason = if met { cell.met.as_ref() } else { cell.reasons.first() };
+                let mut shown = Cell::item_status(if met { "pass" } else { "fail" });
+                let counts = format!("{} of {} runs", format::integer(cell.passed), format::integer(cell.total));
+                shown.text = Text::from(format!("{} in {counts}", if met { "met" } else { "not met" }));
+                shown.sub(reason.map_or_else(String::new, |reason| cut(reason)))
+            };
+            grid.column(Column::new(label.as_str(), Look::Words, Sort::Ascending), rows.iter().map(cell));
+        }
+        grid
+    });
+    Criteria { sentences, grid, href }
 }

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::render::{csv, format, json, nights, words};
 use crate::views::{
-    Arm, Board, Comparison, CriteriaTable, Distribution, Entry, Estimate, Front, ItemPage, ItemRow, Money, Overview, OverviewSuite, Pareto,
-    PriceInterval, RunLine, RunPage, SiteContext, SortKey, SuiteBoard,
+    Arm, Board, Comparison, CriteriaTable, Distribution, Entry, Estimate, Front, ItemLine, ItemMatrix, ItemPage, ItemRow, Money, Overview,
+    OverviewSuite, Pareto, PriceInterval, RunLine, RunPage, SiteContext, SortKey, SuiteBoard,
 };
 
 use super::SiteFile;
@@ -52,6 +52,16 @@ struct ArmCost<'a> {
     cost_front: Option<&'a Front>,
 }
 
+/// What the site says about a suite's items.
+#[derive(Serialize)]
+struct ItemsAnswer<'a> {
+    suite: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suite_version: Option<&'a str>,
+    #[serde(flatten)]
+    matrix: &'a ItemMatrix,
+}
+
 /// What the site says about a run.
 #[derive(Serialize)]
 struct RunAnswer<'a> {
@@ -94,6 +104,47 @@ pub(super) fn suite(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> 
         files.push(file(format!("data/compare/{}/index.json", place.segment), json::document("disagreements", disagreements)));
     }
     files
+}
+
+/// One suite's items by arm.
+pub(super) fn items(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+    let matrix = &suite.items;
+    if matrix.items.is_empty() {
+        return Vec::new();
+    }
+    let answer = ItemsAnswer { suite: &suite.board.suite, suite_version: suite.board.suite_version.as_deref(), matrix };
+    let names = ["item", "kind", "evaluator", "cluster", "passed", "counted", "missing", "rate", "solved_by", "tried_by"];
+    let names = names.into_iter().chain(["discrimination", "discrimination_runs", "signs"]).map(str::to_owned);
+    let of_arms =
+        matrix.arms.iter().flat_map(|arm| ["passed", "counted"].map(|what| csv::text(&format!("{} {what}", words::arm_name(&arm.arm)))));
+    let header = names.chain(of_arms).collect();
+    let records = std::iter::once(header).chain(matrix.items.iter().map(item_record));
+    vec![
+        file(format!("data/items/{}.json", place.segment), json::document("items", answer)),
+        file(format!("data/items/{}.csv", place.segment), csv::records(records)),
+    ]
+}
+
+fn item_record(item: &ItemLine) -> Vec<String> {
+    let known = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let signs: Vec<&str> = item.signs.iter().map(|sign| super::item::sign_word(*sign)).collect();
+    let mut record = vec![
+        csv::text(&item.item),
+        csv::text(&item.kind),
+        csv::text(&item.evaluator),
+        csv::text(item.cluster.as_deref().unwrap_or_default()),
+        item.passed.to_string(),
+        item.counted.to_string(),
+        item.missing.to_string(),
+        known(item.rate),
+        item.solved_by.to_string(),
+        item.tried_by.to_string(),
+        known(item.discrimination.map(|found| found.value)),
+        item.discrimination.map_or_else(String::new, |found| found.n.to_string()),
+        signs.join("; "),
+    ];
+    record.extend(item.cells.iter().flat_map(|cell| [cell.passed.to_string(), cell.counted.to_string()]));
+    record
 }
 
 /// One suite over its nights.

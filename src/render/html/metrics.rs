@@ -62,7 +62,8 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
         }
     }
     notes.extend(details::second_looks(comparison));
-    notes.extend(words::judged_notes(comparison, &labels(comparison)));
+    // How criteria fell is a section of a pair's page.
+    notes.extend(words::verification_note(comparison, &labels(comparison)));
     notes.extend(verdicts::exclusion_notes(comparison, &labels(comparison)));
     if !comparison.not_measured.is_empty() {
         notes.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));

@@ -10,18 +10,27 @@ mod compare;
 mod cost;
 mod crawlers;
 mod data;
+mod diff;
 mod figure;
+mod forest;
+mod glossary;
 mod grid;
 mod history;
+mod item;
+mod items;
 mod judged;
+mod matrix;
 mod method;
 mod metrics;
 mod overview;
+mod picture;
 mod plan;
 mod publish;
 mod run;
 mod runs;
+mod search;
 mod shell;
+mod sides;
 mod single;
 mod slug;
 mod suite;
@@ -65,11 +74,12 @@ pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<I
     let suites = overview.suites.iter().zip(&plan.suites);
     let pages = std::iter::once_with(|| overview::page(overview, plan))
         .chain(std::iter::once_with(|| method::page(overview, plan)))
+        .chain(std::iter::once_with(|| glossary::page(overview, plan)))
         .chain(std::iter::once_with(|| cost::page(overview, plan)))
         .chain(std::iter::once_with(|| data::cost(overview)));
     let of_suites = suites.flat_map(move |(suite, place)| {
         let pairs = suite.pairs.iter().flat_map(move |pair| {
-            [compare::page(&overview.context, plan, place, pair), data::pair(&overview.context, place, pair)].into_iter().flatten()
+            [compare::page(&overview.context, plan, suite, place, pair), data::pair(&overview.context, place, pair)].into_iter().flatten()
         });
         std::iter::once_with(move || suite::page(&overview.context, plan, suite, place))
             .chain(suite::pairs(&overview.context, plan, suite, place))
@@ -77,10 +87,18 @@ pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<I
             .chain(charts::page(&overview.context, plan, suite, place))
             .chain(history::page(&overview.context, plan, suite, place))
             .chain(data::history(&overview.context, suite, place))
+            .chain(matrix::pages(&overview.context, plan, suite, place))
+            .chain(item::pages(&overview.context, plan, suite, place))
+            .chain(data::items(suite, place))
             .chain(data::suite(suite, place))
             .chain(pairs)
     });
-    pages.chain(of_suites).chain(runs::pages(overview, plan)).chain(data::boards(overview)).chain(plan.assets.files())
+    pages
+        .chain(of_suites)
+        .chain(runs::pages(overview, plan))
+        .chain(search::pages(overview, plan))
+        .chain(data::boards(overview))
+        .chain(plan.assets.files())
 }
 
 /// Makes the pages and the data file of one run. `items` are its outcomes in pages of [`ITEMS_PER_PAGE`].

@@ -6,6 +6,7 @@ use crate::render::words;
 use crate::views::{Arm, Comparison, Overview, SuiteBoard};
 
 use super::assets::Assets;
+use super::items::ItemPlaces;
 use super::slug::segments;
 
 /// Longest segment; a pair's file name holds two arms.
@@ -29,6 +30,7 @@ pub(super) struct SuitePlace {
     /// The suite's name, with its version where an older one stands beside the newest.
     pub label: String,
     arms: BTreeMap<Arm, String>,
+    pub items: ItemPlaces,
 }
 
 /// Where a run's pages stand.
@@ -53,7 +55,8 @@ impl Plan {
                 let names: Vec<String> = arms.iter().map(words::arm_name).collect();
                 let given = segments(names.iter().map(String::as_str), LONGEST_ARM);
                 let arms = arms.into_iter().zip(&names).map(|(arm, name)| (arm, given[name.as_str()].clone())).collect();
-                SuitePlace { segment: suite_segments[label.as_str()].clone(), label: label.clone(), arms }
+                let items = ItemPlaces::of(&suite.items);
+                SuitePlace { segment: suite_segments[label.as_str()].clone(), label: label.clone(), arms, items }
             })
             .collect();
         let ids: Vec<(usize, &str)> =

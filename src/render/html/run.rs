@@ -2,14 +2,15 @@
 
 use askama::Template;
 
-use crate::domain::{ItemStatus, score_label};
+use crate::domain::{ItemStatus, beginning, score_label};
 use crate::render::{format, words};
 use crate::views::{ItemPage, ItemRow, RunPage, RunTranscripts, ScoreLineView, SiteContext};
 
 use super::SiteFile;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
+use super::items::item_href;
 use super::judged::{self, Criteria, Unfolding, Verified};
-use super::plan::{Plan, RunPlace};
+use super::plan::{Plan, RunPlace, SuitePlace};
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text};
 use super::transcript;
@@ -115,7 +116,7 @@ pub(super) fn pages(
         stated: stated(run),
         provenance: provenance(run),
         transcripts: transcript::note(transcripts).map(|note| (note, transcripts.links.get("").cloned())),
-        items: first.filter(|page| !page.rows.is_empty()).map(|page| item_grid(page, &columns, transcripts)),
+        items: first.filter(|page| !page.rows.is_empty()).map(|page| item_grid(page, &columns, transcripts, suite)),
         items_heading: first.map_or_else(String::new, heading),
         pager: first.and_then(|page| Pager::new(1, page.pages, name)),
         shell: shell_of_run,
@@ -130,7 +131,7 @@ pub(super) fn pages(
             arm: Text::new(&arm),
             suite: Text::new(&suite.label),
             heading,
-            grid: item_grid(page, &columns, transcripts),
+            grid: item_grid(page, &columns, transcripts, suite),
             pager: Pager::new(page.page, page.pages, name),
         };
         files.push(SiteFile::page(path(page.page), &html));
@@ -335,20 +336,18 @@ impl Columns {
 
 /// The beginning of a text that may be pages long; the data beside the page have all that was kept.
 pub(super) fn cut(text: &str) -> String {
-    match text.char_indices().nth(MOST_OF_A_TEXT) {
-        Some((end, _)) => format!("{} …", &text[..end]),
-        None => text.to_owned(),
-    }
+    beginning(text, MOST_OF_A_TEXT)
 }
 
-fn item_grid(page: &ItemPage, columns: &Columns, transcripts: &RunTranscripts) -> Grid {
+fn item_grid(page: &ItemPage, columns: &Columns, transcripts: &RunTranscripts, suite: &SuitePlace) -> Grid {
     let rows = &page.rows;
     let each = |cell: &dyn Fn(&ItemRow) -> Cell| rows.iter().map(cell).collect::<Vec<Cell>>();
     let mut grid = Grid::new("items-table", heading(page));
     if let (false, Some(row)) = (columns.evaluator, rows.first()) {
         grid = grid.about(format!("decided by {}", row.evaluator));
     }
-    grid.column(Column::new("Item", Look::Key, Sort::Ascending), each(&|row| Cell::head(row.item.as_str())));
+    let item = |row: &ItemRow| Cell::head(row.item.as_str()).link(item_href(suite, "../../", &row.item, Some((&row.evaluator, &row.kind))));
+    grid.column(Column::new("Item", Look::Key, Sort::Ascending), each(&item));
     grid.column(Column::new("Outcome", Look::Words, Sort::Ascending), each(&|row| Cell::item_status(&row.status)));
     if columns.reason {
         let reason = |row: &ItemRow| Cell::words(row.reason.as_deref().map_or_else(String::new, cut));

@@ -17,6 +17,11 @@ impl Text {
         Self(visible(text))
     }
 
+    /// Returns how long the text is in a page.
+    pub fn escaped_length(&self) -> usize {
+        self.0.bytes().map(|byte| if matches!(byte, b'<' | b'>' | b'&' | b'"' | b'\'') { 5 } else { 1 }).sum()
+    }
+
     /// Says whether there is anything to read.
     pub fn is_blank(&self) -> bool {
         self.0.trim().is_empty()
@@ -41,6 +46,18 @@ impl fmt::Display for Text {
     }
 }
 
+/// Returns how many bytes a text takes in a page: a text of nothing but angle brackets is five times as long there.
+pub(super) fn escaped_length(text: &str) -> usize {
+    let bytes = |character: char| match character {
+        '&' | '<' | '>' | '"' | '\'' => 5,
+        // Made visible as an escape.
+        '\u{80}'..='\u{9f}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => 8,
+        '\u{0}'..='\u{1f}' | '\u{7f}' => 3,
+        other => other.len_utf8(),
+    };
+    text.chars().map(bytes).sum()
+}
+
 /// Which entry of the navigation the page stands under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Here {
@@ -48,6 +65,8 @@ pub(super) enum Here {
     Runs,
     Cost,
     Method,
+    Glossary,
+    Search,
     Below,
 }
 

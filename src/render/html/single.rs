@@ -1,7 +1,7 @@
 //! Overview, suites and comparisons as one file that can be sent and opens by itself.
 //!
 //! It is put together from the pages as they are: each becomes a section, links among them become links within the file, and links to
-//! pages that are not in it become plain text. Its policy names the digests of the one style sheet and the one script in it.
+//! pages that are not in it – runs, items – become plain text. Its policy names the digests of the one style sheet and the one script in it.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,9 @@ const SCRIPT: &str = "\u{1}script";
 
 /// Makes the file.
 pub fn single_file(overview: &Overview, plan: &Plan) -> Vec<u8> {
-    let is_in = |file: &SiteFile| file.path.ends_with(super::PAGE_ENDING) && !file.path.starts_with("runs/");
+    // The search loads its index from beside it.
+    let is_left_out = |path: &str| path.starts_with("runs/") || path.starts_with("search") || super::items::is_item_page(path);
+    let is_in = |file: &SiteFile| file.path.ends_with(super::PAGE_ENDING) && !is_left_out(&file.path);
     let pages: Vec<SiteFile> = site_files(overview, plan).filter(is_in).collect();
     let numbers: BTreeMap<&str, usize> = pages.iter().map(|page| page.path.as_str()).zip(1..).collect();
     let sections: String = (1..).zip(&pages).map(|(number, page)| section(page, number, &numbers)).collect();

@@ -9,6 +9,7 @@ use super::board::{self, Extent};
 use super::charts;
 use super::figure::Figure;
 use super::grid::{Grid, Kind, Look, Sort};
+use super::matrix::{self, Shortlist};
 use super::overview::{names, verdict};
 use super::plan::{Plan, SuitePlace};
 use super::runs::run_grid;
@@ -16,7 +17,7 @@ use super::shell::{Crumb, Here, Shell, Text};
 use super::{SiteFile, metrics};
 
 /// More runs than this stand on the list of all runs only.
-const MAX_RUNS: usize = 28;
+const MAX_RUNS: usize = 24;
 /// More pairs than this stand on the list of pairs only.
 const MAX_PAIRS: usize = 24;
 /// With more arms, not every pair has a page.
@@ -43,6 +44,10 @@ struct SuitePage {
     history: Option<String>,
     /// Address and words of the list of all pairs.
     all_pairs: Option<(String, String)>,
+    /// Address of the item matrix, what it says, and the items that stand out in it.
+    items: Option<String>,
+    items_said: Vec<Text>,
+    shortlists: Vec<Shortlist>,
     /// Address of the criteria.
     criteria: Option<String>,
     runs: Grid,
@@ -87,6 +92,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let below = |path: String| format!("{}{path}", shell.root);
     let shown = suite.runs.len().min(MAX_RUNS);
     let caption = if shown < suite.runs.len() { "The newest runs" } else { "Runs, newest first" };
+    let has_items = !suite.items.items.is_empty();
     let page = SuitePage {
         label: Text::new(&place.label),
         mark,
@@ -103,6 +109,9 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         figures: if charts::have_page(suite) { Vec::new() } else { charts::of_suite(suite, place, &shell.root) },
         charts: charts::have_page(suite).then(|| below(place.charts_path())),
         history: suite.history.as_ref().map(|_| below(place.history_path())),
+        items: has_items.then(|| below(matrix::path(place))),
+        items_said: if has_items { matrix::finding(suite).into_iter().map(Text::from).collect() } else { Vec::new() },
+        shortlists: matrix::shortlists(suite, place, &shell.root),
         criteria: (!suite.criteria.is_empty()).then(|| below(place.criteria_path())),
         runs: run_grid("runs-table", caption, &suite.runs[..shown], plan, &shell.root).filtered(""),
         more_runs: (shown < suite.runs.len())

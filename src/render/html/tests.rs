@@ -8,11 +8,12 @@ use sha2::{Digest, Sha256};
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
     Arm, ArmHistory, ArmSpread, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable,
-    CriterionCell, CriterionRow, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance, Distribution, Drawn, Entry, Estimate,
-    EvaluatorScore, Event, Evidence, Figure, Flips, Front, History, Interval, ItemPage, ItemTranscript, JudgeView, Method, Money, Needed,
+    CriterionCell, CriterionRow, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance, Discrimination, Distribution, Drawn,
+    Entry, Estimate, EvaluatorScore, Event, Evidence, Figure, Flips, Front, Go, History, Interval, ItemCell, ItemLine, ItemMatrix,
+    ItemOrders, ItemPage, ItemSign, ItemStories, ItemTranscript, JudgeView, ListedItem, ListedItems, MatrixArm, Method, Money, Needed,
     News, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, RunLine,
-    RunPage, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification,
-    SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, Verdict, Winner, items_of,
+    RunPage, RunTranscripts, Scale, ScoreColumn, ScoreLineView, Side, SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine, Step,
+    StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, Verdict, Winner, items_of,
 };
 
 use super::*;
@@ -222,6 +223,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
     };
     Comparison {
         criteria: None,
+        sides: sides(hostile),
         suite: suite.to_owned(),
         suite_version: version.map(str::to_owned),
         source: None,
@@ -238,8 +240,33 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
             only_second: 26,
             neither: 214,
             items: None,
+            listed: Some(ListedItems { only_first: vec![listed(hostile), listed("plain")], ..ListedItems::default() }),
         }),
     }
+}
+
+fn listed(item: &str) -> ListedItem {
+    ListedItem { kind: ItemKind::Question, item: item.to_owned(), evaluator: "answers".to_owned() }
+}
+
+/// What two arms said, long enough to be cut.
+fn sides(hostile: &str) -> Vec<SideBySide> {
+    let side = |status: &str, said: &str| Side {
+        run: hostile.to_owned(),
+        attempt: 1,
+        status: status.to_owned(),
+        answer: Some(hostile.to_owned()),
+        reply: Some(format!("{said} {hostile}\n{}", "<&>".repeat(700))),
+        reason: Some(hostile.to_owned()),
+        judge: Some(hostile.to_owned()),
+    };
+    let item = |name: String| SideBySide {
+        item: listed(&name),
+        expected: vec![hostile.to_owned(), "b".to_owned()],
+        first: side("pass", "one"),
+        second: side("fail", "two"),
+    };
+    (0..3).map(|number| item(if number == 0 { hostile.to_owned() } else { format!("{hostile} {number}") })).collect()
 }
 
 fn run_stem(suite: &str, version: Option<&str>, arm: &Arm) -> String {
@@ -294,9 +321,76 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         pairs,
         criteria: if arms.len() > 20 { Vec::new() } else { criteria(arms, hostile) },
         runs: arms.iter().flat_map(|arm| (1..4).map(|number| run_line(name, version, arm, number))).collect(),
+        items: item_matrix(name, version, arms),
+        stories: stories(name, version, arms, hostile),
         charts: charts(arms),
         history: (arms.len() > 1).then(|| history(name, arms)),
     }
+}
+
+/// Names that fold into one another, and those that would do harm.
+fn item_names() -> Vec<String> {
+    let plain = ["q-1", "Q-1", "q 1", "con", "../../x", "漢字", "__proto__"].map(str::to_owned);
+    plain.into_iter().chain(HOSTILE.map(str::to_owned)).chain(["n".repeat(300), "N".repeat(300)]).collect()
+}
+
+fn item_matrix(name: &str, version: Option<&str>, arms: &[Arm]) -> ItemMatrix {
+    let names = item_names();
+    let runs = |arm: &Arm| (1..4).map(|number| run_line(name, version, arm, number).id).collect::<Vec<String>>();
+    let of = |item: usize, arm: usize, run: usize| {
+        let statuses = [Some(ItemStatus::Pass), Some(ItemStatus::Fail), Some(ItemStatus::Error), Some(ItemStatus::Infra), None];
+        statuses[(item * 7 + arm * 3 + run) % statuses.len()]
+    };
+    let item = |(index, name): (usize, &String)| ItemLine {
+        item: name.clone(),
+        kind: "question".to_owned(),
+        evaluator: if index % 5 == 0 { HOSTILE[2].to_owned() } else { "answers".to_owned() },
+        cluster: (index % 2 == 0).then(|| HOSTILE[1].to_owned()),
+        passed: 2,
+        counted: 7,
+        missing: 1,
+        rate: (index % 6 != 5).then_some(0.25),
+        solved_by: 1,
+        tried_by: 2,
+        discrimination: (index % 3 == 0).then_some(Discrimination { value: -0.75, n: 24, by_chance: 0.41 }),
+        signs: if index % 4 == 0 { vec![ItemSign::AgainstTheRest, ItemSign::NeverSolved] } else { Vec::new() },
+        cells: (0..arms.len()).map(|arm| ItemCell { passed: 1, counted: (arm % 4) as u32, broken: 0, missing: 1, skipped: 0 }).collect(),
+    };
+    let goes =
+        arms.iter().enumerate().flat_map(|(place, arm)| runs(arm).into_iter().enumerate().map(move |(number, run)| (place, number, run)));
+    ItemMatrix {
+        word: Some("questions"),
+        arms: arms.iter().map(|arm| MatrixArm { arm: arm.clone(), runs: runs(arm) }).collect(),
+        items: names.iter().enumerate().map(item).collect(),
+        goes: goes
+            .map(|(arm, number, run)| Go { run, arm, attempt: 1, statuses: (0..names.len()).map(|item| of(item, arm, number)).collect() })
+            .collect(),
+        orders: ItemOrders {
+            hardest: vec![2, 0, 1],
+            discriminating: vec![3, 0],
+            differing: Vec::new(),
+            suspect: vec![4],
+            against_by_chance: 0.5,
+        },
+    }
+}
+
+fn stories(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> ItemStories {
+    let mut stories = ItemStories::default();
+    for arm in arms.iter().take(4) {
+        let mut page = run_page(&run_line(name, version, arm, 1), hostile);
+        page.line.status = "completed".to_owned();
+        for text in HOSTILE {
+            let mut rows = items(&page.line, text).remove(0).rows;
+            for (row, name) in rows.iter_mut().zip(item_names()) {
+                row.item = name;
+                row.evaluator = "answers".to_owned();
+                row.kind = "question".to_owned();
+            }
+            stories.add(&page, rows.iter(), &transcripts(text));
+        }
+    }
+    stories
 }
 
 fn criteria(arms: &[Arm], hostile: &str) -> Vec<CriteriaTable> {
@@ -309,7 +403,13 @@ fn criteria(arms: &[Arm], hostile: &str) -> Vec<CriteriaTable> {
                 criterion: format!("{hostile} {number}"),
                 cells: arms
                     .iter()
-                    .map(|_| CriterionCell { passed: 1, total: number % 3, missing: 2, reasons: vec![hostile.to_owned()] })
+                    .map(|_| CriterionCell {
+                        passed: 1,
+                        total: number % 3,
+                        missing: 2,
+                        reasons: vec![hostile.to_owned()],
+                        met: Some(hostile.to_owned()),
+                    })
                     .collect(),
             })
             .collect(),
@@ -618,8 +718,8 @@ fn paths_are_distinct_whatever_the_case_and_stay_inside() {
 #[test]
 fn every_link_leads_to_a_file_of_the_site() {
     let files = whole_site();
-    let paths: BTreeMap<&str, &str> =
-        files.iter().map(|file| (file.path.as_str(), std::str::from_utf8(&file.bytes).expect("all files are text"))).collect();
+    let text = |file: &'_ SiteFile| String::from_utf8_lossy(&file.bytes).into_owned();
+    let paths: BTreeMap<&str, String> = files.iter().map(|file| (file.path.as_str(), text(file))).collect();
     let mut checked = 0;
     for (path, html) in pages(&files) {
         let folder: Vec<&str> = path.split('/').rev().skip(1).collect::<Vec<_>>().into_iter().rev().collect();
@@ -665,7 +765,8 @@ fn hostile_text_stays_text() {
                 let name = name.trim_end_matches('=').trim_end_matches('/');
                 assert!(name != "style" && !name.starts_with("on"), "{path}: <{tag}>");
             }
-            assert!(!tag.starts_with("img") && !tag.starts_with("style") && !tag.starts_with("iframe"), "{path}: <{tag}>");
+            assert!(!tag.starts_with("img") || tag.starts_with("img class=\"picture\" src=\"matrix.png\""), "{path}: <{tag}>");
+            assert!(!tag.starts_with("style") && !tag.starts_with("iframe"), "{path}: <{tag}>");
             assert!(!tag.starts_with("script") || tag.starts_with(KNOWN[0]), "{path}: <{tag}>");
         }
         assert_eq!(html.matches("<script").count(), 1, "{path}");

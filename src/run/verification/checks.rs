@@ -110,7 +110,12 @@ impl Place<'_> {
                 None
             };
             if let Some(outcome) = outcome {
-                return Some((outcome, plain(&server.stop().stdout.text())));
+                let finished = server.stop();
+                let said = finished.stdout.text();
+                // Its last words may have come after they were looked for.
+                let was_up = || line.as_ref().is_some_and(|line| is_ready(line, &said));
+                let is_early = outcome == Exit::Code(0) && !readiness.may_end && !was_up();
+                return Some((if is_early { Exit::TooEarly } else { outcome }, plain(&said)));
             }
             std::thread::sleep(BETWEEN_LOOKS);
         }

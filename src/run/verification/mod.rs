@@ -14,9 +14,9 @@ mod workspace;
 use std::path::{Path, PathBuf};
 
 use crate::agent::Environment;
-use crate::domain::{Profile, visible};
+use crate::domain::{Profile, Verification, VerifiedFailure, visible};
 use crate::process::Stop;
-use crate::verify::{self, Check, CheckResult, Detected, Listing, Overrides, Record, Scope, Selection, Task, TerminalStatus};
+use crate::verify::{self, Check, CheckResult, Detected, Listing, Overrides, Scope, Selection, Task, TerminalStatus};
 
 use super::shell::Shell;
 use baseline::Baseline;
@@ -118,8 +118,8 @@ fn decide(task: Task, listing: Listing, overrides: &Overrides, before: Before) -
 
 impl Prepared {
     /// Returns what would be done.
-    pub fn record(&self) -> Record {
-        let mut record = Record::planned(&self.detected, &self.task, &self.selection);
+    pub fn record(&self) -> Verification {
+        let mut record = verify::planned(&self.detected, &self.task, &self.selection);
         if let Err(reason) = &self.before {
             record.reasons.push(format!("no baseline: {reason}"));
         }
@@ -127,7 +127,7 @@ impl Prepared {
     }
 
     /// Runs the checks, on the tree as it was and on the tree as it is. None where that was stopped.
-    pub fn verify(&self, verifying: &Verifying<'_>) -> Option<Record> {
+    pub fn verify(&self, verifying: &Verifying<'_>) -> Option<(Verification, TerminalStatus)> {
         let path = verifying.environment.variables.get("PATH").map(String::as_str);
         let mut shell = shell(verifying.environment);
         // Without it, checks say what they miss.
@@ -156,7 +156,11 @@ impl Prepared {
         self.carry_out(&on, make)
     }
 
-    fn carry_out(&self, on: &Grounds<'_>, make: impl FnOnce() -> Option<Result<(Baseline, String), String>>) -> Option<Record> {
+    fn carry_out(
+        &self,
+        on: &Grounds<'_>,
+        make: impl FnOnce() -> Option<Result<(Baseline, String), String>>,
+    ) -> Option<(Verification, TerminalStatus)> {
         let mut record = self.record();
         // Where nothing is run there is nothing to compare.
         let tree = if self.selection.checks.is_empty() { None } else { make() };
@@ -181,7 +185,7 @@ impl Prepared {
         let before = base.as_ref().map(|(name, results)| (name.as_str(), results.as_slice()));
         let classification = verify::classify(&self.task, &head, before.map(|(_, results)| results));
         let verdict = verify::conclude(&self.task, &self.selection, &head, &classification);
-        let mut record = record.concluded(&head, before, &classification, &verdict);
+        let mut record = verify::concluded(record, &head, before, &classification, &verdict);
         if verdict.status == TerminalStatus::DonePartial
             && let Some(folder) = on.tickets
         {
@@ -190,7 +194,7 @@ impl Prepared {
                 Err(error) => record.reasons.push(format!("no ticket: {error}")),
             }
         }
-        Some(record)
+        Some((record, verdict.status))
     }
 }
 
@@ -231,17 +235,12 @@ fn settle(shell: &mut Shell) {
     shell.variables.insert("FORCE_COLOR".into(), None);
 }
 
-fn file_ticket(folder: &Path, record: &Record) -> std::io::Result<ticket::Filed> {
+fn file_ticket(folder: &Path, record: &Verification) -> std::io::Result<ticket::Filed> {
     let command = |id: &str| record.checks.iter().find(|check| check.id == id).map_or(id.to_owned(), |check| check.command.clone());
-    let left: Vec<(String, &verify::FailureRecord)> = record
-        .failures
-        .iter()
-        .filter(|failure| match failure.scope {
-            Scope::OutOfScope | Scope::Unknown => true,
-            Scope::Blocking => false,
-        })
-        .map(|failure| (command(&failure.check), failure))
-        .collect();
+    // A blocking one has nothing to do with a partial success.
+    let is_left = |failure: &&VerifiedFailure| failure.scope != Scope::Blocking.name();
+    let left: Vec<(String, &VerifiedFailure)> =
+        record.failures.iter().filter(is_left).map(|failure| (command(&failure.check), failure)).collect();
     let issues: Vec<ticket::Issue<'_>> =
         left.iter().map(|(command, failure)| ticket::Issue { command, text: &failure.text, reason: &failure.reason }).collect();
     ticket::file(folder, &record.goal, &issues)

@@ -37,7 +37,7 @@ impl VerificationSettings {
         let mut problems = Vec::new();
         let mut read = |file: &str, node| Overrides::read(file, "verification", node, &mut problems);
         let own = suite.verification.as_ref().map(|node| read(&suite.file, node)).unwrap_or_default();
-        let general = config.verification.as_ref().map(|node| read("evalreport.yaml", node)).unwrap_or_default();
+        let general = config.verification.as_ref().map(|node| read(&config.file, node)).unwrap_or_default();
         // Each file's folder of tickets starts where that file's other paths do.
         let tickets = tickets_folder(&own, &suite.folder).or_else(|| tickets_folder(&general, root));
         let overrides = own.over(general);
@@ -100,6 +100,6 @@ pub fn verify_workspace(
         let baseline = begin.and_then(Result::ok).filter(|_| is_compared)?;
         Some(Ok((baseline, "the suite's workspace".to_owned())))
     };
-    let record = prepared.carry_out(&grounds, make)?;
+    let (record, _) = prepared.carry_out(&grounds, make)?;
     Some(serde_json::to_value(record).expect("a record is JSON: its numbers are finite and its keys are text"))
 }

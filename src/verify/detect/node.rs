@@ -171,17 +171,17 @@ fn smoke(part: &mut Part, package: &Package, manager: Manager, is_frontend: bool
     } else if let Some(script) = package.first_script(candidates) {
         part.smoke_test = Some(manager.run(script));
         part.because(format!("script `{script}` starts it"));
-        part.server = Some(server(is_frontend));
+        part.server = Some(server(is_frontend, is_frontend || needs_build));
     } else if is_frontend {
         part.smoke_test = Some(manager.exec("vite"));
-        part.server = Some(server(true));
+        part.server = Some(server(true, true));
     }
 }
 
-fn server(is_vite: bool) -> Readiness {
+fn server(is_vite: bool, is_dev_server: bool) -> Readiness {
     // A frontend's dev server may be anything that Vite is inside of, so its general words count too.
     let line = if is_vite { format!("{VITE_LINE}|{SERVER_LINE}") } else { SERVER_LINE.to_owned() };
-    Readiness { line: Some(line), seconds: SERVER_SECONDS }
+    Readiness { line: Some(line), seconds: SERVER_SECONDS, may_end: !is_dev_server }
 }
 
 fn lint(folder: &Folder, package: &Package, manager: Manager) -> Option<String> {

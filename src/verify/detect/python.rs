@@ -150,9 +150,10 @@ fn smoke(part: &mut Part, folder: &Folder, project: &Project) {
     };
     part.because(format!("`{file}` starts it"));
     part.smoke_test = Some(command);
+    // A module that only defines its application ends at once, and was read without an error.
     part.server = Some(match SERVERS.iter().find(|name| project.depends_on(name)) {
-        Some(_) => Readiness { line: Some(SERVER_LINE.to_owned()), seconds: SERVER_SECONDS },
-        None => Readiness { line: None, seconds: ALIVE_SECONDS },
+        Some(_) => Readiness { line: Some(SERVER_LINE.to_owned()), seconds: SERVER_SECONDS, may_end: true },
+        None => Readiness { line: None, seconds: ALIVE_SECONDS, may_end: true },
     });
 }
 

@@ -291,7 +291,7 @@ fn what_is_declared_wins() {
         ]
         .into(),
         timeouts: [(CheckKind::Test, Duration::from_secs(5))].into(),
-        readiness: Some(Readiness { line: Some("up".to_owned()), seconds: 90 }),
+        readiness: Some(Readiness { line: Some("up".to_owned()), seconds: 90, may_end: false }),
         ..Overrides::default()
     };
     let selection = chosen(PYTHON, &task("add paging", Profile::Strict), &overrides);
@@ -322,5 +322,5 @@ fn a_server_is_a_smoke_test_with_a_line_and_a_limit() {
         assert!(line.is_match(said), "{said}");
     }
     assert!(!line.is_match("> vite --host") && !line.is_match("already compiling"));
-    assert_eq!(smoke(PYTHON).readiness, Some(Readiness { line: None, seconds: 10 }), "a window says nothing");
+    assert_eq!(smoke(PYTHON).readiness, Some(Readiness { line: None, seconds: 10, may_end: true }), "a window says nothing");
 }

@@ -111,7 +111,7 @@ fn run(project: &Project, (suite, name): (usize, &str), arm: usize, night: usize
         items.push(outcome);
     }
     let mut fields = json!({
-        "model": if arm % 2 == 0 { "m1" } else { "m2" }, "timestamp": format!("2026-03-{:02}T02:00:{arm:02}Z", 1 + night),
+        "model": if arm.is_multiple_of(2) { "m1" } else { "m2" }, "timestamp": format!("2026-03-{:02}T02:00:{arm:02}Z", 1 + night),
         "shared_tests_passed": passed, "shared_tests_total": ids.len(), "cost_usd": 0.5 * (1 + arm) as f64, "cost_source": "reported",
         "duration_seconds": 600.0 + 10.0 * arm as f64, "status": "completed", "agent": text, "batch_id": format!("night-{night}"),
         "tags": {text: text}, "error": text, "total_calls": 500,
@@ -122,7 +122,7 @@ fn run(project: &Project, (suite, name): (usize, &str), arm: usize, night: usize
             .enumerate()
             .map(|(number, criterion)| {
                 json!({"item": criterion, "kind": "criterion", "evaluator": "requirementFulfillment", "attempt": 1, "revision": 0,
-                    "status": if (number + arm) % 2 == 0 { "pass" } else { "fail" }, "details": {"reason": text}})
+                    "status": if (number + arm).is_multiple_of(2) { "pass" } else { "fail" }, "details": {"reason": text}})
             })
             .collect();
         let met = criteria.iter().filter(|criterion| criterion["status"] == "pass").count();

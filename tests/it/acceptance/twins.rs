@@ -178,7 +178,7 @@ fn the_other_way_round_only_signs_differ() {
             .expect("pairs")
             .iter()
             .map(|pair| {
-                let arm = |side: &str| arms[pair[side].as_u64().expect("an index") as usize].clone();
+                let arm = |side: &str| arms[pair[side].as_u64().and_then(|index| usize::try_from(index).ok()).expect("an index")].clone();
                 ((arm("first"), arm("second")), pair.clone())
             })
             .collect();
@@ -187,8 +187,7 @@ fn the_other_way_round_only_signs_differ() {
     let before = pairs(&project);
     // Arms stand in the order of their names: new names turn it around.
     for file in project.files("results") {
-        if file.ends_with(".json") {
-            let text = project.read(&file);
+        if let Some(text) = file.strip_suffix(".json").map(|_| project.read(&file)) {
             let mut run: Value = serde_json::from_str(&text).expect("JSON");
             let name = run["approach"].as_str().expect("a name").to_owned();
             let order = b'z' - name.bytes().next().expect("a letter") % 26;
@@ -223,13 +222,10 @@ fn the_other_way_round_only_signs_differ() {
 fn folders(project: &Project) -> BTreeMap<&'static str, String> {
     let mut folders = BTreeMap::new();
     for file in project.files("site/data/suites") {
-        if file.ends_with(".json") {
-            let data: Value = serde_json::from_str(&project.read(&file)).expect("JSON");
-            let name = data["board"]["suite"].as_str().unwrap_or_default().to_owned();
-            if let Some(suite) = SUITES.iter().find(|&&suite| suite == name) {
-                let stem = file.rsplit('/').next().and_then(|name| name.strip_suffix(".json")).expect("a file");
-                folders.insert(*suite, stem.to_owned());
-            }
+        let Some(stem) = file.rsplit('/').next().and_then(|name| name.strip_suffix(".json")) else { continue };
+        let data: Value = serde_json::from_str(&project.read(&file)).expect("JSON");
+        if let Some(suite) = SUITES.iter().find(|&&suite| data["board"]["suite"] == suite) {
+            folders.insert(*suite, stem.to_owned());
         }
     }
     assert_eq!(folders.len(), SUITES.len(), "{:?}", project.files("site/data/suites"));

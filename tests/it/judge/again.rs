@@ -65,11 +65,101 @@ fn a_revision_that_was_killed_before_its_score_counts_for_nothing() {
             doctor.stdout
         );
         assert_eq!(doctor.code, i32::from(left > before.len()), "half a line is damage: {}", doctor.stdout);
+        assert_eq!(standing(&judged, "items"), ["0", "0"], "{left}");
     }
     let answer = judged.judged(&[&id, "--judge", "first"], 0);
     assert_eq!(answer["runs"][0]["revision"], 2);
     assert_eq!(judged.shown(&id)[0].1, "pass");
     assert_eq!(judged.project.run(["doctor"]).stdout.matches("not finished").count(), 0);
+    assert_eq!((standing(&judged, "items"), standing(&judged, "scores")), (vec!["2".to_owned(); 2], vec!["2".to_owned()]));
+    let all = judged.project.run(["sql", "select count(*) as n from items where kind = 'criterion'", "--format", "csv"]);
+    assert_eq!(all.column("n"), ["6"], "every revision is a row");
+}
+
+/// The revisions of the rows that count, as a query sees them.
+fn standing(judged: &Judged, table: &str) -> Vec<String> {
+    let what = if table == "items" { "evaluator" } else { "metric" };
+    let query = format!("select revision from {table} where standing and {what} = 'requirementFulfillment' order by revision");
+    judged.project.run(["sql", &query, "--format", "csv"]).column("revision")
+}
+
+#[test]
+fn what_stood_and_what_is_asked_again_make_one_tree() {
+    let judged = Judged::new("{agent: words}", "");
+    let hello = "{criterion: it says hello, weight: 3}";
+    judged.suite(&[hello, "{criterion: more, children: [it says goodbye]}"], "");
+    let id = judged.run();
+    assert_eq!(judged.scores(&id)[0]["value"], 75.0);
+    judged.suite(&[hello, "{criterion: more, children: [it says goodbye, {criterion: it really says hello, weight: 4}]}"], "");
+    let answer = judged.judged(&["--retry"], 0);
+    assert_eq!((&answer["runs"][0]["after"], &answer["runs"][0]["kept"]), (&json!(95.0), &json!(2)));
+    assert_eq!(judged.asked()[1..], [json!(["it really says hello"])]);
+    let details = &judged.scores(&id)[1]["details"];
+    assert_eq!((&details["weighted"], &details["passedCount"], &details["totalCount"]), (&json!(true), &json!(2), &json!(3)));
+    assert_eq!(
+        details["tree"],
+        json!([
+            {"criterion": "it says hello", "weight": 3.0, "score": 100.0},
+            {"criterion": "more", "weight": 1.0, "score": 80.0, "children": [
+                {"criterion": "it says goodbye", "weight": 1.0, "score": 0.0},
+                {"criterion": "it really says hello", "weight": 4.0, "score": 100.0}
+            ]}
+        ])
+    );
+    assert_eq!(details["criteria"][0], json!({"criterion": "it says hello", "passed": true, "reasoning": "words says so"}));
+}
+
+#[test]
+fn a_question_that_failed_is_the_only_one_that_is_asked_again() {
+    let judged = Judged::new("{agent: taped}", "  - {id: taped, type: replay, file: taped.jsonl}\n");
+    judged.suite(&["it says hello", "it says goodbye"], "evaluators: {requirementFulfillment: {criteria_per_question: 1}}\n");
+    let tape = |item: &str, text: &str| json!({"item": format!("s/requirementFulfillment{item}"), "answer": text}).to_string() + "\n";
+    let passes = r#"[{"criterion": "1", "passed": true, "reasoning": "on tape"}]"#;
+    judged.project.file("taped.jsonl", tape("", passes) + &tape("#2", "I would rather not say"));
+    let id = judged.run();
+    let score = &judged.scores(&id)[0];
+    assert!(
+        score.get("value").is_none() && score["not_evaluated"].as_str().expect("why").starts_with("1 of 2 were not decided"),
+        "{score}"
+    );
+    assert_eq!(
+        judged.shown(&id),
+        [("it says hello".to_owned(), "pass".to_owned()), ("it says goodbye".to_owned(), "not_evaluated".to_owned())]
+    );
+
+    judged.project.file("taped.jsonl", tape("", &passes.replace("true", "false")));
+    let answer = judged.judged(&["--retry"], 0);
+    assert_eq!((&answer["runs"][0]["kept"], &answer["runs"][0]["after"]), (&json!(1), &json!(50.0)));
+    assert_eq!(judged.shown(&id), [("it says hello".to_owned(), "pass".to_owned()), ("it says goodbye".to_owned(), "fail".to_owned())]);
+}
+
+#[test]
+fn an_imported_run_is_judged_by_what_came_with_it() {
+    let judged = Judged::new("{agent: words}", "");
+    let leaf = |id: &str| json!({"id": id, "requirements": id, "weight": 1, "score": 1, "sub_tasks": []});
+    let tree = json!({"id": "root", "requirements": "all", "weight": 1, "score": 1, "sub_tasks": [leaf("b"), leaf("c")]});
+    judged.project.file("graded.json", tree.to_string());
+    let names = ["--set", "suite=study", "--set", "approach=a", "--set", "model=m"];
+    let report = judged.project.run(["import", "graded.json", "--as", "rubric", "--format", "json"].iter().chain(&names).copied()).json();
+    let id = report["sources"][0]["runs_new"][0].as_str().expect("a run").to_owned();
+    let from = json!({"provenance": {"importer": "by hand", "file": "log.txt", "sha256": ""}});
+    judged.project.result(&result("with-transcript", "s", "a", from.clone()));
+    judged.project.result(&result("with-nothing", "s", "a", from));
+    judged.project.file("results/with-transcript/items.jsonl", "");
+    let said = json!({"entry": {"role": "assistant", "content": "it says goodbye"}}).to_string();
+    judged.project.file("results/with-transcript/transcript.jsonl", said + "\n");
+
+    let answer = judged.judged(&["--approach", "a"], 0);
+    assert_eq!(answer["runs"].as_array().map(Vec::len), Some(1), "{answer}");
+    assert_eq!((&answer["runs"][0]["run"], &answer["runs"][0]["after"]), (&json!("with-transcript"), &json!(50.0)));
+    let skipped = answer["skipped"].as_array().expect("a list");
+    let reason = |run: &str| skipped.iter().find(|one| one["run"] == run).expect("it is named")["reason"].as_str().expect("text");
+    assert_eq!(
+        reason(&id),
+        "it was imported by `rubric` from `graded.json`: its outcomes are known, but neither what was made nor a transcript is there to judge; \
+         besides, there is no suite or task `study`"
+    );
+    assert_eq!(reason("with-nothing"), "it was imported with neither what it made nor a transcript");
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Other stacks, with their own programs: cargo, node's tests by npm, go.
+//! Other stacks, with their own programs: cargo, node's tests by npm, go. Frontends have a module of their own.
 
 use super::{Checkout, Verified, has};
 
 /// Fails from the beginning, fast and strictly; the change has nothing to do with it. Then the change breaks what it touches.
 #[track_caller]
-fn stands_then_breaks(checkout: &Checkout, goal: &str, good: (&str, &str), bad: (&str, &str)) -> [Verified; 3] {
+pub(super) fn stands_then_breaks(checkout: &Checkout, goal: &str, good: (&str, &str), bad: (&str, &str)) -> [Verified; 3] {
     checkout.write(good.0, good.1);
     let fast = checkout.verify(goal, "fast");
     fast.ended(0, "done_partial", "accept_partial");
@@ -71,7 +71,7 @@ fn go() {
         return;
     }
     let checkout = Checkout::new(&[
-        ("go.mod", "module example.org/app\n\ngo 1.20\n"),
+        ("go.mod", "module example.org/app\n\ngo 1.18\n"),
         ("adder/adder.go", "package adder\n\nfunc Add(left, right int) int { return left + right }\n"),
         (
             "adder/adder_test.go",
@@ -82,8 +82,48 @@ fn go() {
     ]);
     let good = "package adder\n\nfunc Add(left, right int) int { return right + left }\n";
     let bad = "package adder\n\nfunc Add(left, right int) int { return right - left }\n";
-    let [fast, ..] = stands_then_breaks(&checkout, "Turn the sum around", ("adder/adder.go", good), ("adder/adder.go", bad));
-    assert_eq!(fast.text("stack"), "go");
+    let [fast, strict, broken] = stands_then_breaks(&checkout, "Turn the sum around", ("adder/adder.go", good), ("adder/adder.go", bad));
+    assert_eq!((fast.text("stack"), fast.commands()), ("go", vec!["go test ./..."]));
+    assert!(fast.scopes().iter().all(|(scope, test)| *scope == "out_of_scope" && test.contains("TestStands")), "{:#}", fast.answer);
+    assert_eq!(strict.commands(), ["go test ./...", "go build ./...", "go vet ./..."]);
+    assert_eq!(strict.outcomes(), ["failed", "passed", "passed"]);
+    let blocking: Vec<&str> = broken.scopes().into_iter().filter(|(scope, _)| *scope == "blocking").map(|(_, test)| test).collect();
+    assert!(matches!(blocking.as_slice(), [test] if test.contains("TestAdds")), "{:#}", broken.answer);
+
+    // Only the package that is concerned: what stands elsewhere is not even run.
+    checkout.write("adder/adder.go", good);
+    checkout.write("adder/more_test.go", GO_TEST);
+    let targeted = checkout.verify("Add a new test", "fast");
+    targeted.ended(0, "done_success", "stop");
+    assert_eq!(targeted.commands(), ["go test ./adder"]);
+    checkout.write("adder/more_test.go", &GO_TEST.replace("!= 5", "!= 6"));
+    let wrong = checkout.verify("Add a new test", "fast");
+    wrong.ended(1, "not_done", "continue");
+    assert!(matches!(wrong.scopes().as_slice(), [("blocking", test)] if test.contains("TestMore")), "{:#}", wrong.answer);
+}
+
+const GO_TEST: &str =
+    "package adder\n\nimport \"testing\"\n\nfunc TestMore(t *testing.T) {\n\tif Add(2, 3) != 5 {\n\t\tt.Fatal(\"sum\")\n\t}\n}\n";
+
+/// What does not compile is told by the build as by the tests, and a package without tests is no failure.
+#[test]
+fn go_that_does_not_compile() {
+    if !has("go") {
+        return;
+    }
+    let checkout = Checkout::new(&[
+        ("go.mod", "module example.org/app\n\ngo 1.18\n"),
+        ("main.go", "package main\n\nfunc main() { println(one()) }\n\nfunc one() int { return 1 }\n"),
+    ]);
+    checkout.write("main.go", "package main\n\nfunc main() { println(one()) }\n\nfunc one() int { return 2 }\n");
+    let untested = checkout.verify("Print another number", "fast");
+    untested.ended(3, "unverified", "escalate");
+    assert_eq!(untested.outcomes(), ["not_runnable"]);
+    checkout.write("main.go", "package main\n\nfunc main() { println(one()) }\n");
+    let broken = checkout.verify("Fix the build", "fast");
+    broken.ended(1, "not_done", "continue");
+    assert_eq!(broken.commands()[0], "go build ./...");
+    assert_eq!(broken.answer["failures"][0]["files"], serde_json::json!(["main.go"]), "{:#}", broken.answer);
 }
 
 #[test]

@@ -60,6 +60,61 @@ fn a_goal_that_is_missed_is_recorded() {
 #[test]
 fn nothing_is_done_without_being_asked_or_against_the_suites_word() {
     assert_eq!(verification(&project("workspace: suites/s/start\n", "echo b > letter.txt\n")), Value::Null);
+    assert_eq!(verification(&project(&format!("{GOAL}verification: {{off: true}}\n"), "echo b > letter.txt\n")), Value::Null);
+}
+
+/// Key by key, the suite's word goes over the configuration's, and both over what is detected.
+#[test]
+fn suite_and_configuration_say_what_is_run() {
+    let project = project(&format!("{GOAL}verification: {{primary_test: grep b letter.txt}}\n"), "echo b > letter.txt\n");
+    let config = format!("{CONFIG}verification: {{profile: strict, primary_test: 'false', lint: test -s letter.txt}}\n");
+    project.file("evalreport.yaml", config);
+    project.file("suites/s/suite.yaml", project.read("suites/s/suite.yaml").replace("profile: fast\n", ""));
+    let verified = verification(&project);
+    let checks = verified["checks"].as_array().expect("checks");
+    let commands: Vec<&str> = checks.iter().filter_map(|check| check["command"].as_str()).collect();
+    assert_eq!(commands, ["grep b letter.txt", "test -s letter.txt"]);
+    assert_eq!((&verified["profile"], &verified["terminalStatus"]), (&json!("strict"), &json!("done_success")), "{verified:#}");
+}
+
+/// `show` reads whatever a header has, so a test says that it knows the words of what is written.
+#[test]
+fn what_is_recorded_is_what_is_shown() {
+    let project = project(GOAL, "echo c > letter.txt\n");
+    let stored = verification(&project);
+    let id = project.run(["list", "--runs", "--format", "csv"]).column("Run").remove(0);
+    let shown = project.run(["show", &id, "--format", "json"]).json();
+    let shown = find(&shown, "verification").expect("it is shown");
+    for (key, value) in shown.as_object().expect("a map") {
+        match key.as_str() {
+            "left_out" | "leftOut" => assert_eq!(value, &json!(0)),
+            "baseline" => assert_eq!(value, &stored["baseline"]["name"]),
+            "checks" | "failures" | "fixed" | "reasons" => {
+                let (shown, stored) = (value.as_array().expect("a list"), stored[key].as_array().expect("a list"));
+                assert_eq!(shown.len(), stored.len(), "{key}");
+                for (shown, stored) in shown.iter().zip(stored) {
+                    let Some(fields) = shown.as_object() else {
+                        assert_eq!(shown, stored);
+                        continue;
+                    };
+                    assert!(fields.iter().all(|(field, value)| stored.get(field).unwrap_or(&json!([])) == value), "{shown:#} {stored:#}");
+                }
+            }
+            _ => assert_eq!(value, &stored[key], "{key}"),
+        }
+    }
+    assert_eq!(shown["failures"][0]["scope"], "unknown", "it names no file");
+    let page = project.run(["show", &id]);
+    assert!(page.answer().contains("make test") && page.stdout.contains("unknown"), "{}", page.stdout);
+}
+
+/// Finds a key anywhere in an answer.
+fn find<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+    match value {
+        Value::Object(fields) => fields.get(key).or_else(|| fields.values().find_map(|value| find(value, key))),
+        Value::Array(values) => values.iter().find_map(|value| find(value, key)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
 }
 
 #[test]

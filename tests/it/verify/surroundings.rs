@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{Checkout, has};
+use super::{Checkout, has, is_running};
 use crate::support::BINARY;
 
 /// Says that it is ready as Vite does, and stays.
@@ -50,6 +50,37 @@ fn a_server_that_ends_with_an_error_has_failed() {
     checkout.write("src/main.js", "import './gone.js';\n");
     let verified = checkout.verify("Fix Vite import errors", "smoke");
     assert_eq!((verified.code, verified.outcomes()[0]), (1, "failed"), "{:#}", verified.answer);
+}
+
+#[test]
+fn a_dev_server_that_ends_well_without_having_been_ready_has_failed() {
+    if !(has("node") && has("npm")) {
+        return;
+    }
+    let checkout = frontend(SERVER);
+    // A mistake in the project, said in passing.
+    checkout.write("server.js", "console.log('no pages found, bye');\n");
+    let verified = checkout.verify("Show the other number on the page", "smoke");
+    verified.ended(1, "not_done", "continue");
+    assert_eq!((verified.commands(), verified.outcomes()), (vec!["npm run dev"], vec!["failed"]));
+    assert_eq!(verified.scopes(), [("blocking", "ended before it was ready: npm run dev")]);
+    assert_eq!(verified.answer["checks"][0]["baseline"], "passed");
+}
+
+/// The last line that a program says before it ends counts, however soon it ends.
+#[test]
+fn a_line_that_is_declared_has_to_come() {
+    for (script, ready, outcome) in [
+        ("echo bye", "{line: listening, seconds: 20}", "failed"),
+        ("echo listening", "{line: listening, seconds: 20}", "passed"),
+        ("echo bye", "{seconds: 20}", "passed"),
+        ("echo listening; exit 1", "{seconds: 20}", "failed"),
+    ] {
+        let checkout = Checkout::new(&[("a.txt", "a\n")]).config(&format!("{{smoke_test: {script}, ready: {ready}}}"));
+        checkout.write("a.txt", "b\n");
+        let verified = checkout.verify("Let it listen", "smoke");
+        assert_eq!(verified.outcomes(), [outcome], "{script} {ready}: {:#}", verified.answer);
+    }
 }
 
 #[test]
@@ -186,10 +217,4 @@ fn wrong_arguments_are_refused() {
 
 fn has_started(scratch: &std::path::Path) -> bool {
     walkdir::WalkDir::new(scratch).into_iter().filter_map(Result::ok).any(|entry| entry.file_name() == "started")
-}
-
-/// Says whether a process works in the folder, or one of its arguments names it.
-fn is_running(folder: &str) -> bool {
-    let processes = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
-    processes.map(|entry| entry.path()).any(|process| fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder)))
 }

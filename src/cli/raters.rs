@@ -1,0 +1,167 @@
+//! Judges held against people and against each other: over what is stored, without asking anybody.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::domain::{Evaluator, Problem, Run, RunId, visible};
+use crate::render::json::AgreementAnswer;
+use crate::render::judging;
+use crate::results::{JudgeLine, Judgements, Store};
+use crate::run::judge::Standing;
+use crate::suite::normalized;
+use crate::views::{Rater, agreement};
+
+use super::arguments::Judge;
+use super::failure::Failure;
+use super::judge::answer;
+use super::labels::{self, Label};
+use super::settings::{Settings, shown};
+use super::{exit_code, selection, show};
+
+/// Holds the judge against labels that people gave.
+pub(super) fn against_people(
+    settings: &Settings,
+    arguments: &Judge,
+    path: &Path,
+    labels: &[Label],
+    runs: &[Arc<Run>],
+) -> Result<u8, Failure> {
+    let file = shown(path);
+    let mut problems = Vec::new();
+    let mut known: BTreeMap<RunId, Option<Standing>> = BTreeMap::new();
+    let mut judges: BTreeMap<String, Rater> = BTreeMap::new();
+    let mut people: BTreeMap<&str, Rater> =
+        labels::raters(labels).into_iter().map(|name| (name, Rater { name: name.to_owned(), labels: BTreeMap::new() })).collect();
+    let mut undecided = BTreeSet::new();
+    for label in labels {
+        let found = selection::named(&label.run, runs.iter().map(|run| &run.id));
+        let id = match found.as_slice() {
+            [one] => (*one).clone(),
+            [] => {
+                problems.push(Problem::at_line(
+                    &file,
+                    label.line,
+                    format!("there is no run `{}` among those selected", visible(&label.run)),
+                ));
+                continue;
+            }
+            several => {
+                let message = format!("`{}` is the beginning of {} run ids", visible(&label.run), several.len());
+                problems.push(Problem::at_line(&file, label.line, message));
+                continue;
+            }
+        };
+        if !known.contains_key(&id) {
+            known.insert(id.clone(), newest_of(&stored(settings, &id)?, arguments.agent.as_deref()));
+        }
+        let standing = known.get(&id).and_then(Option::as_ref);
+        let criterion =
+            standing.map(|standing| (standing, standing.items.iter().find(|(item, _)| normalized(item) == normalized(&label.item))));
+        let rated = match criterion {
+            None => (id.to_string(), label.item.clone()),
+            Some((_, Some((item, _)))) => (id.to_string(), item.clone()),
+            Some((standing, None)) => {
+                let near = crate::domain::nearest(&label.item, standing.items.iter().map(|(item, _)| item.as_str()));
+                let problem = Problem::at_line(&file, label.line, format!("run `{id}` has no criterion `{}`", visible(&label.item)));
+                problems.push(match near {
+                    Some(near) => problem.with_hint(format!("did you mean `{}`?", visible(near))),
+                    None => problem,
+                });
+                continue;
+            }
+        };
+        let decided = standing
+            .and_then(|standing| Some((standing.judge.clone()?, standing.met().into_iter().find(|(item, _)| *item == rated.1)?.1?)));
+        match decided {
+            Some((judge, met)) => {
+                let said = judges.entry(judge.clone()).or_insert_with(|| Rater { name: judge, labels: BTreeMap::new() });
+                said.labels.insert(rated.clone(), met);
+            }
+            None => {
+                undecided.insert(rated.clone());
+            }
+        }
+        if let Some(person) = people.get_mut(label.rater.as_str()) {
+            person.labels.insert(rated, label.met);
+        }
+    }
+    if !problems.is_empty() {
+        return Err(labels::refused(path, &problems));
+    }
+    if judges.is_empty() {
+        return Err(Failure::new("no judge has decided about any criterion that is labelled")
+            .with_hint("judge the runs first with `evalreport judge`; --judge picks one of several judges"));
+    }
+    // Several judges are several raters, and never one.
+    let raters: Vec<Rater> = judges.into_values().chain(people.into_values()).collect();
+    let report = agreement(&raters, undecided.len() as u64);
+    answer(settings, "agreement", judging::agreement(&report), || AgreementAnswer { report })?;
+    Ok(exit_code::DONE)
+}
+
+/// Holds one judge against another over the runs that both have judged.
+pub(super) fn against_judge(settings: &Settings, arguments: &Judge, other: &str, runs: &[Arc<Run>]) -> Result<u8, Failure> {
+    let mut judges: [Option<Rater>; 2] = [None, None];
+    let mut names = BTreeSet::new();
+    for run in runs {
+        let judgements = stored(settings, &run.id)?;
+        names.extend(judgements.scores.iter().filter_map(|line| line.judge.as_ref()).map(JudgeLine::name));
+        let theirs = newest_of(&judgements, Some(other));
+        let without = Judgements {
+            scores: judgements
+                .scores
+                .iter()
+                .filter(|line| !line.judge.as_ref().is_some_and(|judge| is_named(&judge.name(), other)))
+                .cloned()
+                .collect(),
+            ..judgements.clone()
+        };
+        let ours = newest_of(&without, arguments.agent.as_deref());
+        let (Some(ours), Some(theirs)) = (ours, theirs) else { continue };
+        for (rater, standing) in judges.iter_mut().zip([ours, theirs]) {
+            let name = standing.judge.clone().unwrap_or_default();
+            let rater = rater.get_or_insert_with(|| Rater { name: name.clone(), labels: BTreeMap::new() });
+            if rater.name != name {
+                return Err(Failure::new(format!(
+                    "`{}` and `{}` are two judges, and only one is held against another",
+                    visible(&rater.name),
+                    visible(&name)
+                ))
+                .with_hint("name one with --judge or --against as they are listed: AGENT, AGENT:MODEL, or with its #PROMPT"));
+            }
+            let decided = standing.met().into_iter().filter_map(|(item, met)| Some(((run.id.to_string(), item), met?)));
+            rater.labels.extend(decided);
+        }
+    }
+    let [Some(ours), Some(theirs)] = judges else {
+        let known: Vec<String> = names.iter().map(|name| format!("`{}`", visible(name))).collect();
+        let hint =
+            if known.is_empty() { "none of them was judged yet".to_owned() } else { format!("judges of these runs: {}", known.join(", ")) };
+        return Err(Failure::new(format!("no selected run was judged both by `{}` and by another", visible(other))).with_hint(hint));
+    };
+    let report = agreement(&[ours, theirs], 0);
+    answer(settings, "agreement", judging::agreement(&report), || AgreementAnswer { report })?;
+    Ok(exit_code::DONE)
+}
+
+/// Judgements of a run, in whatever store it lies.
+fn stored(settings: &Settings, run: &RunId) -> Result<Judgements, Failure> {
+    match show::store_of(settings, run) {
+        Some(store) => Ok(Store::judgements(&store, run, Evaluator::RequirementFulfillment)?),
+        None => Ok(Judgements::default()),
+    }
+}
+
+/// Returns the newest judgement, of anybody or of the judge whose name begins so.
+fn newest_of(judgements: &Judgements, judge: Option<&str>) -> Option<Standing> {
+    let is_wanted = |name: &str| judge.is_none_or(|wanted| is_named(name, wanted));
+    let lines = judgements.scores.iter().filter(|line| line.judge.as_ref().is_some_and(|judge| is_wanted(&judge.name())));
+    let newest = lines.filter(|line| line.score.value.is_some() || judgements.of_revision(line.score.revision).next().is_some());
+    newest.map(|line| line.score.revision).max().map(|revision| Standing::of_revision(judgements, revision))
+}
+
+/// Says whether `wanted` names a judge: its agent, its agent and model, or all of it.
+fn is_named(name: &str, wanted: &str) -> bool {
+    name.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', ' ']))
+}

@@ -1,0 +1,186 @@
+//! Differences of two arms drawn around "no difference": one panel for each scale, a row for each metric, the margin as a band.
+
+use crate::render::{format, verdicts};
+use crate::views::{Comparison, Difference, Interval, PairEvidence, Scale};
+
+use super::shell::Text;
+
+/// The drawing is 240 units wide, with room for half a dot at each end.
+const MIDDLE: f64 = 120.0;
+const HALF: f64 = 112.0;
+/// Air beyond the outermost end, as a share of the way there.
+const AIR: f64 = 1.08;
+
+/// One panel: rows that share a scale.
+pub(super) struct Forest {
+    pub id: String,
+    pub caption: Text,
+    /// What lies to the left and to the right of the middle.
+    pub ends: [Text; 2],
+    pub ticks: Vec<Tick>,
+    /// The path of the lines at the ticks.
+    pub grid: String,
+    pub rows: Vec<Row>,
+}
+
+pub(super) struct Tick {
+    pub x: String,
+    pub label: String,
+}
+
+/// One metric.
+pub(super) struct Row {
+    pub metric: Text,
+    /// The difference with its interval.
+    pub difference: Text,
+    pub evidence: Text,
+    pub margin: Option<Text>,
+    pub x: String,
+    pub whisker: Option<[String; 2]>,
+    /// Left edge and width.
+    pub band: Option<[String; 2]>,
+}
+
+/// Which rows stand in one panel: those that are measured alike.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Panel {
+    Points,
+    Ratios,
+    /// A metric in a unit of its own, by its row.
+    Own(usize),
+}
+
+/// Draws the differences of a pair; nothing where no metric has one.
+pub(super) fn panels(pair: &Comparison, labels: &[String]) -> Vec<Forest> {
+    let [first, second] = labels else { return Vec::new() };
+    let mut found = Vec::<(Panel, Vec<usize>)>::new();
+    for (number, row) in pair.rows.iter().enumerate() {
+        let Some(difference) = row.evidence.pairs.first().and_then(|pair| pair.difference).filter(is_drawn) else { continue };
+        let panel = match difference.scale {
+            Scale::Share => Panel::Points,
+            Scale::Ratio => Panel::Ratios,
+            Scale::Unit => Panel::Own(number),
+        };
+        match found.iter_mut().find(|(known, _)| *known == panel) {
+            Some((_, rows)) => rows.push(number),
+            None => found.push((panel, vec![number])),
+        }
+    }
+    // Shares first: they decide.
+    found.sort_by_key(|(panel, _)| match panel {
+        Panel::Points => (0, 0),
+        Panel::Ratios => (1, 0),
+        Panel::Own(row) => (2, *row),
+    });
+    let panel = |(number, (panel, rows)): (usize, (Panel, Vec<usize>))| {
+        let reach = rows.iter().filter_map(|row| reach(pair.rows[*row].evidence.pairs.first()?)).fold(0.0, f64::max) * AIR;
+        let reach = if reach > 0.0 { reach } else { 1.0 };
+        let ticks = ticks(panel, reach);
+        let caption = match panel {
+            Panel::Points => format!("{first} less {second}, in percentage points (pp)"),
+            Panel::Ratios => format!("{first} over {second}: 1× is no difference"),
+            Panel::Own(row) => format!("{}: {first} less {second}", pair.rows[row].metric.label),
+        };
+        Forest {
+            id: format!("differences-{number}"),
+            caption: Text::from(caption),
+            ends: [Text::from(format!("{second} has more")), Text::from(format!("{first} has more"))],
+            grid: ticks.iter().map(|tick| format!("M{} 1v18", tick.x)).collect(),
+            ticks,
+            rows: rows.iter().filter_map(|row| drawn(pair, *row, reach)).collect(),
+        }
+    };
+    (1..).zip(found).map(panel).collect()
+}
+
+/// A ratio of nothing, or to nothing, has no place on a scale.
+fn is_drawn(difference: &Difference) -> bool {
+    on_scale(difference, difference.value).is_finite()
+}
+
+/// A number of a difference's scale as a distance from "no difference".
+fn on_scale(difference: &Difference, value: f64) -> f64 {
+    match difference.scale {
+        Scale::Share | Scale::Unit => value,
+        Scale::Ratio => value.ln(),
+    }
+}
+
+/// The margin as such a distance: a relative one is a ratio above 1.
+fn margin_of(pair: &PairEvidence, difference: &Difference) -> Option<f64> {
+    let margin = pair.margin?;
+    Some(match difference.scale {
+        Scale::Share | Scale::Unit => margin,
+        Scale::Ratio => (1.0 + margin).ln(),
+    })
+}
+
+/// How far from the middle a row goes. An interval without an end is drawn to the edge.
+fn reach(pair: &PairEvidence) -> Option<f64> {
+    let difference = pair.difference.as_ref()?;
+    let ends = difference.interval.map_or([0.0; 2], |Interval { low, high }| [low, high].map(|end| on_scale(difference, end)));
+    let all = [on_scale(difference, difference.value), ends[0], ends[1], margin_of(pair, difference).unwrap_or(0.0)];
+    Some(all.into_iter().map(f64::abs).filter(|distance| distance.is_finite()).fold(0.0, f64::max))
+}
+
+fn drawn(pair: &Comparison, number: usize, reach: f64) -> Option<Row> {
+    let row = &pair.rows[number];
+    let evidence = row.evidence.pairs.first()?;
+    let difference = evidence.difference.as_ref()?;
+    let at = |value: f64| MIDDLE + HALF * (on_scale(difference, value) / reach).clamp(-1.0, 1.0);
+    let coordinate = |x: f64| format!("{x:.2}");
+    Some(Row {
+        metric: Text::new(&row.metric.label),
+        difference: Text::from(verdicts::change(&row.metric, difference)),
+        evidence: Text::from(verdicts::short(pair, row)),
+        margin: evidence.margin.map(|_| Text::from(format!("margin {}", verdicts::margin(&row.metric, evidence)))),
+        x: coordinate(at(difference.value)),
+        whisker: difference.interval.map(|ends| [coordinate(at(ends.low)), coordinate(at(ends.high))]),
+        band: margin_of(evidence, difference).map(|margin| {
+            let half = HALF * (margin / reach).min(1.0);
+            [coordinate(MIDDLE - half), coordinate(2.0 * half)]
+        }),
+    })
+}
+
+/// Three ticks: the middle, and one on each side at a number that is easy to read.
+fn ticks(panel: Panel, reach: f64) -> Vec<Tick> {
+    let tick = |distance: f64, label: String| Tick { x: format!("{:.2}", MIDDLE + HALF * distance / reach), label };
+    match panel {
+        Panel::Ratios => {
+            const FACTORS: [f64; 12] = [1.02, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1_000.0];
+            let factor = FACTORS.into_iter().rfind(|factor| factor.ln() <= reach).unwrap_or(FACTORS[0]);
+            vec![tick(-factor.ln(), format!("1/{factor}×")), tick(0.0, "1×".to_owned()), tick(factor.ln(), format!("{factor}×"))]
+        }
+        Panel::Points | Panel::Own(_) => {
+            let scale = if panel == Panel::Points { 100.0 } else { 1.0 };
+            let step = readable(reach * scale);
+            let decimals = usize::from(step < 1.0) + usize::from(step < 0.1);
+            let label = |value: f64| if value == 0.0 { "0".to_owned() } else { format::signed(value, decimals) };
+            [-step, 0.0, step].into_iter().map(|value| tick(value / scale, label(value))).collect()
+        }
+    }
+}
+
+/// The largest of 1, 2 and 5 times a power of ten that is not beyond `most`.
+fn readable(most: f64) -> f64 {
+    let power = 10f64.powf(most.log10().floor());
+    [5.0, 2.0].into_iter().map(|digit| digit * power).find(|step| *step <= most).unwrap_or(power)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_numbers_that_are_easy_to_read() {
+        for (most, expected) in [(0.9, 0.5), (1.0, 1.0), (19.0, 10.0), (23.0, 20.0), (77.0, 50.0), (0.03, 0.02)] {
+            assert!((readable(most) - expected).abs() < 1e-12, "{most}: {}", readable(most));
+        }
+        let labels = |panel, reach| ticks(panel, reach).into_iter().map(|tick| tick.label).collect::<Vec<String>>();
+        assert_eq!(labels(Panel::Points, 0.12), ["−10", "0", "+10"]);
+        assert_eq!(labels(Panel::Ratios, 0.8), ["1/2×", "1×", "2×"]);
+        let middle = &ticks(Panel::Ratios, 0.8)[1];
+        assert_eq!(middle.x, "120.00");
+    }
+}

@@ -1,0 +1,269 @@
+//! Items one by one: what was asked, how every arm fared, what was answered and said about it.
+
+use askama::Template;
+
+use crate::domain::{ItemStatus, beginning};
+use crate::render::{format, words};
+use crate::views::{Go, ItemLine, ItemNote, ItemSign, ItemStory, OverviewSuite, SiteContext};
+
+use super::SiteFile;
+use super::items::{ITEMS_PER_BUCKET, bucket_name};
+use super::matrix::{Mark, mark, outcome_mark};
+use super::plan::{Plan, SuitePlace};
+use super::runs::Pager;
+use super::shell::{Crumb, Here, Shell, Text};
+
+/// Arms with a row of their own for an item; the data have all.
+const MOST_ARMS: usize = 24;
+/// Outcomes of an item that are links to their runs, shared among its arms.
+const MOST_LINKS: usize = 40;
+/// What a question, answers and reasons of one item may weigh on its page, and what one of them weighs without its texts.
+const MOST_BYTES: usize = 5_000;
+const NOTE_BYTES: usize = 300;
+/// Characters of a text, and of an item's whole name.
+const LONGEST: usize = 240;
+const LONGEST_NAME: usize = 400;
+const LONGEST_ASKED: usize = 800;
+
+#[derive(Template)]
+#[template(path = "item.html")]
+struct ItemPages {
+    shell: Shell,
+    suite: Text,
+    heading: String,
+    items: Vec<Item>,
+    pager: Option<Pager>,
+}
+
+struct Item {
+    anchor: String,
+    number: usize,
+    name: Text,
+    facts: Vec<(&'static str, Text)>,
+    signs: Vec<(&'static str, Text)>,
+    asked: Option<Vec<Text>>,
+    arms: Vec<ArmRow>,
+    more_arms: Option<String>,
+    notes: Vec<Note>,
+    untold: Option<String>,
+}
+
+struct ArmRow {
+    name: Text,
+    mark: Mark,
+    passed: String,
+    outcomes: Vec<Outcome>,
+    more: Option<String>,
+}
+
+/// One outcome, linked to its run.
+struct Outcome {
+    class: &'static str,
+    sign: &'static str,
+    word: String,
+    href: String,
+}
+
+struct Note {
+    arm: Text,
+    run: Text,
+    href: String,
+    class: &'static str,
+    sign: &'static str,
+    word: &'static str,
+    times: String,
+    answer: Text,
+    reason: Text,
+    transcript: Option<String>,
+}
+
+/// Makes the pages of a suite's items.
+pub(super) fn pages<'a>(
+    context: &'a SiteContext,
+    plan: &'a Plan,
+    suite: &'a OverviewSuite,
+    place: &'a SuitePlace,
+) -> impl Iterator<Item = SiteFile> + 'a {
+    let matrix = &suite.items;
+    let count = matrix.items.len().div_ceil(ITEMS_PER_BUCKET);
+    let labels = words::arm_labels(&matrix.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
+    let mut goes = vec![Vec::<&Go>::new(); matrix.arms.len()];
+    for go in &matrix.goes {
+        goes[go.arm].push(go);
+    }
+    (0..count).map(move |bucket| {
+        let path = format!("suites/{}/i/{}", place.segment, bucket_name(bucket + 1));
+        let first = bucket * ITEMS_PER_BUCKET;
+        let last = (first + ITEMS_PER_BUCKET).min(matrix.items.len());
+        let integer = |number: usize| format::integer(number as u64);
+        let heading = match last - first {
+            1 => format!("Item {} of {}", integer(last), integer(matrix.items.len())),
+            _ => format!("Items {} to {} of {}", integer(first + 1), integer(last), integer(matrix.items.len())),
+        };
+        let title = format!("{heading} · {} · {}", place.label, context.title);
+        let about = format!("How every arm fared on single items of {}, and what was said about it.", place.label);
+        let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
+            .download(&format!("data/items/{}.json", place.segment), "JSON");
+        let crumbs =
+            vec![Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str()), Crumb::new("../items/index.html", "Items")];
+        let shell = shell.crumbs(crumbs);
+        let page = ItemPages {
+            suite: Text::new(&place.label),
+            items: (first..last).map(|index| item(plan, suite, place, index, &labels, &goes, &shell.root)).collect(),
+            pager: Pager::new(bucket as u64 + 1, count as u64, |number| bucket_name(usize::try_from(number).unwrap_or(usize::MAX))),
+            heading,
+            shell,
+        };
+        SiteFile::page(path, &page)
+    })
+}
+
+fn item(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, index: usize, labels: &[String], goes: &[Vec<&Go>], root: &str) -> Item {
+    let matrix = &suite.items;
+    let line = &matrix.items[index];
+    let story = suite.stories.of(&line.item, &line.evaluator, &line.kind);
+    let anchor = place.items.anchor(index);
+    let shown = matrix.arms.len().min(MOST_ARMS);
+    let links = (MOST_LINKS / shown.max(1)).max(1);
+    let run_href = |run: &str| plan.run_path(run).map_or_else(String::new, |path| format!("{root}{path}"));
+    let arm = |arm: usize| {
+        let cell = line.cells[arm];
+        let with: Vec<(&Go, _)> = goes[arm].iter().filter_map(|go| Some((*go, go.statuses[index]?))).collect();
+        let has_attempts = goes[arm].iter().any(|go| go.attempt > 1);
+        let outcome = |(go, status): &(&Go, ItemStatus)| {
+            let (class, sign, word) = outcome_mark(*status);
+            let run = matrix.arms[arm].runs.iter().position(|run| *run == go.run).map_or(0, |place| place + 1);
+            let attempt = if has_attempts { format!(", attempt {}", go.attempt) } else { String::new() };
+            Outcome { class, sign, word: format!("{}, run {run}{attempt}", word), href: run_href(&go.run) }
+        };
+        ArmRow {
+            name: Text::new(&labels[arm]),
+            mark: mark(cell, ""),
+            passed: format!("{} of {}", format::integer(cell.passed.into()), format::integer(cell.counted.into())),
+            outcomes: with.iter().rev().take(links).rev().map(outcome).collect(),
+            more: with.len().checked_sub(links).filter(|more| *more > 0).map(|more| format!("and {} older", format::integer(more as u64))),
+        }
+    };
+    let asked: Option<Vec<Text>> =
+        story.and_then(|story| story.asked.as_deref()).map(|text| beginning(text, LONGEST_ASKED).lines().map(Text::new).collect());
+    let most = MOST_BYTES.saturating_sub(asked.iter().flatten().map(Text::escaped_length).sum());
+    let (notes, untold) = story.map_or_else(|| (Vec::new(), 0), |story| notes(suite, story, labels, most, &run_href, root, plan));
+    Item {
+        number: index + 1,
+        name: if line.item.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(&line.item, LONGEST_NAME)) },
+        facts: facts(line, story),
+        signs: line.signs.iter().map(|sign| (sign_word(*sign), Text::from(sign_sentence(*sign, line, suite)))).collect(),
+        asked,
+        arms: (0..shown).map(arm).collect(),
+        more_arms: (shown < matrix.arms.len())
+            .then(|| format!("The leading {shown} of {} arms are listed; the data have all.", format::integer(matrix.arms.len() as u64))),
+        notes,
+        untold: (untold > 0).then(|| {
+            let outcomes = words::one_or_many(untold, "outcomes").to_owned();
+            format!("What was said of {} more {outcomes} is on the pages of the runs.", format::integer(untold))
+        }),
+        anchor,
+    }
+}
+
+fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)> {
+    let integer = |number: u32| format::integer(number.into());
+    let mut facts = vec![
+        ("Passed", Text::from(format!("{} of {} outcomes", integer(line.passed), integer(line.counted)))),
+        ("Solved by", Text::from(format!("{} of {} arms", integer(line.solved_by), integer(line.tried_by)))),
+    ];
+    if line.missing > 0 {
+        facts.push(("Missing", Text::from(format!("{} outcomes", integer(line.missing)))));
+    }
+    if let Some(found) = line.discrimination {
+        let chance = format!("; by chance alone within ±{} for 19 items of 20", format::fixed(found.by_chance, 2));
+        facts.push((
+            "Tells better runs from worse",
+            Text::from(format!("{} over {} runs{chance}", format::signed(found.value, 2), format::integer(found.n))),
+        ));
+    }
+    facts.push(("Decided by", Text::from(format!("{} ({})", line.evaluator, line.kind))));
+    let known = [
+        ("Category", story.and_then(|story| story.category.clone())),
+        ("Cluster", line.cluster.clone()),
+        ("Expected", story.filter(|story| !story.expected.is_empty()).map(|story| story.expected.join(" or "))),
+    ];
+    facts.extend(known.into_iter().filter_map(|(label, text)| Some((label, Text::from(beginning(&text?, LONGEST))))));
+    facts.retain(|(_, text)| !text.is_blank());
+    facts
+}
+
+/// What was answered and said, arm by arm, as far as the page has room; and of how many outcomes it is not told.
+fn notes(
+    suite: &OverviewSuite,
+    story: &ItemStory,
+    labels: &[String],
+    most: usize,
+    run_href: &dyn Fn(&str) -> String,
+    root: &str,
+    plan: &Plan,
+) -> (Vec<Note>, u64) {
+    let (mut shown, mut bytes, mut untold) = (Vec::new(), 0, story.untold);
+    for (arm, label) in suite.items.arms.iter().zip(labels) {
+        for note in story.notes.get(&arm.arm).into_iter().flatten() {
+            let text = |text: &Option<String>| Text::from(text.as_deref().map_or_else(String::new, |text| beginning(text, LONGEST)));
+            let (answer, reason) = (text(&note.answer), text(&note.reason));
+            let size = NOTE_BYTES + answer.escaped_length() + reason.escaped_length();
+            if bytes + size > most {
+                untold += note.times;
+                continue;
+            }
+            bytes += size;
+            shown.push(said(note, label, answer, reason, run_href, root, plan));
+        }
+    }
+    (shown, untold)
+}
+
+fn said(note: &ItemNote, label: &str, answer: Text, reason: Text, run_href: &dyn Fn(&str) -> String, root: &str, plan: &Plan) -> Note {
+    let (class, sign, word) = ItemStatus::from_name(&note.status).map_or(("mo", "–", "unknown"), outcome_mark);
+    let transcript = note.transcript.as_ref().zip(plan.run_segment(&note.run));
+    Note {
+        arm: Text::new(label),
+        run: Text::new(&note.run),
+        href: run_href(&note.run),
+        class,
+        sign,
+        word,
+        times: if note.times > 1 { format!("{} times", format::integer(note.times)) } else { String::new() },
+        answer,
+        reason,
+        transcript: transcript.map(|(link, segment)| format!("{root}runs/{segment}/{link}")),
+    }
+}
+
+/// A sign in a few words.
+pub(super) fn sign_word(sign: ItemSign) -> &'static str {
+    match sign {
+        ItemSign::Excluded => "excluded",
+        ItemSign::AgainstTheRest => "against the rest",
+        ItemSign::BreaksDown => "breaks down",
+        ItemSign::OftenMissing => "often missing",
+        ItemSign::NeverSolved => "never solved",
+        ItemSign::AlwaysSolved => "always solved",
+    }
+}
+
+fn sign_sentence(sign: ItemSign, line: &ItemLine, suite: &OverviewSuite) -> String {
+    let said = match sign {
+        ItemSign::Excluded => {
+            let reason = suite.board.excluded_items.iter().find(|item| item.item == line.item).map_or("", |item| item.reason.as_str());
+            return format!("an exclusion takes it out of the leaderboard: {}", beginning(reason, LONGEST));
+        }
+        ItemSign::AgainstTheRest => {
+            "runs that do worse elsewhere pass it and better ones do not; look for a wrong key, a test of something else, or a shortcut"
+        }
+        ItemSign::BreaksDown => {
+            "more than half of its outcomes are errors or limits; look at its environment and its time limit before its difficulty"
+        }
+        ItemSign::OftenMissing => "most goes at it have no outcome: outages, or an evaluator that fails",
+        ItemSign::NeverSolved => "too hard for every arm, or impossible as it stands; it tells no arms apart",
+        ItemSign::AlwaysSolved => "every outcome passed; it tells no arms apart",
+    };
+    said.to_owned()
+}

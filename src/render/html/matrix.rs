@@ -1,0 +1,443 @@
+//! The item matrix: every item against every arm, in the orders that answer questions, and all of it in one picture.
+
+use askama::Template;
+
+use crate::domain::{ItemStatus, beginning};
+use crate::render::{format, words};
+use crate::views::{ItemCell, ItemLine, ItemMatrix, OverviewSuite, SiteContext};
+
+use super::SiteFile;
+use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
+use super::item::sign_word;
+use super::picture::{self, Strip};
+use super::plan::{Plan, SuitePlace};
+use super::runs::Pager;
+use super::shell::{Crumb, Here, Shell, Text};
+
+/// Arms that have a column; the data have all.
+const MOST_ARMS: usize = 16;
+/// Pages of an order beside the one by name, which has all items.
+const MOST_PAGES: usize = 10;
+/// What the rows of a page may weigh, and about what a cell and the rest of a row do.
+const PAGE_BYTES: usize = 120_000;
+const CELL_BYTES: usize = 120;
+const ROW_BYTES: usize = 500;
+/// Items on one short list.
+const SHORT: usize = 5;
+/// Characters of an item's name.
+const LONGEST_NAME: usize = 120;
+
+#[derive(Template)]
+#[template(path = "matrix.html")]
+struct MatrixPage {
+    shell: Shell,
+    suite: Text,
+    finding: Vec<Text>,
+    /// Where the other orders are: address, words, and whether it is this page's.
+    orders: Vec<(String, String, bool)>,
+    about: String,
+    picture: Option<Shown>,
+    pager: Option<Pager>,
+    caption: String,
+    arms: Vec<ArmHead>,
+    left_out: Option<String>,
+    rows: Vec<Row>,
+    within: &'static str,
+    rest: Option<String>,
+}
+
+/// The picture of the whole matrix, in words and numbers as well.
+struct Shown {
+    src: &'static str,
+    width: u32,
+    height: u32,
+    alt: Text,
+    grid: Grid,
+}
+
+struct ArmHead {
+    name: Text,
+    /// Address of its run, where it has exactly one.
+    run: Option<String>,
+    about: String,
+}
+
+struct Row {
+    href: String,
+    name: Text,
+    sub: Text,
+    cells: Vec<Mark>,
+    /// For sorting, and for people.
+    rate: Option<(f64, String)>,
+    discrimination: Option<(f64, String)>,
+    notes: String,
+}
+
+/// One item and one arm: a sign, words, and where more is told.
+pub(super) struct Mark {
+    pub class: &'static str,
+    pub sign: &'static str,
+    /// Shown beside the sign, where there are several outcomes.
+    pub count: Option<String>,
+    /// Heard beside the sign.
+    pub word: &'static str,
+    pub href: String,
+    /// For sorting.
+    pub key: Option<f64>,
+}
+
+/// Which items a page lists, in which order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Name,
+    Hardest,
+    Discriminating,
+    Differing,
+    Suspect,
+}
+
+impl Order {
+    const ALL: [Self; 5] = [Self::Name, Self::Hardest, Self::Discriminating, Self::Differing, Self::Suspect];
+
+    fn stem(self) -> &'static str {
+        match self {
+            Self::Name => "index",
+            Self::Hardest => "hardest",
+            Self::Discriminating => "discriminating",
+            Self::Differing => "differing",
+            Self::Suspect => "suspect",
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Name => "all, by name",
+            Self::Hardest => "hardest first",
+            Self::Discriminating => "most discriminating first",
+            Self::Differing => "arms differ",
+            Self::Suspect => "worth a second look",
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Self::Name => "Every item, by name.",
+            Self::Hardest => "The items that pass least often come first. Each arm weighs the same, however many runs it has.",
+            Self::Discriminating => {
+                "The items come first that runs pass the more often the better they do on all other items: the correlation of the two, over the runs."
+            }
+            Self::Differing => "Items that some arms pass in more than half of their outcomes and others do not.",
+            Self::Suspect => "Items with something odd about them, the oddest first. None of it is a verdict: look at the item.",
+        }
+    }
+
+    /// The items, by index.
+    fn items(self, matrix: &ItemMatrix) -> Vec<usize> {
+        match self {
+            Self::Name => (0..matrix.items.len()).collect(),
+            Self::Hardest => matrix.orders.hardest.clone(),
+            Self::Discriminating => matrix.orders.discriminating.clone(),
+            Self::Differing => matrix.orders.differing.clone(),
+            Self::Suspect => matrix.orders.suspect.clone(),
+        }
+    }
+
+    fn name(self, page: u64) -> String {
+        match (self, page) {
+            (Self::Name, 1) => "index.html".to_owned(),
+            (Self::Name, page) => format!("p{page:04}.html"),
+            (_, 1) => format!("{}.html", self.stem()),
+            (_, page) => format!("{}-{page:04}.html", self.stem()),
+        }
+    }
+}
+
+/// Addresses of a suite's matrix: where each order begins, from the root.
+pub(super) fn path(place: &SuitePlace) -> String {
+    format!("suites/{}/items/index.html", place.segment)
+}
+
+/// A short list of items for the suite's page.
+pub(super) struct Shortlist {
+    pub word: &'static str,
+    /// Where all of them are, and how many.
+    pub href: String,
+    pub count: String,
+    /// Address, name, and why it is in the list.
+    pub items: Vec<(String, Text, String)>,
+}
+
+/// The hardest, the most discriminating and the suspect items, with their addresses from a page with this way to the root.
+pub(super) fn shortlists(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Vec<Shortlist> {
+    let matrix = &suite.items;
+    let list = |(order, said): (Order, fn(&ItemLine) -> String)| {
+        let items = order.items(matrix);
+        let entry = |index: &usize| {
+            let line = &matrix.items[*index];
+            (format!("{root}{}", place.item_path(*index)), name(line), said(line))
+        };
+        Shortlist {
+            word: order.word(),
+            href: format!("{root}suites/{}/items/{}", place.segment, order.name(1)),
+            count: format::integer(items.len() as u64),
+            items: items.iter().take(SHORT).map(entry).collect(),
+        }
+    };
+    let lists: [(Order, fn(&ItemLine) -> String); 3] =
+        [(Order::Hardest, |line| format!("passed {}", passed(line))), (Order::Discriminating, tells_apart), (Order::Suspect, notes)];
+    lists.into_iter().map(list).filter(|list| !list.items.is_empty()).collect()
+}
+
+fn passed(item: &ItemLine) -> String {
+    format!("{} of {}", format::integer(item.passed.into()), format::integer(item.counted.into()))
+}
+
+fn tells_apart(item: &ItemLine) -> String {
+    item.discrimination
+        .map_or_else(String::new, |found| format!("{} over {} runs", format::signed(found.value, 2), format::integer(found.n)))
+}
+
+/// Makes the pages of a suite's matrix and its picture; nothing where no run has outcomes of items.
+pub(super) fn pages<'a>(
+    context: &'a SiteContext,
+    plan: &'a Plan,
+    suite: &'a OverviewSuite,
+    place: &'a SuitePlace,
+) -> Box<dyn Iterator<Item = SiteFile> + 'a> {
+    let matrix = &suite.items;
+    if matrix.items.is_empty() {
+        return Box::new(std::iter::empty());
+    }
+    let picture = picture::of(matrix);
+    let image = SiteFile { path: format!("suites/{}/items/{}", place.segment, picture::NAME), bytes: picture.picture.png() };
+    let per_page = rows_per_page(matrix.arms.len());
+    let pages = Order::ALL.into_iter().flat_map(move |order| {
+        let items = order.items(matrix);
+        let all = items.len();
+        let most = if order == Order::Name { usize::MAX } else { MOST_PAGES * per_page };
+        let items: Vec<usize> = items.into_iter().take(most).collect();
+        let count = items.len().div_ceil(per_page).max(1) as u64;
+        let strips = (order == Order::Name).then(|| (picture.strips.clone(), picture.picture.width, picture.picture.height()));
+        (1..=count).map(move |number| {
+            let start = (number - 1) as usize * per_page;
+            let chunk = &items[start.min(items.len())..items.len().min(start + per_page)];
+            let of = Part { order, number, count, first: start + 1, all, listed: items.len() };
+            let shown =
+                strips.as_ref().filter(|_| number == 1).map(|(strips, width, height)| shown(matrix, suite, strips, *width, *height));
+            page(context, plan, suite, place, &of, chunk, shown)
+        })
+    });
+    Box::new(std::iter::once(image).chain(pages))
+}
+
+fn rows_per_page(arms: usize) -> usize {
+    let fitting = PAGE_BYTES / (ROW_BYTES + CELL_BYTES * arms.min(MOST_ARMS));
+    (fitting / 10 * 10).clamp(10, 200)
+}
+
+/// Which part of an order a page is.
+struct Part {
+    order: Order,
+    number: u64,
+    count: u64,
+    /// Number of its first item.
+    first: usize,
+    /// Items of the order, and those that its pages list.
+    all: usize,
+    listed: usize,
+}
+
+fn page(
+    context: &SiteContext,
+    plan: &Plan,
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+    part: &Part,
+    items: &[usize],
+    picture: Option<Shown>,
+) -> SiteFile {
+    let matrix = &suite.items;
+    let path = format!("suites/{}/items/{}", place.segment, part.order.name(part.number));
+    let of = if part.number > 1 { format!(", page {}", part.number) } else { String::new() };
+    let title = format!("Items of {}: {}{of} · {}", place.label, part.order.word(), context.title);
+    let about = format!("Which arm passes which item of {}: {}.", place.label, part.order.word());
+    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
+        .download(&format!("data/items/{}.json", place.segment), "JSON")
+        .download(&format!("data/items/{}.csv", place.segment), "CSV");
+    let back = Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str());
+    let crumbs = if part.order == Order::Name && part.number == 1 { vec![back] } else { vec![back, Crumb::new("index.html", "Items")] };
+    let shell = shell.crumbs(crumbs);
+    let labels = words::arm_labels(&matrix.arms.iter().take(MOST_ARMS).map(|arm| arm.arm.clone()).collect::<Vec<_>>());
+    let runs: Vec<Option<String>> = matrix
+        .arms
+        .iter()
+        .map(|arm| match arm.runs.as_slice() {
+            [run] => plan.run_path(run).map(|path| format!("{}{path}", shell.root)),
+            _ => None,
+        })
+        .collect();
+    let arms = labels.iter().zip(&matrix.arms).zip(&runs).map(|((label, arm), run)| ArmHead {
+        name: Text::new(label),
+        run: run.clone(),
+        about: words::count_runs(arm.runs.len() as u64),
+    });
+    let integer = |number: usize| format::integer(number as u64);
+    let last = part.first + items.len().saturating_sub(1);
+    let page = MatrixPage {
+        suite: Text::new(&place.label),
+        finding: if part.number == 1 { finding(suite).into_iter().map(Text::from).collect() } else { Vec::new() },
+        orders: orders(matrix, part),
+        about: part.order.about().to_owned(),
+        picture,
+        pager: Pager::new(part.number, part.count, |number| part.order.name(number)),
+        caption: match items.len() {
+            0 => "No items".to_owned(),
+            _ if part.count == 1 => format!("{} items", integer(items.len())),
+            _ => format!("Items {} to {} of {}", integer(part.first), integer(last), integer(part.listed)),
+        },
+        arms: arms.collect(),
+        left_out: (matrix.arms.len() > MOST_ARMS).then(|| {
+            format!("Columns are the leading {MOST_ARMS} of {} arms; the item pages and the data have more.", integer(matrix.arms.len()))
+        }),
+        rows: items.iter().map(|index| row(matrix, place, *index, &runs)).collect(),
+        within: if part.count > 1 { "on this page" } else { "" },
+        rest: (part.listed < part.all)
+            .then(|| format!("Listed are the first {} of {}; the pages by name have all items.", integer(part.listed), integer(part.all))),
+        shell,
+    };
+    SiteFile::page(path, &page)
+}
+
+fn orders(matrix: &ItemMatrix, part: &Part) -> Vec<(String, String, bool)> {
+    let of = |order: Order| {
+        let count = order.items(matrix).len();
+        (order.name(1), format!("{} ({})", order.word(), format::integer(count as u64)), order == part.order)
+    };
+    Order::ALL.into_iter().map(of).collect()
+}
+
+/// What the matrix says, before anything is looked at.
+pub(super) fn finding(suite: &OverviewSuite) -> Vec<String> {
+    use crate::views::ItemSign;
+    let matrix = &suite.items;
+    let integer = |number: usize| format::integer(number as u64);
+    let runs: usize = matrix.arms.iter().map(|arm| arm.runs.len()).sum();
+    let word = matrix.word.unwrap_or("items");
+    let with = |sign: ItemSign| matrix.items.iter().filter(|item| item.signs.contains(&sign)).count();
+    let mut said = vec![format!(
+        "{} {} in {} of {}.",
+        integer(matrix.items.len()),
+        words::one_or_many(matrix.items.len() as u64, word),
+        words::count_runs(runs as u64),
+        if matrix.arms.len() == 1 { "one arm".to_owned() } else { format!("{} arms", integer(matrix.arms.len())) },
+    )];
+    let differing = matrix.orders.differing.len();
+    let (always, never, against) = (with(ItemSign::AlwaysSolved), with(ItemSign::NeverSolved), with(ItemSign::AgainstTheRest));
+    if matrix.arms.len() > 1 {
+        said.push(match differing {
+            0 => format!("On none of the {word} do some arms pass in more than half of their outcomes and others not."),
+            _ => {
+                format!("On {} of them the arms differ: some pass in more than half of their outcomes, others do not.", integer(differing))
+            }
+        });
+    }
+    if always + never > 0 {
+        said.push(format!("Always passed: {}. Never passed: {}. Those tell no arms apart.", integer(always), integer(never)));
+    }
+    if against > 0 {
+        let by_chance = format::fixed(matrix.orders.against_by_chance, 0);
+        said.push(format!(
+            "Against the rest: {}, where chance alone would give about {by_chance}. Runs that do worse elsewhere pass those, and better ones do not.",
+            integer(against)
+        ));
+    }
+    said
+}
+
+fn row(matrix: &ItemMatrix, place: &SuitePlace, index: usize, runs: &[Option<String>]) -> Row {
+    let item = &matrix.items[index];
+    let href = super::items::item_href_at(place, "../i/", index);
+    let is_alone = matrix.items.first().is_none_or(|first| first.evaluator == item.evaluator);
+    let sub = if is_alone { item.cluster.clone().unwrap_or_default() } else { item.evaluator.clone() };
+    let cells = item.cells.iter().zip(runs).take(MOST_ARMS).map(|(cell, run)| mark(*cell, run.as_ref().unwrap_or(&href)));
+    Row {
+        cells: cells.collect(),
+        name: name(item),
+        sub: Text::from(beginning(&sub, LONGEST_NAME)),
+        rate: item.rate.map(|rate| (rate, passed(item))),
+        discrimination: item.discrimination.map(|found| (found.value, format::signed(found.value, 2))),
+        notes: notes(item),
+        href,
+    }
+}
+
+/// An item's name as far as a table has room for it.
+pub(super) fn name(item: &ItemLine) -> Text {
+    let text = Text::from(beginning(&item.item, LONGEST_NAME));
+    if text.is_blank() { Text::new("(no name)") } else { text }
+}
+
+/// What is odd about an item, in a few words; a filter finds them.
+pub(super) fn notes(item: &ItemLine) -> String {
+    let differ = item.is_disputed().then_some("arms differ");
+    item.signs.iter().map(|sign| sign_word(*sign)).chain(differ).collect::<Vec<&str>>().join(", ")
+}
+
+/// How one arm fared on an item.
+pub(super) fn mark(cell: ItemCell, href: &str) -> Mark {
+    let ItemCell { passed, counted, broken, missing, skipped } = cell;
+    let (class, sign, word) = match (passed, counted) {
+        (_, 0) if missing > 0 => ("mo", "?", "no outcome"),
+        (_, 0) if skipped > 0 => ("mo", "–", "skipped"),
+        (_, 0) => ("mo", "–", "not tried"),
+        (0, _) if 2 * broken > counted => ("mw", "!", "error or limit"),
+        (0, _) => ("mf", "✗", "not passed"),
+        (passed, counted) if passed == counted => ("mp", "✓", "passed"),
+        (_, _) => ("mx", "◐", "sometimes"),
+    };
+    let count = (counted > 1).then(|| format!("{}/{}", format::integer(passed.into()), format::integer(counted.into())));
+    Mark { class, sign, count, word, href: href.to_owned(), key: cell.rate() }
+}
+
+/// How one outcome is marked: class, sign and word.
+pub(super) fn outcome_mark(status: ItemStatus) -> (&'static str, &'static str, &'static str) {
+    match status {
+        ItemStatus::Pass => ("mp", "✓", "pass"),
+        ItemStatus::Fail => ("mf", "✗", "fail"),
+        ItemStatus::Error => ("mw", "!", "error"),
+        ItemStatus::Limit => ("mw", "!", "limit"),
+        ItemStatus::Infra => ("mo", "?", "infra"),
+        ItemStatus::NotEvaluated => ("mo", "?", "not evaluated"),
+        ItemStatus::Skipped => ("mo", "–", "skipped"),
+    }
+}
+
+fn shown(matrix: &ItemMatrix, suite: &OverviewSuite, strips: &[Strip], width: u32, height: u32) -> Shown {
+    let labels = words::arm_labels(&matrix.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
+    let mut grid = Grid::new("picture-values", "What the picture shows").fits();
+    let each = |cell: &dyn Fn(&Strip) -> Cell| strips.iter().map(cell).collect::<Vec<Cell>>();
+    grid.column(Column::new("Arm", Look::Key, Sort::None).sub("from the top"), labels.iter().map(|label| Cell::head(label.as_str())));
+    let columns: [(&str, fn(&Strip) -> u64); 6] = [
+        ("Rows", |strip| strip.goes),
+        ("Passed", |strip| strip.passed),
+        ("Not passed", |strip| strip.failed),
+        ("Errors and limits", |strip| strip.broken),
+        ("Missing", |strip| strip.missing),
+        ("Skipped", |strip| strip.skipped),
+    ];
+    for (name, of) in columns {
+        if of(&strips[0]) > 0 || strips.iter().any(|strip| of(strip) > 0) {
+            grid.column(Column::new(name, Look::Number, Sort::None), each(&|strip| Cell::count(of(strip))));
+        }
+    }
+    let best = labels.first().zip(strips.first()).map(|(label, strip)| {
+        let counted = strip.passed + strip.failed + strip.broken;
+        format!(" At the top {label}, which passed {} of {} outcomes.", format::integer(strip.passed), format::integer(counted))
+    });
+    let alt = format!(
+        "{} One row for each go at the suite, by arm; items from left to right, those that pass most often first.{}",
+        finding(suite).join(" "),
+        best.unwrap_or_default(),
+    );
+    Shown { src: picture::NAME, width, height, alt: Text::from(alt), grid }
+}

@@ -1,0 +1,304 @@
+//! The names of a site from A to Z, and the index that the search loads when it is used.
+
+use askama::Template;
+use serde::Serialize;
+
+use crate::domain::{beginning, visible};
+use crate::render::{format, words};
+use crate::views::Overview;
+
+use super::SiteFile;
+use super::items::item_href;
+use super::plan::Plan;
+use super::runs::Pager;
+use super::shell::{Crumb, Here, Shell, Text, escaped_length};
+
+/// Bytes of one list on the search page itself, and of all; further and longer ones have pages of their own.
+const MOST_INLINE: usize = 20_000;
+const MOST_INLINE_OF_ALL: usize = 70_000;
+/// Bytes of a page of names, as they stand in it, and names on it.
+const MOST_BYTES: usize = 90_000;
+const MOST_NAMES: usize = 500;
+/// Characters of one name in a list.
+const LONGEST: usize = 120;
+/// Bytes of one part of the index, and names in the whole of it.
+const MOST_OF_A_SHARD: usize = 250_000;
+const MOST_INDEXED: usize = 50_000;
+/// What an entry takes beside its texts.
+const FRAME: usize = 90;
+
+#[derive(Template)]
+#[template(path = "search.html")]
+struct SearchPage {
+    shell: Shell,
+    /// Addresses of the index's parts, by spaces.
+    shards: String,
+    note: Option<String>,
+    groups: Vec<Group>,
+}
+
+#[derive(Template)]
+#[template(path = "names.html")]
+struct NamesPage {
+    shell: Shell,
+    heading: Text,
+    about: String,
+    entries: Vec<Link>,
+    pager: Option<Pager>,
+}
+
+/// Names of one sort.
+struct Group {
+    anchor: String,
+    heading: Text,
+    entries: Vec<Link>,
+}
+
+struct Link {
+    href: String,
+    name: Text,
+    about: Text,
+}
+
+/// What a name belongs to. The search puts them in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Sort {
+    Suite,
+    Arm,
+    Run,
+    Item,
+}
+
+/// A name with its address from the site's root.
+struct Name {
+    sort: Sort,
+    name: String,
+    href: String,
+    about: String,
+}
+
+/// One list: `stem` names its pages.
+struct List {
+    heading: String,
+    stem: String,
+    names: Vec<Name>,
+}
+
+/// One part of the index, as it is read by the script.
+#[derive(Serialize)]
+struct Shard<'a> {
+    /// What the names belong to; names say which by its place.
+    about: Vec<String>,
+    names: Vec<(Sort, String, &'a str, usize)>,
+}
+
+pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
+    let lists = lists(overview, plan);
+    let mut files = shards(&lists);
+    let shards: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+    let path = "search.html";
+    let title = format!("Search · {}", overview.context.title);
+    let about = "Suites, arms, runs and items from A to Z.";
+    let shell = Shell::new(&overview.context, &plan.assets, path, Here::Search, title, about);
+    let all: usize = lists.iter().map(|list| list.names.len()).sum();
+    let note = (all > MOST_INDEXED).then(|| {
+        format!(
+            "The search knows {} of {} names: suites, arms and runs first. The lists have all.",
+            format::integer(MOST_INDEXED as u64),
+            format::integer(all as u64)
+        )
+    });
+    let (mut groups, mut inline) = (Vec::new(), 0);
+    for (number, list) in (1..).zip(&lists).filter(|(_, list)| !list.names.is_empty()) {
+        let heading = Text::from(format!("{}: {}", list.heading, format::integer(list.names.len() as u64)));
+        let anchor = format!("names-{number}");
+        let length = list.names.iter().map(length).sum::<usize>();
+        if length <= MOST_INLINE && inline + length <= MOST_INLINE_OF_ALL {
+            inline += length;
+            groups.push(Group { anchor, heading, entries: list.names.iter().map(|name| link(name, "")).collect() });
+        } else {
+            let parts = parts(&list.names);
+            groups.push(Group { anchor, heading, entries: (1..).zip(&parts).map(|(page, part)| range(list, page, part)).collect() });
+            files.extend(names_pages(overview, plan, list, &parts));
+        }
+    }
+    files.push(SiteFile::page(path.to_owned(), &SearchPage { shell, shards: shards.join(" "), note, groups }));
+    files
+}
+
+/// Gathers every name, each list from A to Z.
+fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
+    let list = |heading: &str, stem: &str, names: Vec<Name>| List { heading: heading.to_owned(), stem: stem.to_owned(), names };
+    let (mut suites, mut arms) = (Vec::new(), Vec::new());
+    let mut items = Vec::new();
+    for (suite, place) in overview.suites.iter().zip(&plan.suites) {
+        let of_suite = |sort, name: &str, href: String| Name { sort, name: name.to_owned(), href, about: place.label.clone() };
+        suites.push(Name { about: String::new(), ..of_suite(Sort::Suite, &place.label, place.path()) });
+        let leaderboard = || format!("{}#leaderboard", place.path());
+        arms.extend(suite.board.entries.iter().map(|entry| of_suite(Sort::Arm, &words::arm_name(&entry.arm), leaderboard())));
+        let with_place = suite.items.items.iter().filter_map(|item| {
+            let href = item_href(place, "", &item.item, Some((&item.evaluator, &item.kind)))?;
+            Some(of_suite(Sort::Item, &item.item, href))
+        });
+        items.push(list(&format!("Items of {}", place.label), &format!("{}-items", place.segment), with_place.collect()));
+    }
+    let run = |run: &&crate::views::RunLine| {
+        let place = plan.runs.get(&run.id)?;
+        let about = format!("{} on {}", words::arm_name(&run.arm), plan.suites[place.suite].label);
+        Some(Name { sort: Sort::Run, name: run.id.clone(), href: plan.run_path(&run.id)?, about })
+    };
+    let runs = overview.runs_by_name().iter().filter_map(run).collect();
+    // A suite's segment never begins with a dot: the stems of the others are nobody else's.
+    let mut lists = vec![list("Suites", "all-suites", suites), list("Arms", "all-arms", arms), list("Runs", "all-runs", runs)];
+    lists.extend(items);
+    for list in &mut lists {
+        list.names.sort_by_cached_key(|name| (name.name.to_lowercase(), name.name.clone(), name.about.clone(), name.href.clone()));
+    }
+    lists
+}
+
+/// Bytes of an entry in a page.
+fn length(name: &Name) -> usize {
+    escaped_length(&shown(&name.name)) + escaped_length(&shown(&name.about)) + escaped_length(&name.href) + FRAME
+}
+
+/// Splits a list so that each part fits on a page.
+fn parts(names: &[Name]) -> Vec<&[Name]> {
+    let (mut parts, mut start, mut bytes) = (Vec::new(), 0, 0);
+    for (place, name) in names.iter().enumerate() {
+        let length = length(name);
+        if place > start && (bytes + length > MOST_BYTES || place - start == MOST_NAMES) {
+            parts.push(&names[start..place]);
+            (start, bytes) = (place, 0);
+        }
+        bytes += length;
+    }
+    parts.push(&names[start..]);
+    parts
+}
+
+fn file_name(list: &List, page: u64) -> String {
+    format!("{}-{page:04}.html", list.stem)
+}
+
+/// A part of a list by its first and last name.
+fn range(list: &List, page: u64, part: &[Name]) -> Link {
+    let ends = [part.first(), part.last()].map(|name| name.map_or_else(String::new, |name| shown(named(&name.name))));
+    let name = Text::from(format!("{} … {}", ends[0], ends[1]));
+    let count = part.len() as u64;
+    Link { href: format!("search/{}", file_name(list, page)), name, about: Text::from(format::integer(count)) }
+}
+
+fn names_pages(overview: &Overview, plan: &Plan, list: &List, parts: &[&[Name]]) -> Vec<SiteFile> {
+    let pages = parts.len() as u64;
+    let page = |(number, part): (u64, &&[Name])| {
+        let path = format!("search/{}", file_name(list, number));
+        let of = if pages > 1 { format!(", page {number} of {pages}") } else { String::new() };
+        let heading = format!("{} from A to Z{of}", list.heading);
+        let title = format!("{heading} · {}", overview.context.title);
+        let shell = Shell::new(&overview.context, &plan.assets, &path, Here::Below, title, heading.clone());
+        let entries = part.iter().map(|name| link(name, &shell.root)).collect();
+        let html = NamesPage {
+            heading: Text::from(heading),
+            about: format!("{} of {} names.", format::integer(part.len() as u64), format::integer(list.names.len() as u64)),
+            entries,
+            pager: Pager::new(number, pages, |page| file_name(list, page)),
+            shell: shell.crumbs(vec![Crumb::new("../search.html", "Search")]),
+        };
+        SiteFile::page(path, &html)
+    };
+    (1..).zip(parts).map(page).collect()
+}
+
+fn link(name: &Name, root: &str) -> Link {
+    // A list of items names its suite once, in its heading.
+    let about = if name.sort == Sort::Item { String::new() } else { shown(&name.about) };
+    Link { href: format!("{root}{}", name.href), name: Text::from(shown(named(&name.name))), about: Text::from(about) }
+}
+
+/// A link without a name would be nothing to hear or to touch.
+fn named(name: &str) -> &str {
+    if name.trim().is_empty() { "(no name)" } else { name }
+}
+
+fn shown(name: &str) -> String {
+    beginning(name, LONGEST)
+}
+
+/// Writes the index: scripts that hand their part over, because nothing else can be loaded from a disk.
+fn shards(lists: &[List]) -> Vec<SiteFile> {
+    let mut files = Vec::new();
+    let (mut part, mut bytes) = (Vec::<&Name>::new(), 0);
+    for name in lists.iter().flat_map(|list| &list.names).take(MOST_INDEXED) {
+        // Escaped twice at worst.
+        let length = 2 * (name.name.len() + name.href.len()) + 20;
+        if bytes + length > MOST_OF_A_SHARD && !part.is_empty() {
+            files.push(shard(files.len(), &part));
+            (part, bytes) = (Vec::new(), 0);
+        }
+        part.push(name);
+        bytes += length;
+    }
+    if !part.is_empty() {
+        files.push(shard(files.len(), &part));
+    }
+    files
+}
+
+fn shard(number: usize, names: &[&Name]) -> SiteFile {
+    let mut about: Vec<&str> = names.iter().map(|name| name.about.as_str()).collect();
+    about.sort_unstable();
+    about.dedup();
+    let place = |name: &Name| about.binary_search(&name.about.as_str()).unwrap_or(0);
+    let names = names.iter().map(|name| (name.sort, visible(&name.name), name.href.as_str(), place(name))).collect();
+    let json = serde_json::to_string(&Shard { names, about: about.iter().map(|about| visible(about)).collect() })
+        .expect("texts and numbers can be written");
+    // A JSON string is a string of the script too; read as JSON it is faster than a literal. `<` could end a script or begin a comment.
+    let literal = serde_json::to_string(&json).expect("a text can be written");
+    let literal = literal.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+    let text = format!("evalreportShard(\"search\",{number},JSON.parse({literal}));\n");
+    SiteFile { path: format!("d/search-{number}.js"), bytes: text.into_bytes() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(name: &str) -> Name {
+        Name { sort: Sort::Item, name: name.to_owned(), href: format!("x/{}.html", name.len()), about: "s".to_owned() }
+    }
+
+    #[test]
+    fn a_list_is_split_by_names_and_by_bytes_and_loses_none() {
+        let many: Vec<Name> = (0..1_200).map(|number| name(&format!("item-{number:05}"))).collect();
+        assert_eq!(parts(&many).iter().map(|part| part.len()).collect::<Vec<_>>(), [500, 500, 200]);
+        let heavy: Vec<Name> = (0..400).map(|_| name(&"<".repeat(300))).collect();
+        let parts = parts(&heavy);
+        assert!(parts.len() > 1);
+        assert_eq!(parts.iter().map(|part| part.len()).sum::<usize>(), 400);
+        assert!(parts.iter().all(|part| part.iter().map(length).sum::<usize>() <= MOST_BYTES));
+    }
+
+    #[test]
+    fn a_shard_is_one_call_with_nothing_that_ends_a_script() {
+        let hostile = name("</script><!--\u{2028}\"\\ __proto__");
+        let file = shard(3, &[&hostile]);
+        let text = String::from_utf8(file.bytes).expect("a text");
+        assert_eq!(file.path, "d/search-3.js");
+        assert!(!text.contains('<') && !text.contains('\u{2028}') && text.is_ascii(), "{text}");
+        let literal =
+            text.strip_prefix("evalreportShard(\"search\",3,JSON.parse(").and_then(|rest| rest.strip_suffix("));\n")).expect("a call");
+        let json: String = serde_json::from_str(literal).expect("a string");
+        let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(value["names"][0][1], visible(&hostile.name));
+    }
+
+    #[test]
+    fn large_indexes_are_in_parts_within_their_budget() {
+        let names = (0..9_000).map(|number| name(&format!("a-name-of-forty-characters-or-nearly-so-{number:05}"))).collect();
+        let files = shards(&[List { heading: String::new(), stem: String::new(), names }]);
+        assert!(files.len() > 1);
+        assert!(files.iter().all(|file| file.bytes.len() <= 256 * 1024));
+    }
+}

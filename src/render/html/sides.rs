@@ -1,0 +1,165 @@
+//! Both arms' answers to the items that they ended differently, word by word beside each other.
+
+use crate::domain::beginning;
+use crate::render::format;
+use crate::views::{Comparison, ListedItem, MOST_SIDES, Side};
+
+use super::compare::ItemLink;
+use super::diff::{Beside, Piece};
+use super::grid::{Cell, Kind};
+use super::plan::Plan;
+use super::shell::{Text, escaped_length};
+
+/// Characters of one text; the data beside the page have more.
+const MOST_OF_A_TEXT: usize = 1_200;
+/// Bytes of all texts together as they stand in the page.
+const MOST_OF_A_PAGE: usize = 60_000;
+
+/// The items of a page, in its order.
+pub(super) struct Sides {
+    pub items: Vec<SidesOfItem>,
+    pub notes: Vec<String>,
+    /// By item, where it stands.
+    places: Vec<ListedItem>,
+}
+
+pub(super) struct SidesOfItem {
+    pub anchor: String,
+    pub link: ItemLink,
+    pub outcome: Text,
+    pub expected: Option<Text>,
+    pub note: Option<&'static str>,
+    pub sides: Vec<OneSide>,
+}
+
+/// What one arm did.
+pub(super) struct OneSide {
+    pub arm: Text,
+    pub run: Text,
+    pub href: Option<String>,
+    pub status: (&'static str, &'static str, Text),
+    pub answer: Option<Text>,
+    /// What the other arm did not say is marked.
+    pub reply: Vec<Piece>,
+    pub reason: Option<Text>,
+    pub judge: Option<Text>,
+    /// Names the text for those who cannot see where it stands.
+    pub about: Text,
+}
+
+impl Sides {
+    /// Returns the address, on the page, of an item that stands on it.
+    pub fn anchor(&self, item: &ListedItem) -> Option<String> {
+        self.places.iter().position(|known| known == item).map(|place| format!("#{}", anchor(place)))
+    }
+}
+
+fn anchor(place: usize) -> String {
+    format!("side-{}", place + 1)
+}
+
+/// Lays a pair's items out; nothing where the store keeps no words of theirs.
+pub(super) fn of_pair(
+    pair: &Comparison,
+    labels: &[String],
+    plan: &Plan,
+    root: &str,
+    link: &dyn Fn(&ListedItem) -> ItemLink,
+) -> Option<Sides> {
+    if pair.sides.is_empty() {
+        return None;
+    }
+    let mut sides = Sides { items: Vec::new(), notes: Vec::new(), places: Vec::new() };
+    let (mut bytes, mut is_cut) = (0, false);
+    for (place, both) in pair.sides.iter().enumerate() {
+        let arms = [&both.first, &both.second];
+        is_cut |= arms.iter().flat_map(|side| texts(side)).any(|text| text.chars().count() > MOST_OF_A_TEXT);
+        let replies = arms.map(|side| side.reply.as_deref().map(short).unwrap_or_default());
+        let beside = if replies.iter().any(String::is_empty) {
+            Beside { first: Beside::alone(&replies[0]), second: Beside::alone(&replies[1]), note: None }
+        } else {
+            Beside::of(&replies[0], &replies[1])
+        };
+        bytes += arms.iter().flat_map(|side| texts(side)).map(|text| escaped_length(&short(text))).sum::<usize>();
+        bytes += 11 * beside.first.iter().chain(&beside.second).filter(|piece| piece.is_own).count();
+        if bytes > MOST_OF_A_PAGE && !sides.items.is_empty() {
+            break;
+        }
+        let passed = usize::from(both.first.status != "pass");
+        let pieces = [beside.first, beside.second];
+        let link = link(&both.item);
+        sides.items.push(SidesOfItem {
+            anchor: anchor(place),
+            outcome: Text::from(format!("only {} passed", labels[passed])),
+            expected: (!both.expected.is_empty()).then(|| Text::from(short(&both.expected.join(" or ")))),
+            note: beside.note,
+            sides: arms
+                .into_iter()
+                .zip(labels)
+                .zip(pieces)
+                .map(|((side, label), reply)| one_side(side, label, reply, &link, plan, root))
+                .collect(),
+            link,
+        });
+        sides.places.push(both.item.clone());
+    }
+    sides.notes = notes(pair, sides.items.len(), is_cut);
+    Some(sides)
+}
+
+fn one_side(side: &Side, label: &str, reply: Vec<Piece>, link: &ItemLink, plan: &Plan, root: &str) -> OneSide {
+    let cell = Cell::item_status(&side.status);
+    let (class, mark) = if let Kind::Status(class, mark) = cell.kind { (class, mark) } else { ("", "") };
+    let text = |text: &Option<String>| text.as_deref().map(|text| Text::from(short(text)));
+    OneSide {
+        arm: Text::new(label),
+        run: Text::new(&side.run),
+        href: plan.run_path(&side.run).map(|path| format!("{root}{path}")),
+        status: (class, mark, cell.text),
+        answer: text(&side.answer),
+        reply,
+        reason: text(&side.reason),
+        judge: text(&side.judge),
+        about: Text::from(format!("{label} on {}", link.name)),
+    }
+}
+
+fn texts(side: &Side) -> impl Iterator<Item = &String> {
+    [&side.answer, &side.reply, &side.reason, &side.judge].into_iter().flatten()
+}
+
+/// What is not shown, and where it is.
+fn notes(pair: &Comparison, shown: usize, is_cut: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    let differing = pair.flips.as_ref().map_or(0, |flips| flips.only_first + flips.only_second);
+    if differing > shown as u64 {
+        let shown = shown as u64;
+        notes.push(format!(
+            "Here {} {} of the {} on which they differ: the first of each sort, {MOST_SIDES} at most. The pages of runs and items have the \
+             others.",
+            if shown == 1 { "is" } else { "are" },
+            format::integer(shown),
+            format::integer(differing),
+        ));
+    }
+    if pair.sides.len() > shown {
+        let left = (pair.sides.len() - shown) as u64;
+        notes.push(format!(
+            "For want of room {} {} in the JSON file of this page alone.",
+            format::integer(left),
+            if left == 1 { "is" } else { "are" }
+        ));
+    }
+    if is_cut {
+        let most = format::integer(MOST_OF_A_TEXT as u64);
+        notes.push(format!("Texts are cut after {most} characters; the pages of the runs have what the store keeps."));
+    }
+    if pair.arms.iter().any(|arm| arm.run_ids.len() > 1) {
+        notes.push("Of several attempts at an item, the first is shown that ended as most did.".to_owned());
+    }
+    notes
+}
+
+fn short(text: &str) -> String {
+    beginning(text, MOST_OF_A_TEXT)
+}

@@ -1,0 +1,378 @@
+//! Items against arms: who passes what, which items tell arms apart, and which deserve a second look.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{ItemKey, ItemStatus};
+use crate::stats::{correlation, correlation_by_chance};
+use crate::warehouse::OutcomeMatrix;
+
+use super::arm::{Arm, SuiteGroup};
+use super::exclusions::ExcludedItem;
+use super::leaderboard::SuiteBoard;
+
+/// With fewer counted outcomes an item that never, or always, passes is nothing to look at.
+const MIN_OUTCOMES: u32 = 3;
+/// With fewer runs hardly any correlation is beyond chance.
+const MIN_CORRELATED: u64 = 8;
+
+/// The items of a suite and how every arm fared on them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct ItemMatrix {
+    /// What the items are: `questions`, `tests`, …; absent where no run has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub word: Option<&'static str>,
+    /// In the order of the leaderboard.
+    pub arms: Vec<MatrixArm>,
+    /// By kind, evaluator and name.
+    pub items: Vec<ItemLine>,
+    /// Every attempt of every counted run: by arm, run and attempt.
+    #[serde(skip)]
+    pub goes: Vec<Go>,
+    #[serde(skip)]
+    pub orders: ItemOrders,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MatrixArm {
+    #[serde(flatten)]
+    pub arm: Arm,
+    /// Counted runs with outcomes of items, oldest first.
+    pub runs: Vec<String>,
+}
+
+/// One attempt of one run at the items.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Go {
+    pub run: String,
+    /// Index into the arms.
+    pub arm: usize,
+    pub attempt: u32,
+    /// By item; absent where it has no outcome.
+    pub statuses: Vec<Option<ItemStatus>>,
+}
+
+/// One item over all arms.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ItemLine {
+    pub item: String,
+    pub kind: String,
+    pub evaluator: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// Over all arms, runs and attempts.
+    pub passed: u32,
+    pub counted: u32,
+    pub missing: u32,
+    /// Mean over the arms of each arm's share of passed outcomes, so that an arm with many runs weighs no more than others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// Arms that passed it in more than half of their outcomes, of those with any.
+    pub solved_by: u32,
+    pub tried_by: u32,
+    /// Correlation, over the runs, of this item with the pass rate on all other items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discrimination: Option<Discrimination>,
+    pub signs: Vec<ItemSign>,
+    /// One per arm.
+    pub cells: Vec<ItemCell>,
+}
+
+/// How well an item tells better runs from worse ones.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Discrimination {
+    pub value: f64,
+    /// Runs.
+    pub n: u64,
+    /// How far from 0 it is in one of twenty items that have nothing to do with the others.
+    pub by_chance: f64,
+}
+
+/// What is worth a second look at an item; none of it is a verdict. The most telling first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemSign {
+    /// An exclusion took it out of the leaderboard.
+    Excluded,
+    /// Runs that do worse elsewhere pass it, and better ones do not, beyond what chance does to one item in forty.
+    AgainstTheRest,
+    /// More than half of its outcomes are errors or limits.
+    BreaksDown,
+    /// More than half of the goes at it have no outcome.
+    OftenMissing,
+    NeverSolved,
+    AlwaysSolved,
+}
+
+/// One item and one arm, over the arm's runs and attempts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(into = "[u32; 5]")]
+#[schemars(with = "[u32; 5]")]
+pub struct ItemCell {
+    pub passed: u32,
+    pub counted: u32,
+    /// Of those counted: the agent crashed, or ran out of time.
+    pub broken: u32,
+    /// Outages, and what nobody judged.
+    pub missing: u32,
+    pub skipped: u32,
+}
+
+impl From<ItemCell> for [u32; 5] {
+    fn from(cell: ItemCell) -> Self {
+        [cell.passed, cell.counted, cell.broken, cell.missing, cell.skipped]
+    }
+}
+
+/// Places of items in the orders that answer questions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ItemOrders {
+    /// Which are hardest? Those that pass least often first.
+    pub hardest: Vec<usize>,
+    /// Which tell better runs from worse ones? Best first.
+    pub discriminating: Vec<usize>,
+    /// On which do arms differ? By name.
+    pub differing: Vec<usize>,
+    /// Which deserve a second look? The most telling sign first.
+    pub suspect: Vec<usize>,
+    /// How many items would go against the rest if no item had anything to do with any other.
+    pub against_by_chance: f64,
+}
+
+impl ItemCell {
+    fn add(&mut self, status: ItemStatus) {
+        self.passed += u32::from(status == ItemStatus::Pass);
+        self.counted += u32::from(status.is_counted());
+        self.broken += u32::from(matches!(status, ItemStatus::Error | ItemStatus::Limit));
+        self.missing += u32::from(status.is_missing());
+        self.skipped += u32::from(status == ItemStatus::Skipped);
+    }
+
+    /// The share that passed.
+    pub fn rate(&self) -> Option<f64> {
+        (self.counted > 0).then(|| f64::from(self.passed) / f64::from(self.counted))
+    }
+
+    fn is_solved(&self) -> bool {
+        2 * self.passed > self.counted
+    }
+}
+
+impl ItemLine {
+    /// Says whether some arms pass the item and others do not.
+    pub fn is_disputed(&self) -> bool {
+        self.solved_by > 0 && self.solved_by < self.tried_by
+    }
+}
+
+/// Lays a suite's outcomes out by item and arm. The arms stand as on the board.
+pub(super) fn item_matrix(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, board: &SuiteBoard) -> ItemMatrix {
+    if matrix.items.is_empty() {
+        return ItemMatrix::default();
+    }
+    let mut arms = Vec::new();
+    let mut goes = Vec::<Go>::new();
+    for arm in board.entries.iter().filter_map(|entry| group.arms.iter().find(|arm| arm.arm == entry.arm)) {
+        let mut runs = Vec::new();
+        for run in &arm.counted {
+            let rows = matrix.rows_of(&run.run.id);
+            if !rows.is_empty() {
+                runs.push(run.run.id.to_string());
+            }
+            for row in rows {
+                let mut statuses = vec![None; matrix.items.len()];
+                for (item, status) in row.items.iter().zip(&row.statuses) {
+                    statuses[*item as usize] = Some(*status);
+                }
+                goes.push(Go { run: run.run.id.to_string(), arm: arms.len(), attempt: row.attempt, statuses });
+            }
+        }
+        arms.push(MatrixArm { arm: arm.arm.clone(), runs });
+    }
+    let keys: Vec<(&ItemKey, Option<&String>)> = matrix.items.iter().map(|item| (&item.key, item.cluster.as_ref())).collect();
+    let items = lines(&keys, &goes, arms.len(), &board.excluded_items);
+    ItemMatrix { word: Some(matrix.items[0].key.kind.plural()), arms, orders: orders(&items), items, goes }
+}
+
+/// Counts the outcomes of each item.
+fn lines(keys: &[(&ItemKey, Option<&String>)], goes: &[Go], arms: usize, excluded: &[ExcludedItem]) -> Vec<ItemLine> {
+    let excluded: BTreeSet<&str> = excluded.iter().map(|item| item.item.as_str()).collect();
+    let is_excluded: Vec<bool> = keys.iter().map(|(key, _)| excluded.contains(key.item.as_str())).collect();
+    let mut cells = vec![vec![ItemCell::default(); arms]; keys.len()];
+    let mut runs = Vec::<RunCells>::new();
+    for (place, go) in goes.iter().enumerate() {
+        if place == 0 || goes[place - 1].run != go.run {
+            runs.push(RunCells { items: vec![(0, 0); keys.len()], passed: 0, counted: 0 });
+        }
+        let run = runs.last_mut().expect("just pushed, or by an attempt before");
+        for (item, status) in go.statuses.iter().enumerate() {
+            let Some(status) = *status else { continue };
+            cells[item][go.arm].add(status);
+            if status.is_counted() {
+                run.add(item, status == ItemStatus::Pass, !is_excluded[item]);
+            }
+        }
+    }
+    let line = |(item, cells): (usize, Vec<ItemCell>)| {
+        let (key, cluster) = &keys[item];
+        let sum = |of: fn(&ItemCell) -> u32| cells.iter().map(of).sum::<u32>();
+        let rates: Vec<f64> = cells.iter().filter_map(ItemCell::rate).collect();
+        let mut line = ItemLine {
+            item: key.item.clone(),
+            kind: key.kind.name().to_owned(),
+            evaluator: key.evaluator.clone(),
+            cluster: cluster.cloned(),
+            passed: sum(|cell| cell.passed),
+            counted: sum(|cell| cell.counted),
+            missing: sum(|cell| cell.missing),
+            rate: (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64),
+            solved_by: cells.iter().map(|cell| u32::from(cell.is_solved())).sum(),
+            tried_by: cells.iter().map(|cell| u32::from(cell.counted > 0)).sum(),
+            discrimination: discrimination(item, &runs, !is_excluded[item]),
+            signs: Vec::new(),
+            cells,
+        };
+        line.signs = signs(&line, is_excluded[item]);
+        line
+    };
+    cells.into_iter().enumerate().map(line).collect()
+}
+
+/// Passed and counted outcomes of one run.
+struct RunCells {
+    items: Vec<(u32, u32)>,
+    /// Over all items but excluded ones.
+    passed: u32,
+    counted: u32,
+}
+
+impl RunCells {
+    fn add(&mut self, item: usize, is_pass: bool, is_in_rest: bool) {
+        let cell = &mut self.items[item];
+        *cell = (cell.0 + u32::from(is_pass), cell.1 + 1);
+        self.passed += u32::from(is_pass && is_in_rest);
+        self.counted += u32::from(is_in_rest);
+    }
+
+    /// The run's rate on the item and on all others.
+    fn pair(&self, item: usize, is_in_rest: bool) -> Option<(f64, f64)> {
+        let (passed, counted) = self.items[item];
+        let own = if is_in_rest { (passed, counted) } else { (0, 0) };
+        let rest = (self.passed - own.0, self.counted - own.1);
+        (counted > 0 && rest.1 > 0).then(|| (f64::from(passed) / f64::from(counted), f64::from(rest.0) / f64::from(rest.1)))
+    }
+}
+
+fn discrimination(item: usize, runs: &[RunCells], is_in_rest: bool) -> Option<Discrimination> {
+    let pairs: Vec<(f64, f64)> = runs.iter().filter_map(|run| run.pair(item, is_in_rest)).collect();
+    let n = pairs.len() as u64;
+    Some(Discrimination { value: correlation(&pairs).ok()?, n, by_chance: correlation_by_chance(n)? })
+}
+
+fn can_be_against(found: Discrimination) -> bool {
+    found.n >= MIN_CORRELATED
+}
+
+fn signs(line: &ItemLine, is_excluded: bool) -> Vec<ItemSign> {
+    let broken: u32 = line.cells.iter().map(|cell| cell.broken).sum();
+    let is_against = line.discrimination.is_some_and(|found| can_be_against(found) && found.value <= -found.by_chance);
+    let is_known = line.counted >= MIN_OUTCOMES;
+    let signs = [
+        (ItemSign::Excluded, is_excluded),
+        (ItemSign::AgainstTheRest, is_against),
+        (ItemSign::BreaksDown, is_known && 2 * broken > line.counted),
+        (ItemSign::OftenMissing, line.missing >= MIN_OUTCOMES && line.missing > line.counted),
+        (ItemSign::NeverSolved, is_known && line.passed == 0),
+        (ItemSign::AlwaysSolved, is_known && line.passed == line.counted),
+    ];
+    signs.into_iter().filter(|(_, holds)| *holds).map(|(sign, _)| sign).collect()
+}
+
+fn orders(items: &[ItemLine]) -> ItemOrders {
+    let some = |wanted: fn(&ItemLine) -> bool| (0..items.len()).filter(|item| wanted(&items[*item])).collect::<Vec<usize>>();
+    let rate = |item: &usize| items[*item].rate.unwrap_or(1.0);
+    let discrimination = |item: &usize| items[*item].discrimination.map_or(-1.0, |found| found.value);
+    let mut orders = ItemOrders {
+        hardest: some(|item| item.rate.is_some()),
+        discriminating: some(|item| item.discrimination.is_some()),
+        differing: some(ItemLine::is_disputed),
+        suspect: some(|item| !item.signs.is_empty()),
+        against_by_chance: items.iter().filter(|item| item.discrimination.is_some_and(can_be_against)).count() as f64 / 40.0,
+    };
+    // Stable: otherwise by name.
+    orders.hardest.sort_by(|left, right| rate(left).total_cmp(&rate(right)));
+    orders.discriminating.sort_by(|left, right| discrimination(right).total_cmp(&discrimination(left)));
+    orders.suspect.sort_by_key(|item| &items[*item].signs);
+    orders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ItemKind;
+
+    /// Each run is an arm of its own; each letter an item: passed, failed, error, infra, absent.
+    fn of(runs: &[&str], excluded: &[ExcludedItem]) -> Vec<ItemLine> {
+        let status = |letter| match letter {
+            'p' => Some(ItemStatus::Pass),
+            'f' => Some(ItemStatus::Fail),
+            'e' => Some(ItemStatus::Error),
+            'i' => Some(ItemStatus::Infra),
+            _ => None,
+        };
+        let go = |(arm, row): (usize, &&str)| Go { run: format!("r{arm}"), arm, attempt: 1, statuses: row.chars().map(status).collect() };
+        let goes: Vec<Go> = runs.iter().enumerate().map(go).collect();
+        let key = |number| ItemKey { kind: ItemKind::Question, evaluator: "answers".to_owned(), item: format!("q{number}") };
+        let keys: Vec<ItemKey> = (0..runs[0].len()).map(key).collect();
+        lines(&keys.iter().map(|key| (key, None)).collect::<Vec<_>>(), &goes, runs.len(), excluded)
+    }
+
+    fn signs_of(lines: &[ItemLine]) -> Vec<Vec<ItemSign>> {
+        lines.iter().map(|line| line.signs.clone()).collect()
+    }
+
+    #[test]
+    fn signs_say_what_is_odd_about_an_item() {
+        use ItemSign::{AgainstTheRest, AlwaysSolved, BreaksDown, NeverSolved, OftenMissing};
+        let lines = of(&["pfeif", "pfeif", "pfeip", "pffpp"], &[]);
+        assert_eq!(signs_of(&lines), [vec![AlwaysSolved], vec![NeverSolved], vec![BreaksDown, NeverSolved], vec![OftenMissing], vec![]]);
+        // Eight runs; the last item is passed by those that pass nothing else.
+        let lines = of(&["pppf", "pppf", "pppf", "pppf", "fffp", "fffp", "fffp", "fffp"], &[]);
+        assert_eq!(lines[3].signs, [AgainstTheRest]);
+        assert!(lines[3].discrimination.is_some_and(|found| found.n == 8 && (found.value + 1.0).abs() < 1e-9));
+        // The same with fewer runs is no sign.
+        assert_eq!(of(&["pppf", "pppf", "pppf", "fffp", "fffp", "fffp"], &[])[3].signs, []);
+    }
+
+    #[test]
+    fn orders_answer_their_questions() {
+        let lines = of(&["pppf", "pfpf", "pfff"], &[]);
+        let orders = orders(&lines);
+        assert_eq!(orders.hardest, [3, 1, 2, 0]);
+        assert_eq!(orders.differing, [1, 2]);
+        assert_eq!(orders.suspect, [3, 0], "never solved before always solved");
+        assert!(orders.discriminating.iter().all(|item| [1, 2].contains(item)));
+    }
+
+    #[test]
+    fn an_arm_with_many_attempts_weighs_no_more_than_others() {
+        let key = ItemKey { kind: ItemKind::Question, evaluator: "answers".to_owned(), item: "q".to_owned() };
+        let go = |arm, attempt, status| Go { run: format!("r{arm}"), arm, attempt, statuses: vec![Some(status)] };
+        let goes = [go(0, 1, ItemStatus::Pass), go(0, 2, ItemStatus::Pass), go(0, 3, ItemStatus::Pass), go(1, 1, ItemStatus::Fail)];
+        let lines = lines(&[(&key, None)], &goes, 2, &[]);
+        assert_eq!((lines[0].passed, lines[0].counted, lines[0].rate), (3, 4, Some(0.5)));
+        assert_eq!((lines[0].solved_by, lines[0].tried_by, lines[0].is_disputed()), (1, 2, true));
+    }
+
+    #[test]
+    fn an_excluded_item_is_no_part_of_the_rest() {
+        let excluded = ExcludedItem { item: "q0".to_owned(), reason: "broken".to_owned(), outcomes: 4 };
+        let lines = of(&["fpp", "fpp", "pff", "pfp"], &[excluded]);
+        assert_eq!(lines[0].signs[0], ItemSign::Excluded);
+        // Without q0 the rest of q1 is q2 alone.
+        assert_eq!(lines[1].discrimination.map(|found| (found.value * 1e6).round()), Some((1.0 / 3.0_f64.sqrt() * 1e6).round()));
+    }
+}

@@ -1,0 +1,156 @@
+//! What two arms said on the items that they ended differently: gathered while the runs of a site go by, laid side by side at the end.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{ItemKind, ItemStatus};
+
+use super::arm::Arm;
+use super::compare::{Comparison, ListedItem};
+use super::judged::{criterion_flips_between, cut};
+use super::run::{ItemRow, RunPage};
+use super::site::Overview;
+
+/// Items of one pair that are laid side by side.
+pub const MOST_SIDES: usize = 12;
+
+/// One item on which two arms ended differently, with what each of them did.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SideBySide {
+    #[serde(flatten)]
+    pub item: ListedItem,
+    /// The right answers, where the item has some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expected: Vec<String>,
+    pub first: Side,
+    pub second: Side,
+}
+
+/// What one arm did on one item: the first attempt that ended as most of the arm's attempts did. Texts are cut to a bounded length.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Side {
+    pub run: String,
+    pub attempt: u32,
+    pub status: String,
+    /// The answer that was read from the reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// The end of the agent's last message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
+    /// Why it ended so: what the evaluator or judge gave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Who judged, where a judge did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
+}
+
+impl Side {
+    fn of(page: &RunPage, row: &ItemRow) -> Self {
+        let text = |text: &Option<String>| text.as_deref().filter(|text| !text.trim().is_empty()).map(cut);
+        Self {
+            run: page.line.id.clone(),
+            attempt: row.attempt,
+            status: row.status.clone(),
+            answer: text(&row.answer),
+            reply: text(&row.reply),
+            reason: text(&row.reason),
+            judge: page.judge_of(&row.evaluator),
+        }
+    }
+
+    /// Says whether there is more to read than how it ended.
+    pub fn has_words(&self) -> bool {
+        self.answer.is_some() || self.reply.is_some() || self.reason.is_some()
+    }
+}
+
+/// An item that a page wants to show of an arm.
+#[derive(Clone, Debug)]
+struct Wanted {
+    passed: bool,
+    found: Option<(Side, Vec<String>)>,
+}
+
+/// By suite of the overview and arm.
+type OfArm = BTreeMap<ListedItem, Wanted>;
+
+/// Gathers what the pages of pairs show of single items, one run at a time.
+#[derive(Clone, Debug, Default)]
+pub struct Sides {
+    arms: BTreeMap<(usize, Arm), OfArm>,
+    /// By run: the suite of the overview and the arm.
+    runs: BTreeMap<String, (usize, Arm)>,
+}
+
+impl Sides {
+    /// Notes which items the pairs of a site want to show.
+    pub fn of(overview: &Overview) -> Self {
+        let mut sides = Self::default();
+        for (place, suite) in (0..).zip(&overview.suites) {
+            for pair in &suite.pairs {
+                let wanted = wanted(pair);
+                for (number, arm) in pair.arms.iter().enumerate().filter(|_| !wanted.is_empty()) {
+                    let of_arm = sides.arms.entry((place, arm.arm.clone())).or_default();
+                    for (item, is_first) in &wanted {
+                        of_arm.entry((*item).clone()).or_insert(Wanted { passed: *is_first == (number == 0), found: None });
+                    }
+                    sides.runs.extend(arm.run_ids.iter().map(|run| (run.clone(), (place, arm.arm.clone()))));
+                }
+            }
+        }
+        sides
+    }
+
+    /// Takes what a run has of them. Its items are handed over, because its page does not have them.
+    pub fn add<'r>(&mut self, page: &'r RunPage, items: impl Iterator<Item = &'r ItemRow>) {
+        let Some(wanted) = self.runs.get(&page.line.id).and_then(|key| self.arms.get_mut(key)) else { return };
+        for row in items.chain(&page.criteria) {
+            let Some(kind) = ItemKind::from_name(&row.kind) else { continue };
+            let key = ListedItem { kind, item: row.item.clone(), evaluator: row.evaluator.clone() };
+            let Some(wanted) = wanted.get_mut(&key) else { continue };
+            let Some(status) = ItemStatus::from_name(&row.status).filter(|status| status.is_counted()) else { continue };
+            let is_better = wanted.found.as_ref().is_none_or(|(side, _)| !side.has_words());
+            if is_better && (status == ItemStatus::Pass) == wanted.passed {
+                let side = Side::of(page, row);
+                if wanted.found.is_none() || side.has_words() {
+                    wanted.found = Some((side, row.expected.clone()));
+                }
+            }
+        }
+    }
+
+    /// Gives each pair what was gathered for it, and how its criteria fell as the suite's tables have them.
+    pub fn give(&self, overview: &mut Overview) {
+        for (place, suite) in (0..).zip(&mut overview.suites) {
+            for pair in &mut suite.pairs {
+                let [first, second] = pair.arms.as_slice() else { continue };
+                pair.criteria = criterion_flips_between(&suite.criteria, &first.arm, &second.arm);
+                pair.sides = self.of_pair(place, pair);
+            }
+        }
+    }
+
+    fn of_pair(&self, suite: usize, pair: &Comparison) -> Vec<SideBySide> {
+        let found = |arm: usize, item: &ListedItem| self.arms.get(&(suite, pair.arms[arm].arm.clone()))?.get(item)?.found.clone();
+        let side_by_side = |(item, _): (&ListedItem, bool)| {
+            let ((first, expected), (second, _)) = found(0, item).zip(found(1, item))?;
+            (first.has_words() || second.has_words()).then(|| SideBySide { item: item.clone(), expected, first, second })
+        };
+        wanted(pair).into_iter().filter_map(side_by_side).collect()
+    }
+}
+
+/// Items that one arm passed and the other did not, as many of the one sort as of the other where there are enough; each with whether it
+/// is the first arm that passed.
+fn wanted(pair: &Comparison) -> Vec<(&ListedItem, bool)> {
+    let Some(listed) = pair.flips.as_ref().and_then(|flips| flips.listed.as_ref()) else { return Vec::new() };
+    let (first, second) = (&listed.only_first, &listed.only_second);
+    let half = MOST_SIDES / 2;
+    let of_first = first.len().min(MOST_SIDES - second.len().min(half));
+    let of_second = second.len().min(MOST_SIDES - of_first);
+    first.iter().take(of_first).map(|item| (item, true)).chain(second.iter().take(of_second).map(|item| (item, false))).collect()
+}

@@ -1,0 +1,127 @@
+//! What is known of single outcomes of an item beside their status: what was asked, answered, and said about it.
+
+use std::collections::BTreeMap;
+
+use crate::domain::{RunStatus, beginning};
+
+use super::arm::Arm;
+use super::run::{ItemRow, RunPage};
+use super::transcript::RunTranscripts;
+
+/// Distinct notes kept of one item and one arm.
+const MOST_NOTES: usize = 4;
+/// Characters kept of what was asked, and of an answer or a reason.
+const MOST_ASKED: usize = 1_500;
+const MOST_OF_A_TEXT: usize = 400;
+/// Bytes of text kept of all items of a suite; a store may hold far more than pages can show.
+const MOST_BYTES: usize = 64 << 20;
+
+/// What is told of a suite's items, as far as the caller read it in the runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ItemStories {
+    /// By item, evaluator and kind.
+    stories: BTreeMap<(String, String, String), ItemStory>,
+    bytes: usize,
+}
+
+/// What is told of one item.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ItemStory {
+    /// The beginning of what an agent was told, from a transcript that is shown.
+    pub asked: Option<String>,
+    /// What kind of item it is, by its author.
+    pub category: Option<String>,
+    pub expected: Vec<String>,
+    /// By arm, in the order of the runs.
+    pub notes: BTreeMap<Arm, Vec<ItemNote>>,
+    /// Outcomes with something to tell that is not told here.
+    pub untold: u64,
+}
+
+/// What was answered and said at one or more outcomes of the same words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemNote {
+    /// The first run with these words.
+    pub run: String,
+    pub status: String,
+    pub answer: Option<String>,
+    pub reason: Option<String>,
+    /// Address of the first run's transcript, from the run's page.
+    pub transcript: Option<String>,
+    pub times: u64,
+}
+
+impl ItemStories {
+    /// Returns what is told of an item.
+    pub fn of(&self, item: &str, evaluator: &str, kind: &str) -> Option<&ItemStory> {
+        self.stories.get(&(item.to_owned(), evaluator.to_owned(), kind.to_owned()))
+    }
+
+    /// Takes what one run tells of its items, if the run counts for its arm.
+    pub fn add<'r>(&mut self, page: &RunPage, rows: impl Iterator<Item = &'r ItemRow>, transcripts: &RunTranscripts) {
+        if !RunStatus::from_name(&page.line.status).is_some_and(RunStatus::is_counted) {
+            return;
+        }
+        let asked: BTreeMap<&str, &str> = transcripts
+            .pages
+            .iter()
+            .flatten()
+            .filter_map(|entry| {
+                let first = entry.parts.iter().find(|part| part.role.as_deref() == Some("user"))?;
+                Some((entry.item.as_deref()?, first.text.as_str()))
+            })
+            .collect();
+        for row in rows {
+            let answer = row.answer.as_deref().or(row.reply.as_deref()).filter(|text| !text.trim().is_empty());
+            let reason = row.reason.as_deref().filter(|text| !text.trim().is_empty());
+            let transcript = transcripts.links.get(&row.item);
+            let asked = asked.get(row.item.as_str());
+            if answer.is_none() && reason.is_none() && transcript.is_none() && row.expected.is_empty() && row.category.is_none() {
+                continue;
+            }
+            let note = ItemNote {
+                run: page.line.id.clone(),
+                status: row.status.clone(),
+                answer: answer.map(|text| beginning(text, MOST_OF_A_TEXT)),
+                reason: reason.map(|text| beginning(text, MOST_OF_A_TEXT)),
+                transcript: transcript.cloned(),
+                times: 1,
+            };
+            let story = self.stories.entry((row.item.clone(), row.evaluator.clone(), row.kind.clone())).or_default();
+            self.bytes += story.add(&page.line.arm, row, note, asked.copied(), MOST_BYTES.saturating_sub(self.bytes));
+        }
+    }
+}
+
+impl ItemStory {
+    /// Returns how many bytes of text were kept, of at most `most`.
+    fn add(&mut self, arm: &Arm, row: &ItemRow, note: ItemNote, asked: Option<&str>, most: usize) -> usize {
+        let mut kept = 0;
+        if let Some(asked) = asked.filter(|_| self.asked.is_none() && most > 0) {
+            let asked = beginning(asked, MOST_ASKED);
+            kept += asked.len();
+            self.asked = Some(asked);
+        }
+        if self.category.is_none() {
+            self.category.clone_from(&row.category);
+        }
+        if self.expected.is_empty() {
+            self.expected.clone_from(&row.expected);
+        }
+        if note.answer.is_none() && note.reason.is_none() && note.transcript.is_none() {
+            return kept;
+        }
+        let size = [&note.answer, &note.reason].into_iter().flatten().map(String::len).sum::<usize>();
+        let notes = self.notes.entry(arm.clone()).or_default();
+        let same = |known: &&mut ItemNote| known.status == note.status && known.answer == note.answer && known.reason == note.reason;
+        if let Some(known) = notes.iter_mut().find(same) {
+            known.times += 1;
+        } else if notes.len() < MOST_NOTES && size <= most {
+            notes.push(note);
+            kept += size;
+        } else {
+            self.untold += 1;
+        }
+        kept
+    }
+}
