@@ -78,7 +78,7 @@ struct Test {
     flaky: Value,
     retries: Value,
     #[serde(rename = "retryAttempts", alias = "retry_attempts")]
-    retry_attempts: Vec<Lenient<Retry>>,
+    retry_attempts: Value,
     #[serde(rename = "type")]
     kind: Value,
     labels: Value,
@@ -229,14 +229,17 @@ impl Test {
     }
 
     /// The earlier attempts, without the one that the test itself is.
-    fn earlier(&self) -> impl Iterator<Item = &Retry> {
-        let all: Vec<&Retry> = self.retry_attempts.iter().filter_map(|retry| retry.0.as_ref()).take(MOST_RETRIES).collect();
+    fn earlier(&self) -> Vec<Retry> {
+        let all = self.retry_attempts.as_array().into_iter().flatten();
+        let mut all: Vec<Retry> = all.filter_map(|retry| Retry::deserialize(retry).ok()).take(MOST_RETRIES).collect();
         let is_last_own = match count(&self.retries) {
             Some(retries) => all.len() as u64 > retries,
             None => all.last().is_some_and(|last| last.status == self.status),
         };
-        let earlier = if is_last_own { all.len().saturating_sub(1) } else { all.len() };
-        all.into_iter().take(earlier)
+        if is_last_own {
+            all.pop();
+        }
+        all
     }
 }
 
@@ -316,7 +319,7 @@ mod tests {
 
     #[test]
     fn the_last_retry_may_be_the_test_itself() {
-        let of = |value: Value| test(value).earlier().count();
+        let of = |value: Value| test(value).earlier().len();
         let (fail, pass) = (json!({"status": "failed"}), json!({"status": "passed"}));
         assert_eq!(of(json!({"status": "passed", "retries": 2, "retryAttempts": [fail, fail, pass]})), 2);
         assert_eq!(of(json!({"status": "passed", "retries": 2, "retryAttempts": [fail, fail]})), 2);

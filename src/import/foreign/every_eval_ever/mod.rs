@@ -22,7 +22,7 @@ use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
 use super::source::{ForeignFile, ForeignSource};
 use super::unix_time::moment;
-use wire::{EvaluationResult, Record, Sample};
+use wire::{Record, ResultEntry, Row};
 
 const MOST_RECORD_BYTES: u64 = 256 << 20;
 
@@ -124,17 +124,17 @@ struct Evaluation<'r> {
 
 /// One result with what its samples add up to.
 struct Scored<'r> {
-    result: &'r EvaluationResult,
+    result: &'r ResultEntry,
     values: Moments,
     rows: u64,
 }
 
 impl<'r> Scored<'r> {
-    fn new(result: &'r EvaluationResult) -> Self {
+    fn new(result: &'r ResultEntry) -> Self {
         Self { result, values: Moments::default(), rows: 0 }
     }
 
-    fn take(&mut self, sample: &Sample) {
+    fn take(&mut self, sample: &Row) {
         self.rows += 1;
         if let Some(score) = sample.score().filter(|score| !self.result.is_unknown(*score)) {
             self.values.add(score);
@@ -149,7 +149,7 @@ impl Evaluation<'_> {
     }
 }
 
-fn each_sample(file: &ForeignFile, each: &mut dyn FnMut(usize, Result<Sample, Refused>) -> Result<(), Stop>) -> Result<(), Stop> {
+fn each_sample(file: &ForeignFile, each: &mut dyn FnMut(usize, Result<Row, Refused>) -> Result<(), Stop>) -> Result<(), Stop> {
     read_lines(file.open()?, &file.shown, each)
 }
 
@@ -162,7 +162,7 @@ struct Places {
 
 impl Places {
     /// Finds the result of a sample: by its id, else by the name of the evaluation, whose first it is.
-    fn of(&self, sample: &Sample) -> Option<(usize, usize)> {
+    fn of(&self, sample: &Row) -> Option<(usize, usize)> {
         let by_id = text(&sample.evaluation_result_id).and_then(|id| self.by_id.get(&id).copied());
         by_id.or_else(|| Some((*self.by_name.get(&text(&sample.evaluation_name)?)?, 0)))
     }
@@ -215,7 +215,7 @@ fn begin(record: &Record, stem: &str, evaluation: &Evaluation<'_>, sink: &mut Si
 }
 
 /// What answered, as far as a record says: named in one of its free parts, by the plan of solvers, or by what ran it.
-fn approach(record: &Record, result: &EvaluationResult, library: Option<&str>) -> String {
+fn approach(record: &Record, result: &ResultEntry, library: Option<&str>) -> String {
     let named = [&result.generation_config, &record.eval_library, &record.model_info, &record.source_metadata]
         .into_iter()
         .find_map(|place| text(place.get("additional_details")?.get("approach")?));
@@ -272,8 +272,7 @@ fn store(
     })
 }
 
-#[expect(clippy::float_cmp, reason = "grades are exactly 0 and 1")]
-fn status(sample: &Sample, score: Option<f64>) -> ItemStatus {
+fn status(sample: &Row, score: Option<f64>) -> ItemStatus {
     if let Some(error) = sample.error() {
         let error = error.to_lowercase();
         let is_limit = error.contains("timeout") || error.contains("timed out");
@@ -284,8 +283,8 @@ fn status(sample: &Sample, score: Option<f64>) -> ItemStatus {
         (None, _) if sample.score().is_some() => ItemStatus::NotEvaluated,
         (_, Some(true)) => ItemStatus::Pass,
         (_, Some(false)) => ItemStatus::Fail,
-        (Some(score), None) if score == 1.0 => ItemStatus::Pass,
-        (Some(score), None) if score == 0.0 => ItemStatus::Fail,
+        (Some(1.0), None) => ItemStatus::Pass,
+        (Some(0.0), None) => ItemStatus::Fail,
         (_, None) => ItemStatus::NotEvaluated,
     }
 }

@@ -19,13 +19,13 @@ pub(super) struct Record {
     pub source_metadata: Value,
     pub eval_library: Value,
     pub model_info: Value,
-    pub evaluation_results: Vec<Lenient<EvaluationResult>>,
+    pub evaluation_results: Vec<Lenient<ResultEntry>>,
     pub detailed_evaluation_results: Value,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct EvaluationResult {
+pub(super) struct ResultEntry {
     pub evaluation_result_id: Value,
     pub evaluation_name: Value,
     pub source_data: Value,
@@ -59,7 +59,7 @@ pub(super) struct ScoreDetails {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Sample {
+pub(super) struct Row {
     pub evaluation_id: Value,
     pub model_id: Value,
     pub evaluation_name: Value,
@@ -68,23 +68,16 @@ pub(super) struct Sample {
     pub sample_hash: Value,
     pub input: Value,
     pub output: Value,
-    pub messages: Vec<Lenient<Message>>,
-    pub answer_attribution: Vec<Value>,
+    /// A list, or nothing where there was one turn.
+    pub messages: Value,
+    pub answer_attribution: Value,
     pub evaluation: Value,
     pub token_usage: Value,
     pub performance: Value,
     pub error: Value,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Message {
-    pub role: Value,
-    pub content: Value,
-    pub tool_calls: Value,
-}
-
-impl EvaluationResult {
+impl ResultEntry {
     pub fn name(&self) -> String {
         text(&self.evaluation_name).unwrap_or_default()
     }
@@ -129,14 +122,13 @@ impl EvaluationResult {
             Some("tokens") => Unit::Tokens,
             Some("usd" | "USD" | "$") => Unit::Usd,
             Some("seconds" | "s") => Unit::Seconds,
-            Some(_) => Unit::Number,
             None if bound(|config| &config.min_score) == Some(0.0)
                 && bound(|config| &config.max_score) == Some(1.0)
                 && (0.0..=1.0).contains(&score) =>
             {
                 Unit::Fraction
             }
-            None => Unit::Number,
+            Some(_) | None => Unit::Number,
         }
     }
 
@@ -171,7 +163,7 @@ impl EvaluationResult {
     }
 }
 
-impl Sample {
+impl Row {
     pub fn score(&self) -> Option<f64> {
         number(self.evaluation.get("score")?)
     }
@@ -203,16 +195,18 @@ impl Sample {
             Some(one) => text(one).into_iter().collect(),
             None => Vec::new(),
         };
-        let messages = || self.messages.iter().filter_map(|message| message.0.as_ref());
-        let said = || messages().filter(|message| message.role == "assistant").filter_map(|message| text(&message.content)).last();
+        let messages = || self.messages.as_array().into_iter().flatten();
+        let is_own = |message: &&Value| message.get("role").is_some_and(|role| role == "assistant");
+        let said = || messages().filter(is_own).filter_map(|message| text(message.get("content")?)).next_back();
         let mut tools: BTreeMap<String, u64> = BTreeMap::new();
-        for call in messages().filter_map(|message| message.tool_calls.as_array()).flatten() {
+        for call in messages().filter_map(|message| message.get("tool_calls")?.as_array()).flatten() {
             if let Some(name) = call.get("name").and_then(text) {
                 *tools.entry(name).or_default() += 1;
             }
         }
         let is_final = |one: &&Value| one.get("is_terminal") == Some(&Value::Bool(true));
-        let answer = self.answer_attribution.iter().find(is_final).or_else(|| self.answer_attribution.last());
+        let answers = self.answer_attribution.as_array();
+        let answer = answers.and_then(|answers| answers.iter().find(is_final).or_else(|| answers.last()));
         ItemDetails {
             reason: self.error(),
             reply: filled(self.output.get("raw").and_then(|raw| text(raw.get(0).unwrap_or(raw)))).or_else(|| filled(said())),
@@ -236,7 +230,7 @@ mod tests {
 
     #[test]
     fn input_tokens_with_and_without_the_cache() {
-        let usage = |value: Value| Sample { token_usage: value, ..Sample::default() }.usage();
+        let usage = |value: Value| Row { token_usage: value, ..Row::default() }.usage();
         let cached = |input| Some(Usage { input: Some(input), cache_write: Some(0), cache_read: Some(40), output: Some(5) });
         let of = |input, total| json!({"input_tokens": input, "output_tokens": 5, "total_tokens": total, "input_tokens_cache_write": 0, "input_tokens_cache_read": 40});
         assert_eq!(usage(of(10, 55)), cached(10), "left out, as everything adds up");
