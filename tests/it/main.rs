@@ -15,6 +15,7 @@ mod evidence;
 mod firefox;
 mod foreign;
 mod gate;
+mod harnesses;
 mod history;
 mod import;
 mod imported;
