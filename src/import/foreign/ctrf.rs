@@ -1,17 +1,338 @@
-//! CTRF: not read yet.
+//! CTRF, the common test report format: one JSON file a run, whose tests are tests and whose retries are attempts.
+//!
+//! Times are milliseconds; a writer that counts in seconds shows by when it says the run began. The report is read twice, because its
+//! summary, which tells that, may follow its tests.
 
-use crate::domain::Problem;
+use std::collections::BTreeMap;
 
+use serde::Deserialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::domain::{Git, ItemDetails, ItemKind, ItemStatus, Problem, Unit, hex};
+
+use super::super::cell::{Refused, time};
 use super::super::rows::Stop;
 use super::Claim;
-use super::peek::Peek;
-use super::sink::Sink;
+use super::json::{Lenient, amount, count, number, read_object, text};
+use super::measured::{self, Names};
+use super::peek::{Content, Peek};
+use super::sink::{Handle, Sink, clip};
 use super::source::ForeignSource;
+use super::unix_time::moment;
 
-pub(super) fn claim(_peek: &Peek) -> Option<Claim> {
-    None
+const HEADER: [&str; 7] = ["specVersion", "reportId", "runId", "timestamp", "results.tool", "results.summary", "results.environment"];
+/// Moments after 1973 in milliseconds, and before the year 5000 in seconds.
+const LEAST_MILLISECONDS: f64 = 1e11;
+const MOST_RETRIES: usize = 100;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Header {
+    #[serde(rename = "specVersion")]
+    spec_version: Value,
+    #[serde(rename = "reportId")]
+    report_id: Value,
+    #[serde(rename = "runId")]
+    run_id: Value,
+    timestamp: Value,
+    results: Lenient<Results>,
 }
 
-pub(super) fn read(source: &ForeignSource, _sink: &mut Sink<'_>) -> Result<(), Stop> {
-    Err(Problem::in_file(&source.shown, "is of a format that is not read yet").into())
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Results {
+    tool: Value,
+    summary: Lenient<Summary>,
+    environment: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Summary {
+    tests: Value,
+    passed: Value,
+    failed: Value,
+    pending: Value,
+    skipped: Value,
+    other: Value,
+    flaky: Value,
+    start: Value,
+    stop: Value,
+    duration: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Test {
+    name: Value,
+    status: Value,
+    #[serde(rename = "rawStatus", alias = "raw_status")]
+    raw_status: Value,
+    duration: Value,
+    /// A list; in older reports one text.
+    suite: Value,
+    browser: Value,
+    message: Value,
+    trace: Value,
+    flaky: Value,
+    retries: Value,
+    #[serde(rename = "retryAttempts", alias = "retry_attempts")]
+    retry_attempts: Value,
+    #[serde(rename = "type")]
+    kind: Value,
+    labels: Value,
+    extra: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Retry {
+    status: Value,
+    #[serde(rename = "rawStatus", alias = "raw_status")]
+    raw_status: Value,
+    duration: Value,
+    message: Value,
+}
+
+pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+    let is_named = peek.text("reportFormat") == Some("CTRF");
+    // Some writers leave the name of the format out.
+    let is_like = peek.has_all(&["results.tool", "results.summary", "results.tests"]);
+    (peek.content == Content::Json && !peek.is_lines && (is_named || is_like)).then_some(Claim::Alone)
+}
+
+/// How many tests ended in each way.
+#[derive(Default)]
+struct Counted {
+    tests: u64,
+    by_status: BTreeMap<String, u64>,
+    flaky: u64,
+    digest: Sha256,
+}
+
+pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let [file] = source.files.as_slice() else {
+        return Err(Problem::in_file(&source.shown, "is not one report").into());
+    };
+    let mut counted = Counted::default();
+    let header: Header = read_object(file.open()?, &file.shown, &HEADER, "results.tests", &mut |test: Test| {
+        let status = text(&test.status).unwrap_or_default();
+        counted.tests += 1;
+        counted.flaky += u64::from(test.flaky == Value::Bool(true));
+        counted.digest.update(test.id().as_bytes());
+        counted.digest.update(status.as_bytes());
+        *counted.by_status.entry(status).or_default() += 1;
+        Ok(())
+    })?;
+    let stem = source.name.strip_suffix(".gz").unwrap_or(&source.name);
+    let results = header.results.0.as_ref();
+    let nothing = Summary::default();
+    let summary = results.and_then(|results| results.summary.0.as_ref()).unwrap_or(&nothing);
+    let scale = scale(summary, sink);
+    let Some(run) = begin(&header, summary, scale, stem.strip_suffix(".json").unwrap_or(stem), &counted, sink) else { return Ok(()) };
+
+    let mut attempts = BTreeMap::new();
+    let mut place = 0;
+    read_object::<serde::de::IgnoredAny, Test>(file.open()?, &file.shown, &[], "results.tests", &mut |test| {
+        place += 1;
+        store(&test, run, scale, &format!("test {place}"), &mut attempts, sink)
+    })?;
+    let by_status = |name: &str| counted.by_status.get(name).copied().unwrap_or(0);
+    let figures = [
+        ("tests", &summary.tests, counted.tests),
+        ("passed", &summary.passed, by_status("passed")),
+        ("failed", &summary.failed, by_status("failed")),
+        ("pending", &summary.pending, by_status("pending")),
+        ("skipped", &summary.skipped, by_status("skipped")),
+        ("other", &summary.other, by_status("other")),
+        ("flaky", &summary.flaky, counted.flaky),
+    ];
+    for (name, stated, counted) in figures {
+        if let Some(stated) = count(stated) {
+            sink.stated(run, name, stated as f64, Unit::Count, Some(counted as f64), None);
+        }
+    }
+    Ok(())
+}
+
+/// Returns how many seconds one of the report's units is.
+fn scale(summary: &Summary, sink: &mut Sink<'_>) -> f64 {
+    match number(&summary.start).or_else(|| number(&summary.stop)) {
+        Some(moment) if moment > 0.0 && moment < LEAST_MILLISECONDS => {
+            sink.quirk("times are in seconds, where the format has milliseconds");
+            1.0
+        }
+        _ => 1e-3,
+    }
+}
+
+fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &Counted, sink: &mut Sink<'_>) -> Option<Handle> {
+    if let Some(version) = text(&header.spec_version) {
+        sink.version(&format!("CTRF {version}"));
+    }
+    let nothing = Results::default();
+    let results = header.results.0.as_ref().unwrap_or(&nothing);
+    let environment = |key: &str| results.environment.get(key).and_then(text).filter(|text| !text.trim().is_empty());
+    let mut names = Names::default();
+    for place in [results.environment.get("extra"), results.tool.get("extra"), Some(&results.environment)] {
+        for (name, value) in place.and_then(Value::as_object).into_iter().flatten() {
+            names.take(name, &text(value).unwrap_or_default());
+        }
+    }
+    let tool = results.tool.get("name").and_then(text);
+    let suite = names.suite.or_else(|| environment("reportName")).or_else(|| environment("appName")).or_else(|| tool.clone());
+    let (approach, model) = (names.approach.unwrap_or_default(), names.model.unwrap_or_default());
+    let own = text(&header.report_id).or_else(|| text(&header.run_id)).unwrap_or_default();
+    let start = text(&summary.start).unwrap_or_default();
+    let digest = hex(&counted.digest.clone().finalize());
+    // A report's own id tells it from others; without one, its name, its beginning and how its tests ended.
+    let identity = if own.is_empty() { vec![stem, &start, &digest[..16]] } else { vec![own.as_str()] };
+    let suite = suite.unwrap_or_else(|| stem.to_owned());
+    let run = sink.begin_run(&identity, [&suite, &approach, &model])?;
+    let (began, ended) = (number(&summary.start), number(&summary.stop).filter(|stop| *stop > 0.0));
+    let record = sink.run(run);
+    record.timestamp = ended.and_then(|ended| moment(ended * scale)).or_else(|| time("timestamp", &text(&header.timestamp)?).ok());
+    record.duration_seconds =
+        amount(&summary.duration).map(|time| time * scale).or_else(|| Some((ended? - began?) * scale).filter(|seconds| *seconds >= 0.0));
+    record.git = environment("commit").map(|rev| Git { rev, branch: environment("branchName"), dirty: false });
+    let version = results.tool.get("version").and_then(text);
+    let facts = [
+        ("tool", tool.map(|tool| version.map_or(tool.clone(), |version| format!("{tool} {version}")))),
+        ("build", environment("buildNumber").or_else(|| environment("buildName"))),
+        ("environment", environment("testEnvironment")),
+        ("os", environment("osPlatform")),
+        ("run", text(&header.run_id)),
+    ];
+    for (key, fact) in facts {
+        if let Some(fact) = fact {
+            record.tags.insert(key.to_owned(), clip(&fact, 500).into_owned());
+        }
+    }
+    Some(run)
+}
+
+impl Test {
+    /// The test by its suites and its name, and the browser where there is one.
+    fn id(&self) -> String {
+        let suites: Vec<String> = match &self.suite {
+            Value::Array(path) => path.iter().filter_map(text).collect(),
+            one => text(one).into_iter().collect(),
+        };
+        let name = text(&self.name).filter(|name| !name.trim().is_empty()).unwrap_or_default();
+        if name.is_empty() {
+            return name;
+        }
+        let browser = text(&self.browser).filter(|browser| !browser.is_empty()).map(|browser| format!(" [{browser}]"));
+        let path: Vec<String> = suites.into_iter().filter(|suite| !suite.trim().is_empty()).chain([name]).collect();
+        format!("{}{}", path.join(" > "), browser.unwrap_or_default())
+    }
+
+    /// The earlier attempts, without the one that the test itself is.
+    fn earlier(&self) -> Vec<Retry> {
+        let all = self.retry_attempts.as_array().into_iter().flatten();
+        let mut all: Vec<Retry> = all.filter_map(|retry| Retry::deserialize(retry).ok()).take(MOST_RETRIES).collect();
+        let is_last_own = match count(&self.retries) {
+            Some(retries) => all.len() as u64 > retries,
+            None => all.last().is_some_and(|last| last.status == self.status),
+        };
+        if is_last_own {
+            all.pop();
+        }
+        all
+    }
+}
+
+/// Stores the attempts at a test.
+fn store(test: &Test, run: Handle, scale: f64, place: &str, attempts: &mut BTreeMap<String, u32>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let id = test.id();
+    if id.is_empty() {
+        sink.refuse(place, Refused::because("the test has no name"));
+        return Ok(());
+    }
+    let attempt = attempts.entry(id.clone()).or_default();
+    if *attempt > 0 {
+        sink.quirk("a test that is there several times has so many attempts");
+    }
+    let seconds = |time: &Value| amount(time).map(|time| time * scale);
+    let filled = |value: &Value| text(value).filter(|text| !text.trim().is_empty());
+    let mut earlier = 0;
+    for retry in test.earlier() {
+        (*attempt, earlier) = (*attempt + 1, earlier + 1);
+        let ended = status(&retry.status, &retry.raw_status, sink);
+        let mut outcome = sink.outcome(run, &id, ended);
+        (outcome.kind, outcome.attempt) = (ItemKind::Test, *attempt);
+        outcome.duration_seconds = seconds(&retry.duration);
+        let details = ItemDetails { reason: filled(&retry.message), ..ItemDetails::default() };
+        sink.item(run, place, outcome, details)?;
+    }
+    if earlier > 0 {
+        sink.quirk("retries of a test are attempts, the last of which is the test's own");
+    } else if count(&test.retries).is_some_and(|retries| retries > 0) {
+        sink.quirk("tests were tried again, and how the first tries ended is not there");
+    }
+    *attempt += 1;
+    let ended = status(&test.status, &test.raw_status, sink);
+    let mut outcome = sink.outcome(run, &id, ended);
+    (outcome.kind, outcome.attempt) = (ItemKind::Test, *attempt);
+    outcome.duration_seconds = seconds(&test.duration);
+    let reason = filled(&test.message).or_else(|| filled(&test.trace)).filter(|_| outcome.status != ItemStatus::Pass);
+    let mut details = ItemDetails { reason, category: filled(&test.kind), ..ItemDetails::default() };
+    for place in [&test.labels, &test.extra] {
+        for (name, value) in place.as_object().into_iter().flatten() {
+            measured::take(name, &text(value).unwrap_or_default(), &mut outcome, &mut details);
+        }
+    }
+    sink.item(run, place, outcome, details)
+}
+
+/// What a status is, with the help of the runner's own word where the format has none for it.
+fn status(status: &Value, raw: &Value, sink: &mut Sink<'_>) -> ItemStatus {
+    match text(status).unwrap_or_default().as_str() {
+        "passed" => ItemStatus::Pass,
+        "failed" => ItemStatus::Fail,
+        "skipped" | "pending" => ItemStatus::Skipped,
+        other => {
+            let raw = text(raw).unwrap_or_default().to_lowercase();
+            if raw.contains("timeout") || raw.contains("timedout") || raw.contains("timed out") {
+                ItemStatus::Limit
+            } else if raw.contains("error") || raw.contains("broken") || raw.contains("crash") {
+                ItemStatus::Error
+            } else {
+                let said = if other == "other" { "`other`" } else { "unknown" };
+                sink.quirk(&format!("tests whose status is {said} and whose own word says no more are not evaluated"));
+                ItemStatus::NotEvaluated
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn test(value: Value) -> Test {
+        serde_json::from_value(value).expect("a test")
+    }
+
+    #[test]
+    fn the_last_retry_may_be_the_test_itself() {
+        let of = |value: Value| test(value).earlier().len();
+        let (fail, pass) = (json!({"status": "failed"}), json!({"status": "passed"}));
+        assert_eq!(of(json!({"status": "passed", "retries": 2, "retryAttempts": [fail, fail, pass]})), 2);
+        assert_eq!(of(json!({"status": "passed", "retries": 2, "retryAttempts": [fail, fail]})), 2);
+        assert_eq!(of(json!({"status": "failed", "retries": 1, "retryAttempts": [fail]})), 1);
+        assert_eq!(of(json!({"status": "passed", "retryAttempts": [fail, pass]})), 1);
+        assert_eq!(of(json!({"status": "passed", "retryAttempts": [fail]})), 1);
+        assert_eq!(of(json!({"status": "passed"})), 0);
+    }
+
+    #[test]
+    fn a_test_is_named_by_its_suites() {
+        assert_eq!(test(json!({"name": "t", "suite": ["a", "b"]})).id(), "a > b > t");
+        assert_eq!(test(json!({"name": "t", "suite": "old", "browser": "firefox"})).id(), "old > t [firefox]");
+        assert_eq!(test(json!({"name": " "})).id(), "");
+    }
 }

@@ -93,7 +93,7 @@ impl Tally {
 
     /// Returns the value that the score has in a sample: the scorer's, or what the scorer gives under the name.
     pub fn value_in<'s>(&self, sample: &'s Sample) -> Option<&'s Value> {
-        let direct = |name: &str| sample.scores.get(name).and_then(|score| score.0.as_ref()).map(|score| &score.value);
+        let direct = |name: &str| sample.scores.get(name).map(|score| &score.value);
         let single = |value: &&Value| !value.is_object() && !value.is_array();
         if let Some(value) = direct(&self.name).filter(single) {
             return Some(value);
@@ -101,7 +101,7 @@ impl Tally {
         match direct(&self.scorer) {
             Some(Value::Object(keys)) => keys.get(&self.name),
             Some(Value::Array(list)) => list.get(self.name.parse::<usize>().ok()?),
-            Some(value) if self.scorer == self.name || sample.scores.len() == 1 => Some(value),
+            Some(value) if self.scorer == self.name || sample.scores.iter().count() == 1 => Some(value),
             Some(_) => None,
             None => sample.score.0.as_ref().map(|score| &score.value).filter(single),
         }

@@ -1,0 +1,340 @@
+//! Every Eval Ever: records of evaluations as a public collection keeps them, with their samples in a file beside them.
+//!
+//! Each evaluation of a record is a run; its results are scores. Samples belong to one result each: those of the first result that has
+//! any are the run's questions, and the mean over them stands beside the stated score. There is no cost and no number of an attempt.
+
+mod wire;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::domain::{ItemStatus, Problem, ScoreRecord, Unit};
+
+use super::super::cell::{Refused, time};
+use super::super::rows::Stop;
+use super::Claim;
+use super::json::{amount, count, read_lines, read_value, text};
+use super::moments::{Moments, passed_of};
+use super::peek::{Content, Peek};
+use super::sink::{Handle, Sink, clip};
+use super::source::{ForeignFile, ForeignSource};
+use super::unix_time::moment;
+use wire::{Record, ResultEntry, Row};
+
+const MOST_RECORD_BYTES: u64 = 256 << 20;
+
+pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+    if peek.content != Content::Json || !(is_record(peek) || is_samples(peek)) {
+        return None;
+    }
+    let name = peek.name.strip_suffix(".gz").or_else(|| peek.name.strip_suffix(".zst")).unwrap_or(&peek.name);
+    let stem = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".json")).unwrap_or(name);
+    let stem = stem.strip_suffix("_samples").unwrap_or(stem);
+    Some(Claim::PartOf(peek.path.parent().unwrap_or(Path::new("")).join(stem)))
+}
+
+fn is_record(peek: &Peek) -> bool {
+    !peek.is_lines && peek.has_all(&["schema_version", "evaluation_id", "evaluation_results"])
+}
+
+fn is_samples(peek: &Peek) -> bool {
+    peek.has_all(&["evaluation_id", "evaluation_name", "sample_id"])
+}
+
+pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let (mut record, mut samples): (Option<Record>, Vec<&ForeignFile>) = (None, Vec::new());
+    for file in &source.files {
+        if Peek::of(&file.path).is_ok_and(|peek| is_samples(&peek)) {
+            samples.push(file);
+        } else if record.is_some() {
+            sink.refuse(&file.name, Refused::because("a second record of one name"));
+        } else {
+            record = Some(read_value(file.read(MOST_RECORD_BYTES)?.as_slice(), &file.shown)?);
+        }
+    }
+    let Some(record) = record else {
+        return Err(Problem::in_file(&source.shown, "has samples without the record that they belong to").into());
+    };
+    if record.evaluation_results.iter().all(|result| result.0.is_none()) {
+        return Err(Problem::in_file(&source.shown, "holds no results of evaluations").into());
+    }
+    if let Some(version) = text(&record.schema_version) {
+        sink.version(&format!("schema {version}"));
+    }
+    let mut evaluations: Vec<Evaluation<'_>> = Vec::new();
+    let mut places = Places::default();
+    for result in record.evaluation_results.iter().filter_map(|result| result.0.as_ref()) {
+        let name = result.name();
+        let place = *places.by_name.entry(name.clone()).or_insert_with(|| {
+            evaluations.push(Evaluation { name, results: Vec::new(), attempts: BTreeMap::new() });
+            evaluations.len() - 1
+        });
+        if let Some(id) = text(&result.evaluation_result_id) {
+            places.by_id.entry(id).or_insert((place, evaluations[place].results.len()));
+        }
+        evaluations[place].results.push(Scored::new(result));
+    }
+
+    let mut rows = 0_u64;
+    for file in &samples {
+        each_sample(file, &mut |_, sample| {
+            rows += 1;
+            let Ok(sample) = sample else { return Ok(()) };
+            if let Some((evaluation, result)) = places.of(&sample) {
+                evaluations[evaluation].results[result].take(&sample);
+            }
+            Ok(())
+        })?;
+    }
+    let total = record.detailed_evaluation_results.get("total_rows").and_then(count);
+    let is_truncated = total.is_some_and(|total| total > rows);
+    if is_truncated && rows > 0 {
+        sink.quirk(&format!(
+            "{rows} of {} samples are in the file: what the record states stands, and cannot be recomputed",
+            total.unwrap_or(0)
+        ));
+    }
+    let mut runs = Vec::new();
+    for evaluation in &evaluations {
+        runs.push(begin(&record, &source.name, evaluation, sink));
+    }
+    if !is_truncated {
+        for file in &samples {
+            store(file, &mut evaluations, &places, &runs, sink)?;
+        }
+    }
+    for (evaluation, run) in evaluations.iter().zip(runs) {
+        if let Some(run) = run {
+            end(evaluation, run, !is_truncated, sink);
+        }
+    }
+    Ok(())
+}
+
+/// The results of one evaluation: a run.
+struct Evaluation<'r> {
+    name: String,
+    results: Vec<Scored<'r>>,
+    /// By sample, how often it came by.
+    attempts: BTreeMap<String, u32>,
+}
+
+/// One result with what its samples add up to.
+struct Scored<'r> {
+    result: &'r ResultEntry,
+    values: Moments,
+    rows: u64,
+}
+
+impl<'r> Scored<'r> {
+    fn new(result: &'r ResultEntry) -> Self {
+        Self { result, values: Moments::default(), rows: 0 }
+    }
+
+    fn take(&mut self, sample: &Row) {
+        self.rows += 1;
+        if let Some(score) = sample.score().filter(|score| !self.result.is_unknown(*score)) {
+            self.values.add(score);
+        }
+    }
+}
+
+impl Evaluation<'_> {
+    /// The result whose samples are the run's questions.
+    fn deciding(&self) -> Option<usize> {
+        self.results.iter().position(|scored| scored.rows > 0)
+    }
+}
+
+fn each_sample(file: &ForeignFile, each: &mut dyn FnMut(usize, Result<Row, Refused>) -> Result<(), Stop>) -> Result<(), Stop> {
+    read_lines(file.open()?, &file.shown, each)
+}
+
+/// Where evaluations and their results stand.
+#[derive(Default)]
+struct Places {
+    by_name: BTreeMap<String, usize>,
+    by_id: BTreeMap<String, (usize, usize)>,
+}
+
+impl Places {
+    /// Finds the result of a sample: by its id, else by the name of the evaluation, whose first it is.
+    fn of(&self, sample: &Row) -> Option<(usize, usize)> {
+        let by_id = text(&sample.evaluation_result_id).and_then(|id| self.by_id.get(&id).copied());
+        by_id.or_else(|| Some((*self.by_name.get(&text(&sample.evaluation_name)?)?, 0)))
+    }
+}
+
+fn begin(record: &Record, stem: &str, evaluation: &Evaluation<'_>, sink: &mut Sink<'_>) -> Option<Handle> {
+    let first = evaluation.results.first()?.result;
+    let word = |value: Option<&Value>| value.and_then(text).filter(|text| !text.trim().is_empty());
+    let id = word(Some(&record.evaluation_id)).unwrap_or_else(|| stem.to_owned());
+    let model = word(record.model_info.get("id")).or_else(|| word(record.model_info.get("name"))).unwrap_or_default();
+    let library = word(record.eval_library.get("name")).filter(|name| name != "unknown");
+    let run = sink.begin_run(&[&id, &evaluation.name], [&evaluation.name, &approach(record, first, library.as_deref()), &model])?;
+    let when = |value: &Value| -> Option<DateTime<Utc>> {
+        let said = text(value)?;
+        match said.trim().parse::<f64>() {
+            Ok(seconds) => moment(seconds),
+            Err(_) => time("time", said.trim()).ok(),
+        }
+    };
+    let version = word(record.eval_library.get("version")).filter(|version| version != "unknown");
+    let arguments = first.generation_config.get("generation_args");
+    let argument = |key: &str| word(arguments.and_then(|arguments| arguments.get(key)));
+    let limit = |key: &str| word(arguments.and_then(|arguments| arguments.get("eval_limits")?.get(key)));
+    let mut judges: Vec<String> = evaluation.results.iter().flat_map(|scored| scored.result.judges()).collect();
+    judges.sort_unstable();
+    judges.dedup();
+    let facts = [
+        (
+            "source",
+            word(record.source_metadata.get("source_name")).or_else(|| word(record.source_metadata.get("source_organization_name"))),
+        ),
+        ("relationship", word(record.source_metadata.get("evaluator_relationship"))),
+        ("library", library.map(|library| version.map_or(library.clone(), |version| format!("{library} {version}")))),
+        ("dataset", word(first.source_data.get("dataset_name"))),
+        ("judge", Some(judges.join(", "))),
+        ("temperature", argument("temperature")),
+        ("max_tokens", argument("max_tokens")),
+        ("time_limit", limit("time_limit")),
+        ("message_limit", limit("message_limit")),
+        ("token_limit", limit("token_limit")),
+    ];
+    let record_of = sink.run(run);
+    record_of.timestamp = when(&first.evaluation_timestamp).or_else(|| when(&record.evaluation_timestamp));
+    for (key, fact) in facts {
+        if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
+            record_of.tags.insert(key.to_owned(), clip(&fact, 500).into_owned());
+        }
+    }
+    Some(run)
+}
+
+/// What answered, as far as a record says: named in one of its free parts, by the plan of solvers, or by what ran it.
+fn approach(record: &Record, result: &ResultEntry, library: Option<&str>) -> String {
+    let named = [&result.generation_config, &record.eval_library, &record.model_info, &record.source_metadata]
+        .into_iter()
+        .find_map(|place| text(place.get("additional_details")?.get("approach")?));
+    let plan = || text(result.generation_config.get("generation_args")?.get("eval_plan")?.get("name")?);
+    named.or_else(plan).or_else(|| library.map(str::to_owned)).unwrap_or_default()
+}
+
+fn store(
+    file: &ForeignFile,
+    evaluations: &mut [Evaluation<'_>],
+    places: &Places,
+    runs: &[Option<Handle>],
+    sink: &mut Sink<'_>,
+) -> Result<(), Stop> {
+    each_sample(file, &mut |line, sample| {
+        let place = format!("{}, line {line}", file.name);
+        let sample = match sample {
+            Ok(sample) => sample,
+            Err(refused) => {
+                sink.refuse(&place, refused);
+                return Ok(());
+            }
+        };
+        let Some((evaluation, result)) = places.of(&sample) else {
+            sink.refuse(&place, Refused::because("the sample is of an evaluation that the record does not have"));
+            return Ok(());
+        };
+        let Some(run) = runs[evaluation] else { return Ok(()) };
+        let Some(id) = text(&sample.sample_id).filter(|id| !id.is_empty()) else {
+            sink.refuse(&place, Refused::because("the sample has no sample_id"));
+            return Ok(());
+        };
+        let evaluation = &mut evaluations[evaluation];
+        if evaluation.deciding() != Some(result) {
+            sink.quirk("samples of further results of an evaluation are only added up");
+            return Ok(());
+        }
+        let result = evaluation.results[result].result;
+        let attempt = evaluation.attempts.entry(id.clone()).or_default();
+        *attempt = attempt.saturating_add(1);
+        if *attempt == 2 {
+            sink.quirk("samples that are there several times have so many attempts, in the order of the file");
+        }
+        let score = sample.score().filter(|score| !result.is_unknown(*score));
+        let mut outcome = sink.outcome(run, &id, status(&sample, score));
+        outcome.attempt = *attempt;
+        outcome.evaluator = result.metric();
+        outcome.score = score;
+        outcome.duration_seconds = sample.performance.get("latency_ms").and_then(amount).map(|time| time / 1000.0);
+        let details = sample.details();
+        outcome.input_tokens = details.usage.and_then(|usage| usage.input_total());
+        outcome.output_tokens = details.usage.and_then(|usage| usage.output);
+        sink.item(run, &place, outcome, details)
+    })
+}
+
+fn status(sample: &Row, score: Option<f64>) -> ItemStatus {
+    if let Some(error) = sample.error() {
+        let error = error.to_lowercase();
+        let is_limit = error.contains("timeout") || error.contains("timed out");
+        return if is_limit { ItemStatus::Limit } else { ItemStatus::Error };
+    }
+    match (score, sample.is_correct()) {
+        // A level that says unknown was not decided, whatever it is taken for.
+        (None, _) if sample.score().is_some() => ItemStatus::NotEvaluated,
+        (_, Some(true)) => ItemStatus::Pass,
+        (_, Some(false)) => ItemStatus::Fail,
+        (Some(1.0), None) => ItemStatus::Pass,
+        (Some(0.0), None) => ItemStatus::Fail,
+        (_, None) => ItemStatus::NotEvaluated,
+    }
+}
+
+/// Ends a run: scores, and what is stated beside the same over the samples.
+fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink<'_>) {
+    let deciding = evaluation.deciding().filter(|_| is_whole);
+    for (place, scored) in evaluation.results.iter().enumerate() {
+        let result = scored.result;
+        let Some(score) = result.score() else { continue };
+        let unit = result.unit(score);
+        let is_all = is_whole && scored.rows > 0 && result.samples().is_none_or(|samples| samples == scored.rows);
+        if is_whole && scored.rows > 0 && !is_all {
+            sink.quirk("the number of samples in the file is not the number that a score is stated over");
+        }
+        // Percentages are of grades that are 0 and 1 in the samples.
+        let factor = if result.is_percent() && scored.values.is_graded() { 100.0 } else { 1.0 };
+        let over = Some(scored.values).filter(|_| is_all && result.is_mean());
+        let recomputed = over.and_then(|values| values.mean()).map(|mean| mean * factor);
+        let error = over.and_then(|values| values.standard_error()).map(|error| error * factor);
+        let metric = result.metric();
+        sink.stated(run, &metric, score, unit, recomputed, None);
+        let stated_error = result.standard_error();
+        if let Some(stated_error) = stated_error {
+            sink.stated(run, &format!("{metric} standard error"), stated_error, unit, error, None);
+        }
+        if place == 0
+            && deciding.is_none()
+            && unit == Unit::Fraction
+            && result.is_mean()
+            && let Some(total) = result.samples()
+            && let Some(passed) = passed_of(score, stated_error, total)
+        {
+            let record = sink.run(run);
+            (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
+            sink.quirk("passed and total are worked out from the stated score and its standard error");
+            continue;
+        }
+        if deciding == Some(place) && scored.values.is_graded() && is_all {
+            continue;
+        }
+        sink.run(run).scores.push(ScoreRecord {
+            metric,
+            value: Some(score),
+            unit,
+            direction: result.direction(),
+            standard_error: stated_error,
+            n: result.samples(),
+            evaluator: Some("every-eval-ever".to_owned()),
+            revision: 0,
+        });
+    }
+}

@@ -1,0 +1,240 @@
+//! What a record of Every Eval Ever holds, as far as it is read. Nothing has to be there, and no value has to be of the type it should be.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::domain::{Direction, ItemDetails, Unit, Usage};
+
+use super::super::json::{Lenient, count, number, text};
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Record {
+    pub schema_version: Value,
+    pub evaluation_id: Value,
+    /// Seconds since 1970 as text, or a date.
+    pub evaluation_timestamp: Value,
+    pub source_metadata: Value,
+    pub eval_library: Value,
+    pub model_info: Value,
+    pub evaluation_results: Vec<Lenient<ResultEntry>>,
+    pub detailed_evaluation_results: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ResultEntry {
+    pub evaluation_result_id: Value,
+    pub evaluation_name: Value,
+    pub source_data: Value,
+    pub evaluation_timestamp: Value,
+    pub metric_config: Lenient<MetricConfig>,
+    pub score_details: Lenient<ScoreDetails>,
+    pub generation_config: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct MetricConfig {
+    pub metric_id: Value,
+    pub metric_name: Value,
+    pub metric_kind: Value,
+    pub metric_unit: Value,
+    pub lower_is_better: Value,
+    pub score_type: Value,
+    pub has_unknown_level: Value,
+    pub min_score: Value,
+    pub max_score: Value,
+    pub llm_scoring: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ScoreDetails {
+    pub score: Value,
+    pub uncertainty: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Row {
+    pub evaluation_id: Value,
+    pub model_id: Value,
+    pub evaluation_name: Value,
+    pub evaluation_result_id: Value,
+    pub sample_id: Value,
+    pub sample_hash: Value,
+    pub input: Value,
+    pub output: Value,
+    /// A list, or nothing where there was one turn.
+    pub messages: Value,
+    pub answer_attribution: Value,
+    pub evaluation: Value,
+    pub token_usage: Value,
+    pub performance: Value,
+    pub error: Value,
+}
+
+impl ResultEntry {
+    pub fn name(&self) -> String {
+        text(&self.evaluation_name).unwrap_or_default()
+    }
+
+    fn metric_config(&self, of: fn(&MetricConfig) -> &Value) -> Option<String> {
+        self.metric_config.0.as_ref().and_then(|config| text(of(config))).filter(|text| !text.trim().is_empty())
+    }
+
+    pub fn metric(&self) -> String {
+        self.metric_config(|config| &config.metric_name)
+            .or_else(|| self.metric_config(|config| &config.metric_id))
+            .or_else(|| self.metric_config(|config| &config.metric_kind))
+            .unwrap_or_else(|| "score".to_owned())
+    }
+
+    /// Says whether the score can only be the mean over the samples.
+    pub fn is_mean(&self) -> bool {
+        let kind = self
+            .metric_config(|config| &config.metric_kind)
+            .or_else(|| self.metric_config(|config| &config.metric_id))
+            .unwrap_or_default()
+            .to_lowercase();
+        ["accuracy", "exact_match", "pass_rate", "mean", "correct", "win_rate"].contains(&kind.as_str())
+            || self.metric_config(|config| &config.score_type).as_deref() == Some("binary")
+    }
+
+    pub fn is_percent(&self) -> bool {
+        self.metric_config(|config| &config.metric_unit).is_some_and(|unit| unit == "percent" || unit == "%")
+    }
+
+    /// Unknown is a level of its own, written as -1.
+    pub fn is_unknown(&self, score: f64) -> bool {
+        let has_unknown = self.metric_config.0.as_ref().is_some_and(|config| config.has_unknown_level == Value::Bool(true));
+        has_unknown && (score + 1.0).abs() < 1e-12
+    }
+
+    pub fn unit(&self, score: f64) -> Unit {
+        let bound = |of: fn(&MetricConfig) -> &Value| self.metric_config.0.as_ref().and_then(|config| number(of(config)));
+        match self.metric_config(|config| &config.metric_unit).as_deref() {
+            Some("proportion" | "fraction" | "ratio") if (0.0..=1.0).contains(&score) => Unit::Fraction,
+            Some("percent" | "%") if (0.0..=100.0).contains(&score) => Unit::Points,
+            Some("tokens") => Unit::Tokens,
+            Some("usd" | "USD" | "$") => Unit::Usd,
+            Some("seconds" | "s") => Unit::Seconds,
+            None if bound(|config| &config.min_score) == Some(0.0)
+                && bound(|config| &config.max_score) == Some(1.0)
+                && (0.0..=1.0).contains(&score) =>
+            {
+                Unit::Fraction
+            }
+            Some(_) | None => Unit::Number,
+        }
+    }
+
+    pub fn direction(&self) -> Direction {
+        match self.metric_config.0.as_ref().map(|config| &config.lower_is_better) {
+            Some(Value::Bool(true)) => Direction::Down,
+            Some(Value::Bool(false)) => Direction::Up,
+            Some(_) | None => Direction::None,
+        }
+    }
+
+    pub fn score(&self) -> Option<f64> {
+        number(&self.score_details.0.as_ref()?.score)
+    }
+
+    pub fn standard_error(&self) -> Option<f64> {
+        number(self.score_details.0.as_ref()?.uncertainty.get("standard_error")?.get("value")?).filter(|error| *error >= 0.0)
+    }
+
+    pub fn samples(&self) -> Option<u64> {
+        count(self.score_details.0.as_ref()?.uncertainty.get("num_samples")?)
+    }
+
+    /// The models that judged.
+    pub fn judges(&self) -> Vec<String> {
+        let judges = self.metric_config.0.as_ref().and_then(|config| config.llm_scoring.get("judges")?.as_array());
+        let name = |judge: &Value| -> Option<String> {
+            let model = judge.get("model_info")?;
+            text(model.get("id")?).or_else(|| text(model.get("name")?))
+        };
+        judges.into_iter().flatten().filter_map(name).collect()
+    }
+}
+
+impl Row {
+    pub fn score(&self) -> Option<f64> {
+        number(self.evaluation.get("score")?)
+    }
+
+    pub fn is_correct(&self) -> Option<bool> {
+        self.evaluation.get("is_correct")?.as_bool()
+    }
+
+    pub fn error(&self) -> Option<String> {
+        text(&self.error).filter(|error| !error.trim().is_empty())
+    }
+
+    /// Tokens by their parts. Sources mean different things by the input: where all parts add up to the total, it leaves the cache out.
+    pub fn usage(&self) -> Option<Usage> {
+        let part = |name: &str| self.token_usage.get(name).and_then(count);
+        let (input, output, total) = (part("input_tokens"), part("output_tokens"), part("total_tokens"));
+        let (cache_write, cache_read) = (part("input_tokens_cache_write"), part("input_tokens_cache_read"));
+        let cached = cache_write.unwrap_or(0).saturating_add(cache_read.unwrap_or(0));
+        let all = input.unwrap_or(0).saturating_add(output.unwrap_or(0)).saturating_add(cached);
+        let input = if total == Some(all) { input } else { input.map(|input| input.checked_sub(cached).unwrap_or(input)) };
+        let usage = Usage { input, cache_write, cache_read, output };
+        usage.total().map(|_| usage)
+    }
+
+    pub fn details(&self) -> ItemDetails {
+        let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        let references = match self.input.get("reference") {
+            Some(Value::Array(several)) => several.iter().filter_map(text).collect(),
+            Some(one) => text(one).into_iter().collect(),
+            None => Vec::new(),
+        };
+        let messages = || self.messages.as_array().into_iter().flatten();
+        let is_own = |message: &&Value| message.get("role").is_some_and(|role| role == "assistant");
+        let said = || messages().filter(is_own).filter_map(|message| text(message.get("content")?)).next_back();
+        let mut tools: BTreeMap<String, u64> = BTreeMap::new();
+        for call in messages().filter_map(|message| message.get("tool_calls")?.as_array()).flatten() {
+            if let Some(name) = call.get("name").and_then(text) {
+                *tools.entry(name).or_default() += 1;
+            }
+        }
+        let is_final = |one: &&Value| one.get("is_terminal") == Some(&Value::Bool(true));
+        let answers = self.answer_attribution.as_array();
+        let answer = answers.and_then(|answers| answers.iter().find(is_final).or_else(|| answers.last()));
+        ItemDetails {
+            reason: self.error(),
+            reply: filled(self.output.get("raw").and_then(|raw| text(raw.get(0).unwrap_or(raw)))).or_else(|| filled(said())),
+            answer: filled(answer.and_then(|answer| text(answer.get("extracted_value")?))),
+            expected: references,
+            question: filled(self.input.get("raw").and_then(text)),
+            item_hash: filled(text(&self.sample_hash)),
+            usage: self.usage(),
+            steps: self.evaluation.get("num_turns").and_then(count),
+            tools,
+            ..ItemDetails::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn input_tokens_with_and_without_the_cache() {
+        let usage = |value: Value| Row { token_usage: value, ..Row::default() }.usage();
+        let cached = |input| Some(Usage { input: Some(input), cache_write: Some(0), cache_read: Some(40), output: Some(5) });
+        let of = |input, total| json!({"input_tokens": input, "output_tokens": 5, "total_tokens": total, "input_tokens_cache_write": 0, "input_tokens_cache_read": 40});
+        assert_eq!(usage(of(10, 55)), cached(10), "left out, as everything adds up");
+        assert_eq!(usage(of(50, 55)), cached(10), "in it");
+        assert_eq!(usage(json!(null)), None);
+    }
+}

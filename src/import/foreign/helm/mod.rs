@@ -1,0 +1,365 @@
+//! HELM: the folder of one run, with its specification, the requests, and the statistics of every instance and of all.
+//!
+//! Instances are questions, and trials with other examples are attempts. The first metric of the specification that grades decides what
+//! passes; as in HELM, the headline is over the split `test` without perturbations, so perturbed copies are checks that cluster with
+//! their instance, and other splits are outside. Every mean that HELM states over unperturbed instances is computed anew from theirs.
+
+mod instances;
+mod wire;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use chrono::{DateTime, Utc};
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, ScoreRecord, Unit};
+
+use super::super::cell::Refused;
+use super::super::rows::Stop;
+use super::super::source::hex_digest;
+use super::Claim;
+use super::json::{number, read_list, read_object, read_value, text};
+use super::peek::Peek;
+use super::sink::{Handle, Sink, clip};
+use super::source::{ForeignFile, ForeignSource};
+use super::unix_time::moment;
+use instances::{InstanceKey, Instances, MetricName};
+use wire::{InstanceStats, RequestState, RunSpec, Stat, perturbation, said};
+
+const MOST_BYTES: u64 = 256 << 20;
+/// Specifications name a handful of metrics.
+const MOST_LISTED: usize = 256;
+/// What tells how the run went instead of how good it was.
+const BOOKKEEPING: [&str; 8] =
+    ["num_", "finish_reason", "training_", "inference_", "batch_size", "prompt_truncated", "max_prob", "logprob"];
+/// Parts of the names of metrics of which more is better.
+const BETTER_UP: [&str; 8] = ["match", "acc", "correct", "f1", "rouge", "bleu", "pass", "ndcg"];
+
+pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+    let is_part = match peek.name.strip_suffix(".gz").unwrap_or(&peek.name) {
+        "run_spec.json" => peek.has_all(&["name", "scenario_spec", "adapter_spec"]),
+        "scenario.json" => peek.has_all(&["name", "description"]) && (peek.has("definition_path") || peek.has("tags")),
+        "scenario_state.json" => peek.has("adapter_spec"),
+        "stats.json" => peek.has("[].name.name"),
+        "per_instance_stats.json" => peek.has_all(&["[].instance_id", "[].stats"]),
+        _ => false,
+    };
+    is_part.then(|| Claim::PartOf(peek.path.parent().unwrap_or(Path::new("")).to_owned()))
+}
+
+pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let file = |name: &str| source.file(name).or_else(|| source.file(&format!("{name}.gz")));
+    let Some(spec_file) = file("run_spec.json") else {
+        return Err(Problem::in_file(&source.shown, "is no run of HELM: `run_spec.json` is missing").into());
+    };
+    let spec: RunSpec = read_value(spec_file.read(MOST_BYTES)?.as_slice(), &spec_file.shown)?;
+    let mut stats: Vec<Stat> = Vec::new();
+    let mut content = None;
+    if let Some(file) = file("stats.json") {
+        let bytes = file.read(MOST_BYTES)?;
+        content = Some(hex_digest(&[&bytes], false)[..16].to_owned());
+        read_list(bytes.as_slice(), &file.shown, &mut |stat: Stat| {
+            stats.push(stat);
+            Ok(())
+        })?;
+    }
+    let name = text(&spec.name).unwrap_or_default();
+    // Runs of one specification have one name; what they measured tells them apart, wherever they lie.
+    let Some(run) = sink.begin_run(&[&name, content.as_deref().unwrap_or("no stats")], names(&spec).each_ref().map(String::as_str)) else {
+        return Ok(());
+    };
+    describe(&spec, run, sink);
+
+    let mut instances = Instances::default();
+    if let Some(file) = file("per_instance_stats.json") {
+        let mut place = 0;
+        read_list(file.open()?, &file.shown, &mut |stats: InstanceStats| {
+            place += 1;
+            if !instances.take(&stats) {
+                sink.refuse(&format!("{}, instance {place}", file.name), Refused::because("the instance has no id"));
+            }
+            Ok(())
+        })?;
+    } else {
+        sink.quirk("without `per_instance_stats.json` nothing says what passed");
+    }
+    let reading = Reading::new(&spec, &instances);
+    let mut latest = None;
+    let mut emitted = BTreeSet::new();
+    if let Some(file) = file("scenario_state.json") {
+        read_requests(file, &reading, run, &mut latest, &mut emitted, sink)?;
+    }
+    for key in instances.keys().filter(|key| !emitted.contains(*key)) {
+        sink.quirk("instances without a request: their statistics alone are kept");
+        let (outcome, details) = reading.outcome(key, run, sink);
+        sink.item(run, &format!("instance {}", key.id), outcome, details)?;
+    }
+    sink.run(run).timestamp = latest;
+    reading.end(&stats, run, sink);
+    Ok(())
+}
+
+/// The names of suite, approach and model.
+fn names(spec: &RunSpec) -> [String; 3] {
+    let word = |value: Option<&Value>| value.and_then(text).unwrap_or_default();
+    let adapter = spec.adapter_spec.0.as_ref();
+    let name = word(Some(&spec.name));
+    let scenario = name.split(':').next().unwrap_or_default();
+    let scenario = if scenario.is_empty() { word(spec.groups.get(0)) } else { scenario.to_owned() };
+    let arguments = spec.scenario_spec.0.as_ref().map(|scenario| &scenario.args).and_then(Value::as_object);
+    let mut arguments: Vec<String> =
+        arguments.into_iter().flatten().filter_map(|(key, value)| Some(format!("{key}={}", text(value)?))).collect();
+    arguments.sort_unstable();
+    let suite = if arguments.is_empty() { scenario } else { format!("{scenario}:{}", arguments.join(",")) };
+    let changes = spec.data_augmenter_spec.get("perturbation_specs").and_then(Value::as_array);
+    let changes: Vec<String> = changes
+        .into_iter()
+        .flatten()
+        .filter_map(|change| Some(text(change.get("class_name")?)?.rsplit('.').next()?.trim_end_matches("Perturbation").to_owned()))
+        .collect();
+    let method = word(adapter.map(|adapter| &adapter.method));
+    let approach = if changes.is_empty() { method } else { format!("{method}+{}", changes.join("+")) };
+    [suite, approach, word(adapter.map(|adapter| &adapter.model))]
+}
+
+fn describe(spec: &RunSpec, run: Handle, sink: &mut Sink<'_>) {
+    let nothing = wire::AdapterSpec::default();
+    let adapter = spec.adapter_spec.0.as_ref().unwrap_or(&nothing);
+    let groups: Vec<String> = spec.groups.as_array().into_iter().flatten().filter_map(text).collect();
+    let facts = [
+        ("helm_run", text(&spec.name)),
+        ("scenario", spec.scenario_spec.0.as_ref().and_then(|scenario| text(&scenario.class_name))),
+        ("groups", Some(groups.join(", "))),
+        ("model_deployment", text(&adapter.model_deployment)),
+        ("n_shot", text(&adapter.max_train_instances)),
+        ("limit", text(&adapter.max_eval_instances)),
+        ("trials", text(&adapter.num_train_trials).filter(|trials| trials != "1")),
+        ("temperature", text(&adapter.temperature)),
+        ("max_tokens", text(&adapter.max_tokens)),
+    ];
+    for (key, fact) in facts {
+        if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
+            sink.run(run).tags.insert(key.to_owned(), clip(&fact, 500).into_owned());
+        }
+    }
+}
+
+fn read_requests(
+    file: &ForeignFile,
+    reading: &Reading<'_>,
+    run: Handle,
+    latest: &mut Option<DateTime<Utc>>,
+    emitted: &mut BTreeSet<InstanceKey>,
+    sink: &mut Sink<'_>,
+) -> Result<(), Stop> {
+    let mut place = 0;
+    read_object::<IgnoredAny, RequestState>(file.open()?, &file.shown, &[], "request_states", &mut |state| {
+        place += 1;
+        let place = format!("{}, request {place}", file.name);
+        let result = state.result.0.as_ref();
+        let asked = result.and_then(|result| moment(number(&result.request_datetime)?));
+        *latest = (*latest).max(asked);
+        let Some(key) =
+            state.instance.0.as_ref().and_then(|instance| InstanceKey::of(&instance.id, &state.train_trial_index, &instance.perturbation))
+        else {
+            sink.refuse(&place, Refused::because("the instance has no id"));
+            return Ok(());
+        };
+        if !emitted.insert(key.clone()) {
+            if state.reference_index.is_null() {
+                sink.refuse(&place, Refused::with_detail("the attempt at the instance is there twice", &key.id));
+            } else {
+                sink.quirk("several requests for one instance, one for each reference, are one outcome");
+            }
+            return Ok(());
+        }
+        let (mut outcome, mut details) = reading.outcome(&key, run, sink);
+        reading.fill(&state, &key, &mut outcome, &mut details, sink);
+        sink.item(run, &place, outcome, details)
+    })?;
+    Ok(())
+}
+
+/// What the statistics of instances mean.
+struct Reading<'i> {
+    instances: &'i Instances,
+    /// The split that the headline is over.
+    headline: String,
+    /// The metrics that the specification names, in its order.
+    listed: Vec<String>,
+    /// The metric that says what passes.
+    deciding: Option<String>,
+    has_perturbations: bool,
+}
+
+impl<'i> Reading<'i> {
+    fn new(spec: &RunSpec, instances: &'i Instances) -> Self {
+        let specs = spec.metric_specs.iter().filter_map(|spec| spec.0.as_ref()?.args.get("names")?.as_array());
+        let listed: Vec<String> = specs.flatten().filter_map(text).take(MOST_LISTED).collect();
+        let splits = instances.splits();
+        let headline =
+            if splits.contains("test") { "test".to_owned() } else { splits.first().map_or_else(String::new, |split| (*split).to_owned()) };
+        let others =
+            instances.metrics().filter(|name| ["exact_match", "accuracy", "correct", "pass"].iter().any(|part| name.contains(part)));
+        let deciding = listed.iter().map(String::as_str).chain(others).find(|name| instances.is_graded(name, &headline)).map(str::to_owned);
+        let has_perturbations = instances.keys().any(|key| key.perturbation.is_some());
+        Self { instances, headline, listed, deciding, has_perturbations }
+    }
+
+    /// The outcome of an instance as its statistics have it.
+    fn outcome(&self, key: &InstanceKey, run: Handle, sink: &mut Sink<'_>) -> (ItemOutcome, ItemDetails) {
+        let item = match &key.perturbation {
+            Some(change) => format!("{} [{change}]", key.id),
+            None => key.id.clone(),
+        };
+        let mut outcome = sink.outcome(run, &item, ItemStatus::NotEvaluated);
+        outcome.attempt = u32::try_from(key.trial.saturating_add(1)).unwrap_or(u32::MAX);
+        outcome.cluster = self.has_perturbations.then(|| key.id.clone());
+        if key.perturbation.is_some() {
+            outcome.kind = ItemKind::Check;
+        }
+        if let Some(metric) = &self.deciding {
+            outcome.evaluator.clone_from(metric);
+        }
+        let mut details = ItemDetails::default();
+        let Some(instance) = self.instances.get(key) else { return (outcome, details) };
+        let values = || instance.values.iter().map(|(metric, value)| (self.instances.metric(*metric), *value));
+        let value_of = |name: &str| values().find(|(metric, _)| *metric == name).map(|(_, value)| value);
+        let decided = self.deciding.as_deref().and_then(value_of);
+        outcome.score = decided.or_else(|| self.listed.iter().find_map(|name| value_of(name)));
+        outcome.status = match (decided, &self.deciding) {
+            (Some(score), Some(_)) if score >= 1.0 => ItemStatus::Pass,
+            (Some(_), Some(_)) => ItemStatus::Fail,
+            (None, Some(_)) => ItemStatus::NotEvaluated,
+            (_, None) => {
+                sink.quirk("no metric says right or wrong of an instance: kept as scores, outside of pass rates");
+                ItemStatus::Skipped
+            }
+        };
+        if instance.split != self.headline && key.perturbation.is_none() {
+            sink.quirk(&format!("the headline is over the split `{}`: instances of others are outside of it", clip(&self.headline, 50)));
+            outcome.status = ItemStatus::Skipped;
+        }
+        outcome.duration_seconds = value_of("inference_runtime");
+        outcome.input_tokens = value_of("num_prompt_tokens").and_then(whole);
+        outcome.output_tokens = value_of("num_output_tokens").or_else(|| value_of("num_completion_tokens")).and_then(whole);
+        details.scores = values()
+            .filter(|(name, _)| is_quality(name) && self.deciding.as_deref() != Some(name))
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
+        (outcome, details)
+    }
+
+    /// Adds what the request says.
+    fn fill(&self, state: &RequestState, key: &InstanceKey, outcome: &mut ItemOutcome, details: &mut ItemDetails, sink: &mut Sink<'_>) {
+        let Some(instance) = &state.instance.0 else { return };
+        let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        details.question = filled(said(&instance.input));
+        let references = instance.references.iter().filter_map(|reference| reference.0.as_ref());
+        let is_correct = |tags: &Value| tags.as_array().is_some_and(|tags| tags.iter().any(|tag| tag == "correct"));
+        details.expected = references.filter(|one| is_correct(&one.tags)).filter_map(|one| said(&one.output)).collect();
+        details.item_hash = details
+            .question
+            .as_ref()
+            .map(|question| hex_digest(&[question.as_bytes(), details.expected.join("\n").as_bytes()], true)[..32].to_owned());
+        if self.instances.get(key).is_none()
+            && text(&instance.split).is_some_and(|split| !self.headline.is_empty() && split != self.headline)
+        {
+            outcome.status = ItemStatus::Skipped;
+        }
+        let Some(result) = &state.result.0 else { return };
+        if state.reference_index.is_null() {
+            let completion = result.completions.first().and_then(|completion| text(&completion.0.as_ref()?.text));
+            let given = completion.as_deref().map(str::trim).unwrap_or_default();
+            details.answer = filled(state.output_mapping.get(given).and_then(text).or_else(|| Some(given.to_owned())));
+            details.reply = filled(completion);
+            outcome.duration_seconds = outcome.duration_seconds.or_else(|| result.seconds());
+        }
+        if result.success == Value::Bool(false) {
+            // The service failed: HELM scores what it has, which is nothing.
+            sink.quirk("requests that failed are missing, whatever their score");
+            outcome.status = ItemStatus::Infra;
+            details.reason = filled(text(&result.error)).or_else(|| Some("the request failed".to_owned()));
+        }
+    }
+
+    /// Ends the run: every stated mean beside the same over the instances, and the scores of the headline.
+    fn end(&self, stats: &[Stat], run: Handle, sink: &mut Sink<'_>) {
+        let is_main = |name: &str| self.deciding.as_deref() == Some(name);
+        for stat in stats {
+            let Some(name) = &stat.name.0 else { continue };
+            let (Some(metric), Some(mean)) = (text(&name.name), stat.stated_mean()) else { continue };
+            let split = text(&name.split).unwrap_or_default();
+            let sub_split = text(&name.sub_split);
+            let unit = unit(&metric, mean);
+            let is_headline = split == self.headline && sub_split.is_none();
+            match perturbation_of(&name.perturbation) {
+                None => {
+                    let key = MetricName { metric: metric.clone(), split: split.clone(), sub_split: sub_split.clone() };
+                    let recomputed = self.instances.mean(&key);
+                    let shown = match &sub_split {
+                        Some(sub_split) => format!("{metric} ({split}, {sub_split})"),
+                        None => format!("{metric} ({split})"),
+                    };
+                    sink.stated(run, &shown, mean, unit, recomputed, None);
+                    let is_passes = is_main(&metric) && self.instances.n(&key) > 0;
+                    if is_headline && is_quality(&metric) && !is_passes {
+                        let (error, n) = (self.instances.standard_error(&key), self.instances.n(&key));
+                        push_score(sink, run, metric, recomputed.unwrap_or(mean), error, n);
+                    }
+                }
+                // Without perturbed copies the worst of them is the instance itself.
+                Some(change) if is_headline && self.has_perturbations && is_quality(&metric) => {
+                    push_score(sink, run, format!("{metric} ({change})"), mean, None, 0);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+fn push_score(sink: &mut Sink<'_>, run: Handle, metric: String, value: f64, standard_error: Option<f64>, n: u64) {
+    let is_up = BETTER_UP.iter().any(|part| metric.contains(part));
+    sink.run(run).scores.push(ScoreRecord {
+        value: Some(value),
+        unit: unit(&metric, value),
+        direction: if is_up { Direction::Up } else { Direction::None },
+        standard_error,
+        n: Some(n).filter(|n| *n > 0),
+        evaluator: Some("helm".to_owned()),
+        revision: 0,
+        metric,
+    });
+}
+
+/// What a statistic over perturbed copies is called: `robustness, worst`.
+fn perturbation_of(value: &Value) -> Option<String> {
+    let name = perturbation(value)?;
+    Some(match value.get("computed_on").and_then(text) {
+        Some(on) => format!("{name}, {on}"),
+        None => name,
+    })
+}
+
+fn is_quality(metric: &str) -> bool {
+    !BOOKKEEPING.iter().any(|start| metric.starts_with(start))
+}
+
+fn unit(metric: &str, value: f64) -> Unit {
+    if metric == "inference_runtime" {
+        Unit::Seconds
+    } else if metric.starts_with("num_") && metric.ends_with("_tokens") {
+        Unit::Tokens
+    } else if (0.0..=1.0).contains(&value) && BETTER_UP.iter().any(|part| metric.contains(part)) {
+        Unit::Fraction
+    } else {
+        Unit::Number
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, not negative and below 2^53")]
+fn whole(value: f64) -> Option<u64> {
+    (value.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&value)).then_some(value as u64)
+}

@@ -1,0 +1,405 @@
+//! JUnit XML, as test runners of every language write it.
+//!
+//! A file is a run, its cases are tests, and the runs of a flaky case are attempts. Who was tested is not part of the format: properties
+//! of a suite or the command line name approach and model. Text comes by as it is read; there are no entities but the five of XML and
+//! no document types, so nothing can grow.
+
+mod case;
+mod totals;
+
+use std::collections::BTreeMap;
+use std::io::{BufReader, Read};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::reader::Reader;
+use sha2::{Digest, Sha256};
+
+use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, Unit, hex, visible};
+
+use super::super::cell::{Refused, time};
+use super::super::rows::Stop;
+use super::Claim;
+use super::measured::{self, Names};
+use super::peek::{Content, Peek};
+use super::sink::{Handle, Sink, clip};
+use super::source::ForeignSource;
+use case::Case;
+use totals::Totals;
+
+/// Suites in suites; real ones nest two or three deep.
+const MOST_DEPTH: usize = 64;
+/// The text of a failure that is kept while it is read.
+const MOST_TEXT_BYTES: usize = 8192;
+
+pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+    (peek.content == Content::Xml && matches!(first_element(&peek.head), Some(b"testsuites" | b"testsuite"))).then_some(Claim::Alone)
+}
+
+/// Returns the name of the first element, past declarations and comments.
+fn first_element(head: &[u8]) -> Option<&[u8]> {
+    let mut rest = head;
+    loop {
+        let start = memchr::memchr(b'<', rest)?;
+        rest = rest.get(start + 1..)?;
+        match rest.first()? {
+            b'!' if rest.starts_with(b"!--") => rest = rest.get(memchr::memmem::find(rest, b"-->")?..)?,
+            b'?' | b'!' => rest = rest.get(memchr::memchr(b'>', rest)?..)?,
+            _ => {
+                let end = rest.iter().position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/'))?;
+                let name = &rest[..end];
+                return Some(name.rsplit(|byte| *byte == b':').next().unwrap_or(name));
+            }
+        }
+    }
+}
+
+pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let [file] = source.files.as_slice() else {
+        return Err(Problem::in_file(&source.shown, "is not one report").into());
+    };
+    let stem = source.name.strip_suffix(".gz").unwrap_or(&source.name);
+    let stem = stem.strip_suffix(".xml").unwrap_or(stem);
+    // Names and times stand at the beginning and before the cases, but anybody may write them after: the report is read twice.
+    let mut header = Header::default();
+    walk(file.open()?, &file.shown, &mut |told| {
+        header.take(told);
+        Ok(())
+    })?;
+    let Some(run) = header.begin(stem, sink) else { return Ok(()) };
+    let mut attempts = BTreeMap::new();
+    let mut waiting: Option<Case> = None;
+    let mut place = 0;
+    let is_promptfoo = header.is_promptfoo();
+    let mut totals = Totals::default();
+    walk(file.open()?, &file.shown, &mut |told| {
+        let Told::Case(case) = told else { return Ok(()) };
+        // pytest reports what broke after a failed test as a second case of the same name.
+        let is_teardown = case.is_teardown_of(waiting.as_ref());
+        totals.count(&case, is_teardown);
+        if is_teardown {
+            if let Some(first) = &mut waiting {
+                first.worsen(&case);
+            }
+            return Ok(());
+        }
+        if let Some(ready) = waiting.replace(case) {
+            place += 1;
+            store(ready, run, place, is_promptfoo, &mut attempts, sink)?;
+        }
+        Ok(())
+    })?;
+    if let Some(ready) = waiting {
+        store(ready, run, place + 1, is_promptfoo, &mut attempts, sink)?;
+    }
+    for (name, stated, counted) in header.totals.against(&totals) {
+        sink.stated(run, name, stated as f64, Unit::Count, Some(counted as f64), None);
+    }
+    Ok(())
+}
+
+/// Stores the attempts of a case.
+fn store(
+    case: Case,
+    run: Handle,
+    place: u64,
+    is_promptfoo: bool,
+    attempts: &mut BTreeMap<String, u32>,
+    sink: &mut Sink<'_>,
+) -> Result<(), Stop> {
+    let id = case.id();
+    let name = format!("test case {place}");
+    if id.is_empty() {
+        sink.refuse(&name, Refused::because("the test case has no name"));
+        return Ok(());
+    }
+    let count = attempts.entry(id.clone()).or_default();
+    if *count > 0 {
+        sink.quirk("a test case that is there several times has so many attempts");
+    }
+    if case.is_expected_failure {
+        sink.quirk("tests that are expected to fail are outside of pass rates, as skipped ones");
+    }
+    for (index, go) in case.goes().into_iter().enumerate() {
+        *count = count.saturating_add(1);
+        if index > 0 {
+            sink.quirk("the runs of a flaky test are attempts");
+        }
+        let status = match go.status {
+            ItemStatus::Error if is_promptfoo => {
+                sink.quirk("promptfoo's errors are those of a provider: missing, not wrong");
+                ItemStatus::Infra
+            }
+            status => status,
+        };
+        let mut outcome = sink.outcome(run, &id, status);
+        outcome.kind = ItemKind::Test;
+        outcome.attempt = *count;
+        outcome.duration_seconds = go.seconds;
+        let mut details = ItemDetails { reason: go.reason, ..ItemDetails::default() };
+        if go.is_last {
+            for (property, value) in &case.properties {
+                measured::take(property, value, &mut outcome, &mut details);
+            }
+        }
+        sink.item(run, &name, outcome, details)?;
+    }
+    Ok(())
+}
+
+/// What a report says outside of its cases.
+#[derive(Default)]
+struct Header {
+    names: Names,
+    /// The root's name, and those of the suites directly below it.
+    root: Option<String>,
+    suites: Vec<String>,
+    ended: Option<DateTime<Utc>>,
+    lacks_zone: bool,
+    root_seconds: Option<f64>,
+    seconds: Option<f64>,
+    host: Option<String>,
+    totals: Totals,
+    /// Over the cases and how they ended: two nights' reports may have nothing else that differs.
+    cases: Sha256,
+}
+
+impl Header {
+    fn take(&mut self, told: Told<'_>) {
+        match told {
+            Told::Suite { start, depth, is_whole } => {
+                let name = attribute(start, "name").filter(|name| !name.trim().is_empty());
+                let seconds = attribute(start, "time").and_then(|time| case::seconds(&time));
+                if is_whole {
+                    self.root = name;
+                    self.root_seconds = seconds;
+                    self.totals.state(start);
+                } else if depth == 0 {
+                    self.suites.extend(name.filter(|_| self.suites.len() < 2));
+                    self.seconds = seconds.map(|seconds| self.seconds.unwrap_or(0.0) + seconds).or(self.seconds);
+                    self.totals.add(start);
+                }
+                self.host = self.host.take().or_else(|| attribute(start, "hostname"));
+                if let Some(text) = attribute(start, "timestamp")
+                    && let Ok(began) = time("timestamp", text.trim())
+                {
+                    // As long as a clock can count; more is no time that a test takes.
+                    let took = seconds.filter(|seconds| *seconds < 1e9).unwrap_or(0.0);
+                    #[expect(clippy::cast_possible_truncation, reason = "below a billion seconds")]
+                    let ended = began.checked_add_signed(TimeDelta::milliseconds((took * 1000.0).round() as i64));
+                    self.ended = self.ended.max(ended);
+                    self.lacks_zone |= DateTime::parse_from_rfc3339(text.trim()).is_err();
+                }
+            }
+            Told::Property { name, value } => self.names.take(name, value),
+            Told::Case(case) => {
+                self.cases.update(case.id().as_bytes());
+                self.cases.update(case.status().name().as_bytes());
+            }
+        }
+    }
+
+    fn is_promptfoo(&self) -> bool {
+        self.root.as_deref() == Some("promptfoo")
+    }
+
+    fn begin(&self, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
+        let only = match self.suites.as_slice() {
+            [one] => Some(one),
+            _ => None,
+        };
+        let suite = self.names.suite.as_ref().or(self.root.as_ref()).or(only).map_or(stem, String::as_str);
+        let approach = self.names.approach.as_deref().unwrap_or_default();
+        let model = self.names.model.as_deref().unwrap_or_default();
+        let ended = self.ended.map(|ended| ended.to_rfc3339()).unwrap_or_default();
+        let cases = hex(&self.cases.clone().finalize());
+        let run = sink.begin_run(&[suite, stem, &ended, &cases[..16]], [suite, approach, model])?;
+        let record = sink.run(run);
+        record.timestamp = self.ended;
+        record.duration_seconds = self.root_seconds.or(self.seconds);
+        record.host = self.host.as_deref().map(|host| clip(host, 200).into_owned());
+        if self.lacks_zone {
+            record.tags.insert("zone".to_owned(), "unknown".to_owned());
+        }
+        Some(run)
+    }
+}
+
+/// What a report tells as it is read.
+enum Told<'a> {
+    /// A suite, or the whole.
+    Suite {
+        start: &'a BytesStart<'a>,
+        depth: usize,
+        is_whole: bool,
+    },
+    /// Of the whole or of a suite.
+    Property {
+        name: &'a str,
+        value: &'a str,
+    },
+    Case(Case),
+}
+
+/// Calls with what the report tells, in its order.
+fn walk(reader: impl Read, label: &str, tell: &mut dyn FnMut(Told<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
+    let problem = |message: String| Stop::from(Problem::in_file(label, message));
+    let mut reader = Reader::from_reader(BufReader::with_capacity(256 << 10, reader));
+    let mut buffer = Vec::new();
+    let mut suites: Vec<Option<String>> = Vec::new();
+    let mut open: Option<Case> = None;
+    let (mut depth, mut has_root) = (0_usize, false);
+    loop {
+        buffer.clear();
+        let event = reader.read_event_into(&mut buffer).map_err(|error| problem(format!("is damaged: {}", visible(&error.to_string()))))?;
+        let (start, is_empty) = match &event {
+            Event::Start(start) => (Some(start), false),
+            Event::Empty(start) => (Some(start), true),
+            _ => (None, false),
+        };
+        if let Some(start) = start {
+            if !is_empty {
+                depth += 1;
+            }
+            if depth > MOST_DEPTH {
+                return Err(problem(format!("nests deeper than {MOST_DEPTH} elements")));
+            }
+            let name = start.local_name();
+            if !has_root && !matches!(name.as_ref(), b"testsuites" | b"testsuite") {
+                return Err(problem("is no JUnit report: its first element is another".to_owned()));
+            }
+            has_root = true;
+            match name.as_ref() {
+                b"testsuites" => tell(Told::Suite { start, depth: 0, is_whole: true })?,
+                b"testsuite" => {
+                    tell(Told::Suite { start, depth: suites.len(), is_whole: false })?;
+                    if !is_empty {
+                        suites.push(attribute(start, "name"));
+                    }
+                }
+                b"testcase" => {
+                    let named = suites.iter().flatten().filter(|name| !name.trim().is_empty()).cloned().collect();
+                    let case = Case::open(start, named);
+                    if is_empty {
+                        tell(Told::Case(case))?;
+                    } else {
+                        open = Some(case);
+                    }
+                }
+                b"property" => {
+                    let name = attribute(start, "name").unwrap_or_default();
+                    let value = attribute(start, "value");
+                    match (&mut open, value) {
+                        (Some(case), value) => case.property(name, value, is_empty),
+                        (None, Some(value)) => tell(Told::Property { name: &name, value: &value })?,
+                        (None, None) => {}
+                    }
+                }
+                inner => {
+                    if let Some(case) = &mut open {
+                        case.child(inner, start, is_empty);
+                    }
+                }
+            }
+        }
+        match event {
+            Event::Start(_) | Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
+            Event::End(end) => {
+                depth = depth.saturating_sub(1);
+                match end.local_name().as_ref() {
+                    b"testsuite" => {
+                        suites.pop();
+                    }
+                    b"testcase" => {
+                        if let Some(case) = open.take() {
+                            tell(Told::Case(case))?;
+                        }
+                    }
+                    inner => {
+                        if let Some(case) = &mut open {
+                            case.end(inner);
+                        }
+                    }
+                }
+            }
+            Event::Text(text) => push(&mut open, &String::from_utf8_lossy(&text)),
+            Event::CData(text) => push(&mut open, &String::from_utf8_lossy(&text)),
+            Event::GeneralRef(reference) => push(&mut open, &unescaped(&format!("&{};", String::from_utf8_lossy(&reference)))),
+            Event::DocType(_) => return Err(problem("has a document type declaration, which is refused".to_owned())),
+            Event::Eof if !has_root => return Err(problem("holds no report".to_owned())),
+            Event::Eof if depth > 0 => {
+                let cut = Problem::in_file(label, "is cut off in the middle of the XML")
+                    .with_hint("nothing of it was imported; fetch the file again");
+                return Err(cut.into());
+            }
+            Event::Eof => return Ok(()),
+        }
+    }
+}
+
+fn push(open: &mut Option<Case>, text: &str) {
+    if let Some(case) = open {
+        case.text(text, MOST_TEXT_BYTES);
+    }
+}
+
+fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
+    let found = start.attributes().with_checks(false).flatten().find(|attribute| attribute.key.as_ref() == name.as_bytes())?;
+    Some(unescaped(&String::from_utf8_lossy(&found.value)))
+}
+
+/// Returns the text with its references resolved, as it stands if one is unknown.
+fn unescaped(text: &str) -> String {
+    quick_xml::escape::unescape(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_element_says_what_a_report_is() {
+        for (head, expected) in [
+            ("<testsuite name='a'>", Some("testsuite")),
+            ("<?xml version=\"1.0\"?>\n<!-- <html> -->\n<testsuites>", Some("testsuites")),
+            ("<!DOCTYPE x>\n<testsuite/>", Some("testsuite")),
+            ("<html>", Some("html")),
+            ("<", None),
+            ("<!--", None),
+            ("", None),
+        ] {
+            assert_eq!(first_element(head.as_bytes()), expected.map(str::as_bytes), "{head}");
+        }
+    }
+
+    fn cases(text: &str) -> Result<Vec<Case>, Stop> {
+        let mut cases = Vec::new();
+        walk(text.as_bytes(), "f", &mut |told| {
+            if let Told::Case(case) = told {
+                cases.push(case);
+            }
+            Ok(())
+        })?;
+        Ok(cases)
+    }
+
+    #[test]
+    fn no_text_is_too_much() {
+        let whole = "<testsuites><testsuite name='s'><testcase classname='c' name='n' time='1'><failure message='m'>x</failure></testcase></testsuite></testsuites>";
+        assert_eq!(cases(whole).expect("a report").len(), 1);
+        for end in 0..whole.len() {
+            let _ = cases(&whole[..end]);
+        }
+        for refused in [
+            "<!DOCTYPE lolz [<!ENTITY lol \"lol\"><!ENTITY lol1 \"&lol;&lol;\">]><testsuite><testcase name='&lol1;'/></testsuite>",
+            "<html/>",
+            "",
+            "<testsuite>",
+        ] {
+            assert!(cases(refused).is_err(), "{refused}");
+        }
+        assert!(cases(&"<testsuite>".repeat(65)).is_err());
+        let unknown = cases("<testsuite><testcase name='a'><failure>&lol;</failure></testcase></testsuite>").expect("a report");
+        assert_eq!(unknown[0].goes()[0].reason.as_deref(), Some("&lol;"), "no entity but those of XML is known");
+    }
+}

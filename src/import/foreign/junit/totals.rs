@@ -1,0 +1,69 @@
+//! How many cases a report says it has, and how many it has.
+
+use quick_xml::events::BytesStart;
+
+use crate::domain::ItemStatus;
+
+use super::attribute;
+use super::case::Case;
+
+#[derive(Default)]
+pub(super) struct Totals {
+    /// The root has them, so its suites' are not added.
+    is_stated: bool,
+    tests: Option<u64>,
+    failures: Option<u64>,
+    errors: Option<u64>,
+    skipped: Option<u64>,
+}
+
+impl Totals {
+    /// Takes what the whole states.
+    pub fn state(&mut self, start: &BytesStart<'_>) {
+        let count = |name| attribute(start, name).and_then(|text| text.trim().parse().ok());
+        *self = Self {
+            is_stated: count("tests").is_some(),
+            tests: count("tests"),
+            failures: count("failures"),
+            errors: count("errors"),
+            skipped: count("skipped").or_else(|| count("disabled")),
+        };
+    }
+
+    /// Adds what a suite states.
+    pub fn add(&mut self, start: &BytesStart<'_>) {
+        if self.is_stated {
+            return;
+        }
+        let count = |name| attribute(start, name).and_then(|text| text.trim().parse::<u64>().ok());
+        let add = |sum: &mut Option<u64>, count: Option<u64>| {
+            if let Some(count) = count {
+                *sum = Some(sum.unwrap_or(0).saturating_add(count));
+            }
+        };
+        add(&mut self.tests, count("tests"));
+        add(&mut self.failures, count("failures"));
+        add(&mut self.errors, count("errors"));
+        add(&mut self.skipped, count("skipped"));
+    }
+
+    /// Counts a case; one that tells what broke after another is no test of its own.
+    pub fn count(&mut self, case: &Case, is_teardown: bool) {
+        let add = |sum: &mut Option<u64>, is_one: bool| *sum = Some(sum.unwrap_or(0) + u64::from(is_one));
+        add(&mut self.tests, !is_teardown);
+        add(&mut self.failures, case.status() == ItemStatus::Fail);
+        add(&mut self.errors, case.status() == ItemStatus::Error);
+        add(&mut self.skipped, case.status() == ItemStatus::Skipped);
+    }
+
+    /// Pairs what is stated with what was counted.
+    pub fn against(&self, counted: &Self) -> Vec<(&'static str, u64, u64)> {
+        let pairs = [
+            ("tests", self.tests, counted.tests),
+            ("failures", self.failures, counted.failures),
+            ("errors", self.errors, counted.errors),
+            ("skipped", self.skipped, counted.skipped),
+        ];
+        pairs.into_iter().filter_map(|(name, stated, counted)| Some((name, stated?, counted.unwrap_or(0)))).collect()
+    }
+}

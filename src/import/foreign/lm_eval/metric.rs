@@ -1,0 +1,185 @@
+//! The figures that results state of a task, and the same over its samples.
+
+use serde_json::{Map, Value};
+
+use crate::domain::{Direction, Unit};
+
+use super::super::json::{number, text};
+use super::super::moments::Moments;
+use super::wire::Results;
+
+/// What results say of a task beside figures.
+const NO_FIGURES: [&str; 5] = ["alias", " ", "name", "sample_len", "sample_count"];
+/// Parts of the names of metrics that are no grades, and of those among them that no mean over samples gives.
+const NO_GRADES: [&str; 20] = [
+    "f1",
+    "bleu",
+    "rouge",
+    "rouge1",
+    "rouge2",
+    "rougel",
+    "rougelsum",
+    "ter",
+    "chrf",
+    "perplexity",
+    "bits",
+    "byte",
+    "brier",
+    "likelihood",
+    "mcc",
+    "mc2",
+    "loss",
+    "bertscore",
+    "bleurt",
+    "sari",
+];
+const NO_MEANS: [&str; 10] = ["f1", "bleu", "ter", "chrf", "perplexity", "bits", "byte", "brier", "mcc", "sari"];
+const NO_SHARES: [&str; 9] = ["bleu", "ter", "chrf", "perplexity", "bits", "byte", "likelihood", "loss", "sari"];
+
+/// One figure as stated, with its standard error.
+pub(super) struct Stated {
+    pub key: String,
+    pub metric: String,
+    pub filter: String,
+    pub value: f64,
+    pub error_key: String,
+    pub error: Option<f64>,
+    /// The standard error is there as text that is no number.
+    pub lacks_error: bool,
+}
+
+/// A metric under a filter.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct MetricKey {
+    pub filter: String,
+    pub metric: String,
+}
+
+impl Stated {
+    pub fn key(&self) -> MetricKey {
+        MetricKey { filter: self.filter.clone(), metric: self.metric.clone() }
+    }
+}
+
+/// What the samples of a task have of a metric.
+#[derive(Default)]
+pub(super) struct Tally {
+    pub values: Moments,
+    /// Some samples have what a figure over all of them is made of instead of a value.
+    pub has_parts: bool,
+}
+
+/// Reads the figures of a task in the order they stand in. Before 0.4 names have no filter.
+pub(super) fn stated(figures: &Map<String, Value>) -> Vec<Stated> {
+    let split = |key: &str| -> (String, Option<String>) {
+        match key.rsplit_once(',') {
+            Some((metric, filter)) => (metric.to_owned(), Some(filter.to_owned())),
+            None => (key.to_owned(), None),
+        }
+    };
+    figures
+        .iter()
+        .filter(|(key, _)| !NO_FIGURES.contains(&key.as_str()))
+        .filter_map(|(key, value)| {
+            let value = number(value)?;
+            let (metric, filter) = split(key);
+            let is_error = metric.strip_suffix("_stderr").is_some_and(|of| {
+                figures.contains_key(of) || filter.as_ref().is_some_and(|filter| figures.contains_key(&format!("{of},{filter}")))
+            });
+            if is_error {
+                return None;
+            }
+            let error_key = match &filter {
+                Some(filter) => format!("{metric}_stderr,{filter}"),
+                None => format!("{metric}_stderr"),
+            };
+            let error = figures.get(&error_key);
+            Some(Stated {
+                key: key.clone(),
+                metric,
+                filter: filter.unwrap_or_else(|| "none".to_owned()),
+                value,
+                error: error.and_then(number),
+                lacks_error: error.is_some_and(|error| error.is_string() && number(error).is_none()),
+                error_key,
+            })
+        })
+        .collect()
+}
+
+fn has_part(metric: &str, parts: &[&str]) -> bool {
+    metric.split(|letter: char| !letter.is_alphanumeric()).any(|part| parts.contains(&part.to_lowercase().as_str()))
+}
+
+/// Says whether a metric's values are right or wrong, by its name.
+pub(super) fn may_grade(metric: &str) -> bool {
+    !has_part(metric, &NO_GRADES)
+}
+
+/// Says whether a metric's figure is the mean over the samples: its task says so, or nothing that speaks against it.
+pub(super) fn is_mean(results: &Results, task: &str, metric: &str) -> bool {
+    let listed = results.configs.get(task).and_then(|config| config.get("metric_list")?.as_array());
+    let own = listed.into_iter().flatten().find(|one| one.get("metric").is_some_and(|name| name == metric));
+    match own.and_then(|own| text(own.get("aggregation")?)) {
+        Some(aggregation) => aggregation == "mean",
+        None => !has_part(metric, &NO_MEANS),
+    }
+}
+
+pub(super) fn unit(metric: &str, value: f64) -> Unit {
+    if (0.0..=1.0).contains(&value) && !has_part(metric, &NO_SHARES) { Unit::Fraction } else { Unit::Number }
+}
+
+/// Which way is better, as the results say. Of grades it is known.
+pub(super) fn direction(results: &Results, task: &str, metric: &str) -> Direction {
+    match results.higher_is_better.get(task).and_then(|of_task| of_task.get(metric)) {
+        Some(Value::Bool(true)) => Direction::Up,
+        Some(Value::Bool(false)) => Direction::Down,
+        Some(_) | None if metric.starts_with("acc") || metric.starts_with("exact_match") => Direction::Up,
+        Some(_) | None => Direction::None,
+    }
+}
+
+/// What a sample's value of a metric is worth; a list is part of what a figure over all samples is made of.
+pub(super) fn worth(value: &Value) -> Option<f64> {
+    match value {
+        Value::Bool(is_right) => Some(f64::from(u8::from(*is_right))),
+        Value::Number(_) => number(value),
+        Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn figures_come_with_their_errors() {
+        let figures = json!({"alias": " - a", "acc,none": 0.5, "acc_stderr,none": "N/A", "f1,strict": 0.25, "f1_stderr,strict": 0.1, "sample_len": 4});
+        let read = stated(figures.as_object().expect("an object"));
+        let said: Vec<_> =
+            read.iter().map(|one| (one.key.as_str(), one.metric.as_str(), one.filter.as_str(), one.error, one.lacks_error)).collect();
+        assert_eq!(said, [("acc,none", "acc", "none", None, true), ("f1,strict", "f1", "strict", Some(0.1), false)]);
+        let old = json!({"acc": 0.5, "acc_stderr": 0.1, "mc2": 0.4});
+        let read = stated(old.as_object().expect("an object"));
+        let said: Vec<_> = read.iter().map(|one| (one.key.as_str(), one.error_key.as_str(), one.error)).collect();
+        assert_eq!(said, [("acc", "acc_stderr", Some(0.1)), ("mc2", "mc2_stderr", None)]);
+    }
+
+    #[test]
+    fn names_tell_grades_from_amounts() {
+        for (metric, grades) in [
+            ("acc", true),
+            ("exact_match", true),
+            ("prompt_level_strict_acc", true),
+            ("f1", false),
+            ("word_perplexity", false),
+            ("rougeL_max", false),
+        ] {
+            assert_eq!(may_grade(metric), grades, "{metric}");
+        }
+        assert_eq!((unit("acc", 0.5), unit("word_perplexity", 0.5), unit("acc", 1.5)), (Unit::Fraction, Unit::Number, Unit::Number));
+    }
+}

@@ -1,0 +1,193 @@
+//! lm-evaluation-harness: the results of one evaluation, and the samples of each of its tasks, in files with one time stamp.
+//!
+//! Every task is a run: it has its own version, its own figures and, where samples were logged, its own file of them. A group of tasks
+//! has figures alone, which are computed anew from those of its tasks. Samples hold one line for each filter of an answer: the first
+//! filter and the first metric that grades decide what passes, and the others are scores.
+
+mod metric;
+mod sample;
+mod task;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::domain::Problem;
+
+use super::super::cell::Refused;
+use super::super::rows::Stop;
+use super::Claim;
+use super::json::{read_lines, read_list, read_value};
+use super::peek::{Content, Peek};
+use super::sink::Sink;
+use super::source::{ForeignFile, ForeignSource};
+use task::Task;
+use wire::Results;
+
+const MOST_RESULTS_BYTES: u64 = 256 << 20;
+/// Groups times tasks: every group may hold every task.
+const MOST_GROUPED: usize = 4_000_000;
+
+pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+    let is_samples = is_samples(peek);
+    if !is_samples && !is_results(peek) {
+        return None;
+    }
+    let folder = peek.path.parent().unwrap_or(Path::new(""));
+    let (stem, stamp) = split_name(&peek.name);
+    match stamp {
+        Some(stamp) => Some(Claim::PartOf(folder.join(stamp))),
+        // Before 0.4.3 names had no stamp, and a folder held one evaluation.
+        None if is_samples || stem == "results" => Some(Claim::PartOf(folder.to_owned())),
+        None => Some(Claim::Alone),
+    }
+}
+
+fn is_samples(peek: &Peek) -> bool {
+    peek.content == Content::Json && (peek.has_all(&["doc_id", "doc"]) || peek.has_all(&["[].doc_id", "[].doc"]))
+}
+
+/// Results name their metrics with a filter, or, before 0.4, have `versions` and a `config` beside them.
+fn is_results(peek: &Peek) -> bool {
+    let has_filters = |task: &str| peek.keys_below(&format!("results.{task}")).any(|key| key.contains(','));
+    peek.content == Content::Json
+        && !peek.is_lines
+        && peek.has("results")
+        && (peek.keys_below("results").any(has_filters)
+            || (peek.has_all(&["versions", "config"]) && (peek.has("config.model") || peek.has("config.model_args"))))
+}
+
+/// Splits a file's name, without its endings, where a time stamp begins.
+fn split_name(name: &str) -> (&str, Option<&str>) {
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
+    let name = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".json")).unwrap_or(name);
+    match name.rsplit_once('_') {
+        Some((stem, stamp)) if is_stamp(stamp) => (stem, Some(stamp)),
+        _ => (name, None),
+    }
+}
+
+/// `2026-01-21T03-44-18.458309`, the fraction left out at whole seconds.
+fn is_stamp(text: &str) -> bool {
+    let pattern = b"0000-00-00T00-00-00";
+    let fits = |(byte, like): (&u8, &u8)| if *like == b'0' { byte.is_ascii_digit() } else { byte == like };
+    let bytes = text.as_bytes();
+    bytes.len() >= pattern.len()
+        && bytes.iter().zip(pattern).all(fits)
+        && bytes[pattern.len()..].iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+}
+
+pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let mut samples = Vec::new();
+    let mut results: Option<Results> = None;
+    for file in &source.files {
+        if Peek::of(&file.path).is_ok_and(|peek| is_samples(&peek)) {
+            samples.push(file);
+        } else if results.is_some() {
+            let refused = Refused::with_detail("a second file of results of one evaluation", &file.shown);
+            sink.refuse(&file.name, refused);
+        } else {
+            results = Some(read_value(file.read(MOST_RESULTS_BYTES)?.as_slice(), &file.shown)?);
+        }
+    }
+    let has_results = results.is_some();
+    let mut results = results.unwrap_or_default();
+    if has_results && results.results.is_empty() {
+        return Err(Problem::in_file(&source.shown, "holds no results of tasks").into());
+    }
+    if !has_results {
+        sink.quirk("samples without the file of their results: the task and the model are those of the files' names");
+        results = from_names(source, &samples);
+    }
+    if let Some(version) = results.version() {
+        sink.version(&format!("lm_eval {version}"));
+    }
+    let mut by_task = assign(&results, &samples, has_results, sink);
+    let groups = results.groups();
+    for name in results.results.keys() {
+        if !groups.contains(name.as_str()) {
+            let file = by_task.remove(name.as_str());
+            Task::new(&results, name).read(file, sink)?;
+        }
+    }
+    if groups.len().saturating_mul(results.results.len()) > MOST_GROUPED {
+        sink.refuse("groups", Refused::because("more groups of tasks than can be looked through"));
+        return Ok(());
+    }
+    for name in results.results.keys().filter(|name| groups.contains(name.as_str())) {
+        task::read_group(&results, name, sink);
+    }
+    Ok(())
+}
+
+/// Finds the task of each file of samples: the one whose name its name ends in.
+fn assign<'f>(results: &Results, samples: &[&'f ForeignFile], has_results: bool, sink: &mut Sink<'_>) -> BTreeMap<String, &'f ForeignFile> {
+    let mut by_task = BTreeMap::new();
+    let tasks: Vec<(&String, String)> = results.results.keys().map(|task| (task, sanitized(task))).collect();
+    for file in samples {
+        let stem = sanitized(split_name(&file.name).0);
+        let ends =
+            |(_, task): &&(&String, String)| stem.strip_suffix(task.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'));
+        let found = tasks.iter().filter(ends).max_by_key(|(task, _)| task.len()).map(|(task, _)| *task);
+        match found {
+            Some(task) if !by_task.contains_key(task) => {
+                by_task.insert(task.clone(), *file);
+            }
+            Some(_) => sink.refuse(&file.name, Refused::because("a second file of samples of one task")),
+            None if has_results => sink.refuse(&file.name, Refused::because("samples of a task that the results do not have")),
+            None => {}
+        }
+    }
+    by_task
+}
+
+/// Names in file names have other characters than letters, digits, `.` and `-` as `_`.
+fn sanitized(name: &str) -> String {
+    name.chars().map(|letter| if letter.is_alphanumeric() || matches!(letter, '.' | '-') { letter } else { '_' }).collect()
+}
+
+/// Makes what results would say from the names of the files of samples.
+fn from_names(source: &ForeignSource, samples: &[&ForeignFile]) -> Results {
+    let mut results = Results { date: Value::String(source.name.clone()), ..Results::default() };
+    for file in samples {
+        let (stem, _) = split_name(&file.name);
+        let task = stem.strip_prefix("samples_").unwrap_or(stem);
+        results.results.insert(task.to_owned(), Value::Object(serde_json::Map::new()));
+        let folder = file.path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().replace("__", "/"));
+        results.model_name = folder.map_or(Value::Null, Value::String);
+    }
+    results
+}
+
+/// Calls with each sample of a file and its place: a value a line, or, before 0.4.3, all in one list.
+fn each_sample(file: &ForeignFile, each: &mut dyn FnMut(&str, Result<Value, Refused>) -> Result<(), Stop>) -> Result<(), Stop> {
+    if Peek::of(&file.path).is_ok_and(|peek| peek.has("[].doc_id")) {
+        let mut place = 0;
+        read_list(file.open()?, &file.shown, &mut |sample: Value| {
+            place += 1;
+            each(&format!("sample {place}"), Ok(sample))
+        })
+    } else {
+        read_lines(file.open()?, &file.shown, &mut |line, sample: Result<Value, Refused>| each(&format!("line {line}"), sample))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_ends_a_name() {
+        for (name, expected) in [
+            ("results_2026-01-21T03-44-18.458309.json", ("results", Some("2026-01-21T03-44-18.458309"))),
+            ("samples_a_b_2026-01-21T03-44-18.jsonl.gz", ("samples_a_b", Some("2026-01-21T03-44-18"))),
+            ("results.json", ("results", None)),
+            ("samples_a_2026-01-21.jsonl", ("samples_a_2026-01-21", None)),
+            ("_é026-01-21T03-44-18.json", ("_é026-01-21T03-44-18", None)),
+        ] {
+            assert_eq!(split_name(name), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! One line of samples: a document under a filter, with what was asked, answered and expected.
+
+use serde_json::Value;
+
+use crate::domain::ItemDetails;
+
+use super::super::super::source::hex_digest;
+use super::super::json::{number, text};
+
+/// Keys of a line that are no metrics, for lines that do not list theirs.
+const NO_METRICS: [&str; 13] = [
+    "doc_id",
+    "doc",
+    "target",
+    "arguments",
+    "resps",
+    "filtered_resps",
+    "filter",
+    "metrics",
+    "doc_hash",
+    "prompt_hash",
+    "target_hash",
+    "doc_to_text",
+    "doc_to_target",
+];
+/// Prompts are kept from their end, where the question is: examples come before it.
+const MOST_PROMPT_CHARS: usize = 1999;
+
+pub(super) fn filter(sample: &Value) -> Option<&str> {
+    sample.get("filter")?.as_str()
+}
+
+/// The names and values of a line's metrics.
+pub(super) fn metrics(sample: &Value) -> Vec<(&str, &Value)> {
+    match sample.get("metrics").and_then(Value::as_array) {
+        Some(names) => names.iter().filter_map(|name| Some((name.as_str()?, sample.get(name.as_str()?)?))).collect(),
+        None => {
+            let all = sample.as_object().into_iter().flatten();
+            all.filter(|(key, _)| !NO_METRICS.contains(&key.as_str())).map(|(key, value)| (key.as_str(), value)).collect()
+        }
+    }
+}
+
+/// Says what was asked, answered and expected.
+pub(super) fn details(sample: &Value) -> ItemDetails {
+    let prompt = argument(sample, 0, 0).and_then(text);
+    let choices = choices(sample);
+    let target = sample.get("target");
+    let expected: Vec<String> = match target {
+        Some(Value::Array(several)) => several.iter().filter_map(text).collect(),
+        Some(one) => one
+            .as_u64()
+            .filter(|_| choices.is_some())
+            .and_then(|index| continuation(sample, usize::try_from(index).ok()?))
+            .or_else(|| text(one))
+            .into_iter()
+            .collect(),
+        None => Vec::new(),
+    };
+    let first = |key: &str| sample.get(key)?.get(0);
+    let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+    let answer = match choices {
+        Some(best) => continuation(sample, best).or_else(|| Some(best.to_string())),
+        None => first("filtered_resps").and_then(Value::as_str).map(|answer| answer.trim().to_owned()),
+    };
+    let reply = first("resps").and_then(|of_request| match of_request {
+        Value::Array(repeats) => repeats.first()?.as_str(),
+        other => other.as_str(),
+    });
+    let item_hash = sample.get("doc_hash").and_then(text).or_else(|| {
+        let prompt = prompt.as_deref()?;
+        Some(hex_digest(&[prompt.as_bytes(), expected.join("\n").as_bytes()], true)[..32].to_owned())
+    });
+    ItemDetails {
+        reply: filled(reply.map(str::to_owned)),
+        answer: filled(answer),
+        question: filled(prompt.map(|prompt| end_of(&prompt))),
+        expected: expected.into_iter().filter(|text| !text.trim().is_empty()).collect(),
+        item_hash,
+        ..ItemDetails::default()
+    }
+}
+
+/// What was given to a request: `arguments` is an object with names since 0.4.3, a list of lists before.
+fn argument(sample: &Value, request: usize, place: usize) -> Option<&Value> {
+    match sample.get("arguments")? {
+        Value::Array(requests) => requests.get(request)?.get(place),
+        named => named.get(format!("gen_args_{request}"))?.get(format!("arg_{place}")),
+    }
+}
+
+fn continuation(sample: &Value, choice: usize) -> Option<String> {
+    argument(sample, choice, 1).and_then(Value::as_str).map(|text| text.trim().to_owned())
+}
+
+/// Returns the most likely of several choices, where each has a log probability and whether it is the greedy one.
+fn choices(sample: &Value) -> Option<usize> {
+    let pairs = sample.get("filtered_resps")?.as_array().filter(|pairs| pairs.len() > 1)?;
+    let likelihood = |pair: &Value| -> Option<f64> {
+        let [likelihood, is_greedy] = pair.as_array()?.as_slice() else { return None };
+        let is_word = is_greedy.is_boolean() || matches!(is_greedy.as_str(), Some("True" | "False"));
+        number(likelihood).filter(|_| is_word)
+    };
+    let mut best: Option<(usize, f64)> = None;
+    for (place, pair) in pairs.iter().enumerate() {
+        let value = likelihood(pair)?;
+        if best.is_none_or(|(_, most)| value > most) {
+            best = Some((place, value));
+        }
+    }
+    best.map(|(place, _)| place)
+}
+
+fn end_of(prompt: &str) -> String {
+    match prompt.char_indices().rev().nth(MOST_PROMPT_CHARS - 1) {
+        Some((start, _)) if start > 0 => format!("…{}", &prompt[start..]),
+        _ => prompt.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_most_likely_choice_is_the_answer() {
+        let new = json!({"target": 1, "arguments": {"gen_args_0": {"arg_0": "Q", "arg_1": " a"}, "gen_args_1": {"arg_0": "Q", "arg_1": " b"}},
+            "filtered_resps": [["-3.5", "False"], ["-1.25", "True"]], "resps": [[["-3.5", "False"]], [["-1.25", "True"]]], "doc_hash": "h"});
+        let old = json!({"target": 1, "arguments": [["Q", " a"], ["Q", " b"]], "filtered_resps": [[-3.5, false], [-1.25, true]], "doc_hash": "h"});
+        for sample in [new, old] {
+            let read = details(&sample);
+            assert_eq!((read.answer.as_deref(), read.expected, read.question.as_deref()), (Some("b"), vec!["b".to_owned()], Some("Q")));
+            assert_eq!((read.reply, read.item_hash.as_deref()), (None, Some("h")));
+        }
+    }
+
+    #[test]
+    fn long_prompts_keep_their_end() {
+        let kept = end_of(&format!("{}é?", "x".repeat(3000)));
+        assert!(kept.starts_with('…') && kept.ends_with("é?") && kept.chars().count() == 2000, "{}", kept.chars().count());
+        assert_eq!(end_of("é?"), "é?");
+    }
+
+    #[test]
+    fn metrics_are_listed_or_what_is_left() {
+        let listed = json!({"doc_id": 1, "metrics": ["acc"], "acc": 1.0, "other": 2});
+        assert_eq!(metrics(&listed), [("acc", &json!(1.0))]);
+        let old = json!({"doc_id": 1, "doc": {}, "acc": 1.0, "acc_norm": 0.0});
+        assert_eq!(metrics(&old), [("acc", &json!(1.0)), ("acc_norm", &json!(0.0))]);
+    }
+}

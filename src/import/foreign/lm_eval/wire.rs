@@ -1,0 +1,127 @@
+//! What a file of results holds, as far as it is read. Nothing has to be there, and no value has to be of the type it should be.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::super::super::source::hex_digest;
+use super::super::json::{count, number, text};
+
+/// Group figures are looked for so deep in groups of groups.
+const MOST_DEPTH: usize = 16;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Results {
+    /// By task or group, its figures.
+    pub results: Map<String, Value>,
+    pub groups: Value,
+    pub group_subtasks: Value,
+    pub configs: Value,
+    pub versions: Value,
+    #[serde(rename = "n-shot")]
+    pub n_shot: Value,
+    pub higher_is_better: Value,
+    #[serde(rename = "n-samples")]
+    pub n_samples: Value,
+    pub config: Value,
+    pub git_hash: Value,
+    /// Seconds since 1970 when the evaluation began.
+    pub date: Value,
+    pub lm_eval_version: Value,
+    pub task_hashes: Value,
+    pub model_name: Value,
+    pub chat_template: Value,
+    pub chat_template_sha: Value,
+    pub system_instruction_sha: Value,
+    pub fewshot_as_multiturn: Value,
+    /// Written as text. `start_time` and `end_time` are of a clock that began anywhere, so they are no times.
+    pub total_evaluation_time_seconds: Value,
+}
+
+impl Results {
+    pub fn version(&self) -> Option<String> {
+        text(&self.lm_eval_version)
+    }
+
+    /// The names that hold figures over several tasks.
+    pub fn groups(&self) -> BTreeSet<&str> {
+        let with_parts = |name: &&str| self.subtasks(name).is_some_and(|parts| !parts.is_empty());
+        let named = |name: &&str| self.groups.get(*name).is_some();
+        self.results.keys().map(String::as_str).filter(|name| with_parts(name) || named(name)).collect()
+    }
+
+    fn subtasks(&self, group: &str) -> Option<&Vec<Value>> {
+        self.group_subtasks.get(group)?.as_array()
+    }
+
+    /// The tasks in a group, also those in groups inside it.
+    pub fn tasks_of(&self, group: &str) -> BTreeSet<String> {
+        let mut tasks = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        self.collect_tasks(group, 0, &mut seen, &mut tasks);
+        tasks
+    }
+
+    fn collect_tasks(&self, group: &str, depth: usize, seen: &mut BTreeSet<String>, tasks: &mut BTreeSet<String>) {
+        if depth > MOST_DEPTH || !seen.insert(group.to_owned()) {
+            return;
+        }
+        for name in self.subtasks(group).into_iter().flatten().filter_map(Value::as_str) {
+            if self.subtasks(name).is_some_and(|parts| !parts.is_empty()) {
+                self.collect_tasks(name, depth + 1, seen, tasks);
+            } else {
+                tasks.insert(name.to_owned());
+            }
+        }
+    }
+
+    /// How many samples were asked of a task.
+    pub fn effective(&self, task: &str) -> Option<u64> {
+        count(self.n_samples.get(task)?.get("effective")?)
+    }
+
+    pub fn shots(&self, task: &str) -> Option<String> {
+        let of_task = self.n_shot.get(task).or_else(|| self.configs.get(task)?.get("num_fewshot"));
+        of_task.filter(|shots| !shots.is_null()).or_else(|| self.config.get("num_fewshot")).and_then(text)
+    }
+
+    /// How the tasks were asked: with so many examples, as a chat or not.
+    pub fn approach(&self, task: &str) -> String {
+        let shots = self.shots(task).map(|shots| format!("{shots}-shot"));
+        let is_chat = matches!(&self.chat_template, Value::String(template) if !template.is_empty())
+            || text(&self.chat_template_sha).is_some_and(|sha| !sha.is_empty());
+        let parts = [shots, is_chat.then(|| "chat".to_owned())];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { "lm-eval".to_owned() } else { parts.join(" ") }
+    }
+
+    /// The model by its name, or, in old files, by what was given to the backend.
+    pub fn model(&self) -> String {
+        let arguments = self.config.get("model_args");
+        let argument = |key: &str| -> Option<String> {
+            match arguments? {
+                Value::String(list) => list.split(',').find_map(|pair| pair.trim().strip_prefix(key)?.strip_prefix('=')).map(str::to_owned),
+                other => text(other.get(key)?),
+            }
+        };
+        let named = text(&self.model_name).filter(|name| !name.trim().is_empty());
+        named
+            .or_else(|| argument("pretrained"))
+            .or_else(|| argument("model"))
+            .or_else(|| self.config.get("model").and_then(text))
+            .unwrap_or_default()
+    }
+
+    /// What tells the evaluation from others, wherever its files lie.
+    pub fn moment(&self) -> String {
+        text(&self.date)
+            .unwrap_or_else(|| hex_digest(&[Value::Object(self.results.clone()).to_string().as_bytes()], false)[..32].to_owned())
+    }
+
+    /// How many seconds all tasks together took.
+    pub fn seconds(&self) -> Option<f64> {
+        number(&self.total_evaluation_time_seconds).filter(|seconds| *seconds >= 0.0)
+    }
+}

@@ -1,0 +1,90 @@
+//! The mean and the spread of values that pass by one at a time.
+
+/// What is kept of any number of values.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::import) struct Moments {
+    n: u64,
+    mean: f64,
+    /// Squared distances from the mean, added up.
+    squares: f64,
+    is_graded: bool,
+}
+
+impl Default for Moments {
+    fn default() -> Self {
+        Self { n: 0, mean: 0.0, squares: 0.0, is_graded: true }
+    }
+}
+
+impl Moments {
+    #[expect(clippy::float_cmp, reason = "grades are exactly 0 and 1")]
+    pub fn add(&mut self, value: f64) {
+        self.n += 1;
+        let distance = value - self.mean;
+        self.mean += distance / self.n as f64;
+        self.squares += distance * (value - self.mean);
+        self.is_graded &= value == 0.0 || value == 1.0;
+    }
+
+    pub fn n(&self) -> u64 {
+        self.n
+    }
+
+    pub fn mean(&self) -> Option<f64> {
+        Some(self.mean).filter(|mean| self.n > 0 && mean.is_finite())
+    }
+
+    /// The standard error of the mean, from the spread within the sample.
+    pub fn standard_error(&self) -> Option<f64> {
+        let n = self.n as f64;
+        (self.n > 1).then(|| (self.squares / (n - 1.0) / n).sqrt()).filter(|error| error.is_finite())
+    }
+
+    /// Every value is 0 or 1, and there is one.
+    pub fn is_graded(&self) -> bool {
+        self.n > 0 && self.is_graded
+    }
+}
+
+/// Returns how many passed, where a share of so many with its standard error can only come from grades of 0 and 1.
+pub(in crate::import) fn passed_of(share: f64, standard_error: Option<f64>, total: u64) -> Option<u64> {
+    let n = total as f64;
+    let passed = share * n;
+    if total == 0 || !(0.0..=1.0).contains(&share) || (passed - passed.round()).abs() > 1e-6 {
+        return None;
+    }
+    if total > 1 {
+        let of_grades = (share * (1.0 - share) / (n - 1.0)).sqrt();
+        standard_error.filter(|error| (error - of_grades).abs() <= 1e-6 * of_grades.max(1e-6))?;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to a count")]
+    Some(passed.round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_add_up_to_their_mean_and_its_error() {
+        let mut moments = Moments::default();
+        assert_eq!((moments.mean(), moments.standard_error(), moments.is_graded()), (None, None, false));
+        for value in [1.0, 0.0, 1.0] {
+            moments.add(value);
+        }
+        assert!(moments.is_graded());
+        assert!((moments.mean().expect("three values") - 2.0 / 3.0).abs() < 1e-15);
+        assert!((moments.standard_error().expect("three values") - 1.0 / 3.0).abs() < 1e-15);
+        moments.add(0.5);
+        assert!(!moments.is_graded());
+    }
+
+    #[test]
+    fn only_grades_have_the_standard_error_of_grades() {
+        assert_eq!(passed_of(0.0004, Some(0.000_282_814_421_130_447_1), 5000), Some(2));
+        assert_eq!(passed_of(0.0, Some(0.0), 10), Some(0));
+        for (share, error, total) in [(0.5, Some(0.05), 10), (0.5, None, 10), (0.55, Some(0.1), 10), (1.5, Some(0.1), 10), (0.5, None, 0)] {
+            assert_eq!(passed_of(share, error, total), None, "{share} {error:?} {total}");
+        }
+    }
+}

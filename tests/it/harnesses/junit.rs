@@ -1,0 +1,102 @@
+//! JUnit XML, as several runners write it.
+
+use serde_json::json;
+
+use super::{imported, one, project, quirks, stored, told};
+
+#[test]
+fn a_report_of_pytest() {
+    let project = project("junit", "pytest.xml");
+    let (source, runs) = imported(&project, "junit");
+    let run = &runs[0];
+    assert_eq!([&run["suite"], &run["approach"], &run["model"]], [&json!("pytest tests"), &json!("oneshot"), &json!("m1")]);
+    assert_eq!((&run["timestamp"], &run["tags"]["zone"]), (&json!("2026-02-03T10:20:31.500Z"), &json!("unknown")), "{run}");
+    assert_eq!(
+        told(&project),
+        [
+            one("tests.test_a::test_sum[1+1]", 1, "pass"),
+            one("tests.test_a::test_fail", 1, "fail"),
+            one("tests.test_a::test_setup", 1, "error"),
+            one("tests.test_a::test_skip", 1, "skipped"),
+            one("tests.test_a::test_xfail", 1, "skipped"),
+            one("tests.test_a::test_teardown", 1, "error"),
+        ],
+        "what broke after a test is the test's"
+    );
+    let items = stored(&project);
+    assert_eq!((&items[0]["cost_usd"], &items[0]["input_tokens"], &items[0]["output_tokens"]), (&json!(0.0012), &json!(12), &json!(3)));
+    assert_eq!((&items[1]["reason"], &items[5]["duration_seconds"]), (&json!("assert 1 == 2 & more"), &json!(0.5)));
+    assert_eq!(items[0]["kind"], "test");
+    assert!(quirks(&source).contains("expected to fail"), "{source}");
+    // pytest counts a test and its teardown as one, and so do its `tests`.
+    assert_eq!([&source["stated_checked"], &source["stated_agree"]], [&json!(4), &json!(4)], "{source}");
+}
+
+#[test]
+fn reruns_are_attempts() {
+    let project = project("junit", "surefire-reruns.xml");
+    let (source, runs) = imported(&project, "junit");
+    assert_eq!((&runs[0]["suite"], &runs[0]["duration_seconds"]), (&json!("org.Calc"), &json!(1234.5)));
+    assert_eq!(
+        told(&project),
+        [
+            one("org.Calc::flaky", 1, "fail"),
+            one("org.Calc::flaky", 2, "error"),
+            one("org.Calc::flaky", 3, "pass"),
+            one("org.Calc::broken", 1, "fail"),
+            one("org.Calc::broken", 2, "fail"),
+        ]
+    );
+    let reasons: Vec<_> = stored(&project).iter().map(|item| item["reason"].as_str().map(str::to_owned)).collect();
+    assert_eq!(reasons, [Some("first"), Some("second"), None, Some("one"), Some("two")].map(|text| text.map(str::to_owned)));
+    assert_eq!([&source["stated_checked"], &source["stated_agree"]], [&json!(4), &json!(4)], "{source}");
+}
+
+#[test]
+fn errors_of_promptfoo_are_missing() {
+    let project = project("junit", "promptfoo-errors.xml");
+    let (source, runs) = imported(&project, "junit");
+    assert_eq!(runs[0]["statuses"], json!({"pass": 1, "fail": 1, "infra": 1}));
+    assert!(quirks(&source).contains("promptfoo's errors are those of a provider"));
+}
+
+#[test]
+fn suites_in_suites_name_tests_without_a_class() {
+    let project = project("junit", "nested-suites.xml");
+    let said = project.run(["import", "out", "--dry-run"]);
+    insta::assert_snapshot!(said.answer());
+    let (_, runs) = imported(&project, "junit");
+    assert_eq!(runs[0]["suite"], "nested-suites", "two suites and no name of the whole: the file's");
+    assert_eq!(
+        told(&project),
+        [
+            one("outer > inner > a", 1, "pass"),
+            one("src/b.test.js::b", 1, "fail"),
+            one("other > c", 1, "skipped"),
+            one("k::c", 1, "pass"),
+            one("k::c", 2, "pass"),
+        ]
+    );
+    assert_eq!(stored(&project)[1]["reason"], "<b> & more");
+}
+
+#[test]
+fn documents_that_grow_or_break_off_are_refused() {
+    for (file, why) in [("billion-laughs.xml", "has a document type declaration, which is refused"), ("cut-off.xml", "")] {
+        let project = project("junit", file);
+        let said = project.run(["import", "out"]);
+        assert_eq!(said.code, 2, "{}", said.stdout);
+        assert!(said.stdout.contains(why) && said.stdout.contains(file), "{}", said.stdout);
+        assert!(!project.path("results").exists(), "{file}");
+    }
+}
+
+#[test]
+fn two_nights_of_one_name_are_two_runs() {
+    let project = project("junit", "nested-suites.xml");
+    imported(&project, "junit");
+    let text = project.read("out/nested-suites.xml");
+    project.file("tomorrow/nested-suites.xml", text.replace("status=\"notrun\"", ""));
+    let report = project.run(["import", "tomorrow", "--format", "json"]).json();
+    assert_eq!(report["sources"][0]["outcome"], "imported", "{report}");
+}
