@@ -69,6 +69,7 @@ struct Metadata {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_field_names, reason = "the names that Terminal-Bench writes")]
 struct Trial {
     #[serde(alias = "uuid")]
     id: Value,
@@ -114,7 +115,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     if trials.is_empty() && results.is_none() {
         return Err(Problem::in_file(&source.shown, "holds no results of a run").into());
     }
-    let mut run = None;
+    let mut run = Opened::NotYet;
     for file in trials {
         let trial: Trial = read_value(file.open()?, &file.shown)?;
         let Some(run) = open(&mut run, metadata.as_ref(), Some(&trial), results.is_none(), source, sink) else { return Ok(()) };
@@ -133,22 +134,36 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         })?;
         open(&mut run, metadata.as_ref(), None, false, source, sink);
     }
-    if let Some(Some(run)) = run {
+    if let Opened::Now(run) = run {
         run.end(metadata.as_ref(), &stated, sink);
     }
     Ok(())
 }
 
+/// The run that trials are taken into.
+enum Opened {
+    NotYet,
+    /// It is there already.
+    Before,
+    Now(Box<TrialRun>),
+}
+
 /// Begins the run with the first trial, whose name has the run's id where nothing else says it. None where the run is there already.
 fn open<'r>(
-    run: &'r mut Option<Option<TrialRun>>,
+    run: &'r mut Opened,
     metadata: Option<&Metadata>,
     trial: Option<&Trial>,
     lacks_results: bool,
     source: &ForeignSource,
     sink: &mut Sink<'_>,
 ) -> Option<&'r mut TrialRun> {
-    run.get_or_insert_with(|| TrialRun::begin(metadata, trial, lacks_results, source, sink)).as_mut()
+    if matches!(run, Opened::NotYet) {
+        *run = TrialRun::begin(metadata, trial, lacks_results, source, sink).map_or(Opened::Before, |run| Opened::Now(Box::new(run)));
+    }
+    match run {
+        Opened::Now(run) => Some(run),
+        Opened::NotYet | Opened::Before => None,
+    }
 }
 
 /// What tells trials apart: their names are numbered, ids are random.

@@ -162,7 +162,8 @@ fn a_fresh_evaluation_imports_without_loss() {
         let (checked, agree, unchecked) = imported.stated();
         assert_eq!((agree, unchecked), (checked, 0), "{}", source["stated"]);
         // Every row's answer, question and reason are there.
-        let mut replies: Vec<String> = imported.items().iter().map(|item| item["reply"].as_str().unwrap_or_default().to_owned()).collect();
+        let mut replies: Vec<String> =
+            imported.items().iter().map(|item| item["details"]["reply"].as_str().unwrap_or_default().to_owned()).collect();
         let rows = log["results"]["results"].as_array().expect("rows");
         let mut answers: Vec<String> = rows.iter().map(|row| row["response"]["output"].as_str().unwrap_or_default().to_owned()).collect();
         replies.sort();
