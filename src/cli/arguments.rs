@@ -365,8 +365,8 @@ pub(super) struct Judge {
 
 #[derive(Args)]
 pub(super) struct Compare {
-    /// A suite, or run ids [default: every suite with two arms or more]
-    #[arg(value_name = "SUITE|ID")]
+    /// A suite, run ids, or paths such as ./logs to results of other tools [default: every suite with two arms or more]
+    #[arg(value_name = "SUITE|ID|PATH")]
     pub what: Vec<String>,
     /// Result files to compare, instead of those of the store
     #[arg(long, value_name = "FILE,FILE", value_delimiter = ',', conflicts_with = "what")]
@@ -433,8 +433,8 @@ pub(super) enum OnInconclusive {
 
 #[derive(Args)]
 pub(super) struct Leaderboard {
-    /// Suites [default: all]
-    #[arg(value_name = "SUITE")]
+    /// Suites, and paths such as ./logs to results of other tools [default: all suites]
+    #[arg(value_name = "SUITE|PATH")]
     pub suites: Vec<String>,
     /// What to order by, best first
     #[arg(long, value_enum, default_value_t = Sort::PassRate)]
@@ -484,6 +484,9 @@ pub(super) enum Mean {
 
 #[derive(Args)]
 pub(super) struct Build {
+    /// Results of other tools to show beside the store's, and folders with such: read through the cache, not kept in the store
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
     /// Folder of the site; a folder that holds anything else is refused
     #[arg(long, short, value_name = "DIR", default_value = "site")]
     pub out: PathBuf,

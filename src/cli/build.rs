@@ -22,13 +22,14 @@ use super::redaction::{self, Found, Texts};
 use super::settings::{Settings, shown};
 use super::site_folder::SiteFolder;
 use super::transcripts::Transcripts;
-use super::{exit_code, output, policy, selection, show, site_folder};
+use super::{exit_code, foreign, output, policy, selection, show, site_folder};
 
 /// Outcomes held in memory at once.
 const BATCH_LINES: u64 = 250_000;
 
 pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure> {
     let mut filter = arguments.selection.filter()?;
+    let settings = &foreign::with_paths(settings, &arguments.paths)?;
     let mut warehouse = settings.open()?;
     if warehouse.runs().is_empty() {
         output::say(settings, "note: the store holds no runs; the site says so");
@@ -210,7 +211,7 @@ impl Site<'_> {
         folder: &mut SiteFolder,
     ) -> Result<(), Failure> {
         let file = redaction::journal_of(self.settings, row, "items.jsonl");
-        let mut details = details(self.settings, row)?;
+        let mut details = details(self.settings, self.warehouse, row)?;
         for details in details.values_mut() {
             texts.details(&file, details);
         }
@@ -257,11 +258,14 @@ fn without_criteria<'o>(outcomes: &'o [ItemOutcome], details: &DetailsByItem) ->
     (criteria_of(&criteria), Cow::Owned(others.into_iter().cloned().collect()))
 }
 
-/// What the run's own journal says of its items; nothing for an imported run.
-fn details(settings: &Settings, row: &RunRow) -> Result<DetailsByItem, Failure> {
+/// What the run's lines say of its items beside the outcomes; nothing for an imported table.
+fn details(settings: &Settings, warehouse: &Warehouse, row: &RunRow) -> Result<DetailsByItem, Failure> {
     let id = &row.run.id;
-    let Some(store) = show::store_of(settings, id) else { return Ok(DetailsByItem::new()) };
-    let mut items = show::detailed(settings, &store, id)?.unwrap_or_default();
+    let mut items = match show::store_of(settings, id) {
+        Some(store) => show::detailed(settings, &store, id)?.unwrap_or_default(),
+        None if show::has_details(row) => show::detailed_import(settings, warehouse, row)?,
+        None => return Ok(DetailsByItem::new()),
+    };
     // The highest revision is collected last, and stays.
     items.sort_by_key(|(outcome, _)| outcome.revision);
     let is_known = |(_, details): &(ItemOutcome, ItemDetails)| *details != ItemDetails::default();

@@ -13,13 +13,15 @@ use crate::warehouse::{Options, Warehouse};
 use super::arguments::Compare;
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{baseline, exit_code, output, policy, selection};
+use super::{baseline, exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failure> {
+    let (what, paths) = foreign::split(&arguments.what);
+    let settings = &foreign::with_paths(settings, &paths)?;
     let mut filter = arguments.selection.filter()?;
     let policy = policy::policy(settings, &arguments.judging)?;
     let (mut warehouse, held) = open(settings, arguments)?;
-    name_targets(&warehouse, &arguments.what, &mut filter)?;
+    name_targets(&warehouse, &what, &mut filter)?;
     filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
     selection::check(&warehouse, &filter)?;
     let grouping = if arguments.all_batches || !filter.ids.is_empty() || !arguments.files.is_empty() {
@@ -34,7 +36,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
         }
         None => suite_groups(&warehouse, &filter, grouping),
     };
-    let is_asked = !arguments.what.is_empty() || !arguments.selection.suite.is_empty() || !arguments.files.is_empty();
+    let is_asked = !what.is_empty() || !arguments.selection.suite.is_empty() || !arguments.files.is_empty();
     let one = if arguments.flips { compare_with_flips } else { compare };
     let with_criteria = |group| {
         let criteria = criterion_flips(&warehouse, group).map_err(|error| Failure::new(visible(&error.to_string())))?;

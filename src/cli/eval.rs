@@ -41,7 +41,10 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     if code != exit_code::INTERRUPTED
         && let Some(report) = report
     {
-        build::run(settings, &Build { out: report, publishing: Publishing::default(), selection: Selection::default() })?;
+        build::run(
+            settings,
+            &Build { paths: Vec::new(), out: report, publishing: Publishing::default(), selection: Selection::default() },
+        )?;
     }
     Ok(code)
 }

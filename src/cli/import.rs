@@ -1,12 +1,13 @@
 //! `import`: other tools' results, tables and rubrics into the store.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use crate::document::nearest_hint;
 use crate::domain::{Problem, RunId, StatedFigure, Unit, visible};
 use crate::import::{
-    Disagreement, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun, Map, Mode, SourceOutcome, SourceReport,
-    StatedLine, Unrecognised, import_foreign, import_rubrics, import_table,
+    Destination, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun, Map, Mode, SourceOutcome, SourceReport,
+    import_foreign, import_rubrics, import_table,
 };
 use crate::render::format;
 
@@ -14,7 +15,7 @@ use super::arguments::{Format, Import, ImportAs};
 use super::failure::Failure;
 use super::progress::Bar;
 use super::settings::Settings;
-use super::{exit_code, output};
+use super::{exit_code, import_answer, output};
 
 /// How the files are read.
 enum Reading {
@@ -37,7 +38,7 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
     }
     let report = import(settings, arguments, &reading, &existing, mode)?;
     match settings.format {
-        Format::Json => output::print(&crate::render::json::document("import", Answer::of(&report)))?,
+        Format::Json => output::print(&crate::render::json::document("import", import_answer::of(&report)))?,
         Format::Table | Format::Markdown | Format::Csv => output::print(&describe(&report, &reading))?,
         Format::Junit => return Err(output::no_junit()),
     }
@@ -56,7 +57,7 @@ fn import(
     mode: Mode,
 ) -> Result<ImportReport, Failure> {
     let bar = Bar::new(settings.interactive);
-    let total = arguments.files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|metadata| metadata.len()).sum();
+    let total = bytes_of(&arguments.files);
     let report = bar.watch(|progress| {
         (progress.begin)("importing", total);
         let (store, files) = (settings.store(), &arguments.files);
@@ -64,12 +65,19 @@ fn import(
         let report = match reading {
             Reading::Table(map) => import_table(&store, files, map, existing, mode, &mut on_bytes),
             Reading::Rubric(names) => import_rubrics(&store, files, names, existing, mode, &mut on_bytes),
-            Reading::Foreign(format, names) => import_foreign(&store, files, *format, names, existing, mode, &mut on_bytes),
+            Reading::Foreign(format, names) => {
+                import_foreign(Destination::Store(&store, existing), files, *format, names, mode, &mut on_bytes)
+            }
         };
         (progress.end)();
         report
     })?;
     Ok(report)
+}
+
+/// How much there is to read; of folders it is not known.
+pub(super) fn bytes_of(paths: &[PathBuf]) -> u64 {
+    paths.iter().filter_map(|path| std::fs::metadata(path).ok()).filter(std::fs::Metadata::is_file).map(|metadata| metadata.len()).sum()
 }
 
 /// Under `--strict` a refused row, or a file that cannot be read, refuses the whole import.
@@ -221,7 +229,7 @@ fn describe_unrecognised(report: &ImportReport, text: &mut String) {
         let tools: BTreeSet<&str> = known.iter().filter_map(|file| file.tool).collect();
         let tools = tools.into_iter().collect::<Vec<_>>().join(", ");
         text.push_str(&format!(
-            "{} of formats that are not read yet: {tools}; a map reads them as tables, see docs/import/README.md\n",
+            "{} of formats that are not read yet: {tools}; a map reads them as tables, see docs/import/tables.md\n",
             files(known.len())
         ));
     }
@@ -362,187 +370,9 @@ fn run_name(run: &ImportedRun) -> String {
 }
 
 /// Published figures are shown as precisely as any source prints them.
-fn figure(value: f64, unit: Unit) -> String {
+pub(super) fn figure(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Fraction => format!("{}%", format::fixed(value * 100.0, 2)),
         Unit::Points | Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => format::value(value, unit, 0),
-    }
-}
-
-/// The report for programs.
-#[derive(serde::Serialize)]
-struct Answer {
-    dry_run: bool,
-    sources: Vec<SourceAnswer>,
-    unrecognised: Vec<UnrecognisedAnswer>,
-    passed_over: u64,
-}
-
-#[derive(serde::Serialize)]
-struct UnrecognisedAnswer {
-    file: String,
-    /// The tool that wrote it, where that is known and its format not read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<&'static str>,
-}
-
-/// What a source of a known format holds and lacks.
-#[derive(serde::Serialize)]
-struct ForeignAnswer {
-    format: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    version: Option<String>,
-    files: usize,
-    fields: Vec<FieldAnswer>,
-    quirks: Vec<QuirkAnswer>,
-    stated: Vec<StatedAnswer>,
-}
-
-#[derive(serde::Serialize)]
-struct FieldAnswer {
-    field: &'static str,
-    held: u64,
-    of: u64,
-}
-
-#[derive(serde::Serialize)]
-struct QuirkAnswer {
-    quirk: String,
-    times: u64,
-}
-
-#[derive(serde::Serialize)]
-struct StatedAnswer {
-    run: String,
-    figure: String,
-    unit: &'static str,
-    stated: f64,
-    /// Absent where the source does not hold what it would take.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recomputed: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agrees: Option<bool>,
-}
-
-impl ForeignAnswer {
-    fn of(foreign: &ForeignReport) -> Self {
-        let field = |field: &FieldHeld| FieldAnswer { field: field.field, held: field.held, of: field.of };
-        let stated = |one: &StatedLine| StatedAnswer {
-            run: one.run.to_string(),
-            figure: one.figure.name.clone(),
-            unit: one.figure.unit.name(),
-            stated: one.figure.value,
-            recomputed: one.figure.recomputed,
-            agrees: one.figure.disagrees().map(|disagrees| !disagrees),
-        };
-        Self {
-            format: foreign.format,
-            version: foreign.version.clone(),
-            files: foreign.files,
-            fields: foreign.fields.iter().map(field).collect(),
-            quirks: foreign.quirks.iter().map(|(quirk, times)| QuirkAnswer { quirk: quirk.clone(), times: *times }).collect(),
-            stated: foreign.stated.iter().map(stated).collect(),
-        }
-    }
-}
-
-#[derive(serde::Serialize)]
-struct SourceAnswer {
-    file: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sha256: Option<String>,
-    outcome: &'static str,
-    problems: Vec<String>,
-    rows_read: u64,
-    rows_accepted: u64,
-    rows_refused: u64,
-    refusals: Vec<RefusalAnswer>,
-    runs_new: Vec<String>,
-    runs_repeated: Vec<String>,
-    items: u64,
-    columns_unused: Vec<String>,
-    columns_lacking: Vec<String>,
-    stated_checked: u64,
-    stated_agree: u64,
-    disagreements: Vec<DisagreementAnswer>,
-    /// Absent for tables and rubrics.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    foreign: Option<ForeignAnswer>,
-}
-
-#[derive(serde::Serialize)]
-struct RefusalAnswer {
-    reason: String,
-    rows: u64,
-    examples: Vec<String>,
-}
-
-#[derive(serde::Serialize)]
-struct DisagreementAnswer {
-    run: String,
-    file: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    identity: Option<String>,
-    figure: String,
-    stated: f64,
-    recomputed: f64,
-}
-
-impl Answer {
-    fn of(report: &ImportReport) -> Self {
-        let unrecognised = |file: &Unrecognised| UnrecognisedAnswer { file: file.file.clone(), tool: file.tool };
-        Self {
-            dry_run: report.dry_run,
-            sources: report.sources.iter().map(SourceAnswer::of).collect(),
-            unrecognised: report.unrecognised.iter().map(unrecognised).collect(),
-            passed_over: report.passed_over,
-        }
-    }
-}
-
-impl SourceAnswer {
-    fn of(source: &SourceReport) -> Self {
-        let ids = |runs: &[ImportedRun]| runs.iter().map(|run| run.id.to_string()).collect();
-        let disagreement = |one: &Disagreement| DisagreementAnswer {
-            run: one.run.id.to_string(),
-            file: one.run.file.clone(),
-            identity: one.run.identity.clone(),
-            figure: one.figure.clone(),
-            stated: one.stated,
-            recomputed: one.recomputed,
-        };
-        Self {
-            file: source.file.clone(),
-            sha256: source.sha256.clone(),
-            outcome: match source.outcome {
-                SourceOutcome::Imported => "imported",
-                SourceOutcome::AlreadyImported => "already_imported",
-                SourceOutcome::NothingNew => "nothing_new",
-                SourceOutcome::NothingAccepted => "nothing_accepted",
-                SourceOutcome::Unreadable => "unreadable",
-            },
-            problems: source.problems.iter().map(ToString::to_string).collect(),
-            rows_read: source.rows_read,
-            rows_accepted: source.rows_accepted,
-            rows_refused: source.rows_refused(),
-            refusals: source
-                .refusals
-                .iter()
-                .map(|refusal| RefusalAnswer {
-                    reason: refusal.reason.clone(),
-                    rows: refusal.rows,
-                    examples: refusal.examples.iter().map(ToString::to_string).collect(),
-                })
-                .collect(),
-            runs_new: ids(&source.runs_new),
-            runs_repeated: ids(&source.runs_repeated),
-            items: source.items,
-            columns_unused: source.columns_unused.clone(),
-            columns_lacking: source.columns_lacking.iter().map(|lacking| lacking.column.clone()).collect(),
-            stated_checked: source.stated.checked,
-            stated_agree: source.stated.agree,
-            disagreements: source.stated.disagreements.iter().map(disagreement).collect(),
-            foreign: source.foreign.as_ref().map(ForeignAnswer::of),
-        }
     }
 }

@@ -7,11 +7,13 @@ use crate::views::{Chances, Pooling, SortKey, leaderboard, overall};
 use super::arguments::{Leaderboard, Mean, Sort};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{exit_code, output, policy, selection};
+use super::{exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Failure> {
     let mut filter = arguments.selection.filter()?;
-    filter.suites.extend(arguments.suites.iter().cloned());
+    let (suites, paths) = foreign::split(&arguments.suites);
+    let settings = &foreign::with_paths(settings, &paths)?;
+    filter.suites.extend(suites);
     let policy = policy::policy(settings, &arguments.judging)?;
     let chances = if arguments.p_best { Chances::Always } else { Chances::IfQuick };
     let mut warehouse = settings.open()?;

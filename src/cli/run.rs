@@ -64,7 +64,10 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         return Ok(code);
     }
     if let Some(site) = &arguments.site {
-        build::run(settings, &Build { out: site.clone(), publishing: Publishing::default(), selection: Selection::default() })?;
+        build::run(
+            settings,
+            &Build { paths: Vec::new(), out: site.clone(), publishing: Publishing::default(), selection: Selection::default() },
+        )?;
     }
     if let Some(baseline) = &arguments.gate {
         let suites: std::collections::BTreeSet<String> = carried.batch.arms.iter().map(|arm| arm.suite.clone()).collect();

@@ -29,7 +29,8 @@ pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Re
         .tempdir()
         .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
     let out = arguments.folder.clone().unwrap_or_else(|| temporary.path().join("site"));
-    let ask = Build { out: out.clone(), publishing: arguments.publishing.clone(), selection: arguments.selection.clone() };
+    let ask =
+        Build { paths: Vec::new(), out: out.clone(), publishing: arguments.publishing.clone(), selection: arguments.selection.clone() };
     let mut seen = stamps(settings);
     build::run(settings, &ask)?;
 

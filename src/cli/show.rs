@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use crate::domain::{ItemDetails, ItemOutcome, RunId, visible};
+use crate::import::ForeignFormat;
 use crate::render::json::ShowAnswer;
 use crate::render::shown::Texts;
 use crate::render::{judged, shown, tables};
@@ -63,7 +64,8 @@ fn one(settings: &Settings, warehouse: &Warehouse, row: &RunRow, choice: ItemCho
     };
     let items = match journalled {
         Some(items) => items,
-        // Outcomes of imports lie among those of other runs.
+        None if has_details(row) && choice != ItemChoice::First(0) => detailed_import(settings, warehouse, row)?,
+        // Outcomes of imported tables lie among those of other runs, and say nothing else.
         None if row.items.is_some() && choice != ItemChoice::First(0) => {
             let outcomes = warehouse.outcomes(&[id]).map_err(|error| Failure::new(visible(&error.to_string())))?;
             outcomes.into_iter().map(|outcome| (outcome, ItemDetails::default())).collect()
@@ -76,6 +78,16 @@ fn one(settings: &Settings, warehouse: &Warehouse, row: &RunRow, choice: ItemCho
     let mut page = run_page(warehouse, row);
     page.add_judgements(store.as_ref().map(|store| evaluators(store, id)).unwrap_or_default(), criteria_of(&items));
     Ok(shown_run(page, &items, choice, transcript, output))
+}
+
+/// More texts than this are not held in memory for one page.
+const MOST_DETAILED: u64 = 20_000;
+
+/// Says whether an imported run's lines are worth reading for what they say beside the outcomes: importers of known formats keep texts.
+pub(super) fn has_details(row: &RunRow) -> bool {
+    let importer = row.run.provenance.as_ref().map(|provenance| provenance.importer.as_str());
+    let keeps_texts = importer.and_then(ForeignFormat::from_name).is_some();
+    keeps_texts && row.items.is_some_and(|items| items.lines <= MOST_DETAILED)
 }
 
 /// Reads what evaluators said of a run. Lines that cannot be read were told of when the store was opened.
@@ -117,12 +129,27 @@ pub(super) fn store_of(settings: &Settings, id: &RunId) -> Option<Store> {
 /// Reads a run's journal under the names that are shown.
 pub(super) fn detailed(settings: &Settings, store: &Store, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, Failure> {
     let mut items = store.detailed_items(id)?;
-    for (outcome, _) in items.iter_mut().flatten() {
+    under_aliases(settings, items.iter_mut().flatten());
+    Ok(items)
+}
+
+/// The same of an imported run.
+pub(super) fn detailed_import(
+    settings: &Settings,
+    warehouse: &Warehouse,
+    row: &RunRow,
+) -> Result<Vec<(ItemOutcome, ItemDetails)>, Failure> {
+    let mut items = warehouse.detailed(&row.run).map_err(|error| Failure::new(visible(&error.to_string())))?;
+    under_aliases(settings, items.iter_mut());
+    Ok(items)
+}
+
+fn under_aliases<'i>(settings: &Settings, items: impl Iterator<Item = &'i mut (ItemOutcome, ItemDetails)>) {
+    for (outcome, _) in items {
         if let Some(alias) = settings.config.aliases.item.get(&outcome.item) {
             outcome.item.clone_from(alias);
         }
     }
-    Ok(items)
 }
 
 impl FromStr for ItemChoice {

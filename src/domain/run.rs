@@ -75,6 +75,15 @@ pub struct Provenance {
     pub url: Option<String>,
 }
 
+impl Provenance {
+    /// Returns what runs must share to stand in one table beside their suite and its version: the importer, and the source where that is a
+    /// study of its own. A table is one, with runs of many arms that were made alike; so is a graded rubric. A tool's log holds one arm.
+    pub fn study(&self) -> (&str, Option<&str>) {
+        let is_own_study = matches!(self.importer.as_str(), "table" | "rubric");
+        (&self.importer, is_own_study.then_some(self.sha256.as_str()))
+    }
+}
+
 /// A figure that a source published about itself, beside the same figure recomputed from its own counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StatedFigure {

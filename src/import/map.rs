@@ -1,6 +1,6 @@
 //! The map file: which column of a foreign table is which field of our records.
 //!
-//! `docs/import/README.md` is its reference. A map is data and not a program: [`Rule`](super::field::Rule) lists everything a field can say.
+//! `docs/import/tables.md` is its reference. A map is data and not a program: [`Rule`](super::field::Rule) lists everything a field can say.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -23,7 +23,7 @@ mod source;
 mod table;
 mod yaml_rows;
 
-pub use foreign::{ForeignFormat, import_foreign};
+pub use foreign::{Destination, ForeignFormat, import_foreign};
 pub use map::{Map, RowsAre};
 pub use names::GivenNames;
 pub use report::{

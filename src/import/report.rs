@@ -49,6 +49,8 @@ pub struct SourceReport {
     /// The file as the user named it.
     pub file: String,
     pub sha256: Option<String>,
+    /// What the sealed pair is named by, where the source is of a known format.
+    pub key: Option<String>,
     pub outcome: SourceOutcome,
     /// Why the file cannot be read, or has nothing to read.
     pub problems: Vec<Problem>,
@@ -153,6 +155,7 @@ impl SourceReport {
         Self {
             file: file.to_owned(),
             sha256: None,
+            key: None,
             outcome: SourceOutcome::Unreadable,
             problems: Vec::new(),
             rows_read: 0,

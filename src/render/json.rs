@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::domain::Verification;
 use crate::views::{
-    AgreementReport, Board, Comparison, GateReport, History, JudgeReport, Overall, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine,
+    AgreementReport, Board, Comparison, GateReport, History, ImportAnswer, JudgeReport, Overall, ProbeReport, RunLine, Runnable, ShownRun,
+    SuiteLine,
 };
 
 /// The answer of a command with the name and version of its shape.
@@ -119,6 +120,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("compare", schema::<CompareAnswer>()),
         ("gate", schema::<GateAnswer>()),
         ("history", schema::<HistoryAnswer>()),
+        ("import", schema::<ImportAnswer>()),
         ("judge", schema::<JudgeAnswer>()),
         ("leaderboard", schema::<LeaderboardAnswer>()),
         ("list", schema::<ListAnswer>()),

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Filter, Run, RunStatus};
+use crate::domain::{Filter, Provenance, Run, RunStatus};
 use crate::warehouse::{RunRow, Warehouse};
 
 /// An approach with a model.
@@ -55,7 +55,7 @@ pub struct SuiteGroup<'a> {
     pub suite: String,
     /// The suite's content hash, where the runs know it.
     pub suite_version: Option<String>,
-    /// The file an imported group came from.
+    /// The file an imported group came from, or the tool where each of its files is a run.
     pub source: Option<String>,
     pub arms: Vec<ArmRuns<'a>>,
     pub newest: Option<DateTime<Utc>>,
@@ -66,8 +66,8 @@ pub struct SuiteGroup<'a> {
 struct GroupKey {
     suite: String,
     version: Option<String>,
-    /// Importer and source: two files' runs are never pooled silently.
-    source: Option<(String, String)>,
+    /// Importer and study: the runs of two tables are never pooled silently, nor those of two tools.
+    study: Option<(String, Option<String>)>,
 }
 
 /// Groups the selected runs by suite and version or provenance; groups by suite, newest first; arms by name.
@@ -75,17 +75,22 @@ pub fn suite_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, grouping: Gro
     let mut groups = BTreeMap::<GroupKey, Vec<&RunRow>>::new();
     for row in warehouse.runs().iter().filter(|row| filter.matches(&row.run)) {
         let run = &row.run;
-        let source = match grouping {
+        let study = match grouping {
             Grouping::AllBatches => None,
-            Grouping::NewestBatch => run.provenance.as_ref().map(|from| (from.importer.clone(), from.sha256.clone())),
+            Grouping::NewestBatch => {
+                run.provenance.as_ref().map(Provenance::study).map(|(importer, source)| (importer.to_owned(), source.map(str::to_owned)))
+            }
         };
-        let key = GroupKey { suite: run.suite.clone(), version: run.suite_version.clone(), source };
+        let key = GroupKey { suite: run.suite.clone(), version: run.suite_version.clone(), study };
         groups.entry(key).or_default().push(row);
     }
     let mut groups: Vec<SuiteGroup<'a>> = groups
         .into_iter()
         .map(|(key, rows)| {
-            let source = key.source.is_some().then(|| rows[0].run.provenance.as_ref().map(|from| from.file.clone())).flatten();
+            let source = key.study.and_then(|(importer, source)| match source {
+                Some(_) => rows[0].run.provenance.as_ref().map(|from| from.file.clone()),
+                None => Some(importer),
+            });
             let newest = rows.iter().filter_map(|row| row.run.timestamp).max();
             SuiteGroup { suite: key.suite, suite_version: key.version, source, arms: arm_runs(&rows, grouping), newest }
         })

@@ -15,6 +15,7 @@ mod exclusions;
 mod figures;
 mod gate;
 mod history;
+mod imported;
 mod item_scores;
 mod items;
 mod judged;
@@ -53,6 +54,9 @@ pub use figures::{Coverage, Figure, Money, Spread};
 pub use gate::{AbsentArm, Ask, Basis, GateCheck, GateReport, GateRule, gate};
 pub use history::{
     ArmHistory, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
+};
+pub use imported::{
+    CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows, StatedOtherwise, UnrecognisedFile,
 };
 pub use items::{Discrimination, Go, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemSign, MatrixArm};
 pub use judged::{

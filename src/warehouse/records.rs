@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
 
-use crate::domain::{Filter, ItemOutcome, Run, RunId};
-use crate::results::{ItemLine, standing_revision};
+use crate::domain::{Filter, ItemDetails, ItemOutcome, Run, RunId};
+use crate::results::{ItemLine, details_of, standing_revision};
 
 use super::ingest::{each_item_line, path_text};
 use super::open::Warehouse;
@@ -30,6 +30,24 @@ impl Warehouse {
         &self,
         runs: &[Arc<Run>],
         mut each: impl FnMut(&ItemOutcome) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.each_line(runs, |outcome, _| each(outcome))
+    }
+
+    /// Reads the outcomes of one run with what else its lines say of each, in the order of the lines.
+    pub fn detailed(&self, run: &Arc<Run>) -> io::Result<Vec<(ItemOutcome, ItemDetails)>> {
+        let mut found = Vec::new();
+        self.each_line(std::slice::from_ref(run), |outcome, line| {
+            found.push((outcome.clone(), details_of(line)));
+            Ok::<(), io::Error>(())
+        })?;
+        Ok(found)
+    }
+
+    fn each_line<E: From<io::Error>>(
+        &self,
+        runs: &[Arc<Run>],
+        mut each: impl FnMut(&ItemOutcome, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         let files: HashMap<String, usize> = self.files.iter().zip(0..).map(|(file, place)| (path_text(&file.path), place)).collect();
         let mut wanted: BTreeMap<usize, HashSet<&RunId>> = BTreeMap::new();
@@ -61,7 +79,7 @@ impl Warehouse {
                 if let Ok(outcome) = (ItemLine { run: None, ..item }).to_outcome(&run)
                     && (outcome.revision == 0 || self.stands(&outcome))
                 {
-                    stopped = each(&outcome);
+                    stopped = each(&outcome, line);
                 }
             })?;
             stopped?;

@@ -134,7 +134,7 @@ fn arms_without_a_common_item_are_said_to_be_unpaired() {
     project.items("run-b", &[test("t3", "pass"), test("t4", "pass")]);
     assert_eq!(project.run(["build", "--quiet"]).code, 0);
     let (page, data) = pair(&project);
-    assert!(page.contains("No item has a counted outcome of both a and b: nothing can be laid side by side."), "{page}");
+    assert!(page.contains("No item has a counted outcome of both b and a: nothing can be laid side by side."), "{page}");
     assert!(!page.contains("id=\"outcomes-table\"") && !page.contains("id=\"answers\""));
     assert_eq!(data["comparisons"][0].get("flips"), None);
 

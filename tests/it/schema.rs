@@ -18,7 +18,7 @@ fn committed_schemas_are_up_to_date() {
     let schemas = evalreport::render::json::schemas();
     assert_eq!(
         schemas.iter().map(|(command, _)| *command).collect::<Vec<_>>(),
-        ["agreement", "compare", "gate", "history", "judge", "leaderboard", "list", "probe", "show", "verify"]
+        ["agreement", "compare", "gate", "history", "import", "judge", "leaderboard", "list", "probe", "show", "verify"]
     );
     for (command, schema) in schemas {
         let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
@@ -105,6 +105,26 @@ fn gates_of_every_outcome_keep_to_the_schema() {
         }
         answer["ruling"] = json!("perhaps");
         assert!(validate("gate", &answer).is_err());
+    }
+}
+
+#[test]
+fn imports_keep_to_the_schema() {
+    let project = everything();
+    project.fixture("import/inspect/disagreeing.json", "logs/a.json").file("logs/b.json", "{}");
+    for (arguments, code) in [
+        (["import", "table.csv", "--map", "map.yaml"].as_slice(), 0),
+        (["import", "logs", "--dry-run"].as_slice(), 0),
+        (["import", "logs", "table.csv"].as_slice(), 2),
+    ] {
+        let output = project.run(arguments.iter().copied().chain(["--format", "json"]));
+        assert_eq!(output.code, code, "{arguments:?}: {}{}", output.stderr, output.stdout);
+        let mut answer: Value = serde_json::from_str(&output.stdout).expect("the answer is JSON");
+        if let Err(error) = validate("import", &answer) {
+            panic!("{arguments:?}: {error}");
+        }
+        answer["sources"][0]["items"] = json!("some");
+        assert!(validate("import", &answer).is_err());
     }
 }
 

@@ -1,11 +1,12 @@
 //! JSON as other tools write it, read with bounded memory: with `NaN` in it, with lists of any length, and with values of other types
 //! than they should have.
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::marker::PhantomData;
 
-use memchr::{memchr2, memchr3};
+use memchr::{memchr, memchr2, memchr3};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
@@ -30,7 +31,7 @@ pub(in crate::import) fn read_object<Head: DeserializeOwned, Item: DeserializeOw
     each: &mut dyn FnMut(Item) -> Result<(), Stop>,
 ) -> Result<Head, Stop> {
     let mut stop = None;
-    let mut reader = serde_json::Deserializer::from_reader(Plain::new(reader));
+    let mut reader = serde_json::Deserializer::from_reader(plain(reader));
     let mut walk = Walk { wanted, list, each, stop: &mut stop, item: PhantomData };
     let read = Below { walk: &mut walk, path: String::new() }.deserialize(&mut reader).and_then(|head| reader.end().map(|()| head));
     if let Some(stop) = stop {
@@ -47,7 +48,7 @@ pub(in crate::import) fn read_list<Item: DeserializeOwned>(
     each: &mut dyn FnMut(Item) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let mut stop = None;
-    let mut reader = serde_json::Deserializer::from_reader(Plain::new(reader));
+    let mut reader = serde_json::Deserializer::from_reader(plain(reader));
     let read = Elements { each, stop: &mut stop, item: PhantomData }.deserialize(&mut reader).and_then(|()| reader.end());
     match (stop, read) {
         (Some(stop), _) => Err(stop),
@@ -65,7 +66,7 @@ pub(in crate::import) fn read_lines<Item: DeserializeOwned>(
 ) -> Result<(), Stop> {
     let mut stop = None;
     let mut cut = None;
-    let read = for_each_line(BufReader::with_capacity(BUFFER_BYTES, Plain::new(reader)), |number, line| {
+    let read = for_each_line(plain(reader), |number, line| {
         if stop.is_some() {
             return;
         }
@@ -97,7 +98,7 @@ pub(in crate::import) fn read_lines<Item: DeserializeOwned>(
 
 /// Reads one value whole.
 pub(in crate::import) fn read_value<T: DeserializeOwned>(reader: impl Read, label: &str) -> Result<T, Stop> {
-    serde_json::from_reader(Plain::new(reader)).map_err(|error| explain(label, &error))
+    serde_json::from_reader(plain(reader)).map_err(|error| explain(label, &error))
 }
 
 /// Says why a file is no JSON, or not of the format that it seemed to be.
@@ -116,6 +117,49 @@ pub(in crate::import) fn explain(label: &str, error: &serde_json::Error) -> Stop
     let problem =
         Problem { line: Some(error.line()).filter(|line| *line > 0), hint: hint.map(str::to_owned), ..Problem::in_file(label, message) };
     problem.into()
+}
+
+/// The visits of everything but lists, objects and text, which are passed over for a value.
+macro_rules! others_are {
+    ($value:expr) => {
+        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+    };
+}
+
+/// The same of text too.
+macro_rules! values_are {
+    ($value:expr) => {
+        others_are!($value);
+
+        fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+    };
+}
+
+pub(in crate::import) use {others_are, values_are};
+
+/// The parser asks for one byte after another.
+fn plain<R: Read>(reader: R) -> BufReader<Plain<R>> {
+    BufReader::with_capacity(BUFFER_BYTES, Plain::new(reader))
 }
 
 struct Walk<'a, Item> {
@@ -179,29 +223,7 @@ impl<'de, Item: DeserializeOwned> Visitor<'de> for Below<'_, '_, Item> {
         if self.path.is_empty() { Err(A::Error::custom("a list where an object is expected")) } else { Ok(Map::new()) }
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Map::new())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Map::new())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Map::new())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Map::new())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(Map::new())
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Map::new())
-    }
+    values_are!(Map::new());
 }
 
 /// A list whose elements are passed on.
@@ -236,9 +258,12 @@ impl<'de, Item: DeserializeOwned> Visitor<'de> for Elements<'_, Item> {
         Ok(())
     }
 
-    fn visit_unit<E>(self) -> Result<(), E> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(())
     }
+
+    values_are!(());
 }
 
 /// A part that is read where it is an object and passed over where it is anything else.
@@ -275,29 +300,71 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for LenientVisitor<T> {
         Ok(Lenient(None))
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Lenient(None))
+    values_are!(Lenient(None));
+}
+
+/// An object whose values are parts; empty where it is none.
+pub(in crate::import) type Table<T> = Lenient<BTreeMap<String, Lenient<T>>>;
+
+impl<T> Table<T> {
+    pub fn get(&self, key: &str) -> Option<&T> {
+        self.0.as_ref()?.get(key)?.0.as_ref()
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Lenient(None))
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &T)> {
+        self.0.iter().flatten().filter_map(|(key, part)| Some((key, part.0.as_ref()?)))
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Lenient(None))
+    pub fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+}
+
+/// A list whose elements are parts; empty where it is none.
+#[derive(Clone, Debug)]
+pub(in crate::import) struct List<T>(pub Vec<Lenient<T>>);
+
+impl<T> List<T> {
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().filter_map(|part| part.0.as_ref())
+    }
+}
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ListVisitor(PhantomData))
+    }
+}
+
+struct ListVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
+    type Value = List<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Lenient(None))
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut parts = Vec::new();
+        while let Some(part) = list.next_element()? {
+            parts.push(part);
+        }
+        Ok(List(parts))
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(Lenient(None))
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(List::default())
     }
 
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Lenient(None))
-    }
+    values_are!(List::default());
 }
 
 /// JSON with `NaN`, `Infinity` and `-Infinity`, which Python writes and JSON does not know, as `null`: not measured.
@@ -324,7 +391,6 @@ impl<R: Read> Plain<R> {
 
     /// Goes over the word that begins with the byte just met.
     fn skip_word(&mut self) -> io::Result<()> {
-        use io::BufRead;
         loop {
             let available = self.input.fill_buf()?;
             let letters = available.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
@@ -339,80 +405,96 @@ impl<R: Read> Plain<R> {
 
 impl<R: Read> Read for Plain<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        use io::BufRead;
-        if buffer.is_empty() {
-            return Ok(0);
-        }
-        loop {
+        let mut filled = 0;
+        while filled < buffer.len() {
             if !self.pending.is_empty() {
-                let count = self.pending.len().min(buffer.len());
-                buffer[..count].copy_from_slice(&self.pending[..count]);
+                let count = self.pending.len().min(buffer.len() - filled);
+                buffer[filled..filled + count].copy_from_slice(&self.pending[..count]);
                 self.pending = &self.pending[count..];
-                return Ok(count);
+                filled += count;
+                continue;
             }
-            let available = match self.input.fill_buf() {
-                Ok(available) => available,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            // What was found is given out before more is waited for.
+            if filled > 0 && self.input.buffer().is_empty() {
+                break;
+            }
+            match self.step(&mut buffer[filled..]) {
+                Ok(Step::Copied(count)) => filled += count,
+                Ok(Step::Pending) => {}
+                Ok(Step::End) => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
-            };
-            let available = &available[..available.len().min(buffer.len())];
-            if available.is_empty() {
-                if self.state == State::Minus {
-                    (self.state, self.pending) = (State::Outside, b"-");
-                    continue;
-                }
-                return Ok(0);
             }
-            match self.state {
-                State::Minus => {
-                    self.state = State::Outside;
-                    if available[0] == b'I' {
-                        self.skip_word()?;
-                        self.pending = b"null";
-                    } else {
-                        self.pending = b"-";
+        }
+        Ok(filled)
+    }
+}
+
+enum Step {
+    Copied(usize),
+    /// Nothing was copied, and the state has moved on.
+    Pending,
+    End,
+}
+
+impl<R: Read> Plain<R> {
+    /// Copies up to the next byte that changes the state.
+    fn step(&mut self, buffer: &mut [u8]) -> io::Result<Step> {
+        let available = self.input.fill_buf()?;
+        let available = &available[..available.len().min(buffer.len())];
+        let Some(first) = available.first() else {
+            if self.state == State::Minus {
+                (self.state, self.pending) = (State::Outside, b"-");
+                return Ok(Step::Pending);
+            }
+            return Ok(Step::End);
+        };
+        let count = match self.state {
+            State::Minus => {
+                self.state = State::Outside;
+                self.pending = b"-";
+                if *first == b'I' {
+                    self.skip_word()?;
+                    self.pending = b"null";
+                }
+                return Ok(Step::Pending);
+            }
+            State::Escaped => {
+                self.state = State::Inside;
+                1
+            }
+            State::Inside => match memchr2(b'"', b'\\', available) {
+                Some(end) => {
+                    self.state = if available[end] == b'"' { State::Outside } else { State::Escaped };
+                    end + 1
+                }
+                None => available.len(),
+            },
+            State::Outside => {
+                let found = memchr3(b'"', b'N', b'I', available).unwrap_or(available.len());
+                let found = memchr(b'-', &available[..found]).unwrap_or(found);
+                match first {
+                    _ if found > 0 => found,
+                    b'"' => {
+                        self.state = State::Inside;
+                        1
                     }
-                }
-                State::Escaped => {
-                    buffer[0] = available[0];
-                    self.input.consume(1);
-                    self.state = State::Inside;
-                    return Ok(1);
-                }
-                State::Inside => {
-                    let count = match memchr2(b'"', b'\\', available) {
-                        Some(end) => {
-                            self.state = if available[end] == b'"' { State::Outside } else { State::Escaped };
-                            end + 1
-                        }
-                        None => available.len(),
-                    };
-                    buffer[..count].copy_from_slice(&available[..count]);
-                    self.input.consume(count);
-                    return Ok(count);
-                }
-                State::Outside => {
-                    let quote = memchr3(b'"', b'N', b'I', available).unwrap_or(available.len());
-                    let found = memchr::memchr(b'-', &available[..quote]).unwrap_or(quote);
-                    if found > 0 || available[0] == b'"' {
-                        let count = if found > 0 { found } else { 1 };
-                        if found == 0 {
-                            self.state = State::Inside;
-                        }
-                        buffer[..count].copy_from_slice(&available[..count]);
-                        self.input.consume(count);
-                        return Ok(count);
-                    }
-                    if available[0] == b'-' {
+                    b'-' => {
                         self.input.consume(1);
                         self.state = State::Minus;
-                    } else {
+                        return Ok(Step::Pending);
+                    }
+                    _ => {
                         self.skip_word()?;
                         self.pending = b"null";
+                        return Ok(Step::Pending);
                     }
                 }
             }
-        }
+        };
+        buffer[..count].copy_from_slice(&available[..count]);
+        self.input.consume(count);
+        Ok(Step::Copied(count))
     }
 }
 

@@ -6,6 +6,7 @@
 //! recomputed.
 
 mod aider;
+mod attempts;
 mod cogni;
 mod ctrf;
 mod evalperf;
@@ -26,6 +27,7 @@ mod sink;
 mod source;
 mod swe_bench;
 mod terminal_bench;
+mod times;
 mod unix_time;
 mod unread;
 mod walk;
@@ -72,6 +74,9 @@ pub enum ForeignFormat {
     Ctrf,
     Junit,
 }
+
+/// Enough of a key to tell the sources of a cache apart.
+const SHORT_KEY: usize = 32;
 
 /// What a format says of a file that it recognises.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,20 +214,40 @@ impl ForeignFormat {
     }
 }
 
-/// Imports what lies at the paths, folders and all; `forced` names the format instead of looking for it. `existing` are the runs of the
-/// store; `progress` is told how many more bytes were read.
+/// Where sources are sealed.
+#[derive(Clone, Copy)]
+pub enum Destination<'a> {
+    /// All in one store, which has these runs already.
+    Store(&'a Store, &'a BTreeSet<RunId>),
+    /// Each in a store of its own below the folder, named by its content: a cache of what was read. Sources may hold the same run; whoever
+    /// opens the stores takes it from the first.
+    Cache(&'a Path),
+}
+
+impl Destination<'_> {
+    /// Returns the store of a source by its key.
+    pub fn store_of(self, key: &str) -> Store {
+        match self {
+            Self::Store(store, _) => store.clone(),
+            Self::Cache(folder) => Store::at(folder.join(&key[..SHORT_KEY])),
+        }
+    }
+}
+
+/// Imports what lies at the paths, folders and all; `forced` names the format instead of looking for it. `progress` is told how many more
+/// bytes were read.
 ///
 /// A source that cannot be read is reported and keeps no other from being imported. The error is one of writing to the store.
 pub fn import_foreign(
-    store: &Store,
+    place: Destination<'_>,
     paths: &[impl AsRef<Path>],
     forced: Option<ForeignFormat>,
     names: &GivenNames,
-    existing: &BTreeSet<RunId>,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
-    let walked = walk(paths, forced);
+    let mut walked = walk(paths, forced);
+    inspect::mark_superseded(&mut walked.sources);
     let mut report = ImportReport {
         dry_run: mode == Mode::DryRun,
         unrecognised: walked.unrecognised,
@@ -234,10 +259,13 @@ pub fn import_foreign(
         unreadable.problems.push(problem);
         unreadable
     }));
-    let mut taken = existing.clone();
+    let mut taken = match place {
+        Destination::Store(_, existing) => existing.clone(),
+        Destination::Cache(_) => BTreeSet::new(),
+    };
     let mut keys = BTreeSet::new();
     for source in &walked.sources {
-        let imported = import_source(store, source, names, &taken, &mut keys, mode, progress)?;
+        let imported = import_source(place, source, names, &taken, &mut keys, mode, progress)?;
         info!(
             source = imported.file,
             format = source.format.name(),
@@ -246,14 +274,18 @@ pub fn import_foreign(
             outcomes = imported.items,
             "source imported"
         );
-        taken.extend(imported.runs_new.iter().map(|run| run.id.clone()));
+        match place {
+            Destination::Store(..) => taken.extend(imported.runs_new.iter().map(|run| run.id.clone())),
+            // What is kept of a source must not depend on the others.
+            Destination::Cache(_) => {}
+        }
         report.sources.push(imported);
     }
     Ok(report)
 }
 
 fn import_source(
-    store: &Store,
+    place: Destination<'_>,
     source: &ForeignSource,
     names: &GivenNames,
     taken: &BTreeSet<RunId>,
@@ -280,13 +312,16 @@ fn import_source(
         parts.push(source.name.as_bytes());
     }
     parts.extend(names.parts());
+    parts.extend(source.superseded_by.as_ref().map(|id| id.as_str().as_bytes()));
     let key = hex_digest(&parts, true);
-    if SealedWriter::exists(store, &key) || !keys.insert(key.clone()) {
+    report.key = Some(key.clone());
+    let store = place.store_of(&key);
+    if SealedWriter::exists(&store, &key) || !keys.insert(key.clone()) {
         report.outcome = SourceOutcome::AlreadyImported;
         return Ok(report);
     }
 
-    let mut sink = Sink::new(source.format, names, taken, store, (&key, &source.shown), mode);
+    let mut sink = Sink::new(source, names, taken, &store, &key, mode);
     match source.format.read(source, &mut sink) {
         Ok(()) => {}
         Err(Stop::Store(error)) => return Err(error),

@@ -223,6 +223,8 @@ impl Outline<'_> {
                     return Some(());
                 }
                 b',' => self.place += 1,
+                // Skipping would stand still before it.
+                b'}' => return None,
                 _ if is_first => {
                     is_first = false;
                     let length = path.len();
@@ -310,6 +312,13 @@ mod tests {
         assert_eq!(found.keys_below("eval").collect::<Vec<_>>(), ["list", "list[]", "task"]);
         for end in 0..text.len() {
             peek(&text[..end]);
+        }
+    }
+
+    #[test]
+    fn brackets_that_do_not_match_end_the_look() {
+        for text in [b"[1}".as_slice(), b"[1, 2}", b"[[1}, 2]", b"{\"a\": [1}}", b"{]", b"[1 2 }", b"{\"a\": ]", b"[\"a\" }"] {
+            assert_eq!(peek(text).content, Content::Json);
         }
     }
 

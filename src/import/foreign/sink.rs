@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::{CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, StatedFigure, Unit, visible};
+use crate::domain::{
+    CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, RunStatus, StatedFigure, Unit, visible,
+};
 use crate::results::{SealedWriter, Store, StoreError};
 
 use super::super::cell::Refused;
@@ -14,6 +16,7 @@ use super::super::rows::Stop;
 use super::super::seen::{Attempts, Dictionary};
 use super::super::table::Mode;
 use super::ForeignFormat;
+use super::source::ForeignSource;
 
 /// Characters of a text that is kept with an outcome.
 const MOST_TEXT_CHARS: usize = 2000;
@@ -29,6 +32,7 @@ pub(in crate::import) struct Handle(usize);
 /// Takes what an importer reads of one source.
 pub(in crate::import) struct Sink<'a> {
     format: ForeignFormat,
+    superseded_by: Option<&'a RunId>,
     names: &'a GivenNames,
     /// Runs of the store, and of earlier sources of the command.
     taken: &'a BTreeSet<RunId>,
@@ -64,22 +68,23 @@ struct State {
 
 impl<'a> Sink<'a> {
     pub(super) fn new(
-        format: ForeignFormat,
+        source: &'a ForeignSource,
         names: &'a GivenNames,
         taken: &'a BTreeSet<RunId>,
         store: &'a Store,
-        (key, file): (&'a str, &'a str),
+        key: &'a str,
         mode: Mode,
     ) -> Self {
         Self {
-            format,
+            format: source.format,
+            superseded_by: source.superseded_by.as_ref(),
             names,
             taken,
             store,
             key,
             mode,
             writer: None,
-            file,
+            file: &source.shown,
             runs: Vec::new(),
             by_id: BTreeMap::new(),
             repeated: Vec::new(),
@@ -305,6 +310,11 @@ impl<'a> Sink<'a> {
         let (mut runs, mut outcomes) = (Vec::new(), 0);
         for mut state in self.runs {
             state.complete();
+            if let Some(newer) = self.superseded_by {
+                // Left out of its arm and counted there: the retry is what the tool's user wanted.
+                state.run.status = RunStatus::Cancelled;
+                state.run.tags.insert("superseded_by".to_owned(), newer.to_string());
+            }
             state.run.provenance = Some(provenance.clone());
             stated.check(&state.run, &state.source);
             foreign.stated.extend(state.run.stated.iter().map(|figure| StatedLine { run: state.run.id.clone(), figure: figure.clone() }));

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use crate::domain::{Problem, hex, visible};
+use crate::domain::{Problem, RunId, hex, visible};
 
 use super::super::rows::Stop;
 use super::super::source::hex_digest;
@@ -31,6 +31,8 @@ pub(in crate::import) struct ForeignSource {
     pub name: String,
     /// In the order of their names.
     pub files: Vec<ForeignFile>,
+    /// The run of another source that was made to replace this one's.
+    pub superseded_by: Option<RunId>,
 }
 
 #[derive(Debug)]
@@ -40,6 +42,11 @@ pub(in crate::import) struct ForeignFile {
     pub shown: String,
     /// Its path below the source's folder, joined by `/`; the file's name where the source is that file.
     pub name: String,
+}
+
+/// Returns a path as messages have it: names of files are foreign text too.
+pub(super) fn shown(path: &Path) -> String {
+    visible(&path.display().to_string())
 }
 
 /// A source's files, read once for their digest.
@@ -80,7 +87,7 @@ impl ForeignSource {
 
 impl ForeignFile {
     pub fn new(path: &Path, name: String) -> Self {
-        Self { path: path.to_owned(), shown: path.display().to_string(), name }
+        Self { path: path.to_owned(), shown: shown(path), name }
     }
 
     /// Makes the end of a source that cannot be read.
@@ -148,7 +155,7 @@ impl ForeignFile {
         if archive.len() > MOST_MEMBERS {
             return Err(self.problem(format!("has more than {MOST_MEMBERS} members")));
         }
-        Ok(Archive { file: self, archive, left: bound(bytes) })
+        Ok(Archive { file: self, members: archive, left: bound(bytes) })
     }
 }
 
@@ -165,20 +172,20 @@ fn bound(bytes: u64) -> u64 {
 /// A zip archive whose members are read by name. All of them together may inflate to a bound.
 pub(in crate::import) struct Archive<'a> {
     pub file: &'a ForeignFile,
-    archive: ZipArchive<BufReader<File>>,
+    members: ZipArchive<BufReader<File>>,
     left: u64,
 }
 
 impl Archive<'_> {
     /// Returns the names of all members, sorted.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.archive.file_names().map(str::to_owned).collect();
+        let mut names: Vec<String> = self.members.file_names().map(str::to_owned).collect();
         names.sort_unstable();
         names
     }
 
     pub fn has(&self, name: &str) -> bool {
-        self.archive.index_for_name(name).is_some()
+        self.members.index_for_name(name).is_some()
     }
 
     /// Returns what messages call a member.
@@ -188,7 +195,7 @@ impl Archive<'_> {
 
     /// Calls `read` with the member's bytes as they inflate.
     pub fn with<T>(&mut self, name: &str, read: impl FnOnce(&mut dyn BufRead) -> Result<T, Stop>) -> Result<T, Stop> {
-        let member = self.archive.by_name(name).map_err(|error| damaged(self.file, &error))?;
+        let member = self.members.by_name(name).map_err(|error| damaged(self.file, &error))?;
         let mut bounded = BufReader::with_capacity(BUFFER_BYTES, Bounded { reader: member, left: self.left });
         let given = read(&mut bounded);
         self.left = bounded.get_ref().left;

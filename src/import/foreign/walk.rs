@@ -1,6 +1,6 @@
 //! From paths to sources: folders are walked in the order of names, each file is looked at, and files of one run come together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::domain::Problem;
 
 use super::super::report::Unrecognised;
 use super::peek::Peek;
-use super::source::{ForeignFile, ForeignSource};
+use super::source::{ForeignFile, ForeignSource, shown};
 use super::{Claim, ForeignFormat, unread};
 
 /// Result folders are not deeper.
@@ -37,13 +37,17 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
     let mut files: Vec<(PathBuf, bool)> = Vec::new();
     for path in paths {
         let path = path.as_ref();
+        let problem = |message: String| Problem::in_file(shown(path), message);
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => walk_folder(path, &mut files, &mut walked),
             Ok(metadata) if metadata.is_file() => files.push((path.to_owned(), true)),
-            Ok(_) => walked.problems.push(Problem::in_file(path.display().to_string(), "is not a regular file")),
-            Err(error) => walked.problems.push(Problem::in_file(path.display().to_string(), format!("cannot be read: {error}"))),
+            Ok(_) => walked.problems.push(problem("is not a regular file".to_owned())),
+            Err(error) => walked.problems.push(problem(format!("cannot be read: {error}"))),
         }
     }
+    // The same file may lie below two of the paths.
+    let mut known = BTreeSet::new();
+    files.retain(|(path, _)| known.insert(path.clone()));
 
     // By format and the folder or stem that the files of one source share; in the order of the first of them.
     let mut groups: BTreeMap<(ForeignFormat, PathBuf), usize> = BTreeMap::new();
@@ -51,7 +55,7 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
         let peek = match Peek::of(&path) {
             Ok(peek) => peek,
             Err(error) => {
-                walked.problems.push(Problem::in_file(path.display().to_string(), format!("cannot be read: {error}")));
+                walked.problems.push(Problem::in_file(shown(&path), format!("cannot be read: {error}")));
                 continue;
             }
         };
@@ -65,9 +69,10 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                 let place = *groups.entry((format, group.clone())).or_insert_with(|| {
                     walked.sources.push(ForeignSource {
                         format,
-                        shown: group.display().to_string(),
+                        shown: shown(&group),
                         name: group.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
                         files: Vec::new(),
+                        superseded_by: None,
                     });
                     walked.sources.len() - 1
                 });
@@ -75,16 +80,13 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                 let name = path.strip_prefix(&group).ok().or_else(|| path.strip_prefix(group.parent()?).ok()).unwrap_or(&path);
                 let name = name.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
                 let file = ForeignFile::new(&path, name);
-                // The same file may lie below two of the paths.
-                if !walked.sources[place].files.iter().any(|other| other.path == file.path) {
-                    walked.sources[place].files.push(file);
-                }
+                walked.sources[place].files.push(file);
             }
             None => {
-                let file = path.display().to_string();
+                let file = shown(&path);
                 let tool = unread::tool(&peek);
                 if is_named {
-                    walked.problems.push(unrecognised(file, tool));
+                    walked.problems.push(unrecognised(file, tool, &peek));
                 } else {
                     walked.unrecognised.push(Unrecognised { file, tool });
                 }
@@ -94,10 +96,12 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
     walked
 }
 
-fn unrecognised(file: String, tool: Option<&'static str>) -> Problem {
+fn unrecognised(file: String, tool: Option<&'static str>, peek: &Peek) -> Problem {
     match tool {
+        None if peek.has_all(&["requirements", "sub_tasks"]) => Problem::in_file(file, "seems to be a graded rubric, which needs names")
+            .with_hint("--as rubric reads it; see docs/import/rubric.md"),
         Some(tool) => Problem::in_file(file, format!("is a result of {tool}, which is not read yet"))
-            .with_hint("a map reads its rows as a table: --map MAP, with `list` naming where they are; see docs/import/README.md"),
+            .with_hint("a map reads its rows as a table: --map MAP, with `list` naming where they are; see docs/import/tables.md"),
         None => Problem::in_file(file, "is of no format that is recognised")
             .with_hint("--map MAP reads a table, --as FORMAT says what the file is; see docs/import/README.md"),
     }
@@ -105,7 +109,7 @@ fn unrecognised(file: String, tool: Option<&'static str>) -> Problem {
 
 fn alone(format: ForeignFormat, path: &Path) -> ForeignSource {
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    ForeignSource { format, shown: path.display().to_string(), name: name.clone(), files: vec![ForeignFile::new(path, name)] }
+    ForeignSource { format, shown: shown(&path), name: name.clone(), files: vec![ForeignFile::new(path, name)], superseded_by: None }
 }
 
 /// Symbolic links are not followed: what lies outside of the folder was not named.
@@ -117,7 +121,7 @@ fn walk_folder(folder: &Path, files: &mut Vec<(PathBuf, bool)>, walked: &mut Wal
     let entries = WalkDir::new(folder).max_depth(MOST_DEPTH).sort_by_file_name().into_iter().filter_entry(is_wanted);
     for entry in entries {
         if files.len() >= MOST_FILES {
-            walked.problems.push(Problem::in_file(folder.display().to_string(), format!("holds more than {MOST_FILES} files")));
+            walked.problems.push(Problem::in_file(shown(folder), format!("holds more than {MOST_FILES} files")));
             return;
         }
         match entry {
@@ -131,7 +135,7 @@ fn walk_folder(folder: &Path, files: &mut Vec<(PathBuf, bool)>, walked: &mut Wal
             }
             Ok(entry) => walked.passed_over += u64::from(entry.file_type().is_symlink()),
             Err(error) => {
-                let path = error.path().unwrap_or(folder).display().to_string();
+                let path = shown(error.path().unwrap_or(folder));
                 let why = error.into_io_error().map_or_else(|| "a loop of links".to_owned(), |error| error.to_string());
                 walked.problems.push(Problem::in_file(path, format!("cannot be read: {why}")));
             }

@@ -1,5 +1,7 @@
 //! Differences of two arms drawn around "no difference": one panel for each scale, a row for each metric, the margin as a band.
 
+use std::collections::BTreeMap;
+
 use crate::render::{format, verdicts};
 use crate::views::{Comparison, Difference, Interval, PairEvidence, Scale};
 
@@ -41,8 +43,8 @@ pub(super) struct Row {
     pub band: Option<[String; 2]>,
 }
 
-/// Which rows stand in one panel: those that are measured alike.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Which rows stand in one panel: those that are measured alike. Shares first: they decide.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Panel {
     Points,
     Ratios,
@@ -53,7 +55,7 @@ enum Panel {
 /// Draws the differences of a pair; nothing where no metric has one.
 pub(super) fn panels(pair: &Comparison, labels: &[String]) -> Vec<Forest> {
     let [first, second] = labels else { return Vec::new() };
-    let mut found = Vec::<(Panel, Vec<usize>)>::new();
+    let mut found = BTreeMap::<Panel, Vec<usize>>::new();
     for (number, row) in pair.rows.iter().enumerate() {
         let Some(difference) = row.evidence.pairs.first().and_then(|pair| pair.difference).filter(is_drawn) else { continue };
         let panel = match difference.scale {
@@ -61,17 +63,8 @@ pub(super) fn panels(pair: &Comparison, labels: &[String]) -> Vec<Forest> {
             Scale::Ratio => Panel::Ratios,
             Scale::Unit => Panel::Own(number),
         };
-        match found.iter_mut().find(|(known, _)| *known == panel) {
-            Some((_, rows)) => rows.push(number),
-            None => found.push((panel, vec![number])),
-        }
+        found.entry(panel).or_default().push(number);
     }
-    // Shares first: they decide.
-    found.sort_by_key(|(panel, _)| match panel {
-        Panel::Points => (0, 0),
-        Panel::Ratios => (1, 0),
-        Panel::Own(row) => (2, *row),
-    });
     let panel = |(number, (panel, rows)): (usize, (Panel, Vec<usize>))| {
         let reach = rows.iter().filter_map(|row| reach(pair.rows[*row].evidence.pairs.first()?)).fold(0.0, f64::max) * AIR;
         let reach = if reach > 0.0 { reach } else { 1.0 };

@@ -1,5 +1,7 @@
 //! The names of a site from A to Z, and the index that the search loads when it is used.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use askama::Template;
 use serde::Serialize;
 
@@ -129,7 +131,11 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
 
 /// Gathers every name, each list from A to Z.
 fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
-    let list = |heading: &str, stem: &str, names: Vec<Name>| List { heading: heading.to_owned(), stem: stem.to_owned(), names };
+    let list = |heading: &str, stem: &str, names: Vec<Name>| {
+        let order = |name: &Name| (name.name.to_lowercase(), name.name.clone(), name.about.clone(), name.href.clone());
+        let names: BTreeMap<_, Name> = names.into_iter().map(|name| (order(&name), name)).collect();
+        List { heading: heading.to_owned(), stem: stem.to_owned(), names: names.into_values().collect() }
+    };
     let (mut suites, mut arms) = (Vec::new(), Vec::new());
     let mut items = Vec::new();
     for (suite, place) in overview.suites.iter().zip(&plan.suites) {
@@ -152,9 +158,6 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
     // A suite's segment never begins with a dot: the stems of the others are nobody else's.
     let mut lists = vec![list("Suites", "all-suites", suites), list("Arms", "all-arms", arms), list("Runs", "all-runs", runs)];
     lists.extend(items);
-    for list in &mut lists {
-        list.names.sort_by_cached_key(|name| (name.name.to_lowercase(), name.name.clone(), name.about.clone(), name.href.clone()));
-    }
     lists
 }
 
@@ -247,9 +250,7 @@ fn shards(lists: &[List]) -> Vec<SiteFile> {
 }
 
 fn shard(number: usize, names: &[&Name]) -> SiteFile {
-    let mut about: Vec<&str> = names.iter().map(|name| name.about.as_str()).collect();
-    about.sort_unstable();
-    about.dedup();
+    let about: Vec<&str> = names.iter().map(|name| name.about.as_str()).collect::<BTreeSet<&str>>().into_iter().collect();
     let place = |name: &Name| about.binary_search(&name.about.as_str()).unwrap_or(0);
     let names = names.iter().map(|name| (name.sort, visible(&name.name), name.href.as_str(), place(name))).collect();
     let json = serde_json::to_string(&Shard { names, about: about.iter().map(|about| visible(about)).collect() })

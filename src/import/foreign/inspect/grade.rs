@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::super::attempts::pass_at;
 use super::super::json::text;
 use super::wire::{Metric, Sample};
 
@@ -92,7 +93,7 @@ impl Tally {
 
     /// Returns the value that the score has in a sample: the scorer's, or what the scorer gives under the name.
     pub fn value_in<'s>(&self, sample: &'s Sample) -> Option<&'s Value> {
-        let direct = |name: &str| sample.scores.get(name).and_then(|score| score.0.as_ref()).map(|score| &score.value);
+        let direct = |name: &str| sample.scores.get(name).map(|score| &score.value);
         let single = |value: &&Value| !value.is_object() && !value.is_array();
         if let Some(value) = direct(&self.name).filter(single) {
             return Some(value);
@@ -100,7 +101,7 @@ impl Tally {
         match direct(&self.scorer) {
             Some(Value::Object(keys)) => keys.get(&self.name),
             Some(Value::Array(list)) => list.get(self.name.parse::<usize>().ok()?),
-            Some(value) if self.scorer == self.name || sample.scores.len() == 1 => Some(value),
+            Some(value) if self.scorer == self.name || sample.scores.iter().count() == 1 => Some(value),
             Some(_) => None,
             None => sample.score.0.as_ref().map(|score| &score.value).filter(single),
         }
@@ -206,14 +207,6 @@ fn mode(values: &[f64]) -> f64 {
         }
     }
     best
-}
-
-/// The chance that one of `k` drawn of `n` attempts, of which `passed` passed, is among those.
-fn pass_at(n: usize, passed: usize, k: usize) -> f64 {
-    if n - passed < k {
-        return 1.0;
-    }
-    1.0 - ((n - passed + 1)..=n).map(|number| 1.0 - k as f64 / number as f64).product::<f64>()
 }
 
 #[cfg(test)]

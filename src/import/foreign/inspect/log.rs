@@ -10,13 +10,15 @@ use crate::domain::{CostSource, Direction, Git, ItemDetails, ItemStatus, Problem
 use super::super::super::cell::{Refused, time};
 use super::super::super::rows::Stop;
 use super::super::super::source::hex_digest;
-use super::super::json::{Lenient, amount, count, text};
+use super::super::json::{Lenient, Table, amount, count, text};
 use super::super::sink::{Handle, Sink, clip};
 use super::grade::{Stated, Tally, is_odd, worth};
-use super::wire::{Eval, Header, ModelUsage, Results, Sample};
+use super::wire::{Eval, Header, Metric, ModelUsage, Results, Sample};
 
-/// Summaries hold texts of about this length, samples whole ones: a hash over more would tell the two apart.
-const HASHED_CHARS: usize = 1000;
+/// Summaries hold a little more than so much of a text, samples the whole: a hash over more would tell the two apart.
+const HASHED_CHARS: usize = 5000;
+/// What summaries have in the place of what is no text.
+const STAND_INS: [&str; 6] = ["(Image)", "(Audio)", "(Video)", "(Data)", "(Document)", "(Reasoning)"];
 
 /// A log whose samples pass by.
 pub(super) struct Log {
@@ -39,6 +41,22 @@ pub(super) fn has_usage(header: &Header) -> bool {
     header.stats.0.as_ref().is_some_and(|stats| !stats.model_usage.is_empty())
 }
 
+fn status_of(status: &Value) -> String {
+    text(status).filter(|status| !status.is_empty()).unwrap_or_else(|| "started".to_owned())
+}
+
+/// Returns what tells a log's run from others. Logs of before 2025 have no id of their own.
+pub(super) fn identity(status: &Value, eval: &Eval) -> Vec<String> {
+    let word = |value: &Value| text(value).unwrap_or_default();
+    let own = word(&eval.eval_id);
+    let mut identity = if own.is_empty() { vec![word(&eval.run_id), word(&eval.task_id)] } else { vec![own] };
+    if status_of(status) == "started" {
+        // The finished log of the same run is another import.
+        identity.push("started".to_owned());
+    }
+    identity
+}
+
 impl Log {
     /// Begins the run of a log that has so many samples in its file. None where the run is there already.
     pub fn begin(header: Header, samples: u64, file: &str, sink: &mut Sink<'_>) -> Result<Option<Self>, Stop> {
@@ -49,18 +67,17 @@ impl Log {
         if let Some(version) = eval.packages.get("inspect_ai").and_then(text) {
             sink.version(&format!("inspect_ai {version}"));
         }
-        let status = word(&header.status);
-        let status = if status.is_empty() { "started".to_owned() } else { status };
-        let own_id = word(&eval.eval_id);
-        let (run_id, task_id) = (word(&eval.run_id), word(&eval.task_id));
-        let mut identity = if own_id.is_empty() { vec![run_id.as_str(), task_id.as_str()] } else { vec![own_id.as_str()] };
-        if status == "started" {
-            // The finished log of the same run is another import.
-            identity.push("started");
-        }
+        let status = status_of(&header.status);
+        let identity = identity(&header.status, &eval);
+        let identity: Vec<&str> = identity.iter().map(String::as_str).collect();
         let approach = approach(&eval, header.plan.0.as_ref().map(|plan| &plan.steps));
         let model = word(&eval.model);
         let Some(run) = sink.begin_run(&identity, [&word(&eval.task), &approach, &model]) else { return Ok(None) };
+        let role_models = role_models(&eval.model_roles, &model);
+        let figures = header.stats.0.unwrap_or_default();
+        if figures.model_usage.iter().filter(|(model, _)| !role_models.contains(*model)).count() > 1 {
+            sink.quirk("the tokens of several models are added up: the log does not say which of them judged");
+        }
 
         let results = header.results.0.unwrap_or_default();
         let total = count(&results.total_samples);
@@ -70,7 +87,6 @@ impl Log {
             let reaches_beyond = |metric: &Stated| metric.is_mean() && !(0.0..=1.0).contains(&metric.value);
             first.metrics.iter().any(reaches_beyond)
         });
-        let role_models = role_models(&eval.model_roles, &model);
 
         let record = sink.run(run);
         record.status = match status.as_str() {
@@ -83,19 +99,21 @@ impl Log {
         if record.error.is_none() && status == "started" {
             record.error = Some("the log was never finished".to_owned());
         }
-        let stats = header.stats.0.unwrap_or_default();
         let moment = |value: &Value| text(value).and_then(|text| time("time", &text).ok());
-        let (started, completed) = (moment(&stats.started_at), moment(&stats.completed_at));
+        let (started, completed) = (moment(&figures.started_at), moment(&figures.completed_at));
         record.timestamp = completed.or_else(|| moment(&eval.created));
         record.duration_seconds = started.zip(completed).map(|(from, to): (DateTime<Utc>, DateTime<Utc>)| (to - from).as_seconds_f64());
-        let shown = if text(&stats.completed_at).is_some_and(|text| !text.is_empty()) { &stats.completed_at } else { &eval.created };
+        let shown = if text(&figures.completed_at).is_some_and(|text| !text.is_empty()) { &figures.completed_at } else { &eval.created };
         if text(shown).is_some_and(|text| !has_zone(&text)) && record.timestamp.is_some() {
             record.tags.insert("zone".to_owned(), "unknown".to_owned());
         }
-        (record.usage, record.cost_usd) = usage_of(&stats.model_usage, &role_models);
+        (record.usage, record.cost_usd) = usage_of(&figures.model_usage, &role_models);
         if record.cost_usd.is_some() {
             record.cost_source = CostSource::Reported;
         }
+        // What one command started together.
+        record.batch_id =
+            text(&eval.eval_set_id).or_else(|| text(&eval.run_id)).filter(|id| !id.is_empty()).map(|id| clip(&id, 100).into_owned());
         record.suite_version = version_of(&eval);
         if let Some(revision) = &eval.revision.0
             && let Some(commit) = text(&revision.commit)
@@ -108,7 +126,7 @@ impl Log {
         let tags: Vec<String> = tags.as_array().into_iter().flatten().filter_map(text).collect();
         let facts = [
             ("inspect_status", status.clone()),
-            ("task_id", task_id.clone()),
+            ("task_id", word(&eval.task_id)),
             ("eval_set_id", word(&eval.eval_set_id)),
             ("settings", hex_digest(&[settings.as_bytes()], false)[..12].to_owned()),
             ("judge", role_models.iter().cloned().collect::<Vec<_>>().join(", ")),
@@ -130,19 +148,23 @@ impl Log {
             record.tags.insert("truncated".to_owned(), format!("{there} of {total} samples in the file"));
         }
         let stated_tokens =
-            stats.model_usage.iter().filter_map(|(model, usage)| Some((model.clone(), count(&usage.0.as_ref()?.total_tokens)?))).collect();
+            figures.model_usage.iter().filter_map(|(model, usage)| Some((model.clone(), count(&usage.total_tokens)?))).collect();
         Ok(Some(Self { run, tallies, role_models, model, truncated, is_scaled, stated_tokens, tokens: BTreeMap::new() }))
     }
 
     /// Takes one sample, or the summary of one.
-    pub fn take(&mut self, sample: &Sample, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    pub fn take(&mut self, sample: Lenient<Sample>, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let Some(sample) = &sample.0 else {
+            sink.refuse(place, Refused::because("the sample is no object"));
+            return Ok(());
+        };
         let Some(id) = text(&sample.id).filter(|id| !id.is_empty()) else {
             sink.refuse(place, Refused::because("the sample has no id"));
             return Ok(());
         };
         if self.tallies.is_empty() {
             // A log that was never finished states no results: the first scorer by name decides.
-            let names = sample.scores.keys().chain(sample.score.0.is_some().then_some(&self.model)).take(1);
+            let names = sample.scores.iter().map(|(name, _)| name).chain(sample.score.0.is_some().then_some(&self.model)).take(1);
             self.tallies.extend(names.map(|name| Tally::new(name.clone(), name.clone(), None, None, Vec::new())));
         }
         let mut scores = BTreeMap::new();
@@ -162,9 +184,10 @@ impl Log {
                 scores.insert(tally.name.clone(), worth);
             }
         }
-        for (model, usage) in &sample.model_usage {
-            if let Some(tokens) = usage.0.as_ref().and_then(|usage| count(&usage.total_tokens)) {
-                *self.tokens.entry(model.clone()).or_default() += tokens;
+        for (model, usage) in sample.model_usage.iter() {
+            if let Some(tokens) = count(&usage.total_tokens) {
+                let sum = self.tokens.entry(model.clone()).or_default();
+                *sum = sum.saturating_add(tokens);
             }
         }
         if self.truncated.is_some() {
@@ -276,13 +299,10 @@ impl Log {
 
 /// The scores of the results, the one that decides first.
 fn tallies(results: &Results, eval: &Eval) -> Vec<Tally> {
-    let stated = |metrics: &BTreeMap<String, Lenient<super::wire::Metric>>| -> Vec<Stated> {
-        metrics.iter().filter_map(|(key, metric)| Stated::of(key, metric.0.as_ref()?)).collect()
-    };
+    let stated = |metrics: &Table<Metric>| -> Vec<Stated> { metrics.iter().filter_map(|(key, metric)| Stated::of(key, metric)).collect() };
     let mut tallies: Vec<Tally> = results
         .scores
         .iter()
-        .filter_map(|score| score.0.as_ref())
         .filter_map(|score| {
             let name = text(&score.name)?;
             let scorer = text(&score.scorer).unwrap_or_else(|| name.clone());
@@ -335,8 +355,8 @@ fn role_models(roles: &Value, model: &str) -> BTreeSet<String> {
 
 /// Adds up what the models used that are not only in a role; input leaves the cache out, as ours does. The cost is known where each has
 /// one.
-fn usage_of(models: &BTreeMap<String, Lenient<ModelUsage>>, role_models: &BTreeSet<String>) -> (Option<Usage>, Option<f64>) {
-    let own = models.iter().filter(|(model, _)| !role_models.contains(*model)).filter_map(|(_, usage)| usage.0.as_ref());
+fn usage_of(models: &Table<ModelUsage>, role_models: &BTreeSet<String>) -> (Option<Usage>, Option<f64>) {
+    let own = models.iter().filter(|(model, _)| !role_models.contains(*model)).map(|(_, usage)| usage);
     let (mut sum, mut cost) = (None, Some(0.0));
     for usage in own {
         let one = Usage {
@@ -356,7 +376,7 @@ fn has_zone(time: &str) -> bool {
 }
 
 fn details_of(sample: &Sample, evaluator: &str, usage: Option<Usage>, cost: Option<f64>, scores: BTreeMap<String, f64>) -> ItemDetails {
-    let score = sample.scores.get(evaluator).and_then(|score| score.0.as_ref()).or(sample.score.0.as_ref());
+    let score = sample.scores.get(evaluator).or(sample.score.0.as_ref());
     let resolve = |text: String| match text.strip_prefix("attachment://").and_then(|hash| sample.attachments.0.get(hash)) {
         Some(attached) => attached.clone(),
         None => text,
@@ -403,6 +423,7 @@ fn message_text(value: &Value) -> Option<String> {
                 .iter()
                 .filter(is_asked)
                 .filter_map(|part| text(part).or_else(|| message_text(part.get("text").or_else(|| part.get("content"))?)))
+                .filter(|text| !STAND_INS.contains(&text.as_str()))
                 .collect();
             (!texts.is_empty()).then(|| texts.join("\n"))
         }

@@ -8,18 +8,24 @@ mod grade;
 mod log;
 mod wire;
 
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
+use serde_json::Value;
+use tracing::debug;
 
 use crate::domain::Problem;
+use crate::results::Store;
 
 use super::super::rows::Stop;
-use super::Claim;
-use super::json::{read_list, read_object, read_value};
+use super::json::{Lenient, read_list, read_object, read_value, text};
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::{Archive, ForeignFile, ForeignSource};
+use super::{Claim, ForeignFormat};
 use log::Log;
-use wire::{HEADER, Header, Sample};
+use wire::{Brief, Eval, HEADER, Header, Sample};
 
 const MOST_HEADER_BYTES: u64 = 256 << 20;
 /// Journals have a file of summaries for every few samples.
@@ -28,7 +34,10 @@ const JOURNAL: &str = "_journal/summaries/";
 pub(super) fn claim(peek: &Peek) -> Option<Claim> {
     let is_log = match peek.content {
         Content::Zip => peek.has_member("_journal/start.json") || (peek.has_member("header.json") && peek.has_member_in("samples/")),
-        Content::Json => peek.has_all(&["version", "eval.task", "eval.model"]) && peek.has("status"),
+        // `eval.run_id` or its successor tells a log from what another tool may have under `eval`.
+        Content::Json => {
+            peek.has_all(&["status", "eval.task", "eval.model"]) && (peek.has("eval.run_id") || peek.has("eval.eval_id")) && !peek.is_lines
+        }
         Content::Xml | Content::Text => false,
     };
     is_log.then_some(Claim::Alone)
@@ -42,6 +51,64 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     if is_archive { read_archive(&mut file.archive()?, sink) } else { read_json(file, sink) }
 }
 
+/// Marks the logs of one task that a later log of the same task replaces, as retries of an evaluation set do: the newest complete one
+/// stands, or the newest where none is complete.
+pub(in crate::import) fn mark_superseded(sources: &mut [ForeignSource]) {
+    let mut by_task: BTreeMap<String, Vec<(Standing, usize)>> = BTreeMap::new();
+    for (place, source) in sources.iter().enumerate().filter(|(_, source)| source.format == ForeignFormat::Inspect) {
+        if let Some((task, standing)) = source.files.first().and_then(standing) {
+            by_task.entry(task).or_default().push((standing, place));
+        }
+    }
+    for logs in by_task.into_values() {
+        let Some((best, _)) = logs.iter().max_by(|left, right| left.0.cmp(&right.0)) else { continue };
+        for (standing, place) in logs.iter().filter(|(standing, _)| standing.identity != best.identity) {
+            debug!(log = sources[*place].shown, status = standing.is_complete, "superseded");
+            let parts: Vec<&str> = best.identity.iter().map(String::as_str).collect();
+            sources[*place].superseded_by = Some(Store::imported_run_id(ForeignFormat::Inspect.name(), &parts));
+        }
+    }
+}
+
+/// What decides which of several logs of a task stands: complete before the others, then the newest.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Standing {
+    is_complete: bool,
+    created: Option<DateTime<Utc>>,
+    identity: Vec<String>,
+}
+
+/// Reads the task of a log and how the log stands. None where it names no task, or cannot be read, which reading it says.
+fn standing(file: &ForeignFile) -> Option<(String, Standing)> {
+    let peek = Peek::of(&file.path).ok()?;
+    let header = if peek.content == Content::Zip {
+        let mut archive = file.archive().ok()?;
+        let start = start_of(&archive);
+        let bytes = archive.read(start, MOST_HEADER_BYTES).ok()?;
+        read_value::<Header>(bytes.as_slice(), "").ok()?
+    } else {
+        // Logs begin with this.
+        let word = |key: &str| peek.text(key).map_or(Value::Null, |text| Value::String(text.to_owned()));
+        let eval = Eval {
+            eval_id: word("eval.eval_id"),
+            run_id: word("eval.run_id"),
+            task_id: word("eval.task_id"),
+            created: word("eval.created"),
+            ..Eval::default()
+        };
+        Header { status: word("status"), eval: Lenient(Some(eval)), ..Header::default() }
+    };
+    let eval = header.eval.0.as_ref()?;
+    let task = text(&eval.task_id).filter(|task| !task.is_empty())?;
+    let created = text(&eval.created).and_then(|text| DateTime::parse_from_rfc3339(&text).ok()).map(|time| time.to_utc());
+    Some((task, Standing { is_complete: header.status == "success", created, identity: log::identity(&header.status, eval) }))
+}
+
+fn start_of(archive: &Archive<'_>) -> &'static str {
+    // A log that crashed, or is being written, has only the first.
+    if archive.has("header.json") { "header.json" } else { "_journal/start.json" }
+}
+
 /// Reads the log twice: a log may state its results after its samples, and what it states decides how they are read.
 fn read_json(file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let mut samples = 0;
@@ -51,9 +118,9 @@ fn read_json(file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
     })?;
     let Some(mut log) = Log::begin(header, samples, &file.shown, sink)? else { return Ok(()) };
     let mut place = 0;
-    read_object::<IgnoredAny, Sample>(file.open()?, &file.shown, &[], "samples", &mut |sample| {
+    read_object::<IgnoredAny, Lenient<Sample>>(file.open()?, &file.shown, &[], "samples", &mut |sample| {
         place += 1;
-        log.take(&sample, &format!("sample {place}"), sink)
+        log.take(sample, &format!("sample {place}"), sink)
     })?;
     log.end(sink);
     Ok(())
@@ -61,15 +128,15 @@ fn read_json(file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
 
 fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let names = archive.names();
-    let is_crashed = !archive.has("header.json");
-    let start = if is_crashed { "_journal/start.json" } else { "header.json" };
+    let start = start_of(archive);
+    let is_crashed = start != "header.json";
     let label = archive.label(start);
     let header = archive.read(start, MOST_HEADER_BYTES)?;
     let header: Header = read_value(header.as_slice(), &label)?;
     if is_crashed {
         sink.quirk("the log was never finished: read from its journal");
     }
-    let members: Vec<String> = names.iter().filter(|name| name.starts_with("samples/") && name.ends_with(".json")).cloned().collect();
+    let members: Vec<String> = names.iter().filter(|name| name.starts_with("samples/") && !name.ends_with('/')).cloned().collect();
     let summaries: Vec<String> = if archive.has("summaries.json") {
         vec!["summaries.json".to_owned()]
     } else {
@@ -79,13 +146,13 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
         journal
     };
     let mut count = 0;
-    let mut has_usage = true;
+    let mut has_usage = false;
     for name in &summaries {
         let label = archive.label(name);
         archive.with(name, |reader| {
-            read_list(reader, &label, &mut |sample: Sample| {
+            read_list(reader, &label, &mut |sample: Lenient<Brief>| {
                 count += 1;
-                has_usage &= !sample.model_usage.is_empty();
+                has_usage |= sample.0.is_some_and(|sample| !sample.model_usage.is_empty());
                 Ok(())
             })
         })?;
@@ -97,17 +164,17 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
     if needs_samples {
         for name in &members {
             let label = archive.label(name);
-            let sample: Sample = archive.with(name, |reader| read_value(reader, &label))?;
-            log.take(&sample, name, sink)?;
+            let sample = archive.with(name, |reader| read_value(reader, &label))?;
+            log.take(sample, name, sink)?;
         }
     } else {
         let mut place = 0;
         for name in &summaries {
             let label = archive.label(name);
             archive.with(name, |reader| {
-                read_list(reader, &label, &mut |sample: Sample| {
+                read_list(reader, &label, &mut |sample| {
                     place += 1;
-                    log.take(&sample, &format!("sample {place}"), sink)
+                    log.take(sample, &format!("sample {place}"), sink)
                 })
             })?;
         }

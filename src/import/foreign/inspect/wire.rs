@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::super::json::Lenient;
+use super::super::json::{Lenient, List, Table, others_are, values_are};
 
 /// The keys of a log's header that are read.
 pub(super) const HEADER: [&str; 8] = ["status", "eval", "plan", "results", "stats", "error", "invalidated", "tags"];
@@ -28,6 +28,7 @@ pub(super) struct Header {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_field_names, reason = "the names are those of the log")]
 pub(super) struct Eval {
     pub eval_id: Value,
     pub run_id: Value,
@@ -69,11 +70,11 @@ pub(super) struct Plan {
 pub(super) struct Results {
     pub total_samples: Value,
     pub completed_samples: Value,
-    pub scores: Vec<Lenient<Score>>,
+    pub scores: List<Score>,
     pub headline: Lenient<Headline>,
     /// Logs of early 2024 have one scorer and its metrics here.
     pub scorer: Lenient<OldScorer>,
-    pub metrics: BTreeMap<String, Lenient<Metric>>,
+    pub metrics: Table<Metric>,
 }
 
 #[derive(Default, Deserialize)]
@@ -98,7 +99,7 @@ pub(super) struct Score {
     pub scorer: Value,
     pub reducer: Value,
     pub scored_samples: Value,
-    pub metrics: BTreeMap<String, Lenient<Metric>>,
+    pub metrics: Table<Metric>,
 }
 
 #[derive(Default, Deserialize)]
@@ -116,7 +117,7 @@ pub(super) struct Metric {
 pub(super) struct Stats {
     pub started_at: Value,
     pub completed_at: Value,
-    pub model_usage: BTreeMap<String, Lenient<ModelUsage>>,
+    pub model_usage: Table<ModelUsage>,
 }
 
 /// Input tokens leave the cache out.
@@ -148,10 +149,10 @@ pub(super) struct Sample {
     pub target: Value,
     pub metadata: Value,
     pub output: Lenient<Output>,
-    pub scores: BTreeMap<String, Lenient<SampleScore>>,
+    pub scores: Table<SampleScore>,
     /// Logs of early 2024 have one.
     pub score: Lenient<SampleScore>,
-    pub model_usage: BTreeMap<String, Lenient<ModelUsage>>,
+    pub model_usage: Table<ModelUsage>,
     pub total_time: Value,
     pub working_time: Value,
     /// An object in a sample, its message in a summary.
@@ -162,6 +163,13 @@ pub(super) struct Sample {
     pub retries: Value,
     pub message_count: Value,
     pub attachments: Attachments,
+}
+
+/// What has to be known of all summaries before the first is taken.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Brief {
+    pub model_usage: Table<ModelUsage>,
 }
 
 #[derive(Default, Deserialize)]
@@ -210,14 +218,12 @@ impl<'de> Visitor<'de> for AttachmentsVisitor {
         Ok(Attachments(kept))
     }
 
-    fn visit_unit<E>(self) -> Result<Attachments, E> {
-        Ok(Attachments::default())
-    }
-
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Attachments, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Attachments::default())
     }
+
+    values_are!(Attachments::default());
 }
 
 /// The beginning of a text; nothing of anything else.
@@ -242,25 +248,7 @@ impl<'de> Visitor<'de> for ClippedVisitor {
         Ok(Clipped(Some(text.chars().take(MOST_ATTACHED_CHARS).collect())))
     }
 
-    fn visit_unit<E>(self) -> Result<Clipped, E> {
-        Ok(Clipped(None))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Clipped, E> {
-        Ok(Clipped(None))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Clipped, E> {
-        Ok(Clipped(None))
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Clipped, E> {
-        Ok(Clipped(None))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Clipped, E> {
-        Ok(Clipped(None))
-    }
+    others_are!(Clipped(None));
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Clipped, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}

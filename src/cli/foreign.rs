@@ -1,0 +1,86 @@
+//! Other tools' results as arguments of commands that read: imported through the cache, so that the store stays as it is.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::import::{Destination, GivenNames, ImportReport, Mode, SourceOutcome, import_foreign};
+
+use super::failure::Failure;
+use super::progress::Bar;
+use super::settings::{Settings, shown};
+use super::{import, output};
+
+/// Changes when an importer gives other records for the same file.
+const CACHE: &str = "foreign-1";
+
+/// Tells names from paths: a word with a separator in it is a path, and so is the name of a file that is there and has an ending.
+pub(super) fn split(words: &[String]) -> (Vec<String>, Vec<PathBuf>) {
+    let is_path = |word: &&String| {
+        let path = Path::new(word);
+        word.contains(['/', std::path::MAIN_SEPARATOR]) || (path.extension().is_some() && path.is_file())
+    };
+    let (paths, names): (Vec<&String>, Vec<&String>) = words.iter().partition(is_path);
+    (names.into_iter().cloned().collect(), paths.into_iter().map(PathBuf::from).collect())
+}
+
+/// Returns settings that read the paths' results beside those of the stores.
+pub(super) fn with_paths(settings: &Settings, paths: &[PathBuf]) -> Result<Settings, Failure> {
+    if paths.is_empty() {
+        return Ok(settings.clone());
+    }
+    let folder = settings.cache.join(CACHE);
+    let place = Destination::Cache(&folder);
+    let bar = Bar::new(settings.interactive);
+    let report = bar.watch(|progress| {
+        (progress.begin)("importing", import::bytes_of(paths));
+        let mut on_bytes = |bytes| (progress.advance)(bytes);
+        let report = import_foreign(place, paths, None, &GivenNames::default(), Mode::Store, &mut on_bytes);
+        (progress.end)();
+        report
+    })?;
+    say(settings, &report)?;
+    let mut results = settings.results.clone();
+    let mut known: BTreeSet<PathBuf> = results.iter().cloned().collect();
+    for source in &report.sources {
+        let is_there = matches!(source.outcome, SourceOutcome::Imported | SourceOutcome::AlreadyImported);
+        if let Some(key) = source.key.as_ref().filter(|_| is_there) {
+            let store = place.store_of(key).root().to_owned();
+            if known.insert(store.clone()) {
+                results.push(store);
+            }
+        }
+    }
+    Ok(Settings { results, ..settings.clone() })
+}
+
+/// Warns of what could not be read; refuses it under `--strict`, and where there is nothing else.
+fn say(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
+    let problems: Vec<_> = report.sources.iter().flat_map(|source| source.problems.iter().cloned()).collect();
+    let is_any_read =
+        report.sources.iter().any(|source| matches!(source.outcome, SourceOutcome::Imported | SourceOutcome::AlreadyImported));
+    if !is_any_read {
+        let mut failure = Failure::new("no results of a known format were found at the paths");
+        failure.details = problems.iter().map(ToString::to_string).collect();
+        return Err(failure.with_hint("`evalreport import PATH --dry-run` says what each file is taken for"));
+    }
+    output::warnings(settings, &problems)?;
+    if !report.unrecognised.is_empty() {
+        let count = output::count(report.unrecognised.len(), "file");
+        output::say(settings, &format!("note: {count} of no format that is read; `evalreport import PATH --dry-run` names them"));
+    }
+    for source in &report.sources {
+        for one in &source.stated.disagreements {
+            output::say(
+                settings,
+                &format!(
+                    "note: {}: {} is stated as {}, and recomputed as {}",
+                    shown(Path::new(&source.file)),
+                    crate::domain::visible(&one.figure),
+                    import::figure(one.stated, one.unit),
+                    import::figure(one.recomputed, one.unit)
+                ),
+            );
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! The report of an import as programs read it.
+
+use crate::import::{
+    Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, Refusal, SourceOutcome, SourceReport, StatedLine, Unrecognised,
+};
+use crate::views::{
+    CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows, StatedOtherwise, UnrecognisedFile,
+};
+
+pub(super) fn of(report: &ImportReport) -> ImportAnswer {
+    let unrecognised = |file: &Unrecognised| UnrecognisedFile { file: file.file.clone(), tool: file.tool.map(str::to_owned) };
+    ImportAnswer {
+        dry_run: report.dry_run,
+        sources: report.sources.iter().map(source).collect(),
+        unrecognised: report.unrecognised.iter().map(unrecognised).collect(),
+        passed_over: report.passed_over,
+    }
+}
+
+fn source(source: &SourceReport) -> ImportedSource {
+    let ids = |runs: &[ImportedRun]| runs.iter().map(|run| run.id.to_string()).collect();
+    let disagreement = |one: &Disagreement| StatedOtherwise {
+        run: one.run.id.to_string(),
+        file: one.run.file.clone(),
+        identity: one.run.identity.clone(),
+        figure: one.figure.clone(),
+        stated: one.stated,
+        recomputed: one.recomputed,
+    };
+    let refusal = |refusal: &Refusal| RefusedRows {
+        reason: refusal.reason.clone(),
+        rows: refusal.rows,
+        examples: refusal.examples.iter().map(ToString::to_string).collect(),
+    };
+    ImportedSource {
+        file: source.file.clone(),
+        sha256: source.sha256.clone(),
+        outcome: outcome(source.outcome).to_owned(),
+        problems: source.problems.iter().map(ToString::to_string).collect(),
+        rows_read: source.rows_read,
+        rows_accepted: source.rows_accepted,
+        rows_refused: source.rows_refused(),
+        refusals: source.refusals.iter().map(refusal).collect(),
+        runs_new: ids(&source.runs_new),
+        runs_repeated: ids(&source.runs_repeated),
+        items: source.items,
+        columns_unused: source.columns_unused.clone(),
+        columns_lacking: source.columns_lacking.iter().map(|lacking| lacking.column.clone()).collect(),
+        stated_checked: source.stated.checked,
+        stated_agree: source.stated.agree,
+        disagreements: source.stated.disagreements.iter().map(disagreement).collect(),
+        foreign: source.foreign.as_ref().map(foreign),
+    }
+}
+
+fn outcome(outcome: SourceOutcome) -> &'static str {
+    match outcome {
+        SourceOutcome::Imported => "imported",
+        SourceOutcome::AlreadyImported => "already_imported",
+        SourceOutcome::NothingNew => "nothing_new",
+        SourceOutcome::NothingAccepted => "nothing_accepted",
+        SourceOutcome::Unreadable => "unreadable",
+    }
+}
+
+fn foreign(foreign: &ForeignReport) -> ForeignSource {
+    let field = |field: &FieldHeld| HeldField { field: field.field.to_owned(), held: field.held, of: field.of };
+    let stated = |one: &StatedLine| CheckedFigure {
+        run: one.run.to_string(),
+        figure: one.figure.name.clone(),
+        unit: one.figure.unit,
+        stated: one.figure.value,
+        recomputed: one.figure.recomputed,
+        agrees: one.figure.disagrees().map(|disagrees| !disagrees),
+    };
+    ForeignSource {
+        format: foreign.format.to_owned(),
+        version: foreign.version.clone(),
+        files: foreign.files,
+        fields: foreign.fields.iter().map(field).collect(),
+        quirks: foreign.quirks.iter().map(|(quirk, times)| Quirk { quirk: quirk.clone(), times: *times }).collect(),
+        stated: foreign.stated.iter().map(stated).collect(),
+    }
+}

@@ -1,0 +1,233 @@
+//! The runs of a job: what their trials add up to, beside what the job states.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::domain::{Direction, ItemStatus, RunStatus, Unit};
+
+use super::super::super::cell::Refused;
+use super::super::super::rows::Stop;
+use super::super::attempts::Attempted;
+use super::super::json::{Lenient, count, number, text};
+use super::super::sink::{Handle, Sink};
+use super::super::times::Span;
+use super::trial::{Beside, Rewards, RunKey, exception_type, known, status};
+use super::wire::{Figures, Job, Trial};
+
+const EVALUATOR: &str = "verifier";
+
+/// The runs of one job whose trials pass by.
+pub(super) struct Runs<'a> {
+    job: Option<&'a Job>,
+    is_unfinished: bool,
+    /// Trials that are there, and that the job says it has, where they are fewer.
+    truncated: Option<(u64, u64)>,
+    tallies: BTreeMap<RunKey, Tally>,
+}
+
+/// What the trials of one run add up to.
+struct Tally {
+    /// None where the run is there already.
+    run: Option<Handle>,
+    span: Span,
+    rewarded: u64,
+    errors: u64,
+    /// A trial without a reward counts as 0, as Harbor has it.
+    graded: Attempted,
+    /// Harbor averages and counts only what has one reward.
+    is_single: bool,
+    rewards: Attempted,
+    others: BTreeMap<String, Attempted>,
+    version: Option<String>,
+    agent_version: Option<String>,
+}
+
+impl<'a> Runs<'a> {
+    /// Begins the runs of a job, if it has a result, with so many trials.
+    pub fn of(job: Option<&'a Job>, trials: usize) -> Self {
+        let completed = job.and_then(|job| count(&job.stats.0.as_ref()?.n_completed_trials));
+        Self {
+            job,
+            is_unfinished: job.is_some_and(|job| text(&job.finished_at).is_none()),
+            truncated: completed.filter(|completed| *completed > trials as u64).map(|completed| (trials as u64, completed)),
+            tallies: BTreeMap::new(),
+        }
+    }
+
+    /// Takes one trial; `place` names it.
+    pub fn take(&mut self, trial: &Trial, attempt: u32, place: &str, beside: &Beside<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let task = text(&trial.task_name).unwrap_or_default();
+        if task.trim().is_empty() {
+            sink.refuse(place, Refused::because("the trial names no task"));
+            return Ok(());
+        }
+        let key = RunKey::of(trial);
+        let is_new = !self.tallies.contains_key(&key);
+        if is_new {
+            let begun = self.begin(&key, trial, sink);
+            self.tallies.insert(key.clone(), begun);
+        }
+        let Some(tally) = self.tallies.get_mut(&key) else { return Ok(()) };
+        let rewards = Rewards::of(trial);
+        tally.count(trial, &task, rewards.as_ref());
+        let Some(run) = tally.run else { return Ok(()) };
+
+        let status = status(trial, rewards.as_ref(), sink);
+        let reward = rewards.as_ref().and_then(|rewards| rewards.reward);
+        let known = known(trial, beside, rewards, sink)?;
+        let mut outcome = sink.outcome(run, &task, status);
+        EVALUATOR.clone_into(&mut outcome.evaluator);
+        outcome.attempt = attempt;
+        outcome.score = reward;
+        outcome.duration_seconds = known.seconds;
+        outcome.cost_usd = known.cost;
+        outcome.input_tokens = known.usage.and_then(|usage| usage.input_total());
+        outcome.output_tokens = known.usage.and_then(|usage| usage.output);
+        let mut details = known.details;
+        if status == ItemStatus::Pass && exception_type(trial).is_none() {
+            details.reason = None;
+        }
+        sink.item(run, place, outcome, details)
+    }
+
+    fn begin(&self, key: &RunKey, trial: &Trial, sink: &mut Sink<'_>) -> Tally {
+        let job = self.job.and_then(|job| text(&job.id)).unwrap_or_else(|| key.job.clone());
+        // Trials of no job are runs of their own.
+        let alone = if job.is_empty() { text(&trial.id).unwrap_or_default() } else { job };
+        let mut identity = vec![alone.as_str(), &key.agent, &key.model, &key.dataset];
+        if self.is_unfinished {
+            // The finished job is another import.
+            identity.push("unfinished");
+        }
+        let run = sink.begin_run(&identity, [&key.dataset, &key.agent, &key.model]);
+        Tally {
+            run,
+            span: Span::default(),
+            rewarded: 0,
+            errors: 0,
+            graded: Attempted::default(),
+            is_single: true,
+            rewards: Attempted::default(),
+            others: BTreeMap::new(),
+            version: version_of(trial),
+            agent_version: trial.agent_info.0.as_ref().and_then(|info| text(&info.version)),
+        }
+    }
+
+    /// Ends the runs: times, scores, and what the job states about each.
+    pub fn end(self, sink: &mut Sink<'_>) {
+        if let Some((there, total)) = self.truncated {
+            sink.quirk(&format!("{there} of {total} trials are there: what the job states stands, and cannot be recomputed"));
+        }
+        for (key, tally) in &self.tallies {
+            let Some(run) = tally.run else { continue };
+            let record = sink.run(run);
+            tally.span.tell(record);
+            record.suite_version.clone_from(&tally.version);
+            let version = tally.agent_version.as_ref().filter(|version| !matches!(version.as_str(), "" | "unknown"));
+            record.agent = Some(version.map_or_else(|| key.agent.clone(), |version| format!("{} {version}", key.agent)));
+            if self.is_unfinished {
+                record.status = RunStatus::Cancelled;
+                record.error = Some("the job was not finished".to_owned());
+            }
+            if !tally.rewards.are_grades() {
+                record.scores.extend(tally.rewards.score("reward", Direction::Up, EVALUATOR));
+            }
+            // Which way is better, only the verifier knows.
+            record.scores.extend(tally.others.iter().filter_map(|(name, values)| values.score(name, Direction::None, EVALUATOR)));
+            if let Some(figures) = self.figures(&key.stated_under()) {
+                let tally = if self.truncated.is_none() { Some(tally) } else { None };
+                state(run, &figures, tally, sink);
+            }
+        }
+    }
+
+    fn figures(&self, key: &str) -> Option<Figures> {
+        let evals = &self.job?.stats.0.as_ref()?.evals;
+        Lenient::<Figures>::deserialize(evals.get(key)?).ok()?.0
+    }
+
+    /// A job's result without its trials: counts only.
+    pub fn state_alone(&self, folder: &str, sink: &mut Sink<'_>) {
+        let Some(job) = self.job else { return };
+        let evals = job.stats.0.as_ref().and_then(|stats| stats.evals.as_object());
+        let id = text(&job.id).unwrap_or_else(|| folder.to_owned());
+        for (key, figures) in evals.into_iter().flatten() {
+            let Some(figures) = Lenient::<Figures>::deserialize(figures).ok().and_then(|figures| figures.0) else { continue };
+            sink.quirk(
+                "the job's trials are not there: its runs have counts and go by the names of its statistics, which --set can correct",
+            );
+            let Some(run) = sink.begin_run(&[&id, key], ["", key, ""]) else { continue };
+            let by_reward = figures.reward_stats.get("reward").and_then(Value::as_object);
+            let counted = by_reward
+                .into_iter()
+                .flatten()
+                .filter_map(|(reward, trials)| Some((reward.parse::<f64>().ok()?, trials.as_array()?.len() as u64)));
+            let (mut passed, mut total) = (0, 0);
+            for (reward, trials) in counted {
+                total += trials;
+                passed += if reward >= 1.0 { trials } else { 0 };
+            }
+            let record = sink.run(run);
+            if total > 0 {
+                (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
+            }
+            if self.is_unfinished {
+                record.status = RunStatus::Cancelled;
+                record.error = Some("the job was not finished".to_owned());
+            }
+            state(run, &figures, None, sink);
+        }
+    }
+}
+
+impl Tally {
+    fn count(&mut self, trial: &Trial, task: &str, rewards: Option<&Rewards>) {
+        self.span.take(&trial.started_at, &trial.finished_at);
+        self.errors += u64::from(trial.exception_info.0.is_some());
+        self.rewarded += u64::from(rewards.is_some());
+        self.is_single &= rewards.is_none_or(|rewards| rewards.is_single && rewards.reward.is_some());
+        let reward = rewards.and_then(|rewards| rewards.reward);
+        self.graded.take(task, reward.unwrap_or(0.0));
+        if let Some(reward) = reward {
+            self.rewards.take(task, reward);
+        }
+        for (name, value) in rewards.into_iter().flat_map(|rewards| &rewards.others) {
+            self.others.entry(name.clone()).or_default().take(task, *value);
+        }
+        if self.version != version_of(trial) {
+            self.version = None;
+        }
+    }
+}
+
+/// The commit of the dataset's repository.
+fn version_of(trial: &Trial) -> Option<String> {
+    text(trial.task_id.get("git_commit_id")?)
+}
+
+/// Keeps what the job states about a run, beside the same from its trials where they are all there.
+fn state(run: Handle, figures: &Figures, tally: Option<&Tally>, sink: &mut Sink<'_>) {
+    // Older versions count all trials here, newer ones those that were verified.
+    if let Some(trials) = count(&figures.n_trials) {
+        let recomputed = tally.map(|tally| if trials == tally.graded.n() { tally.graded.n() } else { tally.rewarded });
+        sink.stated(run, "n_trials", trials as f64, Unit::Count, recomputed.map(|n| n as f64), None);
+    }
+    if let Some(errors) = count(&figures.n_errors) {
+        sink.stated(run, "n_errors", errors as f64, Unit::Count, tally.map(|tally| tally.errors as f64), None);
+    }
+    let metrics = figures.metrics.as_array().into_iter().flatten().filter_map(Value::as_object).flatten();
+    let single = tally.filter(|tally| tally.is_single);
+    for (name, value) in metrics.filter_map(|(name, value)| Some((name, number(value)?))) {
+        let recomputed = single.filter(|_| name == "mean").and_then(|tally| tally.graded.mean());
+        let unit = if (0.0..=1.0).contains(&value) { Unit::Fraction } else { Unit::Number };
+        sink.stated(run, name, value, unit, recomputed, None);
+    }
+    for (k, value) in figures.pass_at_k.as_object().into_iter().flatten() {
+        let Some(value) = number(value) else { continue };
+        let recomputed = single.filter(|tally| tally.graded.are_grades()).and_then(|tally| tally.graded.pass_at(k.parse().ok()?));
+        sink.stated(run, &format!("pass@{k}"), value, Unit::Fraction, recomputed, None);
+    }
+}

@@ -1,0 +1,314 @@
+//! One trial into one outcome.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::domain::{CostSource, ItemDetails, ItemStatus, Usage};
+
+use super::super::super::rows::Stop;
+use super::super::json::{Lenient, amount, count, number, read_object, read_value, text};
+use super::super::sink::{Sink, clip};
+use super::super::source::ForeignFile;
+use super::super::times::seconds;
+use super::wire::{AgentResult, Step, TRAJECTORY, Tests, Trajectory, TrajectoryStep, Trial};
+
+/// Texts of a trajectory are kept as far as they are shown.
+const MOST_TEXT_CHARS: usize = 2001;
+const MOST_TOOLS: usize = 500;
+const MOST_FAILED_SHOWN: usize = 10;
+
+/// What tells the runs of a job apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RunKey {
+    pub job: String,
+    pub agent: String,
+    /// With its provider.
+    pub model: String,
+    /// As the job's statistics call it.
+    pub bare_model: String,
+    pub dataset: String,
+}
+
+impl RunKey {
+    pub fn of(trial: &Trial) -> Self {
+        let word = |value: &Value| text(value).unwrap_or_default();
+        let config = trial.config.0.as_ref();
+        let configured = config.and_then(|config| config.agent.0.as_ref());
+        let info = trial.agent_info.0.as_ref();
+        let model_info = info.and_then(|info| info.model_info.0.as_ref());
+        let bare_model = model_info.map(|model| word(&model.name)).unwrap_or_default();
+        let provider = model_info.map(|model| word(&model.provider)).unwrap_or_default();
+        let model = match (bare_model.as_str(), provider.as_str()) {
+            ("", _) => configured.map(|agent| word(&agent.model_name)).unwrap_or_default(),
+            (name, "") => name.to_owned(),
+            (name, provider) => format!("{provider}/{name}"),
+        };
+        let named = info.map(|info| word(&info.name)).filter(|name| !name.is_empty());
+        let agent = named.or_else(|| configured.and_then(|agent| text(&agent.name).or_else(|| text(&agent.import_path))));
+        Self {
+            job: config.map(|config| word(&config.job_id)).unwrap_or_default(),
+            agent: agent.unwrap_or_default(),
+            model,
+            bare_model,
+            // Harbor's own word for tasks of no dataset.
+            dataset: text(&trial.source).filter(|name| !name.is_empty()).unwrap_or_else(|| "adhoc".to_owned()),
+        }
+    }
+
+    /// Returns the key that the job's statistics have for it.
+    pub fn stated_under(&self) -> String {
+        let model = if self.bare_model.is_empty() { String::new() } else { format!("{}__", self.bare_model) };
+        format!("{}__{model}{}", self.agent, self.dataset)
+    }
+}
+
+/// What a trial's verifier gave.
+pub(super) struct Rewards {
+    /// Decides what passes.
+    pub reward: Option<f64>,
+    pub others: BTreeMap<String, f64>,
+    /// There is one reward, so that the job can average it.
+    pub is_single: bool,
+}
+
+impl Rewards {
+    /// None where nothing was verified.
+    pub fn of(trial: &Trial) -> Option<Self> {
+        let rewards = trial.verifier_result.0.as_ref()?.rewards.as_object()?;
+        let mut others: BTreeMap<String, f64> = rewards.iter().filter_map(|(key, value)| Some((key.clone(), number(value)?))).collect();
+        let is_single = rewards.len() == 1;
+        let deciding =
+            if others.contains_key("reward") { Some("reward".to_owned()) } else { others.keys().next().cloned().filter(|_| is_single) };
+        let reward = deciding.and_then(|key| others.remove(&key));
+        Some(Self { reward, others, is_single })
+    }
+}
+
+/// How a trial ended. A reward of 1 passes, whatever else happened: an agent may be stopped by the clock with its work done.
+pub(super) fn status(trial: &Trial, rewards: Option<&Rewards>, sink: &mut Sink<'_>) -> ItemStatus {
+    let exception = exception_type(trial);
+    let reward = rewards.and_then(|rewards| rewards.reward);
+    if reward.is_some() && exception.is_some() {
+        sink.quirk("trials with a reward and an exception: the reward decides what passes, the exception how it failed");
+    }
+    match (reward, exception.as_deref().map(ending)) {
+        (Some(reward), _) if !(0.0..=1.0).contains(&reward) => {
+            sink.quirk("rewards beyond 0 to 1 have no mark that passes: kept as scores, outside of pass rates");
+            ItemStatus::Skipped
+        }
+        (Some(reward), _) if reward >= 1.0 => ItemStatus::Pass,
+        (_, Some(status)) => status,
+        (Some(_), None) => ItemStatus::Fail,
+        (None, None) if rewards.is_some_and(|rewards| !rewards.others.is_empty()) => {
+            sink.quirk("several rewards and none called `reward`: kept as scores, outside of pass rates");
+            ItemStatus::Skipped
+        }
+        (None, None) => ItemStatus::NotEvaluated,
+    }
+}
+
+pub(super) fn exception_type(trial: &Trial) -> Option<String> {
+    text(&trial.exception_info.0.as_ref()?.exception_type)
+}
+
+/// What an exception says of the agent. Exceptions that are not of the harness are the agent's.
+fn ending(exception: &str) -> ItemStatus {
+    let begins = |words: &[&str]| words.iter().any(|word| exception.starts_with(word));
+    if exception == "AgentTimeoutError" {
+        ItemStatus::Limit
+    } else if begins(&["Verifier", "Reward", "AddTestsDir", "DownloadVerifierDir"]) {
+        ItemStatus::NotEvaluated
+    } else if exception == "CancelledError"
+        || begins(&[
+            "Environment",
+            "AgentSetup",
+            "Docker",
+            "Daytona",
+            "Modal",
+            "E2B",
+            "Runloop",
+            "Sandbox",
+            "ImageBuild",
+            "ApiRateLimit",
+            "RateLimit",
+        ])
+    {
+        ItemStatus::Infra
+    } else {
+        ItemStatus::Error
+    }
+}
+
+/// What else lies in the trial's folder.
+#[derive(Default)]
+pub(super) struct Beside<'a> {
+    /// One, or one a step.
+    pub trajectories: Vec<&'a ForeignFile>,
+    pub tests: Option<&'a ForeignFile>,
+}
+
+/// What a trial used, and what is known of it beside its status.
+pub(super) struct Known {
+    pub details: ItemDetails,
+    pub usage: Option<Usage>,
+    pub cost: Option<f64>,
+    pub seconds: Option<f64>,
+}
+
+pub(super) fn known(trial: &Trial, beside: &Beside<'_>, rewards: Option<Rewards>, sink: &mut Sink<'_>) -> Result<Known, Stop> {
+    let mut details = ItemDetails { item_hash: text(&trial.task_checksum).filter(|hash| !hash.is_empty()), ..ItemDetails::default() };
+    let mut told = Vec::new();
+    for file in &beside.trajectories {
+        match read_trajectory(file, &mut details) {
+            Ok(metrics) => told.extend(metrics),
+            Err(Stop::Store(error)) => return Err(Stop::Store(error)),
+            Err(Stop::Unreadable(_)) => sink.quirk("trajectories that cannot be read are passed over"),
+        }
+    }
+    let steps: Vec<AgentResult> = trial
+        .step_results
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|step| Lenient::<Step>::deserialize(step).ok()?.0?.agent_result.0)
+        .collect();
+    let own: Vec<&AgentResult> = match &trial.agent_result.0 {
+        Some(result) => vec![result],
+        None => steps.iter().collect(),
+    };
+    let usage = usage_of(&own).or_else(|| usage_of(&told.iter().collect::<Vec<_>>()));
+    let cost = cost_of(&own).or_else(|| {
+        let cost = cost_of(&told.iter().collect::<Vec<_>>());
+        if cost.is_some() {
+            sink.quirk("costs that the result lacks are those of the trajectory");
+        }
+        cost
+    });
+    let execution = trial.agent_execution.0.as_ref();
+    let seconds = execution
+        .and_then(|phase| seconds(&phase.started_at, &phase.finished_at))
+        .or_else(|| seconds(&trial.started_at, &trial.finished_at));
+    details.usage = usage;
+    details.cost_source = cost.map(|_| CostSource::Reported);
+    details.scores = rewards.map(|rewards| rewards.others).unwrap_or_default();
+    details.reason = reason(trial).or_else(|| beside.tests.and_then(failed_tests));
+    Ok(Known { details, usage, cost, seconds })
+}
+
+fn reason(trial: &Trial) -> Option<String> {
+    let kind = exception_type(trial)?;
+    let message = text(&trial.exception_info.0.as_ref()?.exception_message).filter(|message| !message.trim().is_empty());
+    Some(message.map_or_else(|| kind.clone(), |message| format!("{kind}: {message}")))
+}
+
+/// Adds up tokens; the cache is in the input that Harbor counts, and beside it in ours.
+fn usage_of(results: &[&AgentResult]) -> Option<Usage> {
+    let each = results.iter().map(|result| {
+        let (input, cached) = (count(&result.n_input_tokens), count(&result.n_cache_tokens));
+        // More cached than went in cannot be: then the cache is not known.
+        let cached = cached.filter(|cached| input.is_none_or(|input| *cached <= input));
+        Usage {
+            input: input.map(|input| input - cached.unwrap_or(0)),
+            cache_write: None,
+            cache_read: cached,
+            output: count(&result.n_output_tokens),
+        }
+    });
+    each.reduce(|sum, one| sum.plus(&one)).filter(|usage| *usage != Usage::default())
+}
+
+/// Adds up what was paid. A sum with a part unknown is unknown.
+fn cost_of(results: &[&AgentResult]) -> Option<f64> {
+    if results.is_empty() {
+        return None;
+    }
+    results.iter().map(|result| amount(&result.cost_usd)).sum()
+}
+
+/// Reads what a trajectory says of the whole, and what was asked, answered and called on the way.
+fn read_trajectory(file: &ForeignFile, details: &mut ItemDetails) -> Result<Option<AgentResult>, Stop> {
+    let (mut steps, mut reply, mut question) = (0, None, details.question.take());
+    let mut tools: BTreeMap<String, u64> = BTreeMap::new();
+    let read = read_object::<Trajectory, Lenient<TrajectoryStep>>(file.open()?, &file.shown, &TRAJECTORY, "steps", &mut |step| {
+        let Some(step) = step.0 else { return Ok(()) };
+        let message = || text(&step.message).map(|text| clip(&text, MOST_TEXT_CHARS).into_owned()).filter(|text| !text.trim().is_empty());
+        match step.source.as_str() {
+            Some("user") if question.is_none() => question = message(),
+            Some("agent") => {
+                steps += 1;
+                reply = message().or_else(|| reply.take());
+                let calls = step.tool_calls.as_array().into_iter().flatten();
+                for name in calls.filter_map(|call| text(call.get("function_name")?)) {
+                    if tools.len() < MOST_TOOLS || tools.contains_key(&name) {
+                        *tools.entry(clip(&name, 200).into_owned()).or_default() += 1;
+                    }
+                }
+            }
+            Some(_) | None => {}
+        }
+        Ok(())
+    });
+    details.question = question;
+    let trajectory = read?;
+    details.reply = reply.or_else(|| details.reply.take());
+    details.steps = Some(details.steps.unwrap_or(0) + steps);
+    for (name, calls) in tools {
+        *details.tools.entry(name).or_default() += calls;
+    }
+    Ok(trajectory.final_metrics.0)
+}
+
+/// Says which tests of the verifier failed.
+fn failed_tests(file: &ForeignFile) -> Option<String> {
+    let tests: Tests = read_value(file.open().ok()?, &file.shown).ok()?;
+    let tests = tests.results.0?.tests;
+    let tests = tests.as_array()?;
+    let failed: Vec<String> = tests
+        .iter()
+        .filter(|test| test.get("status").and_then(Value::as_str) == Some("failed"))
+        .filter_map(|test| text(test.get("name")?))
+        .collect();
+    if failed.is_empty() {
+        return None;
+    }
+    let shown = failed.iter().take(MOST_FAILED_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = if failed.len() > MOST_FAILED_SHOWN { ", …" } else { "" };
+    Some(format!("{} of {} tests failed: {shown}{more}", failed.len(), tests.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn exceptions_say_whose_fault_it_was() {
+        for (exception, status) in [
+            ("AgentTimeoutError", ItemStatus::Limit),
+            ("CancelledError", ItemStatus::Infra),
+            ("EnvironmentStartTimeoutError", ItemStatus::Infra),
+            ("AgentSetupTimeoutError", ItemStatus::Infra),
+            ("VerifierTimeoutError", ItemStatus::NotEvaluated),
+            ("RewardFileNotFoundError", ItemStatus::NotEvaluated),
+            ("NonZeroAgentExitCodeError", ItemStatus::Error),
+            ("ValueError", ItemStatus::Error),
+        ] {
+            assert_eq!(ending(exception), status, "{exception}");
+        }
+    }
+
+    #[test]
+    fn the_cache_is_within_the_input() {
+        let result = |value: Value| AgentResult::deserialize(value).expect("anything goes");
+        let two = [
+            result(json!({"n_input_tokens": 100, "n_cache_tokens": 60, "n_output_tokens": 5})),
+            result(json!({"total_prompt_tokens": 10, "total_cached_tokens": 20})),
+        ];
+        let usage = usage_of(&two.iter().collect::<Vec<_>>()).expect("tokens");
+        assert_eq!((usage.input, usage.cache_read, usage.output, usage.input_total()), (Some(50), Some(60), Some(5), Some(110)));
+        assert_eq!((usage_of(&[&result(json!({}))]), cost_of(&[])), (None, None));
+    }
+}

@@ -1,0 +1,244 @@
+//! The columns of an evaluation: each is a prompt with a provider, and becomes a run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::super::json::{Lenient, count, text};
+use super::row::Test;
+use super::wire::{Head, Prompt, Row};
+
+/// Longer labels are whole prompts, which are no names.
+const MOST_LABEL_CHARS: usize = 80;
+
+/// What is seen of the columns before their rows are read.
+#[derive(Default)]
+pub(super) struct Columns {
+    by_number: BTreeMap<u64, Column>,
+    /// The columns of rows that do not number them, by provider and prompt.
+    unnumbered: BTreeMap<(String, String), u64>,
+    /// By column and test, the places of its rows, of which each is an attempt.
+    places: BTreeMap<(u64, u64), Vec<u64>>,
+    pub lacks_repeats: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Column {
+    pub provider: String,
+    pub provider_label: String,
+    pub prompt_label: String,
+    pub prompt_id: String,
+    /// The id of its first row, by the row's place: it is random, and the same in every file of the evaluation.
+    first: Option<(u64, String)>,
+    pub rows: u64,
+}
+
+/// A column with the names that its run goes by.
+#[derive(Debug)]
+pub(super) struct Named {
+    pub column: Column,
+    pub approach: String,
+    pub model: String,
+    pub row_id: String,
+}
+
+/// Where a row belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub column: u64,
+    pub row: u64,
+}
+
+impl Columns {
+    /// Makes the columns that the head knows.
+    pub fn of(head: &Head) -> Self {
+        let mut columns = Self::default();
+        for (number, prompt) in prompts(head).into_iter().enumerate() {
+            columns.by_number.insert(
+                number as u64,
+                Column {
+                    provider: text(&prompt.provider).unwrap_or_default(),
+                    prompt_label: text(&prompt.label).or_else(|| text(&prompt.raw)).unwrap_or_default(),
+                    prompt_id: text(&prompt.id).unwrap_or_default(),
+                    ..Column::default()
+                },
+            );
+        }
+        columns
+    }
+
+    /// Finds where a row belongs; `number` is its place in the file.
+    pub fn place(&mut self, row: &Row, number: u64) -> Place {
+        let column = count(&row.prompt_idx).unwrap_or_else(|| {
+            let next = self.unnumbered.len() as u64;
+            let label = row.prompt.0.as_ref().and_then(|prompt| text(&prompt.label)).unwrap_or_default();
+            *self.unnumbered.entry((provider(row).0, label)).or_insert(next)
+        });
+        Place { column, row: count(&row.test_idx).unwrap_or(number) }
+    }
+
+    pub fn see(&mut self, row: &Row, place: Place) {
+        let column = self.by_number.entry(place.column).or_default();
+        column.rows += 1;
+        let (id, label) = provider(row);
+        if !id.is_empty() {
+            // The head has the label here where there is one.
+            (column.provider, column.provider_label) = (id, label);
+        }
+        let prompt = row.prompt.0.as_ref();
+        if let Some(label) = prompt.and_then(|prompt| text(&prompt.label)) {
+            column.prompt_label = label;
+        }
+        if let Some(id) = text(&row.prompt_id) {
+            column.prompt_id = id;
+        }
+        if let Some(id) = text(&row.id).filter(|id| !id.is_empty())
+            && column.first.as_ref().is_none_or(|(first, _)| place.row < *first)
+        {
+            column.first = Some((place.row, id));
+        }
+        self.places.entry((place.column, Test::of(row).key())).or_default().push(place.row);
+    }
+
+    pub fn saw_all(&mut self) {
+        for places in self.places.values_mut() {
+            places.sort_unstable();
+            self.lacks_repeats |= places.len() > 1;
+        }
+    }
+
+    /// Returns which attempt at its test a row is: the row says so, or it follows from the order of the rows of equal tests.
+    pub fn attempt(&self, row: &Row, place: Place, test: &Test) -> u32 {
+        let stated = count(&row.repeat_index);
+        let derived =
+            self.places.get(&(place.column, test.key())).map_or(0, |places| places.partition_point(|other| *other < place.row) as u64);
+        u32::try_from(stated.unwrap_or(derived)).unwrap_or(u32::MAX - 1).saturating_add(1)
+    }
+
+    /// Names the columns, so that no two of one evaluation are the same approach and model.
+    pub fn named(&self) -> Vec<(u64, Named)> {
+        let short = |id: &str| id.chars().take(8).collect::<String>();
+        let name = |column: &Column| {
+            let label = column.prompt_label.trim();
+            let is_name = label.chars().count() <= MOST_LABEL_CHARS && !label.contains('\n');
+            let words = label.split_whitespace().collect::<Vec<_>>().join(" ");
+            if is_name {
+                words
+            } else {
+                format!("{}… {}", words.chars().take(60).collect::<String>(), short(&column.prompt_id)).trim().to_owned()
+            }
+        };
+        let mut named: Vec<(u64, Named)> = self
+            .by_number
+            .iter()
+            .map(|(number, column)| {
+                let row_id = column.first.as_ref().map(|(_, id)| id.clone()).unwrap_or_default();
+                (*number, Named { approach: name(column), model: column.provider.clone(), row_id, column: column.clone() })
+            })
+            .collect();
+        // One provider with two configurations, then two prompts with one label, then whatever is left.
+        for step in 0..3 {
+            let mut seen = BTreeSet::new();
+            let twice: BTreeSet<(String, String)> = named
+                .iter()
+                .map(|(_, named)| (named.approach.clone(), named.model.clone()))
+                .filter(|names| !seen.insert(names.clone()))
+                .collect();
+            for (number, named) in named.iter_mut().filter(|(_, named)| twice.contains(&(named.approach.clone(), named.model.clone()))) {
+                let label = &named.column.provider_label;
+                match step {
+                    0 if !label.is_empty() => named.model = format!("{} ({label})", named.model),
+                    1 if !named.column.prompt_id.is_empty() => {
+                        named.approach = format!("{} {}", named.approach, short(&named.column.prompt_id));
+                    }
+                    2 => named.approach = format!("{} column {}", named.approach, *number + 1),
+                    _ => {}
+                }
+            }
+        }
+        named
+    }
+}
+
+/// What the head says of the columns.
+pub(super) fn prompts(head: &Head) -> Vec<Prompt> {
+    let results = head.results.0.as_ref();
+    let table = results.and_then(|results| results.table.0.as_ref()?.head.0.as_ref());
+    let prompts = results.map(|results| &results.prompts).filter(|prompts| prompts.is_array()).or(table.map(|table| &table.prompts));
+    let read = |prompt: &Value| Lenient::<Prompt>::deserialize(prompt).ok().and_then(|prompt| prompt.0).unwrap_or_default();
+    prompts.and_then(Value::as_array).into_iter().flatten().map(read).collect()
+}
+
+/// The provider's id and its label, which may be the same or empty.
+fn provider(row: &Row) -> (String, String) {
+    match &row.provider {
+        Value::Object(provider) => {
+            let word = |key: &str| provider.get(key).and_then(text).unwrap_or_default();
+            (word("id"), word("label"))
+        }
+        other => (text(other).unwrap_or_default(), String::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn row(value: Value) -> Row {
+        Row::deserialize(value).expect("anything goes")
+    }
+
+    #[test]
+    fn rows_of_equal_tests_are_attempts_in_their_order() {
+        let test = |name: &str, place: u64| row(json!({"promptIdx": 0, "testIdx": place, "testCase": {"description": name}}));
+        let rows = [test("b", 3), test("a", 1), test("a", 0), test("b", 2)];
+        let mut columns = Columns::default();
+        for (number, row) in rows.iter().enumerate() {
+            let place = columns.place(row, number as u64);
+            columns.see(row, place);
+        }
+        columns.saw_all();
+        let attempts: Vec<u32> = rows
+            .iter()
+            .map(|row| {
+                let place = columns.place(row, 0);
+                columns.attempt(row, place, &Test::of(row))
+            })
+            .collect();
+        assert_eq!((attempts, columns.lacks_repeats), (vec![2, 2, 1, 1], true));
+        let stated = row(json!({"promptIdx": 0, "testIdx": 0, "repeatIndex": 4, "testCase": {"description": "a"}}));
+        assert_eq!(columns.attempt(&stated, Place { column: 0, row: 0 }, &Test::of(&stated)), 5);
+    }
+
+    #[test]
+    fn no_two_columns_have_one_name() {
+        let column = |column: u64, label: &str, prompt: &str, id: &str| {
+            row(json!({"promptIdx": column, "provider": {"id": "openai:x", "label": label}, "prompt": {"label": prompt}, "promptId": id}))
+        };
+        let rows = [
+            column(0, "cold", "short", "aaaaaaaaaa"),
+            column(1, "hot", "short", "aaaaaaaaaa"),
+            column(2, "hot", "short", "bbbbbbbbbb"),
+            column(3, "", "two\nlines", "cccccccccc"),
+        ];
+        let mut columns = Columns::default();
+        for row in &rows {
+            let place = columns.place(row, 0);
+            columns.see(row, place);
+        }
+        let named = columns.named();
+        let pairs: Vec<(&str, &str)> = named.iter().map(|(_, named)| (named.approach.as_str(), named.model.as_str())).collect();
+        assert_eq!(
+            pairs,
+            [
+                ("short", "openai:x (cold)"),
+                ("short aaaaaaaa", "openai:x (hot)"),
+                ("short bbbbbbbb", "openai:x (hot)"),
+                ("two lines… cccccccc", "openai:x")
+            ]
+        );
+    }
+}

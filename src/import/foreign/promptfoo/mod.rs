@@ -1,0 +1,334 @@
+//! promptfoo: evaluations as JSON of every version, and as JSON lines.
+//!
+//! A column – a prompt with a provider – is a run, a test is a question. With `--repeat` the rows of a test are told apart by nothing but
+//! their order, and tests have no names that last, so files are read twice: first to find which rows are of one test, then to take them.
+
+mod columns;
+mod row;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value;
+
+use crate::domain::{Direction, ItemStatus, Problem, Unit};
+
+use super::super::cell::Refused;
+use super::super::rows::Stop;
+use super::Claim;
+use super::attempts::Attempted;
+use super::json::{Lenient, amount, count, number, read_lines, read_object, text};
+use super::peek::{Content, Peek};
+use super::sink::{Handle, Sink};
+use super::source::{ForeignFile, ForeignSource};
+use super::times::moment;
+use columns::{Columns, prompts};
+use row::{Test, Used, details, named_scores, status};
+use wire::{HEAD, Head, Metrics, Row, TableRow};
+
+const EVALUATOR: &str = "assertions";
+
+pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+    let is_results = peek.has("results.version") && ["results.prompts", "results.results", "results.table"].iter().any(|key| peek.has(key));
+    let is_rows = peek.has_all(&["promptIdx", "testIdx"]);
+    (peek.content == Content::Json && (is_results || is_rows)).then_some(Claim::Alone)
+}
+
+/// Where a file has its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// `results.results`, a row for each test in each column.
+    Rows,
+    /// `results.table.body`, a row for each test: versions 1 and 2.
+    Table,
+    /// A row a line, and nothing else.
+    Lines,
+}
+
+pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let [file] = source.files.as_slice() else {
+        return Err(Problem::in_file(&source.shown, "is not one evaluation").into());
+    };
+    let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+    let (mut shape, mut head) = (Shape::Lines, Head::default());
+    if !(peek.is_lines || peek.has("promptIdx")) {
+        (shape, head) = look(file)?;
+    }
+    let names =
+        head.results.0.as_ref().and_then(|results| Some(results.table.0.as_ref()?.head.0.as_ref()?.vars.clone())).unwrap_or_default();
+
+    let mut columns = Columns::of(&head);
+    each_row(file, shape, &names, &mut |number, row| {
+        if let Ok(row) = row {
+            let place = columns.place(row, number);
+            columns.see(row, place);
+        }
+        Ok(())
+    })?;
+    columns.saw_all();
+    let mut eval = Eval::begin(&head, shape, file, &columns, sink);
+    each_row(file, shape, &names, &mut |number, row| {
+        let label = if shape == Shape::Lines { format!("line {number}") } else { format!("row {number}") };
+        match row {
+            Ok(row) => eval.take(row, number, &mut columns, &label, sink),
+            Err(refused) => {
+                sink.refuse(&label, refused);
+                Ok(())
+            }
+        }
+    })?;
+    eval.end(&head, sink);
+    Ok(())
+}
+
+/// Reads the head, and finds where the rows are.
+fn look(file: &ForeignFile) -> Result<(Shape, Head), Stop> {
+    let mut has_numbers = false;
+    let head: Head = read_object(file.open()?, &file.shown, &HEAD, "results.results", &mut |row: Lenient<Numbered>| {
+        has_numbers |= row.0.is_some_and(|row| !row.prompt_idx.is_null());
+        Ok(())
+    })?;
+    let has_table = head.results.0.as_ref().is_some_and(|results| results.table.0.is_some());
+    Ok((if has_table && !has_numbers { Shape::Table } else { Shape::Rows }, head))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Numbered {
+    prompt_idx: Value,
+}
+
+type EachRow<'a> = dyn FnMut(u64, Result<&Row, Refused>) -> Result<(), Stop> + 'a;
+
+/// Calls `each` with every row and its number, from 1.
+fn each_row(file: &ForeignFile, shape: Shape, names: &Value, each: &mut EachRow<'_>) -> Result<(), Stop> {
+    let mut number = 0;
+    match shape {
+        Shape::Rows => list(file, "results.results", &mut |row: Lenient<Row>| {
+            number += 1;
+            row.0.map_or(Ok(()), |row| each(number, Ok(&row)))
+        }),
+        Shape::Table => list(file, "results.table.body", &mut |row: Lenient<TableRow>| {
+            number += 1;
+            let Some(row) = row.0 else { return Ok(()) };
+            row.into_rows(number, names).try_for_each(|row| each(number, Ok(&row)))
+        }),
+        Shape::Lines => read_lines(file.open()?, &file.shown, &mut |line, row: Result<Row, _>| match row {
+            Ok(row) => each(line as u64, Ok(&row)),
+            Err(refused) => each(line as u64, Err(refused)),
+        }),
+    }
+}
+
+fn list<T: DeserializeOwned>(file: &ForeignFile, path: &str, each: &mut dyn FnMut(T) -> Result<(), Stop>) -> Result<(), Stop> {
+    read_object::<IgnoredAny, T>(file.open()?, &file.shown, &[], path, each).map(|_| ())
+}
+
+/// An evaluation whose rows pass by.
+struct Eval {
+    /// By column. None where the run is there already.
+    runs: BTreeMap<u64, Option<Handle>>,
+    tallies: BTreeMap<u64, Tally>,
+}
+
+/// What the rows of one column add up to.
+#[derive(Default)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    errors: u64,
+    scores: Attempted,
+    named: BTreeMap<String, Attempted>,
+    cost: f64,
+    milliseconds: f64,
+    tokens: [u64; 3],
+}
+
+impl Eval {
+    fn begin(head: &Head, shape: Shape, file: &ForeignFile, columns: &Columns, sink: &mut Sink<'_>) -> Self {
+        let results = head.results.0.as_ref();
+        if let Some(version) = head.metadata.get("promptfooVersion").and_then(text) {
+            sink.version(&format!("promptfoo {version}"));
+        } else if let Some(version) = results.and_then(|results| text(&results.version)) {
+            sink.version(&format!("results version {version}"));
+        }
+        match shape {
+            Shape::Rows => {}
+            Shape::Table => sink.quirk("rows are read from the table, as versions before 3 have them"),
+            Shape::Lines => sink.quirk("rows without a head: suite and run go by the file's name, and nothing is stated"),
+        }
+        if columns.lacks_repeats {
+            sink.quirk("tests that are there several times in a column are attempts, in the order of their places");
+        }
+        let stem = file.name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(&file.name);
+        let description = head.config.get("description").and_then(text).filter(|text| !text.trim().is_empty());
+        let suite = description.unwrap_or_else(|| stem.to_owned());
+        let eval_id = text(&head.eval_id).filter(|id| !id.is_empty());
+        let began = results.and_then(|results| moment(&results.timestamp)).or_else(|| moment(&head.created_at));
+        let lasted = results.and_then(|results| amount(results.stats.get("durationMs")?)).map(|milliseconds| milliseconds / 1000.0);
+        let judge = head.config.get("defaultTest").and_then(|test| test.get("options")?.get("provider"));
+        let judge = judge.and_then(|judge| text(judge).or_else(|| text(judge.get("id")?)));
+        let named = columns.named();
+        let is_single = named.len() == 1;
+        let mut runs = BTreeMap::new();
+        for (number, named) in named {
+            // Rows have random ids, which every file of the evaluation repeats: exported twice, it is one run.
+            let place = number.to_string();
+            let identity =
+                if named.row_id.is_empty() { vec![eval_id.as_deref().unwrap_or(stem), &place] } else { vec![named.row_id.as_str()] };
+            let run = sink.begin_run(&identity, [&suite, &named.approach, &named.model]);
+            runs.insert(number, run);
+            let Some(run) = run else { continue };
+            let record = sink.run(run);
+            record.timestamp = began.map(|began| ended(began, lasted).unwrap_or(began));
+            // Columns run beside each other: the evaluation's time is that of none of several.
+            record.duration_seconds = lasted.filter(|_| is_single);
+            let facts = [
+                ("eval_id", eval_id.clone()),
+                ("provider_label", Some(named.column.provider_label).filter(|label| *label != named.column.provider)),
+                ("prompt_id", Some(named.column.prompt_id)),
+                ("judge", judge.clone()),
+                ("repeat", head.runtime_options.get("repeat").and_then(text).filter(|repeat| repeat != "1")),
+            ];
+            let filled = |fact: Option<String>| fact.filter(|fact| !fact.trim().is_empty());
+            record.tags.extend(facts.into_iter().filter_map(|(key, fact)| Some((key.to_owned(), filled(fact)?))));
+        }
+        Self { runs, tallies: BTreeMap::new() }
+    }
+
+    fn take(&mut self, row: &Row, at: u64, columns: &mut Columns, label: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let place = columns.place(row, at);
+        let Some(Some(run)) = self.runs.get(&place.column).copied() else { return Ok(()) };
+        let test = Test::of(row);
+        let status = status(row);
+        let used = Used::of(row, sink);
+        let score = number(&row.score);
+        self.tallies.entry(place.column).or_default().count(row, &test, status, score);
+        let mut outcome = sink.outcome(run, &test.name, status);
+        EVALUATOR.clone_into(&mut outcome.evaluator);
+        outcome.attempt = columns.attempt(row, place, &test);
+        outcome.score = score;
+        outcome.duration_seconds = used.seconds;
+        outcome.cost_usd = used.cost;
+        outcome.input_tokens = used.usage.and_then(|usage| usage.input_total());
+        outcome.output_tokens = used.usage.and_then(|usage| usage.output);
+        sink.item(run, label, outcome, details(row, &test, status, &used))
+    }
+
+    fn end(self, head: &Head, sink: &mut Sink<'_>) {
+        let prompts = prompts(head);
+        for (number, run) in &self.runs {
+            let Some(run) = *run else { continue };
+            let metrics = usize::try_from(*number).ok().and_then(|number| prompts.get(number)?.metrics.0.clone());
+            let tally = self.tallies.get(number);
+            if let Some(tally) = tally {
+                let record = sink.run(run);
+                if !tally.scores.are_grades() {
+                    record.scores.extend(tally.scores.score("score", Direction::Up, EVALUATOR));
+                }
+                record.scores.extend(tally.named.iter().filter_map(|(name, values)| values.score(name, Direction::Up, EVALUATOR)));
+            }
+            if let Some(metrics) = metrics {
+                state(run, &metrics, tally, sink);
+            }
+        }
+        let stats = head.results.0.as_ref().map(|results| &results.stats);
+        let stated = |key: &str| stats.and_then(|stats| count(stats.get(key)?));
+        let total = |of: fn(&Tally) -> u64| self.tallies.values().map(of).sum::<u64>();
+        if self.runs.values().all(Option::is_some)
+            && !self.tallies.is_empty()
+            && [
+                ("successes", total(|tally| tally.passed)),
+                ("failures", total(|tally| tally.failed)),
+                ("errors", total(|tally| tally.errors)),
+            ]
+            .into_iter()
+            .any(|(key, counted)| stated(key).is_some_and(|stated| stated != counted))
+        {
+            sink.quirk("the evaluation's statistics count other rows than there are");
+        }
+    }
+}
+
+fn ended(began: DateTime<Utc>, lasted: Option<f64>) -> Option<DateTime<Utc>> {
+    let lasted = Duration::try_from_secs_f64(lasted?).ok()?;
+    began.checked_add_signed(TimeDelta::from_std(lasted).ok()?)
+}
+
+impl Tally {
+    fn count(&mut self, row: &Row, test: &Test, status: ItemStatus, score: Option<f64>) {
+        match status {
+            ItemStatus::Pass => self.passed += 1,
+            ItemStatus::Error => self.errors += 1,
+            ItemStatus::Fail | ItemStatus::Limit | ItemStatus::Infra | ItemStatus::Skipped | ItemStatus::NotEvaluated => self.failed += 1,
+        }
+        if let Some(score) = score {
+            self.scores.take(&test.name, score);
+        }
+        for (name, value) in named_scores(&row.named_scores) {
+            self.named.entry(name).or_default().take(&test.name, value);
+        }
+        self.cost += amount(&row.cost).unwrap_or(0.0);
+        self.milliseconds += amount(&row.latency_ms).unwrap_or(0.0);
+        if let Some(usage) = &row.token_usage.0 {
+            for (sum, value) in self.tokens.iter_mut().zip([&usage.prompt, &usage.completion, &usage.total]) {
+                *sum = sum.saturating_add(count(value).unwrap_or(0));
+            }
+        }
+    }
+}
+
+/// Keeps what the head states about a column, beside the same from its rows where they are all there.
+fn state(run: Handle, metrics: &Metrics, tally: Option<&Tally>, sink: &mut Sink<'_>) {
+    let counts = [&metrics.test_pass_count, &metrics.test_fail_count, &metrics.test_error_count].map(count);
+    let stated_rows: u64 = counts.iter().flatten().sum();
+    let tally = tally.filter(|tally| {
+        let rows = tally.passed + tally.failed + tally.errors;
+        if rows < stated_rows {
+            sink.quirk(&format!(
+                "{rows} of {stated_rows} rows of a column are in the file: what it states stands, and cannot be recomputed"
+            ));
+        }
+        rows >= stated_rows
+    });
+    if tally.is_none() && sink.outcomes_of(run) == 0 && stated_rows > 0 {
+        let record = sink.run(run);
+        (record.shared_tests_passed, record.shared_tests_total) = (counts[0], Some(stated_rows));
+    }
+    let of = |of: fn(&Tally) -> f64| tally.map(of);
+    let mut figures: Vec<(String, Option<f64>, Unit, Option<f64>)> = vec![
+        ("testPassCount".to_owned(), counts[0].map(|n| n as f64), Unit::Count, of(|tally| tally.passed as f64)),
+        ("testFailCount".to_owned(), counts[1].map(|n| n as f64), Unit::Count, of(|tally| tally.failed as f64)),
+        ("testErrorCount".to_owned(), counts[2].map(|n| n as f64), Unit::Count, of(|tally| tally.errors as f64)),
+        ("score".to_owned(), number(&metrics.score), Unit::Number, of(|tally| tally.scores.sum())),
+        (
+            "totalLatency".to_owned(),
+            amount(&metrics.total_latency_ms).map(|n| n / 1000.0),
+            Unit::Seconds,
+            of(|tally| tally.milliseconds / 1000.0),
+        ),
+    ];
+    // 0 is written where nothing was counted.
+    let positive = |value: &Value| amount(value).filter(|value| *value > 0.0);
+    figures.push(("cost".to_owned(), positive(&metrics.cost), Unit::Usd, of(|tally| tally.cost)));
+    if let Some(usage) = &metrics.token_usage.0 {
+        for (place, (name, value)) in
+            [("prompt", &usage.prompt), ("completion", &usage.completion), ("total", &usage.total)].into_iter().enumerate()
+        {
+            figures.push((format!("tokens/{name}"), positive(value), Unit::Tokens, tally.map(|tally| tally.tokens[place] as f64)));
+        }
+    }
+    for (name, value) in named_scores(&metrics.named_scores) {
+        let recomputed = tally.and_then(|tally| tally.named.get(&name)).map(Attempted::sum);
+        figures.push((format!("namedScores/{name}"), Some(value), Unit::Number, recomputed));
+    }
+    for (name, value, unit, recomputed) in figures {
+        if let Some(value) = value {
+            sink.stated(run, &name, value, unit, recomputed, None);
+        }
+    }
+}

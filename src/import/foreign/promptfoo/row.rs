@@ -1,0 +1,211 @@
+//! One row into one outcome: which test it is of, how it ended, and what it used.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::domain::{CostSource, ItemDetails, ItemStatus, Usage};
+
+use super::super::super::source::hex_digest;
+use super::super::json::{amount, count, number, text};
+use super::super::sink::{Sink, clip};
+use super::wire::{Row, TokenUsage};
+
+/// Variables that promptfoo sets itself, new in each run.
+const OWN_VARS: [&str; 6] = ["_conversation", "sessionId", "sessionIds", "__evalId", "__evalStepId", "__repeatIndex"];
+const MOST_NAME_CHARS: usize = 60;
+
+/// A test: promptfoo has no name for it that lasts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Test {
+    /// SHA-256 of the description, the variables and the assertions.
+    pub hash: String,
+    pub name: String,
+}
+
+impl Test {
+    pub fn of(row: &Row) -> Self {
+        let case = row.test_case.0.as_ref();
+        let description = case.and_then(|case| text(&case.description)).or_else(|| text(&row.description)).unwrap_or_default();
+        let vars = case.map(|case| &case.vars).filter(|vars| vars.is_object()).unwrap_or(&row.vars);
+        // Sorted, whatever order the file has them in.
+        let vars: BTreeMap<&str, &Value> = vars
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| (name.as_str(), value))
+            .filter(|(name, _)| !OWN_VARS.contains(name))
+            .collect();
+        let assertions = case.map(|case| case.assert.to_string()).unwrap_or_default();
+        let told = serde_json::to_string(&vars).unwrap_or_default();
+        let hash = hex_digest(&[description.as_bytes(), told.as_bytes(), assertions.as_bytes()], true);
+        let words = if description.trim().is_empty() {
+            let shown = |value: &Value| text(value).unwrap_or_else(|| value.to_string());
+            vars.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect::<Vec<_>>().join(", ")
+        } else {
+            description
+        };
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = if words.is_empty() { "test" } else { &words };
+        // Tests may share a description; with a part of the hash the name is the same in every run, whatever else the run holds.
+        let name = format!("{} #{}", clip(words, MOST_NAME_CHARS), &hash[..8]);
+        Self { hash, name }
+    }
+
+    /// What is kept of a test while its rows are counted.
+    pub fn key(&self) -> u64 {
+        u64::from_str_radix(&self.hash[..16], 16).unwrap_or_default()
+    }
+}
+
+/// Errors of a provider count as wrong, as in promptfoo. `error` holds the reason of a failed assertion too, so it says nothing.
+pub(super) fn status(row: &Row) -> ItemStatus {
+    if row.success == Value::Bool(true) {
+        return ItemStatus::Pass;
+    }
+    match count(&row.failure_reason) {
+        Some(2) => ItemStatus::Error,
+        Some(_) => ItemStatus::Fail,
+        // Older files do not say: what was graded failed, what was not has an error instead of an answer.
+        None if row.grading_result.0.is_some() => ItemStatus::Fail,
+        None if text(&row.error).is_some() => ItemStatus::Error,
+        None if row.success.is_boolean() => ItemStatus::Fail,
+        None => ItemStatus::NotEvaluated,
+    }
+}
+
+/// What a row used.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Used {
+    pub usage: Option<Usage>,
+    pub cost: Option<f64>,
+    pub seconds: Option<f64>,
+}
+
+impl Used {
+    pub fn of(row: &Row, sink: &mut Sink<'_>) -> Self {
+        let response = row.response.0.as_ref();
+        let is_counted = |usage: &&TokenUsage| count(&usage.total).or(count(&usage.prompt)).is_some_and(|tokens| tokens > 0);
+        let usage = row
+            .token_usage
+            .0
+            .as_ref()
+            .filter(is_counted)
+            .or_else(|| response.and_then(|response| response.token_usage.0.as_ref()).filter(is_counted));
+        let is_from_cache = response.is_some_and(|response| response.cached == Value::Bool(true))
+            || usage.is_some_and(|usage| count(&usage.prompt).unwrap_or(0) == 0 && count(&usage.cached).is_some_and(|cached| cached > 0));
+        if is_from_cache {
+            sink.quirk("answers from promptfoo's cache have no time, tokens or cost of their own");
+            return Self::default();
+        }
+        Self {
+            usage: usage.map(usage_of),
+            // What costs nothing and what has no known price is 0 here.
+            cost: amount(&row.cost).filter(|cost| *cost > 0.0),
+            seconds: amount(&row.latency_ms).map(|milliseconds| milliseconds / 1000.0),
+        }
+    }
+}
+
+/// The provider's cache is in the prompt's tokens, and beside it in ours.
+fn usage_of(usage: &TokenUsage) -> Usage {
+    let details = usage.completion_details.0.clone().unwrap_or_default();
+    let prompt = count(&usage.prompt);
+    let part = |value: &Value| count(value).filter(|tokens| *tokens > 0);
+    let (read, write) = (part(&details.cache_read_input_tokens), part(&details.cache_creation_input_tokens));
+    let cached = read.unwrap_or(0).saturating_add(write.unwrap_or(0));
+    // More cached than went in cannot be: then the cache is not known.
+    let (read, write, cached) = if prompt.is_some_and(|prompt| cached <= prompt) { (read, write, cached) } else { (None, None, 0) };
+    Usage { input: prompt.map(|prompt| prompt - cached), cache_write: write, cache_read: read, output: count(&usage.completion) }
+}
+
+pub(super) fn details(row: &Row, test: &Test, status: ItemStatus, used: &Used) -> ItemDetails {
+    let case = row.test_case.0.as_ref();
+    let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+    let said = |value: &Value| match value {
+        Value::Null => None,
+        Value::Array(_) | Value::Object(_) => Some(value.to_string()),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => text(value),
+    };
+    let graded = row.grading_result.0.as_ref().and_then(|grading| text(&grading.reason));
+    let reason = match status {
+        ItemStatus::Pass => None,
+        ItemStatus::Error => filled(text(&row.error)).or(graded),
+        ItemStatus::Fail | ItemStatus::Limit | ItemStatus::Infra | ItemStatus::Skipped | ItemStatus::NotEvaluated => {
+            filled(graded).or_else(|| text(&row.error))
+        }
+    };
+    let assertions = case.and_then(|case| case.assert.as_array()).into_iter().flatten();
+    let metadata = case.map(|case| &case.metadata);
+    ItemDetails {
+        reason: filled(reason),
+        reply: filled(row.response.0.as_ref().and_then(|response| said(&response.output))),
+        expected: assertions.filter_map(|assertion| filled(said(assertion.get("value")?))).collect(),
+        category: filled(metadata.and_then(|metadata| text(metadata.get("category")?).or_else(|| text(metadata.get("pluginId")?)))),
+        question: filled(row.prompt.0.as_ref().and_then(|prompt| said(&prompt.raw))),
+        usage: used.usage,
+        cost_source: used.cost.map(|_| CostSource::Reported),
+        item_hash: Some(test.hash[..32].to_owned()),
+        scores: named_scores(&row.named_scores),
+        ..ItemDetails::default()
+    }
+}
+
+pub(super) fn named_scores(scores: &Value) -> BTreeMap<String, f64> {
+    scores.as_object().into_iter().flatten().filter_map(|(name, value)| Some((name.clone(), number(value)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    fn row(value: Value) -> Row {
+        Row::deserialize(value).expect("anything goes")
+    }
+
+    #[test]
+    fn a_test_is_what_it_asks_and_asserts() {
+        let test = |case: Value| Test::of(&row(json!({"testCase": case})));
+        let plain = test(json!({"description": "sum", "vars": {"a": 1, "b": "x"}, "assert": [{"type": "equals", "value": "2"}]}));
+        assert!(plain.name.starts_with("sum #"), "{}", plain.name);
+        let moved = test(
+            json!({"vars": {"b": "x", "sessionId": "s-1", "a": 1}, "assert": [{"type": "equals", "value": "2"}], "description": "sum"}),
+        );
+        assert_eq!(plain, moved);
+        for other in [
+            json!({"description": "sum", "vars": {"a": 2, "b": "x"}, "assert": [{"type": "equals", "value": "2"}]}),
+            json!({"description": "sum", "vars": {"a": 1, "b": "x"}, "assert": [{"type": "equals", "value": "3"}]}),
+        ] {
+            assert_ne!(plain.hash, test(other).hash);
+        }
+        assert!(test(json!({"vars": {"q": "one\ntwo"}})).name.starts_with("q=one two #"));
+    }
+
+    #[test]
+    fn only_the_failure_reason_tells_an_error() {
+        for (value, expected) in [
+            (json!({"success": true, "failureReason": 0}), ItemStatus::Pass),
+            (json!({"success": false, "failureReason": 1, "error": "expected x"}), ItemStatus::Fail),
+            (json!({"success": false, "failureReason": 2, "error": "HTTP 500"}), ItemStatus::Error),
+            (json!({"success": false, "error": "HTTP 500", "gradingResult": null}), ItemStatus::Error),
+            (json!({"success": false, "error": "expected x", "gradingResult": {"pass": false}}), ItemStatus::Fail),
+            (json!({"success": false}), ItemStatus::Fail),
+            (json!({}), ItemStatus::NotEvaluated),
+        ] {
+            assert_eq!(status(&row(value.clone())), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn the_providers_cache_is_within_the_prompt() {
+        let usage = |value: Value| usage_of(&TokenUsage::deserialize(value).expect("anything goes"));
+        let details = json!({"cacheReadInputTokens": 60, "cacheCreationInputTokens": 10});
+        let known = usage(json!({"prompt": 100, "completion": 5, "completionDetails": details}));
+        assert_eq!((known.input, known.cache_read, known.cache_write, known.input_total()), (Some(30), Some(60), Some(10), Some(100)));
+        let odd = usage(json!({"prompt": 50, "completionDetails": details}));
+        assert_eq!((odd.input, odd.cache_read, odd.input_total()), (Some(50), None, Some(50)));
+    }
+}

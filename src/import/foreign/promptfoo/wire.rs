@@ -1,0 +1,221 @@
+//! What promptfoo writes, as far as it is read. Nothing has to be there, and no value has to be of the type it should be.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::super::json::Lenient;
+
+/// The keys of an evaluation that are read; its rows pass by.
+pub(super) const HEAD: [&str; 11] = [
+    "evalId",
+    "results.version",
+    "results.timestamp",
+    "results.prompts",
+    "results.stats",
+    "results.table.head",
+    "config.description",
+    "config.defaultTest.options.provider",
+    "metadata.promptfooVersion",
+    "runtimeOptions.repeat",
+    "createdAt",
+];
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Head {
+    pub eval_id: Value,
+    pub created_at: Value,
+    pub results: Lenient<Results>,
+    pub config: Value,
+    pub metadata: Value,
+    pub runtime_options: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Results {
+    pub version: Value,
+    pub timestamp: Value,
+    /// A column each: a prompt with a provider.
+    pub prompts: Value,
+    pub stats: Value,
+    /// Versions 1 and 2 have a table instead of prompts.
+    pub table: Lenient<Table>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Table {
+    pub head: Lenient<TableHead>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct TableHead {
+    pub prompts: Value,
+    /// The names of the variables, in the order of a row's values.
+    pub vars: Value,
+}
+
+/// What is known of a column.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Prompt {
+    pub id: Value,
+    pub raw: Value,
+    pub label: Value,
+    /// The provider's label if it has one, else its id.
+    pub provider: Value,
+    pub metrics: Lenient<Metrics>,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Metrics {
+    pub score: Value,
+    pub test_pass_count: Value,
+    pub test_fail_count: Value,
+    pub test_error_count: Value,
+    pub total_latency_ms: Value,
+    pub token_usage: Lenient<TokenUsage>,
+    pub named_scores: Value,
+    pub cost: Value,
+}
+
+/// One test in one column.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Row {
+    pub id: Value,
+    pub prompt_idx: Value,
+    pub test_idx: Value,
+    /// Of versions to come.
+    pub repeat_index: Value,
+    pub prompt_id: Value,
+    pub prompt: Lenient<Prompt>,
+    /// An object; a label in tables.
+    pub provider: Value,
+    pub test_case: Lenient<TestCase>,
+    pub vars: Value,
+    pub description: Value,
+    pub success: Value,
+    pub failure_reason: Value,
+    pub error: Value,
+    pub score: Value,
+    pub named_scores: Value,
+    pub grading_result: Lenient<Grading>,
+    pub response: Lenient<Response>,
+    pub token_usage: Lenient<TokenUsage>,
+    pub cost: Value,
+    pub latency_ms: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct TestCase {
+    pub description: Value,
+    pub vars: Value,
+    pub assert: Value,
+    pub metadata: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Grading {
+    pub reason: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Response {
+    pub output: Value,
+    pub cached: Value,
+    pub token_usage: Lenient<TokenUsage>,
+}
+
+/// Prompt tokens have the provider's cache in them; `cached` is what promptfoo's own cache answered.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct TokenUsage {
+    pub prompt: Value,
+    pub completion: Value,
+    pub total: Value,
+    pub cached: Value,
+    pub completion_details: Lenient<CompletionDetails>,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct CompletionDetails {
+    pub cache_read_input_tokens: Value,
+    pub cache_creation_input_tokens: Value,
+}
+
+/// One test in all columns, in the tables of versions 1 and 2.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct TableRow {
+    pub outputs: Vec<Lenient<Output>>,
+    pub vars: Value,
+    pub description: Value,
+    pub test: Lenient<TestCase>,
+    pub test_idx: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Output {
+    pub id: Value,
+    pub pass: Value,
+    pub score: Value,
+    pub named_scores: Value,
+    pub failure_reason: Value,
+    pub error: Value,
+    /// What the provider answered, or its error.
+    pub text: Value,
+    /// The rendered prompt.
+    pub prompt: Value,
+    pub latency_ms: Value,
+    pub cost: Value,
+    pub token_usage: Lenient<TokenUsage>,
+    pub grading_result: Lenient<Grading>,
+}
+
+impl TableRow {
+    /// Makes the rows that newer versions have instead, one a column.
+    pub fn into_rows(self, place: u64, names: &Value) -> impl Iterator<Item = Row> {
+        let names = names.as_array().into_iter().flatten();
+        let values = self.vars.as_array().into_iter().flatten();
+        let vars: serde_json::Map<String, Value> =
+            names.zip(values).filter_map(|(name, value)| Some((name.as_str()?.to_owned(), value.clone()))).collect();
+        let test_idx = if self.test_idx.is_null() { Value::from(place) } else { self.test_idx };
+        let test = self.test.0.unwrap_or_default();
+        let description = if self.description.is_null() { test.description } else { self.description };
+        self.outputs.into_iter().enumerate().filter_map(move |(column, output)| {
+            let output = output.0?;
+            Some(Row {
+                id: output.id,
+                prompt_idx: Value::from(column),
+                test_idx: test_idx.clone(),
+                prompt: Lenient(Some(Prompt { raw: output.prompt, ..Prompt::default() })),
+                test_case: Lenient(Some(TestCase {
+                    description: description.clone(),
+                    vars: Value::Object(vars.clone()),
+                    assert: test.assert.clone(),
+                    metadata: test.metadata.clone(),
+                })),
+                success: output.pass,
+                failure_reason: output.failure_reason,
+                error: output.error,
+                score: output.score,
+                named_scores: output.named_scores,
+                grading_result: output.grading_result,
+                response: Lenient(Some(Response { output: output.text, ..Response::default() })),
+                token_usage: output.token_usage,
+                cost: output.cost,
+                latency_ms: output.latency_ms,
+                ..Row::default()
+            })
+        })
+    }
+}

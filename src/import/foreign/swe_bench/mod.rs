@@ -1,0 +1,126 @@
+//! SWE-bench: the report of a run, the reports of its instances, and the submissions of the experiments repository.
+//!
+//! A run's report and those of its instances are one source: the first says which instances there are and how they ended, the others which
+//! tests failed. Model and run are only in the names of files and folders.
+
+mod run;
+mod submission;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::domain::Problem;
+
+use super::super::rows::Stop;
+use super::Claim;
+use super::json::text;
+use super::peek::{Content, Peek};
+use super::sink::Sink;
+use super::source::ForeignSource;
+
+const EVALUATOR: &str = "tests";
+
+pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+    let folder = |levels: usize| Some(peek.path.ancestors().nth(levels)?.to_owned());
+    let group = match peek.content {
+        Content::Json if is_report(peek) => {
+            let stem = peek.name.strip_suffix(".json").unwrap_or(&peek.name);
+            folder(1)?.join(stem)
+        }
+        Content::Json if is_instance(peek) => group_of_instance(&peek.path)?,
+        Content::Json if is_submission_result(peek) || is_resolved_by(peek) => {
+            folder(if peek.folder_name(0) == Some("results") { 2 } else { 1 })?
+        }
+        Content::Json if is_per_instance(peek) => folder(1)?,
+        Content::Text if is_metadata(peek) => folder(1)?,
+        Content::Json | Content::Text | Content::Zip | Content::Xml => return None,
+    };
+    Some(Claim::PartOf(if group.as_os_str().is_empty() { PathBuf::from(".") } else { group }))
+}
+
+fn is_report(peek: &Peek) -> bool {
+    peek.has_all(&["total_instances", "resolved_ids"])
+}
+
+fn is_instance(peek: &Peek) -> bool {
+    let names_patch = |id: &str| peek.has(&format!("{id}.patch_exists")) || peek.has(&format!("{id}.patch_is_None"));
+    peek.name == "report.json" && (peek.folder_name(0).is_some_and(names_patch) || peek.keys_below("").any(names_patch))
+}
+
+fn is_submission_result(peek: &Peek) -> bool {
+    peek.name == "results.json" && peek.has("resolved") && ["no_generation", "no_logs", "generated"].iter().any(|key| peek.has(key))
+}
+
+/// Sums by repository and by year, of which the totals say how many instances there are.
+fn is_resolved_by(peek: &Peek) -> bool {
+    peek.name.starts_with("resolved_by_")
+        && peek.keys_below("").any(|key| peek.has_all(&[&format!("{key}.resolved"), &format!("{key}.total")]))
+}
+
+fn is_per_instance(peek: &Peek) -> bool {
+    peek.name == "per_instance_details.json" && peek.keys_below("").any(|id| peek.has(&format!("{id}.resolved")))
+}
+
+fn is_metadata(peek: &Peek) -> bool {
+    let head = String::from_utf8_lossy(&peek.head);
+    let has = |key: &str| head.lines().any(|line| line.starts_with(key));
+    let is_dated = peek.folder_name(0).is_some_and(|folder| dated(folder).0.is_some());
+    is_dated && matches!(peek.name.as_str(), "metadata.yaml" | "metadata.yml") && has("info:") && (has("tags:") || has("assets:"))
+}
+
+/// Splits a submission's folder name, `20240620_agent`, into the date in ISO form and the rest.
+fn dated(folder: &str) -> (Option<String>, &str) {
+    match folder.split_once('_') {
+        Some((date, name)) if date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()) => {
+            (Some(format!("{}-{}-{}", &date[..4], &date[4..6], &date[6..])), name)
+        }
+        Some(_) | None => (None, folder),
+    }
+}
+
+/// `[logs/run_evaluation/]<run>/<model>/<instance>/report.json` goes with `<model>.<run>.json`, which lies beside `logs`.
+fn group_of_instance(path: &Path) -> Option<PathBuf> {
+    let folders: Vec<&Path> = path.ancestors().skip(1).collect();
+    let name = |levels: usize| folders.get(levels)?.file_name()?.to_str();
+    let (Some(model), Some(run)) = (name(1), name(2)) else { return Some((*folders.first()?).to_owned()) };
+    let above = if (name(3), name(4)) == (Some("run_evaluation"), Some("logs")) { 5 } else { 3 };
+    Some(folders.get(above)?.join(format!("{model}.{run}")))
+}
+
+pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let (mut run, mut submission) = (run::Files::default(), submission::Files::default());
+    for file in &source.files {
+        let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+        if is_report(&peek) {
+            run.report = Some(file);
+        } else if is_instance(&peek) {
+            run.instances.push(file);
+        } else if is_submission_result(&peek) {
+            submission.results = Some(file);
+        } else if is_resolved_by(&peek) {
+            submission.totals = Some(file);
+        } else if is_per_instance(&peek) {
+            submission.instances = Some(file);
+        } else if is_metadata(&peek) {
+            submission.metadata = Some(file);
+        }
+    }
+    if run.report.is_some() || !run.instances.is_empty() {
+        run::read(source, &run, sink)
+    } else if submission.results.is_some() || submission.instances.is_some() {
+        submission::read(source, &submission, sink)
+    } else {
+        Err(Problem::in_file(&source.shown, "holds no report of a run and no results of a submission").into())
+    }
+}
+
+/// The instances of one repository are not independent of each other.
+fn repository(instance: &str) -> Option<String> {
+    instance.rsplit_once('-').map(|(repository, _)| repository.to_owned())
+}
+
+/// Returns the texts of a list, however often each is there.
+fn ids(list: &Value) -> Vec<String> {
+    list.as_array().into_iter().flatten().filter_map(text).collect()
+}

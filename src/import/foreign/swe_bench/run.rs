@@ -1,0 +1,181 @@
+//! A run: its report and those of its instances.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::domain::{Direction, ItemDetails, ItemStatus, ScoreRecord, Unit};
+
+use super::super::super::cell::Refused;
+use super::super::super::rows::Stop;
+use super::super::json::{Lenient, count, read_value, text};
+use super::super::sink::{Handle, Sink};
+use super::super::source::{ForeignFile, ForeignSource};
+use super::{EVALUATOR, ids, repository};
+
+const MOST_FAILED_SHOWN: usize = 10;
+
+#[derive(Default)]
+pub(super) struct Files<'a> {
+    pub report: Option<&'a ForeignFile>,
+    pub instances: Vec<&'a ForeignFile>,
+}
+
+/// The lists of a report by how their instances ended. An instance may be in several: the first that has it stands.
+const LISTS: [(&str, &str, ItemStatus, Option<&str>); 6] = [
+    ("resolved_ids", "resolved_instances", ItemStatus::Pass, None),
+    ("infra_failure_ids", "infra_failure_instances", ItemStatus::Infra, Some("infrastructure failure")),
+    ("unresolved_ids", "unresolved_instances", ItemStatus::Fail, None),
+    ("empty_patch_ids", "empty_patch_instances", ItemStatus::Fail, Some("empty patch")),
+    ("error_ids", "error_instances", ItemStatus::Error, Some("error")),
+    ("incomplete_ids", "incomplete_instances", ItemStatus::NotEvaluated, Some("no prediction was submitted")),
+];
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Instance {
+    #[serde(rename = "patch_is_None")]
+    patch_is_none: Value,
+    patch_exists: Value,
+    patch_successfully_applied: Value,
+    resolved: Value,
+    infra_failure: Value,
+    infra_failure_reason: Value,
+    tests_status: Value,
+}
+
+pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let name = source.name.strip_suffix(".json").unwrap_or(&source.name);
+    let (model, run_id) = name.rsplit_once('.').unwrap_or((name, ""));
+    // A slash in the model's name is written as two underscores.
+    let model = if model.matches("__").count() == 1 { model.replacen("__", "/", 1) } else { model.to_owned() };
+    let Some(run) = sink.begin_run(&[&model, run_id], ["swe-bench", "", &model]) else { return Ok(()) };
+
+    let report: Value = match files.report {
+        Some(file) => read_value(file.open()?, &file.shown)?,
+        None => {
+            sink.quirk("without the run's report, instances without a report of their own are not known");
+            Value::Null
+        }
+    };
+    if let Some(version) = report.get("schema_version").and_then(text) {
+        sink.version(&format!("report schema {version}"));
+    }
+    let mut endings = endings(&report);
+    if !run_id.is_empty() {
+        sink.run(run).tags.insert("run_id".to_owned(), run_id.to_owned());
+    }
+    for file in &files.instances {
+        let instances: BTreeMap<String, Lenient<Instance>> = read_value(file.open()?, &file.shown)?;
+        for (id, instance) in instances {
+            let Some(instance) = instance.0 else {
+                sink.refuse(&file.name, Refused::because("the instance's report is no object"));
+                continue;
+            };
+            let (own, why) = ended(&instance);
+            let (status, said) = endings.remove(&id).unwrap_or((own, None));
+            if (status == ItemStatus::Pass) != (own == ItemStatus::Pass) {
+                sink.quirk("an instance's report says otherwise than the run's: the run's stands");
+            }
+            let (scores, failed) = tests(&instance.tests_status);
+            let reason = if status == ItemStatus::Pass { None } else { said.or(why).or(failed) };
+            take(run, &file.name, &id, status, ItemDetails { reason, scores, ..ItemDetails::default() }, sink)?;
+        }
+    }
+    for (id, (status, reason)) in endings {
+        take(run, &id, &id, status, ItemDetails { reason, ..ItemDetails::default() }, sink)?;
+    }
+    state(run, &report, sink);
+    Ok(())
+}
+
+fn take(run: Handle, place: &str, id: &str, status: ItemStatus, details: ItemDetails, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let mut outcome = sink.outcome(run, id, status);
+    EVALUATOR.clone_into(&mut outcome.evaluator);
+    outcome.cluster = repository(id);
+    sink.item(run, place, outcome, details)
+}
+
+type Ending = (ItemStatus, Option<String>);
+
+fn endings(report: &Value) -> BTreeMap<String, Ending> {
+    let mut endings: BTreeMap<String, Ending> = BTreeMap::new();
+    for (list, _, status, reason) in LISTS {
+        for id in report.get(list).map(ids).unwrap_or_default() {
+            let stated = report.get("failure_reasons").and_then(|reasons| text(reasons.get(&id)?)).filter(|_| status != ItemStatus::Pass);
+            endings.entry(id).or_insert_with(|| (status, stated.or_else(|| reason.map(str::to_owned))));
+        }
+    }
+    endings
+}
+
+fn ended(instance: &Instance) -> Ending {
+    let is = |value: &Value| *value == Value::Bool(true);
+    let is_not = |value: &Value| *value == Value::Bool(false);
+    if is(&instance.resolved) {
+        (ItemStatus::Pass, None)
+    } else if is(&instance.infra_failure) {
+        (ItemStatus::Infra, text(&instance.infra_failure_reason).or_else(|| Some("infrastructure failure".to_owned())))
+    } else if is(&instance.patch_is_none) || is_not(&instance.patch_exists) {
+        (ItemStatus::Fail, Some("empty patch".to_owned()))
+    } else if is_not(&instance.patch_successfully_applied) {
+        (ItemStatus::Fail, Some("the patch does not apply".to_owned()))
+    } else if instance.resolved.is_boolean() {
+        (ItemStatus::Fail, None)
+    } else {
+        (ItemStatus::NotEvaluated, None)
+    }
+}
+
+/// The shares of tests that went as they should, by kind, and the tests that did not.
+fn tests(status: &Value) -> (BTreeMap<String, f64>, Option<String>) {
+    let mut scores = BTreeMap::new();
+    let mut failed = Vec::new();
+    for kind in ["FAIL_TO_PASS", "PASS_TO_PASS"] {
+        let of = |key: &str| status.get(kind).and_then(|kind| kind.get(key)).map(ids).unwrap_or_default();
+        let (passed, failures) = (of("success").len(), of("failure"));
+        let total = passed + failures.len();
+        if total > 0 {
+            scores.insert(kind.to_owned(), passed as f64 / total as f64);
+        }
+        failed.extend(failures);
+    }
+    if failed.is_empty() {
+        return (scores, None);
+    }
+    let shown = failed.iter().take(MOST_FAILED_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = if failed.len() > MOST_FAILED_SHOWN { ", …" } else { "" };
+    (scores, Some(format!("{} tests failed: {shown}{more}", failed.len())))
+}
+
+/// Keeps what the report counts, beside the same from its lists, and its own rate: over all instances, submitted or not.
+fn state(run: Handle, report: &Value, sink: &mut Sink<'_>) {
+    let unique =
+        |list: &str| report.get(list).filter(|list| list.is_array()).map(|list| ids(list).into_iter().collect::<BTreeSet<String>>());
+    let mut state = |name: &str, recomputed: Option<usize>| {
+        if let Some(stated) = report.get(name).and_then(count) {
+            sink.stated(run, name, stated as f64, Unit::Count, recomputed.map(|n| n as f64), None);
+        }
+    };
+    for (list, name, _, _) in LISTS {
+        state(name, unique(list).map(|ids| ids.len()));
+    }
+    state("submitted_instances", unique("submitted_ids").map(|ids| ids.len()));
+    state("completed_instances", unique("completed_ids").map(|ids| ids.len()));
+    state("total_instances", unique("incomplete_ids").map(|_| endings(report).len()));
+    let figure = |name: &str| report.get(name).and_then(count);
+    if let (Some(resolved), Some(total)) = (figure("resolved_instances"), figure("total_instances").filter(|total| *total > 0)) {
+        let share = resolved as f64 / total as f64;
+        sink.run(run).scores.push(ScoreRecord {
+            metric: "resolved_of_total".to_owned(),
+            value: Some(share),
+            unit: Unit::Fraction,
+            direction: Direction::Up,
+            standard_error: Some((share * (1.0 - share) / total as f64).max(0.0).sqrt()),
+            n: Some(total),
+            evaluator: Some(EVALUATOR.to_owned()),
+            revision: 0,
+        });
+    }
+}

@@ -1,0 +1,205 @@
+//! A submission of the experiments repository: `evaluation/<split>/<date>_<name>/`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::document::{self, Node};
+use crate::domain::{CostSource, ItemDetails, ItemStatus, Unit};
+
+use super::super::super::cell::time;
+use super::super::super::rows::Stop;
+use super::super::json::{Lenient, amount, count, read_value};
+use super::super::sink::{Handle, Sink};
+use super::super::source::{ForeignFile, ForeignSource};
+use super::{EVALUATOR, dated, ids, repository};
+
+const MOST_METADATA_BYTES: u64 = 1 << 20;
+/// How many instances the benchmark's splits have.
+const SPLITS: [(&str, u64); 4] = [("verified", 500), ("lite", 300), ("test", 2294), ("bash-only", 500)];
+
+#[derive(Default)]
+pub(super) struct Files<'a> {
+    pub results: Option<&'a ForeignFile>,
+    pub totals: Option<&'a ForeignFile>,
+    pub instances: Option<&'a ForeignFile>,
+    pub metadata: Option<&'a ForeignFile>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Details {
+    cost: Value,
+    api_calls: Value,
+    resolved: Value,
+}
+
+/// Older results have lists for every way to end, newer ones leave out what failed. An instance may be in several: the first stands.
+const LISTS: [(&str, ItemStatus, Option<&str>); 12] = [
+    ("resolved", ItemStatus::Pass, None),
+    ("no_generation", ItemStatus::Fail, Some("no patch was generated")),
+    ("install_fail", ItemStatus::Infra, Some("installation failed")),
+    ("reset_failed", ItemStatus::Infra, Some("reset failed")),
+    ("no_logs", ItemStatus::NotEvaluated, Some("no logs")),
+    ("no_apply", ItemStatus::Fail, Some("the patch does not apply")),
+    ("test_timeout", ItemStatus::Limit, Some("the tests ran out of time")),
+    ("test_errored", ItemStatus::Error, Some("the tests failed to run")),
+    ("applied", ItemStatus::Fail, None),
+    ("with_logs", ItemStatus::Fail, None),
+    ("unresolved", ItemStatus::Fail, None),
+    ("generated", ItemStatus::Fail, None),
+];
+
+pub(super) fn read(source: &ForeignSource, files: &Files<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let folder = Path::new(&source.shown);
+    let split = folder.parent().and_then(|folder| folder.file_name()?.to_str()).unwrap_or_default().to_lowercase();
+    let size = SPLITS.iter().find(|(name, _)| *name == split).map(|(_, size)| *size);
+    let suite = if size.is_some() || matches!(split.as_str(), "multimodal" | "multilingual") {
+        format!("swe-bench-{split}")
+    } else {
+        "swe-bench".to_owned()
+    };
+    let metadata = files.metadata.and_then(|file| metadata(file, sink));
+    let (date, name) = dated(&source.name);
+    let metadata = metadata.as_ref();
+    let approach = word(metadata, &["info", "name"]).unwrap_or_else(|| name.to_owned());
+    let model = word(metadata, &["tags", "model"]).unwrap_or_default();
+    let Some(run) = sink.begin_run(&[&split, &source.name], [&suite, &approach, &model]) else { return Ok(()) };
+    let record = sink.run(run);
+    if let Some(time) = date.and_then(|date| time("date", &date).ok()) {
+        record.timestamp = Some(time);
+        record.tags.insert("zone".to_owned(), "unknown".to_owned());
+    }
+    for (tag, path) in [("organisation", &["tags", "org"][..]), ("attempts", &["tags", "system", "attempts"][..])] {
+        if let Some(word) = word(metadata, path) {
+            record.tags.insert(tag.to_owned(), word);
+        }
+    }
+
+    let results: Value = match files.results {
+        Some(file) => read_value(file.open()?, &file.shown)?,
+        None => Value::Null,
+    };
+    let counted = match files.instances {
+        Some(file) => take_instances(run, file, &results, sink)?,
+        None if results.get("generated").is_some_and(Value::is_array) => take_lists(run, &results, sink)?,
+        None => {
+            let total = files.totals.and_then(total_of).or(size);
+            count_only(run, &results, total, sink)
+        }
+    };
+    // In percent, as the board shows it.
+    if let Some(stated) = word(metadata, &["info", "resolved"]).and_then(|word| word.trim_end_matches('%').trim().parse::<f64>().ok()) {
+        let recomputed = counted.filter(|(_, total)| *total > 0).map(|(passed, total)| passed as f64 / total as f64);
+        sink.stated(run, "resolved", stated / 100.0, Unit::Fraction, recomputed, Some(0.000_51));
+    }
+    Ok(())
+}
+
+/// How many passed, and of how many.
+type Counted = Option<(u64, u64)>;
+
+fn take_instances(run: Handle, file: &ForeignFile, results: &Value, sink: &mut Sink<'_>) -> Result<Counted, Stop> {
+    let instances: BTreeMap<String, Lenient<Details>> = read_value(file.open()?, &file.shown)?;
+    let listed = endings(results);
+    let knows_resolved = results.get("resolved").is_some_and(Value::is_array);
+    let (mut passed, mut total, mut calls) = (0, 0, Some(0_u64));
+    for (id, details) in instances {
+        let details = details.0.unwrap_or_default();
+        let own = match &details.resolved {
+            Value::Bool(true) => ItemStatus::Pass,
+            Value::Bool(false) => ItemStatus::Fail,
+            Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => ItemStatus::NotEvaluated,
+        };
+        let (status, reason) = match listed.get(&id) {
+            Some(listed) => listed.clone(),
+            None if knows_resolved => (ItemStatus::Fail, None),
+            None => (own, None),
+        };
+        if knows_resolved && (status == ItemStatus::Pass) != (own == ItemStatus::Pass) {
+            sink.quirk("instances that results and per-instance details tell differently: the results stand");
+        }
+        // What costs nothing was not measured.
+        let cost = amount(&details.cost).filter(|cost| *cost > 0.0);
+        let steps = count(&details.api_calls);
+        calls = calls.zip(steps).and_then(|(sum, one)| sum.checked_add(one));
+        let mut outcome = sink.outcome(run, &id, status);
+        EVALUATOR.clone_into(&mut outcome.evaluator);
+        outcome.cluster = repository(&id);
+        outcome.cost_usd = cost;
+        total += 1;
+        passed += u64::from(status == ItemStatus::Pass);
+        let details = ItemDetails { reason, steps, cost_source: cost.map(|_| CostSource::Reported), ..ItemDetails::default() };
+        sink.item(run, &id, outcome, details)?;
+    }
+    sink.run(run).total_calls = calls.filter(|_| total > 0);
+    Ok(Some((passed, total)))
+}
+
+fn take_lists(run: Handle, results: &Value, sink: &mut Sink<'_>) -> Result<Counted, Stop> {
+    let endings = endings(results);
+    let (mut passed, total) = (0, endings.len() as u64);
+    for (id, (status, reason)) in endings {
+        passed += u64::from(status == ItemStatus::Pass);
+        let mut outcome = sink.outcome(run, &id, status);
+        EVALUATOR.clone_into(&mut outcome.evaluator);
+        outcome.cluster = repository(&id);
+        sink.item(run, &id, outcome, ItemDetails { reason, ..ItemDetails::default() })?;
+    }
+    Ok(Some((passed, total)))
+}
+
+/// Outcomes of what passed alone would make every submission perfect.
+fn count_only(run: Handle, results: &Value, total: Option<u64>, sink: &mut Sink<'_>) -> Counted {
+    let of = |list: &str| results.get(list).map(ids).unwrap_or_default().into_iter().collect::<BTreeSet<String>>();
+    let passed = of("resolved").len() as u64;
+    let Some(total) = total.filter(|total| *total >= passed) else {
+        sink.quirk("which instances failed, and how many there are, is not in the file: only what was resolved is stated");
+        sink.stated(run, "resolved_instances", passed as f64, Unit::Count, None, None);
+        return None;
+    };
+    sink.quirk("which instances failed is not in the file: the run has counts and no outcomes");
+    let record = sink.run(run);
+    (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
+    Some((passed, total))
+}
+
+fn endings(results: &Value) -> BTreeMap<String, (ItemStatus, Option<String>)> {
+    let mut endings = BTreeMap::new();
+    for (list, status, reason) in LISTS {
+        for id in results.get(list).map(ids).unwrap_or_default() {
+            endings.entry(id).or_insert_with(|| (status, reason.map(str::to_owned)));
+        }
+    }
+    endings
+}
+
+fn total_of(file: &ForeignFile) -> Option<u64> {
+    let groups: Value = read_value(file.open().ok()?, &file.shown).ok()?;
+    let totals: Option<Vec<u64>> = groups.as_object()?.values().map(|group| count(group.get("total")?)).collect();
+    totals?.into_iter().try_fold(0_u64, u64::checked_add).filter(|total| *total > 0)
+}
+
+fn metadata(file: &ForeignFile, sink: &mut Sink<'_>) -> Option<Node> {
+    let bytes = file.read(MOST_METADATA_BYTES).ok();
+    let read = bytes.and_then(|bytes| document::parse_table(&file.shown, &String::from_utf8_lossy(&bytes)).ok());
+    if read.is_none() {
+        sink.quirk("metadata that cannot be read is passed over");
+    }
+    read
+}
+
+/// The text at a path; those of a list, joined.
+fn word(node: Option<&Node>, path: &[&str]) -> Option<String> {
+    let node = path.iter().try_fold(node?, |node, key| node.get(key))?;
+    let one = |node: &Node| match &node.value {
+        document::Value::Scalar(scalar) if !node.is_null() => Some(scalar.text.trim().to_owned()).filter(|text| !text.is_empty()),
+        document::Value::Scalar(_) | document::Value::List(_) | document::Value::Map(_) => None,
+    };
+    match &node.value {
+        document::Value::List(nodes) => Some(nodes.iter().filter_map(one).collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty()),
+        document::Value::Scalar(_) | document::Value::Map(_) => one(node),
+    }
+}

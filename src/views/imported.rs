@@ -1,0 +1,123 @@
+//! What an import found and did.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::Unit;
+
+/// What `import` answers.
+#[derive(Serialize, JsonSchema)]
+pub struct ImportAnswer {
+    /// Nothing was written.
+    pub dry_run: bool,
+    /// In the order they were found.
+    pub sources: Vec<ImportedSource>,
+    /// Files of the walked folders that are of no format that is read.
+    pub unrecognised: Vec<UnrecognisedFile>,
+    /// Files of the walked folders that were not looked into.
+    pub passed_over: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct UnrecognisedFile {
+    pub file: String,
+    /// The tool that wrote it, where that is known and its format not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+}
+
+/// A file, or the files of one run or job.
+#[derive(Serialize, JsonSchema)]
+pub struct ImportedSource {
+    pub file: String,
+    /// Of the bytes; of several files, of their names and digests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// `imported`, `already_imported`, `nothing_new`, `nothing_accepted` or `unreadable`.
+    pub outcome: String,
+    pub problems: Vec<String>,
+    pub rows_read: u64,
+    pub rows_accepted: u64,
+    pub rows_refused: u64,
+    pub refusals: Vec<RefusedRows>,
+    /// Ids of the runs that are, or would be, stored.
+    pub runs_new: Vec<String>,
+    /// Ids of those that were there already.
+    pub runs_repeated: Vec<String>,
+    /// Outcomes of the new runs.
+    pub items: u64,
+    pub columns_unused: Vec<String>,
+    pub columns_lacking: Vec<String>,
+    /// Figures that the source states about itself and that could be recomputed.
+    pub stated_checked: u64,
+    pub stated_agree: u64,
+    pub disagreements: Vec<StatedOtherwise>,
+    /// Absent for tables and rubrics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<ForeignSource>,
+}
+
+/// Rows refused for one reason.
+#[derive(Serialize, JsonSchema)]
+pub struct RefusedRows {
+    pub reason: String,
+    pub rows: u64,
+    /// The first of them.
+    pub examples: Vec<String>,
+}
+
+/// A stated figure that is not what the source's own records give.
+#[derive(Serialize, JsonSchema)]
+pub struct StatedOtherwise {
+    pub run: String,
+    pub file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
+    pub figure: String,
+    pub stated: f64,
+    pub recomputed: f64,
+}
+
+/// What a source of a known format holds and lacks.
+#[derive(Serialize, JsonSchema)]
+pub struct ForeignSource {
+    pub format: String,
+    /// The version that the files name: of the tool or of the format.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// How many files it consists of.
+    pub files: usize,
+    /// Our fields; those of outcomes begin with `item.`.
+    pub fields: Vec<HeldField>,
+    pub quirks: Vec<Quirk>,
+    pub stated: Vec<CheckedFigure>,
+}
+
+/// How many of the runs or outcomes have a field.
+#[derive(Serialize, JsonSchema)]
+pub struct HeldField {
+    pub field: String,
+    pub held: u64,
+    pub of: u64,
+}
+
+/// Something odd, and how it was read.
+#[derive(Serialize, JsonSchema)]
+pub struct Quirk {
+    pub quirk: String,
+    pub times: u64,
+}
+
+/// A figure that the source states about itself.
+#[derive(Serialize, JsonSchema)]
+pub struct CheckedFigure {
+    pub run: String,
+    pub figure: String,
+    pub unit: Unit,
+    pub stated: f64,
+    /// Absent where the source does not hold what it would take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recomputed: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agrees: Option<bool>,
+}

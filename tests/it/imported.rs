@@ -1,0 +1,106 @@
+//! Other tools' results: every shape and quirk from files of our own, and real samples by what is known of them.
+//!
+//! Folders of samples can be named by `EVALREPORT_FORMATS`, one folder a tool in it.
+
+mod harbor;
+mod promptfoo;
+mod swe_bench;
+mod terminal_bench;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::support::Project;
+
+/// A project into which something was imported.
+struct Imported {
+    project: Project,
+    report: Value,
+}
+
+impl Imported {
+    /// Imports what lies under `tests/fixtures/import`.
+    #[track_caller]
+    fn fixture(name: &str) -> Self {
+        Self::path(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import").join(name))
+    }
+
+    #[track_caller]
+    fn path(path: &Path) -> Self {
+        let project = Project::new();
+        let path = path.display().to_string();
+        let dry = project.run(["import", path.as_str(), "--dry-run", "--format", "json"]).json();
+        assert!(!project.path("results").exists(), "a dry run writes nothing");
+        let report = project.run(["import", path.as_str(), "--format", "json"]).json();
+        assert_eq!(dry["sources"][0]["items"], report["sources"][0]["items"]);
+        assert_eq!(project.run(["doctor"]).code, 0);
+        let again = project.run(["import", path.as_str(), "--format", "json"]).json();
+        let outcomes: Vec<&Value> = again["sources"].as_array().expect("sources").iter().map(|source| &source["outcome"]).collect();
+        assert!(outcomes.iter().all(|outcome| *outcome == "already_imported" || *outcome == "nothing_new"), "{outcomes:?}");
+        Self { project, report }
+    }
+
+    /// The one source.
+    #[track_caller]
+    fn source(&self) -> &Value {
+        let sources = self.report["sources"].as_array().expect("sources");
+        assert_eq!(sources.len(), 1, "{sources:?}");
+        &sources[0]
+    }
+
+    /// The stated figures that were checked and those that agree, and how many cannot be.
+    #[track_caller]
+    fn stated(&self) -> (u64, u64, usize) {
+        let sources = self.report["sources"].as_array().expect("sources");
+        let count = |key: &str| sources.iter().map(|source| source[key].as_u64().expect("a count")).sum();
+        let figures = sources.iter().flat_map(|source| source["foreign"]["stated"].as_array().into_iter().flatten());
+        (count("stated_checked"), count("stated_agree"), figures.filter(|figure| figure["recomputed"].is_null()).count())
+    }
+
+    fn has_quirk(&self, beginning: &str) -> bool {
+        self.report["sources"].to_string().contains(beginning)
+    }
+
+    /// The answer to a query, a row a line with its values joined by spaces.
+    #[track_caller]
+    fn sql(&self, query: &str) -> Vec<String> {
+        let output = self.project.run(["sql", query, "--format", "csv"]);
+        assert_eq!(output.code, 0, "{}", output.stderr);
+        output.stdout.lines().skip(1).map(|line| line.replace(',', " ")).collect()
+    }
+
+    /// Every outcome as `item attempt status`.
+    #[track_caller]
+    fn statuses(&self) -> Vec<String> {
+        self.sql("select item, attempt, status from items order by item, attempt")
+    }
+
+    /// The runs as stored, by approach and model.
+    fn runs(&self) -> Vec<Value> {
+        let files = self.project.files("results/imports");
+        let texts = files.iter().filter(|file| file.ends_with(".runs.jsonl")).map(|file| self.project.read(file));
+        let mut runs: Vec<Value> =
+            texts.flat_map(|text| text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect::<Vec<Value>>()).collect();
+        runs.sort_by_key(|run| (run["suite"].to_string(), run["approach"].to_string(), run["model"].to_string()));
+        runs
+    }
+
+    /// The outcomes with their details, as stored.
+    fn items(&self) -> Vec<Value> {
+        let files = self.project.files("results/imports");
+        let packed =
+            files.iter().filter(|file| file.ends_with(".zst")).map(|file| std::fs::read(self.project.path(file)).expect("readable"));
+        let texts = packed.map(|bytes| String::from_utf8(zstd::decode_all(bytes.as_slice()).expect("zstd")).expect("UTF-8"));
+        texts.flat_map(|text| text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect::<Vec<Value>>()).collect()
+    }
+}
+
+/// The samples of a tool, where a folder of samples is named.
+fn samples(tool: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("EVALREPORT_FORMATS");
+    if folder.is_none() {
+        eprintln!("skipped: EVALREPORT_FORMATS names no folder of samples");
+    }
+    folder.map(|folder| PathBuf::from(folder).join(tool))
+}

@@ -1,0 +1,172 @@
+//! promptfoo: every version's JSON, JSON lines, and a fresh evaluation by the tool itself.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::{Imported, samples};
+use crate::support::Project;
+
+/// Outcomes as `model item-without-its-hash attempt status`, sorted.
+fn outcomes(imported: &Imported) -> Vec<String> {
+    let rows = imported.sql("select model, item, attempt, items.status from items join runs using (run_id) order by model, item, attempt");
+    rows.iter().map(|row| row.split(' ').filter(|word| !word.starts_with('#')).collect::<Vec<_>>().join(" ")).collect()
+}
+
+const TWICE: [&str; 10] = [
+    "openai:m-1 boom 1 error",
+    "openai:m-1 q=capital of France 1 fail",
+    "openai:m-1 q=capital of France 2 fail",
+    "openai:m-1 sum 1 pass",
+    "openai:m-1 sum 2 pass",
+    "openai:m-2 boom 1 pass",
+    "openai:m-2 q=capital of France 1 fail",
+    "openai:m-2 q=capital of France 2 fail",
+    "openai:m-2 sum 1 pass",
+    "openai:m-2 sum 2 fail",
+];
+
+#[test]
+fn repeats_are_told_apart_by_their_places() {
+    let imported = Imported::fixture("promptfoo/repeat-two.json");
+    assert_eq!(outcomes(&imported), TWICE);
+    let runs = imported.runs();
+    assert_eq!((runs.len(), &runs[0]["suite"], &runs[0]["approach"]), (2, &json!("sums"), &json!("Say: {{q}}")));
+    assert_eq!((&runs[1]["tags"]["provider_label"], &runs[0]["tags"]["judge"]), (&json!("cheap"), &json!("openai:judge")));
+    assert_eq!(imported.source()["foreign"]["version"], "promptfoo 0.121.20");
+    let (checked, agree, unchecked) = imported.stated();
+    assert!(checked == agree && unchecked == 0 && checked == 20, "{checked} {agree} {unchecked}");
+    assert!(!imported.has_quirk("statistics count other rows"));
+}
+
+#[test]
+fn what_was_not_measured_is_not_zero() {
+    let imported = Imported::fixture("promptfoo/repeat-two.json");
+    let row = |model: &str, item: &str| {
+        let query = format!(
+            "select items.input_tokens, items.output_tokens, items.cost_usd, items.duration_seconds from items join runs using (run_id) \
+             where model = '{model}' and item like '{item}%' and attempt = 1"
+        );
+        imported.sql(&query)[0].clone()
+    };
+    assert_eq!(row("openai:m-1", "sum"), "100 10 0.001 0.5");
+    // An answer from promptfoo's cache took no time and no tokens of its own; an error none that are known.
+    assert_eq!(row("openai:m-2", "boom"), "   ");
+    assert_eq!(row("openai:m-1", "boom"), "   0.5");
+    let sum = imported.items().into_iter().find(|item| item["item"].as_str().is_some_and(|name| name.starts_with("sum"))).expect("sum");
+    let text = sum.to_string();
+    assert!(text.contains("\"cache_read\":40") && text.contains("\"input\":60") && text.contains("Say: 2+2"), "{text}");
+}
+
+#[test]
+fn rows_without_a_head_are_the_same_run() {
+    let imported = Imported::fixture("promptfoo/repeat-two-rows.jsonl");
+    assert_eq!(outcomes(&imported), TWICE);
+    assert_eq!(imported.runs()[0]["suite"], "repeat-two-rows");
+    // The same evaluation in both forms is imported once.
+    let project = Project::new();
+    project
+        .fixture("import/promptfoo/repeat-two.json", "out/eval.json")
+        .fixture("import/promptfoo/repeat-two-rows.jsonl", "out/eval.jsonl");
+    let report = project.run(["import", "out", "--format", "json"]).json();
+    let new: Vec<usize> =
+        report["sources"].as_array().expect("sources").iter().filter_map(|source| Some(source["runs_new"].as_array()?.len())).collect();
+    assert_eq!(new, [2, 0]);
+}
+
+#[test]
+fn a_repeat_index_stands_and_missing_rows_are_said() {
+    let imported = Imported::fixture("promptfoo/repeat-index-and-rows-missing.json");
+    assert_eq!(outcomes(&imported), ["openai:m-1 sum 1 pass", "openai:m-1 sum 2 pass"]);
+    assert!(imported.has_quirk("2 of 5 rows of a column are in the file"));
+    let (checked, _, unchecked) = imported.stated();
+    assert_eq!((checked, unchecked), (0, 4), "what the head states stands");
+    assert_eq!(imported.runs()[0]["suite"], "repeat-index-and-rows-missing", "without a description, the file's name");
+}
+
+#[test]
+fn metrics_without_rows_are_counts() {
+    let imported = Imported::fixture("promptfoo/metrics-only.json");
+    let counts: Vec<(Value, Value)> =
+        imported.runs().iter().map(|run| (run["shared_tests_passed"].clone(), run["shared_tests_total"].clone())).collect();
+    assert_eq!(counts, [(json!(2), json!(5)), (json!(2), json!(5))]);
+}
+
+#[test]
+fn tables_of_version_2() {
+    let imported = Imported::fixture("promptfoo/table-version-2.json");
+    let expected = ["openai:m-1 q=2+2 1 pass", "openai:m-1 q=capital 1 fail", "openai:m-2 q=2+2 1 pass", "openai:m-2 q=capital 1 error"];
+    assert_eq!(outcomes(&imported), expected);
+    assert_eq!(imported.stated(), (3, 3, 0));
+}
+
+#[test]
+fn tables_of_version_1() {
+    let imported = Imported::fixture("promptfoo/table-version-1.json");
+    assert_eq!(outcomes(&imported), ["openai:m-1 q=2+2 1 pass", "openai:m-1 q=capital 1 fail"]);
+    assert_eq!(imported.runs()[0]["suite"], "table-version-1");
+}
+
+#[test]
+fn published_samples() {
+    let Some(folder) = samples("promptfoo") else { return };
+    for file in ["v3_0.121.20_out.json", "out.jsonl"] {
+        let imported = Imported::path(&folder.join(file));
+        let count = |query: &str| imported.sql(&format!("select count(*) from {query}"))[0].clone();
+        let statuses = ["items", "items where status = 'pass'", "items where status = 'error'", "runs"].map(count);
+        assert_eq!(statuses, ["24", "8", "4", "4"], "{file}");
+        assert_eq!(imported.sql("select count(distinct item), max(attempt) from items"), ["3 2"], "{file}");
+        let (checked, agree, unchecked) = imported.stated();
+        assert_eq!((agree, unchecked), (checked, 0), "{file}");
+        eprintln!("{file}: 24 rows, 8 passed, 4 errors, 4 columns, 3 tests twice; {checked} stated figures agree");
+    }
+}
+
+/// The tool named by `EVALREPORT_PROMPTFOO` evaluates with its echo provider.
+#[test]
+fn a_fresh_evaluation_imports_without_loss() {
+    let Some(program) = std::env::var_os("EVALREPORT_PROMPTFOO") else {
+        eprintln!("skipped: EVALREPORT_PROMPTFOO names no promptfoo");
+        return;
+    };
+    let project = Project::new();
+    project.file(
+        "promptfooconfig.yaml",
+        "description: fresh\nprompts: ['Say: {{q}}', 'Shout: {{q}}']\nproviders: [{id: echo, label: quiet}]\ntests:\n\
+         - description: there\n  vars: {q: Paris}\n  assert: [{type: contains, value: Paris, metric: place}]\n\
+         - vars: {q: Lyon}\n  assert: [{type: equals, value: Paris}]\n- vars: {q: plain}\n",
+    );
+    let output = Command::new(program)
+        .args(["eval", "--repeat", "3", "--no-cache", "--no-progress-bar", "-o", "fresh.json", "-o", "fresh.jsonl"])
+        .current_dir(project.path(""))
+        .env("PROMPTFOO_CONFIG_DIR", project.path("state"))
+        .envs([("PROMPTFOO_DISABLE_TELEMETRY", "1"), ("PROMPTFOO_DISABLE_UPDATE", "1"), ("PROMPTFOO_DISABLE_REMOTE_GENERATION", "true")])
+        .output()
+        .expect("promptfoo starts");
+    let file = project.path("fresh.json");
+    assert!(file.exists(), "{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let log: Value = serde_json::from_slice(&std::fs::read(&file).expect("readable")).expect("JSON");
+
+    for file in [file, project.path("fresh.jsonl")] {
+        let imported = Imported::path(&file);
+        // Three tests three times with two prompts: what the log counts is what is here.
+        let stats = &log["results"]["stats"];
+        let expected = [stats["successes"].to_string(), stats["failures"].to_string(), stats["errors"].to_string(), "18".to_owned()];
+        let count = |query: &str| imported.sql(&format!("select count(*) from items {query}"))[0].clone();
+        let counted = ["where status = 'pass'", "where status = 'fail'", "where status = 'error'", ""].map(count);
+        assert_eq!(counted, expected);
+        assert_eq!(imported.sql("select item, count(*), max(attempt) from items group by item order by item").len(), 3);
+        assert_eq!(imported.sql("select distinct max(attempt) from items group by item"), ["3"]);
+        let source = imported.source();
+        assert_eq!((&source["rows_read"], &source["rows_accepted"]), (&json!(18), &json!(18)), "nothing is refused");
+        let (checked, agree, unchecked) = imported.stated();
+        assert_eq!((agree, unchecked), (checked, 0), "{}", source["stated"]);
+        // Every row's answer, question and reason are there.
+        let mut replies: Vec<String> = imported.items().iter().map(|item| item["reply"].as_str().unwrap_or_default().to_owned()).collect();
+        let rows = log["results"]["results"].as_array().expect("rows");
+        let mut answers: Vec<String> = rows.iter().map(|row| row["response"]["output"].as_str().unwrap_or_default().to_owned()).collect();
+        replies.sort();
+        answers.sort();
+        assert_eq!(replies, answers);
+    }
+}

@@ -1,0 +1,82 @@
+//! SWE-bench: a run's report, those of its instances, and submissions.
+
+use serde_json::json;
+
+use super::{Imported, samples};
+
+#[test]
+fn schema_2_without_infra_ids() {
+    let imported = Imported::fixture("swe-bench/schema-2");
+    assert_eq!(
+        imported.statuses(),
+        ["a__a-1 1 pass", "a__a-2 1 fail", "b__b-3 1 fail", "b__b-4 1 fail", "c__c-5 1 error", "c__c-6 1 not_evaluated"]
+    );
+    let [run] = imported.runs().try_into().expect("one run");
+    // The model's name has a dot in it: the run's is the last part.
+    assert_eq!((&run["model"], &run["tags"]["run_id"]), (&json!("acme/coder-1.5"), &json!("nightly")));
+    assert_eq!(imported.sql("select distinct cluster from items order by cluster"), ["a__a", "b__b", "c__c"]);
+    assert_eq!(imported.stated(), (7, 7, 0));
+    let share = run["scores"][0]["value"].as_f64().expect("a share");
+    assert!((share - 1.0 / 6.0).abs() < 1e-12, "of all instances, submitted or not");
+}
+
+#[test]
+fn schema_2_with_infra_ids_and_reports_of_instances() {
+    let imported = Imported::fixture("swe-bench/schema-2-infra");
+    // One source: the report beside `logs` and the reports in it.
+    assert_eq!(imported.source()["foreign"]["files"], 3);
+    assert_eq!(
+        imported.statuses(),
+        ["a__a-1 1 pass", "a__a-2 1 fail", "b__b-3 1 infra", "b__b-4 1 fail", "c__c-5 1 error", "c__c-6 1 not_evaluated"]
+    );
+    let items = imported.items();
+    let of = |id: &str| items.iter().find(|item| item["item"] == id).expect("the instance").to_string();
+    assert!(of("b__b-3").contains("container_unavailable"));
+    assert!(of("a__a-2").contains("1 tests failed: t2") && of("a__a-2").contains("\"FAIL_TO_PASS\":0.5"), "{}", of("a__a-2"));
+}
+
+#[test]
+fn reports_of_instances_alone() {
+    let imported = Imported::fixture("swe-bench/instances-only");
+    assert_eq!(imported.statuses(), ["a__a-1 1 pass", "b__b-3 1 infra", "b__b-4 1 fail"]);
+    assert!(imported.has_quirk("without the run's report"));
+}
+
+#[test]
+fn submissions_of_every_age() {
+    let imported = Imported::fixture("swe-bench/experiments");
+    let runs = imported.runs();
+    let names: Vec<String> =
+        runs.iter().map(|run| format!("{} {} {}", run["suite"], run["approach"], run["model"]).replace('"', "")).collect();
+    assert_eq!(names, ["swe-bench-bash-only mini big-1", "swe-bench-lite rag unknown", "swe-bench-verified Demo Agent big-1, small-1"]);
+    // Failures are implicit in newer results: counts of the split, and no outcomes.
+    assert_eq!((&runs[2]["shared_tests_passed"], &runs[2]["shared_tests_total"]), (&json!(2), &json!(500)));
+    // Older ones say how each ended.
+    assert_eq!(
+        imported.sql("select item, items.status from items join runs using (run_id) where suite = 'swe-bench-lite' order by item"),
+        ["a__a-1 pass", "a__a-2 fail", "b__b-3 fail", "b__b-4 fail", "c__c-5 limit"]
+    );
+    // All false in the details against 69.6 % claimed.
+    let (checked, agree, _) = imported.stated();
+    assert_eq!((checked, agree), (2, 1));
+    let costs = "select item, items.cost_usd from items join runs using (run_id) where suite = 'swe-bench-bash-only' order by item";
+    assert_eq!(imported.sql(costs), ["a__a-1 0.72", "b__b-3 "]);
+}
+
+#[test]
+fn published_samples() {
+    let Some(folder) = samples("swe-bench") else { return };
+    for (file, resolved, unresolved, total) in [
+        ("agentless.lite_eval_20_no_test_patch.json", 3, 15, 300),
+        ("agentless.lite_eval_20_with_test_patch.json", 4, 14, 300),
+        ("model.run1.schema2.json", 1, 0, 3),
+    ] {
+        let imported = Imported::path(&folder.join(file));
+        let count = |status: &str| imported.sql(&format!("select count(*) from items where status = '{status}'"))[0].clone();
+        assert_eq!((count("pass"), count("fail")), (format!("{resolved}"), format!("{unresolved}")), "{file}");
+        assert_eq!(imported.source()["items"], total, "{file}");
+        eprintln!("{file}: {resolved} of {total} resolved, stated {:?}", imported.stated());
+    }
+    let all = Imported::path(&folder);
+    assert_eq!(all.report["sources"].as_array().map(Vec::len), Some(6), "{}", all.report);
+}
