@@ -56,15 +56,17 @@ fn what_harnesses_published_is_reproduced_or_said_to_be_cut_off() {
     assert_eq!((total(&lm_eval, "stated_checked"), total(&lm_eval, "items")), (0, 0), "10 of 5000 samples say nothing of all");
     let (mut same, mut cut) = (0, 0);
     for source in of("inspect") {
+        // Two more logs are cut off so far that no sample has a value.
+        let is_cut = ["cyse2", "intercode"].iter().any(|name| source["file"].as_str().is_some_and(|file| file.contains(name)));
         for figure in source["foreign"]["stated"].as_array().into_iter().flatten() {
-            let name = figure["name"].as_str().unwrap_or_default();
+            let name = figure["figure"].as_str().unwrap_or_default();
             if name.ends_with("/accuracy") || name.ends_with("/mean") {
-                let has_samples = source["foreign"]["quirks"].to_string().contains("samples are in the file");
-                same += u32::from(figure["disagrees"] == false);
-                cut += u32::from(figure.get("recomputed").is_none_or(Value::is_null) && has_samples);
+                same += u32::from(figure["agrees"] == true);
+                cut += u32::from(is_cut && figure.get("recomputed").is_none_or(Value::is_null));
+                assert_ne!(figure["agrees"], false, "{figure}");
             }
         }
     }
-    eprintln!("mixed_harness: {} of 127 reproduced, {cut} of logs that are cut off", 121 + same);
+    eprintln!("mixed_harness: {} of 127 reproduced, {cut} of logs that are cut off are not recomputable", 121 + same);
     assert_eq!((same, cut), (3, 3));
 }

@@ -14,7 +14,7 @@ use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, ScoreRecord, Unit};
+use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, ScoreRecord, Unit, visible};
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
@@ -94,7 +94,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     for key in instances.keys().filter(|key| !emitted.contains(*key)) {
         sink.quirk("instances without a request: their statistics alone are kept");
         let (outcome, details) = reading.outcome(key, run, sink);
-        sink.item(run, &format!("instance {}", key.id), outcome, details)?;
+        sink.item(run, &format!("instance {}", visible(&key.id)), outcome, details)?;
     }
     sink.run(run).timestamp = latest;
     reading.end(&stats, run, sink);
@@ -169,7 +169,7 @@ fn read_requests(
         };
         if !emitted.insert(key.clone()) {
             if state.reference_index.is_null() {
-                sink.refuse(&place, Refused::with_detail("the attempt at the instance is there twice", &key.id));
+                sink.refuse(&place, Refused::with_detail("the attempt at the instance is there twice", visible(&key.id)));
             } else {
                 sink.quirk("several requests for one instance, one for each reference, are one outcome");
             }
@@ -239,7 +239,10 @@ impl<'i> Reading<'i> {
             }
         };
         if instance.split != self.headline && key.perturbation.is_none() {
-            sink.quirk(&format!("the headline is over the split `{}`: instances of others are outside of it", clip(&self.headline, 50)));
+            sink.quirk(&format!(
+                "the headline is over the split `{}`: instances of others are outside of it",
+                visible(&clip(&self.headline, 50))
+            ));
             outcome.status = ItemStatus::Skipped;
         }
         outcome.duration_seconds = value_of("inference_runtime");

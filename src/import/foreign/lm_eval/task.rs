@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::domain::{Git, ItemStatus, ScoreRecord};
+use crate::domain::{Git, ItemStatus, ScoreRecord, visible};
 
 use super::super::super::cell::Refused;
 use super::super::super::rows::Stop;
@@ -74,7 +74,7 @@ impl<'r> Task<'r> {
         if let Some(total) = total.filter(|_| is_truncated) {
             sink.quirk(&format!(
                 "`{}` has {lines} of {total} samples in its file: what the results state stands, and cannot be recomputed",
-                self.name
+                visible(&clip(self.name, 100))
             ));
             sink.run(run).tags.insert("truncated".to_owned(), format!("{lines} of {total} samples in the file"));
         }
@@ -275,7 +275,8 @@ pub(super) fn read_group(results: &Results, name: &str, sink: &mut Sink<'_>) {
         let parts: Option<Vec<(f64, Option<u64>)>> =
             tasks.iter().map(|task| Some((number(results.results.get(task)?.get(&one.key)?)?, results.effective(task)))).collect();
         let parts = parts.filter(|parts| !parts.is_empty());
-        let total = parts.as_ref().and_then(|parts| parts.iter().map(|(_, n)| *n).sum::<Option<u64>>()).filter(|total| *total > 0);
+        let total =
+            parts.as_ref().and_then(|parts| parts.iter().try_fold(0_u64, |sum, (_, n)| sum.checked_add((*n)?))).filter(|total| *total > 0);
         let weighted = parts
             .as_ref()
             .zip(total)
