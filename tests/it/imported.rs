@@ -2,7 +2,10 @@
 //!
 //! Folders of samples can be named by `EVALREPORT_FORMATS`, one folder a tool in it.
 
+mod aider;
+mod evalperf;
 mod harbor;
+mod own_files;
 mod promptfoo;
 mod swe_bench;
 mod terminal_bench;

@@ -1,17 +1,185 @@
-//! kotef: not read yet.
+//! kotef: a list of scenarios a run. Dry runs claim success and say nothing, so they are left out.
 
-use crate::domain::Problem;
+use std::collections::BTreeMap;
 
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::domain::{ItemDetails, ItemStatus, Run};
+
+use super::super::cell::{Refused, time};
 use super::super::rows::Stop;
+use super::super::source::hex_digest;
 use super::Claim;
-use super::peek::Peek;
-use super::sink::Sink;
+use super::json::{Lenient, count, number, read_list, text};
+use super::peek::{Content, Peek};
+use super::sink::{Handle, Sink};
 use super::source::ForeignSource;
 
-pub(super) fn claim(_peek: &Peek) -> Option<Claim> {
-    None
+const NAME: &str = "kotef";
+const DRY: &str = "dry_run";
+
+pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+    let is_ours = peek.has_all(&["[].scenarioId", "[].success"]) && (peek.has("[].terminalStatus") || peek.has("[].metrics"));
+    (peek.content == Content::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
 }
 
-pub(super) fn read(source: &ForeignSource, _sink: &mut Sink<'_>) -> Result<(), Stop> {
-    Err(Problem::in_file(&source.shown, "is of a format that is not read yet").into())
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Scenario {
+    scenario_id: Value,
+    success: Value,
+    terminal_status: Value,
+    metrics: Lenient<Metrics>,
+    violations: Value,
+    run_report_path: Value,
+    error: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Metrics {
+    steps: Value,
+    commands_used: Value,
+    test_runs_used: Value,
+    web_requests_used: Value,
+    terminal_status: Value,
+    quality_score: Value,
+}
+
+impl Scenario {
+    fn ended(&self) -> String {
+        let of_metrics = || text(&self.metrics.0.as_ref()?.terminal_status);
+        text(&self.terminal_status).or_else(of_metrics).unwrap_or_default()
+    }
+}
+
+pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let Some(file) = source.files.first() else { return Ok(()) };
+    // Reports are where no other run's are, so they tell runs apart whose file was renamed.
+    let mut told = String::new();
+    read_list(file.open()?, &file.shown, &mut |scenario: Lenient<Scenario>| {
+        let scenario = scenario.0.unwrap_or_default();
+        let parts = [&scenario.scenario_id, &scenario.run_report_path, &scenario.success].map(|part| text(part).unwrap_or_default());
+        told = hex_digest(&[told.as_bytes(), parts[0].as_bytes(), parts[1].as_bytes(), parts[2].as_bytes()], false);
+        Ok(())
+    })?;
+    let began = began(&source.name);
+    let mut run: Option<Option<Handle>> = None;
+    let mut attempts: BTreeMap<String, u32> = BTreeMap::new();
+    let mut place = 0;
+    read_list(file.open()?, &file.shown, &mut |scenario: Lenient<Scenario>| {
+        place += 1;
+        let shown = format!("scenario {place}");
+        let Some(scenario) = scenario.0 else {
+            sink.refuse(&shown, Refused::because("the scenario is no object"));
+            return Ok(());
+        };
+        if scenario.ended() == DRY {
+            sink.quirk("dry runs are left out");
+            return Ok(());
+        }
+        let begun = *run.get_or_insert_with(|| {
+            let run = sink.begin_run(&[began.as_deref().unwrap_or_default(), &told], [NAME, NAME, ""])?;
+            if let Some(began) = &began {
+                tell_time(sink.run(run), began);
+            }
+            Some(run)
+        });
+        let Some(run) = begun else { return Ok(()) };
+        let item = text(&scenario.scenario_id).unwrap_or_default();
+        let attempt = attempts.entry(item.clone()).or_default();
+        *attempt += 1;
+        take(run, &shown, &item, *attempt, &scenario, sink)
+    })
+}
+
+fn take(run: Handle, place: &str, item: &str, attempt: u32, scenario: &Scenario, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let ended = scenario.ended();
+    let error = text(&scenario.error).filter(|error| !error.trim().is_empty());
+    let status = match (scenario.success.as_bool(), ended.as_str()) {
+        (Some(true), _) => ItemStatus::Pass,
+        (_, "aborted_constraint") => ItemStatus::Limit,
+        (_, "done_success" | "done_partial" | "aborted_stuck") => ItemStatus::Fail,
+        _ if error.is_some() => ItemStatus::Error,
+        (Some(false), _) => ItemStatus::Fail,
+        (None, _) => ItemStatus::NotEvaluated,
+    };
+    if (status == ItemStatus::Pass) != (ended == "done_success")
+        && !matches!(ended.as_str(), "" | "unknown")
+        && scenario.success.is_boolean()
+        && (status == ItemStatus::Pass || ended == "done_success")
+    {
+        sink.quirk("success and terminalStatus say differently: success stands");
+    }
+    let mut outcome = sink.outcome(run, item, status);
+    outcome.attempt = attempt;
+    let metrics = scenario.metrics.0.as_ref();
+    let used = |of: fn(&Metrics) -> &Value| metrics.and_then(|metrics| count(of(metrics)));
+    let tools: [(&str, Option<u64>); 3] = [
+        ("commands", used(|metrics| &metrics.commands_used)),
+        ("test_runs", used(|metrics| &metrics.test_runs_used)),
+        ("web_requests", used(|metrics| &metrics.web_requests_used)),
+    ];
+    let violations: Vec<String> = scenario
+        .violations
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|violation| text(violation).unwrap_or_else(|| violation.to_string()))
+        .collect();
+    let mut said: Vec<String> = Some(ended).filter(|ended| !ended.is_empty() && status != ItemStatus::Pass).into_iter().collect();
+    said.extend(error);
+    if !violations.is_empty() {
+        said.push(format!("violations: {}", violations.join(", ")));
+    }
+    let quality = metrics.and_then(|metrics| number(&metrics.quality_score));
+    let details = ItemDetails {
+        reason: Some(said.join("; ")).filter(|reason| !reason.is_empty()),
+        steps: used(|metrics| &metrics.steps),
+        tools: tools.into_iter().filter_map(|(name, count)| Some((name.to_owned(), count?))).collect(),
+        scores: quality.map(|quality| ("quality".to_owned(), quality)).into_iter().collect(),
+        ..ItemDetails::default()
+    };
+    sink.item(run, place, outcome, details)
+}
+
+/// Reads when the run was off the file's name, `eval-<time>.json`, in which colons and dots may have become dashes.
+fn began(name: &str) -> Option<String> {
+    let stamp = name.strip_prefix("eval-")?.split(".json").next()?;
+    let (day, clock) = stamp.split_once('T')?;
+    let is_local = !clock.ends_with('Z');
+    let parts: Vec<&str> = clock.trim_end_matches('Z').split(['-', ':', '.', '_']).collect();
+    let clock = match parts.as_slice() {
+        [hour, minute, second] => format!("{hour}:{minute}:{second}"),
+        [hour, minute, second, fraction] => format!("{hour}:{minute}:{second}.{fraction}"),
+        _ => return None,
+    };
+    let text = format!("{day}T{clock}{}", if is_local { "" } else { "Z" });
+    time("date", &text).is_ok().then_some(text)
+}
+
+fn tell_time(run: &mut Run, text: &str) {
+    run.timestamp = time("date", text).ok();
+    if !text.ends_with('Z') {
+        run.tags.insert("zone".to_owned(), "unknown".to_owned());
+    }
+}
+
+#[cfg(test)]
+mod unit_tests {
+    use super::began;
+
+    #[test]
+    fn names_say_when_the_run_was() {
+        for (name, expected) in [
+            ("eval-2026-01-02T03-04-05-678Z.json", Some("2026-01-02T03:04:05.678Z")),
+            ("eval-2026-01-02T03:04:05.678Z.json", Some("2026-01-02T03:04:05.678Z")),
+            ("eval-2026-01-02T03-04-05.json", Some("2026-01-02T03:04:05")),
+            ("eval-nightly.json", None),
+            ("2026-01-02T03-04-05Z.json", None),
+        ] {
+            assert_eq!(began(name).as_deref(), expected, "{name}");
+        }
+    }
 }

@@ -200,12 +200,11 @@ impl ForeignFormat {
     /// Says whether a file's name is part of what it says, so that the same bytes under another name are another import.
     fn reads_names(self) -> bool {
         match self {
-            Self::SweBench | Self::Aider | Self::LmEval | Self::Junit | Self::Ctrf | Self::Kotef | Self::Promptfoo => true,
+            Self::SweBench | Self::Aider | Self::LmEval | Self::Junit | Self::Ctrf | Self::Kotef | Self::Promptfoo | Self::Evalperf => true,
             Self::Inspect
             | Self::Harbor
             | Self::TerminalBench
             | Self::Helm
-            | Self::Evalperf
             | Self::EveryEvalEver
             | Self::Zelda
             | Self::Cogni

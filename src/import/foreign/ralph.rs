@@ -1,17 +1,74 @@
-//! ralph eval: not read yet.
+//! ralph eval: one flat file a run, of the schema that the store's own headers have.
+//!
+//! Its writer has no way to say "not measured" but zero, so zero tokens, costs and totals are unknown. Names of files are never read.
 
-use crate::domain::Problem;
+use crate::domain::Run;
+use crate::results::parse_header;
 
 use super::super::rows::Stop;
+use super::super::source::hex_digest;
 use super::Claim;
-use super::peek::Peek;
+use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::ForeignSource;
 
-pub(super) fn claim(_peek: &Peek) -> Option<Claim> {
-    None
+const MOST_BYTES: u64 = 1 << 20;
+const NAMES: [&str; 3] = ["suite", "approach", "model"];
+const MEASURED: [&str; 3] = ["duration_seconds", "shared_tests_passed", "shared_tests_total"];
+
+pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+    // The store's own headers name their format.
+    let is_ours = peek.has_all(&NAMES) && peek.has_all(&MEASURED) && !peek.has("format");
+    (peek.content == Content::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
 }
 
-pub(super) fn read(source: &ForeignSource, _sink: &mut Sink<'_>) -> Result<(), Stop> {
-    Err(Problem::in_file(&source.shown, "is of a format that is not read yet").into())
+pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let Some(file) = source.files.first() else { return Ok(()) };
+    let bytes = file.read(MOST_BYTES)?;
+    let value: serde_json::Value = super::json::read_value(bytes.as_slice(), &file.shown)?;
+    // Later files have no id; their content is told apart by when it was.
+    let content = hex_digest(&[&bytes], false);
+    let header = parse_header(&bytes, &file.shown, None, Some(&content)).map_err(|problems| Stop::Unreadable(problems.0))?;
+    let own_id = value.get("id").and_then(super::json::text).filter(|id| !id.trim().is_empty());
+    let identity = own_id.unwrap_or(content);
+    let Some(run) = sink.begin_run(&[&identity], [&header.suite, &header.approach, &header.model]) else { return Ok(()) };
+    let mut header = header;
+    if drop_zeros(&mut header) {
+        sink.quirk("zeros of tokens, costs, calls and totals are read as not measured");
+    }
+    let record = sink.run(run);
+    *record = Run {
+        id: record.id.clone(),
+        suite: record.suite.clone(),
+        approach: record.approach.clone(),
+        model: record.model.clone(),
+        // Folders of another machine are of no use here.
+        output_dir: None,
+        ..header
+    };
+    if let Some(turns) = value.get("total_turns").and_then(super::json::count) {
+        record.tags.insert("total_turns".to_owned(), turns.to_string());
+        sink.quirk("of the later schema, with total_turns");
+    }
+    Ok(())
+}
+
+/// Says whether there was any.
+fn drop_zeros(run: &mut Run) -> bool {
+    let mut is_any = false;
+    for count in [&mut run.total_calls, &mut run.input_tokens, &mut run.output_tokens, &mut run.total_tokens] {
+        is_any |= *count == Some(0);
+        *count = count.filter(|count| *count > 0);
+    }
+    is_any |= run.cost_usd == Some(0.0);
+    run.cost_usd = run.cost_usd.filter(|cost| *cost > 0.0);
+    for (passed, total) in
+        [(&mut run.shared_tests_passed, &mut run.shared_tests_total), (&mut run.own_tests_passed, &mut run.own_tests_total)]
+    {
+        if *total == Some(0) {
+            is_any = true;
+            (*passed, *total) = (None, None);
+        }
+    }
+    is_any
 }

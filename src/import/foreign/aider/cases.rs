@@ -1,0 +1,245 @@
+//! The result files of a run's cases.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::domain::{CostSource, ItemDetails, ItemStatus};
+
+use super::super::super::cell::Refused;
+use super::super::super::rows::Stop;
+use super::super::json::{amount, count, read_value, text};
+use super::super::sink::{Handle, Sink};
+use super::super::source::ForeignSource;
+use super::{EVALUATOR, began, git, push_rate, tell_time};
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Case {
+    exception: Value,
+    testdir: Value,
+    testcase: Value,
+    model: Value,
+    edit_format: Value,
+    tests_outcomes: Value,
+    cost: Value,
+    duration: Value,
+    prompt_tokens: Value,
+    completion_tokens: Value,
+    thinking_tokens: Value,
+    reasoning_effort: Value,
+    editor_model: Value,
+    editor_edit_format: Value,
+    commit_hash: Value,
+    test_timeouts: Value,
+    num_error_outputs: Value,
+    num_malformed_responses: Value,
+    num_exhausted_context_windows: Value,
+    syntax_errors: Value,
+    indentation_errors: Value,
+    lazy_comments: Value,
+}
+
+/// One model with one way to write its changes, in the folder of a run.
+struct Arm {
+    /// None where the run is there already.
+    run: Option<Handle>,
+    model: String,
+    edit_format: String,
+    cases: u64,
+    /// How many cases were solved by the first try, by the second, and so on.
+    solved_by: Vec<u64>,
+    well_formed: u64,
+}
+
+pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let mut arms: Vec<Arm> = Vec::new();
+    // What failed before there was a result does not say of which model it is.
+    let mut exceptions: Vec<(Place, String)> = Vec::new();
+    for file in &source.files {
+        let case: Case = read_value(file.open()?, &file.shown)?;
+        let place = Place::of(&file.name, text(&case.testdir).as_deref(), text(&case.testcase), &source.name);
+        if let Some(exception) = text(&case.exception) {
+            exceptions.push((place, exception));
+            continue;
+        }
+        let Some(tries) = tries(&case.tests_outcomes) else {
+            sink.refuse(&file.name, Refused::because("tests_outcomes is no list of yes and no"));
+            continue;
+        };
+        let (model, edit_format) = (text(&case.model).unwrap_or_default(), text(&case.edit_format).unwrap_or_default());
+        let arm = match arms.iter().position(|arm| arm.model == model && arm.edit_format == edit_format) {
+            Some(arm) => arm,
+            None => {
+                arms.push(begin(&place, &model, &edit_format, arms.is_empty(), sink));
+                if let Some(run) = arms.last().and_then(|arm| arm.run) {
+                    tell(run, &place, &case, sink);
+                }
+                arms.len() - 1
+            }
+        };
+        if let Some(arm) = arms.get_mut(arm) {
+            arm.take(&place, &case, &tries, sink)?;
+        }
+    }
+    if arms.len() > 1 {
+        sink.quirk("the folder has cases of several models or edit formats: each is a run");
+    }
+    if arms.is_empty()
+        && let Some((place, _)) = exceptions.first()
+    {
+        arms.push(begin(place, "", "", true, sink));
+    }
+    if let Some(arm) = arms.first_mut() {
+        if !exceptions.is_empty() {
+            sink.quirk("cases that are an exception and nothing else: errors");
+        }
+        for (place, exception) in exceptions {
+            arm.take_exception(&place, exception, sink)?;
+        }
+    }
+    for arm in arms {
+        arm.end(sink);
+    }
+    Ok(())
+}
+
+fn begin(place: &Place, model: &str, edit_format: &str, is_first: bool, sink: &mut Sink<'_>) -> Arm {
+    let mut identity = vec![place.run.as_str()];
+    if !is_first {
+        identity.extend([model, edit_format]);
+    }
+    // Exercises in several languages are the polyglot benchmark, the older one has no folders of languages.
+    let suite = if place.language.is_some() { "aider-polyglot" } else { "aider-edit" };
+    Arm {
+        run: sink.begin_run(&identity, [suite, edit_format, model]),
+        model: model.to_owned(),
+        edit_format: edit_format.to_owned(),
+        cases: 0,
+        solved_by: Vec::new(),
+        well_formed: 0,
+    }
+}
+
+/// Tells the run what each of its cases says again.
+fn tell(run: Handle, place: &Place, case: &Case, sink: &mut Sink<'_>) {
+    let record = sink.run(run);
+    if let Some(began) = began(&place.run) {
+        tell_time(record, &began);
+    }
+    record.git = text(&case.commit_hash).and_then(|commit| git(&commit));
+    let settings = [
+        ("reasoning_effort", &case.reasoning_effort),
+        ("thinking_tokens", &case.thinking_tokens),
+        ("editor_model", &case.editor_model),
+        ("editor_edit_format", &case.editor_edit_format),
+    ];
+    record.tags.extend(settings.into_iter().filter_map(|(key, value)| Some((key.to_owned(), text(value)?))));
+}
+
+impl Arm {
+    fn take(&mut self, place: &Place, case: &Case, tries: &[bool], sink: &mut Sink<'_>) -> Result<(), Stop> {
+        self.cases += 1;
+        let solved = tries.iter().position(|passed| *passed);
+        if self.solved_by.len() < tries.len() {
+            // Who was solved by the last try of the others is solved by any later one.
+            let so_far = self.solved_by.last().copied().unwrap_or_default();
+            self.solved_by.resize(tries.len(), so_far);
+        }
+        if let Some(solved) = solved {
+            self.solved_by.iter_mut().skip(solved).for_each(|count| *count += 1);
+        }
+        self.well_formed += u64::from(count(&case.num_malformed_responses).is_none_or(|count| count == 0));
+        let Some(run) = self.run else { return Ok(()) };
+
+        let happened = |value: &Value| count(value).is_some_and(|count| count > 0);
+        let status = if solved.is_some() {
+            ItemStatus::Pass
+        } else if tries.is_empty() {
+            ItemStatus::Error
+        } else if happened(&case.num_exhausted_context_windows) || happened(&case.test_timeouts) {
+            ItemStatus::Limit
+        } else {
+            ItemStatus::Fail
+        };
+        let mut outcome = sink.outcome(run, &place.item, status);
+        EVALUATOR.clone_into(&mut outcome.evaluator);
+        outcome.duration_seconds = amount(&case.duration);
+        // What costs nothing was not measured.
+        outcome.cost_usd = amount(&case.cost).filter(|cost| *cost > 0.0);
+        let tokens = |value: &Value| count(value).filter(|tokens| *tokens > 0);
+        (outcome.input_tokens, outcome.output_tokens) = (tokens(&case.prompt_tokens), tokens(&case.completion_tokens));
+        let details = ItemDetails {
+            reason: (status != ItemStatus::Pass).then(|| reason(case, tries)),
+            category: place.language.clone(),
+            cost_source: outcome.cost_usd.map(|_| CostSource::Reported),
+            steps: Some(tries.len() as u64),
+            ..ItemDetails::default()
+        };
+        sink.item(run, &place.item, outcome, details)
+    }
+
+    fn take_exception(&mut self, place: &Place, exception: String, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        self.cases += 1;
+        let Some(run) = self.run else { return Ok(()) };
+        let mut outcome = sink.outcome(run, &place.item, ItemStatus::Error);
+        EVALUATOR.clone_into(&mut outcome.evaluator);
+        let details = ItemDetails { reason: Some(exception), category: place.language.clone(), ..ItemDetails::default() };
+        sink.item(run, &place.item, outcome, details)
+    }
+
+    fn end(self, sink: &mut Sink<'_>) {
+        let Some(run) = self.run.filter(|_| self.cases > 0) else { return };
+        let record = sink.run(run);
+        let share = |count: u64| count as f64 / self.cases as f64;
+        for (place, solved) in self.solved_by.iter().enumerate() {
+            push_rate(record, &format!("pass_rate_{}", place + 1), share(*solved), Some(self.cases));
+        }
+        if !self.solved_by.is_empty() {
+            push_rate(record, "well_formed", share(self.well_formed), Some(self.cases));
+        }
+    }
+}
+
+/// Whether the tests passed, for each try.
+fn tries(outcomes: &Value) -> Option<Vec<bool>> {
+    outcomes.as_array()?.iter().map(Value::as_bool).collect()
+}
+
+fn reason(case: &Case, tries: &[bool]) -> String {
+    let counted = [
+        ("test timeouts", &case.test_timeouts),
+        ("exhausted context windows", &case.num_exhausted_context_windows),
+        ("malformed responses", &case.num_malformed_responses),
+        ("error outputs", &case.num_error_outputs),
+        ("syntax errors", &case.syntax_errors),
+        ("indentation errors", &case.indentation_errors),
+        ("lazy comments", &case.lazy_comments),
+    ];
+    let mut said = vec![format!("tries: {}", tries.len())];
+    said.extend(counted.into_iter().filter_map(|(what, value)| Some(format!("{what}: {}", count(value).filter(|count| *count > 0)?))));
+    said.join(", ")
+}
+
+/// Where a case is in its run.
+struct Place {
+    run: String,
+    language: Option<String>,
+    /// `<language>/<case>`.
+    item: String,
+}
+
+impl Place {
+    /// Reads it off the file's path below the folder of the run; a file alone says its path itself.
+    fn of(file: &str, testdir: Option<&str>, testcase: Option<String>, source: &str) -> Self {
+        let own: Vec<&str> = testdir.unwrap_or_default().split(['/', '\\']).filter(|part| !part.is_empty()).collect();
+        let run = own.iter().rev().find(|part| began(part).is_some());
+        let run = if began(source).is_some() { source } else { run.copied().unwrap_or(source) };
+        let (folders, _) = file.rsplit_once('/').unwrap_or_default();
+        let parts: Vec<&str> = if folders.is_empty() { own } else { folders.split('/').collect() };
+        let language = parts.windows(2).rev().find(|pair| pair[1] == "exercises").map(|pair| pair[0].to_owned());
+        let case = testcase.filter(|case| !case.trim().is_empty()).or_else(|| parts.last().map(|part| (*part).to_owned()));
+        let case = case.unwrap_or_else(|| file.to_owned());
+        let item = language.as_ref().map_or_else(|| case.clone(), |language| format!("{language}/{case}"));
+        Self { run: run.to_owned(), language, item }
+    }
+}

@@ -1,0 +1,114 @@
+//! aider's benchmark: a result file a case in the folder of a run, and the lists of runs behind its leaderboards.
+//!
+//! Its tries are turns with the failed tests as feedback, no independent attempts: solved by the second try is a rate of its own and no
+//! pass@2.
+
+mod cases;
+mod leaderboard;
+
+use std::path::{Path, PathBuf};
+
+use crate::domain::{Direction, Git, Run, ScoreRecord, Unit};
+
+use super::super::cell::time;
+use super::super::rows::Stop;
+use super::Claim;
+use super::peek::{Content, Peek};
+use super::sink::Sink;
+use super::source::ForeignSource;
+
+const EVALUATOR: &str = "tests";
+const CASE_RESULTS: &str = ".aider.results.json";
+
+pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+    match peek.content {
+        Content::Json => {
+            let is_case = peek.has_all(&["testcase", "tests_outcomes"]) || (peek.has("exception") && peek.name.ends_with(CASE_RESULTS));
+            is_case.then(|| folder_of_run(&peek.path).map_or(Claim::Alone, Claim::PartOf))
+        }
+        Content::Text => leaderboard::is_leaderboard(&peek.head).then_some(Claim::Alone),
+        Content::Zip | Content::Xml => None,
+    }
+}
+
+pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    match source.files.as_slice() {
+        [file] if Peek::of(&file.path).is_ok_and(|peek| peek.content != Content::Json) => leaderboard::read(file, sink),
+        _ => cases::read(source, sink),
+    }
+}
+
+/// The folder of a run is named by when it began; in it are `<language>/exercises/practice/<case>`, before there were languages the cases.
+fn folder_of_run(path: &Path) -> Option<PathBuf> {
+    let dated = path.ancestors().skip(1).find(|folder| folder.file_name().is_some_and(|name| began(&name.to_string_lossy()).is_some()));
+    let above = || {
+        let is_practice = path.ancestors().nth(2)?.ends_with("exercises/practice");
+        path.ancestors().nth(5).filter(|_| is_practice)
+    };
+    let folder = dated.or_else(above)?;
+    Some(if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() })
+}
+
+/// Reads when a run began off its name, `2026-01-02-03-04-05--name`, in the form that times have.
+fn began(name: &str) -> Option<String> {
+    let stamp = name.split_once("--")?.0;
+    let parts: Vec<&str> = stamp.split('-').collect();
+    let [year, month, day, hour, minute, second] = parts.as_slice() else { return None };
+    let is_number = |part: &&str| !part.is_empty() && part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit());
+    parts.iter().all(is_number).then(|| format!("{year}-{month}-{day} {hour}:{minute}:{second}"))
+}
+
+/// Gives the run its time, of which no zone is known.
+fn tell_time(run: &mut Run, text: &str) {
+    if let Ok(time) = time("date", text.trim()) {
+        run.timestamp = Some(time);
+        run.tags.insert("zone".to_owned(), "unknown".to_owned());
+    }
+}
+
+/// Says which code of aider ran: `abc123` or `abc123-dirty`.
+fn git(commit: &str) -> Option<Git> {
+    let (rev, dirty) = commit.trim().strip_suffix("-dirty").map_or((commit.trim(), false), |rev| (rev, true));
+    (!rev.is_empty()).then(|| Git { rev: rev.to_owned(), branch: None, dirty })
+}
+
+/// Makes a rate a named number of the run.
+fn push_rate(run: &mut Run, metric: &str, share: f64, n: Option<u64>) {
+    run.scores.push(score(metric, share, Unit::Fraction, Direction::Up, n));
+}
+
+fn score(metric: &str, value: f64, unit: Unit, direction: Direction, n: Option<u64>) -> ScoreRecord {
+    ScoreRecord {
+        metric: metric.to_owned(),
+        value: Some(value),
+        unit,
+        direction,
+        standard_error: None,
+        n,
+        evaluator: Some(EVALUATOR.to_owned()),
+        revision: 0,
+    }
+}
+
+#[cfg(test)]
+mod unit_tests {
+    use super::*;
+
+    #[test]
+    fn folders_say_when_a_run_began() {
+        assert_eq!(began("2026-01-02-03-04-05--demo--2").as_deref(), Some("2026-01-02 03:04:05"));
+        for name in ["demo", "2026-01-02--demo", "2026-01-02-03-04-xx--demo", "--", "a-b-c-d-e-f--g"] {
+            assert_eq!(began(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn cases_of_a_run_come_together() {
+        let of = |path: &str| folder_of_run(Path::new(path)).map(|folder| folder.display().to_string());
+        let run = "2026-01-02-03-04-05--demo";
+        assert_eq!(of(&format!("x/{run}/go/exercises/practice/a/.aider.results.json")), Some(format!("x/{run}")));
+        assert_eq!(of(&format!("{run}/a/.aider.results.json")), Some(run.to_owned()));
+        assert_eq!(of("go/exercises/practice/a/.aider.results.json").as_deref(), Some("."));
+        assert_eq!(of("a/.aider.results.json"), None);
+    }
+}

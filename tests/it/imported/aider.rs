@@ -1,0 +1,95 @@
+//! aider: cases in the folder of a run, and leaderboards.
+
+use serde_json::{Value, json};
+
+use super::{Imported, samples};
+
+fn score(run: &Value, metric: &str) -> Option<f64> {
+    run["scores"].as_array()?.iter().find(|score| score["metric"] == metric)?["value"].as_f64()
+}
+
+#[test]
+fn tries_are_turns_and_exceptions_are_wrong() {
+    let imported = Imported::fixture("aider/run");
+    assert_eq!(imported.source()["foreign"]["files"], 5);
+    assert_eq!(
+        imported.statuses(),
+        ["go/alphametics 1 error", "go/bowling 1 pass", "python/bowling 1 pass", "python/list-ops 1 limit", "python/zebra 1 error"]
+    );
+    let [run] = imported.runs().try_into().expect("one run");
+    assert_eq!((&run["suite"], &run["approach"], &run["model"]), (&json!("aider-polyglot"), &json!("diff"), &json!("acme/big-1")));
+    assert_eq!((&run["git"]["rev"], &run["git"]["dirty"]), (&json!("abc1234"), &json!(true)));
+    assert!(run["timestamp"].as_str().is_some_and(|time| time.starts_with("2026-01-02T03:04:05")) && run["tags"]["zone"] == "unknown");
+    assert_eq!((score(&run, "pass_rate_1"), score(&run, "pass_rate_2"), score(&run, "pass_rate_3")), (Some(0.2), Some(0.4), None));
+    // A cost of zero is unknown, and so is a sum with it.
+    assert!(run["cost_usd"].is_null());
+    assert_eq!(imported.sql("select cost_usd from items where item like '%bowling' order by item"), ["0.02", ""]);
+}
+
+#[test]
+fn before_there_were_languages() {
+    let imported = Imported::fixture("aider/before-languages");
+    assert_eq!(imported.statuses(), ["anagram 1 fail"]);
+    assert_eq!(imported.runs()[0]["suite"], "aider-edit");
+}
+
+#[test]
+fn rates_are_of_the_completed_cases() {
+    let imported = Imported::fixture("aider/polyglot_small.yml");
+    assert_eq!(imported.source()["rows_read"], 2, "the row that is there twice and the one without a name are refused");
+    let [big, small] = imported.runs().try_into().expect("two runs");
+    assert_eq!((&big["shared_tests_passed"], &big["shared_tests_total"]), (&json!(139), &json!(224)));
+    assert_eq!((&big["cost_usd"], &big["input_tokens"]), (&json!(3.5), &json!(1000)));
+    assert_eq!((score(&big, "pass_rate"), score(&small, "pass_rate")), (None, Some(0.204)));
+    assert!(small["cost_usd"].is_null() && imported.has_quirk("a total_cost of 0") && imported.has_quirk("fewer cases"));
+    assert_eq!(small["tags"]["editor_model"], "Small 1");
+    // 139 of 224 is 62.05 %, published as 61.7.
+    assert_eq!(imported.stated(), (3, 2, 3));
+}
+
+#[test]
+fn the_number_of_cases_tells_the_benchmark() {
+    let imported = Imported::fixture("aider/told-by-cases.yml");
+    assert_eq!(imported.runs()[0]["suite"], "aider-edit");
+}
+
+#[test]
+fn aliases_are_refused() {
+    let project = crate::support::Project::new();
+    project.fixture("import/aider/aliases.yml", "aliases.yml");
+    let said = project.run(["import", "aliases.yml"]);
+    assert!(said.code == 2 && said.stdout.contains("alias"), "{}", said.stdout);
+}
+
+#[test]
+fn published_samples() {
+    let Some(folder) = samples("aider") else { return };
+    for (file, runs) in [("edit_leaderboard.yml", 98), ("polyglot_leaderboard.yml", 69), ("refactor_leaderboard.yml", 14)] {
+        let imported = Imported::path(&folder.join(file));
+        assert_eq!(imported.runs().len(), runs, "{file}");
+        eprintln!("{file}: {runs} runs, stated {:?}", imported.stated());
+    }
+    let run = Imported::path(&folder.join("run/2026-01-02-03-04-05--demo"));
+    assert_eq!(run.statuses(), ["python/bowling 1 pass"]);
+}
+
+/// Published: of 494 rates beside their own counts, 12 do not follow from them.
+#[test]
+fn published_leaderboards() {
+    let Some(data) = std::env::var_os("EVALREPORT_DATA") else {
+        eprintln!("skipped: EVALREPORT_DATA names no folder of published data");
+        return;
+    };
+    let project = crate::support::Project::new();
+    let (mut checked, mut agree) = (0, 0);
+    for entry in std::fs::read_dir(std::path::Path::new(&data).join("aider")).expect("the folder") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|ending| ending == "yml") {
+            let report = project.run(["import", &path.display().to_string(), "--dry-run", "--format", "json"]).json();
+            let source = &report["sources"][0];
+            checked += source["stated_checked"].as_u64().expect("a count");
+            agree += source["stated_agree"].as_u64().expect("a count");
+        }
+    }
+    assert_eq!((checked, agree), (494, 482));
+}
