@@ -10,8 +10,8 @@ use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Run, RunId};
 use crate::render::html::{ITEMS_PER_PAGE, Plan, crawler_files, published_files, run_files, single_file, site_files};
 use crate::render::json;
 use crate::views::{
-    CriteriaTally, DetailsByItem, ItemRow, ItemStories, Overview, RunTranscripts, Sides, SiteOptions, criteria_of, items_of, news,
-    overview, run_page,
+    CriteriaTally, DetailsByItem, ItemPage, ItemRow, ItemStories, Overview, RunPage, RunTranscripts, Sides, SiteOptions, criteria_of,
+    items_of, news, overview, run_page,
 };
 use crate::warehouse::{RunRow, Warehouse};
 
@@ -190,8 +190,14 @@ impl Site<'_> {
                 for row in batch {
                     let start = outcomes.partition_point(|outcome: &ItemOutcome| outcome.run < row.run.id);
                     let length = outcomes[start..].partition_point(|outcome| outcome.run == row.run.id);
-                    let told = suite_of.get(row.run.id.as_str()).map(|suite| told.entry(*suite).or_default());
-                    self.write_run(row, &outcomes[start..start + length], told, texts, transcripts, sides, folder)?;
+                    let (page, items, transcripts) = self.write_run(row, &outcomes[start..start + length], texts, transcripts, folder)?;
+                    let items = || items.iter().flat_map(|page| &page.rows);
+                    sides.add(&page, items());
+                    if let Some(suite) = suite_of.get(row.run.id.as_str()) {
+                        let told = told.entry(*suite).or_default();
+                        told.criteria.add(&page);
+                        told.stories.add(&page, items().chain(&page.criteria), &transcripts);
+                    }
                 }
                 (progress.advance)(batch.len() as u64);
             }
@@ -200,16 +206,15 @@ impl Site<'_> {
         })
     }
 
+    /// Writes the pages of a run; returns what is on them.
     fn write_run(
         &self,
         row: &RunRow,
         outcomes: &[ItemOutcome],
-        told: Option<&mut Told>,
         texts: &mut Texts,
         transcripts: &mut Transcripts,
-        sides: &mut Sides,
         folder: &mut SiteFolder,
-    ) -> Result<(), Failure> {
+    ) -> Result<(RunPage, Vec<ItemPage>, RunTranscripts), Failure> {
         let file = redaction::journal_of(self.settings, row, "items.jsonl");
         let mut details = details(self.settings, self.warehouse, row)?;
         for details in details.values_mut() {
@@ -230,15 +235,10 @@ impl Site<'_> {
             texts.score(&file, score);
         }
         page.add_judgements(scores, criteria);
-        sides.add(&page, items.iter().flat_map(|page| &page.rows));
         for file in run_files(self.overview, self.plan, &page, &items, &transcripts) {
             folder.write(&file.path, &file.bytes)?;
         }
-        if let Some(told) = told {
-            told.criteria.add(&page);
-            told.stories.add(&page, items.iter().flat_map(|page| &page.rows).chain(&page.criteria), &transcripts);
-        }
-        Ok(())
+        Ok((page, items, transcripts))
     }
 }
 

@@ -13,11 +13,14 @@ use super::{import, output};
 /// Changes when an importer gives other records for the same file.
 const CACHE: &str = "foreign-1";
 
-/// Tells names from paths: a word with a separator in it is a path, and so is the name of a file that is there and has an ending.
+/// Tells names from paths. A path begins as one, or has a separator in it and is there, or is a file with an ending that is there: names
+/// of suites may hold a slash.
 pub(super) fn split(words: &[String]) -> (Vec<String>, Vec<PathBuf>) {
     let is_path = |word: &&String| {
         let path = Path::new(word);
-        word.contains(['/', std::path::MAIN_SEPARATOR]) || (path.extension().is_some() && path.is_file())
+        let begins = path.is_absolute() || word.starts_with("./") || word.starts_with("../");
+        let has_separator = word.contains(['/', std::path::MAIN_SEPARATOR]);
+        begins || (has_separator && path.exists()) || (path.extension().is_some() && path.is_file())
     };
     let (paths, names): (Vec<&String>, Vec<&String>) = words.iter().partition(is_path);
     (names.into_iter().cloned().collect(), paths.into_iter().map(PathBuf::from).collect())

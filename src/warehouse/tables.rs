@@ -78,10 +78,10 @@ impl Warehouse {
                 (Some(_) | None, _) => highest.get(&outcome(row)) == Some(&revision.get(row)),
             }
         };
-        let places = whole(PLACE)?;
+        let line = whole(PLACE)?;
         Ok(Series::new(
             "stale".into(),
-            (0..frame.height()).filter(|row| !stands(*row)).filter_map(|row| places.get(row)).collect::<Vec<u32>>(),
+            (0..frame.height()).filter(|row| !stands(*row)).filter_map(|row| line.get(row)).collect::<Vec<u32>>(),
         ))
     }
 

@@ -64,7 +64,12 @@ fn chosen_pages(project: &Project) -> BTreeMap<String, Vec<String>> {
 fn kind(page: &str) -> String {
     let parts: Vec<&str> = page.split('/').collect();
     let (file, folders) = parts.split_last().expect("a path has a part");
-    let file = if file.contains("--") { "pair.html".to_owned() } else { file.replace(|character: char| character.is_ascii_digit(), "") };
+    let file = match folders.last() {
+        _ if file.contains("--") => "pair.html".to_owned(),
+        // In whatever order the items are listed.
+        Some(&"items") if *file != "index.html" => "list.html".to_owned(),
+        _ => file.replace(|character: char| character.is_ascii_digit(), ""),
+    };
     let folders = folders.iter().enumerate().map(|(depth, folder)| if depth == 1 { "*" } else { folder });
     folders.chain([file.as_str()]).collect::<Vec<_>>().join("/")
 }

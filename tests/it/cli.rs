@@ -63,8 +63,8 @@ fn wrong_arguments_are_refused_before_anything_is_read() {
         (&["leaderboard", "--overall", "mean"], "invalid value 'mean' for '--overall <MEAN>'"),
         (&["compare", "--files", "a.json", "s"], "'--files <FILE,FILE>' cannot be used with"),
         (&["export", "json", "out"], "invalid value 'json' for '<FORMAT>'"),
-        (&["import", "x.csv"], "--map <MAP>"),
-        (&["import", "--map", "m.yaml"], "<FILE>..."),
+        (&["import", "--as", "table", "x.csv"], "--map"),
+        (&["import", "--map", "m.yaml"], "<PATH>..."),
         (&["sql"], "<QUERY>"),
         (&["completions", "tcsh"], "invalid value 'tcsh' for '<SHELL>'"),
     ];

@@ -92,8 +92,10 @@ impl Imported {
     /// The outcomes with their details, as stored.
     fn items(&self) -> Vec<Value> {
         let files = self.project.files("results/imports");
-        let packed =
-            files.iter().filter(|file| file.ends_with(".zst")).map(|file| std::fs::read(self.project.path(file)).expect("readable"));
+        let packed = files
+            .iter()
+            .filter(|file| file.strip_suffix(".zst").is_some())
+            .map(|file| std::fs::read(self.project.path(file)).expect("readable"));
         let texts = packed.map(|bytes| String::from_utf8(zstd::decode_all(bytes.as_slice()).expect("zstd")).expect("UTF-8"));
         texts.flat_map(|text| text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect::<Vec<Value>>()).collect()
     }

@@ -1,5 +1,7 @@
 //! The one integration binary: linking polars is what costs, so it is linked once.
 
+#![expect(clippy::print_stderr, reason = "tests say what they skip and what they found")]
+
 mod acceptance;
 mod agents;
 mod architecture;

@@ -163,7 +163,6 @@ fn is_kind(file: &str, extension: &str) -> bool {
 }
 
 /// Says on stderr what a test did or did not do, for who reads its output.
-#[expect(clippy::print_stderr, reason = "how much was tested depends on the machine")]
 fn say(text: &str) {
     eprintln!("{text}");
 }

@@ -167,7 +167,6 @@ fn path() -> String {
 }
 
 /// Says whether a program is there; what needs it is left out otherwise, with a word.
-#[expect(clippy::print_stderr, reason = "how much was tested depends on the machine")]
 fn has(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok() || Command::new(program).arg("version").output().is_ok();
     if !found {

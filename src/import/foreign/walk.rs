@@ -109,7 +109,7 @@ fn unrecognised(file: String, tool: Option<&'static str>, peek: &Peek) -> Proble
 
 fn alone(format: ForeignFormat, path: &Path) -> ForeignSource {
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    ForeignSource { format, shown: shown(&path), name: name.clone(), files: vec![ForeignFile::new(path, name)], superseded_by: None }
+    ForeignSource { format, shown: shown(path), name: name.clone(), files: vec![ForeignFile::new(path, name)], superseded_by: None }
 }
 
 /// Symbolic links are not followed: what lies outside of the folder was not named.

@@ -78,7 +78,7 @@ pub(super) fn panels(pair: &Comparison, labels: &[String]) -> Vec<Forest> {
             id: format!("differences-{number}"),
             caption: Text::from(caption),
             ends: [Text::from(format!("{second} has more")), Text::from(format!("{first} has more"))],
-            grid: ticks.iter().map(|tick| format!("M{} 1v18", tick.x)).collect(),
+            grid: ticks.iter().flat_map(|tick| ["M", tick.x.as_str(), " 1v18"]).collect(),
             ticks,
             rows: rows.iter().filter_map(|row| drawn(pair, *row, reach)).collect(),
         }

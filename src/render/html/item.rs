@@ -134,7 +134,7 @@ fn item(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, index: usize, la
             let (class, sign, word) = outcome_mark(*status);
             let run = matrix.arms[arm].runs.iter().position(|run| *run == go.run).map_or(0, |place| place + 1);
             let attempt = if has_attempts { format!(", attempt {}", go.attempt) } else { String::new() };
-            Outcome { class, sign, word: format!("{}, run {run}{attempt}", word), href: run_href(&go.run) }
+            Outcome { class, sign, word: format!("{word}, run {run}{attempt}"), href: run_href(&go.run) }
         };
         ArmRow {
             name: Text::new(&labels[arm]),

@@ -183,7 +183,7 @@ pub(super) fn shortlists(suite: &OverviewSuite, place: &SuitePlace, root: &str) 
             items: items.iter().take(SHORT).map(entry).collect(),
         }
     };
-    let lists: [(Order, fn(&ItemLine) -> String); 3] =
+    let lists: [(Order, Note); 3] =
         [(Order::Hardest, |line| format!("passed {}", passed(line))), (Order::Discriminating, tells_apart), (Order::Suspect, notes)];
     lists.into_iter().map(list).filter(|list| !list.items.is_empty()).collect()
 }
@@ -218,8 +218,7 @@ pub(super) fn pages<'a>(
         let items: Vec<usize> = items.into_iter().take(most).collect();
         let count = items.len().div_ceil(per_page).max(1) as u64;
         let strips = (order == Order::Name).then(|| (picture.strips.clone(), picture.picture.width, picture.picture.height()));
-        (1..=count).map(move |number| {
-            let start = (number - 1) as usize * per_page;
+        (1..=count).zip((0..).step_by(per_page)).map(move |(number, start): (u64, usize)| {
             let chunk = &items[start.min(items.len())..items.len().min(start + per_page)];
             let of = Part { order, number, count, first: start + 1, all, listed: items.len() };
             let shown =
@@ -234,6 +233,12 @@ fn rows_per_page(arms: usize) -> usize {
     let fitting = PAGE_BYTES / (ROW_BYTES + CELL_BYTES * arms.min(MOST_ARMS));
     (fitting / 10 * 10).clamp(10, 200)
 }
+
+/// Says of an item why it is on a list.
+type Note = fn(&ItemLine) -> String;
+
+/// Counts what a strip of the picture shows.
+type Count = fn(&Strip) -> u64;
 
 /// Which part of an order a page is.
 struct Part {
@@ -417,7 +422,7 @@ fn shown(matrix: &ItemMatrix, suite: &OverviewSuite, strips: &[Strip], width: u3
     let mut grid = Grid::new("picture-values", "What the picture shows").fits();
     let each = |cell: &dyn Fn(&Strip) -> Cell| strips.iter().map(cell).collect::<Vec<Cell>>();
     grid.column(Column::new("Arm", Look::Key, Sort::None).sub("from the top"), labels.iter().map(|label| Cell::head(label.as_str())));
-    let columns: [(&str, fn(&Strip) -> u64); 6] = [
+    let columns: [(&str, Count); 6] = [
         ("Rows", |strip| strip.goes),
         ("Passed", |strip| strip.passed),
         ("Not passed", |strip| strip.failed),

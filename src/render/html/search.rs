@@ -73,7 +73,7 @@ enum Sort {
 }
 
 /// A name with its address from the site's root.
-struct Name {
+struct Named {
     sort: Sort,
     name: String,
     href: String,
@@ -84,7 +84,7 @@ struct Name {
 struct List {
     heading: String,
     stem: String,
-    names: Vec<Name>,
+    names: Vec<Named>,
 }
 
 /// One part of the index, as it is read by the script.
@@ -131,16 +131,16 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
 
 /// Gathers every name, each list from A to Z.
 fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
-    let list = |heading: &str, stem: &str, names: Vec<Name>| {
-        let order = |name: &Name| (name.name.to_lowercase(), name.name.clone(), name.about.clone(), name.href.clone());
-        let names: BTreeMap<_, Name> = names.into_iter().map(|name| (order(&name), name)).collect();
+    let list = |heading: &str, stem: &str, names: Vec<Named>| {
+        let order = |name: &Named| (name.name.to_lowercase(), name.name.clone(), name.about.clone(), name.href.clone());
+        let names: BTreeMap<_, Named> = names.into_iter().map(|name| (order(&name), name)).collect();
         List { heading: heading.to_owned(), stem: stem.to_owned(), names: names.into_values().collect() }
     };
     let (mut suites, mut arms) = (Vec::new(), Vec::new());
     let mut items = Vec::new();
     for (suite, place) in overview.suites.iter().zip(&plan.suites) {
-        let of_suite = |sort, name: &str, href: String| Name { sort, name: name.to_owned(), href, about: place.label.clone() };
-        suites.push(Name { about: String::new(), ..of_suite(Sort::Suite, &place.label, place.path()) });
+        let of_suite = |sort, name: &str, href: String| Named { sort, name: name.to_owned(), href, about: place.label.clone() };
+        suites.push(Named { about: String::new(), ..of_suite(Sort::Suite, &place.label, place.path()) });
         let leaderboard = || format!("{}#leaderboard", place.path());
         arms.extend(suite.board.entries.iter().map(|entry| of_suite(Sort::Arm, &words::arm_name(&entry.arm), leaderboard())));
         let with_place = suite.items.items.iter().filter_map(|item| {
@@ -152,7 +152,7 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
     let run = |run: &&crate::views::RunLine| {
         let place = plan.runs.get(&run.id)?;
         let about = format!("{} on {}", words::arm_name(&run.arm), plan.suites[place.suite].label);
-        Some(Name { sort: Sort::Run, name: run.id.clone(), href: plan.run_path(&run.id)?, about })
+        Some(Named { sort: Sort::Run, name: run.id.clone(), href: plan.run_path(&run.id)?, about })
     };
     let runs = overview.runs_by_name().iter().filter_map(run).collect();
     // A suite's segment never begins with a dot: the stems of the others are nobody else's.
@@ -162,12 +162,12 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
 }
 
 /// Bytes of an entry in a page.
-fn length(name: &Name) -> usize {
+fn length(name: &Named) -> usize {
     escaped_length(&shown(&name.name)) + escaped_length(&shown(&name.about)) + escaped_length(&name.href) + FRAME
 }
 
 /// Splits a list so that each part fits on a page.
-fn parts(names: &[Name]) -> Vec<&[Name]> {
+fn parts(names: &[Named]) -> Vec<&[Named]> {
     let (mut parts, mut start, mut bytes) = (Vec::new(), 0, 0);
     for (place, name) in names.iter().enumerate() {
         let length = length(name);
@@ -186,16 +186,16 @@ fn file_name(list: &List, page: u64) -> String {
 }
 
 /// A part of a list by its first and last name.
-fn range(list: &List, page: u64, part: &[Name]) -> Link {
+fn range(list: &List, page: u64, part: &[Named]) -> Link {
     let ends = [part.first(), part.last()].map(|name| name.map_or_else(String::new, |name| shown(named(&name.name))));
     let name = Text::from(format!("{} … {}", ends[0], ends[1]));
     let count = part.len() as u64;
     Link { href: format!("search/{}", file_name(list, page)), name, about: Text::from(format::integer(count)) }
 }
 
-fn names_pages(overview: &Overview, plan: &Plan, list: &List, parts: &[&[Name]]) -> Vec<SiteFile> {
+fn names_pages(overview: &Overview, plan: &Plan, list: &List, parts: &[&[Named]]) -> Vec<SiteFile> {
     let pages = parts.len() as u64;
-    let page = |(number, part): (u64, &&[Name])| {
+    let page = |(number, part): (u64, &&[Named])| {
         let path = format!("search/{}", file_name(list, number));
         let of = if pages > 1 { format!(", page {number} of {pages}") } else { String::new() };
         let heading = format!("{} from A to Z{of}", list.heading);
@@ -214,7 +214,7 @@ fn names_pages(overview: &Overview, plan: &Plan, list: &List, parts: &[&[Name]])
     (1..).zip(parts).map(page).collect()
 }
 
-fn link(name: &Name, root: &str) -> Link {
+fn link(name: &Named, root: &str) -> Link {
     // A list of items names its suite once, in its heading.
     let about = if name.sort == Sort::Item { String::new() } else { shown(&name.about) };
     Link { href: format!("{root}{}", name.href), name: Text::from(shown(named(&name.name))), about: Text::from(about) }
@@ -232,7 +232,7 @@ fn shown(name: &str) -> String {
 /// Writes the index: scripts that hand their part over, because nothing else can be loaded from a disk.
 fn shards(lists: &[List]) -> Vec<SiteFile> {
     let mut files = Vec::new();
-    let (mut part, mut bytes) = (Vec::<&Name>::new(), 0);
+    let (mut part, mut bytes) = (Vec::<&Named>::new(), 0);
     for name in lists.iter().flat_map(|list| &list.names).take(MOST_INDEXED) {
         // Escaped twice at worst.
         let length = 2 * (name.name.len() + name.href.len()) + 20;
@@ -249,9 +249,9 @@ fn shards(lists: &[List]) -> Vec<SiteFile> {
     files
 }
 
-fn shard(number: usize, names: &[&Name]) -> SiteFile {
+fn shard(number: usize, names: &[&Named]) -> SiteFile {
     let about: Vec<&str> = names.iter().map(|name| name.about.as_str()).collect::<BTreeSet<&str>>().into_iter().collect();
-    let place = |name: &Name| about.binary_search(&name.about.as_str()).unwrap_or(0);
+    let place = |name: &Named| about.binary_search(&name.about.as_str()).unwrap_or(0);
     let names = names.iter().map(|name| (name.sort, visible(&name.name), name.href.as_str(), place(name))).collect();
     let json = serde_json::to_string(&Shard { names, about: about.iter().map(|about| visible(about)).collect() })
         .expect("texts and numbers can be written");
@@ -266,15 +266,15 @@ fn shard(number: usize, names: &[&Name]) -> SiteFile {
 mod tests {
     use super::*;
 
-    fn name(name: &str) -> Name {
-        Name { sort: Sort::Item, name: name.to_owned(), href: format!("x/{}.html", name.len()), about: "s".to_owned() }
+    fn name(name: &str) -> Named {
+        Named { sort: Sort::Item, name: name.to_owned(), href: format!("x/{}.html", name.len()), about: "s".to_owned() }
     }
 
     #[test]
     fn a_list_is_split_by_names_and_by_bytes_and_loses_none() {
-        let many: Vec<Name> = (0..1_200).map(|number| name(&format!("item-{number:05}"))).collect();
+        let many: Vec<Named> = (0..1_200).map(|number| name(&format!("item-{number:05}"))).collect();
         assert_eq!(parts(&many).iter().map(|part| part.len()).collect::<Vec<_>>(), [500, 500, 200]);
-        let heavy: Vec<Name> = (0..400).map(|_| name(&"<".repeat(300))).collect();
+        let heavy: Vec<Named> = (0..400).map(|_| name(&"<".repeat(300))).collect();
         let parts = parts(&heavy);
         assert!(parts.len() > 1);
         assert_eq!(parts.iter().map(|part| part.len()).sum::<usize>(), 400);

@@ -354,7 +354,7 @@ fn item_matrix(name: &str, version: Option<&str>, arms: &[Arm]) -> ItemMatrix {
         tried_by: 2,
         discrimination: (index % 3 == 0).then_some(Discrimination { value: -0.75, n: 24, by_chance: 0.41 }),
         signs: if index % 4 == 0 { vec![ItemSign::AgainstTheRest, ItemSign::NeverSolved] } else { Vec::new() },
-        cells: (0..arms.len()).map(|arm| ItemCell { passed: 1, counted: (arm % 4) as u32, broken: 0, missing: 1, skipped: 0 }).collect(),
+        cells: (0u32..).zip(arms).map(|(arm, _)| ItemCell { passed: 1, counted: arm % 4, broken: 0, missing: 1, skipped: 0 }).collect(),
     };
     let goes =
         arms.iter().enumerate().flat_map(|(place, arm)| runs(arm).into_iter().enumerate().map(move |(number, run)| (place, number, run)));

@@ -44,7 +44,6 @@ fn frontend() -> Option<Checkout> {
 }
 
 /// Vite and vitest, installed once and kept beside the build.
-#[expect(clippy::print_stderr, reason = "how much was tested depends on the machine")]
 fn packages() -> Option<PathBuf> {
     if !(has("node") && has("npm")) {
         return None;

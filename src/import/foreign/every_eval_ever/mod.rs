@@ -281,10 +281,8 @@ fn status(sample: &Row, score: Option<f64>) -> ItemStatus {
     match (score, sample.is_correct()) {
         // A level that says unknown was not decided, whatever it is taken for.
         (None, _) if sample.score().is_some() => ItemStatus::NotEvaluated,
-        (_, Some(true)) => ItemStatus::Pass,
-        (_, Some(false)) => ItemStatus::Fail,
-        (Some(1.0), None) => ItemStatus::Pass,
-        (Some(0.0), None) => ItemStatus::Fail,
+        (_, Some(true)) | (Some(1.0), None) => ItemStatus::Pass,
+        (_, Some(false)) | (Some(0.0), None) => ItemStatus::Fail,
         (_, None) => ItemStatus::NotEvaluated,
     }
 }

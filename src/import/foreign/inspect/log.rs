@@ -153,7 +153,7 @@ impl Log {
     }
 
     /// Takes one sample, or the summary of one.
-    pub fn take(&mut self, sample: Lenient<Sample>, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    pub fn take(&mut self, sample: &Lenient<Sample>, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let Some(sample) = &sample.0 else {
             sink.refuse(place, Refused::because("the sample is no object"));
             return Ok(());

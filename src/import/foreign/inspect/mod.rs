@@ -120,7 +120,7 @@ fn read_json(file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let mut place = 0;
     read_object::<IgnoredAny, Lenient<Sample>>(file.open()?, &file.shown, &[], "samples", &mut |sample| {
         place += 1;
-        log.take(sample, &format!("sample {place}"), sink)
+        log.take(&sample, &format!("sample {place}"), sink)
     })?;
     log.end(sink);
     Ok(())
@@ -165,7 +165,7 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
         for name in &members {
             let label = archive.label(name);
             let sample = archive.with(name, |reader| read_value(reader, &label))?;
-            log.take(sample, name, sink)?;
+            log.take(&sample, name, sink)?;
         }
     } else {
         let mut place = 0;
@@ -174,7 +174,7 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
             archive.with(name, |reader| {
                 read_list(reader, &label, &mut |sample| {
                     place += 1;
-                    log.take(sample, &format!("sample {place}"), sink)
+                    log.take(&sample, &format!("sample {place}"), sink)
                 })
             })?;
         }

@@ -83,14 +83,14 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
             }
             return Ok(());
         }
-        if let Some(ready) = waiting.replace(case) {
+        if let Some(ready) = waiting.replace(*case) {
             place += 1;
-            store(ready, run, place, is_promptfoo, &mut attempts, sink)?;
+            store(&ready, run, place, is_promptfoo, &mut attempts, sink)?;
         }
         Ok(())
     })?;
     if let Some(ready) = waiting {
-        store(ready, run, place + 1, is_promptfoo, &mut attempts, sink)?;
+        store(&ready, run, place + 1, is_promptfoo, &mut attempts, sink)?;
     }
     for (name, stated, counted) in header.totals.against(&totals) {
         sink.stated(run, name, stated as f64, Unit::Count, Some(counted as f64), None);
@@ -100,7 +100,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
 
 /// Stores the attempts of a case.
 fn store(
-    case: Case,
+    case: &Case,
     run: Handle,
     place: u64,
     is_promptfoo: bool,
@@ -238,7 +238,7 @@ enum Told<'a> {
         name: &'a str,
         value: &'a str,
     },
-    Case(Case),
+    Case(Box<Case>),
 }
 
 /// Calls with what the report tells, in its order.
@@ -281,7 +281,7 @@ fn walk(reader: impl Read, label: &str, tell: &mut dyn FnMut(Told<'_>) -> Result
                     let named = suites.iter().flatten().filter(|name| !name.trim().is_empty()).cloned().collect();
                     let case = Case::open(start, named);
                     if is_empty {
-                        tell(Told::Case(case))?;
+                        tell(Told::Case(Box::new(case)))?;
                     } else {
                         open = Some(case);
                     }
@@ -312,7 +312,7 @@ fn walk(reader: impl Read, label: &str, tell: &mut dyn FnMut(Told<'_>) -> Result
                     }
                     b"testcase" => {
                         if let Some(case) = open.take() {
-                            tell(Told::Case(case))?;
+                            tell(Told::Case(Box::new(case)))?;
                         }
                     }
                     inner => {
@@ -376,7 +376,7 @@ mod tests {
         let mut cases = Vec::new();
         walk(text.as_bytes(), "f", &mut |told| {
             if let Told::Case(case) = told {
-                cases.push(case);
+                cases.push(*case);
             }
             Ok(())
         })?;

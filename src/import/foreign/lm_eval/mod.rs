@@ -94,7 +94,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     }
     let has_results = results.is_some();
     let mut results = results.unwrap_or_default();
-    if has_results && results.results.is_empty() {
+    if has_results && results.figures.is_empty() {
         return Err(Problem::in_file(&source.shown, "holds no results of tasks").into());
     }
     if !has_results {
@@ -106,17 +106,17 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     }
     let mut by_task = assign(&results, &samples, has_results, sink);
     let groups = results.groups();
-    for name in results.results.keys() {
+    for name in results.figures.keys() {
         if !groups.contains(name.as_str()) {
             let file = by_task.remove(name.as_str());
             Task::new(&results, name).read(file, sink)?;
         }
     }
-    if groups.len().saturating_mul(results.results.len()) > MOST_GROUPED {
+    if groups.len().saturating_mul(results.figures.len()) > MOST_GROUPED {
         sink.refuse("groups", Refused::because("more groups of tasks than can be looked through"));
         return Ok(());
     }
-    for name in results.results.keys().filter(|name| groups.contains(name.as_str())) {
+    for name in results.figures.keys().filter(|name| groups.contains(name.as_str())) {
         task::read_group(&results, name, sink);
     }
     Ok(())
@@ -125,7 +125,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
 /// Finds the task of each file of samples: the one whose name its name ends in.
 fn assign<'f>(results: &Results, samples: &[&'f ForeignFile], has_results: bool, sink: &mut Sink<'_>) -> BTreeMap<String, &'f ForeignFile> {
     let mut by_task = BTreeMap::new();
-    let tasks: Vec<(&String, String)> = results.results.keys().map(|task| (task, sanitized(task))).collect();
+    let tasks: Vec<(&String, String)> = results.figures.keys().map(|task| (task, sanitized(task))).collect();
     for file in samples {
         let stem = sanitized(split_name(&file.name).0);
         let ends =
@@ -154,15 +154,18 @@ fn from_names(source: &ForeignSource, samples: &[&ForeignFile]) -> Results {
     for file in samples {
         let (stem, _) = split_name(&file.name);
         let task = stem.strip_prefix("samples_").unwrap_or(stem);
-        results.results.insert(task.to_owned(), Value::Object(serde_json::Map::new()));
+        results.figures.insert(task.to_owned(), Value::Object(serde_json::Map::new()));
         let folder = file.path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().replace("__", "/"));
         results.model_name = folder.map_or(Value::Null, Value::String);
     }
     results
 }
 
+/// Takes a sample with its place.
+type OnSample<'a> = &'a mut dyn FnMut(&str, Result<Value, Refused>) -> Result<(), Stop>;
+
 /// Calls with each sample of a file and its place: a value a line, or, before 0.4.3, all in one list.
-fn each_sample(file: &ForeignFile, each: &mut dyn FnMut(&str, Result<Value, Refused>) -> Result<(), Stop>) -> Result<(), Stop> {
+fn each_sample(file: &ForeignFile, each: OnSample<'_>) -> Result<(), Stop> {
     if Peek::of(&file.path).is_ok_and(|peek| peek.has("[].doc_id")) {
         let mut place = 0;
         read_list(file.open()?, &file.shown, &mut |sample: Value| {

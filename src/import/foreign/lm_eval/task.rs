@@ -45,7 +45,7 @@ struct Seen {
 impl<'r> Task<'r> {
     pub fn new(results: &'r Results, name: &'r str) -> Self {
         let nothing = Map::new();
-        let stated = stated(results.results.get(name).and_then(Value::as_object).unwrap_or(&nothing));
+        let stated = stated(results.figures.get(name).and_then(Value::as_object).unwrap_or(&nothing));
         let config = results.configs.get(name);
         let names = |list: &str, key: &str| -> Vec<String> {
             let list = config.and_then(|config| config.get(list)?.as_array());
@@ -235,7 +235,7 @@ fn begin(results: &Results, name: &str, sink: &mut Sink<'_>) -> Option<Handle> {
     // Seconds since 1970 of when the evaluation began; a run's time is when it ended.
     let ended = number(&results.date).and_then(|began| moment(began + seconds.unwrap_or(0.0)));
     record.timestamp = ended;
-    if results.results.len() == 1 {
+    if results.figures.len() == 1 {
         record.duration_seconds = seconds;
     }
     record.suite_version = results.versions.get(name).and_then(text).filter(|version| version != "N/A");
@@ -254,7 +254,7 @@ fn begin(results: &Results, name: &str, sink: &mut Sink<'_>) -> Option<Handle> {
         ("chat_template_sha", text(&results.chat_template_sha)),
         ("system_instruction_sha", text(&results.system_instruction_sha)),
         ("multiturn", text(&results.fewshot_as_multiturn).filter(|word| word == "true")),
-        ("evaluation_seconds", seconds.filter(|_| results.results.len() > 1).map(|seconds| format!("{seconds:.1} for all tasks"))),
+        ("evaluation_seconds", seconds.filter(|_| results.figures.len() > 1).map(|seconds| format!("{seconds:.1} for all tasks"))),
     ];
     for (key, fact) in facts {
         if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
@@ -267,13 +267,13 @@ fn begin(results: &Results, name: &str, sink: &mut Sink<'_>) -> Option<Handle> {
 /// Reads the figures of a group, which are means over its tasks, weighted by how many samples each has unless the group says otherwise.
 pub(super) fn read_group(results: &Results, name: &str, sink: &mut Sink<'_>) {
     let Some(run) = begin(results, name, sink) else { return };
-    let figures = results.groups.get(name).or_else(|| results.results.get(name)).and_then(Value::as_object);
+    let figures = results.groups.get(name).or_else(|| results.figures.get(name)).and_then(Value::as_object);
     let tasks = results.tasks_of(name);
     sink.run(run).tags.insert("group_of".to_owned(), format!("{} tasks", tasks.len()));
     for one in figures.map(stated).unwrap_or_default() {
         // The figure of each task with how many samples it has.
         let parts: Option<Vec<(f64, Option<u64>)>> =
-            tasks.iter().map(|task| Some((number(results.results.get(task)?.get(&one.key)?)?, results.effective(task)))).collect();
+            tasks.iter().map(|task| Some((number(results.figures.get(task)?.get(&one.key)?)?, results.effective(task)))).collect();
         let parts = parts.filter(|parts| !parts.is_empty());
         let total =
             parts.as_ref().and_then(|parts| parts.iter().try_fold(0_u64, |sum, (_, n)| sum.checked_add((*n)?))).filter(|total| *total > 0);

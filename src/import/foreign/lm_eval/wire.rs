@@ -14,8 +14,9 @@ const MOST_DEPTH: usize = 16;
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Results {
-    /// By task or group, its figures.
-    pub results: Map<String, Value>,
+    /// By task or group.
+    #[serde(rename = "results")]
+    pub figures: Map<String, Value>,
     pub groups: Value,
     pub group_subtasks: Value,
     pub configs: Value,
@@ -49,7 +50,7 @@ impl Results {
     pub fn groups(&self) -> BTreeSet<&str> {
         let with_parts = |name: &&str| self.subtasks(name).is_some_and(|parts| !parts.is_empty());
         let named = |name: &&str| self.groups.get(*name).is_some();
-        self.results.keys().map(String::as_str).filter(|name| with_parts(name) || named(name)).collect()
+        self.figures.keys().map(String::as_str).filter(|name| with_parts(name) || named(name)).collect()
     }
 
     fn subtasks(&self, group: &str) -> Option<&Vec<Value>> {
@@ -117,7 +118,7 @@ impl Results {
     /// What tells the evaluation from others, wherever its files lie.
     pub fn moment(&self) -> String {
         text(&self.date)
-            .unwrap_or_else(|| hex_digest(&[Value::Object(self.results.clone()).to_string().as_bytes()], false)[..32].to_owned())
+            .unwrap_or_else(|| hex_digest(&[Value::Object(self.figures.clone()).to_string().as_bytes()], false)[..32].to_owned())
     }
 
     /// How many seconds all tasks together took.
