@@ -56,7 +56,8 @@ struct Agent {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Task {
-    task_id: Value,
+    #[serde(rename = "task_id")]
+    id: Value,
     status: Value,
     failure_reason: Value,
     question_eval: Lenient<QuestionEval>,
@@ -73,7 +74,8 @@ struct QuestionEval {
 #[serde(default)]
 struct Question {
     id: Value,
-    question: Value,
+    #[serde(rename = "question")]
+    asked: Value,
     correct_answers: Value,
     agent_answer: Value,
     correct: Value,
@@ -155,7 +157,7 @@ struct Counted {
 
 impl Counted {
     fn take(&mut self, run: Handle, place: &str, task: &Task, sink: &mut Sink<'_>) -> Result<(), Stop> {
-        let id = text(&task.task_id).unwrap_or_default();
+        let id = text(&task.id).unwrap_or_default();
         let status = match text(&task.status).as_deref() {
             Some("pass") => ItemStatus::Pass,
             Some("fail") => ItemStatus::Fail,
@@ -232,7 +234,7 @@ fn take_question(run: Handle, task: &str, number: usize, question: &Question, si
     let mut outcome = sink.outcome(run, &item, status);
     QUESTIONS.clone_into(&mut outcome.evaluator);
     outcome.duration_seconds = amount(&question.wall_time_seconds);
-    let asked = said(&question.question);
+    let asked = said(&question.asked);
     let details = ItemDetails {
         reason: run_error.or(parse_error),
         answer: said(&question.agent_answer),

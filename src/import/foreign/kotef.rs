@@ -27,7 +27,8 @@ pub(super) fn claim(peek: &Peek) -> Option<Claim> {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Scenario {
-    scenario_id: Value,
+    #[serde(rename = "scenarioId")]
+    id: Value,
     success: Value,
     terminal_status: Value,
     metrics: Lenient<Metrics>,
@@ -60,7 +61,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     let mut told = String::new();
     read_list(file.open()?, &file.shown, &mut |scenario: Lenient<Scenario>| {
         let scenario = scenario.0.unwrap_or_default();
-        let parts = [&scenario.scenario_id, &scenario.run_report_path, &scenario.success].map(|part| text(part).unwrap_or_default());
+        let parts = [&scenario.id, &scenario.run_report_path, &scenario.success].map(|part| text(part).unwrap_or_default());
         told = hex_digest(&[told.as_bytes(), parts[0].as_bytes(), parts[1].as_bytes(), parts[2].as_bytes()], false);
         Ok(())
     })?;
@@ -79,15 +80,15 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
             sink.quirk("dry runs are left out");
             return Ok(());
         }
-        let begun = *run.get_or_insert_with(|| {
+        let handle = *run.get_or_insert_with(|| {
             let run = sink.begin_run(&[began.as_deref().unwrap_or_default(), &told], [NAME, NAME, ""])?;
             if let Some(began) = &began {
                 tell_time(sink.run(run), began);
             }
             Some(run)
         });
-        let Some(run) = begun else { return Ok(()) };
-        let item = text(&scenario.scenario_id).unwrap_or_default();
+        let Some(run) = handle else { return Ok(()) };
+        let item = text(&scenario.id).unwrap_or_default();
         let attempt = attempts.entry(item.clone()).or_default();
         *attempt += 1;
         take(run, &shown, &item, *attempt, &scenario, sink)
@@ -105,11 +106,8 @@ fn take(run: Handle, place: &str, item: &str, attempt: u32, scenario: &Scenario,
         (Some(false), _) => ItemStatus::Fail,
         (None, _) => ItemStatus::NotEvaluated,
     };
-    if (status == ItemStatus::Pass) != (ended == "done_success")
-        && !matches!(ended.as_str(), "" | "unknown")
-        && scenario.success.is_boolean()
-        && (status == ItemStatus::Pass || ended == "done_success")
-    {
+    let is_told = !matches!(ended.as_str(), "" | "unknown");
+    if is_told && scenario.success.as_bool().is_some_and(|success| success != (ended == "done_success")) {
         sink.quirk("success and terminalStatus say differently: success stands");
     }
     let mut outcome = sink.outcome(run, item, status);

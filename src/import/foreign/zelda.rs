@@ -72,6 +72,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         Some(file) => read_value(file.open()?, &file.shown).ok(),
         None => None,
     };
+    let results = results.filter(|results| results.test_suite.is_object() || !results.metrics.is_empty());
     let transcript: Option<Transcript> = match source.file(TRANSCRIPT) {
         Some(file) => read_object(file.open()?, &file.shown, &["metadata"], "messages", &mut |_: IgnoredAny| Ok(())).ok(),
         None => None,
