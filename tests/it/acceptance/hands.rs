@@ -50,7 +50,7 @@ fn the_keyboard_leads_from_the_board_to_a_transcript_and_back() {
     browser.press(ENTER);
     let pair = place(&browser);
     assert!(pair.contains("/compare/"), "{pair}");
-    tab_to(&browser, "main a[href*='runs/']");
+    tab_to(&browser, "main a[href*='runs/'][href*='-n1/']");
     browser.press(ENTER);
     let run = place(&browser);
     assert!(run.contains("/runs/"), "{run}");
