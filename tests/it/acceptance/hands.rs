@@ -115,7 +115,7 @@ fn pages_are_printed_whole() {
             .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
             .arg(format!("--print-to-pdf={}", printed.display()))
             .arg(file_url(&root, page)));
-        let text = run(Command::new("pdftotext").args(["-layout"]).arg(&printed).arg("-"));
+        let text = run(Command::new("pdftotext").arg("-raw").arg(&printed).arg("-"));
         let squeezed = |text: &str| text.split_whitespace().collect::<String>();
         let paper = squeezed(&text);
         browser.open(&root.join(page));
