@@ -1,8 +1,9 @@
 //! Other tools' files into the same records through the same store.
 //!
-//! A [`Map`] says which column of a table is which field; [`import_table`] reads the files row by row, and seals each into one pair of
-//! the store with where it came from. [`import_rubrics`] does the same for graded trees of weighted requirements. A row that cannot be understood is refused with a reason and counted; a file that cannot be read
-//! as a whole stores nothing. Whatever a file says is data: no name in it becomes a path, and nothing in it is executed.
+//! [`import_foreign`] recognises what known tools write by its content. For other tables a [`Map`] says which column is which field:
+//! [`import_table`] reads the files row by row. [`import_rubrics`] reads graded trees of weighted requirements. Each source is sealed into
+//! one pair of the store with where it came from. A row that cannot be understood is refused with a reason and counted; a file that cannot
+//! be read as a whole stores nothing. Whatever a file says is data: no name in it becomes a path, and nothing in it is executed.
 
 mod cell;
 mod columns;

@@ -20,8 +20,8 @@ pub struct TranscriptLine {
     pub entry: serde_json::Value,
 }
 
-/// Appends to `<id>/items.jsonl`, `<id>/transcript.jsonl` and, once something is scored, `<id>/scores.jsonl`. Holds the lock of the first, so that others can tell a run in flight from an
-/// abandoned one.
+/// Appends to `<id>/items.jsonl`, `<id>/transcript.jsonl` and, once something is scored, `<id>/scores.jsonl`. Holds the lock of the first,
+/// so that others can tell a run in flight from an abandoned one.
 #[derive(Debug)]
 pub struct Journal {
     run: RunId,
