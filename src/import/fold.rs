@@ -13,6 +13,7 @@ use super::record::{self, RunNames};
 use super::report::{ImportedRun, Refusals, StatedReport};
 use super::rows::Row;
 use super::seen::{Attempts, Dictionary};
+use super::spent::{Spent, Sum};
 
 /// Whose tests count as a run's own, as the store's examination has it.
 const OWN_TESTS: &str = "own_tests";
@@ -55,56 +56,14 @@ struct RunState {
     attempts: Attempts,
     shared: Counted,
     own: Counted,
-    rows: u64,
     score: Sum,
-    cost: Sum,
-    input_tokens: Total,
-    output_tokens: Total,
+    spent: Spent,
 }
 
 #[derive(Default)]
 struct Counted {
     passed: u64,
     total: u64,
-}
-
-/// A sum that keeps its rounding errors, so that the order of the rows does not show in the result.
-#[derive(Default)]
-pub(super) struct Sum {
-    high: f64,
-    low: f64,
-    pub n: u64,
-}
-
-impl Sum {
-    pub fn add(&mut self, value: f64) {
-        let sum = self.high + value;
-        let rounded = sum - self.high;
-        self.low += (self.high - (sum - rounded)) + (value - rounded);
-        self.high = sum;
-        self.n += 1;
-    }
-
-    pub fn value(&self) -> f64 {
-        self.high + self.low
-    }
-}
-
-/// A sum of whole numbers; `None` once it is too large.
-pub(super) struct Total {
-    pub sum: Option<u64>,
-    pub n: u64,
-}
-
-impl Total {
-    pub fn new() -> Self {
-        Self { sum: Some(0), n: 0 }
-    }
-
-    pub fn add(&mut self, value: u64) {
-        self.sum = self.sum.and_then(|sum| sum.checked_add(value));
-        self.n += 1;
-    }
 }
 
 /// Everything that a source gave, in an order that does not depend on the order of its rows.
@@ -258,11 +217,8 @@ impl<'a> Fold<'a> {
             attempts: Attempts::default(),
             shared: Counted::default(),
             own: Counted::default(),
-            rows: 0,
             score: Sum::default(),
-            cost: Sum::default(),
-            input_tokens: Total::new(),
-            output_tokens: Total::new(),
+            spent: Spent::default(),
         });
         self.runs.len() - 1
     }
@@ -305,31 +261,20 @@ impl RunState {
             counted.total += 1;
             counted.passed += u64::from(outcome.status == ItemStatus::Pass);
         }
-        self.rows += 1;
+        self.spent.add(outcome);
         if let Some(score) = outcome.score {
             self.score.add(score);
         }
-        if let Some(cost) = outcome.cost_usd {
-            self.cost.add(cost);
-        }
-        if let Some(tokens) = outcome.input_tokens {
-            self.input_tokens.add(tokens);
-        }
-        if let Some(tokens) = outcome.output_tokens {
-            self.output_tokens.add(tokens);
-        }
     }
 
-    /// Gives the run what its items add up to. A sum with a part unknown is unknown.
+    /// Gives the run what its items add up to.
     fn complete(&mut self, item: &ItemFields) {
         let counts = |counted: &Counted| if counted.total > 0 { (Some(counted.passed), Some(counted.total)) } else { (None, None) };
         (self.run.shared_tests_passed, self.run.shared_tests_total) = counts(&self.shared);
         (self.run.own_tests_passed, self.run.own_tests_total) = counts(&self.own);
-        let rows = self.rows;
-        self.run.cost_usd = self.run.cost_usd.or_else(|| (self.cost.n == rows).then(|| self.cost.value()).filter(|cost| cost.is_finite()));
-        let total = |total: &Total| total.sum.filter(|_| total.n == rows);
-        self.run.input_tokens = self.run.input_tokens.or_else(|| total(&self.input_tokens));
-        self.run.output_tokens = self.run.output_tokens.or_else(|| total(&self.output_tokens));
+        self.run.cost_usd = self.run.cost_usd.or_else(|| self.spent.cost_usd());
+        self.run.input_tokens = self.run.input_tokens.or_else(|| self.spent.input_tokens());
+        self.run.output_tokens = self.run.output_tokens.or_else(|| self.spent.output_tokens());
         let mean = self.score.value() / self.score.n as f64;
         if let Some(score) = &item.score
             && self.score.n > 0

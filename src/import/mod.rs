@@ -21,6 +21,7 @@ mod rows;
 mod rubric;
 mod seen;
 mod source;
+mod spent;
 mod table;
 mod yaml_rows;
 

@@ -57,6 +57,25 @@ pub(super) fn hex_digest(parts: &[&[u8]], framed: bool) -> String {
     hex(&hasher.finalize())
 }
 
+/// Reads a file for its digest, lower-case hex SHA-256, and its length in bytes.
+pub(super) fn digest_of(path: &Path) -> io::Result<(String, u64)> {
+    let mut file = File::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut bytes = 0;
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok((hex(&hasher.finalize()), bytes)),
+            Ok(read) => {
+                bytes += read as u64;
+                hasher.update(&buffer[..read]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 impl Source {
     /// Reads the file once for its digest.
     pub fn examine(path: &Path) -> Result<Self, Problem> {
@@ -69,26 +88,12 @@ impl Source {
         if !metadata.is_file() {
             return Err(problem("is not a regular file".to_owned()));
         }
-        let mut file = File::open(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
-        let mut hasher = Sha256::new();
-        let mut buffer = vec![0; BUFFER_BYTES];
-        let mut bytes = 0;
-        loop {
-            match file.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(read) => {
-                    bytes += read as u64;
-                    hasher.update(&buffer[..read]);
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(problem(format!("cannot be read: {error}"))),
-            }
-        }
+        let (sha256, bytes) = digest_of(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
         if bytes == 0 {
             return Err(problem("is empty".to_owned()));
         }
         let name = path.file_name().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
-        Ok(Self { path: path.to_owned(), shown, name, sha256: hex(&hasher.finalize()), bytes })
+        Ok(Self { path: path.to_owned(), shown, name, sha256, bytes })
     }
 
     /// Opens the file, or each readable member of an archive in the order of their names.

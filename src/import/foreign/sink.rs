@@ -9,11 +9,11 @@ use crate::domain::{
 use crate::results::{SealedWriter, Store, StoreError};
 
 use super::super::cell::Refused;
-use super::super::fold::{Sum, Total};
 use super::super::names::GivenNames;
 use super::super::report::{FieldHeld, ForeignReport, ImportedRun, Refusals, SourceOutcome, SourceReport, StatedLine, StatedReport};
 use super::super::rows::Stop;
 use super::super::seen::{Attempts, Dictionary};
+use super::super::spent::Spent;
 use super::super::table::Mode;
 use super::ForeignFormat;
 use super::source::ForeignSource;
@@ -60,10 +60,7 @@ struct State {
     attempts: Attempts,
     passed: u64,
     counted: u64,
-    outcomes: u64,
-    cost: Sum,
-    input_tokens: Total,
-    output_tokens: Total,
+    spent: Spent,
 }
 
 impl<'a> Sink<'a> {
@@ -134,17 +131,7 @@ impl<'a> Sink<'a> {
         }
         let run = Run::new(id.clone(), &source.suite, &source.approach, &source.model);
         self.by_id.insert(id, self.runs.len());
-        self.runs.push(State {
-            run,
-            source,
-            attempts: Attempts::default(),
-            passed: 0,
-            counted: 0,
-            outcomes: 0,
-            cost: Sum::default(),
-            input_tokens: Total::new(),
-            output_tokens: Total::new(),
-        });
+        self.runs.push(State { run, source, attempts: Attempts::default(), passed: 0, counted: 0, spent: Spent::default() });
         Some(Handle(self.runs.len() - 1))
     }
 
@@ -155,7 +142,7 @@ impl<'a> Sink<'a> {
 
     /// How many outcomes the run has so far.
     pub fn outcomes_of(&self, handle: Handle) -> u64 {
-        self.runs[handle.0].outcomes
+        self.runs[handle.0].spent.outcomes
     }
 
     /// Makes the first attempt at a question, evaluated by the tool, for the caller to change.
@@ -318,7 +305,7 @@ impl<'a> Sink<'a> {
             state.run.provenance = Some(provenance.clone());
             stated.check(&state.run, &state.source);
             foreign.stated.extend(state.run.stated.iter().map(|figure| StatedLine { run: state.run.id.clone(), figure: figure.clone() }));
-            outcomes += state.outcomes;
+            outcomes += state.spent.outcomes;
             report.runs_new.push(state.source);
             runs.push(state.run);
         }
@@ -359,34 +346,19 @@ impl State {
             self.counted += 1;
             self.passed += u64::from(outcome.status == ItemStatus::Pass);
         }
-        self.outcomes += 1;
-        if let Some(cost) = outcome.cost_usd {
-            self.cost.add(cost);
-        }
-        if let Some(tokens) = outcome.input_tokens {
-            self.input_tokens.add(tokens);
-        }
-        if let Some(tokens) = outcome.output_tokens {
-            self.output_tokens.add(tokens);
-        }
+        self.spent.add(outcome);
     }
 
-    /// Gives the run what its outcomes add up to. A sum with a part unknown is unknown.
+    /// Gives the run what its outcomes add up to.
     fn complete(&mut self) {
         let run = &mut self.run;
         if self.counted > 0 {
             (run.shared_tests_passed, run.shared_tests_total) = (Some(self.passed), Some(self.counted));
         }
-        let rows = self.outcomes;
-        let total = |total: &Total| total.sum.filter(|_| rows > 0 && total.n == rows);
-        run.input_tokens = run.input_tokens.or_else(|| run.usage?.input_total()).or_else(|| total(&self.input_tokens));
-        run.output_tokens = run.output_tokens.or_else(|| run.usage?.output).or_else(|| total(&self.output_tokens));
+        run.input_tokens = run.input_tokens.or_else(|| run.usage?.input_total()).or_else(|| self.spent.input_tokens());
+        run.output_tokens = run.output_tokens.or_else(|| run.usage?.output).or_else(|| self.spent.output_tokens());
         run.total_tokens = run.total_tokens.or_else(|| run.input_tokens?.checked_add(run.output_tokens?));
-        let cost = (rows > 0 && self.cost.n == rows).then(|| self.cost.value()).filter(|cost| cost.is_finite());
-        if run.cost_usd.is_none() && cost.is_some() {
-            run.cost_usd = cost;
-        }
-        run.cost_usd = run.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
+        run.cost_usd = run.cost_usd.or_else(|| self.spent.cost_usd()).filter(|cost| cost.is_finite() && *cost >= 0.0);
         run.duration_seconds = run.duration_seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
         run.scores.retain(|score| score.value.is_none_or(f64::is_finite));
         run.cost_source = match (run.cost_usd, run.cost_source) {

@@ -5,14 +5,13 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use crate::domain::{Problem, RunId, hex, visible};
+use crate::domain::{Problem, RunId, visible};
 
 use super::super::rows::Stop;
-use super::super::source::hex_digest;
+use super::super::source::{digest_of, hex_digest};
 use super::ForeignFormat;
 
 const BUFFER_BYTES: usize = 256 << 10;
@@ -101,22 +100,7 @@ impl ForeignFile {
         if !metadata.is_file() {
             return Err(Problem::in_file(&self.shown, "is not a regular file"));
         }
-        let mut file = File::open(&self.path).map_err(problem)?;
-        let mut hasher = Sha256::new();
-        let mut buffer = vec![0; BUFFER_BYTES];
-        let mut bytes = 0;
-        loop {
-            match file.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(read) => {
-                    bytes += read as u64;
-                    hasher.update(&buffer[..read]);
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(problem(error)),
-            }
-        }
-        Ok((hex(&hasher.finalize()), bytes))
+        digest_of(&self.path).map_err(problem)
     }
 
     /// Opens the file, decompressed if it is gzip or zstd.

@@ -1,0 +1,84 @@
+//! What the outcomes of a run add up to: cost and tokens.
+
+use crate::domain::ItemOutcome;
+
+/// Sums over outcomes. A sum with a part unknown is unknown, and so is one over nothing.
+#[derive(Default)]
+pub(super) struct Spent {
+    pub outcomes: u64,
+    cost: Sum,
+    input_tokens: Total,
+    output_tokens: Total,
+}
+
+impl Spent {
+    pub fn add(&mut self, outcome: &ItemOutcome) {
+        self.outcomes += 1;
+        if let Some(cost) = outcome.cost_usd {
+            self.cost.add(cost);
+        }
+        if let Some(tokens) = outcome.input_tokens {
+            self.input_tokens.add(tokens);
+        }
+        if let Some(tokens) = outcome.output_tokens {
+            self.output_tokens.add(tokens);
+        }
+    }
+
+    pub fn cost_usd(&self) -> Option<f64> {
+        self.is_whole(self.cost.n).then(|| self.cost.value()).filter(|cost| cost.is_finite())
+    }
+
+    pub fn input_tokens(&self) -> Option<u64> {
+        self.input_tokens.sum.filter(|_| self.is_whole(self.input_tokens.n))
+    }
+
+    pub fn output_tokens(&self) -> Option<u64> {
+        self.output_tokens.sum.filter(|_| self.is_whole(self.output_tokens.n))
+    }
+
+    fn is_whole(&self, known: u64) -> bool {
+        self.outcomes > 0 && known == self.outcomes
+    }
+}
+
+/// A sum that keeps its rounding errors, so that the order of the rows does not show in the result.
+#[derive(Default)]
+pub(super) struct Sum {
+    high: f64,
+    low: f64,
+    pub n: u64,
+}
+
+impl Sum {
+    pub fn add(&mut self, value: f64) {
+        let sum = self.high + value;
+        let rounded = sum - self.high;
+        self.low += (self.high - (sum - rounded)) + (value - rounded);
+        self.high = sum;
+        self.n += 1;
+    }
+
+    pub fn value(&self) -> f64 {
+        self.high + self.low
+    }
+}
+
+/// A sum of whole numbers; `None` once it is too large.
+struct Total {
+    sum: Option<u64>,
+    n: u64,
+}
+
+impl Default for Total {
+    fn default() -> Self {
+        Self { sum: Some(0), n: 0 }
+    }
+}
+
+impl Total {
+    fn add(&mut self, value: u64) {
+        self.sum = self.sum.and_then(|sum| sum.checked_add(value));
+        self.n += 1;
+    }
+}
