@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
+
+use tracing::debug;
 
 use crate::domain::{Filter, ItemDetails, ItemOutcome, Run, RunId};
-use crate::results::{ItemLine, details_of, standing_revision};
+use crate::results::{ItemLine, ItemTexts, details_of, item_hash_of, standing_revision};
 
 use super::ingest::{each_item_line, path_text};
+use super::matrix::MatrixItem;
 use super::open::Warehouse;
 
 impl Warehouse {
@@ -42,6 +45,47 @@ impl Warehouse {
             Ok::<(), io::Error>(())
         })?;
         Ok(found)
+    }
+
+    /// Returns what stands for the text of each item in some runs, the same where the same was asked, and 0 where no hash of it is known.
+    /// Runs with equal digests are read once.
+    pub fn item_texts<'a>(&self, runs: impl IntoIterator<Item = &'a Arc<Run>>, items: &[MatrixItem]) -> Vec<u64> {
+        let mut seen = HashSet::new();
+        let mut texts: Vec<Arc<ItemTexts>> = Vec::new();
+        for run in runs {
+            if run.items_digest.as_ref().is_some_and(|digest| seen.insert(&digest.sha256)) {
+                texts.push(self.texts_of(run));
+            }
+        }
+        let all = match texts.as_slice() {
+            [one] => Arc::clone(one),
+            several => {
+                let mut all = ItemTexts::default();
+                several.iter().for_each(|texts| all.extend(texts));
+                Arc::new(all)
+            }
+        };
+        items.iter().map(|item| all.text_of(item.key.kind, &item.key.evaluator, &item.key.item).unwrap_or(0)).collect()
+    }
+
+    /// Reads what the items of a run asked, under their aliases; once for all runs with the same digest. Nothing is known of items whose
+    /// lines cannot be read, nor of runs without a digest.
+    fn texts_of(&self, run: &Arc<Run>) -> Arc<ItemTexts> {
+        let Some(digest) = &run.items_digest else { return Arc::default() };
+        let kept = || self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept().get(&digest.sha256) {
+            return Arc::clone(known);
+        }
+        let mut texts = ItemTexts::default();
+        let read = self.each_line(std::slice::from_ref(run), |outcome, line| {
+            let item = self.aliases().item.get(&outcome.item).unwrap_or(&outcome.item);
+            texts.add(outcome.kind, &outcome.evaluator, item, item_hash_of(line).as_deref());
+            Ok::<(), io::Error>(())
+        });
+        if let Err(error) = read {
+            debug!(run = %run.id, %error, "the texts of its items are not known");
+        }
+        Arc::clone(kept().entry(digest.sha256.clone()).or_insert_with(|| Arc::new(texts)))
     }
 
     fn each_line<E: From<io::Error>>(
