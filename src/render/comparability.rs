@@ -8,6 +8,9 @@ use super::{format, words};
 /// So many pairs of a table are told with what differs in them.
 const MOST_PAIRS: usize = 3;
 
+/// So many groups of arms that stand apart are named.
+const MOST_APART: usize = 5;
+
 /// What differs between two arms, without a full stop; that nothing does, where nothing does.
 pub fn reasons(pair: &Comparability) -> String {
     let mut said: Vec<String> = pair.items.as_ref().and_then(shared).into_iter().collect();
@@ -151,7 +154,12 @@ pub(super) fn board_note(board: &SuiteBoard) -> Option<String> {
 
 /// Says which arms no table holds together.
 pub fn apart_notes(apart: &[Apart]) -> Vec<String> {
-    apart.iter().map(|pair| format!("{}.", apart_sentence(pair))).collect()
+    let mut notes: Vec<String> = apart.iter().take(MOST_APART).map(|pair| format!("{}.", apart_sentence(pair))).collect();
+    let more = apart.len() - notes.len();
+    if more > 0 {
+        notes.push(format!("{} more such groups of arms stand apart; --format json has them.", format::integer(more as u64)));
+    }
+    notes
 }
 
 fn apart_sentence(pair: &Apart) -> String {

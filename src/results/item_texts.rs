@@ -15,10 +15,15 @@ pub struct ItemTexts {
 }
 
 impl ItemTexts {
+    /// Returns what stands for an item.
+    pub fn key(kind: ItemKind, evaluator: &str, item: &str) -> u64 {
+        short(&[kind.name(), evaluator, item])
+    }
+
     pub fn add(&mut self, kind: ItemKind, evaluator: &str, item: &str, hash: Option<&str>) {
         // No text is that of no hash.
         let text = hash.map_or(0, |hash| short(&[hash]).max(1));
-        self.known.insert((short(&[kind.name(), evaluator, item]), text));
+        self.known.insert((Self::key(kind, evaluator, item), text));
     }
 
     /// Takes in what another run's items asked.
@@ -27,8 +32,7 @@ impl ItemTexts {
     }
 
     /// Returns what stands for the item's text, the same wherever the same was asked; nothing where no hash of it is known.
-    pub fn text_of(&self, kind: ItemKind, evaluator: &str, item: &str) -> Option<u64> {
-        let item = short(&[kind.name(), evaluator, item]);
+    pub fn text_of(&self, item: u64) -> Option<u64> {
         let mut texts = self.known.range((item, 1)..=(item, u64::MAX)).map(|(_, text)| *text);
         let first = texts.next()?;
         // Of several texts, all together.
@@ -105,7 +109,7 @@ mod tests {
 
     #[test]
     fn texts_are_told_apart_by_item() {
-        let text = |texts: &ItemTexts, item| texts.text_of(ItemKind::Question, "exact", item);
+        let text = |texts: &ItemTexts, item| texts.text_of(ItemTexts::key(ItemKind::Question, "exact", item));
         let (one, other) = (texts(&[("a", Some("1")), ("b", Some("2")), ("c", None)]), texts(&[("a", Some("1")), ("b", Some("3"))]));
         assert_eq!(text(&one, "a"), text(&other, "a"));
         assert_ne!(text(&one, "b"), text(&other, "b"));

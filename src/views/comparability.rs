@@ -12,7 +12,7 @@ use crate::warehouse::{MatrixItem, OutcomeMatrix};
 use super::arm::{Arm, ArmRuns, SuiteGroup};
 use super::evidence::Reason;
 use super::leaderboard::newest;
-use super::sample::{Outcomes, Rates};
+use super::sample::{Outcomes, Rates, is_marked};
 use super::texts::ArmTexts;
 
 /// How fair a comparison is. The order is from best to worst.
@@ -279,16 +279,16 @@ pub(super) fn apart_on_items(graded: &[Comparability]) -> BTreeMap<(usize, usize
 }
 
 fn shared_items(one: &Outcomes, other: &Outcomes, texts: &ArmTexts, others: &ArmTexts, changed: &[bool]) -> SharedItems {
-    let asked = |item: &usize| one.has(*item) && other.has(*item);
-    let is_changed = |item: usize| changed.get(item).copied().unwrap_or_default();
-    let all = 0..one.cells.len();
-    let both = || all.clone().filter(asked);
-    SharedItems {
-        shared: both().filter(|item| !is_changed(*item)).count() as u64,
-        of: all.clone().filter(|item| one.has(*item) || other.has(*item)).count() as u64,
-        changed: both().filter(|item| is_changed(*item)).count() as u64,
-        unknown: texts.unknown(others, both()),
+    let mut items = SharedItems { shared: 0, of: 0, changed: 0, unknown: 0 };
+    for item in 0..one.cells.len() {
+        let (has, other_has) = (one.has(item), other.has(item));
+        let is_changed = is_marked(changed, item);
+        items.of += u64::from(has || other_has);
+        items.shared += u64::from(has && other_has && !is_changed);
+        items.changed += u64::from(has && other_has && is_changed);
     }
+    items.unknown = texts.unknown(others, (0..one.cells.len()).filter(|item| one.has(*item) && other.has(*item)));
+    items
 }
 
 fn of_items(items: &SharedItems) -> Vec<Mismatch> {
@@ -310,8 +310,7 @@ fn of_items(items: &SharedItems) -> Vec<Mismatch> {
 }
 
 fn listed(matrix: &OutcomeMatrix, one: &Outcomes, other: &Outcomes, changed: &[bool]) -> Vec<ChangedItem> {
-    let is_it =
-        |(place, _): &(usize, &MatrixItem)| changed.get(*place).copied().unwrap_or_default() && one.has(*place) && other.has(*place);
+    let is_it = |(place, _): &(usize, &MatrixItem)| is_marked(changed, *place) && one.has(*place) && other.has(*place);
     let item = |(_, item): (usize, &MatrixItem)| ChangedItem {
         kind: item.key.kind,
         evaluator: item.key.evaluator.clone(),

@@ -115,7 +115,7 @@ impl ItemScores {
         for run in runs {
             let (mut sum, mut count) = (0.0, 0u32);
             for row in matrix.rows_of(&run.run.id) {
-                for (place, item) in row.items.iter().enumerate().filter(|(_, item)| !is_marked(left_out, **item)) {
+                for (place, item) in row.items.iter().enumerate().filter(|(_, item)| !is_marked(left_out, **item as usize)) {
                     match score_at(row, place) {
                         Some(score) => {
                             let own = &mut sums[*item as usize];

@@ -37,7 +37,7 @@ impl Outcomes {
 
     /// The same as if the items that are marked were never asked.
     fn without(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix) -> Option<Self> {
-        let is_in = |item: u32| !is_marked(left_out, item);
+        let is_in = |item: u32| !is_marked(left_out, item as usize);
         let asked = matrix.items.len() - left_out.iter().filter(|marked| **marked).count();
         let mut cells = vec![(0, 0); matrix.items.len()];
         let mut missing = vec![false; matrix.items.len()];
@@ -166,8 +166,8 @@ impl Rates {
 }
 
 /// Whether an item is marked, in marks that may be missing altogether.
-pub(super) fn is_marked(marks: &[bool], item: u32) -> bool {
-    marks.get(item as usize).copied().unwrap_or_default()
+pub(super) fn is_marked(marks: &[bool], item: usize) -> bool {
+    marks.get(item).copied().unwrap_or_default()
 }
 
 /// Passed and counted over all runs.

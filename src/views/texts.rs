@@ -36,12 +36,17 @@ impl ArmTexts {
                 known.entry(importer.clone()).or_default().extend(digests.iter().map(|digest| digest.sha256.clone()));
             }
         }
+        let mut open: Vec<(&mut Vec<u64>, Vec<_>)> = Vec::new();
         for (arm, runs) in arms.iter_mut().zip(&group.arms) {
             if let Self::Hashed { importer, items, .. } = arm
                 && known[importer].len() > 1
             {
-                *items = warehouse.item_texts(runs.counted.iter().map(|row| &row.run), &matrix.items);
+                open.push((items, runs.counted.iter().map(|row| &row.run).collect()));
             }
+        }
+        if !open.is_empty() {
+            let (items, runs): (Vec<&mut Vec<u64>>, Vec<Vec<_>>) = open.into_iter().unzip();
+            items.into_iter().zip(warehouse.item_texts(&runs, &matrix.items)).for_each(|(items, read)| *items = read);
         }
         arms
     }

@@ -150,7 +150,7 @@ pub struct Warehouse {
     pub(super) unit_of: HashMap<RunId, u32>,
     run_numbers: HashMap<RunId, u32>,
     /// What items asked, by the digest of it, as far as anybody wanted to know.
-    pub(super) texts: Mutex<HashMap<String, Arc<ItemTexts>>>,
+    pub(super) texts: Mutex<BTreeMap<String, ItemTexts>>,
 }
 
 impl Warehouse {
@@ -207,7 +207,7 @@ impl Warehouse {
             temporary: std::sync::OnceLock::new(),
             unit_of: HashMap::new(),
             run_numbers: HashMap::new(),
-            texts: Mutex::new(HashMap::new()),
+            texts: Mutex::default(),
             snapshot,
         };
         warehouse.merge_runs(&contents, &retractions);
@@ -347,7 +347,7 @@ impl Warehouse {
             self.aliases.item.entry(name).or_insert(shown);
         }
         // They go by the items' names.
-        self.texts = Mutex::new(HashMap::new());
+        self.texts = Mutex::default();
         for row in &mut self.runs {
             if let Some(run) = edit(&row.run) {
                 row.run = Arc::new(run);
