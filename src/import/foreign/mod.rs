@@ -49,6 +49,7 @@ use super::rows::Stop;
 use super::source::hex_digest;
 use super::table::Mode;
 
+pub use inspect::superseded;
 use peek::Peek;
 use sink::Sink;
 use source::ForeignSource;

@@ -131,7 +131,7 @@ impl Log {
         let tags: Vec<String> = tags.as_array().into_iter().flatten().filter_map(text).collect();
         let facts = [
             ("inspect_status", status.clone()),
-            ("task_id", word(&eval.task_id)),
+            (super::TASK_TAG, word(&eval.task_id)),
             ("eval_set_id", word(&eval.eval_set_id)),
             ("settings", hex_digest(&[settings.as_bytes()], false)[..12].to_owned()),
             ("judge", role_models.iter().cloned().collect::<Vec<_>>().join(", ")),

@@ -15,14 +15,14 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use tracing::debug;
 
-use crate::domain::Problem;
+use crate::domain::{Problem, Run, RunId, RunStatus};
 use crate::results::Store;
 
 use super::super::rows::Stop;
 use super::elements::ElementReader;
 use super::json::{Lenient, count, explain, parse, read_list, read_object, text};
 use super::peek::{Content, Peek};
-use super::sink::Sink;
+use super::sink::{SUPERSEDED_TAG, Sink};
 use super::source::{Archive, ForeignFile, ForeignSource};
 use super::{Claim, ForeignFormat};
 use log::Log;
@@ -31,6 +31,8 @@ use wire::{Brief, Eval, HEADER, Header, Sample};
 const MOST_HEADER_BYTES: u64 = 256 << 20;
 /// Those of an agent that worked for a day have some hundred MiB.
 const MOST_SAMPLE_BYTES: u64 = 2 << 30;
+/// What logs of one task have in common.
+const TASK_TAG: &str = "task_id";
 /// Journals have a file of summaries for every few samples.
 const JOURNAL: &str = "_journal/summaries/";
 
@@ -73,6 +75,26 @@ pub(in crate::import) fn mark_superseded(sources: &mut [ForeignSource]) {
             sources[*place].superseded_by = Some(Store::imported_run_id(ForeignFormat::Inspect.name(), &parts));
         }
     }
+}
+
+/// Returns the runs of a store that one of the `new` runs replaces, or that are new and replaced by one that was there: each with the run
+/// that stands.
+///
+/// The logs of a task come one a night as well as together, and what is in the store keeps its record.
+pub fn superseded<'r>(stored: impl Iterator<Item = &'r Run>, new: &BTreeSet<RunId>) -> Vec<(&'r Run, &'r Run)> {
+    let mut by_task: BTreeMap<[&str; 4], Vec<&Run>> = BTreeMap::new();
+    for run in stored {
+        let is_inspect = run.provenance.as_ref().is_some_and(|provenance| provenance.importer == ForeignFormat::Inspect.name());
+        if let Some(task) = run.tags.get(TASK_TAG).filter(|_| is_inspect && !run.tags.contains_key(SUPERSEDED_TAG)) {
+            by_task.entry([task, &run.suite, &run.approach, &run.model]).or_default().push(run);
+        }
+    }
+    let mut pairs = Vec::new();
+    for runs in by_task.into_values().filter(|runs| runs.iter().any(|run| new.contains(&run.id))) {
+        let best = runs.iter().copied().max_by_key(|run| (run.status == RunStatus::Completed, run.timestamp, &run.id));
+        pairs.extend(best.into_iter().flat_map(|best| runs.iter().filter(move |run| run.id != best.id).map(move |run| (*run, best))));
+    }
+    pairs
 }
 
 /// What decides which of several logs of a task stands: complete before the others, then the newest.
