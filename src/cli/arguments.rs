@@ -518,9 +518,12 @@ pub(super) struct Publishing {
 
 #[derive(Args)]
 pub(super) struct Serve {
+    /// Results of other tools to show beside the store's, and folders with such: read through the cache, not kept in the store
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
     /// Folder to build the site in [default: a temporary one]
-    #[arg(value_name = "DIR")]
-    pub folder: Option<PathBuf>,
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Port to listen on; 0 takes any that is free
     #[arg(long, value_name = "N", default_value_t = 8000)]
     pub port: u16,

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use tracing::{info, warn};
 
-use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Run, RunId};
-use crate::render::html::{ITEMS_PER_PAGE, Plan, SiteFile, crawler_files, published_files, run_files, single_file, site_parts};
+use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Run, RunId, hex};
+use crate::render::html::{ITEMS_PER_PAGE, Plan, SiteFile, crawler_files, published_files, run_files, run_stamp, single_file, site_parts};
 use crate::render::json;
 use crate::views::{
     CriteriaTally, DetailsByItem, ItemPage, ItemRow, ItemStories, Overview, RunPage, RunTranscripts, Sides, SiteOptions, criteria_of,
@@ -61,7 +62,7 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     }
     let folder = SiteFolder::open(&arguments.out)?;
     let mut transcripts = Transcripts::new(&warehouse, &filter, arguments.publishing.transcripts);
-    let site = Site { settings, warehouse: &warehouse, filter: &filter, overview: &overview, plan: &plan };
+    let site = Site { settings, warehouse: &warehouse, filter: &filter, overview: &overview, plan: &plan, program: program() };
     let mut sides = Sides::of(&overview);
     let told = site.write_runs(&mut texts, &mut transcripts, &mut sides, &folder)?;
     for (place, told) in told {
@@ -97,6 +98,12 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     texts.say(settings);
     settings.keep(&mut warehouse);
     Ok(exit_code::DONE)
+}
+
+/// Tells this program from others of the same version, which may draw other pages of the same data.
+fn program() -> Option<String> {
+    let bytes = std::env::current_exe().and_then(std::fs::read).ok()?;
+    Some(hex(&Sha256::digest(bytes)[..8]))
 }
 
 fn write_all(folder: &SiteFolder, files: impl IntoIterator<Item = SiteFile>) -> Result<(), Failure> {
@@ -164,6 +171,7 @@ struct Site<'a> {
     filter: &'a Filter,
     overview: &'a Overview,
     plan: &'a Plan,
+    program: Option<String>,
 }
 
 impl Site<'_> {
@@ -203,9 +211,7 @@ impl Site<'_> {
                         let length = outcomes[start..].partition_point(|outcome| outcome.run == row.run.id);
                         made.push(self.run(row, &outcomes[start..start + length], texts, transcripts)?);
                     }
-                    made.par_iter().try_for_each(|made| {
-                        write_all(folder, run_files(self.overview, self.plan, &made.page, &made.items, &made.transcripts))
-                    })?;
+                    made.par_iter().try_for_each(|made| self.write_run(made, folder))?;
                     for made in &made {
                         let items = || made.items.iter().flat_map(|page| &page.rows);
                         sides.add(&made.page, items());
@@ -221,6 +227,23 @@ impl Site<'_> {
             (progress.end)();
             Ok(told)
         })
+    }
+
+    /// Writes the pages of a run, unless the last build by the same program made them of the same.
+    fn write_run(&self, made: &OfRun, folder: &SiteFolder) -> Result<(), Failure> {
+        let OfRun { page, items, transcripts } = made;
+        let stamp = self.program.as_ref().zip(run_stamp(self.overview, self.plan, page, items, transcripts));
+        let stamp = stamp.map(|(program, stamp)| format!("{program}-{stamp}"));
+        if stamp.as_ref().is_some_and(|stamp| folder.keep(stamp)) {
+            return Ok(());
+        }
+        let files = run_files(self.overview, self.plan, page, items, transcripts);
+        let paths = files.iter().map(|file| file.path.clone()).collect();
+        write_all(folder, files)?;
+        if let Some(stamp) = stamp {
+            folder.note(stamp, paths);
+        }
+        Ok(())
     }
 
     /// Reads what is on the pages of a run.

@@ -21,6 +21,9 @@ const MANIFEST: &str = ".evalreport-manifest.json";
 struct Manifest {
     /// SHA-256 of every file's bytes, by its path from the site's root.
     files: BTreeMap<String, String>,
+    /// Files by the stamp of all that they were made of, for those that are costly to make.
+    #[serde(default)]
+    made_of: BTreeMap<String, Vec<String>>,
 }
 
 /// A site being written, by several threads at once.
@@ -73,7 +76,7 @@ impl SiteFolder {
     /// Writes one file unless it is there with these bytes.
     pub fn write(&self, path: &str, bytes: &[u8]) -> Result<(), Failure> {
         let place = self.place(path).ok_or_else(|| Failure::new(format!("a page wants the path `{}`", crate::domain::visible(path))))?;
-        let digest = hex(&Sha256::digest(bytes));
+        let digest = digest(bytes);
         let is_same = self.old.files.get(path) == Some(&digest) && fs::read(&place).is_ok_and(|found| found == bytes);
         if !is_same {
             replace(&place, bytes).map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(&place))))?;
@@ -82,6 +85,27 @@ impl SiteFolder {
         *(if is_same { &mut made.kept } else { &mut made.written }) += 1;
         made.manifest.files.insert(path.to_owned(), digest);
         Ok(())
+    }
+
+    /// Keeps the files that the last build made of the same, if all of them are still there as they were made.
+    pub fn keep(&self, stamp: &str) -> bool {
+        let Some(paths) = self.old.made_of.get(stamp) else { return false };
+        let as_made = |path: &String| {
+            let bytes = fs::read(self.place(path)?).ok()?;
+            let found = digest(&bytes);
+            (self.old.files.get(path) == Some(&found)).then(|| (path.clone(), found))
+        };
+        let Some(files) = paths.iter().map(as_made).collect::<Option<Vec<_>>>() else { return false };
+        let mut made = self.made();
+        made.kept += files.len();
+        made.manifest.files.extend(files);
+        made.manifest.made_of.insert(stamp.to_owned(), paths.clone());
+        true
+    }
+
+    /// Notes what files that were just written were made of.
+    pub fn note(&self, stamp: String, paths: Vec<String>) {
+        self.made().manifest.made_of.insert(stamp, paths);
     }
 
     /// Returns how many files were written, and how many were there with the same bytes, so far.
@@ -144,6 +168,10 @@ impl SiteFolder {
     }
 }
 
+fn digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
 /// Puts a file in its place, whole or not at all.
 pub(super) fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = place.parent().unwrap_or(Path::new("."));
@@ -189,6 +217,26 @@ mod tests {
         assert_eq!(site.counts(), (0, 1));
         assert_eq!(site.finish().expect("writable"), 1);
         assert!(!root.join("runs").exists());
+    }
+
+    #[test]
+    fn what_was_made_of_the_same_is_kept_while_it_is_as_it_was() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let root = folder.path().join("site");
+        let make = |stamp: &str| {
+            let site = SiteFolder::open(&root).expect("our folder");
+            let is_kept = site.keep(stamp);
+            if !is_kept {
+                site.write("a.html", stamp.as_bytes()).expect("writable");
+                site.note(stamp.to_owned(), vec!["a.html".to_owned()]);
+            }
+            site.finish().expect("writable");
+            is_kept
+        };
+        assert_eq!(["one", "one", "two", "two", "one"].map(make), [false, true, false, true, false]);
+        fs::write(root.join("a.html"), "three").expect("writable");
+        assert!(!make("one"), "somebody changed it");
+        assert_eq!(fs::read(root.join("a.html")).expect("readable"), b"one");
     }
 
     #[test]

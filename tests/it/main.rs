@@ -36,6 +36,7 @@ mod oracle;
 mod pairs;
 mod published;
 mod publishing;
+mod real_tools;
 mod resume;
 mod rubric;
 mod schema;

@@ -23,6 +23,8 @@ const MOST_TEXT_CHARS: usize = 2000;
 /// Characters of a name: of a suite, an approach, a model, an item.
 const MOST_NAME_CHARS: usize = 500;
 const MOST_QUIRKS: usize = 64;
+/// The tag of a run that another of the same command replaces.
+pub(super) const SUPERSEDED_TAG: &str = "superseded_by";
 const CUT: &str = "texts are cut to 2000 characters";
 
 /// A run that was begun.
@@ -310,7 +312,7 @@ impl<'a> Sink<'a> {
             if let Some(newer) = self.superseded_by {
                 // Left out of its arm and counted there: the retry is what the tool's user wanted.
                 state.run.status = RunStatus::Cancelled;
-                state.run.tags.insert("superseded_by".to_owned(), newer.to_string());
+                state.run.tags.insert(SUPERSEDED_TAG.to_owned(), newer.to_string());
             }
             state.run.provenance = Some(provenance.clone());
             stated.check(&state.run, &state.source);

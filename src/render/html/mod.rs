@@ -39,9 +39,13 @@ mod tests;
 mod transcript;
 mod whisker;
 
-use askama::Template;
+use std::fmt::{self, Write};
 
-use crate::views::{ItemPage, Overview, RunPage, RunTranscripts};
+use askama::Template;
+use sha2::{Digest, Sha256};
+
+use crate::domain::hex;
+use crate::views::{ItemPage, Overview, RunPage, RunTranscripts, SiteContext};
 
 pub use crawlers::crawler_files;
 pub use plan::Plan;
@@ -121,4 +125,24 @@ pub fn run_files(overview: &Overview, plan: &Plan, page: &RunPage, items: &[Item
     files.extend(transcript::pages(&overview.context, plan, place, page, transcripts));
     files.push(data::run(place, page, items));
     files
+}
+
+/// Returns a digest of all that [`run_files`] makes a run's files of, for one and the same program.
+pub fn run_stamp(overview: &Overview, plan: &Plan, page: &RunPage, items: &[ItemPage], transcripts: &RunTranscripts) -> Option<String> {
+    struct Stamp(Sha256);
+    impl fmt::Write for Stamp {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0.update(text);
+            Ok(())
+        }
+    }
+    // What only the foot of other pages says: see `shell::Foot`.
+    let SiteContext { title, base_url, noindex, version, data_digest: _, newest: _, retracted: _, aliased: _, problems: _ } =
+        &overview.context;
+    let place = plan.runs.get(&page.line.id)?;
+    let suite = &plan.suites[place.suite];
+    let context = (title, base_url, noindex, version, &plan.assets, &place.segment, suite);
+    let mut stamp = Stamp(Sha256::new());
+    write!(stamp, "{context:?} {page:?} {items:?} {transcripts:?}").ok()?;
+    Some(hex(&stamp.0.finalize()))
 }

@@ -41,6 +41,11 @@ pub(super) fn has_usage(header: &Header) -> bool {
     header.stats.0.as_ref().is_some_and(|stats| !stats.model_usage.is_empty())
 }
 
+/// Returns how many samples the header says there are.
+pub(super) fn total(header: &Header) -> Option<u64> {
+    header.results.0.as_ref().and_then(|results| count(&results.total_samples))
+}
+
 fn status_of(status: &Value) -> String {
     text(status).filter(|status| !status.is_empty()).unwrap_or_else(|| "started".to_owned())
 }
@@ -60,6 +65,7 @@ pub(super) fn identity(status: &Value, eval: &Eval) -> Vec<String> {
 impl Log {
     /// Begins the run of a log that has so many samples in its file. None where the run is there already.
     pub fn begin(header: Header, samples: u64, file: &str, sink: &mut Sink<'_>) -> Result<Option<Self>, Stop> {
+        let total = total(&header);
         let Some(eval) = header.eval.0 else {
             return Err(Problem::in_file(file, "says nothing of its evaluation: `eval` is missing").into());
         };
@@ -79,9 +85,8 @@ impl Log {
             sink.quirk("the tokens of several models are added up: the log does not say which of them judged");
         }
 
-        let results = header.results.0.unwrap_or_default();
-        let total = count(&results.total_samples);
         let truncated = total.filter(|total| *total > samples).map(|total| (samples, total));
+        let results = header.results.0.unwrap_or_default();
         let tallies = tallies(&results, &eval);
         let is_scaled = tallies.first().is_some_and(|first| {
             let reaches_beyond = |metric: &Stated| metric.is_mean() && !(0.0..=1.0).contains(&metric.value);
@@ -126,7 +131,7 @@ impl Log {
         let tags: Vec<String> = tags.as_array().into_iter().flatten().filter_map(text).collect();
         let facts = [
             ("inspect_status", status.clone()),
-            ("task_id", word(&eval.task_id)),
+            (super::TASK_TAG, word(&eval.task_id)),
             ("eval_set_id", word(&eval.eval_set_id)),
             ("settings", hex_digest(&[settings.as_bytes()], false)[..12].to_owned()),
             ("judge", judges(&eval.scorers, &role_models).into_iter().collect::<Vec<_>>().join(", ")),
