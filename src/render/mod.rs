@@ -3,6 +3,7 @@
 pub mod chart;
 pub mod csv;
 pub mod details;
+pub mod export;
 pub mod format;
 pub mod gate;
 pub mod html;
