@@ -78,7 +78,9 @@ impl RunLines {
             if let Some(outcome) = outcome_of(line, run) {
                 let judged = standing_revision(&outcome.evaluator, []).filter(|_| file.journal_of.is_some());
                 if judged.is_none() || outcome.revision == file.standing_of(&outcome.evaluator) {
-                    let newest = standing.entry((outcome.kind, outcome.evaluator, outcome.item, outcome.attempt)).or_insert((outcome.revision, place));
+                    let newest = standing
+                        .entry((outcome.kind, outcome.evaluator, outcome.item, outcome.attempt))
+                        .or_insert((outcome.revision, place));
                     if outcome.revision >= newest.0 {
                         *newest = (outcome.revision, place);
                     }

@@ -30,7 +30,10 @@ fn project() -> Project {
     project.items(
         "quiz-1",
         &[
-            detailed(question("sky/1", 1, "pass"), json!({"duration_seconds": 1.25, "cost_usd": 0.25, "input_tokens": 50, "output_tokens": 5})),
+            detailed(
+                question("sky/1", 1, "pass"),
+                json!({"duration_seconds": 1.25, "cost_usd": 0.25, "input_tokens": 50, "output_tokens": 5}),
+            ),
             detailed(question("sea", 1, "fail"), json!({"details": details, "duration_seconds": 2.0})),
             detailed(question("war", 1, "error"), json!({"details": {"reason": "crashed"}})),
             question("ice", 1, "limit"),
@@ -40,18 +43,26 @@ fn project() -> Project {
         ],
     );
     project.result(&result("quiz-2", "quiz", "two", json!({"timestamp": time(11), "cost_usd": 0.75})));
-    project.items("quiz-2", &[question("sky/1", 1, "pass"), question("sky/1", 2, "fail"), question("sea", 1, "pass"), question("sea", 2, "pass")]);
+    project.items(
+        "quiz-2",
+        &[question("sky/1", 1, "pass"), question("sky/1", 2, "fail"), question("sea", 1, "pass"), question("sea", 2, "pass")],
+    );
     let quality = json!([{"metric": "quality", "value": 71.5, "unit": "points", "direction": "up", "n": 12, "standard_error": 1.5, "revision": 0},
         {"metric": "mood", "value": 1.0, "unit": "number", "direction": "none"}]);
     project.result(&result("counts-1", "tasks", "two", json!({"shared_tests_passed": 3, "shared_tests_total": 4, "scores": quality})));
     project.result(&result("empty-1", "tasks", "one", json!({"error": "boom"})));
-    let judged = |item: &str, status: &str, revision: u32| {
-        json!({"item": item, "kind": "criterion", "evaluator": "requirementFulfillment", "revision": revision, "status": status})
-    };
+    let judged = |item: &str, status: &str, revision: u32| json!({"item": item, "kind": "criterion", "evaluator": "requirementFulfillment", "revision": revision, "status": status});
     project.result(&result("judged-1", "tasks", "one", json!({"timestamp": time(12), "batch_id": "b1"})));
     project.items(
         "judged-1",
-        &[test("t1", "pass"), test("t2", "fail"), judged("c1", "pass", 0), judged("c2", "pass", 0), judged("c1", "fail", 1), judged("c2", "pass", 1)],
+        &[
+            test("t1", "pass"),
+            test("t2", "fail"),
+            judged("c1", "pass", 0),
+            judged("c2", "pass", 0),
+            judged("c1", "fail", 1),
+            judged("c2", "pass", 1),
+        ],
     );
     let score = |revision: u32, value: f64| {
         json!({"metric": "requirementFulfillment", "value": value, "unit": "points", "direction": "up", "revision": revision,
@@ -88,14 +99,26 @@ fn figures(project: &Project, store: &str) -> Vec<String> {
         run(&["show", "--suite", "quiz", "--items", "all", "--format", "json"]),
         run(&["show", "--suite", "tasks", "--items", "all", "--format", "json"]),
         run(&["show", "--suite", "imported", "--items", "all", "--format", "json"]),
-        run(&["sql", "select run_id, item, attempt, revision, status, standing from items order by run_id, item, attempt, revision", "--format", "csv"]),
+        run(&[
+            "sql",
+            "select run_id, item, attempt, revision, status, standing from items order by run_id, item, attempt, revision",
+            "--format",
+            "csv",
+        ]),
         run(&["doctor"]).replace(store, "store"),
     ]
 }
 
 /// How many outcomes ended how, in the store of a project.
 fn counts(project: &Project, store: &str) -> BTreeMap<String, u64> {
-    let answer = project.run(["--results", store, "sql", "select status, count(*) as n from items where standing group by status", "--format", "csv"]);
+    let answer = project.run([
+        "--results",
+        store,
+        "sql",
+        "select status, count(*) as n from items where standing group by status",
+        "--format",
+        "csv",
+    ]);
     answer.rows().into_iter().map(|row| (row["status"].clone(), row["n"].parse().expect("a number"))).collect()
 }
 
@@ -115,7 +138,10 @@ fn a_bundle_brings_everything_along() {
         // What has come may be judged, and shown, as at home.
         assert_eq!(project.read(&format!("{store}/judged-1/output/src/a.py")), "print(1)\n");
         assert_eq!(project.read(&format!("{store}/judged-1/transcript.jsonl")), project.read("results/judged-1/transcript.jsonl"));
-        assert_eq!(project.read(&format!("{store}/judged-1/scores.jsonl")), project.read("results/judged-1/scores.jsonl"));
+        let scores = |store: &str| -> Vec<Value> {
+            project.read(&format!("{store}/judged-1/scores.jsonl")).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+        };
+        assert_eq!(scores(&store), scores("results"));
         let twice = project.run(["--results", &store, "import", name, "--strict"]);
         assert!(twice.stdout.contains("every run of it is in the store already"), "{}", twice.stdout);
     }
@@ -161,7 +187,9 @@ fn a_selection_of_every_format() {
     for format in ["csv", "parquet"] {
         let out = format!("out-{format}");
         let exported = project.run(["export", format, &out, "--suite", "quiz", "--approach", "two"]);
-        let expected = format!("{out}/runs.{format}: 1 row\n{out}/items.{format}: 4 rows\n{out}/scores.{format}: 0 rows\n{out}/usage.{format}: 1 row\n");
+        let expected = format!(
+            "{out}/runs.{format}: 1 row\n{out}/items.{format}: 4 rows\n{out}/scores.{format}: 0 rows\n{out}/usage.{format}: 1 row\n"
+        );
         assert_eq!((exported.code, exported.stderr), (0, expected));
     }
     for format in ["csv", "parquet", "json", "junit", "ctrf", "eee", "bundle"] {
@@ -174,7 +202,7 @@ fn a_selection_of_every_format() {
 #[test]
 fn json_export() {
     let project = project();
-    assert_eq!(project.run(["export", "json", "out/all.json"]).stderr, "out/all.json: 8 runs, 24 outcomes\n");
+    assert_eq!(project.run(["export", "json", "out/all.json"]).stderr, "out/all.json: 8 runs, 21 outcomes\n");
     let text = project.read("out/all.json");
     let all: Value = serde_json::from_str(&text).expect("it is JSON");
     schema::validate("records", &all).expect("it keeps to its schema");
@@ -190,7 +218,7 @@ fn json_export() {
 #[test]
 fn junit_export() {
     let project = project();
-    assert_eq!(project.run(["export", "junit", "all.xml"]).stderr, "all.xml: 8 runs, 24 outcomes\n");
+    assert_eq!(project.run(["export", "junit", "all.xml"]).stderr, "all.xml: 8 runs, 21 outcomes\n");
     assert_eq!(project.run(["export", "junit", "quiz.xml", "--suite", "quiz", "--quiet"]).answer(), "");
     insta::assert_snapshot!("export_junit", project.read("quiz.xml"));
     let text = project.read("all.xml");
@@ -207,18 +235,21 @@ fn junit_export() {
         ("skipped".to_owned(), of("skipped") + of("infra") + of("not_evaluated")),
     ]);
     assert_eq!(counts(&project, "again"), expected);
-    assert!(imported.stdout.contains("4 agree, 0 do not") || imported.stdout.contains(": 4 agree with"), "{}", imported.stdout);
+    assert!(imported.stdout.contains("4 agree, 0 do not"), "{}", imported.stdout);
     assert_eq!(project.run(["export", "junit", "one.xml", "--approach", "one<shot>", "--quiet"]).code, 0);
     assert_eq!(project.run(["--results", "one", "import", "one.xml", "--quiet"]).code, 0);
-    let run = &project.run(["--results", "one", "list", "--runs", "--format", "json"]).json()["runs_listed"];
-    let listed = if run.is_null() { project.run(["--results", "one", "sql", "select * from runs", "--format", "json"]).json() } else { run.clone() };
-    assert!(listed.to_string().contains("one<shot>"), "a report of one run brings its names back: {listed}");
+    let names = project.run(["--results", "one", "sql", "select suite, approach, model from runs", "--format", "csv"]);
+    assert_eq!(
+        names.answer(),
+        "suite,approach,model\nquiz,one<shot>,\"acme/fast \"\"1\"\"\"\n",
+        "a report of one run brings its names back"
+    );
 }
 
 #[test]
 fn ctrf_export() {
     let project = project();
-    assert_eq!(project.run(["export", "ctrf", "out"]).stderr, "out: 8 runs, 24 outcomes\n");
+    assert_eq!(project.run(["export", "ctrf", "out"]).stderr, "out: 8 runs, 21 outcomes\n");
     assert_eq!(project.files("out").len(), 8);
     insta::assert_snapshot!("export_ctrf", project.read("out/quiz-1.json"));
     let refused = project.run(["export", "ctrf", "all.json"]);
@@ -232,7 +263,18 @@ fn ctrf_export() {
     assert_eq!(imported.code, 0, "{}{}", imported.stdout, imported.stderr);
     assert_eq!(counts(&project, "again"), counts(&project, "results"));
     assert!(!imported.stdout.contains("they do not agree"), "{}", imported.stdout);
-    let costs = |store: &str| project.run(["--results", store, "sql", "select sum(cost_usd) as c, sum(duration_seconds) as d, count(duration_seconds) as n from items", "--format", "csv"]).stdout;
+    let costs = |store: &str| {
+        project
+            .run([
+                "--results",
+                store,
+                "sql",
+                "select sum(cost_usd) as c, sum(duration_seconds) as d, count(duration_seconds) as n from items",
+                "--format",
+                "csv",
+            ])
+            .stdout
+    };
     assert_eq!(costs("again"), costs("results"));
     let rates = |store: &str| rates(&project, store);
     assert_eq!(rates("again"), rates("results").into_iter().filter(|(arm, _)| !arm.contains("counts")).collect::<BTreeMap<_, _>>());
@@ -269,7 +311,10 @@ fn eee_export() {
         valid("every_eval_ever/eval.schema.json", &record);
         if let Some(samples) = record.get("detailed_evaluation_results") {
             let path = samples["file_path"].as_str().expect("a path");
-            assert_eq!(samples["total_rows"].as_u64().map(|rows| rows as usize), Some(project.read(&format!("out/{path}")).lines().count()));
+            assert_eq!(
+                samples["total_rows"].as_u64().map(|rows| rows as usize),
+                Some(project.read(&format!("out/{path}")).lines().count())
+            );
         }
     }
     for line in samples.iter().flat_map(|file| project.read(file).lines().map(str::to_owned).collect::<Vec<_>>()) {
@@ -289,7 +334,8 @@ fn valid(schema: &str, document: &Value) {
         eprintln!("not held against {schema}: EVALREPORT_FORMATS is not set");
         return;
     };
-    let schema: Value = serde_json::from_str(&fs::read_to_string(Path::new(&folder).join(schema)).expect("the schema is there")).expect("JSON");
+    let schema: Value =
+        serde_json::from_str(&fs::read_to_string(Path::new(&folder).join(schema)).expect("the schema is there")).expect("JSON");
     let mut schemas = boon::Schemas::new();
     let mut compiler = boon::Compiler::new();
     compiler.add_resource("schema.json", schema).expect("a resource");
@@ -352,8 +398,10 @@ fn duckdb_reads_the_same_from_parquet() {
     let board = project.run(["leaderboard", "--format", "json"]).json();
     for suite in board["suites"].as_array().expect("a list") {
         for entry in suite["entries"].as_array().expect("a list") {
-            if let (Some(rate), Some(n)) = (entry["passed"].as_u64(), entry["total"].as_u64()) {
-                passed.insert((suite["suite"].to_string(), entry["arm"]["approach"].to_string(), entry["arm"]["model"].to_string()), (rate, n));
+            let rate = &entry["pass_rate"];
+            if let (Some(passed_of_it), Some(total)) = (rate["passed"].as_u64(), rate["total"].as_u64()) {
+                let arm = (suite["suite"].to_string(), entry["approach"].to_string(), entry["model"].to_string());
+                passed.insert(arm, (passed_of_it, total));
             }
         }
     }
@@ -361,9 +409,10 @@ fn duckdb_reads_the_same_from_parquet() {
     assert!(rows.len() >= 5, "{found}");
     for row in rows {
         let arm = (row[0].to_string(), row[1].to_string(), row[2].to_string());
-        assert_eq!(passed.get(&arm), Some(&(row[3].as_u64().expect("a number"), row[4].as_u64().expect("a number"))), "{arm:?} {board:#}");
+        assert_eq!(passed.get(&arm).copied(), row[3].as_u64().zip(row[4].as_u64()), "{arm:?}");
     }
-    let sql = project.run(["sql", "select sum(cost_usd) as cost, count(cost_usd) as known, count(*) as n from usage", "--format", "json"]).json();
+    let sql =
+        project.run(["sql", "select sum(cost_usd) as cost, count(cost_usd) as known, count(*) as n from usage", "--format", "json"]).json();
     assert_eq!(found["cost"][0], sql["rows"][0]);
     assert_eq!(found["score"], json!([[71.5, 12]]));
     insta::assert_snapshot!("export_parquet_types", serde_json::to_string_pretty(&found["types"]).expect("JSON"));

@@ -301,10 +301,14 @@ fn bundles_that_are_refused() {
     assert_eq!(project.run(["--results", "main", "export", "bundle", "b.jsonl"]).code, 0);
     let text = project.read("b.jsonl");
     let cases = [
-        ("cut", text[..text.len() - 30].to_owned(), "cut:202: is cut off in the middle"),
+        ("cut", text[..text.len() - 30].to_owned(), "cut:203: is cut off in the middle"),
         ("ended", text.lines().take(9).collect::<Vec<_>>().join("\n"), "is cut off: its last line is missing"),
         ("newer", text.replace("bundle/2", "bundle/7"), "`evalreport/bundle/7` was written by a newer evalreport than this one"),
-        ("stranger", text.replacen("\"item\":\"q000\"", "\"run\":\"else\",\"item\":\"q000\"", 1), "is of another run than the lines before it"),
+        (
+            "stranger",
+            text.replacen("\"item\":\"q000\"", "\"run\":\"else\",\"item\":\"q000\"", 1),
+            "is of another run than the lines before it",
+        ),
         ("escape", text.replacen("\"item\":\"q000\"", "\"run\":\"\\u001b[31m\",\"item\":\"q000\"", 1), "id `␛[31m` has characters"),
     ];
     for (name, text, message) in cases {

@@ -37,7 +37,7 @@ pub fn begin(run: &Run, tally: &RunTally, version: &str) -> String {
     if ended.is_none() {
         summary["extra"] = json!({"start": "unknown", "stop": "unknown"});
     }
-    let tool = run.provenance.as_ref().map_or("evalreport", |provenance| provenance.importer.as_str());
+    let importer = run.provenance.as_ref().map_or("evalreport", |provenance| provenance.importer.as_str());
     let mut environment = Map::new();
     if let Some(git) = &run.git {
         environment.insert("commit".to_owned(), json!(git.rev));
@@ -51,7 +51,7 @@ pub fn begin(run: &Run, tally: &RunTally, version: &str) -> String {
         "{{\"reportFormat\":\"CTRF\",\"specVersion\":\"{SPEC_VERSION}\",\"runId\":{},\"generatedBy\":{},\"results\":{{\"tool\":{},\"summary\":{},\"environment\":{},\"tests\":[\n",
         text(json!(run.id)),
         text(json!(format!("evalreport {version}"))),
-        text(json!({"name": tool})),
+        text(json!({"name": importer})),
         text(summary),
         text(Value::Object(environment)),
     )

@@ -59,7 +59,12 @@ pub fn record(run: &Run, tally: &RunTally, place: &Place, samples: Option<&Sampl
         && let Some(share) = Share::new(passed, total, true)
     {
         let details = json!({"passed": passed.to_string(), "counted": total.to_string()});
-        results.push(result(run, HEADLINE, pass_rate(HEADLINE), &score_details(share.value, share.standard_error, Some(share.n), details)));
+        results.push(result(
+            run,
+            HEADLINE,
+            &pass_rate(HEADLINE),
+            &score_details(share.value, share.standard_error, Some(share.n), &details),
+        ));
     }
     results.extend(run.scores.iter().filter_map(|score| of_score(run, score)));
     if results.is_empty() {
@@ -109,8 +114,8 @@ pub fn record(run: &Run, tally: &RunTally, place: &Place, samples: Option<&Sampl
 }
 
 /// Writes the line of a sample; none for what is no sample.
-pub fn sample(run: &Run, tally: &[OutcomeGroup], outcome: &ItemOutcome, details: &ItemDetails) -> Option<String> {
-    let group = tally.iter().find(|group| group.has(outcome) && group.tally.counted() > 0)?;
+pub fn sample(run: &Run, groups: &[OutcomeGroup], outcome: &ItemOutcome, details: &ItemDetails) -> Option<String> {
+    let group = groups.iter().find(|group| group.has(outcome) && group.tally.counted() > 0)?;
     let score = match outcome.status {
         ItemStatus::Pass => 1.0,
         ItemStatus::Fail | ItemStatus::Error | ItemStatus::Limit => 0.0,
@@ -138,7 +143,8 @@ pub fn sample(run: &Run, tally: &[OutcomeGroup], outcome: &ItemOutcome, details:
         sample["output"] = json!({"raw": reply.into_iter().collect::<Vec<_>>()});
         "output.raw"
     } else {
-        sample["messages"] = json!(reply.map(|reply| json!({"turn_idx": 0, "role": "assistant", "content": reply})).into_iter().collect::<Vec<_>>());
+        sample["messages"] =
+            json!(reply.map(|reply| json!({"turn_idx": 0, "role": "assistant", "content": reply})).into_iter().collect::<Vec<_>>());
         if let Some(steps) = details.steps.filter(|steps| *steps > 0) {
             sample["evaluation"]["num_turns"] = json!(steps);
         }
@@ -232,7 +238,7 @@ fn of_group(run: &Run, group: &OutcomeGroup) -> Option<Value> {
         "missing": group.tally.missing().to_string(),
         "skipped": group.tally.count(ItemStatus::Skipped).to_string(),
     });
-    Some(result(run, &name, metric, &score_details(share.value, share.standard_error, Some(share.n), counts)))
+    Some(result(run, &name, &metric, &score_details(share.value, share.standard_error, Some(share.n), &counts)))
 }
 
 fn pass_rate(name: &str) -> Value {
@@ -278,10 +284,10 @@ fn of_score(run: &Run, score: &ScoreRecord) -> Option<Value> {
     }
     let evaluator = score.evaluator.as_ref().map_or_else(|| json!({}), |evaluator| json!({"evaluator": evaluator}));
     let name = format!("score.{}.{}", score.metric, score.revision);
-    Some(result(run, &name, metric, &score_details(value, score.standard_error, score.n, evaluator)))
+    Some(result(run, &name, &metric, &score_details(value, score.standard_error, score.n, &evaluator)))
 }
 
-fn score_details(score: f64, standard_error: Option<f64>, n: Option<u64>, details: Value) -> Value {
+fn score_details(score: f64, standard_error: Option<f64>, n: Option<u64>, details: &Value) -> Value {
     let mut uncertainty = Map::new();
     if let Some(error) = standard_error {
         uncertainty.insert("standard_error".to_owned(), json!({"value": error, "method": "analytic"}));
@@ -296,7 +302,7 @@ fn score_details(score: f64, standard_error: Option<f64>, n: Option<u64>, detail
     described
 }
 
-fn result(run: &Run, id: &str, metric: Value, score: &Value) -> Value {
+fn result(run: &Run, id: &str, metric: &Value, score: &Value) -> Value {
     let mut source = json!({"dataset_name": run.suite, "source_type": "other"});
     if let Some(version) = &run.suite_version {
         source["additional_details"] = json!({"suite_version": version});

@@ -90,11 +90,9 @@ pub fn case(run: &Run, tally: &RunTally, outcome: &ItemOutcome, details: &ItemDe
         // It has no type, and in some schemas no text.
         ("skipped", Some(line), _) => text.push_str(&format!("<skipped message=\"{}\"/>", escape(&format!("{status}: {line}")))),
         ("skipped", None, _) => text.push_str(&format!("<skipped message=\"{status}\"/>")),
-        (_, Some(line), Some(reason)) => text.push_str(&format!(
-            "<{element} type=\"{status}\" message=\"{}\">{}</{element}>",
-            escape(&line),
-            escape_lines(reason)
-        )),
+        (_, Some(line), Some(reason)) => {
+            text.push_str(&format!("<{element} type=\"{status}\" message=\"{}\">{}</{element}>", escape(&line), escape_lines(reason)));
+        }
         (_, _, _) => text.push_str(&format!("<{element} type=\"{status}\" message=\"{status}\"/>")),
     }
     text + "\n    </testcase>\n"

@@ -36,7 +36,8 @@ impl OutputFile {
             }
             let is_last = (bytes.len() as u64) < PART_BYTES;
             // A part may end within a character: only a file of one part is text.
-            let text = if number == 0 && is_last { String::from_utf8(bytes).map_err(|error| error.into_bytes()) } else { Err(bytes) };
+            let text =
+                if number == 0 && is_last { String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes) } else { Err(bytes) };
             let part = match text {
                 Ok(text) => Self { path: path.to_owned(), text: Some(text), hex: None },
                 Err(bytes) => Self { path: path.to_owned(), text: None, hex: Some(hex(&bytes)) },
@@ -102,7 +103,8 @@ mod tests {
         let path = folder.path().join("x");
         let long = vec![b'x'; usize::try_from(PART_BYTES).expect("it fits") * 2];
         let odd: Vec<u8> = (0..=255).collect();
-        for (content, lines) in [(&b""[..], 1), ("naïve\n\u{1}".as_bytes(), 1), (&odd, 1), (&long, 2), (&[&long[..], b"\xff"].concat(), 3)] {
+        for (content, lines) in [(&b""[..], 1), ("naïve\n\u{1}".as_bytes(), 1), (&odd, 1), (&long, 2), (&[&long[..], b"\xff"].concat(), 3)]
+        {
             std::fs::write(&path, content).expect("writable");
             let (mut read, mut count) = (Vec::new(), 0);
             OutputFile::parts("x", &path, |part| {

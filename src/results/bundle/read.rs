@@ -10,7 +10,8 @@ use serde::Deserialize;
 use crate::domain::{Problem, Run, RunId, visible};
 
 use super::super::{
-    ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, header, item_line,
+    ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, header,
+    item_line,
 };
 use super::output_file::OutputFile;
 use super::{Closing, Extent, FORMAT, FORMAT_PREFIX, Opening, Source, is_key, open, partial_key};
@@ -161,7 +162,13 @@ impl From<Content> for Unpacked {
 }
 
 impl<'a> Reading<'a> {
-    fn of(path: &Path, place: Option<&'a Store>, target: &'a Store, taken: &'a BTreeSet<RunId>, extent: Extent) -> Result<Content, Problem> {
+    fn of(
+        path: &Path,
+        place: Option<&'a Store>,
+        target: &'a Store,
+        taken: &'a BTreeSet<RunId>,
+        extent: Extent,
+    ) -> Result<Content, Problem> {
         let name = visible(&path.display().to_string());
         let mut reading = Self {
             place,
@@ -231,7 +238,10 @@ impl<'a> Reading<'a> {
     }
 
     fn take_record(&mut self, line: &[u8]) -> Result<(), String> {
-        let (kind, record) = kind_of(line).ok_or_else(|| "is no line of a bundle".to_owned())?;
+        let (kind, record) = kind_of(line).ok_or_else(|| {
+            let is_cut = !line.ends_with(b"}");
+            if is_cut { "is cut off in the middle" } else { "is no line of a bundle" }.to_owned()
+        })?;
         match (kind, &self.section) {
             ("end", _) => self.end(line),
             ("imported", Section::Pair(_)) => self.imported(record),
@@ -261,8 +271,7 @@ impl<'a> Reading<'a> {
         let run = self.header(record)?;
         let is_new = !self.taken.contains(&run.id);
         let folder = self.place.filter(|_| is_new).map(|place| place.run_dir(&run.id));
-        self.section =
-            Section::Own(Box::new(OwnRun { run, folder, items: None, scores: None, transcript: None, output: None, is_new }));
+        self.section = Section::Own(Box::new(OwnRun { run, folder, items: None, scores: None, transcript: None, output: None, is_new }));
         Ok(())
     }
 

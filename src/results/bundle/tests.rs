@@ -187,7 +187,8 @@ fn every_cut_is_noticed() {
         }
         for line in 0..whole.split(|byte| *byte == b'\n').count() {
             if name == "a.jsonl" {
-                let kept: Vec<&[u8]> = whole.split(|byte| *byte == b'\n').enumerate().filter(|(at, _)| *at != line).map(|(_, line)| line).collect();
+                let kept: Vec<&[u8]> =
+                    whole.split(|byte| *byte == b'\n').enumerate().filter(|(at, _)| *at != line).map(|(_, line)| line).collect();
                 std::fs::write(&damaged, kept.join(&b'\n')).expect("writable");
                 let read = look_into(&damaged, &Store::at(folder.path().join("store")), &BTreeSet::new());
                 assert_eq!(read.is_err(), line + 1 < whole.split(|byte| *byte == b'\n').count(), "without line {line}");
@@ -200,9 +201,18 @@ fn every_cut_is_noticed() {
 fn version_1_is_read() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("old.jsonl");
-    let run = |id: &str| format!(r#"{{"id":"{id}","suite":"s","approach":"a","scores":[{{"metric":"m","value":1.0,"unit":"number","direction":"up"}}]}}"#);
+    let run = |id: &str| {
+        format!(r#"{{"id":"{id}","suite":"s","approach":"a","scores":[{{"metric":"m","value":1.0,"unit":"number","direction":"up"}}]}}"#)
+    };
     let item = |run: &str| format!(r#"{{"run":"{run}","item":"x","kind":"test","evaluator":"e","status":"pass"}}"#);
-    let lines = [r#"{"format":"evalreport/bundle/1","runs":2}"#.to_owned(), run("b"), run("a"), item("a"), item("b"), r#"{"end":{"items":2}}"#.to_owned()];
+    let lines = [
+        r#"{"format":"evalreport/bundle/1","runs":2}"#.to_owned(),
+        run("b"),
+        run("a"),
+        item("a"),
+        item("b"),
+        r#"{"end":{"items":2}}"#.to_owned(),
+    ];
     std::fs::write(&path, lines.join("\n")).expect("writable");
     let store = Store::at(folder.path().join("store"));
     let unpacked = adopt(&path, &store, &BTreeSet::new()).expect("whole");
@@ -232,12 +242,18 @@ fn hostile_lines_are_named() {
     let file = |path: &str| format!(r#"{{"file":{{"path":"{path}","text":""}}}}"#);
     let end = |items: u64, lines: u64| format!(r#"{{"end":{{"lines":{lines},"items":{items}}}}}"#);
     for (lines, message) in [
-        (vec![r#"{"format":"evalreport/bundle/9","runs":1}"#.to_owned()], "h.jsonl:1: `evalreport/bundle/9` was written by a newer evalreport"),
+        (
+            vec![r#"{"format":"evalreport/bundle/9","runs":1}"#.to_owned()],
+            "h.jsonl:1: `evalreport/bundle/9` was written by a newer evalreport",
+        ),
         (vec![old.to_owned()], "is cut off: its last line is missing"),
         (vec![old.to_owned(), "{}".to_owned()], "h.jsonl:2: is not the header of a run"),
         (vec![old.to_owned(), header.to_owned(), outcome.replace("\"r\"", "\"../q\"")], "h.jsonl:3: id `../q` has characters"),
         (vec![old.to_owned(), header.to_owned(), outcome.replace("\"r\"", "\"q\"")], "has no header of"),
-        (vec![old.to_owned(), header.to_owned(), outcome.to_owned(), r#"{"end":{"items":2}}"#.to_owned()], "says 2 outcomes, but there are 1"),
+        (
+            vec![old.to_owned(), header.to_owned(), outcome.to_owned(), r#"{"end":{"items":2}}"#.to_owned()],
+            "says 2 outcomes, but there are 1",
+        ),
         (vec![head.to_owned()], "is cut off: its last line is missing"),
         (vec![head.to_owned(), "{}".to_owned()], "h.jsonl:2: is no line of a bundle"),
         (vec![head.to_owned(), of("surprise", "1")], "kind `surprise`"),

@@ -86,9 +86,11 @@ impl BundleWriter {
         match self.extent {
             Extent::Figures => Ok(()),
             Extent::Whole => {
-                self.each_line_of(&folder.join("transcript.jsonl"), |writer, bytes| match serde_json::from_slice::<TranscriptLine>(bytes) {
-                    Ok(message) => writer.record("message", |line| json(line, &message)),
-                    Err(_) => Ok(()),
+                self.each_line_of(&folder.join("transcript.jsonl"), |writer, bytes| {
+                    match serde_json::from_slice::<TranscriptLine>(bytes) {
+                        Ok(message) => writer.record("message", |line| json(line, &message)),
+                        Err(_) => Ok(()),
+                    }
                 })?;
                 self.output(&folder.join("output"))
             }
@@ -100,7 +102,8 @@ impl BundleWriter {
         let (mut runs, _) = SealedReader::runs(&pair.runs);
         let all = runs.len();
         runs.retain(|run| ids.contains(&run.id));
-        let name = pair.runs.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".runs.jsonl")).unwrap_or_default();
+        let name =
+            pair.runs.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".runs.jsonl")).unwrap_or_default();
         let key = if runs.len() == all && is_key(name) { name.to_owned() } else { partial_key(name, runs.iter().map(|run| &run.id)) };
         self.record("source", |line| json(line, &Source { key, runs: runs.len() as u64 }))?;
         for run in &runs {
@@ -110,7 +113,9 @@ impl BundleWriter {
         let items = SealedReader::items(path).map_err(StoreError::io("cannot read", path))?;
         self.each_line(path, BufReader::with_capacity(1 << 20, items), |writer, bytes| {
             let Ok(item) = ItemLine::parse(bytes) else { return Ok(()) };
-            let Some(run) = item.run.as_deref().and_then(|run| RunId::parse(run).ok()).filter(|run| ids.contains(run)) else { return Ok(()) };
+            let Some(run) = item.run.as_deref().and_then(|run| RunId::parse(run).ok()).filter(|run| ids.contains(run)) else {
+                return Ok(());
+            };
             let Ok(outcome) = item.to_outcome(&run) else { return Ok(()) };
             writer.items += 1;
             writer.record("item", |line| item_line::write_detailed_line(&outcome, &details_of(bytes), true, line))
@@ -142,7 +147,8 @@ impl BundleWriter {
             let Some(parts) = parts else {
                 let name = visible(&entry.path().display().to_string());
                 return Err(StoreError::Invalid(Problems(vec![
-                    Problem::in_file(name, "has a name that is not UTF-8").with_hint("rename it, or leave out what agents made with --slim"),
+                    Problem::in_file(name, "has a name that is not UTF-8")
+                        .with_hint("rename it, or leave out what agents made with --slim"),
                 ])));
             };
             OutputFile::parts(&parts.join("/"), entry.path(), |part| self.record("file", |line| json(line, part)).map_err(Packing::Write))

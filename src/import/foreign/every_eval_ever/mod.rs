@@ -278,7 +278,9 @@ fn store(
 
 fn status(sample: &Row, score: Option<f64>) -> ItemStatus {
     let error = sample.error().map(|error| error.to_lowercase());
-    let begins = |word: &str| error.as_deref().is_some_and(|error| error == word || error.strip_prefix(word).is_some_and(|rest| rest.starts_with(':')));
+    let begins = |word: &str| {
+        error.as_deref().is_some_and(|error| error == word || error.strip_prefix(word).is_some_and(|rest| rest.starts_with(':')))
+    };
     // A level that says unknown was not decided, whatever it is taken for.
     if score.is_none() && sample.score().is_some() {
         return if begins("infra") { ItemStatus::Infra } else { ItemStatus::NotEvaluated };
@@ -301,7 +303,9 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
         let result = scored.result;
         let Some(score) = result.score() else { continue };
         let unit = result.unit(score);
-        let is_all = is_whole && scored.rows > 0 && result.samples().is_none_or(|samples| samples == scored.rows || samples == scored.rows - scored.unknown);
+        let is_all = is_whole
+            && scored.rows > 0
+            && result.samples().is_none_or(|samples| samples == scored.rows || samples == scored.rows - scored.unknown);
         if is_whole && scored.rows > 0 && !is_all {
             sink.quirk("the number of samples in the file is not the number that a score is stated over");
         }
