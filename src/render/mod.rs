@@ -3,7 +3,8 @@
 pub mod chart;
 pub mod comparability;
 pub mod csv;
-mod details;
+pub mod details;
+pub mod export;
 pub mod format;
 pub mod gate;
 pub mod html;
