@@ -98,57 +98,25 @@ impl Warehouse {
         Ok(())
     }
 
-    /// Reads the outcomes of one run with what else its lines say of each, in the order of the lines.
+    /// Reads the outcomes of one run with what else its lines say of each, in the order of the lines: the first revision, and where a judge
+    /// decided, what stands.
     pub fn detailed(&self, run: &Arc<Run>) -> io::Result<Vec<(ItemOutcome, ItemDetails)>> {
         let mut found = Vec::new();
-        self.each_line(std::slice::from_ref(run), |outcome, line| {
-            found.push((outcome.clone(), details_of(line)));
-            Ok::<(), io::Error>(())
+        let Some(file) = self.file_of(&run.id) else { return Ok(found) };
+        each_item_line(file, |line| {
+            if let Some(outcome) = outcome_of(line, file, &run.id)
+                && (outcome.revision == 0 || self.stands(&outcome))
+            {
+                found.push((outcome, details_of(line)));
+            }
         })?;
         Ok(found)
     }
 
-    fn each_line<E: From<io::Error>>(
-        &self,
-        runs: &[Arc<Run>],
-        mut each: impl FnMut(&ItemOutcome, &[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let files: HashMap<String, usize> = self.files.iter().zip(0..).map(|(file, place)| (path_text(&file.path), place)).collect();
-        let mut wanted: BTreeMap<usize, HashSet<&RunId>> = BTreeMap::new();
-        let mut order: Vec<usize> = Vec::new();
-        for run in runs {
-            let unit = self.unit_of.get(&run.id).and_then(|unit| self.snapshot.items.get(*unit as usize));
-            let Some(file) = unit.and_then(|unit| files.get(&unit.path)) else { continue };
-            let held = wanted.entry(*file).or_default();
-            if held.is_empty() {
-                order.push(*file);
-            }
-            held.insert(&run.id);
-        }
-        for place in order {
-            let (file, held) = (&self.files[place], &wanted[&place]);
-            let mut stopped = Ok(());
-            each_item_line(file, |line| {
-                if stopped.is_err() {
-                    return;
-                }
-                // A line that cannot be read was told when the store was opened.
-                let Ok(item) = ItemLine::parse(line) else { return };
-                let run = match (&file.journal_of, &item.run) {
-                    (Some(run), _) => Some(run.clone()),
-                    (None, Some(text)) => RunId::parse(text).ok(),
-                    (None, None) => None,
-                };
-                let Some(run) = run.filter(|run| held.contains(run)) else { return };
-                if let Ok(outcome) = (ItemLine { run: None, ..item }).to_outcome(&run)
-                    && (outcome.revision == 0 || self.stands(&outcome))
-                {
-                    stopped = each(&outcome, line);
-                }
-            })?;
-            stopped?;
-        }
-        Ok(())
+    /// Returns the file of a run's item lines.
+    fn file_of(&self, run: &RunId) -> Option<&ItemFile> {
+        let unit = self.snapshot.items.get(*self.unit_of.get(run)? as usize)?;
+        self.files.iter().find(|file| path_text(&file.path) == unit.path)
     }
 
     /// Says whether an outcome in a run's own journal is of the revision that stands. What was imported came whole.
@@ -157,9 +125,17 @@ impl Warehouse {
         if standing_revision(&outcome.evaluator, []).is_none() {
             return true;
         }
-        let unit = self.unit_of.get(&outcome.run).and_then(|unit| self.snapshot.items.get(*unit as usize));
-        let file = unit.and_then(|unit| self.files.iter().find(|file| path_text(&file.path) == unit.path));
-        let Some(file) = file.filter(|file| file.journal_of.is_some()) else { return true };
+        let Some(file) = self.file_of(&outcome.run).filter(|file| file.journal_of.is_some()) else { return true };
         outcome.revision == file.standing_of(&outcome.evaluator)
     }
+}
+
+/// Reads a line where it is of the run. One that cannot be read was told when the store was opened.
+fn outcome_of(line: &[u8], file: &ItemFile, run: &RunId) -> Option<ItemOutcome> {
+    let item = ItemLine::parse(line).ok()?;
+    let is_its = match &file.journal_of {
+        Some(own) => own == run,
+        None => item.run.as_deref() == Some(run.as_str()),
+    };
+    (ItemLine { run: None, ..item }).to_outcome(run).ok().filter(|_| is_its)
 }
