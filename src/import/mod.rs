@@ -28,7 +28,7 @@ mod table;
 mod yaml_rows;
 
 pub use bundle::import_bundles;
-pub use foreign::{Destination, ForeignFormat, import_foreign};
+pub use foreign::{Destination, ForeignFormat, import_foreign, superseded};
 pub use map::{Map, RowsAre};
 pub use names::GivenNames;
 pub use report::{

@@ -19,6 +19,7 @@ mod durable;
 mod examine;
 mod header;
 mod item_line;
+mod item_texts;
 mod journal;
 mod judgement;
 mod lines;
@@ -35,6 +36,7 @@ pub use bundle::{BundleWriter, Extent, Unpacked, adopt, is_bundle, look_into, un
 pub use examine::{Examination, examine};
 pub use header::{parse_header, read_opened_header, to_json};
 pub use item_line::{ItemLine, LineError, write_line};
+pub use item_texts::{ItemTexts, item_hash_of};
 pub use journal::{Journal, TranscriptLine, details_of};
 pub use judgement::{Judgements, standing_revision, stands};
 pub use lines::{LineProblem, MAX_LINE_BYTES, for_each_line};

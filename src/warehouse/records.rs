@@ -1,14 +1,17 @@
-//! Records for files that others read: where they are stored, and the outcomes that count, run by run.
+//! Records for files that others read: where they are stored, the outcomes that count, run by run, and what was asked.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
+
+use tracing::debug;
 
 use crate::domain::{Filter, ItemDetails, ItemOutcome, Run, RunId};
-use crate::results::{ItemLine, SealedPair, details_of, standing_revision};
+use crate::results::{ItemLine, ItemTexts, SealedPair, details_of, item_hash_of, standing_revision};
 
 use super::ingest::{ItemFile, each_item_line, path_text};
+use super::matrix::MatrixItem;
 use super::open::{RunRow, Warehouse};
 use super::spool::{RunLines, RunOutcomes, Spool};
 
@@ -98,25 +101,96 @@ impl Warehouse {
         Ok(())
     }
 
-    /// Reads the outcomes of one run with what else its lines say of each, in the order of the lines: the first revision, and where a judge
-    /// decided, what stands.
+    /// Reads the outcomes of one run with what else its lines say of each, in the order of the lines.
     pub fn detailed(&self, run: &Arc<Run>) -> io::Result<Vec<(ItemOutcome, ItemDetails)>> {
         let mut found = Vec::new();
-        let Some(file) = self.file_of(&run.id) else { return Ok(found) };
-        each_item_line(file, |line| {
-            if let Some(outcome) = outcome_of(line, file, &run.id)
-                && (outcome.revision == 0 || self.stands(&outcome))
-            {
-                found.push((outcome, details_of(line)));
-            }
+        self.each_line(std::slice::from_ref(run), |outcome, line| {
+            found.push((outcome.clone(), details_of(line)));
+            Ok::<(), io::Error>(())
         })?;
         Ok(found)
     }
 
-    /// Returns the file of a run's item lines.
-    fn file_of(&self, run: &RunId) -> Option<&ItemFile> {
-        let unit = self.snapshot.items.get(*self.unit_of.get(run)? as usize)?;
-        self.files.iter().find(|file| path_text(&file.path) == unit.path)
+    /// Returns, for some runs together and others, what stands for the text of each item: the same where the same was asked, and 0 where no
+    /// hash of it is known. Of runs with equal digests one is read, once.
+    pub fn item_texts(&self, arms: &[Vec<&Arc<Run>>], items: &[MatrixItem]) -> Vec<Vec<u64>> {
+        let digest_of = |run: &Run| Some(run.items_digest.as_ref()?.sha256.clone());
+        let mut known = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unread: BTreeMap<String, Arc<Run>> = BTreeMap::new();
+        for run in arms.iter().flatten() {
+            if let Some(digest) = digest_of(run).filter(|digest| !known.contains_key(digest)) {
+                unread.entry(digest).or_insert_with(|| Arc::clone(run));
+            }
+        }
+        known.extend(self.read_texts(unread));
+        let keys: Vec<u64> = items.iter().map(|item| ItemTexts::key(item.key.kind, &item.key.evaluator, &item.key.item)).collect();
+        let of_arm = |runs: &Vec<&Arc<Run>>| {
+            let digests: BTreeSet<String> = runs.iter().filter_map(|run| digest_of(run)).collect();
+            let mut texts = ItemTexts::default();
+            digests.iter().filter_map(|digest| known.get(digest)).for_each(|own| texts.extend(own));
+            keys.iter().map(|key| texts.text_of(*key).unwrap_or(0)).collect()
+        };
+        arms.iter().map(of_arm).collect()
+    }
+
+    /// Reads what the items of some runs asked, under their aliases. Nothing is known of items whose lines cannot be read.
+    fn read_texts(&self, by_digest: BTreeMap<String, Arc<Run>>) -> BTreeMap<String, ItemTexts> {
+        let (digests, runs): (Vec<String>, Vec<Arc<Run>>) = by_digest.into_iter().unzip();
+        let mut texts: HashMap<&RunId, ItemTexts> = runs.iter().map(|run| (&run.id, ItemTexts::default())).collect();
+        let read = self.each_line(&runs, |outcome, line| {
+            let item = self.aliases().item.get(&outcome.item).unwrap_or(&outcome.item);
+            if let Some(texts) = texts.get_mut(&outcome.run) {
+                texts.add(outcome.kind, &outcome.evaluator, item, item_hash_of(line).as_deref());
+            }
+            Ok::<(), io::Error>(())
+        });
+        if let Err(error) = read {
+            debug!(%error, "not all texts of items are known");
+        }
+        digests.into_iter().zip(&runs).map(|(digest, run)| (digest, texts.remove(&run.id).unwrap_or_default())).collect()
+    }
+
+    fn each_line<E: From<io::Error>>(
+        &self,
+        runs: &[Arc<Run>],
+        mut each: impl FnMut(&ItemOutcome, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let files: HashMap<String, usize> = self.files.iter().zip(0..).map(|(file, place)| (path_text(&file.path), place)).collect();
+        let mut wanted: BTreeMap<usize, HashSet<&RunId>> = BTreeMap::new();
+        let mut order: Vec<usize> = Vec::new();
+        for run in runs {
+            let unit = self.unit_of.get(&run.id).and_then(|unit| self.snapshot.items.get(*unit as usize));
+            let Some(file) = unit.and_then(|unit| files.get(&unit.path)) else { continue };
+            let held = wanted.entry(*file).or_default();
+            if held.is_empty() {
+                order.push(*file);
+            }
+            held.insert(&run.id);
+        }
+        for place in order {
+            let (file, held) = (&self.files[place], &wanted[&place]);
+            let mut stopped = Ok(());
+            each_item_line(file, |line| {
+                if stopped.is_err() {
+                    return;
+                }
+                // A line that cannot be read was told when the store was opened.
+                let Ok(item) = ItemLine::parse(line) else { return };
+                let run = match (&file.journal_of, &item.run) {
+                    (Some(run), _) => Some(run.clone()),
+                    (None, Some(text)) => RunId::parse(text).ok(),
+                    (None, None) => None,
+                };
+                let Some(run) = run.filter(|run| held.contains(run)) else { return };
+                if let Ok(outcome) = (ItemLine { run: None, ..item }).to_outcome(&run)
+                    && (outcome.revision == 0 || self.stands(&outcome))
+                {
+                    stopped = each(&outcome, line);
+                }
+            })?;
+            stopped?;
+        }
+        Ok(())
     }
 
     /// Says whether an outcome in a run's own journal is of the revision that stands. What was imported came whole.
@@ -125,17 +199,9 @@ impl Warehouse {
         if standing_revision(&outcome.evaluator, []).is_none() {
             return true;
         }
-        let Some(file) = self.file_of(&outcome.run).filter(|file| file.journal_of.is_some()) else { return true };
+        let unit = self.unit_of.get(&outcome.run).and_then(|unit| self.snapshot.items.get(*unit as usize));
+        let file = unit.and_then(|unit| self.files.iter().find(|file| path_text(&file.path) == unit.path));
+        let Some(file) = file.filter(|file| file.journal_of.is_some()) else { return true };
         outcome.revision == file.standing_of(&outcome.evaluator)
     }
-}
-
-/// Reads a line where it is of the run. One that cannot be read was told when the store was opened.
-fn outcome_of(line: &[u8], file: &ItemFile, run: &RunId) -> Option<ItemOutcome> {
-    let item = ItemLine::parse(line).ok()?;
-    let is_its = match &file.journal_of {
-        Some(own) => own == run,
-        None => item.run.as_deref() == Some(run.as_str()),
-    };
-    (ItemLine { run: None, ..item }).to_outcome(run).ok().filter(|_| is_its)
 }
