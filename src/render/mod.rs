@@ -3,7 +3,7 @@
 pub mod chart;
 pub mod comparability;
 pub mod csv;
-pub mod details;
+mod details;
 pub mod export;
 pub mod format;
 pub mod gate;

@@ -1,4 +1,4 @@
-//! Records for files that others read: where they are stored, and the outcomes that count, run by run.
+//! Records for files that others read: where they are stored, the outcomes that count, run by run, and what was asked.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;

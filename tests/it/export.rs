@@ -405,12 +405,15 @@ fn duckdb_reads_the_same_from_parquet() {
             }
         }
     }
-    let rows = found["passed"].as_array().expect("a list");
-    assert!(rows.len() >= 5, "{found}");
-    for row in rows {
-        let arm = (row[0].to_string(), row[1].to_string(), row[2].to_string());
-        assert_eq!(passed.get(&arm).copied(), row[3].as_u64().zip(row[4].as_u64()), "{arm:?}");
+    // The board counts an arm where all of its runs have counts.
+    let mut compared = 0;
+    for row in found["passed"].as_array().expect("a list") {
+        if let Some(counts) = passed.get(&(row[0].to_string(), row[1].to_string(), row[2].to_string())) {
+            assert_eq!(Some(*counts), row[3].as_u64().zip(row[4].as_u64()), "{row}");
+            compared += 1;
+        }
     }
+    assert!(compared >= 5, "{found}");
     let sql =
         project.run(["sql", "select sum(cost_usd) as cost, count(cost_usd) as known, count(*) as n from usage", "--format", "json"]).json();
     assert_eq!(found["cost"][0], sql["rows"][0]);
