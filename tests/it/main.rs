@@ -10,6 +10,7 @@ mod browser;
 mod cache;
 mod cli;
 mod code_runs;
+mod comparability;
 mod compare;
 mod doctor;
 mod eval;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::domain::{
     CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, RunStatus, StatedFigure, Unit, visible,
 };
-use crate::results::{SealedWriter, Store, StoreError};
+use crate::results::{ItemTexts, SealedWriter, Store, StoreError};
 
 use super::super::cell::Refused;
 use super::super::names::GivenNames;
@@ -60,6 +60,7 @@ struct State {
     run: Run,
     source: ImportedRun,
     attempts: Attempts,
+    texts: ItemTexts,
     passed: u64,
     counted: u64,
     spent: Spent,
@@ -133,7 +134,15 @@ impl<'a> Sink<'a> {
         }
         let run = Run::new(id.clone(), &source.suite, &source.approach, &source.model);
         self.by_id.insert(id, self.runs.len());
-        self.runs.push(State { run, source, attempts: Attempts::default(), passed: 0, counted: 0, spent: Spent::default() });
+        self.runs.push(State {
+            run,
+            source,
+            attempts: Attempts::default(),
+            texts: ItemTexts::default(),
+            passed: 0,
+            counted: 0,
+            spent: Spent::default(),
+        });
         Some(Handle(self.runs.len() - 1))
     }
 
@@ -194,6 +203,7 @@ impl<'a> Sink<'a> {
         }
         state.attempts.insert(item, outcome.attempt);
         outcome.run.clone_from(&state.run.id);
+        state.texts.add(outcome.kind, &outcome.evaluator, &outcome.item, details.item_hash.as_deref());
         state.count(&outcome);
         self.rows_accepted += 1;
         self.note_held(&outcome, &details);
@@ -362,6 +372,7 @@ impl State {
         run.total_tokens = run.total_tokens.or_else(|| run.input_tokens?.checked_add(run.output_tokens?));
         run.cost_usd = run.cost_usd.or_else(|| self.spent.cost_usd()).filter(|cost| cost.is_finite() && *cost >= 0.0);
         run.duration_seconds = run.duration_seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
+        run.items_digest = self.texts.digest();
         run.scores.retain(|score| score.value.is_none_or(f64::is_finite));
         run.cost_source = match (run.cost_usd, run.cost_source) {
             (None, _) => CostSource::Unknown,

@@ -134,13 +134,17 @@ impl Log {
             (super::TASK_TAG, word(&eval.task_id)),
             ("eval_set_id", word(&eval.eval_set_id)),
             ("settings", hex_digest(&[settings.as_bytes()], false)[..12].to_owned()),
-            ("judge", role_models.iter().cloned().collect::<Vec<_>>().join(", ")),
+            ("judge", judges(&eval.scorers, &role_models).into_iter().collect::<Vec<_>>().join(", ")),
             ("tags", tags.join(", ")),
             ("epochs", eval.config.get("epochs").and_then(text).filter(|epochs| epochs != "1").unwrap_or_default()),
             ("limit", eval.config.get("limit").and_then(text).unwrap_or_default()),
             ("message_limit", eval.config.get("message_limit").and_then(text).unwrap_or_default()),
             ("token_limit", eval.config.get("token_limit").and_then(text).unwrap_or_default()),
             ("time_limit", eval.config.get("time_limit").and_then(text).unwrap_or_default()),
+            ("working_limit", eval.config.get("working_limit").and_then(text).unwrap_or_default()),
+            ("turn_limit", eval.config.get("turn_limit").and_then(text).unwrap_or_default()),
+            ("cost_limit", eval.config.get("cost_limit").and_then(text).unwrap_or_default()),
+            ("max_tokens", eval.model_generate_config.get("max_tokens").and_then(text).unwrap_or_default()),
         ];
         record.tags.extend(
             facts.into_iter().filter(|(_, fact)| !fact.is_empty()).map(|(key, fact)| (key.to_owned(), clip(&fact, 500).into_owned())),
@@ -356,6 +360,12 @@ fn version_of(eval: &Eval) -> Option<String> {
 fn role_models(roles: &Value, model: &str) -> BTreeSet<String> {
     let of = |role: &Value| text(role).or_else(|| text(role.get("model")?));
     roles.as_object().into_iter().flatten().filter_map(|(_, role)| of(role)).filter(|name| name != model).collect()
+}
+
+/// The models that judge: those in a role beside the one that answers, and those that a scorer was given.
+fn judges(scorers: &Value, role_models: &BTreeSet<String>) -> BTreeSet<String> {
+    let given = |scorer: &Value| text(scorer.get("options")?.get("model")?).filter(|model| !model.is_empty());
+    role_models.iter().cloned().chain(scorers.as_array().into_iter().flatten().filter_map(given)).collect()
 }
 
 /// Adds up what the models used that are not only in a role; input leaves the cache out, as ours does. The cost is known where each has
