@@ -61,6 +61,21 @@ fn aliases_are_refused() {
     assert!(said.code == 2 && said.stdout.contains("alias"), "{}", said.stdout);
 }
 
+/// Nothing but the files tells such a run from another: without a dated folder, their content does.
+#[test]
+fn exceptions_outside_of_a_dated_folder_are_runs_of_their_own() {
+    let project = crate::support::Project::new();
+    project.file("a/.aider.results.json", r#"{"exception": "no space left"}"#);
+    project.file("b/.aider.results.json", r#"{"exception": "timed out"}"#);
+    project.file("go/exercises/practice/bowling/.aider.results.json", r#"{"exception": "killed"}"#);
+    for path in ["a", "b", "go"] {
+        let report = project.run(["import", path, "--format", "json"]).json();
+        assert_eq!(report["sources"][0]["outcome"], "imported", "{path}: {report}");
+        let identity = report["sources"][0]["runs_new"][0]["identity"].as_str().unwrap_or_default().to_owned();
+        assert!(identity.starts_with("cases-"), "{path}: `{identity}`");
+    }
+}
+
 #[test]
 fn published_samples() {
     let Some(folder) = samples("aider") else { return };
