@@ -119,6 +119,18 @@ fn a_test_that_was_never_run_has_no_outputs_and_costs_no_other() {
     assert_eq!((&report["sources"][0]["outcome"], &report["sources"][0]["items"]), (&json!("imported"), &json!(4)));
 }
 
+#[test]
+fn stated_counts_may_be_any_number() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/import/promptfoo/metrics-only.json"));
+    let mut file: Value = serde_json::from_str(&text.expect("readable")).expect("JSON");
+    for prompt in file["results"]["prompts"].as_array_mut().expect("columns") {
+        (prompt["metrics"]["testPassCount"], prompt["metrics"]["testFailCount"]) = (json!(u64::MAX), json!(u64::MAX));
+    }
+    let project = Project::new();
+    project.file("huge.json", file.to_string());
+    assert_eq!(project.run(["import", "huge.json", "--format", "json"]).json()["sources"][0]["problems"], json!([]));
+}
+
 /// The same as JSON is at hand for whoever has the tool, and says more.
 #[test]
 fn yaml_and_csv_are_named_with_what_to_do() {
