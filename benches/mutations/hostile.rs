@@ -367,6 +367,18 @@ pub fn long(scale: Scale) -> Vec<Hostile> {
     let prompts = "{\"results\":{\"version\":3,\"prompts\":[";
     vec![
         Hostile::new("a line", foreign(Promptfoo), "p.jsonl", "bytes long; at most", filled(row.to_owned(), b"a", line, "\"}\n")),
+        Hostile::new(
+            "an element of a list",
+            foreign(Inspect),
+            "i.eval",
+            "has a record of more than 64 MiB",
+            Box::new(move |write| {
+                let summaries = [b"[\"".as_slice(), "a".repeat(line * MIB).as_bytes(), b"\"]"].concat();
+                let header = [LOG.strip_suffix(',').unwrap_or(LOG), "}"].concat();
+                let members = [("header.json", header.as_bytes()), ("samples/1_epoch_1.json", b"{}"), ("summaries.json", &summaries)];
+                write.write_all(&written(&members.map(|(name, bytes)| Member::new(name, STORED, bytes))))
+            }),
+        ),
         Hostile::new("a line of a table", Reader::Table, "t.jsonl", "refused", filled("{\"task\":\"".to_owned(), b"a", line, "\"}\n")),
         Hostile::new("a field of CSV", Reader::Table, "t.csv", "longer than", filled("task,result\n\"".to_owned(), b"a", field, "")),
         Hostile::new("a header of CSV", Reader::Table, "t.csv", "", filled(String::new(), b"a,", field, "\n")),
