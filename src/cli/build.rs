@@ -195,7 +195,7 @@ impl Site<'_> {
                     sides.add(&page, items());
                     if let Some(suite) = suite_of.get(row.run.id.as_str()) {
                         let told = told.entry(*suite).or_default();
-                        told.criteria.add(&page);
+                        told.criteria.add(&page, items().chain(&page.criteria));
                         told.stories.add(&page, items().chain(&page.criteria), &transcripts);
                     }
                 }

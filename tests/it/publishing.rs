@@ -231,6 +231,29 @@ fn the_feed_tells_who_leads_since_when() {
 }
 
 #[test]
+fn an_entry_of_the_feed_stays_when_nights_go_by() {
+    let project = Project::new();
+    let ids = |feed: &str| -> Vec<String> {
+        let entries = feed.split("<id>urn:uuid:").skip(1);
+        entries.map(|rest| rest.split('<').next().unwrap_or_default().to_owned()).collect()
+    };
+    for night in 1..=2 {
+        nightly(&project, night, "old", 20);
+        nightly(&project, night, "new", if night == 1 { 20 } else { 40 });
+    }
+    assert_eq!(project.run(["build"]).code, 0);
+    let early = ids(&project.read("site/feed.xml"));
+    assert_eq!(early.len(), 2, "it begins, and one takes the lead");
+    for night in 3..=20 {
+        nightly(&project, night, "old", 20);
+        nightly(&project, night, "new", 40);
+    }
+    assert_eq!(project.run(["build"]).code, 0);
+    let late = ids(&project.read("site/feed.xml"));
+    assert!(early.iter().all(|id| late.contains(id)), "{early:?} {late:?}");
+}
+
+#[test]
 fn one_file_holds_overview_suites_and_comparisons() {
     let project = leaky();
     let output = project.run(["build", "--single-file", "report.html", "--redact"]);

@@ -5,10 +5,12 @@
 
 mod assets;
 mod board;
+mod chart_data;
 mod charts;
 mod compare;
 mod cost;
 mod crawlers;
+mod criteria;
 mod data;
 mod diff;
 mod figure;
@@ -33,6 +35,7 @@ mod shell;
 mod sides;
 mod single;
 mod slug;
+mod stated;
 mod suite;
 #[cfg(test)]
 mod tests;
@@ -83,7 +86,9 @@ pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<I
         });
         std::iter::once_with(move || suite::page(&overview.context, plan, suite, place))
             .chain(suite::pairs(&overview.context, plan, suite, place))
-            .chain(judged::page(&overview.context, plan, suite, place))
+            .chain(criteria::index(&overview.context, plan, suite, place))
+            .chain(criteria::pages(&overview.context, plan, suite, place))
+            .chain(data::criteria(suite, place))
             .chain(charts::page(&overview.context, plan, suite, place))
             .chain(history::page(&overview.context, plan, suite, place))
             .chain(data::history(&overview.context, suite, place))
@@ -91,6 +96,7 @@ pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<I
             .chain(item::pages(&overview.context, plan, suite, place))
             .chain(data::items(suite, place))
             .chain(data::suite(suite, place))
+            .chain(chart_data::files(suite, place))
             .chain(pairs)
     });
     pages
