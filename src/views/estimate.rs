@@ -49,7 +49,7 @@ pub struct Estimate {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guaranteed: Option<Interval>,
     pub n: u64,
-    /// What n counts: `questions`, `tests`, `criteria`, `checks` or `runs`.
+    /// What n counts: `questions`, `tests`, `criteria`, `checks`, `runs`, or `outcomes` of one item.
     pub n_of: &'static str,
     pub method: Method,
     /// Standard error of the value, where it is a mean over items.
@@ -180,10 +180,10 @@ fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate>
 }
 
 /// Estimates how often one item is passed over runs, each with its passed and counted outcomes.
-pub(super) fn rate_over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
+pub(super) fn rate_over_runs(by_run: &[(u64, u64)]) -> Option<Estimate> {
     let counted: Vec<(u64, u64)> = by_run.iter().copied().filter(|(_, total)| *total > 0).collect();
     if counted.iter().any(|(_, total)| *total > 1) {
-        return over_runs(&counted, item_word);
+        return over_runs(&counted, "outcomes");
     }
     let (passed, total) = sums(&counted);
     let interval = wilson(passed, total, CONFIDENCE).ok()?;

@@ -363,8 +363,7 @@ impl CriteriaTally {
     pub fn tables(self) -> Vec<CriteriaTable> {
         let table = |((evaluator, judge), rows): ((String, Option<String>), ByCriterion)| {
             let arms: BTreeSet<Arm> = rows.values().flat_map(BTreeMap::keys).cloned().collect();
-            let cell =
-                |counted: Counted| CriterionCell { rate: rate_over_runs(&counted.by_run, ItemKind::Criterion.plural()), ..counted.cell };
+            let cell = |counted: Counted| CriterionCell { rate: rate_over_runs(&counted.by_run), ..counted.cell };
             let row = |(criterion, mut cells): (String, BTreeMap<Arm, Counted>)| CriterionRow {
                 criterion,
                 cells: arms.iter().map(|arm| cells.remove(arm).map(cell).unwrap_or_default()).collect(),

@@ -6,7 +6,6 @@ use askama::Template;
 
 use crate::domain::{ItemStatus, beginning};
 use crate::render::judged::outcome_word;
-use crate::render::tables::listed;
 use crate::render::{format, words};
 use crate::views::{CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, OverviewSuite, SiteContext};
 
@@ -76,9 +75,10 @@ struct Criterion {
 struct Part {
     heading: Text,
     sentences: Vec<Text>,
-    /// Pairs of arms of which one meets it and the other does not.
-    pairs: Vec<Link>,
     rates: Grid,
+    /// Pairs of arms of which one meets it and the other does not, as far as they have pages.
+    pairs: Vec<Link>,
+    pairs_said: String,
     verdicts: Option<Grid>,
     untold: Option<String>,
 }
@@ -223,13 +223,23 @@ fn part(page: &Page<'_>, table: &CriteriaTable, row: &CriterionRow, id: &str, to
         |standing: Option<bool>| -> Vec<usize> { (0..labels.len()).filter(|arm| row.cells[*arm].is_met() == standing).collect() };
     let (met, not_met, undecided) = (by_standing(Some(true)), by_standing(Some(false)), by_standing(None));
     let named = |word: &str, arms: &[usize]| {
-        let names: Vec<String> = arms.iter().map(|arm| labels[*arm].clone()).collect();
-        (!arms.is_empty()).then(|| Text::from(format!("{word} {}.", listed(&names))))
+        let names: Vec<&str> = arms.iter().take(MOST_ARMS).map(|arm| labels[*arm].as_str()).collect();
+        let more = arms.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!arms.is_empty()).then(|| Text::from(format!("{word} {}{more}.", names.join(", "))))
     };
     let pairs = met.iter().flat_map(|one| not_met.iter().map(move |other| (*one, *other)));
     let link = |(one, other): (usize, usize)| {
         let href = pair_link(page.suite, page.place, page.root, &table.arms[one], &table.arms[other])?;
         Some(Link { href, label: Text::from(format!("{} against {}", labels[one], labels[other])) })
+    };
+    let mut links: Vec<Link> = pairs.filter_map(link).collect();
+    let all = links.len();
+    links.truncate(MOST_PAIRS);
+    let pairs_said = if all > links.len() {
+        format!("{} of {} pairs of arms that part on it, side by side:", links.len(), format::integer(all as u64))
+    } else {
+        "Arms that part on it, side by side:".to_owned()
     };
     let (verdicts, untold) = verdicts(page, row, &labels, id, told);
     Part {
@@ -242,8 +252,9 @@ fn part(page: &Page<'_>, table: &CriteriaTable, row: &CriterionRow, id: &str, to
         .into_iter()
         .flatten()
         .collect(),
-        pairs: pairs.filter_map(link).take(MOST_PAIRS).collect(),
         rates: rates(row, &labels, id),
+        pairs: links,
+        pairs_said,
         verdicts,
         untold,
     }
