@@ -410,12 +410,13 @@ fn the_baseline_stands_second_and_every_arm_meets_it() {
 
 #[test]
 fn a_suites_page_shows_what_sources_state_beside_what_their_counts_give() {
-    let stated = |name: &str, value: f64, recomputed: Option<f64>| {
-        json!({"name": name, "value": value, "unit": "fraction", "recomputed": recomputed, "rounding": 0.0005})
-    };
+    let stated = |name: &str, value: f64, recomputed: Option<f64>| json!({"name": name, "value": value, "unit": "fraction", "recomputed": recomputed, "rounding": 0.0005});
     let figures = [stated("agrees", 0.5, Some(0.5)), stated("alone", 0.7, None), stated("differs", 0.6, Some(0.5))];
     let counts = json!({"shared_tests_passed": 1, "shared_tests_total": 2, "stated": figures});
-    let project = Project::with(&[result("r-1", "s", "a", counts), result("r-2", "plain", "a", json!({"shared_tests_passed": 1, "shared_tests_total": 2}))]);
+    let project = Project::with(&[
+        result("r-1", "s", "a", counts),
+        result("r-2", "plain", "a", json!({"shared_tests_passed": 1, "shared_tests_total": 2})),
+    ]);
     assert_eq!(project.run(["build", "--quiet"]).code, 0);
     let page = project.read("site/suites/s/index.html");
     let table = page.split("<table id=\"stated-table\"").nth(1).and_then(|rest| rest.split("</table>").next()).expect("the table");

@@ -17,7 +17,7 @@ use super::items::{CRITERIA_PER_BUCKET, bucket_name, criterion_href};
 use super::plan::{Plan, SuitePlace};
 use super::run::cut;
 use super::runs::Pager;
-use super::shell::{Crumb, Here, Shell, Text};
+use super::shell::{Crumb, Here, Shell, Text, escaped_length};
 use super::suite::Link;
 use super::whisker::Whisker;
 
@@ -27,12 +27,15 @@ const MOST_CELLS: usize = 1_200;
 /// Criteria on which arms part that the suite's page leads to.
 const MOST_PARTING: usize = 6;
 /// Arms of one criterion, and pairs of arms that part on it.
-const MOST_ARMS: usize = 24;
+const MOST_ARMS: usize = 20;
 const MOST_PAIRS: usize = 12;
-/// What a page is to weigh with all its criteria, and what an arm's rate weighs, drawn, and a verdict without its texts.
+/// What the pairs may weigh, and what one weighs without its texts.
+const PAIRS_BYTES: usize = 2_500;
+const PAIR_BYTES: usize = 60;
+/// What a page is to weigh with all its criteria; an arm's rate, drawn, and a verdict, both without their texts.
 const PAGE_BYTES: usize = 54_000;
-const ARM_BYTES: usize = 700;
-const VERDICT_BYTES: usize = 330;
+const ARM_BYTES: usize = 420;
+const VERDICT_BYTES: usize = 240;
 /// What the verdicts on a criterion may weigh at least, whatever the page weighs.
 const LEAST_TOLD: usize = 2_500;
 /// Characters of a criterion in its heading.
@@ -210,11 +213,17 @@ fn criterion(page: &Page<'_>, index: usize, key: &CriterionKey) -> Criterion {
     let rows: Vec<(&CriteriaTable, &CriterionRow)> =
         tables.filter_map(|table| Some((table, table.rows.iter().find(|row| row.criterion == key.criterion)?))).collect();
     let name = if key.criterion.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(&key.criterion, LONGEST)) };
-    let arms: usize = rows.iter().map(|(table, _)| table.arms.len().min(MOST_ARMS)).sum();
-    let own = 4 * name.escaped_length() + ARM_BYTES * arms;
+    // A name stands in the list at the top, in its heading, and below that of each judge.
+    let own = (2 + rows.len()) * name.escaped_length() + rows.iter().map(|(table, _)| arms_length(table)).sum::<usize>();
     let told = page.bytes.saturating_sub(own).max(LEAST_TOLD) / rows.len().max(1);
     let parts = (1..).zip(&rows).map(|(number, (table, row))| part(page, table, row, &format!("{}-{number}", index + 1), told));
     Criterion { anchor: page.place.criteria.anchor(index), parts: parts.collect(), name }
+}
+
+/// Bytes of the table of rates: an arm's name stands in it, and in the words above.
+fn arms_length(table: &CriteriaTable) -> usize {
+    let labels = words::arm_labels(&table.arms);
+    labels.iter().take(MOST_ARMS).map(|label| ARM_BYTES + 2 * escaped_length(label)).sum()
 }
 
 fn part(page: &Page<'_>, table: &CriteriaTable, row: &CriterionRow, id: &str, told: usize) -> Part {
@@ -234,8 +243,13 @@ fn part(page: &Page<'_>, table: &CriteriaTable, row: &CriterionRow, id: &str, to
         Some(Link { href, label: Text::from(format!("{} against {}", labels[one], labels[other])) })
     };
     let mut links: Vec<Link> = pairs.filter_map(link).collect();
-    let all = links.len();
-    links.truncate(MOST_PAIRS);
+    let (all, mut bytes) = (links.len(), 0);
+    let fits = |link: &&Link| {
+        bytes += PAIR_BYTES + link.href.len() + link.label.escaped_length();
+        bytes <= PAIRS_BYTES
+    };
+    let fitting = links.iter().take(MOST_PAIRS).take_while(fits).count();
+    links.truncate(fitting);
     let pairs_said = if all > links.len() {
         format!("{} of {} pairs of arms that part on it, side by side:", links.len(), format::integer(all as u64))
     } else {
@@ -292,7 +306,8 @@ fn verdicts(page: &Page<'_>, row: &CriterionRow, labels: &[String], id: &str, mo
     let (mut shown, mut bytes) = (Vec::new(), 0);
     for (turn, arm, verdict) in in_turns {
         let reason = Text::from(verdict.reason.as_deref().map_or_else(String::new, cut));
-        let size = VERDICT_BYTES + Text::new(&labels[arm]).escaped_length() + reason.escaped_length();
+        // A run's id is its link as well.
+        let size = VERDICT_BYTES + escaped_length(&labels[arm]) + 2 * escaped_length(&verdict.run) + reason.escaped_length();
         if bytes + size > most {
             break;
         }

@@ -1,13 +1,16 @@
 //! What sources published about themselves beside what their own counts give.
 
 use crate::render::{format, words};
-use crate::views::{RunStated, StatedLine};
+use crate::views::{OverviewSuite, RunStated, StatedLine};
 
 use super::grid::{Cell, Column, Grid, Look, Sort};
 use super::plan::Plan;
 
-/// Figures on a suite's page; the data have all.
-const MOST_FIGURES: usize = 40;
+/// Figures on a suite's page, and on one whose leaderboard fills it; the data have all.
+const MOST_FIGURES: usize = 24;
+const FEW_FIGURES: usize = 3;
+/// Arms from which on the leaderboard fills the page.
+const MANY_ARMS: usize = 31;
 
 /// The figures of one run.
 pub(super) fn of_run(lines: &[StatedLine]) -> Option<Grid> {
@@ -21,11 +24,13 @@ pub(super) fn of_run(lines: &[StatedLine]) -> Option<Grid> {
 }
 
 /// The figures of a suite's runs, those that disagree first.
-pub(super) fn of_suite(runs: &[RunStated], plan: &Plan, root: &str) -> Option<Grid> {
+pub(super) fn of_suite(suite: &OverviewSuite, plan: &Plan, root: &str) -> Option<Grid> {
+    let runs = &suite.stated;
     if runs.is_empty() {
         return None;
     }
-    let shown = &runs[..runs.len().min(MOST_FIGURES)];
+    let most = if suite.board.entries.len() < MANY_ARMS { MOST_FIGURES } else { FEW_FIGURES };
+    let shown = &runs[..runs.len().min(most)];
     let mut grid = Grid::new("stated-table", "Stated and recomputed figures");
     if shown.len() < runs.len() {
         let (some, all) = (format::integer(shown.len() as u64), format::integer(runs.len() as u64));

@@ -17,7 +17,7 @@ use super::shell::{Crumb, Here, Shell, Text};
 use super::{SiteFile, criteria, metrics, stated};
 
 /// More runs than this stand on the list of all runs only.
-const MAX_RUNS: usize = 24;
+const MAX_RUNS: usize = 20;
 /// More pairs than this stand on the list of pairs only.
 const MAX_PAIRS: usize = 24;
 /// With more arms, not every pair has a page.
@@ -118,7 +118,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             let (said, links) = criteria::finding(suite, place, &shell.root);
             (below(place.criteria_path()), said, links)
         }),
-        stated: stated::of_suite(&suite.stated, plan, &shell.root),
+        stated: stated::of_suite(suite, plan, &shell.root),
         runs: run_grid("runs-table", caption, &suite.runs[..shown], plan, &shell.root).filtered(""),
         more_runs: (shown < suite.runs.len())
             .then(|| format!("{} of {} runs are listed here.", format::integer(shown as u64), format::integer(suite.runs.len() as u64))),

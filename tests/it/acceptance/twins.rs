@@ -300,9 +300,11 @@ fn items_agree(project: &Project, id: &str, run: &Value, page: &str) {
         let said = rows.into_iter().filter(|row| plain.is_match(&row[0])).map(|row| (row[0].clone(), row[1].clone())).collect();
         assert_eq!(ended, said, "{id} as {format}");
     }
-    let cell = Regex::new("<bdi>(item-\\d{4})</bdi></a></th>\\s*<td><span class=\"status [^\"]*\"><span aria-hidden=\"true\">. </span>([a-z ]+)<")
-        .expect("an expression");
-    let further = project.files(&format!("site/runs/{id}")).into_iter().filter(|file| file.contains("/items-")).map(|file| project.read(&file));
+    let cell =
+        Regex::new("<bdi>(item-\\d{4})</bdi></a></th>\\s*<td><span class=\"status [^\"]*\"><span aria-hidden=\"true\">. </span>([a-z ]+)<")
+            .expect("an expression");
+    let further =
+        project.files(&format!("site/runs/{id}")).into_iter().filter(|file| file.contains("/items-")).map(|file| project.read(&file));
     let pages: Vec<String> = std::iter::once(page.to_owned()).chain(further).collect();
     let said = pages.iter().flat_map(|page| cell.captures_iter(page)).map(|found| (found[1].to_owned(), found[2].to_owned())).collect();
     assert_eq!(ended, said, "{id} on its pages");
