@@ -300,6 +300,11 @@ impl CriterionCell {
     pub fn is_met(&self) -> Option<bool> {
         (self.total > 0).then(|| 2 * self.passed > self.total)
     }
+
+    /// Says whether any of the arm's runs was asked about the criterion.
+    pub fn is_asked(&self) -> bool {
+        self.total > 0 || self.missing > 0
+    }
 }
 
 type ByCriterion = BTreeMap<String, BTreeMap<Arm, Counted>>;

@@ -216,7 +216,13 @@ fn criterion(page: &Page<'_>, index: usize, key: &CriterionKey) -> Criterion {
     // A name stands in the list at the top, in its heading, and below that of each judge.
     let own = (2 + rows.len()) * name.escaped_length() + rows.iter().map(|(table, _)| arms_length(table)).sum::<usize>();
     let told = page.bytes.saturating_sub(own).max(LEAST_TOLD) / rows.len().max(1);
-    let parts = (1..).zip(&rows).map(|(number, (table, row))| part(page, table, row, &format!("{}-{number}", index + 1), told));
+    let part = |(judge, (table, row)): (usize, &(&CriteriaTable, &CriterionRow))| {
+        let id = format!("{}-{judge}", index + 1);
+        // Tables are told apart by their captions.
+        let judge = if rows.len() > 1 { format!(" (judge {judge})") } else { String::new() };
+        part(page, table, row, &id, &format!("criterion {}{judge}", format::integer(index as u64 + 1)), told)
+    };
+    let parts = (1..).zip(&rows).map(part);
     Criterion { anchor: page.place.criteria.anchor(index), parts: parts.collect(), name }
 }
 
@@ -226,10 +232,12 @@ fn arms_length(table: &CriteriaTable) -> usize {
     labels.iter().take(MOST_ARMS).map(|label| ARM_BYTES + 2 * escaped_length(label)).sum()
 }
 
-fn part(page: &Page<'_>, table: &CriteriaTable, row: &CriterionRow, id: &str, told: usize) -> Part {
+fn part(page: &Page<'_>, table: &CriteriaTable, row: &CriterionRow, id: &str, about: &str, told: usize) -> Part {
     let labels = words::arm_labels(&table.arms);
+    // The other arms were asked about other criteria.
+    let asked: Vec<usize> = (0..labels.len()).filter(|arm| row.cells[*arm].is_asked()).collect();
     let by_standing =
-        |standing: Option<bool>| -> Vec<usize> { (0..labels.len()).filter(|arm| row.cells[*arm].is_met() == standing).collect() };
+        |standing: Option<bool>| -> Vec<usize> { asked.iter().copied().filter(|arm| row.cells[*arm].is_met() == standing).collect() };
     let (met, not_met, undecided) = (by_standing(Some(true)), by_standing(Some(false)), by_standing(None));
     let named = |word: &str, arms: &[usize]| {
         let names: Vec<&str> = arms.iter().take(MOST_ARMS).map(|arm| labels[*arm].as_str()).collect();
@@ -255,7 +263,7 @@ fn part(page: &Page<'_>, table: &CriteriaTable, row: &CriterionRow, id: &str, to
     } else {
         "Arms that part on it, side by side:".to_owned()
     };
-    let (verdicts, untold) = verdicts(page, row, &labels, id, told);
+    let (verdicts, untold) = verdicts(page, row, &labels, (id, about), told);
     Part {
         heading: heading(table),
         sentences: [
@@ -266,7 +274,7 @@ fn part(page: &Page<'_>, table: &CriteriaTable, row: &CriterionRow, id: &str, to
         .into_iter()
         .flatten()
         .collect(),
-        rates: rates(row, &labels, id),
+        rates: rates(row, &asked, &labels, (id, about)),
         pairs: links,
         pairs_said,
         verdicts,
@@ -275,26 +283,30 @@ fn part(page: &Page<'_>, table: &CriteriaTable, row: &CriterionRow, id: &str, to
 }
 
 /// How often each arm met a criterion, with its interval.
-fn rates(row: &CriterionRow, labels: &[String], id: &str) -> Grid {
-    let shown = labels.len().min(MOST_ARMS);
-    let cells = &row.cells[..shown];
-    let about = if shown < labels.len() { format!("the first {shown} of {} arms; the data have all", labels.len()) } else { String::new() };
-    let mut grid = Grid::new(format!("rates-{id}"), "How often each arm met it").about(about).fits();
-    grid.column(Column::new("Arm", Look::Key, Sort::Ascending), labels[..shown].iter().map(|label| Cell::head(label.as_str())));
+fn rates(row: &CriterionRow, asked: &[usize], labels: &[String], (id, on): (&str, &str)) -> Grid {
+    let shown = &asked[..asked.len().min(MOST_ARMS)];
+    let cells: Vec<&CriterionCell> = shown.iter().map(|arm| &row.cells[*arm]).collect();
+    let about = if shown.len() < asked.len() {
+        format!("the first {} of {} arms; the data have all", shown.len(), asked.len())
+    } else {
+        String::new()
+    };
+    let mut grid = Grid::new(format!("rates-{id}"), format!("How often each arm met {on}")).about(about).fits();
+    grid.column(Column::new("Arm", Look::Key, Sort::Ascending), shown.iter().map(|arm| Cell::head(labels[*arm].as_str())));
     let estimates = cells.iter().map(|cell| if cell.rate.is_some() { rate(cell.rate.as_ref()) } else { counted(cell) });
     grid.column(Column::new("Met, %", Look::Number, Sort::Descending).sub("95% interval"), estimates);
     grid.column(
         Column::new("Rate and interval, drawn", Look::Scale, Sort::None),
         cells.iter().map(|cell| Cell::dots(cell.rate.as_ref().map(Whisker::of))),
     );
-    grid.column(Column::new("Runs that met it", Look::Number, Sort::None), cells.iter().map(counted));
+    grid.column(Column::new("Runs that met it", Look::Number, Sort::None), cells.iter().map(|cell| counted(cell)));
     grid
 }
 
 /// What was decided run by run, as far as the page has room; and of how much it is not told.
 ///
 /// Every arm gets a first verdict before any gets a second one, and those that say what is missing come first.
-fn verdicts(page: &Page<'_>, row: &CriterionRow, labels: &[String], id: &str, most: usize) -> (Option<Grid>, Option<String>) {
+fn verdicts(page: &Page<'_>, row: &CriterionRow, labels: &[String], (id, on): (&str, &str), most: usize) -> (Option<Grid>, Option<String>) {
     let is_met = |verdict: &CriterionVerdict| verdict.status == ItemStatus::Pass.name();
     let mut in_turns: Vec<(usize, usize, &CriterionVerdict)> = Vec::new();
     for (arm, cell) in row.cells.iter().enumerate() {
@@ -324,7 +336,7 @@ fn verdicts(page: &Page<'_>, row: &CriterionRow, labels: &[String], id: &str, mo
     if shown.is_empty() {
         return (None, untold);
     }
-    let mut grid = Grid::new(format!("verdicts-{id}"), "What was said, run by run");
+    let mut grid = Grid::new(format!("verdicts-{id}"), format!("What was said of {on}, run by run"));
     grid.column(Column::new("Arm", Look::Key, Sort::Ascending), shown.iter().map(|((arm, _), ..)| Cell::head(labels[*arm].as_str())));
     let outcome = |verdict: &CriterionVerdict| {
         let cell = Cell { text: Text::from(outcome_word(&verdict.status)), ..Cell::item_status(&verdict.status) };

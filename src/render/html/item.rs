@@ -12,7 +12,7 @@ use super::items::{ITEMS_PER_BUCKET, bucket_name};
 use super::matrix::{Mark, mark, outcome_mark};
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
-use super::shell::{Crumb, Here, Shell, Text};
+use super::shell::{Crumb, Here, Shell, Text, escaped_length};
 
 /// Arms with a row of their own for an item; the data have all.
 const MOST_ARMS: usize = 24;
@@ -21,13 +21,13 @@ const MOST_LINKS: usize = 24;
 /// What a page is to weigh with all its items, and what it weighs without any.
 const PAGE_BYTES: usize = 58_000;
 const FRAME_BYTES: usize = 4_000;
-/// What an item, an arm of it, a link, and an answer with its reason weigh without their texts.
-const ITEM_BYTES: usize = 1_300;
-const ARM_BYTES: usize = 160;
-const LINK_BYTES: usize = 110;
-const NOTE_BYTES: usize = 320;
+/// What an item, an arm of it, a link to an outcome, and an answer with its reason weigh without their texts and addresses.
+const ITEM_BYTES: usize = 1_250;
+const ARM_BYTES: usize = 140;
+const LINK_BYTES: usize = 50;
+const NOTE_BYTES: usize = 240;
 /// What a question, answers and reasons of one item may weigh at least, whatever the page weighs, and at most.
-const LEAST_TOLD: usize = 1_500;
+const LEAST_TOLD: usize = 2_000;
 const MOST_TOLD: usize = 5_000;
 /// Characters of a text, and of an item's whole name.
 const LONGEST: usize = 240;
@@ -175,7 +175,8 @@ fn item(page: &Page<'_>, index: usize) -> Item {
     };
     let name = if line.item.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(&line.item, LONGEST_NAME)) };
     let arms: Vec<ArmRow> = (0..shown).map(arm).collect();
-    let linked: usize = arms.iter().map(|arm| ARM_BYTES + LINK_BYTES * arm.outcomes.len()).sum();
+    let links = |arm: &ArmRow| arm.outcomes.iter().map(|outcome| LINK_BYTES + outcome.href.len()).sum::<usize>();
+    let linked: usize = arms.iter().map(|arm| ARM_BYTES + arm.name.escaped_length() + links(arm)).sum();
     // A name stands in the list at the top, in the heading, in both captions, and below the heading of what was asked.
     let own_bytes = ITEM_BYTES + linked + 5 * name.escaped_length();
     let most = page.bytes.saturating_sub(own_bytes).clamp(LEAST_TOLD, MOST_TOLD);
@@ -246,7 +247,8 @@ fn notes(page: &Page<'_>, story: &ItemStory, most: usize) -> (Vec<Note>, u64) {
             reason: text(note.reason.as_deref()),
             scores: text(Some(&other_scores(&note.scores))),
         };
-        let size = NOTE_BYTES + told.escaped_length();
+        // A run's id is its link as well.
+        let size = NOTE_BYTES + escaped_length(&page.labels[arm]) + 2 * escaped_length(&note.run) + told.escaped_length();
         if bytes + size > most {
             untold += note.times;
             continue;

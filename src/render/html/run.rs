@@ -13,7 +13,7 @@ use super::items::item_href;
 use super::judged::{self, Criteria, Unfolding, Verified};
 use super::plan::{Plan, RunPlace, SuitePlace};
 use super::runs::Pager;
-use super::shell::{Crumb, Here, Shell, Text};
+use super::shell::{Crumb, Here, Shell, Text, escaped_length};
 use super::{stated, transcript};
 
 #[derive(Template)]
@@ -274,13 +274,15 @@ fn scores(run: &RunPage) -> Option<Grid> {
     Some(grid)
 }
 
-/// Characters of a reason, an answer or what was expected, and of all such texts of one row.
+/// Characters of a reason, an answer or what was expected, and bytes of all such texts of a page.
 const MOST_OF_A_TEXT: usize = 240;
-const MOST_OF_A_ROW: usize = 480;
+const MOST_OF_A_PAGE: usize = 60_000;
 
 /// Which columns the items of a run have, the same on all its pages.
 #[expect(clippy::struct_excessive_bools, reason = "one for each optional column")]
 struct Columns {
+    /// Of the longest page.
+    rows: usize,
     cluster: bool,
     attempt: bool,
     evaluator: bool,
@@ -301,6 +303,7 @@ impl Columns {
         let any = |has: &dyn Fn(&ItemRow) -> bool| pages.iter().flat_map(|page| &page.rows).any(has);
         let first = pages.first().and_then(|page| page.rows.first()).map(|row| row.evaluator.clone());
         Self {
+            rows: pages.iter().map(|page| page.rows.len()).max().unwrap_or(0),
             cluster: any(&|row| row.cluster.is_some()),
             attempt: any(&|row| row.attempt > 1),
             evaluator: any(&|row| Some(&row.evaluator) != first.as_ref()),
@@ -319,10 +322,13 @@ impl Columns {
 }
 
 impl Columns {
-    /// Returns the beginning of a text, shorter where rows have many: a page of them has a budget.
+    /// Returns the beginning of a text, shorter where the page has many of them: it has a budget, and what is escaped weighs more.
     fn cut(&self, text: &str) -> String {
         let texts = [self.question, self.reason, self.answer, self.expected, self.scores].iter().filter(|has| **has).count();
-        beginning(text, MOST_OF_A_TEXT.min(MOST_OF_A_ROW / texts.max(1)))
+        let most = MOST_OF_A_TEXT.min(MOST_OF_A_PAGE / (self.rows * texts).max(1));
+        let shown = beginning(text, most);
+        let bytes = escaped_length(&shown);
+        if bytes > most { beginning(text, most * shown.chars().count() / bytes) } else { shown }
     }
 }
 
