@@ -191,14 +191,14 @@ class Site:
             self.comparison(f"{path}, table", table)
             for row in table["rows"]:
                 self.adjusted(f"{path}, table, {row['metric']['name']}", row["evidence"]["tested"], row["evidence"]["pairs"])
-    def cells(self, runs):
-        """Passed and counted attempts by item, over runs; nothing where a run has no outcomes."""
+    def cells(self, runs, without=()):
+        """Passed and counted attempts by item, over runs, without some items; nothing where a run has no outcomes."""
         if not runs or any(not self.outcomes.get(run) for run in runs):
             return None
         cells = defaultdict(lambda: [0, 0, None])
         for key, (passed, counted, cluster) in itertools.chain.from_iterable(self.outcomes[run].items() for run in runs):
             cells[key] = [cells[key][0] + passed, cells[key][1] + counted, cells[key][2] or cluster]
-        return {key: cell for key, cell in cells.items() if cell[1]}
+        return {key: cell for key, cell in cells.items() if cell[1] and key not in without}
     rates = lambda self, runs: [self.given[run][0] / self.given[run][1] for run in runs if self.given.get(run)]
     def estimate(self, place, stated, runs):
         if not stated or stated["method"] in ("stated", "stated_error"):
@@ -235,7 +235,11 @@ class Site:
         scores = [(score["revision"], score["value"]) for score in run["scores"] if score["metric"] == metric and "value" in score]
         return max(scores)[1] if scores else run.get({"total_tokens": "tokens"}.get(metric, metric))
     def comparison(self, place, table):
-        arms = [arm["run_ids"] for arm in table["arms"]]
+        arms, changed, cut = [arm["run_ids"] for arm in table["arms"]], {}, lambda out: None in out
+        for pair in table.get("comparability", ()):
+            # Items whose texts differ are no pair; None stands for those that are not listed.
+            out = {(item["kind"], item["evaluator"], item["item"]) for item in pair.get("changed_items", ())}
+            changed[pair["first"], pair["second"]] = out | ({None} if len(out) < pair.get("items", {}).get("changed", 0) else set())
         for row in table["rows"]:
             metric, evidence, at = row["metric"], row["evidence"], f"{place}, {row['metric']['name']}"
             is_rate = metric["name"] == "shared_tests"
@@ -246,9 +250,14 @@ class Site:
                 self.estimate(at, cell.get("estimate"), runs)
                 self.figure(at, cell.get("figure"), self.rates(runs) if is_rate else self.values(metric["name"], runs), metric)
             for pair in evidence["pairs"]:
-                self.pair(at, metric, pair, arms[pair["first"]], arms[pair["second"]], 1 - evidence["alpha"])
-        flips, cells = table.get("flips"), [self.cells(runs) for runs in arms]
-        if flips and len(arms) == 2 and all(cells):
+                out = changed.get((pair["first"], pair["second"]), ()) if is_rate else ()
+                if out and (cut(out) or pair["design"] in ("runs", "counts")):
+                    self.left_out["pairs over runs, or with many items whose texts differ"] += 1
+                    continue
+                self.pair(at, metric, pair, arms[pair["first"]], arms[pair["second"]], 1 - evidence["alpha"], out)
+        flips, out = table.get("flips"), changed.get((0, 1), ())
+        cells = [self.cells(runs, out) for runs in arms]
+        if flips and len(arms) == 2 and all(cells) and not cut(out):
             most = lambda cell: 2 * cell[0] > cell[1]
             fell = {key: (most(cells[0][key]), most(cells[1][key])) for key in cells[0] if key in cells[1]}
             for number, name in enumerate(("neither", "only_second", "only_first", "both_passed")):
@@ -270,14 +279,14 @@ class Site:
         self.check("mean", place, stated["mean"], mean)
         self.check("mean", f"{place}, sd", stated.get("sd"), mean_sd(values)[1] if len(values) > 1 else None)
         self.check_ends("interval of a mean", place, stated.get("interval"), interval, 0.0 if metric["kind"] in ("amount", "count") else -math.inf)
-    def pair(self, place, metric, pair, one, other, confidence):
+    def pair(self, place, metric, pair, one, other, confidence, without):
         stated, test, detail = pair.get("difference"), pair.get("test"), pair.get("detail") or {}
         for name in ("detectable", "needed", "effect", "bill", "doubled"):
             self.left_out[f"`{name}`: planning figures and sizes beside the verdict"] += name in pair or name in detail
         if not stated:
             return
         place, check = f"{place}, {pair['first']} and {pair['second']}", detail.get("cross_check") or {}
-        second, ends, cells = None, None, [*map(self.cells, (one, other))]
+        second, ends, cells = None, None, [self.cells(runs, without) for runs in (one, other)]
         if metric["name"] == "shared_tests" and pair["design"] in ("items", "clusters") and all(cells):
             keys = [key for key in cells[0] if key in cells[1]]
             differences = [cells[0][key][0] / cells[0][key][1] - cells[1][key][0] / cells[1][key][1] for key in keys]

@@ -56,7 +56,7 @@ pub(super) struct Global {
     /// Append what is done, with the time, to a file; its folder must exist
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub log: Option<PathBuf>,
-    /// Refuse to answer (exit code 2) where something could not be read
+    /// Refuse to answer (exit code 2) where something could not be read, or arms to compare were not measured alike
     #[arg(long, global = true, help_heading = "Global options")]
     pub strict: bool,
 }
@@ -518,9 +518,12 @@ pub(super) struct Publishing {
 
 #[derive(Args)]
 pub(super) struct Serve {
+    /// Results of other tools to show beside the store's, and folders with such: read through the cache, not kept in the store
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
     /// Folder to build the site in [default: a temporary one]
-    #[arg(value_name = "DIR")]
-    pub folder: Option<PathBuf>,
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Port to listen on; 0 takes any that is free
     #[arg(long, value_name = "N", default_value_t = 8000)]
     pub port: u16,

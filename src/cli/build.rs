@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use tracing::{info, warn};
 
-use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Run, RunId};
-use crate::render::html::{ITEMS_PER_PAGE, Plan, crawler_files, published_files, run_files, single_file, site_files};
+use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Run, RunId, hex};
+use crate::render::html::{ITEMS_PER_PAGE, Plan, SiteFile, crawler_files, published_files, run_files, run_stamp, single_file, site_parts};
 use crate::render::json;
 use crate::views::{
     CriteriaTally, DetailsByItem, ItemPage, ItemRow, ItemStories, Overview, RunPage, RunTranscripts, Sides, SiteOptions, criteria_of,
@@ -26,6 +28,8 @@ use super::{exit_code, foreign, output, policy, selection, show, site_folder};
 
 /// Outcomes held in memory at once.
 const BATCH_LINES: u64 = 250_000;
+/// Runs held in memory at once with their answers and transcripts.
+const RUNS_AT_ONCE: usize = 4;
 
 pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure> {
     let mut filter = arguments.selection.filter()?;
@@ -56,11 +60,11 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
         settings.keep(&mut warehouse);
         return Ok(exit_code::DONE);
     }
-    let mut folder = SiteFolder::open(&arguments.out)?;
+    let folder = SiteFolder::open(&arguments.out)?;
     let mut transcripts = Transcripts::new(&warehouse, &filter, arguments.publishing.transcripts);
-    let site = Site { settings, warehouse: &warehouse, filter: &filter, overview: &overview, plan: &plan };
+    let site = Site { settings, warehouse: &warehouse, filter: &filter, overview: &overview, plan: &plan, program: program() };
     let mut sides = Sides::of(&overview);
-    let told = site.write_runs(&mut texts, &mut transcripts, &mut sides, &mut folder)?;
+    let told = site.write_runs(&mut texts, &mut transcripts, &mut sides, &folder)?;
     for (place, told) in told {
         if let Some(suite) = overview.suites.get_mut(place) {
             suite.criteria = told.criteria.tables();
@@ -68,22 +72,17 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
         }
     }
     sides.give(&mut overview);
-    for file in site_files(&overview, &plan) {
-        folder.write(&file.path, &file.bytes)?;
-    }
-    info!(written = folder.written, kept = folder.kept, "suite pages");
-    for file in published_files(&overview, &plan, &news(&warehouse, &filter, &policy)) {
-        folder.write(&file.path, &file.bytes)?;
-    }
+    site_parts(&overview, &plan).into_par_iter().try_for_each(|part| write_all(&folder, part))?;
+    let (written, kept) = folder.counts();
+    info!(written, kept, "suite pages");
+    write_all(&folder, published_files(&overview, &plan, &news(&warehouse, &filter, &policy)))?;
     if let Some(report) = texts.report() {
         folder.write("redactions.json", &report)?;
     }
     let digests = json::document("digests", Digests { files: folder.digests("data/") });
     folder.write("data/digests.json", digests.as_bytes())?;
-    for file in crawler_files(&overview.context, folder.paths()) {
-        folder.write(&file.path, &file.bytes)?;
-    }
-    let (written, kept) = (folder.written, folder.kept);
+    write_all(&folder, crawler_files(&overview.context, folder.paths().iter().map(String::as_str)))?;
+    let (written, kept) = folder.counts();
     let removed = folder.finish()?;
     info!(folder = %arguments.out.display(), written, kept, removed, "site written");
     output::say(
@@ -99,6 +98,16 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
     texts.say(settings);
     settings.keep(&mut warehouse);
     Ok(exit_code::DONE)
+}
+
+/// Tells this program from others of the same version, which may draw other pages of the same data.
+fn program() -> Option<String> {
+    let bytes = std::env::current_exe().and_then(std::fs::read).ok()?;
+    Some(hex(&Sha256::digest(bytes)[..8]))
+}
+
+fn write_all(folder: &SiteFolder, files: impl IntoIterator<Item = SiteFile>) -> Result<(), Failure> {
+    files.into_iter().try_for_each(|file| folder.write(&file.path, &file.bytes))
 }
 
 /// Takes the configuration's word about the site. A name that no run has is a slip, not a reason to write no site.
@@ -148,6 +157,13 @@ struct Told {
     stories: ItemStories,
 }
 
+/// What is on the pages of a run.
+struct OfRun {
+    page: RunPage,
+    items: Vec<ItemPage>,
+    transcripts: RunTranscripts,
+}
+
 /// What is published.
 struct Site<'a> {
     settings: &'a Settings,
@@ -155,6 +171,7 @@ struct Site<'a> {
     filter: &'a Filter,
     overview: &'a Overview,
     plan: &'a Plan,
+    program: Option<String>,
 }
 
 impl Site<'_> {
@@ -164,7 +181,7 @@ impl Site<'_> {
         texts: &mut Texts,
         transcripts: &mut Transcripts,
         sides: &mut Sides,
-        folder: &mut SiteFolder,
+        folder: &SiteFolder,
     ) -> Result<BTreeMap<usize, Told>, Failure> {
         let suites = (0..).zip(&self.overview.suites);
         let suite_of: BTreeMap<&str, usize> =
@@ -187,16 +204,22 @@ impl Site<'_> {
                 let with_items: Vec<&RunId> = batch.iter().filter(|row| row.items.is_some()).map(|row| &row.run.id).collect();
                 let outcomes =
                     self.warehouse.outcomes(&with_items).map_err(|error| Failure::new(crate::domain::visible(&error.to_string())))?;
-                for row in batch {
-                    let start = outcomes.partition_point(|outcome: &ItemOutcome| outcome.run < row.run.id);
-                    let length = outcomes[start..].partition_point(|outcome| outcome.run == row.run.id);
-                    let (page, items, transcripts) = self.write_run(row, &outcomes[start..start + length], texts, transcripts, folder)?;
-                    let items = || items.iter().flat_map(|page| &page.rows);
-                    sides.add(&page, items());
-                    if let Some(suite) = suite_of.get(row.run.id.as_str()) {
-                        let told = told.entry(*suite).or_default();
-                        told.criteria.add(&page, items().chain(&page.criteria));
-                        told.stories.add(&page, items().chain(&page.criteria), &transcripts);
+                for some in batch.chunks(RUNS_AT_ONCE) {
+                    let mut made = Vec::with_capacity(some.len());
+                    for row in some {
+                        let start = outcomes.partition_point(|outcome: &ItemOutcome| outcome.run < row.run.id);
+                        let length = outcomes[start..].partition_point(|outcome| outcome.run == row.run.id);
+                        made.push(self.run(row, &outcomes[start..start + length], texts, transcripts)?);
+                    }
+                    made.par_iter().try_for_each(|made| self.write_run(made, folder))?;
+                    for made in &made {
+                        let items = || made.items.iter().flat_map(|page| &page.rows);
+                        sides.add(&made.page, items());
+                        if let Some(suite) = suite_of.get(made.page.line.id.as_str()) {
+                            let told = told.entry(*suite).or_default();
+                            told.criteria.add(&made.page, items().chain(&made.page.criteria));
+                            told.stories.add(&made.page, items().chain(&made.page.criteria), &made.transcripts);
+                        }
                     }
                 }
                 (progress.advance)(batch.len() as u64);
@@ -206,15 +229,25 @@ impl Site<'_> {
         })
     }
 
-    /// Writes the pages of a run; returns what is on them.
-    fn write_run(
-        &self,
-        row: &RunRow,
-        outcomes: &[ItemOutcome],
-        texts: &mut Texts,
-        transcripts: &mut Transcripts,
-        folder: &mut SiteFolder,
-    ) -> Result<(RunPage, Vec<ItemPage>, RunTranscripts), Failure> {
+    /// Writes the pages of a run, unless the last build by the same program made them of the same.
+    fn write_run(&self, made: &OfRun, folder: &SiteFolder) -> Result<(), Failure> {
+        let OfRun { page, items, transcripts } = made;
+        let stamp = self.program.as_ref().zip(run_stamp(self.overview, self.plan, page, items, transcripts));
+        let stamp = stamp.map(|(program, stamp)| format!("{program}-{stamp}"));
+        if stamp.as_ref().is_some_and(|stamp| folder.keep(stamp)) {
+            return Ok(());
+        }
+        let files = run_files(self.overview, self.plan, page, items, transcripts);
+        let paths = files.iter().map(|file| file.path.clone()).collect();
+        write_all(folder, files)?;
+        if let Some(stamp) = stamp {
+            folder.note(stamp, paths);
+        }
+        Ok(())
+    }
+
+    /// Reads what is on the pages of a run.
+    fn run(&self, row: &RunRow, outcomes: &[ItemOutcome], texts: &mut Texts, transcripts: &mut Transcripts) -> Result<OfRun, Failure> {
         let file = redaction::journal_of(self.settings, row, "items.jsonl");
         let mut details = details(self.settings, self.warehouse, row)?;
         for details in details.values_mut() {
@@ -235,10 +268,7 @@ impl Site<'_> {
             texts.score(&file, score);
         }
         page.add_judgements(scores, criteria);
-        for file in run_files(self.overview, self.plan, &page, &items, &transcripts) {
-            folder.write(&file.path, &file.bytes)?;
-        }
-        Ok((page, items, transcripts))
+        Ok(OfRun { page, items, transcripts })
     }
 }
 

@@ -318,7 +318,7 @@ fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &
         let comparisons: Vec<_> = groups.iter().map(|group| compare(warehouse, group, &policy)).collect();
         let mut tables: Vec<_> = comparisons.iter().map(tables::comparison).collect();
         reason(&mut tables);
-        output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, retracted: 0 })?;
+        output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart: Vec::new(), retracted: 0 })?;
         tables
     } else {
         let board = leaderboard(warehouse, filter, SortKey::PassRate, &policy, Chances::IfQuick);

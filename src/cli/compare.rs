@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use crate::domain::{Filter, visible};
 use crate::render::json::CompareAnswer;
-use crate::render::tables;
+use crate::render::{comparability, tables};
 use crate::views::{
-    Baseline, Comparison, Grouping, SuiteGroup, compare, compare_with_flips, criterion_flips, held_groups, retracted, suite_groups,
+    Baseline, Comparison, Grouping, SuiteGroup, apart, compare, compare_with_flips, criterion_flips, held_groups, retracted, suite_groups,
 };
 use crate::warehouse::{Options, Warehouse};
 
 use super::arguments::Compare;
-use super::failure::Failure;
+use super::failure::{self, Failure};
 use super::settings::Settings;
 use super::{baseline, exit_code, foreign, output, policy, selection};
 
@@ -54,12 +54,17 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     if arguments.flips && comparisons.iter().all(|comparison| comparison.arms.len() != 2) {
         return Err(Failure::new("--flips needs two arms").with_hint("choose them with --approach and --model"));
     }
+    let apart = apart(&groups);
+    if settings.strict {
+        failure::refuse_unlike(comparability::refusals(&comparisons, &apart))?;
+    }
     let retracted = retracted(&warehouse, &filter);
     let mut tables: Vec<_> = comparisons.iter().map(tables::comparison).collect();
     if let Some(last) = tables.last_mut() {
+        last.notes.extend(comparability::apart_notes(&apart));
         last.notes.extend(tables::scope_notes(retracted, !warehouse.aliases().is_empty()));
     }
-    output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, retracted })?;
+    output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart, retracted })?;
     if held.lasts {
         settings.keep(&mut warehouse);
     }

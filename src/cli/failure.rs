@@ -45,6 +45,16 @@ impl Failure {
     }
 }
 
+/// Refuses, under `--strict`, comparisons of what was not measured alike.
+pub(super) fn refuse_unlike(reasons: Vec<String>) -> Result<(), Failure> {
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    let details = reasons.iter().map(|reason| crate::domain::visible(reason)).collect();
+    let failure = Failure { details, ..Failure::new("arms were not measured alike, and --strict refuses to compare them") };
+    Err(failure.with_hint("without --strict they are compared on what they share, and the answer says what differs"))
+}
+
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let mut message = error.to_string();

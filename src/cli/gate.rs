@@ -7,12 +7,12 @@ use tracing::info;
 use crate::config;
 use crate::domain::{Bound, metric_key, visible};
 use crate::render::json::GateAnswer;
-use crate::render::{csv, gate as page, json, junit, markdown, tables, terminal};
+use crate::render::{comparability, csv, gate as page, json, junit, markdown, tables, terminal};
 use crate::views::{Ask, Baseline, Basis, GateReport, GateRule, Grouping, Ruling, gate, held_groups, retracted};
 
 use super::arguments::{Format, Gate, OnInconclusive};
 use super::baseline::{self, Opened};
-use super::failure::Failure;
+use super::failure::{self, Failure};
 use super::settings::{Settings, shown};
 use super::{exit_code, output, policy, selection};
 
@@ -48,6 +48,9 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
         return Err(Failure::new("no rule is about a selected suite and approach").with_hint("`evalreport list` shows what there is"));
     }
     check_metrics(&asked, &report)?;
+    if settings.strict {
+        failure::refuse_unlike(comparability::gate_notes(&report))?;
+    }
     let retracted = retracted(&warehouse, &filter);
     let mut notes = Vec::new();
     if missing.is_some() || report.checks.iter().any(|check| matches!(check.basis, Basis::NoBaseline | Basis::OtherVersion)) {

@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use chrono::Utc;
+
 use crate::document::nearest_hint;
-use crate::domain::{Problem, RunId, StatedFigure, Unit, visible};
+use crate::domain::{Filter, Problem, RunId, StatedFigure, Unit, visible};
 use crate::import::{
     Destination, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun, Map, Mode, SourceOutcome, SourceReport,
-    import_foreign, import_rubrics, import_table,
+    import_foreign, import_rubrics, import_table, superseded,
 };
 use crate::render::format;
+use crate::results::Retraction;
 
 use super::arguments::{Format, Import, ImportAs};
 use super::failure::Failure;
@@ -37,6 +40,9 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
         refuse_refused(&import(settings, arguments, &reading, &existing, Mode::DryRun)?, &reading)?;
     }
     let report = import(settings, arguments, &reading, &existing, mode)?;
+    if mode == Mode::Store && matches!(reading, Reading::Foreign(..)) {
+        retract_superseded(settings, &report)?;
+    }
     match settings.format {
         Format::Json => output::print(&crate::render::json::document("import", import_answer::of(&report)))?,
         Format::Table | Format::Markdown | Format::Csv => output::print(&describe(&report, &reading))?,
@@ -47,6 +53,25 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
     }
     let failed = report.sources.iter().any(|source| matches!(source.outcome, SourceOutcome::Unreadable | SourceOutcome::NothingAccepted));
     Ok(if failed { exit_code::BAD_INPUT } else { exit_code::DONE })
+}
+
+/// Hides the runs that a retry replaces, where the two came with different commands. Their records stay, and the tombstone can be taken back.
+fn retract_superseded(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
+    let is_inspect =
+        |source: &&SourceReport| source.foreign.as_ref().is_some_and(|foreign| foreign.format == ForeignFormat::Inspect.name());
+    let new: BTreeSet<RunId> =
+        report.sources.iter().filter(is_inspect).flat_map(|source| &source.runs_new).map(|run| run.id.clone()).collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let warehouse = settings.open()?;
+    for (run, by) in superseded(warehouse.runs().iter().map(|row| row.run.as_ref()), &new) {
+        let reason = format!("superseded by `{}`, a later log of the same task", by.id);
+        output::say(settings, &format!("note: run `{}` is retracted: {reason}", run.id));
+        let selector = Filter { ids: vec![run.id.to_string()], ..Filter::default() };
+        Retraction { selector, reason, time: Utc::now(), undo: false }.append(&settings.store())?;
+    }
+    Ok(())
 }
 
 fn import(

@@ -406,6 +406,7 @@ fn each_text(run: &mut Run, visit: &mut dyn FnMut(&str, &mut String)) {
         scores,
         verification,
         provenance,
+        items_digest: _,
     } = run;
     let named = [("output_dir", output_dir), ("error", error), ("agent", agent), ("host", host), ("tool_version", tool_version)];
     for (field, text) in named {

@@ -28,10 +28,14 @@ pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Re
         .prefix("evalreport-site-")
         .tempdir()
         .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
-    let out = arguments.folder.clone().unwrap_or_else(|| temporary.path().join("site"));
-    let ask =
-        Build { paths: Vec::new(), out: out.clone(), publishing: arguments.publishing.clone(), selection: arguments.selection.clone() };
-    let mut seen = stamps(settings);
+    let out = arguments.out.clone().unwrap_or_else(|| temporary.path().join("site"));
+    let ask = Build {
+        paths: arguments.paths.clone(),
+        out: out.clone(),
+        publishing: arguments.publishing.clone(),
+        selection: arguments.selection.clone(),
+    };
+    let mut seen = stamps(settings, &ask.paths);
     build::run(settings, &ask)?;
 
     let cannot = |error: std::io::Error| Failure::new(format!("cannot serve on port {}: {error}", arguments.port));
@@ -55,7 +59,7 @@ pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Re
             continue;
         }
         waited = Duration::ZERO;
-        let now = stamps(settings);
+        let now = stamps(settings, &ask.paths);
         if now != seen {
             seen = now;
             rebuild(global, settings, &ask);
@@ -76,8 +80,8 @@ fn rebuild(global: &Global, settings: &Settings, ask: &Build) {
     }
 }
 
-/// Size and time of every file that a site is made from.
-fn stamps(settings: &Settings) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
+/// Size and time of every file that a site is made from; `paths` are those of other tools' results.
+fn stamps(settings: &Settings, paths: &[PathBuf]) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
     let mut places: Vec<PathBuf> = settings.results.clone();
     places.push(settings.config.folder.join("suites"));
     places.push(settings.config.folder.join(config::EXCLUSIONS_FILE));
@@ -85,8 +89,9 @@ fn stamps(settings: &Settings) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
     if !settings.config.file.is_empty() {
         places.push(PathBuf::from(&settings.config.file));
     }
-    let files = places.iter().flat_map(|place| WalkDir::new(place).into_iter().filter_entry(|entry| is_source(entry.path())));
-    files
+    let own = places.iter().flat_map(|place| WalkDir::new(place).into_iter().filter_entry(|entry| is_source(entry.path())));
+    let foreign = paths.iter().flat_map(WalkDir::new);
+    own.chain(foreign)
         .filter_map(Result::ok)
         .filter_map(|entry| {
             let metadata = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -20,15 +21,24 @@ const MANIFEST: &str = ".evalreport-manifest.json";
 struct Manifest {
     /// SHA-256 of every file's bytes, by its path from the site's root.
     files: BTreeMap<String, String>,
+    /// Files by the stamp of all that they were made of, for those that are costly to make.
+    #[serde(default)]
+    made_of: BTreeMap<String, Vec<String>>,
 }
 
-/// A site being written.
+/// A site being written, by several threads at once.
 pub(super) struct SiteFolder {
     root: PathBuf,
     old: Manifest,
-    new: Manifest,
-    pub written: usize,
-    pub kept: usize,
+    made: Mutex<Made>,
+}
+
+/// What was made so far.
+#[derive(Default)]
+struct Made {
+    manifest: Manifest,
+    written: usize,
+    kept: usize,
 }
 
 impl SiteFolder {
@@ -54,7 +64,7 @@ impl SiteFolder {
             }
             Err(error) => return Err(Failure::new(format!("cannot read {}: {error}", shown(&manifest)))),
         };
-        let folder = Self { root: root.to_owned(), old, new: Manifest::default(), written: 0, kept: 0 };
+        let folder = Self { root: root.to_owned(), old, made: Mutex::default() };
         fs::create_dir_all(root).map_err(|error| Failure::new(format!("cannot create {}: {error}", shown(root))))?;
         // From here on the folder is ours, also if this build is cut short.
         if folder.old.files.is_empty() {
@@ -64,34 +74,67 @@ impl SiteFolder {
     }
 
     /// Writes one file unless it is there with these bytes.
-    pub fn write(&mut self, path: &str, bytes: &[u8]) -> Result<(), Failure> {
+    pub fn write(&self, path: &str, bytes: &[u8]) -> Result<(), Failure> {
         let place = self.place(path).ok_or_else(|| Failure::new(format!("a page wants the path `{}`", crate::domain::visible(path))))?;
-        let digest = hex(&Sha256::digest(bytes));
+        let digest = digest(bytes);
         let is_same = self.old.files.get(path) == Some(&digest) && fs::read(&place).is_ok_and(|found| found == bytes);
-        if is_same {
-            self.kept += 1;
-        } else {
+        if !is_same {
             replace(&place, bytes).map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(&place))))?;
-            self.written += 1;
         }
-        self.new.files.insert(path.to_owned(), digest);
+        let mut made = self.made();
+        *(if is_same { &mut made.kept } else { &mut made.written }) += 1;
+        made.manifest.files.insert(path.to_owned(), digest);
         Ok(())
     }
 
+    /// Keeps the files that the last build made of the same, if all of them are still there as they were made.
+    pub fn keep(&self, stamp: &str) -> bool {
+        let Some(paths) = self.old.made_of.get(stamp) else { return false };
+        let as_made = |path: &String| {
+            let bytes = fs::read(self.place(path)?).ok()?;
+            let found = digest(&bytes);
+            (self.old.files.get(path) == Some(&found)).then(|| (path.clone(), found))
+        };
+        let Some(files) = paths.iter().map(as_made).collect::<Option<Vec<_>>>() else { return false };
+        let mut made = self.made();
+        made.kept += files.len();
+        made.manifest.files.extend(files);
+        made.manifest.made_of.insert(stamp.to_owned(), paths.clone());
+        true
+    }
+
+    /// Notes what files that were just written were made of.
+    pub fn note(&self, stamp: String, paths: Vec<String>) {
+        self.made().manifest.made_of.insert(stamp, paths);
+    }
+
+    /// Returns how many files were written, and how many were there with the same bytes, so far.
+    pub fn counts(&self) -> (usize, usize) {
+        let made = self.made();
+        (made.written, made.kept)
+    }
+
     /// Lists what was written or kept so far, in order.
-    pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.new.files.keys().map(String::as_str)
+    pub fn paths(&self) -> Vec<String> {
+        self.made().manifest.files.keys().cloned().collect()
     }
 
     /// Lists the digests of what was written or kept below a folder so far.
     pub fn digests(&self, below: &str) -> BTreeMap<String, String> {
-        self.new.files.iter().filter(|(path, _)| path.starts_with(below)).map(|(path, digest)| (path.clone(), digest.clone())).collect()
+        self.made()
+            .manifest
+            .files
+            .iter()
+            .filter(|(path, _)| path.starts_with(below))
+            .map(|(path, digest)| (path.clone(), digest.clone()))
+            .collect()
     }
 
     /// Removes the files of the last build that this one has not, and records what there is. Returns how many were removed.
     pub fn finish(self) -> Result<usize, Failure> {
         let mut removed = 0;
-        for path in self.old.files.keys().filter(|path| !self.new.files.contains_key(*path)) {
+        let made = self.made();
+        for path in self.old.files.keys().filter(|path| !made.manifest.files.contains_key(*path)) {
             // A manifest is a file like any other: it may not point out of the folder.
             let Some(place) = self.place(path) else { continue };
             match fs::remove_file(&place) {
@@ -101,8 +144,13 @@ impl SiteFolder {
             }
             remove_empty_folders(&self.root, &place);
         }
-        self.save(&self.new)?;
+        self.save(&made.manifest)?;
         Ok(removed)
+    }
+
+    fn made(&self) -> MutexGuard<'_, Made> {
+        // Nothing is left half done while the lock is held.
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn save(&self, manifest: &Manifest) -> Result<(), Failure> {
@@ -118,6 +166,10 @@ impl SiteFolder {
         let is_plain = relative.components().all(|component| matches!(component, Component::Normal(_)));
         (is_plain && !path.is_empty()).then(|| self.root.join(relative))
     }
+}
+
+fn digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
 }
 
 /// Puts a file in its place, whole or not at all.
@@ -155,16 +207,36 @@ mod tests {
     fn only_what_changed_is_written_and_what_went_is_removed() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let root = folder.path().join("site");
-        let mut site = SiteFolder::open(&root).expect("a new folder");
+        let site = SiteFolder::open(&root).expect("a new folder");
         site.write("index.html", b"one").expect("writable");
         site.write("runs/a/index.html", b"a").expect("writable");
         site.finish().expect("writable");
 
-        let mut site = SiteFolder::open(&root).expect("our folder");
+        let site = SiteFolder::open(&root).expect("our folder");
         site.write("index.html", b"one").expect("writable");
-        assert_eq!((site.written, site.kept), (0, 1));
+        assert_eq!(site.counts(), (0, 1));
         assert_eq!(site.finish().expect("writable"), 1);
         assert!(!root.join("runs").exists());
+    }
+
+    #[test]
+    fn what_was_made_of_the_same_is_kept_while_it_is_as_it_was() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let root = folder.path().join("site");
+        let make = |stamp: &str| {
+            let site = SiteFolder::open(&root).expect("our folder");
+            let is_kept = site.keep(stamp);
+            if !is_kept {
+                site.write("a.html", stamp.as_bytes()).expect("writable");
+                site.note(stamp.to_owned(), vec!["a.html".to_owned()]);
+            }
+            site.finish().expect("writable");
+            is_kept
+        };
+        assert_eq!(["one", "one", "two", "two", "one"].map(make), [false, true, false, true, false]);
+        fs::write(root.join("a.html"), "three").expect("writable");
+        assert!(!make("one"), "somebody changed it");
+        assert_eq!(fs::read(root.join("a.html")).expect("readable"), b"one");
     }
 
     #[test]
@@ -172,7 +244,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::write(folder.path().join("thesis.tex"), "x").expect("writable");
         assert!(SiteFolder::open(folder.path()).is_err());
-        let mut site = SiteFolder::open(&folder.path().join("site")).expect("a new folder");
+        let site = SiteFolder::open(&folder.path().join("site")).expect("a new folder");
         for path in ["../x", "/etc/x", "a/../../x", ""] {
             assert!(site.write(path, b"x").is_err(), "{path}");
         }

@@ -84,6 +84,16 @@ impl Provenance {
     }
 }
 
+/// What a run's items asked, as far as their source has hashes of it: runs of one importer with equal digests answered the same texts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ItemsDigest {
+    /// Over the items' names and hashes, whatever their order, lower-case hex.
+    pub sha256: String,
+    /// Items of the run, and those of them with a hash.
+    pub items: u64,
+    pub hashed: u64,
+}
+
 /// A figure that a source published about itself, beside the same figure recomputed from its own counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StatedFigure {
@@ -177,6 +187,8 @@ pub struct Run {
     /// The verification record, kept as the source wrote it.
     pub verification: Option<serde_json::Value>,
     pub provenance: Option<Provenance>,
+    /// Of imported runs whose source has hashes of its items.
+    pub items_digest: Option<ItemsDigest>,
 }
 
 impl Run {
@@ -218,6 +230,7 @@ impl Run {
             scores: Vec::new(),
             verification: None,
             provenance: None,
+            items_digest: None,
         }
     }
 }

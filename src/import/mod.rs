@@ -25,7 +25,7 @@ mod spent;
 mod table;
 mod yaml_rows;
 
-pub use foreign::{Destination, ForeignFormat, import_foreign};
+pub use foreign::{Destination, ForeignFormat, import_foreign, superseded};
 pub use map::{Map, RowsAre};
 pub use names::GivenNames;
 pub use report::{

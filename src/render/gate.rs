@@ -4,7 +4,7 @@ use crate::domain::{MetricKind, Unit};
 use crate::views::{Ask, Basis, Cell, GateCheck, GateReport, Ruling};
 
 use super::table::Table;
-use super::{format, verdicts, words};
+use super::{comparability, format, verdicts, words};
 
 /// A pull request's comment starts with this line, so that the next one can take its place.
 pub const MARKER: &str = "<!-- evalreport:gate -->";
@@ -33,6 +33,7 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
     }
     let is_told = |check: &&GateCheck| check.ruling != Ruling::Pass || check.basis == Basis::Deterministic;
     table.notes.extend(report.checks.iter().filter(is_told).map(|check| format!("{}.", sentence(check, report.confidence))));
+    table.notes.extend(comparability::gate_notes(report).iter().map(|note| format!("{note}.")));
     for absent in &report.absent {
         table.notes.push(format!("{} on {} is in the baseline and not in the head.", words::arm_name(&absent.arm), absent.suite));
     }

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::domain::Verification;
 use crate::views::{
-    AgreementReport, Board, Comparison, GateReport, History, ImportAnswer, JudgeReport, Overall, ProbeReport, RunLine, Runnable, ShownRun,
-    SuiteLine,
+    AgreementReport, Apart, Board, Comparison, GateReport, History, ImportAnswer, JudgeReport, Overall, ProbeReport, RunLine, Runnable,
+    ShownRun, SuiteLine,
 };
 
 /// The answer of a command with the name and version of its shape.
@@ -23,6 +23,9 @@ pub struct Versioned<T> {
 #[derive(Serialize, JsonSchema)]
 pub struct CompareAnswer {
     pub comparisons: Vec<Comparison>,
+    /// Arms of one suite that no table holds together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<Apart>,
     /// Selected runs that tombstones hide.
     pub retracted: u64,
 }

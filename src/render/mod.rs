@@ -1,8 +1,9 @@
 //! Views into bytes. Numbers become text in [`mod@format`], sentences in [`words`], once for every output.
 
 pub mod chart;
+pub mod comparability;
 pub mod csv;
-pub mod details;
+mod details;
 pub mod format;
 pub mod gate;
 pub mod html;

@@ -8,10 +8,10 @@ pub const MOST_POINTS: usize = 60;
 /// Draws values on a scale that other series may share. A scale without length has every bar in its middle.
 pub fn sparkline(values: &[f64], low: f64, high: f64) -> String {
     let newest = &values[values.len().saturating_sub(MOST_POINTS)..];
+    let highest = (BARS.len() - 1) as f64;
     let bar = |value: &f64| {
         let share = if high > low { (value - low) / (high - low) } else { 0.5 };
-        let place = (share.clamp(0.0, 1.0) * (BARS.len() - 1) as f64).round() as usize;
-        BARS[place.min(BARS.len() - 1)]
+        BARS[(1..BARS.len()).filter(|step| share * highest >= *step as f64 - 0.5).count()]
     };
     newest.iter().map(bar).collect()
 }

@@ -8,7 +8,7 @@ use crate::views::{
 };
 
 use super::table::Table;
-use super::{details, format, verdicts, words};
+use super::{comparability, details, format, verdicts, words};
 
 /// With more arms than this, arms stand in rows and metrics in columns.
 const MAX_ARM_COLUMNS: usize = 6;
@@ -40,6 +40,7 @@ pub fn comparison(comparison: &Comparison) -> Table {
     }
     let sentences = words::summary_sentences(comparison);
     table.notes.push(format!("Summary: {}", sentences.join(" ")));
+    table.notes.extend(comparability::note(comparison, &labels));
     table.instead.push(("Evidence".to_owned(), evidence_note(comparison)));
     for row in &comparison.rows {
         let intervals: Vec<String> = labels

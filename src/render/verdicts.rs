@@ -6,7 +6,7 @@ use crate::views::{
     Reason, Scale, SuiteBoard, Test, Verdict,
 };
 
-use super::{details, format, words};
+use super::{comparability, details, format, words};
 
 /// The Evidence column of a table.
 pub fn short(comparison: &Comparison, row: &ComparisonRow) -> String {
@@ -63,6 +63,7 @@ fn not_comparable(reason: Reason) -> &'static str {
     match reason {
         Reason::OwnDenominator => "own tests: not comparable",
         Reason::DisjointItems => "no shared items: not comparable",
+        Reason::OtherTexts => "other texts: not comparable",
         Reason::OtherTotals => "other totals: not comparable",
         Reason::OtherUnit => "other units: not comparable",
         Reason::OtherEvaluator => "other judges: not comparable",
@@ -214,6 +215,7 @@ pub(super) fn obstacle(reason: Reason) -> String {
         Reason::NotCompleted => "an arm has no run that came to its end".to_owned(),
         Reason::OwnDenominator => "each wrote its own tests".to_owned(),
         Reason::DisjointItems => "they share no item".to_owned(),
+        Reason::OtherTexts => "every item that both have was another text for each".to_owned(),
         Reason::OtherUnit => "runs give it in different units or directions".to_owned(),
         Reason::OtherEvaluator => "another judge or evaluator decided about each".to_owned(),
         Reason::OtherTotals => "their runs counted different numbers of tests".to_owned(),
@@ -497,6 +499,7 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         let more = if more > 0 { format!(" and {} more", format::integer(more as u64)) } else { String::new() };
         notes.push(format!("Rates over fewer items than other arms', which lead no group: {}{more}.", names.join(", ")));
     }
+    notes.extend(comparability::board_note(board));
     if let Some(drawn) = &evidence.drawn {
         notes.push(format!(
             "P(best): how often an arm comes first when the {} {} are drawn anew, {} times.",

@@ -12,7 +12,9 @@ use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::domain::{CostSource, Git, Problem, Problems, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage, visible};
+use crate::domain::{
+    CostSource, Git, ItemsDigest, Problem, Problems, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage, visible,
+};
 
 /// What this version writes. A reader refuses a higher number, because it cannot know what changed.
 const FORMAT: &str = "evalreport/result/1";
@@ -101,6 +103,8 @@ struct WireRun {
     verification: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     provenance: Option<Provenance>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items_digest: Option<ItemsDigest>,
 }
 
 /// Returns the run as one line of JSON, keys in the order of the schema.
@@ -143,6 +147,7 @@ pub fn to_json(run: &Run) -> String {
         scores: run.scores,
         verification: run.verification,
         provenance: run.provenance,
+        items_digest: run.items_digest,
     };
     serde_json::to_string(&wire).expect("every field of a run is JSON: no map has keys other than strings")
 }
@@ -282,6 +287,7 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
         scores: wire.scores,
         verification: wire.verification,
         provenance: wire.provenance,
+        items_digest: wire.items_digest,
     })
 }
 
@@ -437,6 +443,7 @@ mod tests {
         let mut run = Run::new(RunId::parse("r").expect("a valid id"), "s", "a", "m");
         run.cost_usd = Some(0.1 + 0.2);
         run.timestamp = parse_time("2026-02-03T04:05:06.789Z");
+        run.items_digest = Some(ItemsDigest { sha256: "0f".repeat(32), items: 3, hashed: 2 });
         run.tags.insert("k".to_owned(), "v \u{1b}".to_owned());
         assert_eq!(parse(&to_json(&run)).expect("its own output"), Run { cost_source: CostSource::Unknown, ..run });
     }

@@ -150,7 +150,7 @@ const MIN_SPREAD: usize = 2;
 const CURVE_POINTS: u64 = 64;
 
 /// Takes from a suite's board and comparison what its charts draw.
-pub(super) fn suite_charts(group: &SuiteGroup<'_>, board: &SuiteBoard, compared: &Compared, alpha: f64) -> SuiteCharts {
+pub(super) fn suite_charts(group: &SuiteGroup<'_>, board: &SuiteBoard, compared: &Compared<'_>, alpha: f64) -> SuiteCharts {
     SuiteCharts {
         pareto: pareto(group, &board.entries),
         cost: distribution(group, board, Unit::Usd, cost),
@@ -236,7 +236,7 @@ fn thinned(steps: Vec<Step>, most: usize) -> Vec<Step> {
     (0..most).map(|place| steps[place * (steps.len() - 1) / (most - 1)]).collect()
 }
 
-fn disagreements(board: &SuiteBoard, compared: &Compared, alpha: f64) -> Option<Disagreements> {
+fn disagreements(board: &SuiteBoard, compared: &Compared<'_>, alpha: f64) -> Option<Disagreements> {
     let arms: Vec<Arm> = board.entries.iter().map(|entry| entry.arm.clone()).collect();
     let places: Vec<usize> = arms.iter().filter_map(|arm| compared.table.arms.iter().position(|known| known.arm == *arm)).collect();
     if places.len() != arms.len() || arms.len() < 2 {

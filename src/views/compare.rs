@@ -10,6 +10,7 @@ use crate::stats::Interval;
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{Arm, ArmRuns, SuiteGroup};
+use super::comparability::{self, Comparability};
 use super::estimate::{Estimate, counts, pass_rate};
 use super::evidence::{self, Design, Evidence, Policy, Reason};
 use super::exclusions::{ExcludedItem, without_excluded};
@@ -20,6 +21,7 @@ use super::leaderboard::{evaluators_of, group_matrix, newest_score, score_column
 use super::repeats::possibly_cached;
 use super::sample::{Items, Rates};
 use super::side::SideBySide;
+use super::texts::{ArmTexts, Pairing};
 
 /// One arm's figure for one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -117,6 +119,9 @@ pub struct Comparison {
     pub not_measured: Vec<String>,
     /// Confidence of every interval.
     pub confidence: f64,
+    /// Whether the arms were measured alike, by pair; of pairs of which each has results.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub comparability: Vec<Comparability>,
     /// Items on which the arms' outcomes can be laid side by side, and how they fell; two arms with outcomes only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flips: Option<Flips>,
@@ -181,42 +186,46 @@ pub struct FlippedItems {
 
 /// Puts a group's arms side by side.
 pub fn compare(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Comparison {
-    Compared::of(group, group_matrix(warehouse, group), policy).table
+    Compared::of(warehouse, group, group_matrix(warehouse, group), policy).table
 }
 
 /// The same with the names of the items on which two arms differ; a table of more arms has none.
 pub fn compare_with_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Comparison {
-    let mut compared = Compared::of(group, group_matrix(warehouse, group), policy);
-    if let ([first, second], Some(flips)) = (compared.rates.as_slice(), &mut compared.table.flips) {
-        flips.items = flipped_items(first, second, &compared.matrix);
+    let compared = Compared::of(warehouse, group, group_matrix(warehouse, group), policy);
+    let mut table = compared.table.clone();
+    if let ([_, _], Some(flips)) = (compared.rates.as_slice(), &mut table.flips) {
+        flips.items = compared.on_same_texts(0, 1, |first, second| flipped_items(first, second, &compared.matrix));
     }
-    compared.table
+    table
 }
 
 /// A table of all arms, from which tables of two can be taken.
-pub(super) struct Compared {
+pub(super) struct Compared<'a> {
     pub table: Comparison,
+    arms: Vec<ArmRuns<'a>>,
+    texts: Vec<ArmTexts>,
     rates: Vec<Rates>,
     /// The outcomes that count.
     matrix: OutcomeMatrix,
 }
 
-impl Compared {
+impl<'a> Compared<'a> {
     /// Puts a group's arms side by side, over the group's outcomes.
-    pub fn of(group: &SuiteGroup<'_>, matrix: OutcomeMatrix, policy: &Policy) -> Self {
+    pub fn of(warehouse: &Warehouse, group: &SuiteGroup<'a>, matrix: OutcomeMatrix, policy: &Policy) -> Self {
         let whole = if policy.exclusions.is_empty() { None } else { Some(matrix.clone()) };
         let (matrix, excluded_items) = without_excluded(matrix, group, &policy.exclusions);
         let with_excluded = whole.filter(|_| !excluded_items.is_empty()).and_then(|whole| {
-            let table = Self::of_matrix(group, whole, policy).table;
+            let table = Self::of_matrix(warehouse, group, whole, policy).table;
             table.rows.into_iter().find(|row| row.metric.name == "shared_tests")
         });
-        let mut compared = Self::of_matrix(group, matrix, policy);
+        let mut compared = Self::of_matrix(warehouse, group, matrix, policy);
         compared.table.excluded_items = excluded_items;
         compared.table.with_excluded = with_excluded;
         compared
     }
 
-    fn of_matrix(group: &SuiteGroup<'_>, matrix: OutcomeMatrix, policy: &Policy) -> Self {
+    fn of_matrix(warehouse: &Warehouse, group: &SuiteGroup<'a>, matrix: OutcomeMatrix, policy: &Policy) -> Self {
+        let texts = ArmTexts::of_group(warehouse, group, &matrix);
         let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(&arm.counted, &matrix)).collect();
         let arms: Vec<ComparedArm> = group.arms.iter().map(|arm| compared_arm(arm, &matrix)).collect();
         let mut table = Comparison {
@@ -226,17 +235,35 @@ impl Compared {
             rows: Vec::new(),
             not_measured: Vec::new(),
             confidence: super::estimate::CONFIDENCE,
-            flips: flips_of(&rates),
+            comparability: comparability::of_arms(&group.arms, &rates, &texts, &matrix),
+            flips: None,
             criteria: None,
             sides: Vec::new(),
             excluded_items: Vec::new(),
             with_excluded: None,
             arms,
         };
-        for (metric, cells, evidence) in metric_rows(group, &matrix, &rates, policy) {
+        let pairing = Pairing::of(&group.arms, &texts, &matrix);
+        let apart = comparability::apart_on_items(&table.comparability);
+        for (metric, cells, evidence) in metric_rows(group, &matrix, &rates, &pairing, &apart, policy) {
             table.push(metric, cells, evidence);
         }
-        Self { table, rates, matrix }
+        let mut compared = Self { table, arms: group.arms.clone(), texts, rates, matrix };
+        if compared.rates.len() == 2 {
+            compared.table.flips = compared.flips(0, 1);
+        }
+        compared
+    }
+
+    /// Asks about the outcomes of two of the arms, on the items that were one text for both.
+    fn on_same_texts<T>(&self, one: usize, other: usize, ask: impl FnOnce(&Rates, &Rates) -> T) -> T {
+        let pairing = Pairing::of(&self.arms, &self.texts, &self.matrix);
+        let changed = pairing.changed(one, other);
+        if changed.is_empty() {
+            return ask(&self.rates[one], &self.rates[other]);
+        }
+        let [first, second] = pairing.rates(one, other, &changed);
+        ask(&first, &second)
     }
 
     /// Says whether every run of each arm passed exactly the same items as its other runs.
@@ -251,14 +278,14 @@ impl Compared {
 
     /// How the outcomes of two of the arms fell on shared items.
     pub fn flips(&self, one: usize, other: usize) -> Option<Flips> {
-        flips(&self.rates[one], &self.rates[other])
+        self.on_same_texts(one, other, flips)
     }
 
     /// The same with the first items of each of the four outcomes.
     pub fn pair_with_items(&self, one: usize, other: usize) -> Comparison {
         let mut table = self.pair(one, other);
         if let Some(flips) = &mut table.flips {
-            flips.listed = listed_items(&self.rates[one], &self.rates[other], &self.matrix);
+            flips.listed = self.on_same_texts(one, other, |first, second| listed_items(first, second, &self.matrix));
         }
         table
     }
@@ -270,7 +297,8 @@ impl Compared {
             arms: [one, other].map(|arm| whole.arms[arm].clone()).to_vec(),
             rows: Vec::new(),
             not_measured: whole.not_measured.clone(),
-            flips: flips(&self.rates[one], &self.rates[other]),
+            comparability: whole.comparability.iter().filter_map(|pair| pair.between(one, other)).collect(),
+            flips: self.flips(one, other),
             criteria: None,
             sides: Vec::new(),
             suite: whole.suite.clone(),
@@ -305,13 +333,6 @@ impl Comparison {
     }
 }
 
-fn flips_of(rates: &[Rates]) -> Option<Flips> {
-    match rates {
-        [first, second] => flips(first, second),
-        _ => None,
-    }
-}
-
 fn compared_arm(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> ComparedArm {
     let mut not_completed = BTreeMap::new();
     for row in arm.counted.iter().filter(|row| row.run.status != RunStatus::Completed) {
@@ -330,12 +351,19 @@ fn compared_arm(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> ComparedArm {
 }
 
 /// Lists the metrics in the order of the table, with a cell per arm and what they support.
-fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], policy: &Policy) -> Vec<(Metric, Vec<Cell>, Evidence)> {
+fn metric_rows(
+    group: &SuiteGroup<'_>,
+    matrix: &OutcomeMatrix,
+    rates: &[Rates],
+    pairing: &Pairing<'_>,
+    apart: &BTreeMap<(usize, usize), Reason>,
+    policy: &Policy,
+) -> Vec<(Metric, Vec<Cell>, Evidence)> {
     let arms = &group.arms;
     let judged = |metric: Metric, value: &dyn Fn(&RunRow) -> Option<f64>, evaluators: &[BTreeSet<&str>]| {
         let metric = policy.described(metric);
         let cells: Vec<Cell> = arms.iter().map(|arm| number_cell(&arm.counted, value)).collect();
-        let evidence = evidence::of_numbers(&metric, arms, value, evaluators, policy);
+        let evidence = evidence::of_numbers(&metric, arms, value, evaluators, apart, policy);
         (metric, cells, evidence)
     };
     let numbers = |metric: Metric, value: &dyn Fn(&RunRow) -> Option<f64>| judged(metric, value, &[]);
@@ -354,7 +382,7 @@ fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], 
     let unit = evidence::unit_of(&group.suite, &items, policy);
     let headline = headline(&items, policy);
     let own_tests = rate("own_tests", "Own Tests");
-    let of_headline = evidence::of_rates(&headline, &group.suite, &items, rates, policy);
+    let of_headline = evidence::of_rates(&headline, &group.suite, &items, rates, pairing, policy);
     let of_own_tests = evidence::of_nothing(&own_tests, arms.len(), Design::Counts, Reason::OwnDenominator, policy);
     let mut rows = vec![
         amount("duration_seconds", "Duration", Unit::Seconds, Direction::Down, &duration),
@@ -367,7 +395,7 @@ fn metric_rows(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, rates: &[Rates], 
         amount("total_calls", "Agent Calls", Unit::Count, Direction::Down, &|row| count(row.run.total_calls)),
     ];
     if let Some(scores) = SuiteScores::of(group, matrix, policy) {
-        let evidence = evidence::of_item_scores(&group.suite, &scores, &items, policy);
+        let evidence = evidence::of_item_scores(&group.suite, &scores, &items, pairing, policy);
         let cell = |scores: &ItemScores| {
             let estimate = scores.estimate(&items, unit);
             Cell { value: estimate.as_ref().map(|estimate| estimate.value), passed: None, total: None, figure: None, estimate }

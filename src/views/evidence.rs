@@ -21,6 +21,7 @@ use super::arm::ArmRuns;
 use super::detail::{Bill, CrossCheck, Detail, Effect, Parts};
 use super::item_scores::{ItemScores, SuiteScores};
 use super::sample::{Items, Outcomes, Rates};
+use super::texts::Pairing;
 
 /// What is fixed before anybody looks at the numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,6 +124,8 @@ pub enum Reason {
     OwnDenominator,
     /// The arms share no item.
     DisjointItems,
+    /// Every item that both have was another text for each.
+    OtherTexts,
     /// The runs counted different numbers of tests, and nobody knows which.
     OtherTotals,
     /// Some runs give the metric in another unit or direction.
@@ -437,16 +440,34 @@ impl Finding {
         Self { reason: Some(reason), sizes, ..Self::default() }
     }
 
+    /// Says how many items each arm has, of which this is about those that were one text for both.
+    fn of_same_texts(mut self, first: Option<u64>, second: Option<u64>) -> Self {
+        if let (Some(_), Some(first), Some(second)) = (self.sizes.pairs, first, second) {
+            (self.sizes.first, self.sizes.second) = (first, second);
+        }
+        if matches!(self.reason, Some(Reason::DisjointItems | Reason::OtherEvaluator)) {
+            self.reason = Some(Reason::OtherTexts);
+        }
+        self
+    }
+
     fn detectable(&self, aim: Aim) -> Option<f64> {
         self.precision?.detectable(self.difference?.scale, aim)
     }
 }
 
-/// Weighs the arms' pass rates on the items of a suite.
-pub(super) fn of_rates(metric: &Metric, suite: &str, items: &Items, rates: &[Rates], policy: &Policy) -> Evidence {
+/// Weighs the arms' pass rates on the items of a suite, each pair on those that were one text for both.
+pub(super) fn of_rates(metric: &Metric, suite: &str, items: &Items, rates: &[Rates], pairing: &Pairing<'_>, policy: &Policy) -> Evidence {
     let pairs: Vec<(usize, usize)> = pairs_of(rates.len()).collect();
     let findings = pairs.into_par_iter().map(|(first, second)| {
-        let (design, finding) = rate_pair(suite, items, &rates[first], &rates[second], policy);
+        let changed = pairing.changed(first, second);
+        let (design, finding) = if changed.is_empty() {
+            rate_pair(suite, items, &rates[first], &rates[second], policy)
+        } else {
+            let [one, other] = pairing.rates(first, second, &changed);
+            let (design, finding) = rate_pair(suite, items, &one, &other, policy);
+            (design, finding.of_same_texts(counted(&rates[first]), counted(&rates[second])))
+        };
         (first, second, design, finding)
     });
     let values: Vec<Option<f64>> = rates.iter().map(rate_value).collect();
@@ -454,11 +475,20 @@ pub(super) fn of_rates(metric: &Metric, suite: &str, items: &Items, rates: &[Rat
 }
 
 /// Weighs the arms' scores on the items of a suite, as their pass rates are.
-pub(super) fn of_item_scores(suite: &str, scores: &SuiteScores, items: &Items, policy: &Policy) -> Evidence {
+pub(super) fn of_item_scores(suite: &str, scores: &SuiteScores, items: &Items, pairing: &Pairing<'_>, policy: &Policy) -> Evidence {
     let metric = &scores.metric;
     let scale = if metric.unit == Unit::Fraction { Scale::Share } else { Scale::Unit };
     let findings = pairs_of(scores.arms.len()).map(|(first, second)| {
-        let (design, finding) = score_pair(suite, (scores, scale), items, (&scores.arms[first], &scores.arms[second]), policy);
+        let pair = |one, other| score_pair(suite, (scores, scale), items, (one, other), policy);
+        let (one, other) = (&scores.arms[first], &scores.arms[second]);
+        let changed = pairing.changed(first, second);
+        let (design, finding) = if changed.is_empty() {
+            pair(one, other)
+        } else {
+            let [part, other_part] = pairing.scores(first, second, &changed);
+            let (design, finding) = pair(&part, &other_part);
+            (design, finding.of_same_texts(Some(one.counted), Some(other.counted)))
+        };
         (first, second, design, finding)
     });
     let mean =
@@ -497,12 +527,16 @@ fn score_pair(
 
 /// Arms with outcomes on fewer items than another arm, by more than may be luck.
 fn partial(rates: &[Rates]) -> Vec<usize> {
-    let counted = |rates: &Rates| match rates {
-        Rates::Outcomes(outcomes) => Some(outcomes.counted),
-        Rates::Counts(_) | Rates::Unknown => None,
-    };
     let most = rates.iter().filter_map(counted).max().unwrap_or(0);
     partial_of(rates.iter().map(counted), most)
+}
+
+/// Items with a counted outcome.
+fn counted(rates: &Rates) -> Option<u64> {
+    match rates {
+        Rates::Outcomes(outcomes) => Some(outcomes.counted),
+        Rates::Counts(_) | Rates::Unknown => None,
+    }
 }
 
 fn partial_of(counted: impl Iterator<Item = Option<u64>>, most: u64) -> Vec<usize> {
@@ -510,12 +544,14 @@ fn partial_of(counted: impl Iterator<Item = Option<u64>>, most: u64) -> Vec<usiz
     counted.enumerate().filter(|(_, counted)| is_partial(counted)).map(|(arm, _)| arm).collect()
 }
 
-/// Weighs a number per run: an amount, a score, or a count. `evaluators` are those who gave the arms' numbers, where that is known.
+/// Weighs a number per run: an amount, a score, or a count. `evaluators` are those who gave the arms' numbers, where that is known;
+/// `apart` are pairs that were asked nothing in common, and why.
 pub(super) fn of_numbers(
     metric: &Metric,
     arms: &[ArmRuns<'_>],
     value: &dyn Fn(&RunRow) -> Option<f64>,
     evaluators: &[BTreeSet<&str>],
+    apart: &BTreeMap<(usize, usize), Reason>,
     policy: &Policy,
 ) -> Evidence {
     let samples: Vec<RunSample> = arms.iter().map(|arm| RunSample::of(metric, arm, value)).collect();
@@ -524,6 +560,9 @@ pub(super) fn of_numbers(
         let mut finding = number_pair(metric, &samples[first], &samples[second], policy);
         if known(first).zip(known(second)).is_some_and(|(one, other)| one != other) && finding.difference.is_some() {
             finding = Finding::not_comparable(Reason::OtherEvaluator, finding.sizes);
+        }
+        if let Some(reason) = apart.get(&(first, second)).filter(|_| finding.difference.is_some()) {
+            finding = Finding::not_comparable(*reason, finding.sizes);
         }
         (first, second, Design::Runs, finding)
     });

@@ -11,6 +11,7 @@ use crate::warehouse::Warehouse;
 
 use super::arm::Arm;
 use super::baseline::Held;
+use super::comparability::Comparability;
 use super::compare::{Cell, Compared};
 use super::evidence::{Design, Difference, MIN_ITEMS, MIN_RUNS, Needed, PairEvidence, Policy, Reason, Scale};
 use super::exclusions::without_excluded;
@@ -93,6 +94,9 @@ pub struct GateCheck {
     /// The first arm is the head's, the second the baseline's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<PairEvidence>,
+    /// Whether the head and the baseline were measured alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparability: Option<Comparability>,
     /// About so many more would probably settle it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub further: Option<Needed>,
@@ -151,7 +155,7 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
         let mut tables = BTreeMap::new();
         for (head, other) in &held.pairs {
             let group = other.map_or_else(|| held.alone(*head), |other| held.pair(*head, other));
-            let compared = Compared::of(&group, group_matrix(warehouse, &group), policy);
+            let compared = Compared::of(warehouse, &group, group_matrix(warehouse, &group), policy);
             report.measured.extend(compared.table.rows.iter().map(|row| row.metric.name.clone()));
             tables.insert((*head, *other), compared);
         }
@@ -194,6 +198,7 @@ fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -
         head: None,
         baseline: None,
         evidence: None,
+        comparability: None,
         further: None,
         passed: None,
         attempts: None,
@@ -257,7 +262,7 @@ fn bounded(
     group: &Held<'_>,
     (head, other): (usize, Option<usize>),
     rule: &GateRule,
-    compared: &Compared,
+    compared: &Compared<'_>,
     metric: &str,
     side: Side,
 ) -> GateCheck {
@@ -275,11 +280,13 @@ fn bounded(
         return check;
     };
     check.evidence = Some(pair.clone());
+    check.comparability = compared.table.comparability.first().cloned();
     let Some(difference) = pair.difference else {
         check.basis = match pair.reason {
             Some(
                 Reason::OwnDenominator
                 | Reason::DisjointItems
+                | Reason::OtherTexts
                 | Reason::OtherTotals
                 | Reason::OtherUnit
                 | Reason::OtherEvaluator
@@ -327,6 +334,7 @@ fn ruled(change: &Change, pair: &PairEvidence, is_deterministic: bool) -> (Rulin
                     | Reason::NotCompleted
                     | Reason::OwnDenominator
                     | Reason::DisjointItems
+                    | Reason::OtherTexts
                     | Reason::OtherTotals
                     | Reason::OtherUnit
                     | Reason::OtherEvaluator

@@ -8,7 +8,7 @@ use super::arm::SuiteGroup;
 use super::estimate::{CONFIDENCE, ClusterSpread, Estimate, Method};
 use super::evidence::{Design, Policy};
 use super::leaderboard::{newest_score, score_columns};
-use super::sample::Items;
+use super::sample::{Items, is_marked};
 
 /// An arm's scores on the items of a suite.
 pub(super) struct ItemScores {
@@ -49,7 +49,7 @@ impl SuiteScores {
         let metric = Metric { name: "item_score".to_owned(), label: "Item Score".to_owned(), unit, direction, kind: MetricKind::Score };
         Some(Self {
             metric: policy.described(metric),
-            arms: group.arms.iter().map(|arm| ItemScores::of(&arm.counted, matrix)).collect(),
+            arms: group.arms.iter().map(|arm| ItemScores::of(&[], &arm.counted, matrix)).collect(),
             range: Interval::new(range.0, range.1)?,
         })
     }
@@ -98,7 +98,7 @@ fn score_at(row: &MatrixRow, place: usize) -> Option<f64> {
 /// What the scores are measured in: as the runs' own score says that is their mean, else plain numbers of which more is better.
 fn meaning(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix) -> (Unit, Direction) {
     let mut runs = group.arms.iter().flat_map(|arm| &arm.counted);
-    let first = runs.find_map(|run| Some((*run, ItemScores::of(&[*run], matrix).run_means.first().copied()?)));
+    let first = runs.find_map(|run| Some((*run, ItemScores::of(&[], &[*run], matrix).run_means.first().copied()?)));
     let column = first.and_then(|(run, mean)| {
         let is_mean = |value: f64| (value - mean).abs() <= 1e-9 * value.abs().max(1.0);
         score_columns(group).into_iter().find(|column| !column.is_mixed && newest_score(run, &column.metric).is_some_and(is_mean))
@@ -107,14 +107,15 @@ fn meaning(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix) -> (Unit, Direction) 
 }
 
 impl ItemScores {
-    fn of(runs: &[&RunRow], matrix: &OutcomeMatrix) -> Self {
+    /// As if the items that are marked were never asked; no mark at all is none.
+    pub fn of(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix) -> Self {
         let mut sums = vec![(0.0, 0u32); matrix.items.len()];
         let mut missing = vec![false; matrix.items.len()];
         let mut run_means = Vec::new();
         for run in runs {
             let (mut sum, mut count) = (0.0, 0u32);
             for row in matrix.rows_of(&run.run.id) {
-                for (place, item) in row.items.iter().enumerate() {
+                for (place, item) in row.items.iter().enumerate().filter(|(_, item)| !is_marked(left_out, **item as usize)) {
                     match score_at(row, place) {
                         Some(score) => {
                             let own = &mut sums[*item as usize];

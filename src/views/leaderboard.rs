@@ -11,6 +11,7 @@ use crate::domain::{Direction, Filter, ScoreRecord, Unit};
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
+use super::comparability::{self, UnlikePairs};
 use super::compare::headline;
 use super::estimate::{Estimate, Method, counts, pass_rate};
 use super::evidence::{Policy, unit_of};
@@ -23,6 +24,7 @@ use super::reliability::{Reliability, reliability};
 use super::repeats::possibly_cached;
 use super::sample::{Items, Rates};
 use super::standing::{BoardEvidence, Chances, Front, Standing, Trade, fronts, standings};
+use super::texts::{ArmTexts, Pairing};
 
 /// What a board is ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -122,6 +124,9 @@ pub struct SuiteBoard {
     /// What the pass rates support; absent where fewer than two arms have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<BoardEvidence>,
+    /// Pairs of arms that were not compared under like conditions: grade D or worse; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unlike: Option<UnlikePairs>,
     /// Items that `exclusions.yaml` takes out of every figure of this board.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded_items: Vec<ExcludedItem>,
@@ -144,7 +149,10 @@ pub struct Board {
 pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, sort: SortKey, policy: &Policy, chances: Chances) -> Board {
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
     Board {
-        suites: groups.par_iter().map(|group| suite_board(group, &group_matrix(warehouse, group), sort, policy, chances)).collect(),
+        suites: groups
+            .par_iter()
+            .map(|group| suite_board(warehouse, group, &group_matrix(warehouse, group), sort, policy, chances))
+            .collect(),
         retracted: retracted(warehouse, filter),
         aliased: !warehouse.aliases().is_empty(),
         sorted_by: sort,
@@ -162,12 +170,19 @@ pub(super) fn group_matrix(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Out
 }
 
 /// Builds one suite's board over the group's outcomes.
-pub(super) fn suite_board(group: &SuiteGroup<'_>, whole: &OutcomeMatrix, sort: SortKey, policy: &Policy, chances: Chances) -> SuiteBoard {
+pub(super) fn suite_board(
+    warehouse: &Warehouse,
+    group: &SuiteGroup<'_>,
+    whole: &OutcomeMatrix,
+    sort: SortKey,
+    policy: &Policy,
+    chances: Chances,
+) -> SuiteBoard {
     if policy.exclusions.is_empty() {
-        return board_over(group, whole, sort, policy, chances);
+        return board_over(warehouse, group, whole, sort, policy, chances);
     }
     let (matrix, excluded_items) = without_excluded(whole.clone(), group, &policy.exclusions);
-    let mut board = board_over(group, &matrix, sort, policy, chances);
+    let mut board = board_over(warehouse, group, &matrix, sort, policy, chances);
     if !excluded_items.is_empty() {
         let items = Items::of(whole);
         let unit = unit_of(&group.suite, &items, policy);
@@ -179,7 +194,14 @@ pub(super) fn suite_board(group: &SuiteGroup<'_>, whole: &OutcomeMatrix, sort: S
     SuiteBoard { excluded_items, ..board }
 }
 
-fn board_over(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, sort: SortKey, policy: &Policy, chances: Chances) -> SuiteBoard {
+fn board_over(
+    warehouse: &Warehouse,
+    group: &SuiteGroup<'_>,
+    matrix: &OutcomeMatrix,
+    sort: SortKey,
+    policy: &Policy,
+    chances: Chances,
+) -> SuiteBoard {
     let items = Items::of(matrix);
     let unit = unit_of(&group.suite, &items, policy);
     let lines = group.arms.par_iter().map(|arm| {
@@ -198,7 +220,10 @@ fn board_over(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, sort: SortKey, pol
             entry.item_score = scores.estimate(&items, unit);
         }
     }
-    let evidence = weigh(&mut entries, rates, &group.suite, &items, policy, chances);
+    let texts = ArmTexts::of_group(warehouse, group, matrix);
+    let pairing = Pairing::of(&group.arms, &texts, matrix);
+    let unlike = UnlikePairs::of(&comparability::of_arms(&group.arms, &rates, &texts, matrix));
+    let evidence = weigh(&mut entries, rates, &group.suite, &items, &pairing, policy, chances);
     weigh_prices(&mut entries, &group.arms);
     order(&mut entries, sort);
     SuiteBoard {
@@ -209,17 +234,28 @@ fn board_over(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, sort: SortKey, pol
         attempts: matrix.rows.iter().map(|row| row.attempt).max().unwrap_or(1),
         score_columns: score_columns(group),
         evidence,
+        unlike,
         excluded_items: Vec::new(),
         entries,
     }
 }
 
 /// Says where the evidence puts each arm that has a pass rate.
-fn weigh(entries: &mut [Entry], rates: Vec<Rates>, suite: &str, items: &Items, policy: &Policy, chances: Chances) -> Option<BoardEvidence> {
+fn weigh(
+    entries: &mut [Entry],
+    rates: Vec<Rates>,
+    suite: &str,
+    items: &Items,
+    pairing: &Pairing<'_>,
+    policy: &Policy,
+    chances: Chances,
+) -> Option<BoardEvidence> {
+    let is_rated: Vec<bool> = entries.iter().map(|entry| entry.pass_rate.is_some()).collect();
+    let pairing = pairing.only(|arm| is_rated[arm]);
     let (mut ranked, rates): (Vec<&mut Entry>, Vec<Rates>) =
         entries.iter_mut().zip(rates).filter(|(entry, _)| entry.pass_rate.is_some()).unzip();
     let arms: Vec<&Arm> = ranked.iter().map(|entry| &entry.arm).collect();
-    let (evidence, standings) = standings(&arms, suite, headline(items, policy), items, &rates, policy, chances);
+    let (evidence, standings) = standings(&arms, suite, headline(items, policy), items, &rates, &pairing, policy, chances);
     for (entry, standing) in ranked.iter_mut().zip(standings) {
         entry.standing = Some(standing);
     }
@@ -305,7 +341,8 @@ pub(super) fn newest_score(row: &RunRow, metric: &str) -> Option<f64> {
     newest(row, metric)?.value
 }
 
-fn newest<'a>(row: &'a RunRow, metric: &str) -> Option<&'a ScoreRecord> {
+/// Returns the newest revision of a named score.
+pub(super) fn newest<'a>(row: &'a RunRow, metric: &str) -> Option<&'a ScoreRecord> {
     row.run.scores.iter().filter(|score| score.metric == metric).max_by_key(|score| score.revision)
 }
 

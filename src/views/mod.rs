@@ -7,6 +7,7 @@ mod agreement;
 mod arm;
 mod baseline;
 mod chart;
+mod comparability;
 mod compare;
 mod detail;
 mod estimate;
@@ -31,6 +32,7 @@ mod side;
 mod site;
 mod standing;
 mod stories;
+mod texts;
 mod transcript;
 
 pub use agreement::{
@@ -40,6 +42,7 @@ pub use agreement::{
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
 pub use baseline::{Baseline, Held, held_groups};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
+pub use comparability::{Apart, ChangedItem, Comparability, Grade, Mismatch, MismatchKind, SharedItems, UnlikePairs, apart, grade};
 pub use compare::{
     Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, FlippedItems, Flips, ListedItem, ListedItems, MOST_LISTED, Winner,
     compare, compare_with_flips,

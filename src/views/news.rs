@@ -16,6 +16,7 @@ use super::exclusions::without_excluded;
 use super::history::{LevelChange, history};
 use super::leaderboard::group_matrix;
 use super::sample::{Items, Rates};
+use super::texts::{ArmTexts, Pairing};
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,7 +158,9 @@ fn leader(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Opt
     let (matrix, _) = without_excluded(group_matrix(warehouse, group), group, &policy.exclusions);
     let items = Items::of(&matrix);
     let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(&arm.counted, &matrix)).collect();
-    let found = evidence::of_rates(&headline(&items, policy), &group.suite, &items, &rates, policy);
+    let texts = ArmTexts::of_group(warehouse, group, &matrix);
+    let pairing = Pairing::of(&group.arms, &texts, &matrix);
+    let found = evidence::of_rates(&headline(&items, policy), &group.suite, &items, &rates, &pairing, policy);
     found.winner.filter(|winner| group.arms[*winner].can_win()).map(|winner| group.arms[winner].arm.clone())
 }
 

@@ -32,6 +32,13 @@ const DETERMINISTIC_RUNS: usize = 3;
 impl Outcomes {
     /// Counts the outcomes of an arm's runs; nothing where a counted run has none.
     pub fn of(runs: &[&RunRow], matrix: &OutcomeMatrix) -> Option<Self> {
+        Self::without(&[], runs, matrix)
+    }
+
+    /// The same as if the items that are marked were never asked.
+    fn without(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix) -> Option<Self> {
+        let is_in = |item: u32| !is_marked(left_out, item as usize);
+        let asked = matrix.items.len() - left_out.iter().filter(|marked| **marked).count();
         let mut cells = vec![(0, 0); matrix.items.len()];
         let mut missing = vec![false; matrix.items.len()];
         let mut by_run = Vec::with_capacity(runs.len());
@@ -46,8 +53,9 @@ impl Outcomes {
             let (mut passed, mut counted) = (0u64, 0u64);
             for row in rows {
                 attempts += 1;
-                unanswered += (matrix.items.len() - row.items.len()) as u64;
-                for (item, status) in row.items.iter().zip(&row.statuses) {
+                let held = if left_out.is_empty() { row.items.len() } else { row.items.iter().filter(|item| is_in(**item)).count() };
+                unanswered += (asked - held) as u64;
+                for (item, status) in row.items.iter().zip(&row.statuses).filter(|(item, _)| is_in(**item)) {
                     let cell = &mut cells[*item as usize];
                     if status.is_counted() {
                         let is_pass = *status == ItemStatus::Pass;
@@ -64,6 +72,7 @@ impl Outcomes {
             by_run.push((passed, counted));
             if runs.len() >= DETERMINISTIC_RUNS && all_equal {
                 let own = rows.iter().flat_map(|row| row.items.iter().copied().zip(row.statuses.iter().copied()));
+                let own = own.filter(|(item, _)| is_in(*item));
                 match &first {
                     None => first = Some(own.collect()),
                     Some(first) => all_equal = first.iter().copied().eq(own),
@@ -77,6 +86,11 @@ impl Outcomes {
         let counted = cells.iter().filter(|(_, counted)| *counted > 0).count() as u64;
         let lost = missing.iter().filter(|missing| **missing).count() as u64;
         (!runs.is_empty()).then_some(Self { cells, counted, missing, lost, by_run, attempts, unanswered, deterministic })
+    }
+
+    /// Whether the arm was asked an item, with whatever came of it.
+    pub fn has(&self, item: usize) -> bool {
+        self.cells[item].1 > 0 || self.missing[item]
     }
 
     /// The share of its attempts at an item that the arm passed.
@@ -107,7 +121,12 @@ pub(super) enum Rates {
 
 impl Rates {
     pub fn of(runs: &[&RunRow], matrix: &OutcomeMatrix) -> Self {
-        if let Some(outcomes) = Outcomes::of(runs, matrix) {
+        Self::without(&[], runs, matrix)
+    }
+
+    /// The same as if the items that are marked were never asked; no mark at all is none.
+    pub fn without(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix) -> Self {
+        if let Some(outcomes) = Outcomes::without(left_out, runs, matrix) {
             return Self::Outcomes(outcomes);
         }
         let of_run = |row: &&RunRow| row.run.shared_tests_passed.zip(row.run.shared_tests_total).filter(|(_, total)| *total > 0);
@@ -144,6 +163,11 @@ impl Rates {
             Self::Counts(_) | Self::Unknown => false,
         }
     }
+}
+
+/// Whether an item is marked, in marks that may be missing altogether.
+pub(super) fn is_marked(marks: &[bool], item: usize) -> bool {
+    marks.get(item).copied().unwrap_or_default()
 }
 
 /// Passed and counted over all runs.

@@ -131,8 +131,8 @@ pub fn overview(
         .enumerate()
         .map(|(place, group)| {
             let matrix = group_matrix(warehouse, group);
-            let board = suite_board(group, &matrix, SortKey::PassRate, policy, Chances::Always);
-            let compared = Compared::of(group, matrix.clone(), policy);
+            let board = suite_board(warehouse, group, &matrix, SortKey::PassRate, policy, Chances::Always);
+            let compared = Compared::of(warehouse, group, matrix.clone(), policy);
             let arm_of = |entry: usize| group.arms.iter().position(|arm| arm.arm == board.entries[entry].arm);
             let pair = |(left, right): (usize, usize)| Some(compared.pair_with_items(arm_of(left)?, arm_of(right)?));
             let arms: Vec<&Arm> = board.entries.iter().map(|entry| &entry.arm).collect();

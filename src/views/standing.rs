@@ -11,6 +11,7 @@ use crate::stats::{RankRange, Seed, Verdict, probability_of_best};
 use super::arm::Arm;
 use super::evidence::{self, Design, Evidence, MAX_APART, MIN_ITEMS, Policy, Reason, Resolution};
 use super::sample::{Items, Rates};
+use super::texts::Pairing;
 
 /// An arm's place by the evidence on the pass rate.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -113,10 +114,11 @@ pub(super) fn standings(
     metric: Metric,
     items: &Items,
     rates: &[Rates],
+    pairing: &Pairing<'_>,
     policy: &Policy,
     chances: Chances,
 ) -> (Option<BoardEvidence>, Vec<Standing>) {
-    let evidence = evidence::of_rates(&metric, suite, items, rates, policy);
+    let evidence = evidence::of_rates(&metric, suite, items, rates, pairing, policy);
     let designs: BTreeSet<Design> = evidence.pairs.iter().map(|pair| pair.design).collect();
     let best = chances_to_lead(&metric, items, rates, &designs, chances);
     // A rate that was only published cannot be tested, so no arm is known to be better.

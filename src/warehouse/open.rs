@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use tracing::{debug, info};
 
 use crate::domain::{Aliases, Filter, ItemKey, ItemKind, ItemStatus, Problem, Run, RunId, hex};
-use crate::results::{Contents, ItemLine, Retractions, Store, scan, to_json};
+use crate::results::{Contents, ItemLine, ItemTexts, Retractions, Store, scan, to_json};
 
 use super::ingest::{self, Ingested, ItemFile, path_text};
 use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
@@ -149,6 +149,8 @@ pub struct Warehouse {
     /// By run: the item unit its outcomes come from.
     pub(super) unit_of: HashMap<RunId, u32>,
     run_numbers: HashMap<RunId, u32>,
+    /// What items asked, by the digest of it, as far as anybody wanted to know.
+    pub(super) texts: Mutex<BTreeMap<String, ItemTexts>>,
 }
 
 impl Warehouse {
@@ -205,6 +207,7 @@ impl Warehouse {
             temporary: std::sync::OnceLock::new(),
             unit_of: HashMap::new(),
             run_numbers: HashMap::new(),
+            texts: Mutex::default(),
             snapshot,
         };
         warehouse.merge_runs(&contents, &retractions);
@@ -343,6 +346,8 @@ impl Warehouse {
         for (name, shown) in items {
             self.aliases.item.entry(name).or_insert(shown);
         }
+        // They go by the items' names.
+        self.texts = Mutex::default();
         for row in &mut self.runs {
             if let Some(run) = edit(&row.run) {
                 row.run = Arc::new(run);

@@ -1,13 +1,16 @@
 //! Records as they are stored, for files that others read: own names, every revision, no figure of ours.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
+
+use tracing::debug;
 
 use crate::domain::{Filter, ItemDetails, ItemOutcome, Run, RunId};
-use crate::results::{ItemLine, details_of, standing_revision};
+use crate::results::{ItemLine, ItemTexts, details_of, item_hash_of, standing_revision};
 
 use super::ingest::{each_item_line, path_text};
+use super::matrix::MatrixItem;
 use super::open::Warehouse;
 
 impl Warehouse {
@@ -42,6 +45,45 @@ impl Warehouse {
             Ok::<(), io::Error>(())
         })?;
         Ok(found)
+    }
+
+    /// Returns, for some runs together and others, what stands for the text of each item: the same where the same was asked, and 0 where no
+    /// hash of it is known. Of runs with equal digests one is read, once.
+    pub fn item_texts(&self, arms: &[Vec<&Arc<Run>>], items: &[MatrixItem]) -> Vec<Vec<u64>> {
+        let digest_of = |run: &Run| Some(run.items_digest.as_ref()?.sha256.clone());
+        let mut known = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unread: BTreeMap<String, Arc<Run>> = BTreeMap::new();
+        for run in arms.iter().flatten() {
+            if let Some(digest) = digest_of(run).filter(|digest| !known.contains_key(digest)) {
+                unread.entry(digest).or_insert_with(|| Arc::clone(run));
+            }
+        }
+        known.extend(self.read_texts(unread));
+        let keys: Vec<u64> = items.iter().map(|item| ItemTexts::key(item.key.kind, &item.key.evaluator, &item.key.item)).collect();
+        let of_arm = |runs: &Vec<&Arc<Run>>| {
+            let digests: BTreeSet<String> = runs.iter().filter_map(|run| digest_of(run)).collect();
+            let mut texts = ItemTexts::default();
+            digests.iter().filter_map(|digest| known.get(digest)).for_each(|own| texts.extend(own));
+            keys.iter().map(|key| texts.text_of(*key).unwrap_or(0)).collect()
+        };
+        arms.iter().map(of_arm).collect()
+    }
+
+    /// Reads what the items of some runs asked, under their aliases. Nothing is known of items whose lines cannot be read.
+    fn read_texts(&self, by_digest: BTreeMap<String, Arc<Run>>) -> BTreeMap<String, ItemTexts> {
+        let (digests, runs): (Vec<String>, Vec<Arc<Run>>) = by_digest.into_iter().unzip();
+        let mut texts: HashMap<&RunId, ItemTexts> = runs.iter().map(|run| (&run.id, ItemTexts::default())).collect();
+        let read = self.each_line(&runs, |outcome, line| {
+            let item = self.aliases().item.get(&outcome.item).unwrap_or(&outcome.item);
+            if let Some(texts) = texts.get_mut(&outcome.run) {
+                texts.add(outcome.kind, &outcome.evaluator, item, item_hash_of(line).as_deref());
+            }
+            Ok::<(), io::Error>(())
+        });
+        if let Err(error) = read {
+            debug!(%error, "not all texts of items are known");
+        }
+        digests.into_iter().zip(&runs).map(|(digest, run)| (digest, texts.remove(&run.id).unwrap_or_default())).collect()
     }
 
     fn each_line<E: From<io::Error>>(

@@ -1,4 +1,4 @@
-//! What every page of a site must hold, in real browsers, on a large store whose every text is hostile.
+//! What every page of a site must hold, in real browsers: on a large store whose every text is hostile, and on the shipped results.
 
 mod axe;
 mod fixture;
@@ -21,19 +21,35 @@ use crate::support::{BINARY, Project};
 const OF_A_KIND: usize = 2;
 const MOST_NODES: u64 = 8_000;
 
-/// The fixture with its site, made once for each build of the program and kept beside it; every page with its kind.
-fn built() -> (Project, BTreeMap<String, Vec<String>>) {
+/// Pages to look at, by kind.
+type Kinds = BTreeMap<String, Vec<String>>;
+
+/// The fixture with its site.
+fn built() -> (Project, Kinds) {
+    built_in("project", fixture::fill, &[])
+}
+
+/// Both sites: their roots, and what to look at.
+fn sites() -> [(PathBuf, Kinds); 2] {
+    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/results");
+    let shipped = built_in("shipped", |_| {}, &["--results", shipped]);
+    [built(), shipped].map(|(project, kinds)| (root(&project), kinds))
+}
+
+/// A project with its site, made once for each build of the program and kept beside it.
+fn built_in(name: &str, fill: fn(&Project), more: &[&str]) -> (Project, Kinds) {
     let program = fs::metadata(BINARY).and_then(|metadata| metadata.modified()).expect("the program is built");
     let age = program.duration_since(UNIX_EPOCH).expect("a time").as_nanos();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("acceptance");
     fs::create_dir_all(&folder).expect("the build's folder can be written");
-    let lock = File::create(folder.join("lock")).expect("the build's folder can be written");
+    let lock = File::create(folder.join(format!("{name}.lock"))).expect("the build's folder can be written");
     lock.lock().expect("one at a time");
-    let (project, done) = (Project::at(folder.join("project")), folder.join("built"));
+    let (project, done) = (Project::at(folder.join(name)), folder.join(format!("{name}.built")));
     if !fs::read_to_string(&done).is_ok_and(|of| of == age.to_string()) {
         let _ = fs::remove_dir_all(project.path(""));
-        fixture::fill(&project);
-        let output = project.run(["build", "--transcripts", "all"]);
+        fs::create_dir_all(project.path("")).expect("the build's folder can be written");
+        fill(&project);
+        let output = project.run(["build", "--transcripts", "all"].iter().chain(more).copied());
         assert_eq!(output.code, 0, "{}", output.stderr);
         fs::write(&done, age.to_string()).expect("the build's folder can be written");
     }
@@ -41,7 +57,7 @@ fn built() -> (Project, BTreeMap<String, Vec<String>>) {
     (project, kinds)
 }
 
-fn chosen_pages(project: &Project) -> BTreeMap<String, Vec<String>> {
+fn chosen_pages(project: &Project) -> Kinds {
     let mut kinds: BTreeMap<String, Vec<(u64, String)>> = BTreeMap::new();
     for path in project.files("site") {
         let page = path.strip_prefix("site/").expect("below the site").to_owned();
@@ -78,6 +94,10 @@ fn root(project: &Project) -> PathBuf {
     project.path("site").canonicalize().expect("just built")
 }
 
+fn pages(sites: &[(PathBuf, Kinds)]) -> impl Iterator<Item = (&Path, &String)> {
+    sites.iter().flat_map(|(root, kinds)| kinds.values().flatten().map(move |page| (root.as_path(), page)))
+}
+
 fn file_url(root: &Path, page: &str) -> String {
     format!("file://{}/{page}", root.display())
 }
@@ -104,12 +124,11 @@ fn every_kind_of_page_holds_in_a_narrow_chromium() {
 }
 
 fn holds_in_chromium(width: u32) {
-    let (project, kinds) = built();
-    let root = root(&project);
     let axe = axe::source();
     let browser = Browser::start();
     let mut found = Vec::new();
-    for page in kinds.values().flatten() {
+    let sites = sites();
+    for (root, page) in pages(&sites) {
         for dark in [false, true] {
             browser.resize(width, 900);
             browser.prefer_dark(dark);
@@ -120,7 +139,7 @@ fn holds_in_chromium(width: u32) {
             if overflow != 0 {
                 tell(format!("{overflow} pixels too wide"));
             }
-            let others = browser.evaluate(&ASKS_OTHERS.replace("BASE", &json!(file_url(&root, "")).to_string()));
+            let others = browser.evaluate(&ASKS_OTHERS.replace("BASE", &json!(file_url(root, "")).to_string()));
             if others != json!([]) {
                 tell(format!("asks {others}"));
             }
@@ -140,34 +159,36 @@ fn holds_in_chromium(width: u32) {
         }
         browser.complaints();
     }
-    assert!(kinds.len() >= 12, "{:?}", kinds.keys());
+    for (_, kinds) in &sites {
+        assert!(kinds.len() >= 12, "{:?}", kinds.keys());
+    }
     assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
 }
 
 #[test]
 fn every_kind_of_page_holds_in_firefox() {
-    let (project, kinds) = built();
-    let root = root(&project);
-    let server = web::Server::below(&root, "x/y");
     let mut browser = Firefox::start();
     let mut found = Vec::new();
-    for page in kinds.values().flatten() {
-        for base in [file_url(&root, ""), server.base()] {
-            browser.open(&format!("{base}{page}"));
-            let mut tell = |what: String| found.push(format!("{page} from {base}: {what}"));
-            browser.complaints().into_iter().for_each(&mut tell);
-            let others = browser.evaluate(&ASKS_OTHERS.replace("BASE", &json!(base).to_string()));
-            if others != json!([]) {
-                tell(format!("asks {others}"));
-            }
-            if browser.evaluate("return typeof window.pwned") != "undefined" {
-                tell("a text of the data ran".to_owned());
-            }
-            if browser.evaluate(INJECT) != "undefined" {
-                tell("an injected script ran".to_owned());
-            }
-            browser.complaints();
+    let sites = sites();
+    let servers = sites.each_ref().map(|(root, _)| web::Server::below(root, "x/y"));
+    let served = sites.iter().zip(&servers).flat_map(|((root, kinds), server)| {
+        kinds.values().flatten().flat_map(move |page| [file_url(root, ""), server.base()].map(|base| (base, page)))
+    });
+    for (base, page) in served {
+        browser.open(&format!("{base}{page}"));
+        let mut tell = |what: String| found.push(format!("{page} from {base}: {what}"));
+        browser.complaints().into_iter().for_each(&mut tell);
+        let others = browser.evaluate(&ASKS_OTHERS.replace("BASE", &json!(base).to_string()));
+        if others != json!([]) {
+            tell(format!("asks {others}"));
         }
+        if browser.evaluate("return typeof window.pwned") != "undefined" {
+            tell("a text of the data ran".to_owned());
+        }
+        if browser.evaluate(INJECT) != "undefined" {
+            tell("an injected script ran".to_owned());
+        }
+        browser.complaints();
     }
     assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
 }
@@ -175,10 +196,8 @@ fn every_kind_of_page_holds_in_firefox() {
 /// Without scripts a page says all that it says with them, but for the tools that only they can offer.
 #[test]
 fn nothing_is_missing_without_scripts() {
-    let (project, kinds) = built();
-    let root = root(&project);
     let browser = Browser::start();
-    let words = |allowed: bool, page: &str| {
+    let words = |allowed: bool, root: &Path, page: &str| {
         browser.allow_scripts(allowed);
         browser.open(&root.join(page));
         // The choice of a theme is the scripts' to show: if it is there, they ran.
@@ -192,8 +211,8 @@ fn nothing_is_missing_without_scripts() {
         );
         main.as_str().expect("a text").to_owned()
     };
-    for page in kinds.values().flatten() {
-        let (with, without) = (words(true, page), words(false, page));
+    for (root, page) in pages(&sites()) {
+        let (with, without) = (words(true, root, page), words(false, root, page));
         assert!(!without.is_empty(), "{page} is empty");
         assert_eq!(with, without, "{page}");
     }

@@ -17,20 +17,20 @@ use serde_json::Value;
 use crate::support::Project;
 
 /// A project into which something was imported.
-struct Imported {
-    project: Project,
+pub struct Imported {
+    pub project: Project,
     report: Value,
 }
 
 impl Imported {
     /// Imports what lies under `tests/fixtures/import`.
     #[track_caller]
-    fn fixture(name: &str) -> Self {
+    pub fn fixture(name: &str) -> Self {
         Self::path(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import").join(name))
     }
 
     #[track_caller]
-    fn path(path: &Path) -> Self {
+    pub fn path(path: &Path) -> Self {
         let project = Project::new();
         let path = path.display().to_string();
         let dry = project.run(["import", path.as_str(), "--dry-run", "--format", "json"]).json();
@@ -46,7 +46,7 @@ impl Imported {
 
     /// The one source.
     #[track_caller]
-    fn source(&self) -> &Value {
+    pub fn source(&self) -> &Value {
         let sources = self.report["sources"].as_array().expect("sources");
         assert_eq!(sources.len(), 1, "{sources:?}");
         &sources[0]
@@ -54,20 +54,20 @@ impl Imported {
 
     /// The stated figures that were checked and those that agree, and how many cannot be.
     #[track_caller]
-    fn stated(&self) -> (u64, u64, usize) {
+    pub fn stated(&self) -> (u64, u64, usize) {
         let sources = self.report["sources"].as_array().expect("sources");
         let count = |key: &str| sources.iter().map(|source| source[key].as_u64().expect("a count")).sum();
         let figures = sources.iter().flat_map(|source| source["foreign"]["stated"].as_array().into_iter().flatten());
         (count("stated_checked"), count("stated_agree"), figures.filter(|figure| figure["recomputed"].is_null()).count())
     }
 
-    fn has_quirk(&self, beginning: &str) -> bool {
+    pub fn has_quirk(&self, beginning: &str) -> bool {
         self.report["sources"].to_string().contains(beginning)
     }
 
     /// The answer to a query, a row a line with its values joined by spaces.
     #[track_caller]
-    fn sql(&self, query: &str) -> Vec<String> {
+    pub fn sql(&self, query: &str) -> Vec<String> {
         let output = self.project.run(["sql", query, "--format", "csv"]);
         assert_eq!(output.code, 0, "{}", output.stderr);
         output.stdout.lines().skip(1).map(|line| line.replace(',', " ")).collect()
@@ -80,7 +80,7 @@ impl Imported {
     }
 
     /// The runs as stored, by approach and model.
-    fn runs(&self) -> Vec<Value> {
+    pub fn runs(&self) -> Vec<Value> {
         let files = self.project.files("results/imports");
         let texts = files.iter().filter(|file| file.ends_with(".runs.jsonl")).map(|file| self.project.read(file));
         let mut runs: Vec<Value> =
@@ -90,7 +90,7 @@ impl Imported {
     }
 
     /// The outcomes with their details, as stored.
-    fn items(&self) -> Vec<Value> {
+    pub fn items(&self) -> Vec<Value> {
         let files = self.project.files("results/imports");
         let packed = files
             .iter()

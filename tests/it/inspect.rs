@@ -318,6 +318,26 @@ fn a_retry_replaces_what_failed() {
 }
 
 #[test]
+fn a_retry_that_comes_another_day_replaces_what_failed() {
+    let log = |name: &str| format!("logs/{name}.json");
+    for order in [["retry-failed", "retry-succeeded"], ["retry-succeeded", "retry-failed"]] {
+        let project = with(&order);
+        let said: String = order.map(|name| project.run(["import", &log(name)]).stderr).concat();
+        let runs = runs(&project);
+        let of = |passed: u64| runs.iter().find(|run| run["shared_tests_passed"] == passed).expect("a run")["id"].as_str().expect("an id");
+        let expected = format!("note: run `{}` is retracted: superseded by `{}`, a later log of the same task", of(1), of(2));
+        assert!(said.contains(&expected), "{order:?}: {said}");
+        assert!(runs.iter().all(|run| run["tags"]["superseded_by"].is_null()), "no record is changed");
+        let passed = |project: &Project| project.run(["leaderboard", "--format", "csv"]).column("Passed");
+        assert_eq!(passed(&project), ["2/2"], "{order:?}");
+        // Whoever wants both takes it back, and that stands.
+        assert_eq!(project.run(["retract", "--undo", of(1)]).code, 0);
+        assert_ne!(passed(&project), ["2/2"], "{order:?}");
+        assert!(!project.run(["import", "logs"]).stderr.contains("retracted"), "{order:?}");
+    }
+}
+
+#[test]
 fn keys_may_come_in_any_order_and_values_may_be_of_any_type() {
     let (source, project) = imported("samples-first");
     assert_eq!((&source["items"], &source["stated_agree"]), (&json!(2), &json!(1)));

@@ -314,44 +314,84 @@ fn thousands(number: usize) -> String {
     if cut == 0 { digits } else { format!("{},{}", &digits[..cut], &digits[cut..]) }
 }
 
+/// The program, serving a project's site until it is asked to end.
 #[cfg(unix)]
-#[test]
-fn a_served_site_follows_its_store_and_ends_when_asked() {
-    use std::io::{BufRead, BufReader, Read, Write};
-    use std::net::TcpStream;
-    use std::process::{Command, Stdio};
-    use std::time::{Duration, Instant};
+struct Served {
+    child: std::process::Child,
+    address: String,
+}
 
-    let project = leaky();
-    let mut child = Command::new(crate::support::BINARY)
-        .args(["serve", "--port", "0"])
-        .current_dir(project.path(""))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the program starts");
-    let mut address = String::new();
-    BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut address).expect("an address");
-    let address = address.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
-    assert!(address.starts_with("127.0.0.1:"), "{address}");
-    let get = |path: &str| {
-        let mut stream = TcpStream::connect(&address).expect("it listens");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").expect("it reads");
+#[cfg(unix)]
+impl Served {
+    fn begin(project: &Project, paths: &[&str]) -> Self {
+        use std::io::{BufRead, BufReader};
+        use std::process::{Command, Stdio};
+
+        let mut child = Command::new(crate::support::BINARY)
+            .args(["serve", "--port", "0"])
+            .args(paths)
+            .current_dir(project.path(""))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let mut address = String::new();
+        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut address).expect("an address");
+        let address = address.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
+        assert!(address.starts_with("127.0.0.1:"), "{address}");
+        Self { child, address }
+    }
+
+    fn get(&self, path: &str) -> String {
+        use std::io::{Read, Write};
+
+        let mut stream = std::net::TcpStream::connect(&self.address).expect("it listens");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address).expect("it reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("an answer");
         answer
-    };
-    let page = get("/");
-    assert!(page.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/html"), "{page}");
-    assert!(get("/runs/r3/index.html").starts_with("HTTP/1.1 404"));
-    assert!(get("/../evalreport.yaml").starts_with("HTTP/1.1 404"));
-    project.result(&result("r3", "s", "late", json!({"shared_tests_passed": 1, "shared_tests_total": 2})));
-    let start = Instant::now();
-    while !get("/runs/r3/index.html").starts_with("HTTP/1.1 200") {
-        assert!(start.elapsed() < Duration::from_mins(1), "the site was not built again");
-        std::thread::sleep(Duration::from_millis(200));
     }
-    let asked = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
-    assert!(asked.success());
-    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+
+    #[track_caller]
+    fn wait_for(&self, path: &str, is_there: impl Fn(&str) -> bool) {
+        let start = std::time::Instant::now();
+        while !is_there(&self.get(path)) {
+            assert!(start.elapsed() < std::time::Duration::from_mins(1), "the site was not built again");
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+    }
+
+    fn end(mut self) {
+        let asked = std::process::Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().expect("kill is there");
+        assert!(asked.success());
+        assert_eq!(self.child.wait().expect("it ends").code(), Some(0));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_served_site_follows_its_store_and_ends_when_asked() {
+    let project = leaky();
+    let served = Served::begin(&project, &[]);
+    let page = served.get("/");
+    assert!(page.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/html"), "{page}");
+    assert!(served.get("/runs/r3/index.html").starts_with("HTTP/1.1 404"));
+    assert!(served.get("/../evalreport.yaml").starts_with("HTTP/1.1 404"));
+    project.result(&result("r3", "s", "late", json!({"shared_tests_passed": 1, "shared_tests_total": 2})));
+    served.wait_for("/runs/r3/index.html", |answer| answer.starts_with("HTTP/1.1 200"));
+    served.end();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_served_site_follows_the_logs_of_another_tool() {
+    let project = Project::new();
+    project.fixture("import/inspect/plain.json", "logs/first.json");
+    let served = Served::begin(&project, &["logs"]);
+    let page = served.get("/");
+    assert!(page.contains("capitals") && !page.contains("dict-scores"), "{page}");
+    project.fixture("import/inspect/dict-scores.json", "logs/deeper/output/second.json");
+    served.wait_for("/", |answer| answer.contains("dict-scores"));
+    served.end();
+    assert!(!project.path("results").exists(), "the store stays as it is");
 }

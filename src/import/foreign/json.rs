@@ -16,6 +16,7 @@ use crate::results::for_each_line;
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
+use super::elements::ElementReader;
 
 const BUFFER_BYTES: usize = 256 << 10;
 
@@ -37,8 +38,8 @@ pub(in crate::import) fn read_object<Head: DeserializeOwned, Item: DeserializeOw
     if let Some(stop) = stop {
         return Err(stop);
     }
-    let head = read.map_err(|error| explain(label, &error))?;
-    Head::deserialize(Value::Object(head)).map_err(|error| explain(label, &error))
+    let head = read.map_err(|error| explain(label, 0, &error))?;
+    Head::deserialize(Value::Object(head)).map_err(|error| explain(label, 0, &error))
 }
 
 /// Reads the elements of a list one by one.
@@ -47,14 +48,11 @@ pub(in crate::import) fn read_list<Item: DeserializeOwned>(
     label: &str,
     each: &mut dyn FnMut(Item) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
-    let mut stop = None;
-    let mut reader = serde_json::Deserializer::from_reader(plain(reader));
-    let read = Elements { each, stop: &mut stop, item: PhantomData }.deserialize(&mut reader).and_then(|()| reader.end());
-    match (stop, read) {
-        (Some(stop), _) => Err(stop),
-        (None, Ok(())) => Ok(()),
-        (None, Err(error)) => Err(explain(label, &error)),
+    let mut list = ElementReader::of(reader, label);
+    while let Some(item) = list.next()? {
+        each(item)?;
     }
+    Ok(())
 }
 
 /// Reads one value a line, each with the line's number. A line that cannot be understood is passed on as such; one that is cut off at the
@@ -89,33 +87,43 @@ pub(in crate::import) fn read_lines<Item: DeserializeOwned>(
     }
     read.map_err(|error| Problem::in_file(label, format!("is damaged: {error}")))?;
     match cut {
-        Some(line) => Err(Problem::at_line(label, line, "is cut off in the middle of the JSON")
-            .with_hint("nothing of it was imported; fetch the file again")
-            .into()),
+        Some(line) => Err(Problem::at_line(label, line, CUT_OFF.0).with_hint(CUT_OFF.1).into()),
         None => Ok(()),
     }
 }
 
 /// Reads one value whole.
 pub(in crate::import) fn read_value<T: DeserializeOwned>(reader: impl Read, label: &str) -> Result<T, Stop> {
-    serde_json::from_reader(plain(reader)).map_err(|error| explain(label, &error))
+    serde_json::from_reader(plain(reader)).map_err(|error| explain(label, 0, &error))
 }
 
-/// Says why a file is no JSON, or not of the format that it seemed to be.
-pub(in crate::import) fn explain(label: &str, error: &serde_json::Error) -> Stop {
+/// Reads one value from its bytes. What is no JSON as it stands may be with `NaN` as `null`, which takes several times as long to find out.
+pub(in crate::import) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+    serde_json::from_slice(bytes).or_else(|_| serde_json::from_reader(plain(bytes)))
+}
+
+/// What a file that ends too early is said to be, and what to do.
+pub(in crate::import) const CUT_OFF: (&str, &str) =
+    ("is cut off in the middle of the JSON", "nothing of it was imported; fetch the file again");
+
+/// Says why a file is no JSON, or not of the format that it seemed to be; `lines` of it came before what was read.
+pub(in crate::import) fn explain(label: &str, lines: usize, error: &serde_json::Error) -> Stop {
     let text = error.to_string();
     let what = visible(text.split(" at line ").next().unwrap_or(&text));
     let (message, hint) = if error.is_eof() {
-        ("is cut off in the middle of the JSON".to_owned(), Some("nothing of it was imported; fetch the file again"))
+        (CUT_OFF.0.to_owned(), Some(CUT_OFF.1))
     } else if error.is_io() {
-        (format!("is damaged: {what}"), Some("nothing of it was imported; fetch the file again"))
+        (format!("is damaged: {what}"), Some(CUT_OFF.1))
     } else if error.is_syntax() {
         (format!("is not valid JSON: {what}"), None)
     } else {
         (format!("is not of the format it seems to be: {what}"), None)
     };
-    let problem =
-        Problem { line: Some(error.line()).filter(|line| *line > 0), hint: hint.map(str::to_owned), ..Problem::in_file(label, message) };
+    let problem = Problem {
+        line: Some(error.line()).filter(|line| *line > 0).map(|line| lines + line),
+        hint: hint.map(str::to_owned),
+        ..Problem::in_file(label, message)
+    };
     problem.into()
 }
 

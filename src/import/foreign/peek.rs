@@ -4,10 +4,13 @@
 //! that does not mind.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
+
+use super::near::Near;
+use super::source::is_zip;
 
 /// Formats show who they are within this.
 const MOST_HEAD_BYTES: u64 = 256 << 10;
@@ -59,10 +62,10 @@ impl Peek {
             outline: BTreeMap::new(),
             is_lines: false,
         };
-        if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
+        if is_zip(&start) {
             peek.content = Content::Zip;
             // A damaged archive has no members that could be recognised; reading it says what is wrong.
-            if let Ok(archive) = ZipArchive::new(BufReader::new(std::fs::File::open(path)?)) {
+            if let Ok(archive) = ZipArchive::new(Near::open(std::fs::File::open(path)?)?) {
                 peek.members = archive.file_names().map(str::to_owned).collect();
                 peek.members.sort_unstable();
             }

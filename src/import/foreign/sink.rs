@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::domain::{
     CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, RunStatus, StatedFigure, Unit, visible,
 };
-use crate::results::{SealedWriter, Store, StoreError};
+use crate::results::{ItemTexts, SealedWriter, Store, StoreError};
 
 use super::super::cell::Refused;
 use super::super::names::GivenNames;
@@ -23,6 +23,8 @@ const MOST_TEXT_CHARS: usize = 2000;
 /// Characters of a name: of a suite, an approach, a model, an item.
 const MOST_NAME_CHARS: usize = 500;
 const MOST_QUIRKS: usize = 64;
+/// The tag of a run that another of the same command replaces.
+pub(super) const SUPERSEDED_TAG: &str = "superseded_by";
 const CUT: &str = "texts are cut to 2000 characters";
 
 /// A run that was begun.
@@ -58,6 +60,7 @@ struct State {
     run: Run,
     source: ImportedRun,
     attempts: Attempts,
+    texts: ItemTexts,
     passed: u64,
     counted: u64,
     spent: Spent,
@@ -131,7 +134,15 @@ impl<'a> Sink<'a> {
         }
         let run = Run::new(id.clone(), &source.suite, &source.approach, &source.model);
         self.by_id.insert(id, self.runs.len());
-        self.runs.push(State { run, source, attempts: Attempts::default(), passed: 0, counted: 0, spent: Spent::default() });
+        self.runs.push(State {
+            run,
+            source,
+            attempts: Attempts::default(),
+            texts: ItemTexts::default(),
+            passed: 0,
+            counted: 0,
+            spent: Spent::default(),
+        });
         Some(Handle(self.runs.len() - 1))
     }
 
@@ -192,6 +203,7 @@ impl<'a> Sink<'a> {
         }
         state.attempts.insert(item, outcome.attempt);
         outcome.run.clone_from(&state.run.id);
+        state.texts.add(outcome.kind, &outcome.evaluator, &outcome.item, details.item_hash.as_deref());
         state.count(&outcome);
         self.rows_accepted += 1;
         self.note_held(&outcome, &details);
@@ -300,7 +312,7 @@ impl<'a> Sink<'a> {
             if let Some(newer) = self.superseded_by {
                 // Left out of its arm and counted there: the retry is what the tool's user wanted.
                 state.run.status = RunStatus::Cancelled;
-                state.run.tags.insert("superseded_by".to_owned(), newer.to_string());
+                state.run.tags.insert(SUPERSEDED_TAG.to_owned(), newer.to_string());
             }
             state.run.provenance = Some(provenance.clone());
             stated.check(&state.run, &state.source);
@@ -360,6 +372,7 @@ impl State {
         run.total_tokens = run.total_tokens.or_else(|| run.input_tokens?.checked_add(run.output_tokens?));
         run.cost_usd = run.cost_usd.or_else(|| self.spent.cost_usd()).filter(|cost| cost.is_finite() && *cost >= 0.0);
         run.duration_seconds = run.duration_seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
+        run.items_digest = self.texts.digest();
         run.scores.retain(|score| score.value.is_none_or(f64::is_finite));
         run.cost_source = match (run.cost_usd, run.cost_source) {
             (None, _) => CostSource::Unknown,

@@ -2,7 +2,7 @@
 //! ever a path.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
@@ -13,6 +13,7 @@ use crate::domain::{Problem, RunId, visible};
 use super::super::rows::Stop;
 use super::super::source::{digest_of, hex_digest};
 use super::ForeignFormat;
+use super::near::Near;
 
 const BUFFER_BYTES: usize = 256 << 10;
 /// A source inflates to so many times its size, and [`FREE_INFLATED_BYTES`]; logs of many equal samples reach a hundred.
@@ -103,6 +104,13 @@ impl ForeignFile {
         digest_of(&self.path).map_err(problem)
     }
 
+    /// Says whether the file begins as a zip archive does. One that cannot be read does not.
+    pub fn is_archive(&self) -> bool {
+        let mut start = Vec::new();
+        let read = File::open(&self.path).and_then(|file| file.take(4).read_to_end(&mut start));
+        read.is_ok() && is_zip(&start)
+    }
+
     /// Opens the file, decompressed if it is gzip or zstd.
     pub fn open(&self) -> Result<Bounded<Box<dyn Read>>, Stop> {
         let cannot = |error: io::Error| self.problem(format!("cannot be read: {error}"));
@@ -135,12 +143,17 @@ impl ForeignFile {
         let cannot = |error: io::Error| self.problem(format!("cannot be read: {error}"));
         let file = File::open(&self.path).map_err(cannot)?;
         let bytes = file.metadata().map_err(cannot)?.len();
-        let archive = ZipArchive::new(BufReader::with_capacity(BUFFER_BYTES, file)).map_err(|error| damaged(self, &error))?;
+        let archive = ZipArchive::new(Near::open(file).map_err(cannot)?).map_err(|error| damaged(self, &error))?;
         if archive.len() > MOST_MEMBERS {
             return Err(self.problem(format!("has more than {MOST_MEMBERS} members")));
         }
         Ok(Archive { file: self, members: archive, left: bound(bytes) })
     }
+}
+
+/// Says whether these are the first four bytes of a zip archive, with members or without.
+pub(super) fn is_zip(start: &[u8]) -> bool {
+    start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06")
 }
 
 fn damaged(file: &ForeignFile, error: &ZipError) -> Stop {
@@ -156,16 +169,14 @@ fn bound(bytes: u64) -> u64 {
 /// A zip archive whose members are read by name. All of them together may inflate to a bound.
 pub(in crate::import) struct Archive<'a> {
     pub file: &'a ForeignFile,
-    members: ZipArchive<BufReader<File>>,
+    members: ZipArchive<Near>,
     left: u64,
 }
 
 impl Archive<'_> {
-    /// Returns the names of all members, sorted.
+    /// Returns the names of all members, in the order of the archive.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.members.file_names().map(str::to_owned).collect();
-        names.sort_unstable();
-        names
+        self.members.file_names().map(str::to_owned).collect()
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -178,11 +189,11 @@ impl Archive<'_> {
     }
 
     /// Calls `read` with the member's bytes as they inflate.
-    pub fn with<T>(&mut self, name: &str, read: impl FnOnce(&mut dyn BufRead) -> Result<T, Stop>) -> Result<T, Stop> {
+    pub fn with<T>(&mut self, name: &str, read: impl FnOnce(&mut dyn Read) -> Result<T, Stop>) -> Result<T, Stop> {
         let member = self.members.by_name(name).map_err(|error| damaged(self.file, &error))?;
-        let mut bounded = BufReader::with_capacity(BUFFER_BYTES, Bounded { reader: member, left: self.left });
+        let mut bounded = Bounded { reader: member, left: self.left };
         let given = read(&mut bounded);
-        self.left = bounded.get_ref().left;
+        self.left = bounded.left;
         given
     }
 

@@ -3,9 +3,9 @@
 use askama::Template;
 
 use crate::domain::{Evaluator, beginning};
-use crate::render::{format, verdicts, words};
+use crate::render::{comparability, format, verdicts, words};
 use crate::views::{
-    Comparison, CriterionFlips, CriterionRow, Flips, ListedItem, MOST_LISTED, OverviewSuite, PairEvidence, SiteContext, Test,
+    Comparability, Comparison, CriterionFlips, CriterionRow, Flips, ListedItem, MOST_LISTED, OverviewSuite, PairEvidence, SiteContext, Test,
 };
 
 use super::board::{rate, samples};
@@ -25,6 +25,8 @@ const MAX_RUNS: usize = 20;
 /// Items listed on which the arms differ, of each sort; and on which they agree.
 const MAX_DIFFERING: usize = 60;
 const MAX_AGREEING: usize = 20;
+/// Items listed that are left out of the pair.
+const MAX_CHANGED: usize = 20;
 /// Characters of an item's name in a list or a heading.
 const LONGEST_NAME: usize = 120;
 /// Criteria listed.
@@ -42,6 +44,7 @@ struct ComparePage {
     mark: &'static str,
     sentences: Vec<Text>,
     facts: Vec<Fact>,
+    fairness: Option<Fairness>,
     rates: Option<Grid>,
     forests: Vec<Forest>,
     metrics: Grid,
@@ -62,6 +65,16 @@ struct Fact {
     /// The label's place in the glossary.
     term: Option<&'static str>,
     text: Text,
+}
+
+/// What the two were not measured alike in.
+struct Fairness {
+    grade: &'static str,
+    /// Each with its grade.
+    lines: Vec<(&'static str, Text)>,
+    /// Items that are left out because their texts differ.
+    changed: Vec<Text>,
+    more: Option<String>,
 }
 
 /// How the items that both have fell.
@@ -151,6 +164,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         mark: metrics::mark(pair),
         sentences: sentences.into_iter().map(Text::from).collect(),
         facts: facts(pair),
+        fairness: pair.comparability.first().and_then(fairness),
         rates: rates(pair, &labels),
         forests: forest::panels(pair, &labels),
         metrics: metrics::grid(pair, "metrics-table", "All metrics").about("Each value is the arm's one run, or the mean over its runs."),
@@ -186,12 +200,24 @@ fn facts(pair: &Comparison) -> Vec<Fact> {
         ("Difference [95% interval]", Some("difference"), difference),
         ("Evidence", Some("comparisons"), Some(verdicts::short(pair, row))),
         ("Compared over", Some("paired"), Some(verdicts::units(evidence))),
+        ("Comparability", Some("comparability"), pair.comparability.first().map(comparability::graded)),
         ("Declared margin", Some("margin"), margin),
         ("Method", None, Some(verdicts::method(evidence))),
     ]
     .into_iter()
     .filter_map(|(label, term, text)| Some(Fact { label, term, text: Text::from(text?) }))
     .collect()
+}
+
+fn fairness(pair: &Comparability) -> Option<Fairness> {
+    let changed = pair.items.map_or(0, |items| items.changed);
+    let listed = pair.changed_items.len().min(MAX_CHANGED) as u64;
+    (!pair.mismatches.is_empty()).then(|| Fairness {
+        grade: comparability::letter(pair.grade),
+        lines: comparability::lines(pair).into_iter().map(|(grade, said)| (grade, Text::from(said))).collect(),
+        changed: pair.changed_items.iter().take(MAX_CHANGED).map(|changed| name(&changed.item)).collect(),
+        more: (changed > listed).then(|| format!("and {} more", format::integer(changed - listed))),
+    })
 }
 
 /// The two rates drawn on one scale.

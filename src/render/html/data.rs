@@ -288,7 +288,7 @@ fn arm_cost(entry: &Entry) -> ArmCost<'_> {
 
 /// One pair.
 pub(super) fn pair(context: &SiteContext, place: &SuitePlace, pair: &Comparison) -> Option<SiteFile> {
-    let answer = json::CompareAnswer { comparisons: vec![pair.clone()], retracted: context.retracted };
+    let answer = json::CompareAnswer { comparisons: vec![pair.clone()], apart: Vec::new(), retracted: context.retracted };
     Some(file(format!("data/{}.json", place.pair_stem(pair)?), json::document("compare", answer)))
 }
 

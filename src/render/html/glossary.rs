@@ -148,6 +148,12 @@ const GROUPS: &[Group] = &[
                 "Paired difference",
                 "A difference made item by item on what both arms have, so that hard and easy items weigh on both alike.",
             ),
+            term(
+                "comparability",
+                "Comparability",
+                "Whether two arms were measured alike, from A (nothing that is known differs) to F (no item is shared).",
+            )
+            .see("comparability", "Is the comparison fair?"),
             term("flip", "Flip", "An item, or a criterion, that one arm passes and the other does not."),
             term(
                 "p-value",

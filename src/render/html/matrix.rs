@@ -6,13 +6,13 @@ use crate::domain::{ItemStatus, beginning};
 use crate::render::{format, words};
 use crate::views::{ItemCell, ItemLine, ItemMatrix, OverviewSuite, SiteContext};
 
-use super::SiteFile;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::item::sign_word;
 use super::picture::{self, Strip};
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text};
+use super::{SiteFile, SitePart};
 
 /// Arms that have a column; the data have all.
 const MOST_ARMS: usize = 16;
@@ -198,12 +198,7 @@ fn tells_apart(item: &ItemLine) -> String {
 }
 
 /// Makes the pages of a suite's matrix and its picture; nothing where no run has outcomes of items.
-pub(super) fn pages<'a>(
-    context: &'a SiteContext,
-    plan: &'a Plan,
-    suite: &'a OverviewSuite,
-    place: &'a SuitePlace,
-) -> Box<dyn Iterator<Item = SiteFile> + 'a> {
+pub(super) fn pages<'a>(context: &'a SiteContext, plan: &'a Plan, suite: &'a OverviewSuite, place: &'a SuitePlace) -> SitePart<'a> {
     let matrix = &suite.items;
     if matrix.items.is_empty() {
         return Box::new(std::iter::empty());

@@ -42,9 +42,13 @@ mod tests;
 mod transcript;
 mod whisker;
 
-use askama::Template;
+use std::fmt::{self, Write};
 
-use crate::views::{ItemPage, Overview, RunPage, RunTranscripts};
+use askama::Template;
+use sha2::{Digest, Sha256};
+
+use crate::domain::hex;
+use crate::views::{ItemPage, Overview, RunPage, RunTranscripts, SiteContext};
 
 pub use crawlers::crawler_files;
 pub use plan::Plan;
@@ -72,39 +76,48 @@ const PAGE_ENDING: &str = ".html";
 /// Outcomes on one page of a run, and criteria on its first.
 pub const ITEMS_PER_PAGE: usize = 200;
 
+/// Files that are made one after the other.
+pub type SitePart<'a> = Box<dyn Iterator<Item = SiteFile> + Send + 'a>;
+
 /// Makes everything but the pages of single runs, one file at a time.
 pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<Item = SiteFile> + 'a {
-    let suites = overview.suites.iter().zip(&plan.suites);
-    let pages = std::iter::once_with(|| overview::page(overview, plan))
-        .chain(std::iter::once_with(|| method::page(overview, plan)))
-        .chain(std::iter::once_with(|| glossary::page(overview, plan)))
-        .chain(std::iter::once_with(|| cost::page(overview, plan)))
-        .chain(std::iter::once_with(|| data::cost(overview)));
-    let of_suites = suites.flat_map(move |(suite, place)| {
-        let pairs = suite.pairs.iter().flat_map(move |pair| {
-            [compare::page(&overview.context, plan, suite, place, pair), data::pair(&overview.context, place, pair)].into_iter().flatten()
-        });
-        std::iter::once_with(move || suite::page(&overview.context, plan, suite, place))
-            .chain(suite::pairs(&overview.context, plan, suite, place))
-            .chain(criteria::index(&overview.context, plan, suite, place))
-            .chain(criteria::pages(&overview.context, plan, suite, place))
-            .chain(data::criteria(suite, place))
-            .chain(charts::page(&overview.context, plan, suite, place))
-            .chain(history::page(&overview.context, plan, suite, place))
-            .chain(data::history(&overview.context, suite, place))
-            .chain(matrix::pages(&overview.context, plan, suite, place))
-            .chain(item::pages(&overview.context, plan, suite, place))
-            .chain(data::items(suite, place))
-            .chain(data::suite(suite, place))
-            .chain(chart_data::files(suite, place))
-            .chain(pairs)
-    });
-    pages
-        .chain(of_suites)
-        .chain(runs::pages(overview, plan))
-        .chain(search::pages(overview, plan))
-        .chain(data::boards(overview))
-        .chain(plan.assets.files())
+    site_parts(overview, plan).into_iter().flatten()
+}
+
+/// The same in parts that can be made side by side.
+pub fn site_parts<'a>(overview: &'a Overview, plan: &'a Plan) -> Vec<SitePart<'a>> {
+    let context = &overview.context;
+    let mut parts: Vec<SitePart<'a>> = vec![
+        part(|| [overview::page(overview, plan), method::page(overview, plan), glossary::page(overview, plan), cost::page(overview, plan)]),
+        part(|| data::boards(overview).into_iter().chain([data::cost(overview)])),
+        part(|| plan.assets.files()),
+    ];
+    for (suite, place) in overview.suites.iter().zip(&plan.suites) {
+        parts
+            .push(part(move || std::iter::once(suite::page(context, plan, suite, place)).chain(suite::pairs(context, plan, suite, place))));
+        parts.push(part(move || criteria::index(context, plan, suite, place).into_iter().chain(data::criteria(suite, place))));
+        parts.push(part(move || criteria::pages(context, plan, suite, place)));
+        parts.push(part(move || charts::page(context, plan, suite, place)));
+        parts.push(part(move || history::page(context, plan, suite, place).into_iter().chain(data::history(context, suite, place))));
+        parts.push(part(move || data::suite(suite, place).into_iter().chain(chart_data::files(suite, place))));
+        parts.push(part(move || matrix::pages(context, plan, suite, place)));
+        parts.push(part(move || item::pages(context, plan, suite, place)));
+        parts.push(part(move || data::items(suite, place)));
+        parts.extend(suite.pairs.iter().map(|pair| {
+            part(move || [compare::page(context, plan, suite, place, pair), data::pair(context, place, pair)].into_iter().flatten())
+        }));
+    }
+    parts.push(part(|| runs::pages(overview, plan)));
+    parts.push(part(|| search::pages(overview, plan)));
+    parts
+}
+
+/// Makes the files when the first of them is wanted.
+fn part<'a, F>(make: impl FnOnce() -> F + Send + 'a) -> SitePart<'a>
+where
+    F: IntoIterator<Item = SiteFile, IntoIter: Send> + 'a,
+{
+    Box::new(std::iter::once_with(make).flatten())
 }
 
 /// Makes the pages and the data file of one run. `items` are its outcomes in pages of [`ITEMS_PER_PAGE`].
@@ -116,4 +129,24 @@ pub fn run_files(overview: &Overview, plan: &Plan, page: &RunPage, items: &[Item
     files.extend(transcript::pages(&overview.context, plan, place, page, transcripts));
     files.push(data::run(place, page, items));
     files
+}
+
+/// Returns a digest of all that [`run_files`] makes a run's files of, for one and the same program.
+pub fn run_stamp(overview: &Overview, plan: &Plan, page: &RunPage, items: &[ItemPage], transcripts: &RunTranscripts) -> Option<String> {
+    struct Stamp(Sha256);
+    impl fmt::Write for Stamp {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0.update(text);
+            Ok(())
+        }
+    }
+    // What only the foot of other pages says: see `shell::Foot`.
+    let SiteContext { title, base_url, noindex, version, data_digest: _, newest: _, retracted: _, aliased: _, problems: _ } =
+        &overview.context;
+    let place = plan.runs.get(&page.line.id)?;
+    let suite = &plan.suites[place.suite];
+    let context = (title, base_url, noindex, version, &plan.assets, &place.segment, suite);
+    let mut stamp = Stamp(Sha256::new());
+    write!(stamp, "{context:?} {page:?} {items:?} {transcripts:?}").ok()?;
+    Some(hex(&stamp.0.finalize()))
 }

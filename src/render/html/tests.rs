@@ -7,14 +7,14 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
-    Arm, ArmHistory, ArmSpread, BoardEvidence, Cell, ComparedArm, Comparison, ComparisonRow, Coverage, CriteriaCount, CriteriaTable,
-    CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance,
-    Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event, Evidence, Figure, Flips, Front, Go, History, Interval,
-    ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories, ItemTranscript, JudgeView, ListedItem, ListedItems,
-    MatrixArm, Method, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint,
-    RankRange, Resolution, RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, Side, SideBySide, SiteContext,
-    Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, Verdict,
-    Winner, items_of,
+    Arm, ArmHistory, ArmSpread, BoardEvidence, Cell, ChangedItem, Comparability, ComparedArm, Comparison, ComparisonRow, Coverage,
+    CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, Delta, DeltaUnit, Design, Difference,
+    Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event, Evidence, Figure, Flips,
+    Front, Go, Grade, History, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories, ItemTranscript,
+    JudgeView, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Money, Needed, News, Night, NightlyDuel, NoisyItem,
+    Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, RunLine, RunPage, RunStated, RunTranscripts, Scale,
+    ScoreColumn, ScoreLineView, SharedItems, Side, SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification,
+    SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, UnlikePairs, Verdict, Winner, items_of,
 };
 
 use super::*;
@@ -234,6 +234,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         confidence: 0.95,
         excluded_items: Vec::new(),
         with_excluded: None,
+        comparability: (1..arms.len()).map(|second| comparability(0, second, hostile)).collect(),
         flips: (arms.len() == 2).then_some(Flips {
             shared: 500,
             both_passed: 214,
@@ -243,6 +244,22 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
             items: None,
             listed: Some(ListedItems { only_first: vec![listed(hostile), listed("plain")], ..ListedItems::default() }),
         }),
+    }
+}
+
+fn mismatch(kind: MismatchKind, hostile: &str) -> Mismatch {
+    let some = || Some(hostile.to_owned());
+    Mismatch { kind, grade: kind.grade(), what: some(), first: some(), second: some() }
+}
+
+fn comparability(first: usize, second: usize, hostile: &str) -> Comparability {
+    Comparability {
+        first,
+        second,
+        grade: Grade::E,
+        items: Some(SharedItems { shared: 500, of: 900, changed: 2, unknown: 0 }),
+        mismatches: MismatchKind::ALL.into_iter().rev().map(|kind| mismatch(kind, hostile)).collect(),
+        changed_items: vec![ChangedItem { kind: ItemKind::Question, evaluator: hostile.to_owned(), item: hostile.to_owned() }],
     }
 }
 
@@ -320,6 +337,12 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
                 is_mixed: false,
             }],
             evidence: (arms.len() > 1).then(|| board_evidence(arms.len() as u64)),
+            unlike: (arms.len() > 1).then(|| UnlikePairs {
+                pairs: 1,
+                of: 3,
+                worst: Grade::E,
+                mismatches: vec![mismatch(MismatchKind::FewItems, hostile), mismatch(MismatchKind::Judge, hostile)],
+            }),
             entries,
         },
         top: pairs.first().cloned(),

@@ -1,6 +1,4 @@
-//! promptfoo: every version's JSON, JSON lines, and a fresh evaluation by the tool itself.
-
-use std::process::Command;
+//! promptfoo: every version's JSON, and JSON lines.
 
 use serde_json::{Value, json};
 
@@ -119,55 +117,5 @@ fn published_samples() {
         let (checked, agree, unchecked) = imported.stated();
         assert_eq!((agree, unchecked), (checked, 0), "{file}");
         eprintln!("{file}: 24 rows, 8 passed, 4 errors, 4 columns, 3 tests twice; {checked} stated figures agree");
-    }
-}
-
-/// The tool named by `EVALREPORT_PROMPTFOO` evaluates with its echo provider.
-#[test]
-fn a_fresh_evaluation_imports_without_loss() {
-    let Some(program) = std::env::var_os("EVALREPORT_PROMPTFOO") else {
-        eprintln!("skipped: EVALREPORT_PROMPTFOO names no promptfoo");
-        return;
-    };
-    let project = Project::new();
-    project.file(
-        "promptfooconfig.yaml",
-        "description: fresh\nprompts: ['Say: {{q}}', 'Shout: {{q}}']\nproviders: [{id: echo, label: quiet}]\ntests:\n\
-         - description: there\n  vars: {q: Paris}\n  assert: [{type: contains, value: Paris, metric: place}]\n\
-         - vars: {q: Lyon}\n  assert: [{type: equals, value: Paris}]\n- vars: {q: plain}\n",
-    );
-    let output = Command::new(program)
-        .args(["eval", "--repeat", "3", "--no-cache", "--no-progress-bar", "-o", "fresh.json", "-o", "fresh.jsonl"])
-        .current_dir(project.path(""))
-        .env("PROMPTFOO_CONFIG_DIR", project.path("state"))
-        .envs([("PROMPTFOO_DISABLE_TELEMETRY", "1"), ("PROMPTFOO_DISABLE_UPDATE", "1"), ("PROMPTFOO_DISABLE_REMOTE_GENERATION", "true")])
-        .output()
-        .expect("promptfoo starts");
-    let file = project.path("fresh.json");
-    assert!(file.exists(), "{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let log: Value = serde_json::from_slice(&std::fs::read(&file).expect("readable")).expect("JSON");
-
-    for file in [file, project.path("fresh.jsonl")] {
-        let imported = Imported::path(&file);
-        // Three tests three times with two prompts: what the log counts is what is here.
-        let stats = &log["results"]["stats"];
-        let expected = [stats["successes"].to_string(), stats["failures"].to_string(), stats["errors"].to_string(), "18".to_owned()];
-        let count = |query: &str| imported.sql(&format!("select count(*) from items {query}"))[0].clone();
-        let counted = ["where status = 'pass'", "where status = 'fail'", "where status = 'error'", ""].map(count);
-        assert_eq!(counted, expected);
-        assert_eq!(imported.sql("select item, count(*), max(attempt) from items group by item order by item").len(), 3);
-        assert_eq!(imported.sql("select distinct max(attempt) from items group by item"), ["3"]);
-        let source = imported.source();
-        assert_eq!((&source["rows_read"], &source["rows_accepted"]), (&json!(18), &json!(18)), "nothing is refused");
-        let (checked, agree, unchecked) = imported.stated();
-        assert_eq!((agree, unchecked), (checked, 0), "{}", source["stated"]);
-        // Every row's answer, question and reason are there.
-        let mut replies: Vec<String> =
-            imported.items().iter().map(|item| item["details"]["reply"].as_str().unwrap_or_default().to_owned()).collect();
-        let rows = log["results"]["results"].as_array().expect("rows");
-        let mut answers: Vec<String> = rows.iter().map(|row| row["response"]["output"].as_str().unwrap_or_default().to_owned()).collect();
-        replies.sort();
-        answers.sort();
-        assert_eq!(replies, answers);
     }
 }

@@ -10,7 +10,7 @@ use crate::domain::{Direction, ItemStatus, RunStatus, Unit};
 use super::super::super::cell::Refused;
 use super::super::super::rows::Stop;
 use super::super::attempts::Attempted;
-use super::super::json::{Lenient, count, number, text};
+use super::super::json::{Lenient, amount, count, number, text};
 use super::super::sink::{Handle, Sink};
 use super::super::times::Span;
 use super::trial::{Beside, Rewards, RunKey, exception_type, known, status};
@@ -102,6 +102,9 @@ impl<'a> Runs<'a> {
             identity.push("unfinished");
         }
         let run = sink.begin_run(&identity, [&key.dataset, &key.agent, &key.model]);
+        if let Some(run) = run {
+            sink.run(run).tags.extend(limits(trial));
+        }
         Tally {
             run,
             span: Span::default(),
@@ -201,6 +204,23 @@ impl Tally {
             self.version = None;
         }
     }
+}
+
+/// The limits that a job sets over those of its tasks; nothing of one that leaves them as they are.
+fn limits(trial: &Trial) -> Vec<(String, String)> {
+    let config = trial.config.0.as_ref();
+    let agent = config.and_then(|config| config.agent.0.as_ref());
+    let known = [
+        ("timeout_multiplier", config.map(|config| &config.timeout_multiplier), Some(1.0)),
+        ("agent_timeout_multiplier", config.map(|config| &config.agent_timeout_multiplier), Some(1.0)),
+        ("agent_timeout", agent.map(|agent| &agent.override_timeout_sec), None),
+        ("max_agent_timeout", agent.map(|agent| &agent.max_timeout_sec), None),
+    ];
+    let limits = known.into_iter().filter_map(|(tag, value, usual)| {
+        let limit = amount(value?).filter(|limit| usual != Some(*limit))?;
+        Some((tag.to_owned(), limit.to_string()))
+    });
+    limits.collect()
 }
 
 /// The commit of the dataset's repository.

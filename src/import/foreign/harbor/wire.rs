@@ -66,6 +66,8 @@ pub(super) struct Trial {
 pub(super) struct Config {
     pub job_id: Value,
     pub agent: Lenient<ConfiguredAgent>,
+    pub timeout_multiplier: Value,
+    pub agent_timeout_multiplier: Value,
 }
 
 #[derive(Default, Deserialize)]
@@ -74,6 +76,8 @@ pub(super) struct ConfiguredAgent {
     pub name: Value,
     pub import_path: Value,
     pub model_name: Value,
+    pub override_timeout_sec: Value,
+    pub max_timeout_sec: Value,
 }
 
 #[derive(Default, Deserialize)]

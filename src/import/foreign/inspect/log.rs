@@ -41,6 +41,11 @@ pub(super) fn has_usage(header: &Header) -> bool {
     header.stats.0.as_ref().is_some_and(|stats| !stats.model_usage.is_empty())
 }
 
+/// Returns how many samples the header says there are.
+pub(super) fn total(header: &Header) -> Option<u64> {
+    header.results.0.as_ref().and_then(|results| count(&results.total_samples))
+}
+
 fn status_of(status: &Value) -> String {
     text(status).filter(|status| !status.is_empty()).unwrap_or_else(|| "started".to_owned())
 }
@@ -60,6 +65,7 @@ pub(super) fn identity(status: &Value, eval: &Eval) -> Vec<String> {
 impl Log {
     /// Begins the run of a log that has so many samples in its file. None where the run is there already.
     pub fn begin(header: Header, samples: u64, file: &str, sink: &mut Sink<'_>) -> Result<Option<Self>, Stop> {
+        let total = total(&header);
         let Some(eval) = header.eval.0 else {
             return Err(Problem::in_file(file, "says nothing of its evaluation: `eval` is missing").into());
         };
@@ -79,9 +85,8 @@ impl Log {
             sink.quirk("the tokens of several models are added up: the log does not say which of them judged");
         }
 
-        let results = header.results.0.unwrap_or_default();
-        let total = count(&results.total_samples);
         let truncated = total.filter(|total| *total > samples).map(|total| (samples, total));
+        let results = header.results.0.unwrap_or_default();
         let tallies = tallies(&results, &eval);
         let is_scaled = tallies.first().is_some_and(|first| {
             let reaches_beyond = |metric: &Stated| metric.is_mean() && !(0.0..=1.0).contains(&metric.value);
@@ -126,16 +131,20 @@ impl Log {
         let tags: Vec<String> = tags.as_array().into_iter().flatten().filter_map(text).collect();
         let facts = [
             ("inspect_status", status.clone()),
-            ("task_id", word(&eval.task_id)),
+            (super::TASK_TAG, word(&eval.task_id)),
             ("eval_set_id", word(&eval.eval_set_id)),
             ("settings", hex_digest(&[settings.as_bytes()], false)[..12].to_owned()),
-            ("judge", role_models.iter().cloned().collect::<Vec<_>>().join(", ")),
+            ("judge", judges(&eval.scorers, &role_models).into_iter().collect::<Vec<_>>().join(", ")),
             ("tags", tags.join(", ")),
             ("epochs", eval.config.get("epochs").and_then(text).filter(|epochs| epochs != "1").unwrap_or_default()),
             ("limit", eval.config.get("limit").and_then(text).unwrap_or_default()),
             ("message_limit", eval.config.get("message_limit").and_then(text).unwrap_or_default()),
             ("token_limit", eval.config.get("token_limit").and_then(text).unwrap_or_default()),
             ("time_limit", eval.config.get("time_limit").and_then(text).unwrap_or_default()),
+            ("working_limit", eval.config.get("working_limit").and_then(text).unwrap_or_default()),
+            ("turn_limit", eval.config.get("turn_limit").and_then(text).unwrap_or_default()),
+            ("cost_limit", eval.config.get("cost_limit").and_then(text).unwrap_or_default()),
+            ("max_tokens", eval.model_generate_config.get("max_tokens").and_then(text).unwrap_or_default()),
         ];
         record.tags.extend(
             facts.into_iter().filter(|(_, fact)| !fact.is_empty()).map(|(key, fact)| (key.to_owned(), clip(&fact, 500).into_owned())),
@@ -351,6 +360,12 @@ fn version_of(eval: &Eval) -> Option<String> {
 fn role_models(roles: &Value, model: &str) -> BTreeSet<String> {
     let of = |role: &Value| text(role).or_else(|| text(role.get("model")?));
     roles.as_object().into_iter().flatten().filter_map(|(_, role)| of(role)).filter(|name| name != model).collect()
+}
+
+/// The models that judge: those in a role beside the one that answers, and those that a scorer was given.
+fn judges(scorers: &Value, role_models: &BTreeSet<String>) -> BTreeSet<String> {
+    let given = |scorer: &Value| text(scorer.get("options")?.get("model")?).filter(|model| !model.is_empty());
+    role_models.iter().cloned().chain(scorers.as_array().into_iter().flatten().filter_map(given)).collect()
 }
 
 /// Adds up what the models used that are not only in a role; input leaves the cache out, as ours does. The cost is known where each has

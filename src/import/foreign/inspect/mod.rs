@@ -8,26 +8,31 @@ mod grade;
 mod log;
 mod wire;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use tracing::debug;
 
-use crate::domain::Problem;
+use crate::domain::{Problem, Run, RunId, RunStatus};
 use crate::results::Store;
 
 use super::super::rows::Stop;
-use super::json::{Lenient, read_list, read_object, read_value, text};
+use super::elements::ElementReader;
+use super::json::{Lenient, count, explain, parse, read_list, read_object, text};
 use super::peek::{Content, Peek};
-use super::sink::Sink;
+use super::sink::{SUPERSEDED_TAG, Sink};
 use super::source::{Archive, ForeignFile, ForeignSource};
 use super::{Claim, ForeignFormat};
 use log::Log;
 use wire::{Brief, Eval, HEADER, Header, Sample};
 
 const MOST_HEADER_BYTES: u64 = 256 << 20;
+/// Those of an agent that worked for a day have some hundred MiB.
+const MOST_SAMPLE_BYTES: u64 = 2 << 30;
+/// What logs of one task have in common.
+const TASK_TAG: &str = "task_id";
 /// Journals have a file of summaries for every few samples.
 const JOURNAL: &str = "_journal/summaries/";
 
@@ -47,13 +52,15 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one log").into());
     };
-    let is_archive = Peek::of(&file.path).is_ok_and(|peek| peek.content == Content::Zip);
-    if is_archive { read_archive(&mut file.archive()?, sink) } else { read_json(file, sink) }
+    if file.is_archive() { read_archive(&mut file.archive()?, sink) } else { read_json(file, sink) }
 }
 
 /// Marks the logs of one task that a later log of the same task replaces, as retries of an evaluation set do: the newest complete one
 /// stands, or the newest where none is complete.
 pub(in crate::import) fn mark_superseded(sources: &mut [ForeignSource]) {
+    if sources.iter().filter(|source| source.format == ForeignFormat::Inspect).count() < 2 {
+        return;
+    }
     let mut by_task: BTreeMap<String, Vec<(Standing, usize)>> = BTreeMap::new();
     for (place, source) in sources.iter().enumerate().filter(|(_, source)| source.format == ForeignFormat::Inspect) {
         if let Some((task, standing)) = source.files.first().and_then(standing) {
@@ -70,6 +77,26 @@ pub(in crate::import) fn mark_superseded(sources: &mut [ForeignSource]) {
     }
 }
 
+/// Returns the runs of a store that one of the `new` runs replaces, or that are new and replaced by one that was there: each with the run
+/// that stands.
+///
+/// The logs of a task come one a night as well as together, and what is in the store keeps its record.
+pub fn superseded<'r>(stored: impl Iterator<Item = &'r Run>, new: &BTreeSet<RunId>) -> Vec<(&'r Run, &'r Run)> {
+    let mut by_task: BTreeMap<[&str; 4], Vec<&Run>> = BTreeMap::new();
+    for run in stored {
+        let is_inspect = run.provenance.as_ref().is_some_and(|provenance| provenance.importer == ForeignFormat::Inspect.name());
+        if let Some(task) = run.tags.get(TASK_TAG).filter(|_| is_inspect && !run.tags.contains_key(SUPERSEDED_TAG)) {
+            by_task.entry([task, &run.suite, &run.approach, &run.model]).or_default().push(run);
+        }
+    }
+    let mut pairs = Vec::new();
+    for runs in by_task.into_values().filter(|runs| runs.iter().any(|run| new.contains(&run.id))) {
+        let best = runs.iter().copied().max_by_key(|run| (run.status == RunStatus::Completed, run.timestamp, &run.id));
+        pairs.extend(best.into_iter().flat_map(|best| runs.iter().filter(move |run| run.id != best.id).map(move |run| (*run, best))));
+    }
+    pairs
+}
+
 /// What decides which of several logs of a task stands: complete before the others, then the newest.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Standing {
@@ -80,14 +107,13 @@ struct Standing {
 
 /// Reads the task of a log and how the log stands. None where it names no task, or cannot be read, which reading it says.
 fn standing(file: &ForeignFile) -> Option<(String, Standing)> {
-    let peek = Peek::of(&file.path).ok()?;
-    let header = if peek.content == Content::Zip {
+    let header = if file.is_archive() {
         let mut archive = file.archive().ok()?;
         let start = start_of(&archive);
-        let bytes = archive.read(start, MOST_HEADER_BYTES).ok()?;
-        read_value::<Header>(bytes.as_slice(), "").ok()?
+        parse::<Header>(&archive.read(start, MOST_HEADER_BYTES).ok()?).ok()?
     } else {
         // Logs begin with this.
+        let peek = Peek::of(&file.path).ok()?;
         let word = |key: &str| peek.text(key).map_or(Value::Null, |text| Value::String(text.to_owned()));
         let eval = Eval {
             eval_id: word("eval.eval_id"),
@@ -129,11 +155,10 @@ fn read_json(file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
 fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let names = archive.names();
     let start = start_of(archive);
-    let is_crashed = start != "header.json";
     let label = archive.label(start);
     let header = archive.read(start, MOST_HEADER_BYTES)?;
-    let header: Header = read_value(header.as_slice(), &label)?;
-    if is_crashed {
+    let header: Header = parse(&header).map_err(|error| explain(&label, 0, &error))?;
+    if start != "header.json" {
         sink.quirk("the log was never finished: read from its journal");
     }
     let members: Vec<String> = names.iter().filter(|name| name.starts_with("samples/") && !name.ends_with('/')).cloned().collect();
@@ -145,40 +170,66 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
         journal.sort_by_key(|name| (name.len(), name.clone()));
         journal
     };
-    let mut count = 0;
-    let mut has_usage = false;
+    // Summaries of before 2025 have no tokens, where the header does: the samples themselves are read.
+    let summaries = if !log::has_usage(&header) || have_usage(archive, &summaries)? { summaries } else { Vec::new() };
+    let mut samples = members.len() as u64;
+    if log::total(&header).is_some_and(|total| total > samples) {
+        samples = samples.max(told_of(archive, &summaries)?.len() as u64);
+    }
+    let Some(mut log) = Log::begin(header, samples, &archive.file.shown, sink)? else { return Ok(()) };
+    let mut place = 0;
     for name in &summaries {
         let label = archive.label(name);
         archive.with(name, |reader| {
-            read_list(reader, &label, &mut |sample: Lenient<Brief>| {
-                count += 1;
-                has_usage |= sample.0.is_some_and(|sample| !sample.model_usage.is_empty());
-                Ok(())
+            read_list(reader, &label, &mut |sample| {
+                place += 1;
+                log.take(&sample, &format!("sample {place}"), sink)
             })
         })?;
     }
-    // Summaries of before 2025 have no tokens.
-    let needs_samples = count < members.len() as u64 || (!has_usage && !members.is_empty() && log::has_usage(&header));
-    let samples = if needs_samples { members.len() as u64 } else { count };
-    let Some(mut log) = Log::begin(header, samples, &archive.file.shown, sink)? else { return Ok(()) };
-    if needs_samples {
+    if place < members.len() {
+        // A log that crashed may have samples that it had no time to sum up.
+        let told = told_of(archive, &summaries)?;
         for name in &members {
             let label = archive.label(name);
-            let sample = archive.with(name, |reader| read_value(reader, &label))?;
-            log.take(&sample, name, sink)?;
-        }
-    } else {
-        let mut place = 0;
-        for name in &summaries {
-            let label = archive.label(name);
-            archive.with(name, |reader| {
-                read_list(reader, &label, &mut |sample| {
-                    place += 1;
-                    log.take(&sample, &format!("sample {place}"), sink)
-                })
-            })?;
+            let bytes = archive.read(name, MOST_SAMPLE_BYTES)?;
+            let sample: Lenient<Sample> = parse(&bytes).map_err(|error| explain(&label, 0, &error))?;
+            if sample.0.as_ref().is_none_or(|sample| !told.contains(&key_of(&sample.id, &sample.epoch))) {
+                log.take(&sample, name, sink)?;
+            }
         }
     }
     log.end(sink);
     Ok(())
+}
+
+/// Says whether the summaries have tokens, by the first of them.
+fn have_usage(archive: &mut Archive<'_>, summaries: &[String]) -> Result<bool, Stop> {
+    for name in summaries {
+        let label = archive.label(name);
+        if let Some(first) = archive.with(name, |reader| ElementReader::of(reader, &label).next::<Lenient<Brief>>())? {
+            return Ok(first.0.is_some_and(|first| first.model_usage.is_some()));
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the samples that the summaries tell of.
+fn told_of(archive: &mut Archive<'_>, summaries: &[String]) -> Result<BTreeSet<(String, u64)>, Stop> {
+    let mut told = BTreeSet::new();
+    for name in summaries {
+        let label = archive.label(name);
+        archive.with(name, |reader| {
+            read_list(reader, &label, &mut |brief: Lenient<Brief>| {
+                told.extend(brief.0.map(|brief| key_of(&brief.id, &brief.epoch)));
+                Ok(())
+            })
+        })?;
+    }
+    Ok(told)
+}
+
+/// Returns what tells a sample from the others of its log.
+fn key_of(id: &Value, epoch: &Value) -> (String, u64) {
+    (text(id).unwrap_or_default(), count(epoch).unwrap_or(1))
 }

@@ -165,11 +165,13 @@ pub(super) struct Sample {
     pub attachments: Attachments,
 }
 
-/// What has to be known of all summaries before the first is taken.
+/// What a summary is told from others by, and whether it has tokens.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Brief {
-    pub model_usage: Table<ModelUsage>,
+    pub id: Value,
+    pub epoch: Value,
+    pub model_usage: Option<IgnoredAny>,
 }
 
 #[derive(Default, Deserialize)]

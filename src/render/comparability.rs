@@ -1,0 +1,250 @@
+//! How fair a comparison is, in words: the grade, and what differs.
+
+use crate::domain::Evaluator;
+use crate::views::{Apart, Comparability, Comparison, GateReport, Grade, Mismatch, MismatchKind, SharedItems, SuiteBoard, UnlikePairs};
+
+use super::{format, words};
+
+/// So many pairs of a table are told with what differs in them.
+const MOST_PAIRS: usize = 3;
+
+/// So many groups of arms that stand apart are named.
+const MOST_APART: usize = 5;
+
+/// What differs between two arms, without a full stop; that nothing does, where nothing does.
+pub fn reasons(pair: &Comparability) -> String {
+    let mut said: Vec<String> = pair.items.as_ref().and_then(shared).into_iter().collect();
+    said.extend(pair.mismatches.iter().filter_map(|found| mismatch(found, pair.items.as_ref())));
+    if said.is_empty() { "nothing that is known differs".to_owned() } else { said.join("; ") }
+}
+
+/// Each thing that differs with its grade and what it means, worst first.
+pub(super) fn lines(pair: &Comparability) -> Vec<(&'static str, String)> {
+    let line = |found: &Mismatch| {
+        let said = mismatch(found, pair.items.as_ref()).or_else(|| shared(pair.items.as_ref()?));
+        let said = said.map_or_else(String::new, |said| format!("{said}: "));
+        (letter(found.grade), format!("{said}{}", found.kind.meaning()))
+    };
+    pair.mismatches.iter().map(line).collect()
+}
+
+/// How many of the items are shared, where not all are.
+fn shared(items: &SharedItems) -> Option<String> {
+    let shared = if items.shared == 0 { "none".to_owned() } else { format::integer(items.shared) };
+    let all = format!("{} {} shared", format::integer(items.of), words::one_or_many(items.of, "items"));
+    (items.shared < items.of).then(|| format!("{shared} of {all}"))
+}
+
+/// One thing that differs; nothing where the count of shared items has said it.
+fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
+    let differs = |what: &str| match (&found.first, &found.second) {
+        (Some(first), Some(second)) => format!("{what} differs: {first}, {second}"),
+        (Some(_) | None, Some(_) | None) => format!("{what} differs"),
+    };
+    let what = found.what.as_deref();
+    Some(match found.kind {
+        MismatchKind::Items | MismatchKind::FewItems | MismatchKind::NoItems => return None,
+        MismatchKind::UnknownTexts => match items {
+            Some(items) if items.unknown < items.shared => {
+                format!("whether {} of them had the same text is unknown", format::integer(items.unknown))
+            }
+            Some(_) | None => "whether the items had the same text is unknown".to_owned(),
+        },
+        MismatchKind::UnknownItems => "counts only: whether they are of the same items is unknown".to_owned(),
+        MismatchKind::UnknownSetting => {
+            let said = |text: &Option<String>| text.clone().unwrap_or_default();
+            format!("{}: {}, {}", setting(what), said(&found.first), said(&found.second))
+        }
+        MismatchKind::Revision => differs(&format!("number of new judgements of {}", what.unwrap_or_default())),
+        MismatchKind::Texts => {
+            let changed = items.map_or(0, |items| items.changed);
+            format!("{} changed {} text", format::integer(changed), if changed == 1 { "its" } else { "their" })
+        }
+        MismatchKind::Attempts => differs("number of attempts"),
+        MismatchKind::Judge => match what {
+            None => differs("judge"),
+            Some(metric) => {
+                let is_judged = Evaluator::from_name(metric).is_some_and(Evaluator::is_judged);
+                differs(&format!("{} of {metric}", if is_judged { "judge" } else { "evaluator" }))
+            }
+        },
+        MismatchKind::Shots => differs("n-shot"),
+        MismatchKind::Limit => differs(what.unwrap_or("limit")),
+        MismatchKind::SuiteVersion => differs("suite version"),
+        MismatchKind::Source => differs("source"),
+        MismatchKind::Totals => differs("number of items, known by counts only,"),
+    })
+}
+
+/// A setting's name in a sentence.
+fn setting(what: Option<&str>) -> &str {
+    match what {
+        Some("n_shot") => "n-shot",
+        Some(what) => what,
+        None => "a setting",
+    }
+}
+
+/// The grade with what differs: `C: 298 of 300 items shared; 2 changed their text`.
+pub fn graded(pair: &Comparability) -> String {
+    format!("{}: {}", letter(pair.grade), reasons(pair))
+}
+
+pub fn letter(grade: Grade) -> &'static str {
+    match grade {
+        Grade::A => "A",
+        Grade::B => "B",
+        Grade::C => "C",
+        Grade::D => "D",
+        Grade::E => "E",
+        Grade::F => "F",
+    }
+}
+
+/// The line below a comparison: the pair's grade, or the pairs by grade and what is wrong with the worst.
+pub(super) fn note(comparison: &Comparison, labels: &[String]) -> Option<String> {
+    let pairs = &comparison.comparability;
+    match pairs.as_slice() {
+        [] => None,
+        [pair] if comparison.arms.len() == 2 => Some(format!("Comparability {}.", graded(pair))),
+        pairs => {
+            let worst = pairs.iter().map(|pair| pair.grade).max()?;
+            let all: Vec<String> = [Grade::A, Grade::B, Grade::C, Grade::D, Grade::E, Grade::F]
+                .into_iter()
+                .map(|grade| (grade, pairs.iter().filter(|pair| pair.grade == grade).count() as u64))
+                .filter(|(_, count)| *count > 0)
+                .map(|(grade, count)| format!("{} {} {}", format::integer(count), words::one_or_many(count, "pairs"), letter(grade)))
+                .collect();
+            let mut told: Vec<String> = pairs
+                .iter()
+                .filter(|pair| pair.grade == worst && worst > Grade::A)
+                .map(|pair| format!("{} and {}: {}", labels[pair.first], labels[pair.second], reasons(pair)))
+                .collect();
+            let more = told.len().saturating_sub(MOST_PAIRS);
+            told.truncate(MOST_PAIRS);
+            if more > 0 {
+                told.push(format!("and {} more such {}", format::integer(more as u64), words::one_or_many(more as u64, "pairs")));
+            }
+            let told: Vec<String> = told.into_iter().map(|told| format!(" {told}.")).collect();
+            Some(format!("Comparability: {}.{}", all.join(", "), told.concat()))
+        }
+    }
+}
+
+/// Warns of a board on which arms were not measured alike.
+pub(super) fn board_note(board: &SuiteBoard) -> Option<String> {
+    let UnlikePairs { pairs, of, worst, mismatches } = board.unlike.as_ref()?;
+    let what: Vec<String> = mismatches
+        .iter()
+        .filter_map(|found| match found.kind {
+            MismatchKind::FewItems => Some("fewer than 90% of the items are shared".to_owned()),
+            MismatchKind::NoItems => Some("no item is shared".to_owned()),
+            _ => mismatch(found, None),
+        })
+        .collect();
+    let letters = if *worst == Grade::D { "D".to_owned() } else { format!("D to {}", letter(*worst)) };
+    Some(format!(
+        "Comparability: {} of {} {} measured alike (grade {letters}): {}.",
+        format::integer(*pairs),
+        format::integer(*of),
+        if *of == 1 { "pair was not" } else { "pairs were not" },
+        what.join("; ")
+    ))
+}
+
+/// Says which arms no table holds together.
+pub fn apart_notes(apart: &[Apart]) -> Vec<String> {
+    let mut notes: Vec<String> = apart.iter().take(MOST_APART).map(|pair| format!("{}.", apart_sentence(pair))).collect();
+    let more = apart.len() - notes.len();
+    if more > 0 {
+        notes.push(format!("{} more such groups of arms stand apart; --format json has them.", format::integer(more as u64)));
+    }
+    notes
+}
+
+fn apart_sentence(pair: &Apart) -> String {
+    let named = |arms: &[crate::views::Arm]| words::listed(&arms.iter().map(words::arm_name).collect::<Vec<_>>());
+    let why: Vec<String> = pair.mismatches.iter().filter_map(|found| mismatch(found, None)).collect();
+    format!(
+        "Comparability {}: {} and {} stand in no table together on {}: {}",
+        letter(pair.grade),
+        named(&pair.first),
+        named(&pair.second),
+        pair.suite,
+        why.join("; ")
+    )
+}
+
+/// Everything that a strict comparison refuses, a line each.
+pub fn refusals(comparisons: &[Comparison], apart: &[Apart]) -> Vec<String> {
+    let of_tables = comparisons.iter().flat_map(|comparison| {
+        let names: Vec<String> = words::labels(comparison);
+        let refused = comparison.comparability.iter().filter(|pair| pair.is_refused());
+        refused
+            .map(move |pair| format!("{}: {} and {}: grade {}", comparison.suite, names[pair.first], names[pair.second], graded(pair)))
+            .collect::<Vec<_>>()
+    });
+    of_tables.chain(apart.iter().map(apart_sentence)).collect()
+}
+
+/// What a gate compared that a strict one refuses, a line for each arm.
+pub fn gate_notes(report: &GateReport) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for check in &report.checks {
+        if let Some(pair) = check.comparability.as_ref().filter(|pair| pair.is_refused()) {
+            let note = format!("{}: {} and its baseline: comparability {}", check.suite, words::arm_name(&check.arm), graded(pair));
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(kind: MismatchKind, what: Option<&str>, ends: Option<(&str, &str)>) -> Mismatch {
+        let grade = kind.grade();
+        let (first, second) = ends.map(|(first, second)| (first.to_owned(), second.to_owned())).unzip();
+        Mismatch { kind, grade, what: what.map(str::to_owned), first, second }
+    }
+
+    #[test]
+    fn what_differs_is_said_with_its_numbers() {
+        let check = |items: Option<(u64, u64, u64, u64)>, mismatches: &[Mismatch], expected: &str| {
+            let items = items.map(|(shared, of, changed, unknown)| SharedItems { shared, of, changed, unknown });
+            let pair = Comparability {
+                first: 0,
+                second: 1,
+                grade: crate::views::grade(mismatches),
+                items,
+                mismatches: mismatches.to_vec(),
+                changed_items: Vec::new(),
+            };
+            assert_eq!(graded(&pair), expected);
+        };
+        check(Some((300, 300, 0, 0)), &[], "A: nothing that is known differs");
+        check(
+            Some((298, 300, 2, 0)),
+            &[found(MismatchKind::Judge, None, Some(("gpt-4o", "gpt-5"))), found(MismatchKind::Texts, None, None)],
+            "D: 298 of 300 items shared; judge differs: gpt-4o, gpt-5; 2 changed their text",
+        );
+        check(
+            Some((4, 4, 0, 4)),
+            &[
+                found(MismatchKind::UnknownTexts, None, None),
+                found(MismatchKind::UnknownSetting, Some("n_shot"), Some(("5", "not stated"))),
+            ],
+            "B: whether the items had the same text is unknown; n-shot: 5, not stated",
+        );
+        check(Some((0, 7, 0, 0)), &[found(MismatchKind::NoItems, None, None)], "F: none of 7 items shared");
+        check(None, &[found(MismatchKind::Totals, None, Some(("48", "50")))], "E: number of items, known by counts only, differs: 48, 50");
+        check(
+            Some((1, 1, 0, 0)),
+            &[found(MismatchKind::Limit, Some("time limit"), Some(("60", "none")))],
+            "D: time limit differs: 60, none",
+        );
+    }
+}

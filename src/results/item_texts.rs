@@ -1,0 +1,128 @@
+//! What the items of a run asked: which hash the source gives each, small enough to be kept of every run that is looked at.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::domain::{ItemKind, ItemsDigest, hex};
+
+/// Items and their texts, both as the first eight bytes of a SHA-256.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ItemTexts {
+    /// An item that was asked with two texts is there twice; one without a hash has none, which is 0.
+    known: BTreeSet<(u64, u64)>,
+}
+
+impl ItemTexts {
+    /// Returns what stands for an item.
+    pub fn key(kind: ItemKind, evaluator: &str, item: &str) -> u64 {
+        short(&[kind.name(), evaluator, item])
+    }
+
+    pub fn add(&mut self, kind: ItemKind, evaluator: &str, item: &str, hash: Option<&str>) {
+        // No text is that of no hash.
+        let text = hash.map_or(0, |hash| short(&[hash]).max(1));
+        self.known.insert((Self::key(kind, evaluator, item), text));
+    }
+
+    /// Takes in what another run's items asked.
+    pub fn extend(&mut self, other: &Self) {
+        self.known.extend(&other.known);
+    }
+
+    /// Returns what stands for the item's text, the same wherever the same was asked; nothing where no hash of it is known.
+    pub fn text_of(&self, item: u64) -> Option<u64> {
+        let mut texts = self.known.range((item, 1)..=(item, u64::MAX)).map(|(_, text)| *text);
+        let first = texts.next()?;
+        // Of several texts, all together.
+        Some(texts.fold(first, |all, text| all.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ text))
+    }
+
+    /// Returns the digest that a run's header keeps; nothing where no item has a hash.
+    pub fn digest(&self) -> Option<ItemsDigest> {
+        let mut hasher = Sha256::new();
+        let (mut items, mut hashed) = (BTreeSet::new(), BTreeSet::new());
+        for (item, text) in &self.known {
+            items.insert(item);
+            if *text != 0 {
+                hashed.insert(item);
+                hasher.update(item.to_le_bytes());
+                hasher.update(text.to_le_bytes());
+            }
+        }
+        let digest = ItemsDigest { sha256: hex(&hasher.finalize()), items: items.len() as u64, hashed: hashed.len() as u64 };
+        (digest.hashed > 0).then_some(digest)
+    }
+}
+
+/// The beginning of the digest of some texts, each with its length before it.
+fn short(texts: &[&str]) -> u64 {
+    let mut hasher = Sha256::new();
+    for text in texts {
+        hasher.update((text.len() as u64).to_le_bytes());
+        hasher.update(text);
+    }
+    hasher.finalize().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// Reads the item's hash of one item line, and nothing else of it.
+pub fn item_hash_of(line: &[u8]) -> Option<String> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Line {
+        details: Details,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Details {
+        item_hash: Option<String>,
+    }
+    serde_json::from_slice::<Line>(line).unwrap_or_default().details.item_hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(items: &[(&str, Option<&str>)]) -> ItemTexts {
+        let mut texts = ItemTexts::default();
+        for (item, hash) in items {
+            texts.add(ItemKind::Question, "exact", item, *hash);
+        }
+        texts
+    }
+
+    #[test]
+    fn a_digest_is_of_names_and_hashes_in_any_order() {
+        let digest = |items: &[(&str, Option<&str>)]| texts(items).digest();
+        let all = digest(&[("a", Some("1")), ("b", Some("2"))]).expect("hashes");
+        assert_eq!((all.items, all.hashed), (2, 2));
+        assert_eq!(digest(&[("b", Some("2")), ("a", Some("1")), ("a", Some("1"))]).as_ref(), Some(&all));
+        for other in [&[("a", Some("1")), ("b", Some("3"))][..], &[("a", Some("2")), ("b", Some("1"))], &[("a", Some("1"))]] {
+            assert_ne!(digest(other).expect("hashes").sha256, all.sha256, "{other:?}");
+        }
+        assert_eq!(digest(&[("a", None)]), None);
+        let partly = digest(&[("a", Some("1")), ("b", None)]).expect("a hash");
+        assert_eq!((partly.items, partly.hashed), (2, 1));
+    }
+
+    #[test]
+    fn texts_are_told_apart_by_item() {
+        let text = |texts: &ItemTexts, item| texts.text_of(ItemTexts::key(ItemKind::Question, "exact", item));
+        let (one, other) = (texts(&[("a", Some("1")), ("b", Some("2")), ("c", None)]), texts(&[("a", Some("1")), ("b", Some("3"))]));
+        assert_eq!(text(&one, "a"), text(&other, "a"));
+        assert_ne!(text(&one, "b"), text(&other, "b"));
+        assert_eq!((text(&one, "c"), text(&one, "d")), (None, None));
+        let mut both = one.clone();
+        both.extend(&other);
+        assert_eq!(text(&both, "a"), text(&one, "a"));
+        assert!(text(&both, "b") != text(&one, "b") && text(&both, "b") != text(&other, "b"));
+    }
+
+    #[test]
+    fn the_hash_of_a_line_is_read_whatever_else_is_in_it() {
+        assert_eq!(item_hash_of(br#"{"item":"a","details":{"reply":"x","item_hash":"h","steps":1}}"#).as_deref(), Some("h"));
+        assert_eq!((item_hash_of(br#"{"item":"a"}"#), item_hash_of(b"no JSON")), (None, None));
+    }
+}

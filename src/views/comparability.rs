@@ -1,0 +1,547 @@
+//! Whether two arms were measured alike: the same items in the same texts, under the same conditions. What differs is named and graded.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{Evaluator, ItemKind, score_label};
+use crate::warehouse::{MatrixItem, OutcomeMatrix};
+
+use super::arm::{Arm, ArmRuns, SuiteGroup};
+use super::evidence::Reason;
+use super::leaderboard::newest;
+use super::sample::{Outcomes, Rates, is_marked};
+use super::texts::ArmTexts;
+
+/// How fair a comparison is. The order is from best to worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub enum Grade {
+    A,
+    B,
+    C,
+    D,
+    E,
+    F,
+}
+
+/// What can differ between two arms beside what is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MismatchKind {
+    UnknownTexts,
+    UnknownItems,
+    UnknownSetting,
+    Revision,
+    Texts,
+    Items,
+    Attempts,
+    Judge,
+    Shots,
+    Limit,
+    FewItems,
+    Totals,
+    SuiteVersion,
+    Source,
+    NoItems,
+}
+
+/// A smaller share of the items than this is too little of a suite to speak for it.
+const MOST_OF_THEM: f64 = 0.9;
+
+impl MismatchKind {
+    pub const ALL: [Self; 15] = [
+        Self::UnknownTexts,
+        Self::UnknownItems,
+        Self::UnknownSetting,
+        Self::Revision,
+        Self::Texts,
+        Self::Items,
+        Self::Attempts,
+        Self::Judge,
+        Self::Shots,
+        Self::Limit,
+        Self::FewItems,
+        Self::Totals,
+        Self::SuiteVersion,
+        Self::Source,
+        Self::NoItems,
+    ];
+
+    /// The table: what each kind makes of a comparison, and what it means.
+    const fn rule(self) -> (Grade, &'static str) {
+        match self {
+            Self::UnknownTexts => (
+                Grade::B,
+                "the items have the same names, and nobody knows whether they had the same texts: no hashes, or those of two tools",
+            ),
+            Self::UnknownItems => (Grade::B, "an arm has counts only, of as many items as the other"),
+            Self::UnknownSetting => {
+                (Grade::B, "the runs of one arm name a judge, a number of examples or a limit, those of the other none")
+            }
+            Self::Revision => (Grade::B, "the same judge was asked again about one arm and not about the other"),
+            Self::Texts => (Grade::C, "items had other texts or right answers: they are left out of the pair"),
+            Self::Items => (Grade::C, "not all items that either was asked are shared, but 90 % of them or more"),
+            Self::Attempts => (Grade::C, "the runs made different numbers of attempts at an item"),
+            Self::Judge => (Grade::D, "another judge or evaluator decided, or the same judge was asked in other words"),
+            Self::Shots => (Grade::D, "another number of worked examples came before each question"),
+            Self::Limit => (Grade::D, "another limit of time, turns, tokens or money"),
+            Self::FewItems => (Grade::E, "fewer than 90 % of the items that either was asked are shared"),
+            Self::Totals => (Grade::E, "an arm has counts only, and of another number of items"),
+            Self::SuiteVersion => (Grade::E, "another version of the suite: the arms stand in tables of their own"),
+            Self::Source => (Grade::E, "imported by another importer, or from another table: the arms stand in tables of their own"),
+            Self::NoItems => (Grade::F, "no item is shared"),
+        }
+    }
+
+    pub fn grade(self) -> Grade {
+        self.rule().0
+    }
+
+    /// Returns what it means, in a sentence without its beginning and end.
+    pub fn meaning(self) -> &'static str {
+        self.rule().1
+    }
+}
+
+/// One thing that differs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Mismatch {
+    pub kind: MismatchKind,
+    pub grade: Grade,
+    /// Which setting, limit or metric, where the kind has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
+    /// What each arm has, where that can be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second: Option<String>,
+}
+
+impl Mismatch {
+    fn of(kind: MismatchKind) -> Self {
+        Self { kind, grade: kind.grade(), what: None, first: None, second: None }
+    }
+
+    fn between(kind: MismatchKind, what: &str, first: String, second: String) -> Self {
+        let some = |text: String| Some(text).filter(|text| !text.is_empty());
+        Self { what: some(what.to_owned()), first: some(first), second: some(second), ..Self::of(kind) }
+    }
+
+    fn reversed(&self) -> Self {
+        Self { first: self.second.clone(), second: self.first.clone(), ..self.clone() }
+    }
+}
+
+/// Returns the worst grade of what differs; A where nothing does.
+pub fn grade(found: &[Mismatch]) -> Grade {
+    found.iter().map(|mismatch| mismatch.kind.grade()).max().unwrap_or(Grade::A)
+}
+
+/// The items of two arms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SharedItems {
+    /// Items that both were asked, in one text as far as that is known.
+    pub shared: u64,
+    /// Items that either was asked.
+    pub of: u64,
+    /// Items that both were asked in different texts: neither shared nor compared.
+    pub changed: u64,
+    /// Shared items whose texts nobody knows to be the same.
+    pub unknown: u64,
+}
+
+/// An item by all that tells it from another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangedItem {
+    pub kind: ItemKind,
+    pub evaluator: String,
+    pub item: String,
+}
+
+/// Whether two arms of a table were measured alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Comparability {
+    /// Indices into the arms.
+    pub first: usize,
+    pub second: usize,
+    pub grade: Grade,
+    /// Absent where an arm has counts only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<SharedItems>,
+    /// What differs, worst first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mismatches: Vec<Mismatch>,
+    /// The first items that are left out because their texts differ.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed_items: Vec<ChangedItem>,
+}
+
+/// Changed items that are listed.
+const MOST_CHANGED: usize = 200;
+
+impl Comparability {
+    /// Returns the same about the arms as the first and the second of a table of two; nothing if it is about others.
+    pub(super) fn between(&self, one: usize, other: usize) -> Option<Self> {
+        let turned = match (self.first == one, self.second == other) {
+            (true, true) => self.clone(),
+            _ if (self.first, self.second) == (other, one) => {
+                Self { mismatches: self.mismatches.iter().map(Mismatch::reversed).collect(), ..self.clone() }
+            }
+            _ => return None,
+        };
+        Some(Self { first: 0, second: 1, ..turned })
+    }
+
+    /// Says whether a strict comparison refuses it: something differs, or is not known well enough to be laid side by side.
+    pub fn is_refused(&self) -> bool {
+        self.grade >= Grade::C
+    }
+}
+
+/// Pairs of a board that are graded D or worse.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct UnlikePairs {
+    pub pairs: u64,
+    /// Pairs that were graded.
+    pub of: u64,
+    pub worst: Grade,
+    /// What differs in them: of each kind and setting the first that was found.
+    pub mismatches: Vec<Mismatch>,
+}
+
+impl UnlikePairs {
+    pub(super) fn of(all: &[Comparability]) -> Option<Self> {
+        let unlike: Vec<&Comparability> = all.iter().filter(|pair| pair.grade >= Grade::D).collect();
+        let worst = unlike.iter().map(|pair| pair.grade).max()?;
+        let mut mismatches: Vec<Mismatch> = Vec::new();
+        for mismatch in unlike.iter().flat_map(|pair| &pair.mismatches).filter(|mismatch| mismatch.grade >= Grade::D) {
+            if !mismatches.iter().any(|known| (known.kind, &known.what) == (mismatch.kind, &mismatch.what)) {
+                mismatches.push(mismatch.clone());
+            }
+        }
+        sort(&mut mismatches);
+        Some(Self { pairs: unlike.len() as u64, of: all.len() as u64, worst, mismatches })
+    }
+}
+
+/// Worst first, then as the kinds stand.
+fn sort(mismatches: &mut [Mismatch]) {
+    mismatches.sort_by(|left, right| right.grade.cmp(&left.grade).then_with(|| left.cmp(right)));
+}
+
+/// Grades all pairs of arms with results. `rates` and `texts` are theirs, over the items of the matrix.
+pub(super) fn of_arms(arms: &[ArmRuns<'_>], rates: &[Rates], texts: &[ArmTexts], matrix: &OutcomeMatrix) -> Vec<Comparability> {
+    let conditions: Vec<Conditions> = arms.iter().map(|arm| Conditions::of(arm, matrix)).collect();
+    let has_results = |arm: &usize| !matches!(rates[*arm], Rates::Unknown);
+    let pairs: Vec<(usize, usize)> = (0..arms.len())
+        .flat_map(|first| (first + 1..arms.len()).map(move |second| (first, second)))
+        .filter(|(first, second)| has_results(first) && has_results(second))
+        .collect();
+    let graded = pairs.into_par_iter().map(|(first, second)| {
+        let mut mismatches = conditions[first].against(&conditions[second]);
+        let (mut items, mut changed_items) = (None, Vec::new());
+        match (&rates[first], &rates[second]) {
+            (Rates::Outcomes(one), Rates::Outcomes(other)) => {
+                let changed = texts[first].changed(&texts[second]);
+                let shared = shared_items(one, other, &texts[first], &texts[second], &changed);
+                mismatches.extend(of_items(&shared));
+                changed_items = listed(matrix, one, other, &changed);
+                items = Some(shared);
+            }
+            (one, other) => {
+                let of_run = |rates: &Rates| rates.by_run().iter().map(|(_, total)| *total).filter(|total| *total > 0).collect();
+                let totals: [BTreeSet<u64>; 2] = [of_run(one), of_run(other)];
+                let is_one = totals[0].union(&totals[1]).count() <= 1;
+                let said = |totals: &BTreeSet<u64>| joined(totals.iter().map(u64::to_string));
+                mismatches.push(if is_one {
+                    Mismatch::of(MismatchKind::UnknownItems)
+                } else {
+                    Mismatch::between(MismatchKind::Totals, "", said(&totals[0]), said(&totals[1]))
+                });
+            }
+        }
+        sort(&mut mismatches);
+        Comparability { first, second, grade: grade(&mismatches), items, mismatches, changed_items }
+    });
+    graded.collect()
+}
+
+/// Returns the pairs that were asked nothing in common, with what a verdict about them says: what their runs took was for other work.
+pub(super) fn apart_on_items(graded: &[Comparability]) -> BTreeMap<(usize, usize), Reason> {
+    let of_pair = |pair: &Comparability| {
+        let items = pair.items.filter(|items| items.shared == 0)?;
+        Some(((pair.first, pair.second), if items.changed > 0 { Reason::OtherTexts } else { Reason::DisjointItems }))
+    };
+    graded.iter().filter_map(of_pair).collect()
+}
+
+fn shared_items(one: &Outcomes, other: &Outcomes, texts: &ArmTexts, others: &ArmTexts, changed: &[bool]) -> SharedItems {
+    let mut items = SharedItems { shared: 0, of: 0, changed: 0, unknown: 0 };
+    for item in 0..one.cells.len() {
+        let (has, other_has) = (one.has(item), other.has(item));
+        let is_changed = is_marked(changed, item);
+        items.of += u64::from(has || other_has);
+        items.shared += u64::from(has && other_has && !is_changed);
+        items.changed += u64::from(has && other_has && is_changed);
+    }
+    items.unknown = texts.unknown(others, (0..one.cells.len()).filter(|item| one.has(*item) && other.has(*item)));
+    items
+}
+
+fn of_items(items: &SharedItems) -> Vec<Mismatch> {
+    let mut found = Vec::new();
+    if items.shared == 0 {
+        found.push(MismatchKind::NoItems);
+    } else if (items.shared as f64) < MOST_OF_THEM * items.of as f64 {
+        found.push(MismatchKind::FewItems);
+    } else if items.shared + items.changed < items.of {
+        found.push(MismatchKind::Items);
+    }
+    if items.changed > 0 {
+        found.push(MismatchKind::Texts);
+    }
+    if items.unknown > 0 {
+        found.push(MismatchKind::UnknownTexts);
+    }
+    found.into_iter().map(Mismatch::of).collect()
+}
+
+fn listed(matrix: &OutcomeMatrix, one: &Outcomes, other: &Outcomes, changed: &[bool]) -> Vec<ChangedItem> {
+    let is_it = |(place, _): &(usize, &MatrixItem)| is_marked(changed, *place) && one.has(*place) && other.has(*place);
+    let item = |(_, item): (usize, &MatrixItem)| ChangedItem {
+        kind: item.key.kind,
+        evaluator: item.key.evaluator.clone(),
+        item: item.key.item.clone(),
+    };
+    matrix.items.iter().enumerate().filter(is_it).map(item).take(MOST_CHANGED).collect()
+}
+
+/// A setting that importers keep as a tag of the run.
+struct Setting {
+    tag: &'static str,
+    label: &'static str,
+    kind: MismatchKind,
+}
+
+const fn setting(tag: &'static str, label: &'static str, kind: MismatchKind) -> Setting {
+    Setting { tag, label, kind }
+}
+
+const SETTINGS: [Setting; 14] = [
+    setting("judge", "", MismatchKind::Judge),
+    setting("n_shot", "", MismatchKind::Shots),
+    setting("time_limit", "time limit", MismatchKind::Limit),
+    setting("working_limit", "limit of working time", MismatchKind::Limit),
+    setting("agent_timeout", "time limit of the agent", MismatchKind::Limit),
+    setting("max_agent_timeout", "longest time limit of the agent", MismatchKind::Limit),
+    setting("timeout_multiplier", "multiplier of time limits", MismatchKind::Limit),
+    setting("agent_timeout_multiplier", "multiplier of the agent's time limits", MismatchKind::Limit),
+    setting("message_limit", "message limit", MismatchKind::Limit),
+    setting("turn_limit", "turn limit", MismatchKind::Limit),
+    setting("max_steps", "step limit", MismatchKind::Limit),
+    setting("token_limit", "token limit", MismatchKind::Limit),
+    setting("max_tokens", "token limit of a reply", MismatchKind::Limit),
+    setting("cost_limit", "cost limit", MismatchKind::Limit),
+];
+
+/// Under what an arm's runs were made.
+struct Conditions {
+    importers: BTreeSet<String>,
+    /// By setting: the values that the runs name.
+    settings: Vec<BTreeSet<String>>,
+    /// Of imported runs: attempts at an item, by run.
+    attempts: BTreeSet<u32>,
+    /// By metric: who decided, and how many times over.
+    decided: BTreeMap<String, (BTreeSet<String>, BTreeSet<u32>)>,
+}
+
+impl Conditions {
+    fn of(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Self {
+        let imported = || arm.counted.iter().filter_map(|row| Some((&row.run, row.run.provenance.as_ref()?)));
+        // Tags of our own runs are the user's, and mean what the user likes.
+        let values = |setting: &Setting| imported().filter_map(|(run, _)| run.tags.get(setting.tag).cloned()).collect();
+        let mut decided = BTreeMap::<String, (BTreeSet<String>, BTreeSet<u32>)>::new();
+        for row in &arm.counted {
+            let metrics: BTreeSet<&str> = row.run.scores.iter().map(|score| score.metric.as_str()).collect();
+            for score in metrics.into_iter().filter_map(|metric| newest(row, metric)) {
+                if let Some(evaluator) = &score.evaluator {
+                    let (evaluators, revisions) = decided.entry(score.metric.clone()).or_default();
+                    evaluators.insert(evaluator.clone());
+                    revisions.insert(score.revision);
+                }
+            }
+        }
+        let attempts = |row: &&crate::warehouse::RunRow| matrix.rows_of(&row.run.id).iter().map(|row| row.attempt).max();
+        Self {
+            importers: imported().map(|(_, from)| from.importer.clone()).collect(),
+            settings: SETTINGS.iter().map(values).collect(),
+            attempts: arm.counted.iter().filter_map(attempts).collect(),
+            decided,
+        }
+    }
+
+    fn against(&self, other: &Self) -> Vec<Mismatch> {
+        let mut found = Vec::new();
+        for ((setting, own), others) in SETTINGS.iter().zip(&self.settings).zip(&other.settings) {
+            if own == others {
+                continue;
+            }
+            let is_silent = own.is_empty() || others.is_empty();
+            // A tool that writes its limits down and writes none has none.
+            let says_all = setting.kind == MismatchKind::Limit && self.importers == other.importers && self.importers.len() == 1;
+            let said = |values: &BTreeSet<String>| match values.len() {
+                0 if says_all => "none".to_owned(),
+                0 => "not stated".to_owned(),
+                _ => joined(values.iter().cloned()),
+            };
+            let kind = if is_silent && !says_all { MismatchKind::UnknownSetting } else { setting.kind };
+            let what = if kind == MismatchKind::UnknownSetting && setting.label.is_empty() { setting.tag } else { setting.label };
+            found.push(Mismatch::between(kind, what, said(own), said(others)));
+        }
+        if self.attempts != other.attempts && !self.attempts.is_empty() && !other.attempts.is_empty() {
+            let said = |attempts: &BTreeSet<u32>| joined(attempts.iter().map(u32::to_string));
+            found.push(Mismatch::between(MismatchKind::Attempts, "", said(&self.attempts), said(&other.attempts)));
+        }
+        for (metric, (evaluators, revisions)) in &self.decided {
+            let Some((others, other_revisions)) = other.decided.get(metric) else { continue };
+            if evaluators != others {
+                let said = |evaluators: &BTreeSet<String>| joined(evaluators.iter().cloned());
+                found.push(Mismatch::between(MismatchKind::Judge, score_label(metric), said(evaluators), said(others)));
+            } else if revisions != other_revisions && Evaluator::from_name(metric).is_some_and(Evaluator::is_judged) {
+                let said = |revisions: &BTreeSet<u32>| joined(revisions.iter().map(u32::to_string));
+                found.push(Mismatch::between(MismatchKind::Revision, score_label(metric), said(revisions), said(other_revisions)));
+            }
+        }
+        found
+    }
+}
+
+fn joined(values: impl Iterator<Item = String>) -> String {
+    values.collect::<Vec<_>>().join(" and ")
+}
+
+/// Arms of a suite that no table holds together, because their runs are of two versions of the suite or of two sources.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Apart {
+    pub suite: String,
+    pub first: Vec<Arm>,
+    pub second: Vec<Arm>,
+    pub grade: Grade,
+    pub mismatches: Vec<Mismatch>,
+}
+
+/// Finds the arms of a suite that stand in different tables and in none together.
+pub fn apart(groups: &[SuiteGroup<'_>]) -> Vec<Apart> {
+    let mut found = Vec::new();
+    for of_suite in groups.chunk_by(|one, other| one.suite == other.suite) {
+        let has = |group: &SuiteGroup<'_>, arm: &Arm| group.arms.iter().any(|own| own.arm == *arm);
+        let meet = |one: &Arm, other: &Arm| one == other || of_suite.iter().any(|group| has(group, one) && has(group, other));
+        for (place, one) in of_suite.iter().enumerate() {
+            for other in &of_suite[place + 1..] {
+                let lonely = |own: &SuiteGroup<'_>, others: &SuiteGroup<'_>| -> Vec<Arm> {
+                    let misses = |arm: &&Arm| others.arms.iter().any(|other| !meet(arm, &other.arm));
+                    own.arms.iter().map(|arm| &arm.arm).filter(misses).cloned().collect()
+                };
+                let (first, second) = (lonely(one, other), lonely(other, one));
+                if first.is_empty() || second.is_empty() {
+                    continue;
+                }
+                let mut mismatches = Vec::new();
+                let said = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
+                for (kind, own, others) in [
+                    (MismatchKind::SuiteVersion, &one.suite_version, &other.suite_version),
+                    (MismatchKind::Source, &one.source, &other.source),
+                ] {
+                    if own != others {
+                        mismatches.push(Mismatch::between(kind, "", said(own), said(others)));
+                    }
+                }
+                if mismatches.is_empty() {
+                    // Two files of one name.
+                    mismatches.push(Mismatch::of(MismatchKind::Source));
+                }
+                found.push(Apart { suite: one.suite.clone(), first, second, grade: grade(&mismatches), mismatches });
+            }
+        }
+    }
+    found
+}
+
+/// The grades with what earns them, as the documentation has them.
+#[cfg(test)]
+fn grade_table() -> String {
+    let mut table = "| grade | what differs | in JSON |\n| --- | --- | --- |\n| A | nothing that is known | |\n".to_owned();
+    for kind in MismatchKind::ALL {
+        let name = serde_json::to_value(kind).expect("a name");
+        table.push_str(&format!("| {:?} | {} | `{}` |\n", kind.grade(), kind.meaning(), name.as_str().expect("text")));
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grade_is_that_of_the_worst_that_differs() {
+        let check = |kinds: &[MismatchKind], expected: Grade| {
+            let found: Vec<Mismatch> = kinds.iter().map(|kind| Mismatch::of(*kind)).collect();
+            assert_eq!(grade(&found), expected, "{kinds:?}");
+        };
+        use MismatchKind::{Attempts, FewItems, Items, Judge, NoItems, Texts, UnknownTexts};
+        check(&[], Grade::A);
+        check(&[UnknownTexts], Grade::B);
+        check(&[UnknownTexts, Texts, Attempts], Grade::C);
+        check(&[Items, Judge, UnknownTexts], Grade::D);
+        check(&[FewItems, Judge], Grade::E);
+        check(&[NoItems, Texts], Grade::F);
+    }
+
+    #[test]
+    fn the_rules_stand_from_best_to_worst() {
+        assert!(MismatchKind::ALL.is_sorted() && MismatchKind::ALL.is_sorted_by_key(|kind| kind.grade()));
+    }
+
+    #[test]
+    fn the_share_of_the_items_decides() {
+        let check = |shared, of, changed, unknown, expected: &[MismatchKind]| {
+            let found: Vec<MismatchKind> =
+                of_items(&SharedItems { shared, of, changed, unknown }).into_iter().map(|mismatch| mismatch.kind).collect();
+            assert_eq!(found, expected, "{shared} of {of}, {changed} changed, {unknown} unknown");
+        };
+        check(300, 300, 0, 0, &[]);
+        check(298, 300, 2, 0, &[MismatchKind::Texts]);
+        check(298, 300, 0, 298, &[MismatchKind::Items, MismatchKind::UnknownTexts]);
+        check(9, 10, 0, 0, &[MismatchKind::Items]);
+        check(89, 100, 0, 0, &[MismatchKind::FewItems]);
+        check(0, 4, 4, 0, &[MismatchKind::NoItems, MismatchKind::Texts]);
+    }
+
+    #[test]
+    fn what_is_said_turns_round_with_the_arms() {
+        let pair = Comparability {
+            first: 2,
+            second: 5,
+            grade: Grade::D,
+            items: None,
+            mismatches: vec![Mismatch::between(MismatchKind::Shots, "", "5".to_owned(), "0".to_owned())],
+            changed_items: Vec::new(),
+        };
+        let turned = pair.between(5, 2).expect("it is about these");
+        assert_eq!((turned.first, turned.second, turned.mismatches[0].first.as_deref()), (0, 1, Some("0")));
+        assert_eq!(pair.between(2, 5).and_then(|pair| pair.mismatches[0].first.clone()).as_deref(), Some("5"));
+        assert_eq!(pair.between(2, 4), None);
+    }
+
+    /// The table in the documentation is that of the code.
+    #[test]
+    fn the_documentation_has_these_grades() {
+        let (begin, end) = ("<!-- grades: begin -->\n\n", "\n<!-- grades: end -->");
+        let doc = include_str!("../../docs/methodology.md");
+        let section = doc.split_once(begin).and_then(|(_, rest)| rest.split_once(end)).map(|(section, _)| section);
+        assert_eq!(section, Some(grade_table().as_str()), "replace what stands between the marks in docs/methodology.md by the right side");
+    }
+}

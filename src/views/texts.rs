@@ -1,0 +1,175 @@
+//! Whether two arms were asked the same texts, and what their outcomes are on the items where they were.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::domain::ItemsDigest;
+use crate::warehouse::{OutcomeMatrix, Warehouse};
+
+use super::arm::{ArmRuns, SuiteGroup};
+use super::item_scores::ItemScores;
+use super::sample::Rates;
+
+/// What is known of the texts that one arm was asked.
+pub(super) enum ArmTexts {
+    /// A run has no hashes, or the runs have those of different tools.
+    Unknown,
+    /// Every run is our own and of the group's suite version, which is a digest of all texts.
+    OfVersion,
+    Hashed {
+        /// No two tools hash alike.
+        importer: String,
+        /// One for each set of texts among the runs.
+        digests: Vec<ItemsDigest>,
+        /// By item of the matrix, 0 where nothing is known; read only where arms have different digests.
+        items: Vec<u64>,
+    },
+}
+
+impl ArmTexts {
+    /// Finds out what is known of each arm of a group. Item lines are read only where arms have the hashes of one tool and not the same
+    /// ones: of one run for each digest.
+    pub fn of_group(warehouse: &Warehouse, group: &SuiteGroup<'_>, matrix: &OutcomeMatrix) -> Vec<Self> {
+        let mut arms: Vec<Self> = group.arms.iter().map(|arm| Self::of(arm, group.suite_version.is_some())).collect();
+        let mut known = BTreeMap::<String, BTreeSet<String>>::new();
+        for arm in &arms {
+            if let Self::Hashed { importer, digests, .. } = arm {
+                known.entry(importer.clone()).or_default().extend(digests.iter().map(|digest| digest.sha256.clone()));
+            }
+        }
+        let mut open: Vec<(&mut Vec<u64>, Vec<_>)> = Vec::new();
+        for (arm, runs) in arms.iter_mut().zip(&group.arms) {
+            if let Self::Hashed { importer, items, .. } = arm
+                && known[importer].len() > 1
+            {
+                open.push((items, runs.counted.iter().map(|row| &row.run).collect()));
+            }
+        }
+        if !open.is_empty() {
+            let (items, runs): (Vec<&mut Vec<u64>>, Vec<Vec<_>>) = open.into_iter().unzip();
+            items.into_iter().zip(warehouse.item_texts(&runs, &matrix.items)).for_each(|(items, read)| *items = read);
+        }
+        arms
+    }
+
+    fn of(arm: &ArmRuns<'_>, has_version: bool) -> Self {
+        let importers: BTreeSet<Option<&str>> =
+            arm.counted.iter().map(|row| row.run.provenance.as_ref().map(|from| from.importer.as_str())).collect();
+        let digests: Option<BTreeMap<&str, &ItemsDigest>> =
+            arm.counted.iter().map(|row| row.run.items_digest.as_ref().map(|digest| (digest.sha256.as_str(), digest))).collect();
+        match (importers.first().filter(|_| importers.len() == 1), digests) {
+            (Some(None), _) if has_version => Self::OfVersion,
+            (Some(Some(importer)), Some(digests)) => {
+                Self::Hashed { importer: (*importer).to_owned(), digests: digests.into_values().cloned().collect(), items: Vec::new() }
+            }
+            (Some(None | Some(_)) | None, _) => Self::Unknown,
+        }
+    }
+
+    /// Marks the items of the matrix that two arms were asked in different texts; no mark at all where there is none.
+    pub fn changed(&self, other: &Self) -> Vec<bool> {
+        let Some((own, others)) = self.laid(other) else { return Vec::new() };
+        let changed: Vec<bool> = own.iter().zip(others).map(|(own, other)| *own != 0 && *other != 0 && own != other).collect();
+        if changed.contains(&true) { changed } else { Vec::new() }
+    }
+
+    /// Counts the shared items whose texts may differ, as far as anybody knows.
+    pub fn unknown(&self, other: &Self, shared: impl Iterator<Item = usize>) -> u64 {
+        match (self, other) {
+            (Self::OfVersion, Self::OfVersion) => 0,
+            (Self::Hashed { digests: own, .. }, Self::Hashed { digests: others, .. }) if self.is_same(other) => {
+                let lacking = own.iter().chain(others).map(|digest| digest.items - digest.hashed.min(digest.items)).max().unwrap_or(0);
+                lacking.min(shared.count() as u64)
+            }
+            (Self::Unknown | Self::OfVersion | Self::Hashed { .. }, Self::Unknown | Self::OfVersion | Self::Hashed { .. }) => {
+                let laid = self.laid(other);
+                shared.filter(|item| laid.is_none_or(|(own, others)| own[*item] == 0 || others[*item] == 0)).count() as u64
+            }
+        }
+    }
+
+    /// Says whether all runs of both arms have one digest.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Hashed { importer, digests, .. }, Self::Hashed { importer: other, digests: others, .. }) => {
+                importer == other && digests.len() == 1 && digests == others
+            }
+            (Self::Unknown | Self::OfVersion | Self::Hashed { .. }, Self::Unknown | Self::OfVersion | Self::Hashed { .. }) => false,
+        }
+    }
+
+    /// The texts by item, where both have those of one tool.
+    fn laid<'a>(&'a self, other: &'a Self) -> Option<(&'a [u64], &'a [u64])> {
+        match (self, other) {
+            (Self::Hashed { importer, items, .. }, Self::Hashed { importer: other, items: others, .. }) => {
+                (importer == other && !items.is_empty() && !others.is_empty()).then_some((items, others))
+            }
+            (Self::Unknown | Self::OfVersion | Self::Hashed { .. }, Self::Unknown | Self::OfVersion | Self::Hashed { .. }) => None,
+        }
+    }
+}
+
+/// Arms of a group with what makes their outcomes on a part of the items: the part that was the same text for two of them.
+pub(super) struct Pairing<'a> {
+    arms: Vec<(&'a ArmRuns<'a>, &'a ArmTexts)>,
+    matrix: &'a OutcomeMatrix,
+}
+
+impl<'a> Pairing<'a> {
+    pub fn of(arms: &'a [ArmRuns<'a>], texts: &'a [ArmTexts], matrix: &'a OutcomeMatrix) -> Self {
+        Self { arms: arms.iter().zip(texts).collect(), matrix }
+    }
+
+    /// Keeps the arms at some places.
+    #[must_use]
+    pub fn only(&self, is_kept: impl Fn(usize) -> bool) -> Self {
+        let arms = self.arms.iter().enumerate().filter(|(place, _)| is_kept(*place)).map(|(_, arm)| *arm);
+        Self { arms: arms.collect(), matrix: self.matrix }
+    }
+
+    /// Marks the items of the matrix that two of the arms were asked in different texts; no mark at all where there is none.
+    pub fn changed(&self, one: usize, other: usize) -> Vec<bool> {
+        self.arms[one].1.changed(self.arms[other].1)
+    }
+
+    /// The outcomes of two arms without some items.
+    pub fn rates(&self, one: usize, other: usize, left_out: &[bool]) -> [Rates; 2] {
+        [one, other].map(|arm| Rates::without(left_out, &self.arms[arm].0.counted, self.matrix))
+    }
+
+    /// The scores of two arms without some items.
+    pub fn scores(&self, one: usize, other: usize, left_out: &[bool]) -> [ItemScores; 2] {
+        [one, other].map(|arm| ItemScores::of(left_out, &self.arms[arm].0.counted, self.matrix))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hashed(importer: &str, sha256: &str, items: &[u64]) -> ArmTexts {
+        let hashed = items.iter().filter(|text| **text != 0).count() as u64;
+        ArmTexts::Hashed {
+            importer: importer.to_owned(),
+            digests: vec![ItemsDigest { sha256: sha256.to_owned(), items: items.len() as u64, hashed }],
+            items: items.to_vec(),
+        }
+    }
+
+    #[test]
+    fn texts_differ_only_where_both_are_known_from_one_tool() {
+        let (one, other) = (hashed("lm-eval", "1", &[5, 6, 0, 8]), hashed("lm-eval", "2", &[5, 7, 9, 8]));
+        assert_eq!(one.changed(&other), [false, true, false, false]);
+        assert_eq!(one.unknown(&other, [0, 2, 3].into_iter()), 1);
+        let foreign = hashed("inspect", "2", &[5, 7, 9, 8]);
+        assert_eq!((one.changed(&foreign).len(), one.unknown(&foreign, 0..4)), (0, 4));
+        assert_eq!((one.changed(&ArmTexts::OfVersion).len(), one.unknown(&ArmTexts::OfVersion, 0..4)), (0, 4));
+    }
+
+    #[test]
+    fn one_digest_or_one_version_is_the_same_text_without_a_look() {
+        let (one, other) = (hashed("lm-eval", "1", &[]), hashed("lm-eval", "1", &[]));
+        assert_eq!((one.changed(&other).len(), one.unknown(&other, 0..4)), (0, 0));
+        assert_eq!(ArmTexts::OfVersion.unknown(&ArmTexts::OfVersion, 0..4), 0);
+        assert_eq!(ArmTexts::Unknown.unknown(&ArmTexts::Unknown, 0..4), 4);
+    }
+}

@@ -1,0 +1,260 @@
+//! Whether arms were measured alike: which items and texts they share, under which conditions, and what a strict comparison refuses.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, lines, question, result};
+
+/// What a run of a harness was made with.
+struct Harness<'a> {
+    model: &'a str,
+    shots: u64,
+    version: &'a str,
+    items: std::ops::Range<u64>,
+    /// Documents whose text is another.
+    changed: &'a [u64],
+}
+
+const HARNESS: Harness<'static> = Harness { model: "one", shots: 5, version: "1.0", items: 0..300, changed: &[] };
+
+impl Harness<'_> {
+    /// Writes what lm-evaluation-harness would: the first model is right on two of three, others on four of seven.
+    fn write(&self, project: &Project) {
+        let is_right = |doc: u64| if self.model == "one" { !doc.is_multiple_of(3) } else { doc % 7 < 4 };
+        let sample = |doc: u64| {
+            let hash = if self.changed.contains(&doc) { format!("{doc}-new") } else { format!("{doc}-old") };
+            json!({"doc_id": doc, "doc": {"q": doc}, "target": "x", "resps": [["x"]], "filtered_resps": ["x"], "filter": "none",
+                   "metrics": ["acc"], "doc_hash": hash, "acc": if is_right(doc) { 1.0 } else { 0.0 }})
+        };
+        let right = self.items.clone().filter(|doc| is_right(*doc)).count() as f64;
+        let total = self.items.end - self.items.start;
+        let results = json!({
+            "results": {"trivia": {"alias": "trivia", "acc,none": right / total as f64}},
+            "configs": {"trivia": {"task": "trivia", "num_fewshot": self.shots}},
+            "versions": {"trivia": self.version}, "n-shot": {"trivia": self.shots},
+            "higher_is_better": {"trivia": {"acc": true}},
+            "n-samples": {"trivia": {"original": total, "effective": total}},
+            "config": {"model": "hf", "model_args": format!("pretrained={}", self.model)},
+            "date": 1_770_114_030.0, "lm_eval_version": "0.4.9", "model_name": self.model,
+        });
+        let folder = format!("logs/{}-{}-{}", self.model, self.version, self.shots);
+        let stamp = "2026-02-03T10-20-30.125000";
+        project.file(&format!("{folder}/results_{stamp}.json"), results.to_string());
+        project.file(&format!("{folder}/samples_trivia_{stamp}.jsonl"), lines(self.items.clone().map(sample)));
+    }
+}
+
+fn harness(runs: &[Harness<'_>]) -> Project {
+    let project = Project::new();
+    for run in runs {
+        run.write(&project);
+    }
+    project
+}
+
+/// A log of Inspect with a judge and limits.
+fn inspect(project: &Project, model: &str, judge: &str, limits: &Value, epochs: u64) {
+    let sample = |id: u64, epoch: u64| {
+        json!({"id": id, "epoch": epoch, "input": format!("question {id}"), "target": "x",
+               "scores": {"graded": {"value": if (id + epoch).is_multiple_of(3) { "I" } else { "C" }}}})
+    };
+    let mut config = limits.clone();
+    config["epochs"] = json!(epochs);
+    let log = json!({
+        "version": 2, "status": "success",
+        "eval": {"eval_id": model, "run_id": model, "created": "2026-02-03T10:00:00+00:00", "task": "open", "task_version": 1, "model": model,
+                 "config": config, "scorers": [{"name": "graded", "options": {"model": judge}}]},
+        "stats": {"started_at": "2026-02-03T10:00:00+00:00", "completed_at": "2026-02-03T10:01:00+00:00"},
+        "samples": (1..=epochs).flat_map(|epoch| (0..12).map(move |id| (id, epoch))).map(|(id, epoch)| sample(id, epoch)).collect::<Vec<_>>(),
+    });
+    project.file(&format!("logs/{model}.json"), log.to_string());
+}
+
+#[track_caller]
+fn comparability(answer: &Value) -> &Value {
+    let pairs = answer["comparisons"][0]["comparability"].as_array().expect("graded pairs");
+    assert_eq!(pairs.len(), 1, "{pairs:?}");
+    &pairs[0]
+}
+
+fn headline(answer: &Value) -> &Value {
+    let rows = answer["comparisons"][0]["rows"].as_array().expect("rows");
+    let row = rows.iter().find(|row| row["metric"]["name"] == "shared_tests").expect("a rate");
+    &row["evidence"]["pairs"][0]
+}
+
+fn kinds(pair: &Value) -> Vec<&str> {
+    pair["mismatches"].as_array().map_or_else(Vec::new, |found| found.iter().filter_map(|one| one["kind"].as_str()).collect())
+}
+
+/// One line, however wide the terminal is.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn items_whose_text_changed_leave_the_pair() {
+    let same = harness(&[HARNESS, Harness { model: "two", ..HARNESS }]);
+    let answer = same.run(["compare", "./logs", "--format", "json"]).json();
+    let pair = comparability(&answer);
+    assert_eq!((pair["grade"].as_str(), kinds(pair).len()), (Some("A"), 0), "{pair}");
+    let (whole, before) = (headline(&answer)["sizes"].clone(), headline(&answer)["difference"]["value"].clone());
+    assert_eq!(whole["pairs"], 300);
+
+    // The second alone is right on document 3, both are on document 8.
+    let project = harness(&[HARNESS, Harness { model: "two", changed: &[3, 8], ..HARNESS }]);
+    let answer = project.run(["compare", "./logs", "--format", "json"]).json();
+    let pair = comparability(&answer);
+    assert_eq!(pair["items"], json!({"shared": 298, "of": 300, "changed": 2, "unknown": 0}));
+    assert_eq!((pair["grade"].as_str(), kinds(pair)), (Some("C"), vec!["texts"]));
+    let names: Vec<&str> = pair["changed_items"].as_array().expect("items").iter().filter_map(|item| item["item"].as_str()).collect();
+    assert_eq!(names, ["3", "8"]);
+    let evidence = headline(&answer);
+    assert_eq!(evidence["sizes"], json!({"first": 300, "second": 300, "pairs": 298, "of": "questions"}));
+    assert_ne!(evidence["difference"]["value"], before);
+    assert_eq!(answer["comparisons"][0]["flips"]["shared"], 298);
+
+    let said = "Comparability C: 298 of 300 items shared; 2 changed their text.";
+    for format in ["table", "markdown"] {
+        let text = project.run(["compare", "./logs", "--format", format]);
+        let text = unwrapped(text.answer());
+        assert!(text.contains(said) && text.contains("paired on 298 of 300 questions"), "{text}");
+    }
+    // The same from the store, warm and cold.
+    assert_eq!(project.run(["import", "logs", "--quiet"]).code, 0);
+    for _ in 0..2 {
+        assert!(unwrapped(project.run(["compare"]).answer()).contains(said));
+    }
+}
+
+#[test]
+fn the_page_of_a_pair_says_what_was_left_out_and_its_numbers_can_be_recomputed() {
+    let project = harness(&[HARNESS, Harness { model: "two", changed: &[3, 8], ..HARNESS }]);
+    let built = project.run(["build", "./logs", "--out", "site", "--quiet"]);
+    assert_eq!(built.code, 0, "{}", built.stderr);
+    let pages = project.files("site/compare");
+    let page = project.read(pages.iter().find(|file| file.contains("--")).expect("a page of the pair"));
+    for said in [
+        "C: 298 of 300 items shared; 2 changed their text",
+        "paired on 298 of 300 questions",
+        "Why comparability is C",
+        "Left out of the pair, as their texts differ: <bdi>3</bdi>, <bdi>8</bdi>.",
+        "Of 298 shared items",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    let path = std::env::var("PATH").unwrap_or_default();
+    let verify = project.output(Command::new("python3").arg("site/verify_site.py").env("PATH", path));
+    assert_eq!(verify.code, 0, "{}", verify.stdout);
+    // The program looks at these pairs, and not past them.
+    let data = project.files("site/data/compare").into_iter().find(|file| file.contains("--")).expect("data of the pair");
+    let text = project.read(&data);
+    let digests = project.read("site/data/digests.json");
+    assert!(text.contains("\"changed_items\""));
+    project.file(&data, text.replace("\"item\": \"8\"", "\"item\": \"9\"")).file("site/data/digests.json", digests);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let verify = project.output(Command::new("python3").arg("site/verify_site.py").env("PATH", path));
+    assert!(verify.code == 1 && verify.stdout.contains("difference"), "{}", verify.stdout);
+}
+
+#[test]
+fn a_strict_comparison_names_everything_that_differs() {
+    let project = harness(&[HARNESS, Harness { model: "two", shots: 0, changed: &[3], items: 0..290, ..HARNESS }]);
+    let answer = project.run(["compare", "./logs", "--format", "json"]).json();
+    assert_eq!(kinds(comparability(&answer)), ["shots", "texts", "items"]);
+    let refused = project.run(["compare", "./logs", "--strict"]);
+    let said = unwrapped(refused.refusal());
+    for reason in ["grade D", "289 of 300 items shared", "1 changed its text", "n-shot differs: 0, 5", "--strict refuses"] {
+        assert!(said.contains(reason), "{reason}: {said}");
+    }
+    let board = project.run(["leaderboard", "./logs"]);
+    assert!(
+        unwrapped(board.answer()).contains("Comparability: 1 of 1 pair was not measured alike (grade D): n-shot differs: 0, 5."),
+        "{}",
+        board.stdout
+    );
+    let alike = harness(&[HARNESS, Harness { model: "two", ..HARNESS }]);
+    assert_eq!(alike.run(["compare", "./logs", "--strict"]).code, 0);
+    assert!(!alike.run(["leaderboard", "./logs"]).answer().contains("Comparability"));
+}
+
+#[test]
+fn judges_limits_and_attempts_are_conditions() {
+    let project = Project::new();
+    inspect(&project, "m/one", "openai/gpt-4o", &json!({"time_limit": 60, "message_limit": 30}), 1);
+    inspect(&project, "m/two", "openai/gpt-5", &json!({"message_limit": 30}), 2);
+    let answer = project.run(["compare", "./logs", "--format", "json"]).json();
+    let pair = comparability(&answer);
+    assert_eq!((pair["grade"].as_str(), kinds(pair)), (Some("D"), vec!["judge", "limit", "attempts"]), "{pair}");
+    let text = unwrapped(project.run(["compare", "./logs"]).answer());
+    let said =
+        "Comparability D: judge differs: openai/gpt-4o, openai/gpt-5; time limit differs: 60, none; number of attempts differs: 1, 2.";
+    assert!(text.contains(said), "{text}");
+    assert!(unwrapped(project.run(["compare", "./logs", "--strict"]).refusal()).contains("openai/gpt-5"));
+}
+
+#[test]
+fn arms_without_a_shared_item_are_not_comparable_on_anything() {
+    let project = harness(&[HARNESS, Harness { model: "two", items: 300..600, ..HARNESS }]);
+    let answer = project.run(["compare", "./logs", "--format", "json"]).json();
+    assert_eq!(comparability(&answer)["grade"], "F");
+    assert_eq!((&headline(&answer)["verdict"], &headline(&answer)["reason"]), (&json!("not_comparable"), &json!("disjoint_items")));
+    let all: Vec<u64> = (0..300).collect();
+    let project = harness(&[HARNESS, Harness { model: "two", changed: &all, ..HARNESS }]);
+    let answer = project.run(["compare", "./logs", "--format", "json"]).json();
+    assert_eq!((comparability(&answer)["grade"].as_str(), &headline(&answer)["reason"]), (Some("F"), &json!("other_texts")));
+    for row in answer["comparisons"][0]["rows"].as_array().expect("rows") {
+        assert_eq!(row["evidence"]["pairs"][0]["verdict"], "not_comparable", "{row}");
+    }
+    assert!(
+        unwrapped(project.run(["compare", "./logs"]).answer())
+            .contains("Comparability F: none of 300 items shared; 300 changed their text.")
+    );
+}
+
+#[test]
+fn arms_of_two_versions_stand_apart_and_it_is_said() {
+    let project = harness(&[HARNESS, Harness { model: "two", version: "2.0", ..HARNESS }]);
+    assert_eq!(project.run(["import", "logs", "--quiet"]).code, 0);
+    let text = unwrapped(project.run(["compare", "trivia"]).answer());
+    assert!(text.contains("stand in no table together on trivia: suite version differs: "), "{text}");
+    let refused = project.run(["compare", "trivia", "--strict"]);
+    assert!(unwrapped(refused.refusal()).contains("suite version differs"), "{}", refused.stderr);
+    // Where both arms have runs of one version, an older one is no obstacle.
+    let both = harness(&[HARNESS, Harness { model: "two", ..HARNESS }, Harness { version: "2.0", ..HARNESS }]);
+    assert_eq!(both.run(["import", "logs", "--quiet"]).code, 0);
+    assert_eq!(both.run(["compare", "trivia", "--strict"]).code, 0);
+}
+
+#[test]
+fn a_strict_gate_refuses_a_baseline_that_was_asked_other_texts() {
+    let project = harness(&[HARNESS]);
+    assert_eq!(project.run(["import", "logs", "--results", "old", "--quiet"]).code, 0);
+    Harness { changed: &[3, 8], ..HARNESS }.write(&project);
+    assert_eq!(project.run(["import", "logs", "--set", "model=one", "--quiet"]).code, 0);
+    let gate = ["gate", "--baseline", "old", "--max-drop", "2pp"];
+    let loose = project.run(gate);
+    let said = "comparability C: 298 of 300 items shared; 2 changed their text";
+    assert!(loose.code == 0 && unwrapped(&loose.stdout).contains(said), "{}{}", loose.stdout, loose.stderr);
+    let strict = project.run([&gate[..], &["--strict"]].concat());
+    assert!(unwrapped(strict.refusal()).contains(said), "{}", strict.stderr);
+}
+
+#[test]
+fn our_own_runs_of_one_suite_version_were_asked_the_same() {
+    let check = |fields: &Value, grade: &str, said: &str| {
+        let project = Project::with(&[result("a", "s", "x", fields.clone()), result("b", "s", "y", fields.clone())]);
+        for run in ["a", "b"] {
+            project.items(run, &[question("q1", 1, "pass"), question("q2", 1, "fail")]);
+        }
+        let output = project.run(["compare"]);
+        let text = unwrapped(output.answer());
+        assert!(text.contains(&format!("Comparability {grade}: {said}.")), "{text}");
+        assert_eq!(project.run(["compare", "--strict"]).code, 0);
+    };
+    check(&json!({"suite_version": "abc"}), "A", "nothing that is known differs");
+    check(&json!({}), "B", "whether the items had the same text is unknown");
+    // Tags of our own runs say what their user likes.
+    check(&json!({"suite_version": "abc", "tags": {"judge": "me"}}), "A", "nothing that is known differs");
+}
