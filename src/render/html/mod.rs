@@ -34,7 +34,7 @@ mod search;
 mod shell;
 mod sides;
 mod single;
-mod slug;
+pub(super) mod slug;
 mod stated;
 mod suite;
 #[cfg(test)]
