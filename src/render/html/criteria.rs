@@ -13,7 +13,7 @@ use super::SiteFile;
 use super::board::rate;
 use super::charts::pair_link;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
-use super::items::{CRITERIA_PER_BUCKET, bucket_name, criterion_href};
+use super::items::{CRITERIA_PER_BUCKET, bucket_name, criterion_href, in_turns};
 use super::plan::{Plan, SuitePlace};
 use super::run::cut;
 use super::runs::Pager;
@@ -307,26 +307,25 @@ fn rates(row: &CriterionRow, asked: &[usize], labels: &[String], (id, on): (&str
 ///
 /// Every arm gets a first verdict before any gets a second one, and those that say what is missing come first.
 fn verdicts(page: &Page<'_>, row: &CriterionRow, labels: &[String], (id, on): (&str, &str), most: usize) -> (Option<Grid>, Option<String>) {
-    let is_met = |verdict: &CriterionVerdict| verdict.status == ItemStatus::Pass.name();
-    let mut in_turns: Vec<(usize, usize, &CriterionVerdict)> = Vec::new();
-    for (arm, cell) in row.cells.iter().enumerate() {
-        let mut of_arm: Vec<&CriterionVerdict> = cell.verdicts.iter().collect();
-        of_arm.sort_by_key(|verdict| is_met(verdict));
-        in_turns.extend((0..).zip(of_arm).map(|(turn, verdict)| (turn, arm, verdict)));
-    }
-    in_turns.sort_by_key(|(turn, arm, _)| (*turn, *arm));
-    let (mut shown, mut bytes) = (Vec::new(), 0);
-    for (turn, arm, verdict) in in_turns {
+    let of_arm = |cell: &CriterionCell| {
+        let is_met = |verdict: &CriterionVerdict| verdict.status == ItemStatus::Pass.name();
+        let (met, not_met): (Vec<_>, Vec<_>) = cell.verdicts.iter().cloned().partition(is_met);
+        not_met.into_iter().chain(met).collect::<Vec<CriterionVerdict>>()
+    };
+    let of_arms: Vec<Vec<CriterionVerdict>> = row.cells.iter().map(of_arm).collect();
+    let of_arms: Vec<&[CriterionVerdict]> = of_arms.iter().map(Vec::as_slice).collect();
+    let mut of_shown: Vec<Vec<(usize, &CriterionVerdict, Text)>> = of_arms.iter().map(|_| Vec::new()).collect();
+    let mut bytes = 0;
+    for (arm, verdict) in in_turns(&of_arms) {
         let reason = Text::from(verdict.reason.as_deref().map_or_else(String::new, cut));
         // A run's id is its link as well.
-        let size = VERDICT_BYTES + escaped_length(&labels[arm]) + 2 * escaped_length(&verdict.run) + reason.escaped_length();
-        if bytes + size > most {
+        bytes += VERDICT_BYTES + escaped_length(&labels[arm]) + 2 * escaped_length(&verdict.run) + reason.escaped_length();
+        if bytes > most {
             break;
         }
-        bytes += size;
-        shown.push(((arm, turn), verdict, reason));
+        of_shown[arm].push((arm, verdict, reason));
     }
-    shown.sort_by_key(|(place, ..)| *place);
+    let shown: Vec<(usize, &CriterionVerdict, Text)> = of_shown.into_iter().flatten().collect();
     let all: u64 = row.cells.iter().map(|cell| (cell.total + cell.missing).max(cell.verdicts.len() as u64)).sum();
     let left = all - shown.len() as u64;
     let untold = (left > 0).then(|| {
@@ -337,7 +336,7 @@ fn verdicts(page: &Page<'_>, row: &CriterionRow, labels: &[String], (id, on): (&
         return (None, untold);
     }
     let mut grid = Grid::new(format!("verdicts-{id}"), format!("What was said of {on}, run by run"));
-    grid.column(Column::new("Arm", Look::Key, Sort::Ascending), shown.iter().map(|((arm, _), ..)| Cell::head(labels[*arm].as_str())));
+    grid.column(Column::new("Arm", Look::Key, Sort::Ascending), shown.iter().map(|(arm, ..)| Cell::head(labels[*arm].as_str())));
     let outcome = |verdict: &CriterionVerdict| {
         let cell = Cell { text: Text::from(outcome_word(&verdict.status)), ..Cell::item_status(&verdict.status) };
         cell.sub(if verdict.attempt > 1 { format!("attempt {}", verdict.attempt) } else { String::new() })

@@ -8,7 +8,7 @@ use crate::render::{format, words};
 use crate::views::{Go, ItemLine, ItemNote, ItemSign, ItemStory, OverviewSuite, SiteContext};
 
 use super::SiteFile;
-use super::items::{ITEMS_PER_BUCKET, bucket_name};
+use super::items::{ITEMS_PER_BUCKET, bucket_name, in_turns};
 use super::matrix::{Mark, mark, outcome_mark};
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
@@ -233,14 +233,13 @@ fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)
 ///
 /// Every arm gets a first note before any gets a second one.
 fn notes(page: &Page<'_>, story: &ItemStory, most: usize) -> (Vec<Note>, u64) {
-    let of_arms = (0..).zip(&page.suite.items.arms).filter_map(|(place, arm)| Some((place, story.notes.get(&arm.arm)?)));
-    let mut in_turns: Vec<(usize, usize, &ItemNote)> =
-        of_arms.flat_map(|(arm, notes)| (0..).zip(notes).map(move |(turn, note)| (turn, arm, note))).collect();
-    in_turns.sort_by_key(|(turn, arm, _)| (*turn, *arm));
-    let firsts = in_turns.iter().filter(|(turn, ..)| *turn == 0).count();
+    let of_arms = page.suite.items.arms.iter().map(|arm| story.notes.get(&arm.arm).map_or(&[][..], Vec::as_slice));
+    let of_arms: Vec<&[ItemNote]> = of_arms.collect();
+    let firsts = of_arms.iter().filter(|notes| !notes.is_empty()).count();
     let longest = if firsts * (NOTE_BYTES + 2 * LONGEST) <= most { LONGEST } else { LONGEST / 2 };
-    let (mut shown, mut bytes, mut untold) = (Vec::new(), 0, story.untold);
-    for (turn, arm, note) in in_turns {
+    let mut shown: Vec<Vec<Note>> = of_arms.iter().map(|_| Vec::new()).collect();
+    let (mut bytes, mut untold) = (0, story.untold);
+    for (arm, note) in in_turns(&of_arms) {
         let text = |text: Option<&str>| Text::from(text.map_or_else(String::new, |text| beginning(text, longest)));
         let told = Told {
             answer: text(note.answer.as_deref()),
@@ -254,10 +253,9 @@ fn notes(page: &Page<'_>, story: &ItemStory, most: usize) -> (Vec<Note>, u64) {
             continue;
         }
         bytes += size;
-        shown.push(((arm, turn), said(page, note, &page.labels[arm], told)));
+        shown[arm].push(said(page, note, &page.labels[arm], told));
     }
-    shown.sort_by_key(|(place, _)| *place);
-    (shown.into_iter().map(|(_, note)| note).collect(), untold)
+    (shown.into_iter().flatten().collect(), untold)
 }
 
 /// The texts of a note, as long as they are shown.

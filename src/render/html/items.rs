@@ -102,6 +102,12 @@ pub(super) fn item_href_at(place: &SuitePlace, folder: &str, index: usize) -> St
     format!("{folder}{}#{}", bucket_name(index / ITEMS_PER_BUCKET + 1), place.items.anchor(index))
 }
 
+/// Takes the first of each list, then the second of each, and so on; each with the place of its list.
+pub(super) fn in_turns<'a, T>(lists: &'a [&'a [T]]) -> impl Iterator<Item = (usize, &'a T)> {
+    let longest = lists.iter().map(|list| list.len()).max().unwrap_or(0);
+    (0..longest).flat_map(move |turn| lists.iter().enumerate().filter_map(move |(place, list)| Some((place, list.get(turn)?))))
+}
+
 /// Says whether a page is one of a suite's matrix, items or criteria, of which there may be thousands.
 pub(super) fn is_item_page(path: &str) -> bool {
     let mut parts = path.split('/');
