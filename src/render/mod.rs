@@ -4,6 +4,7 @@ pub mod chart;
 pub mod comparability;
 pub mod csv;
 mod details;
+pub mod export;
 pub mod format;
 pub mod gate;
 pub mod html;

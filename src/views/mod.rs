@@ -13,6 +13,7 @@ mod detail;
 mod estimate;
 mod evidence;
 mod exclusions;
+mod exported;
 mod figures;
 mod gate;
 mod history;
@@ -53,6 +54,7 @@ pub use evidence::{
     Design, Difference, Evidence, MIN_ITEMS, MIN_RUNS, Needed, PairEvidence, Policy, Reason, Record, Resolution, Scale, Sizes, Test,
 };
 pub use exclusions::ExcludedItem;
+pub use exported::{OutcomeGroup, RunTally, Share, Tally};
 pub use figures::{Coverage, Figure, Money, Spread};
 pub use gate::{AbsentArm, Ask, Basis, GateCheck, GateReport, GateRule, gate};
 pub use history::{

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::domain::Problem;
 
-use super::super::rows::Stop;
+use super::super::rows::{MOST_RECORD_BYTES, Stop};
 use super::json::{CUT_OFF, damaged, explain, parse};
 
 const BLOCK_BYTES: usize = 256 << 10;
@@ -133,6 +133,9 @@ impl<'l, R: Read> ElementReader<'l, R> {
         }
         self.buffer.drain(..self.start);
         self.start = 0;
+        if self.buffer.len() as u64 > MOST_RECORD_BYTES {
+            return Err(self.problem(&format!("has a record of more than {} MiB, which is not read", MOST_RECORD_BYTES >> 20)));
+        }
         let read = Read::by_ref(&mut self.reader).take(BLOCK_BYTES as u64).read_to_end(&mut self.buffer);
         let read = read.map_err(|error| damaged(self.label, &error))?;
         self.is_at_end = read == 0;

@@ -32,7 +32,7 @@ mod search;
 mod shell;
 mod sides;
 mod single;
-mod slug;
+pub(super) mod slug;
 mod suite;
 #[cfg(test)]
 mod tests;
