@@ -56,7 +56,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     }
     let apart = apart(&groups);
     if settings.strict {
-        failure::refuse_unlike(comparability::refusals(&comparisons, &apart))?;
+        failure::refuse_unlike(&comparability::refusals(&comparisons, &apart))?;
     }
     let retracted = retracted(&warehouse, &filter);
     let mut tables: Vec<_> = comparisons.iter().map(tables::comparison).collect();

@@ -46,7 +46,7 @@ impl Failure {
 }
 
 /// Refuses, under `--strict`, comparisons of what was not measured alike.
-pub(super) fn refuse_unlike(reasons: Vec<String>) -> Result<(), Failure> {
+pub(super) fn refuse_unlike(reasons: &[String]) -> Result<(), Failure> {
     if reasons.is_empty() {
         return Ok(());
     }

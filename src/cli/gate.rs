@@ -49,7 +49,7 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
     }
     check_metrics(&asked, &report)?;
     if settings.strict {
-        failure::refuse_unlike(comparability::gate_notes(&report))?;
+        failure::refuse_unlike(&comparability::gate_notes(&report))?;
     }
     let retracted = retracted(&warehouse, &filter);
     let mut notes = Vec::new();

@@ -254,8 +254,7 @@ fn weigh(
     let pairing = pairing.only(|arm| is_rated[arm]);
     let (mut ranked, rates): (Vec<&mut Entry>, Vec<Rates>) =
         entries.iter_mut().zip(rates).filter(|(entry, _)| entry.pass_rate.is_some()).unzip();
-    let arms: Vec<&Arm> = ranked.iter().map(|entry| &entry.arm).collect();
-    let (evidence, standings) = standings(&arms, suite, headline(items, policy), items, &rates, &pairing, policy, chances);
+    let (evidence, standings) = standings(suite, headline(items, policy), items, &rates, &pairing, policy, chances);
     for (entry, standing) in ranked.iter_mut().zip(standings) {
         entry.standing = Some(standing);
     }

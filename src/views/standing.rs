@@ -105,11 +105,10 @@ const QUICK: u64 = 100_000_000;
 /// What drawing a unit takes, in additions.
 const DRAW: u64 = 2;
 
-/// Weighs the arms' pass rates against each other. The arms are those with a pass rate, and the standings come in their order.
+/// Weighs the arms' pass rates against each other. The arms are those that are paired, and the standings come in their order.
 ///
 /// Nothing is said about a single arm.
 pub(super) fn standings(
-    arms: &[&Arm],
     suite: &str,
     metric: Metric,
     items: &Items,
@@ -118,6 +117,7 @@ pub(super) fn standings(
     policy: &Policy,
     chances: Chances,
 ) -> (Option<BoardEvidence>, Vec<Standing>) {
+    let arms = pairing.arms();
     let evidence = evidence::of_rates(&metric, suite, items, rates, pairing, policy);
     let designs: BTreeSet<Design> = evidence.pairs.iter().map(|pair| pair.design).collect();
     let best = chances_to_lead(&metric, items, rates, &designs, chances);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::domain::ItemsDigest;
 use crate::warehouse::{OutcomeMatrix, Warehouse};
 
-use super::arm::{ArmRuns, SuiteGroup};
+use super::arm::{Arm, ArmRuns, SuiteGroup};
 use super::item_scores::ItemScores;
 use super::sample::Rates;
 
@@ -129,6 +129,10 @@ impl<'a> Pairing<'a> {
     pub fn only(&self, is_kept: impl Fn(usize) -> bool) -> Self {
         let arms = self.arms.iter().enumerate().filter(|(place, _)| is_kept(*place)).map(|(_, arm)| *arm);
         Self { arms: arms.collect(), matrix: self.matrix }
+    }
+
+    pub fn arms(&self) -> Vec<&'a Arm> {
+        self.arms.iter().map(|(runs, _)| &runs.arm).collect()
     }
 
     /// Marks the items of the matrix that two of the arms were asked in different texts; no mark at all where there is none.
