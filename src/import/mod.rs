@@ -13,6 +13,7 @@ mod csv_rows;
 mod field;
 mod fold;
 mod foreign;
+mod inflation;
 mod json_rows;
 mod map;
 mod map_reader;

@@ -11,6 +11,7 @@ use crate::document::quote;
 use crate::domain::Problem;
 use crate::domain::hex;
 
+use super::inflation::{Allowance, Bounded, leading_out, leads_out};
 use super::rows::Stop;
 
 const BUFFER_BYTES: usize = 256 << 10;
@@ -104,13 +105,17 @@ impl Source {
         Read::by_ref(&mut file).take(4).read_to_end(&mut head).map_err(|error| problem(format!("cannot be read: {error}")))?;
         file.seek(SeekFrom::Start(0)).map_err(|error| problem(format!("cannot be read: {error}")))?;
         let file = Watched { file, progress };
+        let left = Allowance::of_file(self.bytes);
         if !head.starts_with(b"PK\x03\x04") && !head.starts_with(b"PK\x05\x06") {
-            let (format, input) = self.open(file, &self.shown, &self.name)?;
+            let (format, input) = self.open(file, &left, &self.shown, &self.name)?;
             return on_part(Part { label: self.shown.clone(), member: None, format, input });
         }
 
         let damaged = |error: zip::result::ZipError| problem(format!("is a damaged zip archive: {error}"));
         let mut archive = ZipArchive::new(BufReader::new(file)).map_err(damaged)?;
+        if let Some(name) = archive.file_names().find(|name| leads_out(name)) {
+            return Err(problem(leading_out(name)));
+        }
         let mut members: Vec<String> = archive.file_names().filter(|name| is_readable(name)).map(str::to_owned).collect();
         members.sort_unstable();
         if members.is_empty() {
@@ -119,7 +124,7 @@ impl Source {
         for member in members {
             let label = format!("{}/{}", self.shown, crate::domain::visible(&member));
             let input = archive.by_name(&member).map_err(damaged)?;
-            let (format, input) = self.open(input, &label, &member)?;
+            let (format, input) = self.open(Bounded::new(input, &left), &left, &label, &member)?;
             on_part(Part { label, member: Some(member.clone()), format, input })?;
         }
         Ok(())
@@ -127,16 +132,22 @@ impl Source {
 
     /// Undoes a compression that the first bytes show, and finds the format by the name's ending.
     #[expect(clippy::unused_self, reason = "opening is the source's work")]
-    fn open<'a>(&self, mut input: impl Read + 'a, label: &str, name: &str) -> Result<(Format, Box<dyn BufRead + 'a>), Stop> {
+    fn open<'a>(
+        &self,
+        mut input: impl Read + 'a,
+        left: &Allowance,
+        label: &str,
+        name: &str,
+    ) -> Result<(Format, Box<dyn BufRead + 'a>), Stop> {
         let problem = |message: String| Problem::in_file(label.to_owned(), message);
         let mut head = Vec::new();
         input.by_ref().take(4).read_to_end(&mut head).map_err(|error| problem(format!("cannot be read: {error}")))?;
         let whole = Cursor::new(head.clone()).chain(input);
         let mut reader: Box<dyn BufRead + 'a> = if head.starts_with(&[0x1f, 0x8b]) {
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, flate2::read::MultiGzDecoder::new(whole)))
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, Bounded::new(flate2::read::MultiGzDecoder::new(whole), left)))
         } else if head == [0x28, 0xb5, 0x2f, 0xfd] {
             let decoder = zstd::Decoder::new(whole).map_err(|error| problem(format!("is damaged: {error}")))?;
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, Bounded::new(decoder, left)))
         } else {
             Box::new(BufReader::with_capacity(BUFFER_BYTES, whole))
         };

@@ -363,3 +363,29 @@ fn ready_maps_are_maps() {
     }
     assert!(maps >= 5, "{maps}");
 }
+
+/// Published: tau-bench's four pass^k, and the share of questions that two models of MMLU-Pro answered in so many words.
+#[test]
+fn published_tables_reproduce() {
+    let Some(data) = std::env::var_os("EVALREPORT_DATA").map(std::path::PathBuf::from) else {
+        eprintln!("skipped: EVALREPORT_DATA names no folder of published data");
+        return;
+    };
+    let board = |file: &str, map: &str| {
+        let project = Project::new();
+        let map = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/import").join(map).display().to_string();
+        let report = project.run(["import", &data.join(file).display().to_string(), "--map", &map, "--format", "json"]).json();
+        assert_eq!(report["sources"][0]["rows_read"], report["sources"][0]["rows_accepted"], "{file}");
+        project.run(["leaderboard", "--format", "json"]).json()["suites"][0]["entries"][0].clone()
+    };
+    let thousandths = |value: &Value| value.as_f64().map(|value| (value * 1000.0).round());
+    let tau = board("tau_bench/gpt-4o-airline.json.gz", "tau-bench.yaml");
+    let all_pass: Vec<_> =
+        tau["reliability"].as_array().expect("four attempts").iter().map(|chance| thousandths(&chance["all_pass"])).collect();
+    assert_eq!(all_pass, [Some(420.0), Some(273.0), Some(220.0), Some(200.0)]);
+    for (model, questions, share) in [("Meta-Llama-3-70B", 12_032, 520.0), ("gemini-1.5-flash-002", 12_012, 641.0)] {
+        let entry = board(&format!("mmlu_pro/native/model_outputs_{model}_5shots.zip"), "mmlu-pro-native.yaml");
+        let rate = &entry["pass_rate"];
+        assert_eq!((&entry["model"], &rate["n"], thousandths(&rate["value"])), (&json!(model), &json!(questions), Some(share)));
+    }
+}

@@ -382,13 +382,14 @@ fn both_files_of_one_log_are_one_run() {
 fn archives_that_mean_harm_do_none() {
     let log = fixture("plain");
     let project = Project::new();
-    // A name in an archive is never a path.
-    let mut outside = members(&log);
-    for name in ["../../outside.json", "/outside.json", "samples/../../outside.json", "samples/"] {
+    // Nothing is unpacked here; who writes such names means harm to those who do.
+    for name in ["../../outside.json", "/outside.json", "samples/../../outside.json"] {
+        let mut outside = members(&log);
         outside.push(member(name, &json!({"id": name, "epoch": 1})));
+        project.bytes("inner/logs/outside.eval", &zipped(&outside, CompressionMethod::Deflated));
+        let said = project.run(["import", "inner/logs"]);
+        assert!(said.code != 0 && said.stdout.contains("leads out of the archive"), "{name}: {}", said.stdout);
     }
-    project.bytes("inner/logs/outside.eval", &zipped(&outside, CompressionMethod::Deflated));
-    assert_eq!(project.run(["import", "inner/logs"]).code, 0);
     assert!(project.files("").iter().all(|file| !file.contains("outside.json")));
 
     // Half a gigabyte of spaces in a few kilobytes.

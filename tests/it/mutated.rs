@@ -1,117 +1,131 @@
-//! Importers of known formats on files that are broken in every way: whatever a file holds, reading it ends, and says what is wrong.
+//! Importers on files that are broken in every way, and on files that somebody made to do harm: reading them ends, in bounded time and
+//! memory, and says what is wrong.
 //!
-//! Every fixture of `tests/fixtures/import` is mutated; `EVALREPORT_MUTATIONS` says how often each (20 otherwise), and `EVALREPORT_MUTATED`
-//! names further files, with `:` between them.
+//! `EVALREPORT_MUTATIONS` says how many broken files each parser meets: few here, where nothing is optimised. CI has each meet 100,000 by the
+//! program in `benches/mutations`, whose parts these tests share. `EVALREPORT_HOSTILE=full` makes bombs of 10 GB.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+#[path = "../../benches/mutations/archive.rs"]
+mod archive;
+#[path = "../../benches/mutations/broken.rs"]
+mod broken;
+#[path = "../../benches/mutations/hostile.rs"]
+mod hostile;
+#[path = "../../benches/mutations/memory.rs"]
+mod memory;
+#[path = "../../benches/mutations/subjects.rs"]
+mod subjects;
 
-use evalreport::import::{Destination, GivenNames, Mode, import_foreign};
-use evalreport::results::Store;
+use hostile::{FREE_BYTES, Hostile, Scale, TIMES_INFLATED};
+use subjects::Subject;
 
-/// What tends to break readers, put in at some place.
-const PIECES: [&[u8]; 16] = [
-    b"null",
-    b"-1",
-    b"1e999",
-    b"NaN",
-    b"18446744073709551616",
-    b"\"\"",
-    b"{}",
-    b"[]",
-    b"[[[[",
-    b"}",
-    b"\"",
-    b"\\u0000",
-    b"\xff\xfe",
-    b"\n",
-    b"9999-99-99",
-    b"../../x",
-];
+const EXECUTIONS: u64 = 1000;
 
-/// A sequence of numbers that is the same in every run.
-struct Numbers(u64);
+/// Makes a test of each parser, so that they run beside each other.
+macro_rules! parsers {
+    ($($test:ident $name:literal,)*) => {
+        $(
+            #[test]
+            fn $test() {
+                survives($name);
+            }
+        )*
 
-impl Numbers {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from((self.0 >> 33) % bound.max(1) as u64).expect("below a size")
+        const TESTED: &[&str] = &[$($name),*];
+    };
+}
+
+parsers! {
+    inspect "inspect",
+    inspect_archive "inspect-archive",
+    harbor "harbor",
+    terminal_bench "terminal-bench",
+    promptfoo "promptfoo",
+    lm_eval "lm-eval",
+    helm "helm",
+    swe_bench "swe-bench",
+    aider "aider",
+    evalperf "evalperf",
+    every_eval_ever "every-eval-ever",
+    zelda "zelda",
+    cogni "cogni",
+    kotef "kotef",
+    ralph "ralph",
+    ctrf "ctrf",
+    junit "junit",
+    table_csv "table-csv",
+    table_json "table-json",
+    table_json_lines "table-jsonl",
+    table_yaml "table-yaml",
+    map "map",
+    rubric "rubric",
+    header "header",
+    item_line "item-line",
+    bundle "bundle",
+}
+
+fn survives(name: &str) {
+    let executions = std::env::var("EVALREPORT_MUTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(EXECUTIONS);
+    let subject = Subject::named(name);
+    memory::forget_peak();
+    let before = memory::bytes();
+    let attack = subject.attack(executions, 7);
+    assert_eq!(attack.executions, executions);
+    eprintln!(
+        "{name}: {:.0} a second, {} of {executions} read, {} MB, slowest {:?} per MB",
+        executions as f64 / attack.seconds,
+        attack.reached,
+        attack.inflated / 1_000_000,
+        attack.slowest_per_mb,
+    );
+    assert!(attack.reached > executions / 10 * 9, "{} of {executions} reached the parser", attack.reached);
+    if let (true, Some(before), Some(peak)) = (is_alone(), before, memory::peak_bytes()) {
+        let most = FREE_BYTES + TIMES_INFLATED * attack.largest as u64;
+        assert!(peak.saturating_sub(before) <= most, "{name} takes {} MiB", (peak - before) >> 20);
     }
 }
 
-fn mutated(bytes: &[u8], numbers: &mut Numbers) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    for _ in 0..=numbers.below(4) {
-        let place = numbers.below(bytes.len());
-        let length = numbers.below(32).min(bytes.len() - place);
-        match numbers.below(6) {
-            0 => bytes[place] ^= 1 << numbers.below(8),
-            1 => bytes.truncate(place.max(1)),
-            2 => drop(bytes.drain(place..place + length)),
-            3 => drop(bytes.splice(place..place + length, PIECES[numbers.below(PIECES.len())].iter().copied())),
-            4 => {
-                let piece = bytes[place..place + length].to_vec();
-                let to = numbers.below(bytes.len());
-                drop(bytes.splice(to..to, piece));
-            }
-            _ => {
-                // A value of another type.
-                let text = String::from_utf8_lossy(&bytes).into_owned();
-                let values: Vec<usize> = text.match_indices(": ").map(|(place, _)| place + 2).collect();
-                if let Some(start) = values.get(numbers.below(values.len())) {
-                    let end = text[*start..].find([',', '}', ']', '\n']).map_or(text.len(), |end| start + end);
-                    bytes = [&text.as_bytes()[..*start], PIECES[numbers.below(PIECES.len())], &text.as_bytes()[end..]].concat();
-                }
-            }
-        }
-        if bytes.is_empty() {
-            bytes.push(b' ');
-        }
-    }
-    bytes
-}
-
-fn files() -> Vec<PathBuf> {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import");
-    let named = std::env::var_os("EVALREPORT_MUTATED").map(|paths| std::env::split_paths(&paths).collect::<Vec<_>>()).unwrap_or_default();
-    let roots = std::iter::once(fixtures).chain(named);
-    let below = |root: PathBuf| walkdir::WalkDir::new(root).sort_by_file_name().into_iter().filter_map(Result::ok);
-    roots.flat_map(below).filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path).collect()
+/// Whether no other test shares this process, and its memory.
+fn is_alone() -> bool {
+    std::env::var_os("NEXTEST").is_some()
 }
 
 #[test]
-fn no_file_breaks_an_importer() {
-    let times: usize = std::env::var("EVALREPORT_MUTATIONS").ok().and_then(|times| times.parse().ok()).unwrap_or(20);
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let store = Store::at(folder.path().join("results"));
-    let mut numbers = Numbers(7);
-    for file in files() {
-        let bytes = std::fs::read(&file).expect("readable");
-        // Some formats go by their folders and names.
-        let name = file.file_name().expect("a name");
-        let place = folder.path().join("in").join(file.parent().and_then(Path::file_name).expect("a folder"));
-        std::fs::create_dir_all(&place).expect("writable");
-        let path = place.join(name);
-        for time in 0..times {
-            let broken = if time == 0 { bytes.clone() } else { mutated(&bytes, &mut numbers) };
-            std::fs::write(&path, &broken).expect("writable");
-            let start = Instant::now();
-            let report = import_foreign(
-                Destination::Store(&store, &BTreeSet::new()),
-                &[&path],
-                None,
-                &GivenNames::default(),
-                Mode::DryRun,
-                &mut |_| {},
-            )
-            .expect("nothing is written");
-            assert!(start.elapsed() < Duration::from_secs(10), "{} takes too long", file.display());
-            for source in &report.sources {
-                assert!(source.problems.iter().all(|problem| !problem.message.is_empty()), "{}", file.display());
-                assert!(source.rows_accepted + source.rows_refused() <= source.rows_read, "{}", file.display());
-            }
+fn every_parser_is_among_them() {
+    assert_eq!(
+        subjects::names().into_iter().collect::<std::collections::BTreeSet<_>>(),
+        TESTED.iter().map(|name| (*name).to_owned()).collect()
+    );
+}
+
+#[test]
+fn hostile_bombs_are_refused() {
+    meet(hostile::bombs);
+}
+
+#[test]
+fn hostile_names_are_refused() {
+    meet(|_| hostile::names());
+}
+
+#[test]
+fn hostile_nesting_is_refused() {
+    meet(|_| hostile::nesting());
+}
+
+#[test]
+fn hostile_lengths_fill_no_memory() {
+    meet(hostile::long);
+}
+
+fn meet(files: fn(Scale) -> Vec<Hostile>) {
+    let is_full = std::env::var_os("EVALREPORT_HOSTILE").is_some_and(|scale| scale == "full");
+    for hostile in files(if is_full { Scale::Full } else { Scale::Small }) {
+        let met = hostile.meet();
+        let shown: String = met.said.chars().take(150).collect();
+        let held = met.memory.unwrap_or_default() >> 20;
+        eprintln!("{} of {} KiB: {:.1} s, {held} MiB: {shown}", hostile.name, met.bytes >> 10, met.seconds);
+        if is_alone() {
+            assert!(met.memory.is_none_or(|memory| memory <= met.most_memory), "{} takes {:?} bytes", hostile.name, met.memory);
         }
-        std::fs::remove_file(&path).expect("writable");
     }
 }

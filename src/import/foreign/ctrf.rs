@@ -19,7 +19,7 @@ use super::measured::{self, Names};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
 use super::source::ForeignSource;
-use super::unix_time::moment;
+use super::times::unix_moment;
 
 const HEADER: [&str; 7] = ["specVersion", "reportId", "runId", "timestamp", "results.tool", "results.summary", "results.environment"];
 /// Moments after 1973 in milliseconds, and before the year 5000 in seconds.
@@ -192,7 +192,7 @@ fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &C
     let run = sink.begin_run(&identity, [&suite, &approach, &model])?;
     let (began, ended) = (number(&summary.start), number(&summary.stop).filter(|stop| *stop > 0.0));
     let record = sink.run(run);
-    record.timestamp = ended.and_then(|ended| moment(ended * scale)).or_else(|| time("timestamp", &text(&header.timestamp)?).ok());
+    record.timestamp = ended.and_then(|ended| unix_moment(ended * scale)).or_else(|| time("timestamp", &text(&header.timestamp)?).ok());
     record.duration_seconds =
         // A run that ends as it begins was not measured.
         amount(&summary.duration).map(|time| time * scale).or_else(|| Some((ended? - began?) * scale).filter(|seconds| *seconds > 0.0));

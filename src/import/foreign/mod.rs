@@ -30,7 +30,6 @@ mod source;
 mod swe_bench;
 mod terminal_bench;
 mod times;
-mod unix_time;
 mod unread;
 mod walk;
 mod zelda;

@@ -10,15 +10,13 @@ use zip::result::ZipError;
 
 use crate::domain::{Problem, RunId, visible};
 
+use super::super::inflation::{Allowance, Bounded, leading_out, leads_out};
 use super::super::rows::Stop;
 use super::super::source::{digest_of, hex_digest};
 use super::ForeignFormat;
 use super::near::Near;
 
 const BUFFER_BYTES: usize = 256 << 10;
-/// A source inflates to so many times its size, and [`FREE_INFLATED_BYTES`]; logs of many equal samples reach a hundred.
-const MOST_INFLATION: u64 = 512;
-const FREE_INFLATED_BYTES: u64 = 64 << 20;
 const MOST_MEMBERS: usize = 2_000_000;
 
 /// What becomes one sealed pair: a file, or the files of one run or job.
@@ -126,7 +124,7 @@ impl ForeignFile {
         } else {
             Box::new(whole)
         };
-        Ok(Bounded { reader, left: bound(bytes) })
+        Ok(Bounded::new(reader, &Allowance::of_file(bytes)))
     }
 
     /// Reads the whole file, which must not be longer than `most` bytes inflated.
@@ -147,7 +145,10 @@ impl ForeignFile {
         if archive.len() > MOST_MEMBERS {
             return Err(self.problem(format!("has more than {MOST_MEMBERS} members")));
         }
-        Ok(Archive { file: self, members: archive, left: bound(bytes) })
+        if let Some(name) = archive.file_names().find(|name| leads_out(name)) {
+            return Err(self.problem(leading_out(name)));
+        }
+        Ok(Archive { file: self, members: archive, left: Allowance::of_file(bytes) })
     }
 }
 
@@ -162,15 +163,11 @@ fn damaged(file: &ForeignFile, error: &ZipError) -> Stop {
         .into()
 }
 
-fn bound(bytes: u64) -> u64 {
-    bytes.saturating_mul(MOST_INFLATION).saturating_add(FREE_INFLATED_BYTES)
-}
-
 /// A zip archive whose members are read by name. All of them together may inflate to a bound.
 pub(in crate::import) struct Archive<'a> {
     pub file: &'a ForeignFile,
     members: ZipArchive<Near>,
-    left: u64,
+    left: Allowance,
 }
 
 impl Archive<'_> {
@@ -191,10 +188,7 @@ impl Archive<'_> {
     /// Calls `read` with the member's bytes as they inflate.
     pub fn with<T>(&mut self, name: &str, read: impl FnOnce(&mut dyn Read) -> Result<T, Stop>) -> Result<T, Stop> {
         let member = self.members.by_name(name).map_err(|error| damaged(self.file, &error))?;
-        let mut bounded = Bounded { reader: member, left: self.left };
-        let given = read(&mut bounded);
-        self.left = bounded.left;
-        given
+        read(&mut Bounded::new(member, &self.left))
     }
 
     /// Reads a member whole, which must not be longer than `most` bytes.
@@ -206,21 +200,5 @@ impl Archive<'_> {
             reader.take(most + 1).read_to_end(&mut bytes).map_err(|error| problem(format!("is damaged: {error}")))?;
             if bytes.len() as u64 > most { Err(problem(format!("is longer than {} MiB", most >> 20))) } else { Ok(bytes) }
         })
-    }
-}
-
-/// Fails once more was read than a file of its size should hold.
-pub(in crate::import) struct Bounded<R> {
-    reader: R,
-    left: u64,
-}
-
-impl<R: Read> Read for Bounded<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(buffer)?;
-        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
-            io::Error::new(io::ErrorKind::InvalidData, format!("it inflates to more than {MOST_INFLATION} times its size"))
-        })?;
-        Ok(read)
     }
 }

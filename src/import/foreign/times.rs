@@ -8,9 +8,21 @@ use crate::domain::Run;
 use super::super::cell::time;
 use super::json::text;
 
+/// The end of the year 9999: later times cannot be written in four digits.
+const MOST_SECONDS: f64 = 253_402_300_799.0;
+
 /// Reads a point in time; one without a zone is taken as UTC.
 pub(super) fn moment(value: &Value) -> Option<DateTime<Utc>> {
     time("time", text(value)?.trim()).ok()
+}
+
+/// Reads a point in time off its seconds since 1970, to the microsecond. None before 1970 and after the year 9999.
+pub(super) fn unix_moment(seconds: f64) -> Option<DateTime<Utc>> {
+    if !(0.0..=MOST_SECONDS).contains(&seconds) {
+        return None;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "within the range of times")]
+    DateTime::from_timestamp_micros((seconds * 1e6).round() as i64)
 }
 
 /// Returns the seconds from one point to another, which is not before it.
@@ -43,6 +55,19 @@ impl Span {
         run.duration_seconds = Some((last - first).as_seconds_f64()).filter(|seconds| *seconds > 0.0);
         if self.lacks_zone {
             run.tags.insert("zone".to_owned(), "unknown".to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_points_in_time() {
+        assert_eq!(unix_moment(1_770_114_030.125).map(|time| time.to_rfc3339()).as_deref(), Some("2026-02-03T10:20:30.125+00:00"));
+        for seconds in [-1.0, f64::NAN, f64::INFINITY, 1e12] {
+            assert_eq!(unix_moment(seconds), None, "{seconds}");
         }
     }
 }

@@ -1,27 +1,69 @@
-//! Formats that are recognised and not read: saying which tool wrote a file is more helpful than not knowing it.
+//! What is recognised and not read: saying which tool wrote a file, and what to do, is more helpful than not knowing it.
 
 use super::peek::{Content, Peek};
 
-/// Returns the tool whose results the file holds, where they are not read yet.
-pub(super) fn tool(peek: &Peek) -> Option<&'static str> {
-    if peek.content != Content::Json {
-        return None;
-    }
-    if peek.has("raw_eval_results") || (peek.has_all(&["config.agent_name", "config.benchmark_name"]) && peek.has("results")) {
-        Some("HAL")
+/// A file that is recognised and not read.
+pub(super) struct Unread {
+    /// Who wrote it, and as what where the tool writes other files that are read.
+    pub tool: &'static str,
+    pub hint: &'static str,
+}
+
+const AS_TABLE: &str = "a map reads its rows as a table: --map MAP, with `list` naming where they are; see docs/import/tables.md";
+const AS_JSON: &str = "promptfoo writes the same as JSON: `promptfoo export eval ID -o results.json`, or `-o results.json` when it runs";
+const JUDGE_FIRST: &str = "they are answers that nobody has judged: import the report that swebench.harness.run_evaluation makes of them";
+
+/// Names what the file is.
+pub(super) fn recognise(peek: &Peek) -> Option<Unread> {
+    let (tool, hint) = match peek.content {
+        Content::Json => json(peek)?,
+        Content::Text => (text(peek)?, AS_JSON),
+        Content::Zip | Content::Xml => return None,
+    };
+    Some(Unread { tool, hint })
+}
+
+fn json(peek: &Peek) -> Option<(&'static str, &'static str)> {
+    let has_all = |keys: &[&str]| peek.has_all(keys);
+    let tool = if peek.has("raw_eval_results") || (has_all(&["config.agent_name", "config.benchmark_name"]) && peek.has("results")) {
+        "HAL"
     } else if peek.has("testCases[].metricsData")
         || peek.has("testRunData.testCases")
         || (peek.has("testCases") && peek.has("metricsScores"))
     {
-        Some("DeepEval")
-    } else if peek.has_all(&["spec.completion_fns", "spec.eval_name"]) || peek.has_all(&["event_id", "sample_id", "type", "data"]) {
-        Some("OpenAI evals")
+        "DeepEval"
+    } else if has_all(&["spec.completion_fns", "spec.eval_name"]) || has_all(&["event_id", "sample_id", "type", "data"]) {
+        "OpenAI evals"
     } else if peek.has("htmls") && peek.has("convos") || (peek.has("score") && peek.has("score:std")) {
-        Some("simple-evals")
-    } else if peek.has_all(&["task_id", "task_family", "score_binarized"]) || peek.has_all(&["task_id", "human_minutes", "alias"]) {
-        Some("METR")
-    } else if peek.has_all(&["created", "exitcode", "summary"]) && peek.has("tests") {
-        Some("pytest-json-report")
+        "simple-evals"
+    } else if has_all(&["task_id", "task_family", "score_binarized"]) || has_all(&["task_id", "human_minutes", "alias"]) {
+        "METR"
+    } else if has_all(&["created", "exitcode", "summary"]) && peek.has("tests") {
+        "pytest-json-report"
+    } else if is_predictions(peek) {
+        return Some(("SWE-bench (predictions)", JUDGE_FIRST));
+    } else {
+        return None;
+    };
+    Some((tool, AS_TABLE))
+}
+
+/// A list or lines of patches, or an object of them by instance.
+fn is_predictions(peek: &Peek) -> bool {
+    let below = |parent: &str| ["instance_id", "model_name_or_path", "model_patch"].iter().all(|key| peek.has(&format!("{parent}{key}")));
+    below("") || below("[].") || peek.keys_below("").any(|id| below(&format!("{id}.")))
+}
+
+fn text(peek: &Peek) -> Option<&'static str> {
+    let head = String::from_utf8_lossy(&peek.head);
+    let has_line = |start: &str| head.lines().any(|line| line.starts_with(start));
+    let header = head.lines().next().unwrap_or_default();
+    // A column of answers is named by its provider in brackets, and each answer by how it was graded.
+    let is_csv = header.contains('[') && header.contains("] ") && ["[PASS] ", "[FAIL] ", "[ERROR] "].iter().any(|mark| head.contains(mark));
+    if has_line("evalId:") && has_line("results:") {
+        Some("promptfoo (YAML)")
+    } else if is_csv {
+        Some("promptfoo (CSV)")
     } else {
         None
     }

@@ -11,7 +11,8 @@ use crate::domain::Problem;
 use super::super::report::Unrecognised;
 use super::peek::Peek;
 use super::source::{ForeignFile, ForeignSource, shown};
-use super::{Claim, ForeignFormat, unread};
+use super::unread::{self, Unread};
+use super::{Claim, ForeignFormat};
 
 /// Result folders are not deeper.
 const MOST_DEPTH: usize = 24;
@@ -84,11 +85,11 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
             }
             None => {
                 let file = shown(&path);
-                let tool = unread::tool(&peek);
+                let unread = unread::recognise(&peek);
                 if is_named {
-                    walked.problems.push(unrecognised(file, tool, &peek));
+                    walked.problems.push(unrecognised(file, unread.as_ref(), &peek));
                 } else {
-                    walked.unrecognised.push(Unrecognised { file, tool });
+                    walked.unrecognised.push(Unrecognised { file, tool: unread.map(|unread| unread.tool) });
                 }
             }
         }
@@ -96,12 +97,11 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
     walked
 }
 
-fn unrecognised(file: String, tool: Option<&'static str>, peek: &Peek) -> Problem {
-    match tool {
+fn unrecognised(file: String, unread: Option<&Unread>, peek: &Peek) -> Problem {
+    match unread {
         None if peek.has_all(&["requirements", "sub_tasks"]) => Problem::in_file(file, "seems to be a graded rubric, which needs names")
             .with_hint("--as rubric reads it; see docs/import/rubric.md"),
-        Some(tool) => Problem::in_file(file, format!("is a result of {tool}, which is not read yet"))
-            .with_hint("a map reads its rows as a table: --map MAP, with `list` naming where they are; see docs/import/tables.md"),
+        Some(Unread { tool, hint }) => Problem::in_file(file, format!("is a result of {tool}, which is not read yet")).with_hint(*hint),
         None => Problem::in_file(file, "is of no format that is recognised")
             .with_hint("--map MAP reads a table, --as FORMAT says what the file is; see docs/import/README.md"),
     }

@@ -1,5 +1,7 @@
 //! aider: cases in the folder of a run, and leaderboards.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{Imported, samples};
@@ -59,6 +61,22 @@ fn aliases_are_refused() {
     project.fixture("import/aider/aliases.yml", "aliases.yml");
     let said = project.run(["import", "aliases.yml"]);
     assert!(said.code == 2 && said.stdout.contains("alias"), "{}", said.stdout);
+}
+
+/// Nothing but the files tells such a run from another: without a dated folder, their content does.
+#[test]
+fn exceptions_outside_of_a_dated_folder_are_runs_of_their_own() {
+    let project = crate::support::Project::new();
+    project.file("a/.aider.results.json", r#"{"exception": "no space left"}"#);
+    project.file("b/.aider.results.json", r#"{"exception": "timed out"}"#);
+    project.file("go/exercises/practice/bowling/.aider.results.json", r#"{"exception": "killed"}"#);
+    let runs: BTreeSet<String> = ["a", "b", "go"]
+        .into_iter()
+        .map(|path| project.run(["import", path, "--format", "json"]).json()["sources"][0]["runs_new"].to_string())
+        .collect();
+    assert!(runs.len() == 3 && !runs.contains("[]"), "{runs:?}");
+    let again = project.run(["import", "b", "--format", "json"]).json();
+    assert_eq!(again["sources"][0]["outcome"], "already_imported");
 }
 
 #[test]

@@ -106,6 +106,45 @@ fn tables_of_version_1() {
 }
 
 #[test]
+fn a_test_that_was_never_run_has_no_outputs_and_costs_no_other() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/import/promptfoo/table-version-2.json"));
+    let mut table: Value = serde_json::from_str(&text.expect("readable")).expect("JSON");
+    let body = table["results"]["table"]["body"].as_array_mut().expect("rows");
+    body.extend([json!({"outputs": null, "vars": ["3+3"]}), json!({"outputs": [null], "vars": ["4+4"]}), json!({"vars": ["5+5"]})]);
+    let project = Project::new();
+    project.file("table.json", table.to_string());
+    let report = project.run(["import", "table.json", "--format", "json"]).json();
+    assert_eq!((&report["sources"][0]["outcome"], &report["sources"][0]["items"]), (&json!("imported"), &json!(4)));
+}
+
+#[test]
+fn stated_counts_may_be_any_number() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/import/promptfoo/metrics-only.json"));
+    let mut file: Value = serde_json::from_str(&text.expect("readable")).expect("JSON");
+    for prompt in file["results"]["prompts"].as_array_mut().expect("columns") {
+        (prompt["metrics"]["testPassCount"], prompt["metrics"]["testFailCount"]) = (json!(u64::MAX), json!(u64::MAX));
+    }
+    let project = Project::new();
+    project.file("huge.json", file.to_string());
+    assert_eq!(project.run(["import", "huge.json", "--format", "json"]).json()["sources"][0]["problems"], json!([]));
+}
+
+/// The same as JSON is at hand for whoever has the tool, and says more.
+#[test]
+fn yaml_and_csv_are_named_with_what_to_do() {
+    let project = Project::new();
+    project.file("out.yaml", "evalId: eval-abc-2026-01-02T03:04:05\nresults:\n  version: 3\n  prompts: []\n");
+    project.file("out.csv", "question,[openai:m-1] Say: {{q}}\n2+2,\"[PASS] 4\"\ncapital,\"[FAIL] Expected output\n---\nLyon\"\n");
+    for (file, tool) in [("out.yaml", "promptfoo (YAML)"), ("out.csv", "promptfoo (CSV)")] {
+        let said = project.run(["import", file]);
+        assert!(said.code == 2 && said.stdout.contains(&format!("is a result of {tool}, which is not read yet")), "{}", said.stdout);
+        assert!(said.stdout.contains("promptfoo export eval ID -o results.json"), "{}", said.stdout);
+    }
+    project.file("other.csv", "a [1] b,c\n[x],2\n");
+    assert!(project.run(["import", "other.csv"]).stdout.contains("is of no format that is recognised"));
+}
+
+#[test]
 fn published_samples() {
     let Some(folder) = samples("promptfoo") else { return };
     for file in ["v3_0.121.20_out.json", "out.jsonl"] {

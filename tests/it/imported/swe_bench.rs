@@ -80,3 +80,17 @@ fn published_samples() {
     let all = Imported::path(&folder);
     assert_eq!(all.report["sources"].as_array().map(Vec::len), Some(6), "{}", all.report);
 }
+
+#[test]
+fn predictions_are_named_and_not_taken_for_results() {
+    let project = crate::support::Project::new();
+    let prediction = r#"{"instance_id": "a__a-1", "model_name_or_path": "acme/coder", "model_patch": "diff"}"#;
+    project.file("preds.jsonl", format!("{prediction}\n{prediction}\n"));
+    project.file("preds.json", format!("[{prediction}]"));
+    project.file("all_preds.json", format!("{{\"a__a-1\": {prediction}}}"));
+    for file in ["preds.jsonl", "preds.json", "all_preds.json"] {
+        let said = project.run(["import", file]);
+        assert!(said.code == 2 && said.stdout.contains("SWE-bench (predictions)"), "{file}: {}", said.stdout);
+        assert!(said.stdout.contains("import the report that swebench.harness.run_evaluation makes of them"), "{file}: {}", said.stdout);
+    }
+}

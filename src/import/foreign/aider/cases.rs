@@ -7,10 +7,13 @@ use crate::domain::{CostSource, ItemDetails, ItemStatus};
 
 use super::super::super::cell::Refused;
 use super::super::super::rows::Stop;
+use super::super::super::source::hex_digest;
 use super::super::json::{amount, count, read_value, text};
 use super::super::sink::{Handle, Sink};
 use super::super::source::ForeignSource;
-use super::{EVALUATOR, began, git, push_rate, tell_time};
+use super::{CASE_RESULTS, EVALUATOR, began, git, push_rate, tell_time};
+
+const MOST_CASE_BYTES: u64 = 64 << 20;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -55,9 +58,10 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     let mut arms: Vec<Arm> = Vec::new();
     // What failed before there was a result does not say of which model it is.
     let mut exceptions: Vec<(Place, String)> = Vec::new();
+    let folder = folder(source)?;
     for file in &source.files {
         let case: Case = read_value(file.open()?, &file.shown)?;
-        let place = Place::of(&file.name, text(&case.testdir).as_deref(), text(&case.testcase), &source.name);
+        let place = Place::of(&file.name, text(&case.testdir).as_deref(), text(&case.testcase), &folder);
         if let Some(exception) = text(&case.exception) {
             exceptions.push((place, exception));
             continue;
@@ -101,6 +105,17 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         arm.end(sink);
     }
     Ok(())
+}
+
+/// Returns what the run is called: its folder, or where that has no name that is the run's own, what is in its files.
+fn folder(source: &ForeignSource) -> Result<String, Stop> {
+    if !source.name.is_empty() && !source.name.ends_with(CASE_RESULTS) {
+        return Ok(source.name.clone());
+    }
+    let contents = source.files.iter().map(|file| file.read(MOST_CASE_BYTES)).collect::<Result<Vec<_>, _>>()?;
+    let parts: Vec<&[u8]> =
+        source.files.iter().zip(&contents).flat_map(|(file, content)| [file.name.as_bytes(), content.as_slice()]).collect();
+    Ok(format!("cases-{}", &hex_digest(&parts, true)[..12]))
 }
 
 fn begin(place: &Place, model: &str, edit_format: &str, is_first: bool, sink: &mut Sink<'_>) -> Arm {

@@ -21,7 +21,7 @@ use super::moments::{Moments, passed_of};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
 use super::source::{ForeignFile, ForeignSource};
-use super::unix_time::moment;
+use super::times::unix_moment;
 use wire::{Record, ResultEntry, Row};
 
 const MOST_RECORD_BYTES: u64 = 256 << 20;
@@ -182,7 +182,7 @@ fn begin(record: &Record, stem: &str, evaluation: &Evaluation<'_>, sink: &mut Si
     let when = |value: &Value| -> Option<DateTime<Utc>> {
         let said = text(value)?;
         match said.trim().parse::<f64>() {
-            Ok(seconds) => moment(seconds),
+            Ok(seconds) => unix_moment(seconds),
             Err(_) => time("time", said.trim()).ok(),
         }
     };

@@ -24,7 +24,7 @@ use super::json::{number, read_list, read_object, read_value, text};
 use super::peek::Peek;
 use super::sink::{Handle, Sink, clip};
 use super::source::{ForeignFile, ForeignSource};
-use super::unix_time::moment;
+use super::times::unix_moment;
 use instances::{InstanceKey, Instances, MetricName};
 use wire::{InstanceStats, RequestState, RunSpec, Stat, perturbation, said};
 
@@ -159,7 +159,7 @@ fn read_requests(
         place += 1;
         let place = format!("{}, request {place}", file.name);
         let result = state.result.0.as_ref();
-        let asked = result.and_then(|result| moment(number(&result.request_datetime)?));
+        let asked = result.and_then(|result| unix_moment(number(&result.request_datetime)?));
         *latest = (*latest).max(asked);
         let Some(key) =
             state.instance.0.as_ref().and_then(|instance| InstanceKey::of(&instance.id, &state.train_trial_index, &instance.perturbation))

@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, Unit, hex, visible};
 
 use super::super::cell::{Refused, time};
+use super::super::inflation::{Allowance, Bounded};
 use super::super::rows::Stop;
 use super::Claim;
 use super::measured::{self, Names};
@@ -244,13 +245,15 @@ enum Told<'a> {
 /// Calls with what the report tells, in its order.
 fn walk(reader: impl Read, label: &str, tell: &mut dyn FnMut(Told<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
     let problem = |message: String| Stop::from(Problem::in_file(label, message));
-    let mut reader = Reader::from_reader(BufReader::with_capacity(256 << 10, reader));
+    let left = Allowance::of_record();
+    let mut reader = Reader::from_reader(BufReader::with_capacity(256 << 10, Bounded::new(reader, &left)));
     let mut buffer = Vec::new();
     let mut suites: Vec<Option<String>> = Vec::new();
     let mut open: Option<Case> = None;
     let (mut depth, mut has_root) = (0_usize, false);
     loop {
         buffer.clear();
+        left.renew();
         let event = reader.read_event_into(&mut buffer).map_err(|error| problem(format!("is damaged: {}", visible(&error.to_string()))))?;
         let (start, is_empty) = match &event {
             Event::Start(start) => (Some(start), false),

@@ -12,7 +12,7 @@ use super::super::json::{number, text};
 use super::super::moments::passed_of;
 use super::super::sink::{Handle, Sink, clip};
 use super::super::source::ForeignFile;
-use super::super::unix_time::moment;
+use super::super::times::unix_moment;
 use super::metric::{MetricKey, Stated, Tally, direction, is_mean, may_grade, stated, unit, worth};
 use super::wire::Results;
 use super::{each_sample, sample};
@@ -233,7 +233,7 @@ fn begin(results: &Results, name: &str, sink: &mut Sink<'_>) -> Option<Handle> {
     let record = sink.run(run);
     let seconds = results.seconds();
     // Seconds since 1970 of when the evaluation began; a run's time is when it ended.
-    let ended = number(&results.date).and_then(|began| moment(began + seconds.unwrap_or(0.0)));
+    let ended = number(&results.date).and_then(|began| unix_moment(began + seconds.unwrap_or(0.0)));
     record.timestamp = ended;
     if results.figures.len() == 1 {
         record.duration_seconds = seconds;

@@ -285,7 +285,7 @@ impl Tally {
 /// Keeps what the head states about a column, beside the same from its rows where they are all there.
 fn state(run: Handle, metrics: &Metrics, tally: Option<&Tally>, sink: &mut Sink<'_>) {
     let counts = [&metrics.test_pass_count, &metrics.test_fail_count, &metrics.test_error_count].map(count);
-    let stated_rows: u64 = counts.iter().flatten().sum();
+    let stated_rows = counts.iter().flatten().fold(0, |sum: u64, count| sum.saturating_add(*count));
     let tally = tally.filter(|tally| {
         let rows = tally.passed + tally.failed + tally.errors;
         if rows < stated_rows {

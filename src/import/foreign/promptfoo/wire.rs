@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::json::Lenient;
+use super::super::json::{Lenient, List};
 
 /// The keys of an evaluation that are read; its rows pass by.
 pub(super) const HEAD: [&str; 11] = [
@@ -155,7 +155,8 @@ pub(super) struct CompletionDetails {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct TableRow {
-    pub outputs: Vec<Lenient<Output>>,
+    /// One a column; nothing where the test was never run.
+    pub outputs: List<Output>,
     pub vars: Value,
     pub description: Value,
     pub test: Lenient<TestCase>,
@@ -191,7 +192,7 @@ impl TableRow {
         let test_idx = if self.test_idx.is_null() { Value::from(place) } else { self.test_idx };
         let test = self.test.0.unwrap_or_default();
         let description = if self.description.is_null() { test.description } else { self.description };
-        self.outputs.into_iter().enumerate().filter_map(move |(column, output)| {
+        self.outputs.0.into_iter().enumerate().filter_map(move |(column, output)| {
             let output = output.0?;
             Some(Row {
                 id: output.id,

@@ -1,0 +1,108 @@
+//! Millions of broken files before every parser, and the hostile ones at full size:
+//! `cargo bench --bench mutations -- [EXECUTIONS] [PARSER…]`, 10 million in all unless said otherwise.
+//!
+//! Each parser is a process of its own, so that its memory is its own, and prints one row of the tables in `docs/reliability.md`. Files that
+//! are not survived are kept in `target/tmp/mutations`.
+#![expect(clippy::print_stdout, reason = "a program for a person who reads its tables")]
+
+mod archive;
+mod broken;
+mod hostile;
+mod memory;
+mod subjects;
+
+use std::process::{Command, ExitCode};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hostile::{Hostile, Scale};
+use subjects::{Subject, names};
+
+const EXECUTIONS: u64 = 10_000_000;
+const SEED: u64 = 20_261_122;
+/// The arguments that make the program do one thing and print its row.
+const BROKEN: &str = "--broken";
+const HOSTILE: &str = "--hostile";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [BROKEN, name, executions] => attack(name, executions.parse().expect("a number")),
+        [HOSTILE, name] => meet(name),
+        _ => return all(&arguments),
+    }
+    ExitCode::SUCCESS
+}
+
+fn all(arguments: &[String]) -> ExitCode {
+    let executions = arguments.first().and_then(|count| count.parse().ok()).unwrap_or(EXECUTIONS);
+    let chosen: Vec<String> = arguments.iter().filter(|argument| argument.parse::<u64>().is_err()).cloned().collect();
+    let is_chosen = !chosen.is_empty();
+    let parsers = if is_chosen { chosen } else { names() };
+    let each = executions.div_ceil(parsers.len() as u64);
+    println!(
+        "| parser | files | of them read | seconds | MB | slowest, ms per MB | peak, MiB |\n| --- | --: | --: | --: | --: | --: | --: |"
+    );
+    let broken = parsers.iter().map(|parser| vec![BROKEN.to_owned(), parser.clone(), each.to_string()]).collect();
+    let mut succeeded = rows(broken);
+    println!("\n{} files of {} parsers\n", each * parsers.len() as u64, parsers.len());
+    if !is_chosen {
+        println!("| file | on disk, KiB | seconds | peak, MiB | what is said |\n| --- | --: | --: | --: | --- |");
+        succeeded &= rows(hostile_files().iter().map(|hostile| vec![HOSTILE.to_owned(), hostile.name.to_owned()]).collect());
+    }
+    if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs this program with each of the arguments, as many at a time as the machine has cores.
+fn rows(arguments: Vec<Vec<String>>) -> bool {
+    let succeeded = AtomicBool::new(true);
+    let waiting = Mutex::new(arguments.into_iter());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, std::num::NonZero::get) {
+            scope.spawn(|| {
+                while let Some(arguments) = { waiting.lock().expect("nobody panics").next() } {
+                    let program = std::env::current_exe().expect("this program");
+                    let ended = Command::new(program).args(&arguments).status().expect("this program runs");
+                    succeeded.fetch_and(ended.success(), Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    succeeded.into_inner()
+}
+
+fn attack(name: &str, executions: u64) {
+    let subject = Subject::named(name);
+    memory::forget_peak();
+    let before = memory::bytes();
+    let attack = subject.attack(executions, SEED);
+    let grown = memory::peak_bytes().zip(before).map(|(peak, before)| peak.saturating_sub(before));
+    println!(
+        "| `{name}` | {} | {} | {:.0} | {} | {:.1} | {} |",
+        attack.executions,
+        attack.reached,
+        attack.seconds,
+        attack.inflated / 1_000_000,
+        attack.slowest_per_mb.as_secs_f64() * 1000.0,
+        mebibytes(grown),
+    );
+    let most = hostile::FREE_BYTES + hostile::TIMES_INFLATED * attack.largest as u64;
+    assert!(grown.is_none_or(|grown| grown <= most), "{name} takes more than {most} bytes");
+}
+
+fn hostile_files() -> Vec<Hostile> {
+    [hostile::bombs(Scale::Full), hostile::names(), hostile::nesting(), hostile::long(Scale::Full)].into_iter().flatten().collect()
+}
+
+fn meet(name: &str) {
+    for hostile in hostile_files().iter().filter(|hostile| hostile.name == name) {
+        let met = hostile.meet();
+        let said: String = met.said.replace('|', "\\|").chars().take(120).collect();
+        println!("| {name} | {} | {:.2} | {} | {said} |", met.bytes >> 10, met.seconds, mebibytes(met.memory));
+        assert!(met.memory.is_none_or(|memory| memory <= met.most_memory), "{name} takes more than {} bytes", met.most_memory);
+    }
+}
+
+fn mebibytes(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| "?".to_owned(), |bytes| format!("{:.1}", bytes as f64 / f64::from(1 << 20)))
+}
