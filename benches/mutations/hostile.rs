@@ -1,4 +1,4 @@
-//! Files that somebody made to do harm: bombs, nesting without end, names that lead elsewhere, lines and fields that contents the memory. Each
+//! Files that somebody made to do harm: bombs, nesting without end, names that lead elsewhere, lines and fields that fill the memory. Each
 //! with what an import must say of it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -345,7 +345,7 @@ pub fn nesting() -> Vec<Hostile> {
     ]
 }
 
-/// Lines, fields and values that contents the memory of who keeps them.
+/// Lines, fields and values that fill the memory of who keeps them.
 pub fn long(scale: Scale) -> Vec<Hostile> {
     let (line, field, values) = (scale.pick(100, 1000), scale.pick(80, 500), scale.pick(4, 16));
     use ForeignFormat::{Aider, Inspect, Junit, Promptfoo};
