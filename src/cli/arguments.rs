@@ -535,7 +535,7 @@ pub(super) struct Serve {
 
 #[derive(Args)]
 pub(super) struct Import {
-    /// Results of other tools, and folders with such; with --map tables: CSV, JSONL, JSON or YAML lists, plain, gzipped or zipped
+    /// Results of other tools, folders with such, and bundles of another store; with --map tables: CSV, JSONL, JSON or YAML lists, plain, gzipped or zipped
     #[arg(value_name = "PATH", required = true)]
     pub files: Vec<PathBuf>,
     /// What the files are [default: what their content says; with --map a table]
@@ -559,6 +559,8 @@ pub(super) enum ImportAs {
     Table,
     /// Trees of weighted requirements with their grades
     Rubric,
+    /// Runs of another store
+    Bundle,
     /// What another tool writes
     Foreign(ForeignFormat),
 }
@@ -568,6 +570,7 @@ impl ImportAs {
         match name {
             "table" => Some(Self::Table),
             "rubric" => Some(Self::Rubric),
+            "bundle" => Some(Self::Bundle),
             name => ForeignFormat::from_name(name).map(Self::Foreign),
         }
     }
@@ -578,6 +581,7 @@ fn import_as() -> impl TypedValueParser<Value = ImportAs> {
     let own = [
         PossibleValue::new("table").help("Rows of columns that a map explains"),
         PossibleValue::new("rubric").help("Trees of weighted requirements with their grades"),
+        PossibleValue::new("bundle").help("Runs of another store, as `export bundle` writes them"),
     ];
     PossibleValuesParser::new(own.into_iter().chain(formats))
         .map(|name| ImportAs::from_name(&name).expect("every name that is taken is one of a format"))
@@ -607,22 +611,35 @@ pub(super) struct Sql {
 
 #[derive(Args)]
 pub(super) struct Export {
-    /// The format: files of the tables, or one bundle of runs
+    /// The format
     // An id of its own: `format` is the global option.
     #[arg(id = "file_format", value_enum, value_name = "FORMAT")]
     pub format: ExportAs,
-    /// Folder to write runs, items, scores and usage to; for a bundle, the file, which is compressed unless it ends in .jsonl
+    /// Where to write: a file for junit, json and bundle, a folder for parquet, csv and eee; for ctrf a folder, or a .json file for one run
     #[arg(value_name = "DIR|FILE")]
     pub path: PathBuf,
+    /// For a bundle: without messages and what agents made, enough for figures and baselines
+    #[arg(long)]
+    pub slim: bool,
     #[command(flatten)]
     pub selection: Selection,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ExportAs {
+    /// The tables runs, items, scores and usage, a file each
     Parquet,
+    /// The same as CSV
     Csv,
-    /// One file with the selected runs and their outcomes, for --baseline elsewhere
+    /// Runs and their outcomes in one JSON document
+    Json,
+    /// JUnit XML: a test suite for each run, a test case for each outcome
+    Junit,
+    /// CTRF, the common test report format: a report for each run
+    Ctrf,
+    /// Every Eval Ever: a record and its samples for each run
+    Eee,
+    /// Every record of the runs in one file, for `import` and --baseline elsewhere; compressed unless it ends in .jsonl
     Bundle,
 }
 

@@ -1,4 +1,4 @@
-//! `import`: other tools' results, tables and rubrics into the store.
+//! `import`: other tools' results, tables, rubrics and bundles of other stores into the store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -9,15 +9,15 @@ use crate::document::nearest_hint;
 use crate::domain::{Filter, Problem, RunId, StatedFigure, Unit, visible};
 use crate::import::{
     Destination, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun, Map, Mode, SourceOutcome, SourceReport,
-    import_foreign, import_rubrics, import_table, superseded,
+    import_bundles, import_foreign, import_rubrics, import_table, superseded,
 };
 use crate::render::format;
-use crate::results::Retraction;
+use crate::results::{Retraction, is_bundle};
 
 use super::arguments::{Format, Import, ImportAs};
 use super::failure::Failure;
 use super::progress::Bar;
-use super::settings::Settings;
+use super::settings::{Settings, shown};
 use super::{exit_code, import_answer, output};
 
 /// How the files are read.
@@ -26,6 +26,7 @@ enum Reading {
     Rubric(GivenNames),
     /// The format that was asked for; without it, what the content says.
     Foreign(Option<ForeignFormat>, GivenNames),
+    Bundle,
 }
 
 pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure> {
@@ -81,6 +82,13 @@ fn import(
     existing: &BTreeSet<RunId>,
     mode: Mode,
 ) -> Result<ImportReport, Failure> {
+    let (bundles, others): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        arguments.files.iter().partition(|file| file.is_file() && is_bundle(file).unwrap_or(false));
+    if let (Reading::Foreign(None, names), Some(bundle)) = (reading, bundles.first())
+        && !names.is_empty()
+    {
+        return Err(keeps_names(bundle));
+    }
     let bar = Bar::new(settings.interactive);
     let total = bytes_of(&arguments.files);
     let report = bar.watch(|progress| {
@@ -90,14 +98,29 @@ fn import(
         let report = match reading {
             Reading::Table(map) => import_table(&store, files, map, existing, mode, &mut on_bytes),
             Reading::Rubric(names) => import_rubrics(&store, files, names, existing, mode, &mut on_bytes),
-            Reading::Foreign(format, names) => {
-                import_foreign(Destination::Store(&store, existing), files, *format, names, mode, &mut on_bytes)
+            Reading::Bundle => Ok(import_bundles(&store, files, existing, mode, &mut on_bytes)),
+            Reading::Foreign(Some(format), names) => {
+                import_foreign(Destination::Store(&store, existing), files, Some(*format), names, mode, &mut on_bytes)
+            }
+            Reading::Foreign(None, names) => {
+                let mut report = import_bundles(&store, &bundles, existing, mode, &mut on_bytes);
+                let new = report.sources.iter().flat_map(|source| &source.runs_new).map(|run| run.id.clone());
+                let existing = existing.iter().cloned().chain(new).collect();
+                let foreign = import_foreign(Destination::Store(&store, &existing), &others, None, names, mode, &mut on_bytes);
+                foreign.map(|foreign| {
+                    report.sources.extend(foreign.sources);
+                    ImportReport { sources: report.sources, ..foreign }
+                })
             }
         };
         (progress.end)();
         report
     })?;
     Ok(report)
+}
+
+fn keeps_names(bundle: &std::path::Path) -> Failure {
+    Failure::new(format!("the runs of the bundle {} keep their names", shown(bundle))).with_hint("--set is for files of other kinds")
 }
 
 /// How much there is to read; of folders it is not known.
@@ -132,10 +155,12 @@ fn reading(arguments: &Import) -> Result<Reading, Failure> {
             Ok(Reading::Table(Box::new(read)))
         }
         (Some(ImportAs::Table), None) => Err(Failure::new("a table needs --map")),
-        (Some(ImportAs::Rubric | ImportAs::Foreign(_)), Some(_)) => {
+        (Some(ImportAs::Rubric | ImportAs::Bundle | ImportAs::Foreign(_)), Some(_)) => {
             Err(Failure::new("--map is for tables; files of a known format explain themselves"))
         }
         (Some(ImportAs::Rubric), None) => given_names(set).map(Reading::Rubric),
+        (Some(ImportAs::Bundle), None) if set.is_empty() => Ok(Reading::Bundle),
+        (Some(ImportAs::Bundle), None) => Err(keeps_names(&arguments.files[0])),
         (Some(ImportAs::Foreign(format)), None) => Ok(Reading::Foreign(Some(format), given_names(set)?)),
         (None, None) => Ok(Reading::Foreign(None, given_names(set)?)),
     }
@@ -185,7 +210,7 @@ impl Words {
                 lacking: "all the grades",
                 same_way: "under the same names",
             },
-            Reading::Foreign(..) => Self {
+            Reading::Bundle | Reading::Foreign(..) => Self {
                 row: "record",
                 figure: "stated figure",
                 grounds: "their own records",

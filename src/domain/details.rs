@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{CostSource, Usage};
 
 /// Texts are as the agent or the tests gave them, cut to a bounded length.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct ItemDetails {
     /// Why it did not pass: a kind such as `missing` or `wrong_choice`, or a message.

@@ -47,7 +47,7 @@ impl fmt::Display for RunId {
 }
 
 /// The state of the code that was evaluated or that evaluated.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Git {
     pub rev: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,7 +57,7 @@ pub struct Git {
 }
 
 /// Where an imported run came from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Provenance {
     /// The importer: `table` for mapped tables.
     pub importer: String,
@@ -85,7 +85,7 @@ impl Provenance {
 }
 
 /// What a run's items asked, as far as their source has hashes of it: runs of one importer with equal digests answered the same texts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ItemsDigest {
     /// Over the items' names and hashes, whatever their order, lower-case hex.
     pub sha256: String,
@@ -95,7 +95,7 @@ pub struct ItemsDigest {
 }
 
 /// A figure that a source published about itself, beside the same figure recomputed from its own counts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StatedFigure {
     pub name: String,
     /// In `unit`.
@@ -120,7 +120,7 @@ impl StatedFigure {
 }
 
 /// A named number of a run: a mean with its standard error and n where the source knows them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ScoreRecord {
     pub metric: String,
     /// Absent means not evaluated.

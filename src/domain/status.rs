@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// `Pass`, `Fail`, `Error` and `Limit` are in the denominator; `Infra` and `NotEvaluated` count as missing and are shown;
 /// `Skipped` is outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemStatus {
     Pass,
@@ -67,7 +67,7 @@ impl fmt::Display for ItemStatus {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     Completed,

@@ -1,10 +1,12 @@
 //! Other tools' files into the same records through the same store.
 //!
 //! [`import_foreign`] recognises what known tools write by its content. For other tables a [`Map`] says which column is which field:
-//! [`import_table`] reads the files row by row. [`import_rubrics`] reads graded trees of weighted requirements. Each source is sealed into
+//! [`import_table`] reads the files row by row. [`import_rubrics`] reads graded trees of weighted requirements.
+//! [`import_bundles`] takes runs from another store as they were there. Each other source is sealed into
 //! one pair of the store with where it came from. A row that cannot be understood is refused with a reason and counted; a file that cannot
 //! be read as a whole stores nothing. Whatever a file says is data: no name in it becomes a path, and nothing in it is executed.
 
+mod bundle;
 mod cell;
 mod columns;
 mod csv_rows;
@@ -26,6 +28,7 @@ mod spent;
 mod table;
 mod yaml_rows;
 
+pub use bundle::import_bundles;
 pub use foreign::{Destination, ForeignFormat, import_foreign, superseded};
 pub use map::{Map, RowsAre};
 pub use names::GivenNames;

@@ -19,7 +19,7 @@ impl GivenNames {
             .collect()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }

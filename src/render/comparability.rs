@@ -1,6 +1,6 @@
 //! How fair a comparison is, in words: the grade, and what differs.
 
-use crate::domain::Evaluator;
+use crate::domain::{Evaluator, score_label};
 use crate::views::{Apart, Comparability, Comparison, GateReport, Grade, Mismatch, MismatchKind, SharedItems, SuiteBoard, UnlikePairs};
 
 use super::{format, words};
@@ -22,8 +22,8 @@ pub fn reasons(pair: &Comparability) -> String {
 pub(super) fn lines(pair: &Comparability) -> Vec<(&'static str, String)> {
     let line = |found: &Mismatch| {
         let said = mismatch(found, pair.items.as_ref()).or_else(|| shared(pair.items.as_ref()?));
-        let said = said.map_or_else(String::new, |said| format!("{said}: "));
-        (letter(found.grade), format!("{said}{}", found.kind.meaning()))
+        let meaning = found.kind.meaning();
+        (letter(found.grade), said.map_or_else(|| meaning.to_owned(), |said| format!("{said} ({meaning})")))
     };
     pair.mismatches.iter().map(line).collect()
 }
@@ -55,7 +55,7 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
             let said = |text: &Option<String>| text.clone().unwrap_or_default();
             format!("{}: {}, {}", setting(what), said(&found.first), said(&found.second))
         }
-        MismatchKind::Revision => differs(&format!("number of new judgements of {}", what.unwrap_or_default())),
+        MismatchKind::Revision => differs(&format!("number of new judgements of {}", what.map_or("", score_label))),
         MismatchKind::Texts => {
             let changed = items.map_or(0, |items| items.changed);
             format!("{} changed {} text", format::integer(changed), if changed == 1 { "its" } else { "their" })
@@ -65,7 +65,7 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
             None => differs("judge"),
             Some(metric) => {
                 let is_judged = Evaluator::from_name(metric).is_some_and(Evaluator::is_judged);
-                differs(&format!("{} of {metric}", if is_judged { "judge" } else { "evaluator" }))
+                differs(&format!("{} of {}", if is_judged { "judge" } else { "evaluator" }, score_label(metric)))
             }
         },
         MismatchKind::Shots => differs("n-shot"),
@@ -137,7 +137,7 @@ pub(super) fn board_note(board: &SuiteBoard) -> Option<String> {
     let what: Vec<String> = mismatches
         .iter()
         .filter_map(|found| match found.kind {
-            MismatchKind::FewItems => Some("fewer than 90% of the items are shared".to_owned()),
+            MismatchKind::FewItems => Some("fewer than nine tenths of the items are shared".to_owned()),
             MismatchKind::NoItems => Some("no item is shared".to_owned()),
             _ => mismatch(found, None),
         })

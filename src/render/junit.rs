@@ -46,7 +46,7 @@ fn case(check: &GateCheck, confidence: f64, fail_inconclusive: bool) -> String {
 }
 
 /// Text for an attribute: foreign text makes no markup, and nothing is in it that XML cannot hold.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in visible(text).chars() {
         match character {
@@ -63,6 +63,11 @@ fn escape(text: &str) -> String {
     escaped
 }
 
+/// The same for text between tags, whose lines stay lines.
+pub(super) fn escape_lines(text: &str) -> String {
+    text.lines().map(escape).collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +75,6 @@ mod tests {
     #[test]
     fn foreign_text_makes_no_markup() {
         assert_eq!(escape("<a b=\"c\" d='e'>&\u{1b}\u{ffff}"), "&lt;a b=&quot;c&quot; d=&apos;e&apos;&gt;&amp;␛\u{fffd}");
+        assert_eq!(escape_lines("a\n\u{0}<b>\r\n"), "a\n␀&lt;b&gt;");
     }
 }

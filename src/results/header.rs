@@ -27,18 +27,25 @@ const MAX_TESTS: u64 = 1_000_000_000;
 /// A header larger than this is not one: it would be hundreds of times the largest seen.
 const MAX_HEADER_BYTES: u64 = 64 << 20;
 
-#[derive(Default, Serialize, Deserialize)]
+/// A run. What was not measured is absent.
+#[derive(Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
-struct WireRun {
+#[schemars(rename = "Run")]
+pub(super) struct WireRun {
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(required)]
     format: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(required)]
     id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(required)]
     suite: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(required)]
     approach: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(required)]
     model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     timestamp: Option<String>,
@@ -72,6 +79,7 @@ struct WireRun {
     error: Option<String>,
 
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(required)]
     status: Option<RunStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
@@ -94,6 +102,7 @@ struct WireRun {
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<Usage>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(required)]
     cost_source: Option<CostSource>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     stated: Vec<StatedFigure>,

@@ -19,7 +19,7 @@ use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, RunId};
 pub struct LineError(pub String);
 
 /// An item outcome that borrows from its line. See [`ItemOutcome`] for the fields.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
 pub struct ItemLine<'a> {
     /// Present in the files of imports, which hold several runs; in a run's own journal the folder names the run.
     #[serde(borrow, default)]

@@ -42,16 +42,16 @@ impl ItemTexts {
     /// Returns the digest that a run's header keeps; nothing where no item has a hash.
     pub fn digest(&self) -> Option<ItemsDigest> {
         let mut hasher = Sha256::new();
-        let (mut items, mut hashed) = (BTreeSet::new(), BTreeSet::new());
+        let (mut items, mut with_text) = (BTreeSet::new(), BTreeSet::new());
         for (item, text) in &self.known {
             items.insert(item);
             if *text != 0 {
-                hashed.insert(item);
+                with_text.insert(item);
                 hasher.update(item.to_le_bytes());
                 hasher.update(text.to_le_bytes());
             }
         }
-        let digest = ItemsDigest { sha256: hex(&hasher.finalize()), items: items.len() as u64, hashed: hashed.len() as u64 };
+        let digest = ItemsDigest { sha256: hex(&hasher.finalize()), items: items.len() as u64, hashed: with_text.len() as u64 };
         (digest.hashed > 0).then_some(digest)
     }
 }

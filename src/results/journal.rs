@@ -166,7 +166,11 @@ pub fn details_of(line: &[u8]) -> ItemDetails {
         #[serde(default)]
         details: ItemDetails,
     }
-    serde_json::from_slice::<Detailed>(line).unwrap_or_default().details
+    // Most lines have none, and need not be read as a whole for that.
+    match memchr::memmem::find(line, b"details") {
+        Some(_) => serde_json::from_slice::<Detailed>(line).unwrap_or_default().details,
+        None => ItemDetails::default(),
+    }
 }
 
 /// A file of lines that grows.

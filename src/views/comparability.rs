@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Evaluator, ItemKind, score_label};
+use crate::domain::{Evaluator, ItemKind};
 use crate::warehouse::{MatrixItem, OutcomeMatrix};
 
 use super::arm::{Arm, ArmRuns, SuiteGroup};
@@ -81,16 +81,16 @@ impl MismatchKind {
                 (Grade::B, "the runs of one arm name a judge, a number of examples or a limit, those of the other none")
             }
             Self::Revision => (Grade::B, "the same judge was asked again about one arm and not about the other"),
-            Self::Texts => (Grade::C, "items had other texts or right answers: they are left out of the pair"),
-            Self::Items => (Grade::C, "not all items that either was asked are shared, but 90 % of them or more"),
+            Self::Texts => (Grade::C, "items had other texts or right answers, and are left out of the pair"),
+            Self::Items => (Grade::C, "not all items that either was asked are shared, but nine tenths of them or more"),
             Self::Attempts => (Grade::C, "the runs made different numbers of attempts at an item"),
             Self::Judge => (Grade::D, "another judge or evaluator decided, or the same judge was asked in other words"),
             Self::Shots => (Grade::D, "another number of worked examples came before each question"),
             Self::Limit => (Grade::D, "another limit of time, turns, tokens or money"),
-            Self::FewItems => (Grade::E, "fewer than 90 % of the items that either was asked are shared"),
+            Self::FewItems => (Grade::E, "fewer than nine tenths of the items that either was asked are shared"),
             Self::Totals => (Grade::E, "an arm has counts only, and of another number of items"),
-            Self::SuiteVersion => (Grade::E, "another version of the suite: the arms stand in tables of their own"),
-            Self::Source => (Grade::E, "imported by another importer, or from another table: the arms stand in tables of their own"),
+            Self::SuiteVersion => (Grade::E, "another version of the suite, so that the arms stand in tables of their own"),
+            Self::Source => (Grade::E, "imported by another importer or from another table, so that the arms stand in tables of their own"),
             Self::NoItems => (Grade::F, "no item is shared"),
         }
     }
@@ -256,11 +256,11 @@ pub(super) fn of_arms(arms: &[ArmRuns<'_>], rates: &[Rates], texts: &[ArmTexts],
                 let totals: [BTreeSet<u64>; 2] = [of_run(one), of_run(other)];
                 let is_one = totals[0].union(&totals[1]).count() <= 1;
                 let said = |totals: &BTreeSet<u64>| joined(totals.iter().map(u64::to_string));
-                mismatches.push(if is_one {
-                    Mismatch::of(MismatchKind::UnknownItems)
-                } else {
-                    Mismatch::between(MismatchKind::Totals, "", said(&totals[0]), said(&totals[1]))
-                });
+                if !is_one {
+                    mismatches.push(Mismatch::between(MismatchKind::Totals, "", said(&totals[0]), said(&totals[1])));
+                } else if !texts[first].are_of_one_version(&texts[second]) {
+                    mismatches.push(Mismatch::of(MismatchKind::UnknownItems));
+                }
             }
         }
         sort(&mut mismatches);
@@ -409,10 +409,10 @@ impl Conditions {
             let Some((others, other_revisions)) = other.decided.get(metric) else { continue };
             if evaluators != others {
                 let said = |evaluators: &BTreeSet<String>| joined(evaluators.iter().cloned());
-                found.push(Mismatch::between(MismatchKind::Judge, score_label(metric), said(evaluators), said(others)));
+                found.push(Mismatch::between(MismatchKind::Judge, metric, said(evaluators), said(others)));
             } else if revisions != other_revisions && Evaluator::from_name(metric).is_some_and(Evaluator::is_judged) {
                 let said = |revisions: &BTreeSet<u32>| joined(revisions.iter().map(u32::to_string));
-                found.push(Mismatch::between(MismatchKind::Revision, score_label(metric), said(revisions), said(other_revisions)));
+                found.push(Mismatch::between(MismatchKind::Revision, metric, said(revisions), said(other_revisions)));
             }
         }
         found
@@ -450,11 +450,11 @@ pub fn apart(groups: &[SuiteGroup<'_>]) -> Vec<Apart> {
                     continue;
                 }
                 let mut mismatches = Vec::new();
-                let said = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
-                for (kind, own, others) in [
-                    (MismatchKind::SuiteVersion, &one.suite_version, &other.suite_version),
-                    (MismatchKind::Source, &one.source, &other.source),
+                for (kind, own, others, lacking) in [
+                    (MismatchKind::SuiteVersion, &one.suite_version, &other.suite_version, "unknown"),
+                    (MismatchKind::Source, &one.source, &other.source, "own runs"),
                 ] {
+                    let said = |text: &Option<String>| text.clone().unwrap_or_else(|| lacking.to_owned());
                     if own != others {
                         mismatches.push(Mismatch::between(kind, "", said(own), said(others)));
                     }

@@ -87,6 +87,11 @@ impl ArmTexts {
         }
     }
 
+    /// Says whether both arms' runs are our own, of the version of the suite that they share.
+    pub fn are_of_one_version(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::OfVersion, Self::OfVersion))
+    }
+
     /// Says whether all runs of both arms have one digest.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use polars::prelude::*;
 
+use crate::domain::Filter;
+
 use super::open::Warehouse;
 use super::sql::SqlError;
 use super::tables::TABLES;
@@ -17,12 +19,19 @@ pub enum ExportFormat {
 }
 
 impl Warehouse {
-    /// Writes every table to `folder`, replacing earlier exports, and returns the files with their rows.
-    pub fn export(&self, folder: &Path, format: ExportFormat) -> Result<Vec<(PathBuf, usize)>, SqlError> {
+    /// Writes every table to `folder`, with the rows of the selected runs, replacing earlier exports; returns the files with their rows.
+    pub fn export(&self, folder: &Path, format: ExportFormat, filter: &Filter) -> Result<Vec<(PathBuf, usize)>, SqlError> {
         fs::create_dir_all(folder).map_err(|error| SqlError::cache(folder, &error))?;
+        let ids: Vec<&str> = self.select(filter).map(|row| row.run.id.as_str()).collect();
+        let ids = Series::new("selected".into(), ids);
         let mut written = Vec::new();
         for table in TABLES {
-            let mut frame = self.table(table)?.collect()?;
+            let rows = self.table(table)?;
+            let rows = if filter.is_empty() { rows } else { rows.filter(col("run_id").is_in(lit(ids.clone()).implode(false), false)) };
+            let mut frame = match format {
+                ExportFormat::Parquet => rows.with_columns([plain_numbers(), plain_times()]).collect()?,
+                ExportFormat::Csv => rows.collect()?,
+            };
             let extension = match format {
                 ExportFormat::Parquet => "parquet",
                 ExportFormat::Csv => "csv",
@@ -41,6 +50,17 @@ impl Warehouse {
         }
         Ok(written)
     }
+}
+
+/// Whole numbers with a sign, which every reader of Parquet has.
+fn plain_numbers() -> Expr {
+    dtype_cols([DataType::UInt8, DataType::UInt16, DataType::UInt32, DataType::UInt64]).as_selector().as_expr().cast(DataType::Int64)
+}
+
+/// Moments that say that they are UTC.
+fn plain_times() -> Expr {
+    let (unit, zone) = (TimeUnit::Microseconds, Some(TimeZone::UTC));
+    dtype_cols([DataType::Datetime(TimeUnit::Milliseconds, None)]).as_selector().as_expr().cast(DataType::Datetime(unit, zone))
 }
 
 /// Writes the frame as it is: for programs, so cells keep their text, formulas or not. Absent values are empty.

@@ -1,17 +1,28 @@
-//! Records as they are stored, for files that others read: own names, every revision, no figure of ours.
+//! Records for files that others read: where they are stored, the outcomes that count, run by run, and what was asked.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
 use tracing::debug;
 
 use crate::domain::{Filter, ItemDetails, ItemOutcome, Run, RunId};
-use crate::results::{ItemLine, ItemTexts, details_of, item_hash_of, standing_revision};
+use crate::results::{ItemLine, ItemTexts, SealedPair, details_of, item_hash_of, standing_revision};
 
-use super::ingest::{each_item_line, path_text};
+use super::ingest::{ItemFile, each_item_line, path_text};
 use super::matrix::MatrixItem;
-use super::open::Warehouse;
+use super::open::{RunRow, Warehouse};
+use super::spool::{RunLines, RunOutcomes, Spool};
+
+/// Where runs are stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoredAt {
+    /// One run, in a file of its own.
+    Own(PathBuf),
+    /// Runs of a sealed pair.
+    Sealed(SealedPair, BTreeSet<RunId>),
+}
 
 impl Warehouse {
     /// Returns the selected runs under their own names, by id.
@@ -27,14 +38,67 @@ impl Warehouse {
         found.into_values().map(Arc::clone).collect()
     }
 
-    /// Calls `each` with every outcome line of the runs that can be read and, where a judge decided, stands: files in the order of the first
-    /// run in them, lines in theirs.
-    pub fn each_outcome<E: From<io::Error>>(
+    /// Returns where the selected runs are stored: those with a file of their own by id, then sealed pairs by their first id, each with the
+    /// ids of its runs that are selected.
+    pub fn stored_at(&self, filter: &Filter) -> Vec<StoredAt> {
+        let mut selected: BTreeSet<&RunId> = self.select(filter).map(|row| &row.run.id).collect();
+        let (mut own, mut sealed) = (BTreeMap::new(), BTreeMap::new());
+        for header in &self.snapshot.headers {
+            // Of two runs of one id the first stands.
+            let ids: BTreeSet<RunId> = header.runs.iter().map(|run| &run.id).filter(|id| selected.remove(id)).cloned().collect();
+            let Some(first) = ids.first().cloned() else { continue };
+            let path = PathBuf::from(&header.path);
+            match header.path.strip_suffix(".runs.jsonl").map(|stem| PathBuf::from(format!("{stem}.items.jsonl.zst"))) {
+                Some(items) => {
+                    let pair = SealedPair { items: self.files.iter().find(|file| file.path == items).map(|_| items), runs: path };
+                    sealed.insert(first, StoredAt::Sealed(pair, ids));
+                }
+                None => {
+                    own.insert(first, StoredAt::Own(path));
+                }
+            }
+        }
+        own.into_values().chain(sealed.into_values()).collect()
+    }
+
+    /// Calls `each` with every selected run, as it is shown, and its outcomes that count. Runs that share a file come together.
+    ///
+    /// Lines wait on disk for their run's turn: a file may hold more of them than memory, in any order.
+    pub fn each_run<E: From<io::Error>>(
         &self,
-        runs: &[Arc<Run>],
-        mut each: impl FnMut(&ItemOutcome) -> Result<(), E>,
+        filter: &Filter,
+        mut each: impl FnMut(&Run, &mut RunOutcomes<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.each_line(runs, |outcome, _| each(outcome))
+        let files: HashMap<String, &ItemFile> = self.files.iter().map(|file| (path_text(&file.path), file)).collect();
+        let unit_of = |run: &Run| self.unit_of.get(&run.id).copied();
+        let rows: Vec<&RunRow> = self.select(filter).collect();
+        let mut sharing: HashMap<u32, Vec<&RunRow>> = HashMap::new();
+        for row in &rows {
+            if let Some(unit) = unit_of(&row.run) {
+                sharing.entry(unit).or_default().push(row);
+            }
+        }
+        for row in rows {
+            let Some(unit) = unit_of(&row.run) else {
+                each(&row.run, &mut RunOutcomes::new(&row.run.id, &self.aliases().item, RunLines::default()))?;
+                continue;
+            };
+            // The first of those that share a file has come with the others.
+            let Some(together) = sharing.remove(&unit) else { continue };
+            let file = self.snapshot.items.get(unit as usize).and_then(|unit| files.get(&unit.path));
+            let mut spool = match file {
+                Some(file) => Spool::of(file, together.iter().map(|row| &row.run.id))?,
+                None => Spool::default(),
+            };
+            for row in together {
+                let mut lines = spool.take(&row.run.id)?;
+                if let Some(file) = file {
+                    lines.keep_standing(file, &row.run.id)?;
+                }
+                each(&row.run, &mut RunOutcomes::new(&row.run.id, &self.aliases().item, lines))?;
+            }
+        }
+        Ok(())
     }
 
     /// Reads the outcomes of one run with what else its lines say of each, in the order of the lines.

@@ -62,7 +62,7 @@ fn wrong_arguments_are_refused_before_anything_is_read() {
         (&["leaderboard", "--sort", "luck"], "invalid value 'luck' for '--sort <SORT>'"),
         (&["leaderboard", "--overall", "mean"], "invalid value 'mean' for '--overall <MEAN>'"),
         (&["compare", "--files", "a.json", "s"], "'--files <FILE,FILE>' cannot be used with"),
-        (&["export", "json", "out"], "invalid value 'json' for '<FORMAT>'"),
+        (&["export", "xml", "out"], "invalid value 'xml' for '<FORMAT>'"),
         (&["import", "--as", "table", "x.csv"], "--map"),
         (&["import", "--map", "m.yaml"], "<PATH>..."),
         (&["sql"], "<QUERY>"),

@@ -15,6 +15,7 @@ mod compare;
 mod doctor;
 mod eval;
 mod evidence;
+mod export;
 mod firefox;
 mod foreign;
 mod gate;

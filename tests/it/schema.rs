@@ -20,7 +20,7 @@ fn committed_schemas_are_up_to_date() {
         schemas.iter().map(|(command, _)| *command).collect::<Vec<_>>(),
         ["agreement", "compare", "gate", "history", "import", "judge", "leaderboard", "list", "probe", "show", "verify"]
     );
-    for (command, schema) in schemas {
+    for (command, schema) in schemas.into_iter().chain([("records", evalreport::results::records_schema())]) {
         let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
         let path = committed(command);
         if update {

@@ -194,7 +194,8 @@ fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &C
     let record = sink.run(run);
     record.timestamp = ended.and_then(|ended| unix_moment(ended * scale)).or_else(|| time("timestamp", &text(&header.timestamp)?).ok());
     record.duration_seconds =
-        amount(&summary.duration).map(|time| time * scale).or_else(|| Some((ended? - began?) * scale).filter(|seconds| *seconds >= 0.0));
+        // A run that ends as it begins was not measured.
+        amount(&summary.duration).map(|time| time * scale).or_else(|| Some((ended? - began?) * scale).filter(|seconds| *seconds > 0.0));
     record.git = environment("commit").map(|rev| Git { rev, branch: environment("branchName"), dirty: false });
     let version = results.tool.get("version").and_then(text);
     let facts = [
@@ -275,7 +276,9 @@ fn store(test: &Test, run: Handle, scale: f64, place: &str, attempts: &mut BTree
     let ended = status(&test.status, &test.raw_status, sink);
     let mut outcome = sink.outcome(run, &id, ended);
     (outcome.kind, outcome.attempt) = (ItemKind::Test, *attempt);
-    outcome.duration_seconds = seconds(&test.duration);
+    // Our own reports say so where the format asks for a number that nobody measured.
+    let is_measured = test.extra.get("duration").is_none_or(|duration| duration != "unknown");
+    outcome.duration_seconds = seconds(&test.duration).filter(|_| is_measured);
     let reason = filled(&test.message).or_else(|| filled(&test.trace)).filter(|_| outcome.status != ItemStatus::Pass);
     let mut details = ItemDetails { reason, category: filled(&test.kind), ..ItemDetails::default() };
     for place in [&test.labels, &test.extra] {
@@ -290,7 +293,13 @@ fn store(test: &Test, run: Handle, scale: f64, place: &str, attempts: &mut BTree
 fn status(status: &Value, raw: &Value, sink: &mut Sink<'_>) -> ItemStatus {
     match text(status).unwrap_or_default().as_str() {
         "passed" => ItemStatus::Pass,
-        "failed" => ItemStatus::Fail,
+        // The very words of our own reports.
+        "failed" => match raw.as_str().and_then(ItemStatus::from_name) {
+            Some(status @ (ItemStatus::Error | ItemStatus::Limit)) => status,
+            Some(_) | None => ItemStatus::Fail,
+        },
+        "other" if raw == "infra" => ItemStatus::Infra,
+        "other" if raw == "not_evaluated" => ItemStatus::NotEvaluated,
         "skipped" | "pending" => ItemStatus::Skipped,
         other => {
             let raw = text(raw).unwrap_or_default().to_lowercase();

@@ -3,15 +3,15 @@
 //! A parser that is given a value whole is several times as fast as one that asks for one byte after another. So the list is taken apart
 //! here, by its brackets and quotes alone, and no more of it is in memory than the longest element and a block.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use memchr::{memchr_iter, memchr2};
 use serde::de::DeserializeOwned;
 
-use crate::domain::{Problem, visible};
+use crate::domain::Problem;
 
 use super::super::rows::{MOST_RECORD_BYTES, Stop};
-use super::json::{CUT_OFF, explain, parse};
+use super::json::{CUT_OFF, damaged, explain, parse};
 
 const BLOCK_BYTES: usize = 256 << 10;
 
@@ -71,10 +71,9 @@ impl<'l, R: Read> ElementReader<'l, R> {
         self.state = State::Inside { is_first: false };
         self.first_byte()?.ok_or_else(|| self.cut_off())?;
         let end = self.end_of_element()?;
-        let given = parse(&self.buffer[self.start..end]).map_err(|error| match error.is_eof() {
+        let given = parse(&self.buffer[self.start..end]).map_err(|error| {
             // The list goes on, so it is not the file that ends here.
-            true => self.problem("is not valid JSON: expected value"),
-            false => explain(self.label, self.lines, &error),
+            if error.is_eof() { self.problem("is not valid JSON: expected value") } else { explain(self.label, self.lines, &error) }
         })?;
         self.pass(end - self.start);
         Ok(Some(given))
@@ -138,9 +137,7 @@ impl<'l, R: Read> ElementReader<'l, R> {
             return Err(self.problem(&format!("has a record of more than {} MiB, which is not read", MOST_RECORD_BYTES >> 20)));
         }
         let read = Read::by_ref(&mut self.reader).take(BLOCK_BYTES as u64).read_to_end(&mut self.buffer);
-        let damaged =
-            |error: io::Error| Problem::in_file(self.label, format!("is damaged: {}", visible(&error.to_string()))).with_hint(CUT_OFF.1);
-        let read = read.map_err(damaged)?;
+        let read = read.map_err(|error| damaged(self.label, &error))?;
         self.is_at_end = read == 0;
         Ok(read > 0)
     }

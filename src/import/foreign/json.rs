@@ -19,6 +19,8 @@ use super::super::rows::Stop;
 use super::elements::ElementReader;
 
 const BUFFER_BYTES: usize = 256 << 10;
+/// A parser is several times as fast with a value in memory as with one that it asks for byte by byte.
+const AT_ONCE_BYTES: u64 = 16 << 20;
 
 /// Reads an object: the keys in `wanted` into `Head`, and the elements of the list at `list` one by one to `each`.
 ///
@@ -92,9 +94,13 @@ pub(in crate::import) fn read_lines<Item: DeserializeOwned>(
     }
 }
 
-/// Reads one value whole.
-pub(in crate::import) fn read_value<T: DeserializeOwned>(reader: impl Read, label: &str) -> Result<T, Stop> {
-    serde_json::from_reader(plain(reader)).map_err(|error| explain(label, 0, &error))
+/// Reads one value whole. Of one that is very long, only what is kept of it is in memory.
+pub(in crate::import) fn read_value<T: DeserializeOwned>(mut reader: impl Read, label: &str) -> Result<T, Stop> {
+    let mut bytes = Vec::new();
+    reader.by_ref().take(AT_ONCE_BYTES).read_to_end(&mut bytes).map_err(|error| damaged(label, &error))?;
+    let is_whole = (bytes.len() as u64) < AT_ONCE_BYTES;
+    let read = if is_whole { parse(&bytes) } else { serde_json::from_reader(plain(bytes.as_slice().chain(reader))) };
+    read.map_err(|error| explain(label, 0, &error))
 }
 
 /// Reads one value from its bytes. What is no JSON as it stands may be with `NaN` as `null`, which takes several times as long to find out.
@@ -105,6 +111,11 @@ pub(in crate::import) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> serde_json:
 /// What a file that ends too early is said to be, and what to do.
 pub(in crate::import) const CUT_OFF: (&str, &str) =
     ("is cut off in the middle of the JSON", "nothing of it was imported; fetch the file again");
+
+/// Says that a file could not be read to its end.
+pub(in crate::import) fn damaged(label: &str, error: &io::Error) -> Stop {
+    Problem::in_file(label, format!("is damaged: {}", visible(&error.to_string()))).with_hint(CUT_OFF.1).into()
+}
 
 /// Says why a file is no JSON, or not of the format that it seemed to be; `lines` of it came before what was read.
 pub(in crate::import) fn explain(label: &str, lines: usize, error: &serde_json::Error) -> Stop {

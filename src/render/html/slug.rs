@@ -14,7 +14,7 @@ const DIGITS: [usize; 5] = [0, 8, 16, 32, 64];
 ///
 /// A name that loses characters gets a part of its hash, and so do all names that would meet in one segment: which one a name gets does
 /// not depend on the order of the others.
-pub(super) fn segments<'a>(names: impl IntoIterator<Item = &'a str>, longest: usize) -> BTreeMap<&'a str, String> {
+pub(in crate::render) fn segments<'a>(names: impl IntoIterator<Item = &'a str>, longest: usize) -> BTreeMap<&'a str, String> {
     let mut levels: BTreeMap<&str, usize> = names.into_iter().map(|name| (name, 0)).collect();
     loop {
         let given: BTreeMap<&str, String> = levels.iter().map(|(name, level)| (*name, segment(name, DIGITS[*level], longest))).collect();

@@ -127,17 +127,21 @@ struct Scored<'r> {
     result: &'r ResultEntry,
     values: Moments,
     rows: u64,
+    /// Samples whose score says that it is unknown.
+    unknown: u64,
 }
 
 impl<'r> Scored<'r> {
     fn new(result: &'r ResultEntry) -> Self {
-        Self { result, values: Moments::default(), rows: 0 }
+        Self { result, values: Moments::default(), rows: 0, unknown: 0 }
     }
 
     fn take(&mut self, sample: &Row) {
         self.rows += 1;
-        if let Some(score) = sample.score().filter(|score| !self.result.is_unknown(*score)) {
-            self.values.add(score);
+        match sample.score() {
+            Some(score) if self.result.is_unknown(score) => self.unknown += 1,
+            Some(score) => self.values.add(score),
+            None => {}
         }
     }
 }
@@ -273,14 +277,19 @@ fn store(
 }
 
 fn status(sample: &Row, score: Option<f64>) -> ItemStatus {
-    if let Some(error) = sample.error() {
-        let error = error.to_lowercase();
-        let is_limit = error.contains("timeout") || error.contains("timed out");
+    let error = sample.error().map(|error| error.to_lowercase());
+    let begins = |word: &str| {
+        error.as_deref().is_some_and(|error| error == word || error.strip_prefix(word).is_some_and(|rest| rest.starts_with(':')))
+    };
+    // A level that says unknown was not decided, whatever it is taken for.
+    if score.is_none() && sample.score().is_some() {
+        return if begins("infra") { ItemStatus::Infra } else { ItemStatus::NotEvaluated };
+    }
+    if let Some(error) = &error {
+        let is_limit = begins("limit") || error.contains("timeout") || error.contains("timed out");
         return if is_limit { ItemStatus::Limit } else { ItemStatus::Error };
     }
     match (score, sample.is_correct()) {
-        // A level that says unknown was not decided, whatever it is taken for.
-        (None, _) if sample.score().is_some() => ItemStatus::NotEvaluated,
         (_, Some(true)) | (Some(1.0), None) => ItemStatus::Pass,
         (_, Some(false)) | (Some(0.0), None) => ItemStatus::Fail,
         (_, None) => ItemStatus::NotEvaluated,
@@ -294,7 +303,9 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
         let result = scored.result;
         let Some(score) = result.score() else { continue };
         let unit = result.unit(score);
-        let is_all = is_whole && scored.rows > 0 && result.samples().is_none_or(|samples| samples == scored.rows);
+        let is_all = is_whole
+            && scored.rows > 0
+            && result.samples().is_none_or(|samples| samples == scored.rows || samples == scored.rows - scored.unknown);
         if is_whole && scored.rows > 0 && !is_all {
             sink.quirk("the number of samples in the file is not the number that a score is stated over");
         }

@@ -20,7 +20,7 @@ use crate::results::Store;
 
 use super::super::rows::Stop;
 use super::elements::ElementReader;
-use super::json::{Lenient, count, explain, parse, read_list, read_object, text};
+use super::json::{Lenient, count, read_list, read_object, read_value, text};
 use super::peek::{Content, Peek};
 use super::sink::{SUPERSEDED_TAG, Sink};
 use super::source::{Archive, ForeignFile, ForeignSource};
@@ -29,8 +29,6 @@ use log::Log;
 use wire::{Brief, Eval, HEADER, Header, Sample};
 
 const MOST_HEADER_BYTES: u64 = 256 << 20;
-/// Those of an agent that worked for a day have some hundred MiB.
-const MOST_SAMPLE_BYTES: u64 = 2 << 30;
 /// What logs of one task have in common.
 const TASK_TAG: &str = "task_id";
 /// Journals have a file of summaries for every few samples.
@@ -110,7 +108,8 @@ fn standing(file: &ForeignFile) -> Option<(String, Standing)> {
     let header = if file.is_archive() {
         let mut archive = file.archive().ok()?;
         let start = start_of(&archive);
-        parse::<Header>(&archive.read(start, MOST_HEADER_BYTES).ok()?).ok()?
+        let bytes = archive.read(start, MOST_HEADER_BYTES).ok()?;
+        read_value::<Header>(bytes.as_slice(), "").ok()?
     } else {
         // Logs begin with this.
         let peek = Peek::of(&file.path).ok()?;
@@ -157,7 +156,7 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
     let start = start_of(archive);
     let label = archive.label(start);
     let header = archive.read(start, MOST_HEADER_BYTES)?;
-    let header: Header = parse(&header).map_err(|error| explain(&label, 0, &error))?;
+    let header: Header = read_value(header.as_slice(), &label)?;
     if start != "header.json" {
         sink.quirk("the log was never finished: read from its journal");
     }
@@ -192,8 +191,7 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
         let told = told_of(archive, &summaries)?;
         for name in &members {
             let label = archive.label(name);
-            let bytes = archive.read(name, MOST_SAMPLE_BYTES)?;
-            let sample: Lenient<Sample> = parse(&bytes).map_err(|error| explain(&label, 0, &error))?;
+            let sample: Lenient<Sample> = archive.with(name, |reader| read_value(reader, &label))?;
             if sample.0.as_ref().is_none_or(|sample| !told.contains(&key_of(&sample.id, &sample.epoch))) {
                 log.take(&sample, name, sink)?;
             }

@@ -1,0 +1,36 @@
+//! `export bundle`.
+
+use tracing::info;
+
+use crate::domain::Filter;
+use crate::results::{BundleWriter, Extent, is_bundle};
+use crate::warehouse::{StoredAt, Warehouse};
+
+use super::super::arguments::Export;
+use super::super::failure::Failure;
+use super::super::output;
+use super::super::settings::{Settings, shown};
+
+pub(super) fn write(settings: &Settings, arguments: &Export, warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
+    let path = &arguments.path;
+    let is_other = match path.metadata() {
+        Ok(metadata) => !metadata.is_file() || !is_bundle(path).unwrap_or(false),
+        Err(_) => false,
+    };
+    if is_other {
+        return Err(Failure::new(format!("{} is there and is no bundle", shown(path))).with_hint("give the name of a new file"));
+    }
+    let runs = warehouse.select(filter).count();
+    let extent = if arguments.slim { Extent::Figures } else { Extent::Whole };
+    let mut writer = BundleWriter::create(path, runs, extent)?;
+    for place in warehouse.stored_at(filter) {
+        match place {
+            StoredAt::Own(header) => writer.own_run(&header)?,
+            StoredAt::Sealed(pair, ids) => writer.imported(&pair, &ids)?,
+        }
+    }
+    let items = usize::try_from(writer.commit()?).unwrap_or(usize::MAX);
+    info!(file = %path.display(), runs, outcomes = items, "bundle written");
+    output::say(settings, &format!("{}: {}, {}", shown(path), output::count(runs, "run"), output::count(items, "outcome")));
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Takes bundles of another store into this one.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use tracing::info;
+
+use crate::domain::{Problem, Run, RunId, visible};
+use crate::results::{Store, adopt, look_into};
+
+use super::report::{ImportReport, ImportedRun, SourceOutcome, SourceReport};
+use super::source::digest_of;
+use super::table::Mode;
+
+/// Imports each file as one bundle. `existing` are the runs of the store, which are kept as they are; `progress` is told how many more bytes
+/// of a file were read.
+///
+/// A bundle that is damaged anywhere is reported and keeps no other from being imported.
+pub fn import_bundles(
+    store: &Store,
+    files: &[impl AsRef<Path>],
+    existing: &BTreeSet<RunId>,
+    mode: Mode,
+    progress: &mut dyn FnMut(u64),
+) -> ImportReport {
+    let mut report = ImportReport { dry_run: mode == Mode::DryRun, ..ImportReport::default() };
+    let mut taken = existing.clone();
+    for file in files {
+        let source = import_file(store, file.as_ref(), &taken, mode, progress);
+        info!(file = source.file, outcome = ?source.outcome, runs = source.runs_new.len(), outcomes = source.items, "bundle imported");
+        taken.extend(source.runs_new.iter().map(|run| run.id.clone()));
+        report.sources.push(source);
+    }
+    report
+}
+
+fn import_file(store: &Store, path: &Path, taken: &BTreeSet<RunId>, mode: Mode, progress: &mut dyn FnMut(u64)) -> SourceReport {
+    let mut report = SourceReport::new(&path.display().to_string());
+    match digest_of(path) {
+        Ok((sha256, bytes)) => {
+            report.sha256 = Some(sha256);
+            progress(bytes);
+        }
+        Err(error) => {
+            report.problems.push(Problem::in_file(visible(&report.file), format!("cannot be read: {error}")));
+            return report;
+        }
+    }
+    let unpacked = match mode {
+        Mode::Store => adopt(path, store, taken),
+        Mode::DryRun => look_into(path, store, taken),
+    };
+    match unpacked {
+        Ok(unpacked) => {
+            let sources = |runs: &[Run]| runs.iter().map(|run| imported(run, &report.file)).collect();
+            (report.runs_new, report.runs_repeated) = (sources(&unpacked.new), sources(&unpacked.repeated));
+            report.items = unpacked.items;
+            report.outcome = match (report.runs_new.is_empty(), report.runs_repeated.is_empty()) {
+                (false, _) => SourceOutcome::Imported,
+                (true, false) => SourceOutcome::NothingNew,
+                (true, true) => SourceOutcome::NothingAccepted,
+            };
+        }
+        Err(problem) => report.problems.push(problem),
+    }
+    report
+}
+
+fn imported(run: &Run, file: &str) -> ImportedRun {
+    ImportedRun {
+        id: run.id.clone(),
+        suite: run.suite.clone(),
+        approach: run.approach.clone(),
+        model: run.model.clone(),
+        identity: None,
+        file: file.to_owned(),
+        line: None,
+    }
+}

@@ -1,0 +1,104 @@
+//! JUnit XML: a test suite for each run, a test case for each outcome, in the elements and attributes that every build server knows.
+//!
+//! What counts as wrong is a failure or an error, what is missing or was skipped is skipped: the share of passed cases is the run's pass rate.
+
+use chrono::{SecondsFormat, TimeDelta};
+
+use crate::domain::{ItemDetails, ItemOutcome, ItemStatus, Run, beginning};
+use crate::views::RunTally;
+
+use super::super::junit::{escape, escape_lines};
+use super::{arm, milliseconds, reason};
+
+pub const BEGIN: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"evalreport\">\n";
+pub const END_SUITE: &str = "  </testsuite>\n";
+pub const END: &str = "</testsuites>\n";
+
+/// Characters of a message; all of the reason is the text of the element.
+const MOST_OF_A_MESSAGE: usize = 300;
+
+/// Begins the suite of a run.
+pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
+    let all = tally.all();
+    let count = |statuses: &[ItemStatus]| statuses.iter().map(|status| all.count(*status)).sum::<u64>();
+    let mut text = format!(
+        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
+        escape(&format!("{} · {} · {}", run.suite, arm(run), run.id)),
+        all.total(),
+        count(&[ItemStatus::Fail]),
+        count(&[ItemStatus::Error, ItemStatus::Limit]),
+        count(&[ItemStatus::Infra, ItemStatus::NotEvaluated, ItemStatus::Skipped]),
+    );
+    if let Some(seconds) = run.duration_seconds.or(all.seconds) {
+        text.push_str(&format!(" time=\"{}\"", time(seconds)));
+    }
+    // A suite's time is when it began, a run's when it ended.
+    let began = run.timestamp.and_then(|ended| {
+        let took = TimeDelta::try_milliseconds(milliseconds(run.duration_seconds.or(all.seconds).unwrap_or(0.0)))?;
+        ended.checked_sub_signed(took)
+    });
+    if let Some(began) = began {
+        text.push_str(&format!(" timestamp=\"{}\"", began.to_rfc3339_opts(SecondsFormat::AutoSi, true)));
+    }
+    if let Some(host) = &run.host {
+        text.push_str(&format!(" hostname=\"{}\"", escape(host)));
+    }
+    text.push_str(">\n    <properties>\n");
+    let cost = run.cost_usd.map(|cost| cost.to_string());
+    let properties = [
+        ("run", Some(run.id.as_str())),
+        ("suite", Some(run.suite.as_str())),
+        ("approach", Some(run.approach.as_str())),
+        ("model", Some(run.model.as_str()).filter(|model| !model.is_empty())),
+        ("status", Some(run.status.name())),
+        ("suite_version", run.suite_version.as_deref()),
+        ("cost_usd", cost.as_deref()),
+        ("git_rev", run.git.as_ref().map(|git| git.rev.as_str())),
+    ];
+    for (name, value) in properties {
+        if let Some(value) = value {
+            text.push_str(&format!("      <property name=\"{name}\" value=\"{}\"/>\n", escape(value)));
+        }
+    }
+    text.push_str("    </properties>\n");
+    text
+}
+
+/// Writes the case of an outcome.
+pub fn case(run: &Run, tally: &RunTally, outcome: &ItemOutcome, details: &ItemDetails) -> String {
+    let mut class = format!("{}.{}", run.suite, arm(run));
+    if !tally.has_one_evaluator() {
+        class.push_str(&format!(".{}", outcome.evaluator));
+    }
+    // Some readers keep one case of a name.
+    let attempt = if tally.has_several_attempts() { format!(" (attempt {})", outcome.attempt) } else { String::new() };
+    let mut text = format!("    <testcase classname=\"{}\" name=\"{}\"", escape(&class), escape(&format!("{}{attempt}", outcome.item)));
+    if let Some(seconds) = outcome.duration_seconds {
+        text.push_str(&format!(" time=\"{}\"", time(seconds)));
+    }
+    let element = match outcome.status {
+        ItemStatus::Pass => return text + "/>\n",
+        ItemStatus::Fail => "failure",
+        ItemStatus::Error | ItemStatus::Limit => "error",
+        ItemStatus::Infra | ItemStatus::NotEvaluated | ItemStatus::Skipped => "skipped",
+    };
+    let reason = reason(details);
+    let first_line = reason.and_then(|reason| reason.lines().next()).map(|line| beginning(line, MOST_OF_A_MESSAGE));
+    let status = outcome.status.name();
+    text.push_str(">\n      ");
+    match (element, first_line, reason) {
+        // It has no type, and in some schemas no text.
+        ("skipped", Some(line), _) => text.push_str(&format!("<skipped message=\"{}\"/>", escape(&format!("{status}: {line}")))),
+        ("skipped", None, _) => text.push_str(&format!("<skipped message=\"{status}\"/>")),
+        (_, Some(line), Some(reason)) => {
+            text.push_str(&format!("<{element} type=\"{status}\" message=\"{}\">{}</{element}>", escape(&line), escape_lines(reason)));
+        }
+        (_, _, _) => text.push_str(&format!("<{element} type=\"{status}\" message=\"{status}\"/>")),
+    }
+    text + "\n    </testcase>\n"
+}
+
+/// Seconds as programs read them.
+fn time(seconds: f64) -> String {
+    format!("{seconds:.3}")
+}

@@ -1,0 +1,30 @@
+//! Runs and their outcomes in formats of other tools, in pieces: a run has more outcomes than are held in memory at once.
+
+pub mod ctrf;
+pub mod eee;
+pub mod junit;
+
+use crate::domain::{ItemDetails, ItemOutcome, Run};
+
+use super::words;
+use crate::views::Arm;
+
+fn arm(run: &Run) -> String {
+    words::arm_name(&Arm::of(run))
+}
+
+/// What is said of an outcome that did not pass, or nothing.
+fn reason(details: &ItemDetails) -> Option<&str> {
+    details.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty())
+}
+
+/// An outcome's tokens where both are known.
+fn tokens(outcome: &ItemOutcome) -> Option<(u64, u64)> {
+    outcome.input_tokens.zip(outcome.output_tokens)
+}
+
+/// Whole milliseconds; foreign numbers may be as large as they like.
+#[expect(clippy::cast_possible_truncation, reason = "a float turns into the nearest number there is")]
+fn milliseconds(seconds: f64) -> i64 {
+    (seconds * 1000.0).round() as i64
+}

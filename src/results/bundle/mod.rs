@@ -1,0 +1,117 @@
+//! Bundles: some runs with every record that the store has of them in one file, to carry to another store or to a machine without one.
+//!
+//! ```text
+//! {"format":"evalreport/bundle/2","runs":3}                  how many runs are in it
+//! {"run":{"format":"evalreport/result/1","id":…}}            a run of the store's own, followed by what lies in its folder:
+//! {"item":{"item":…}}                                          the lines of items.jsonl,
+//! {"score":{"metric":…}}                                       of scores.jsonl,
+//! {"message":{"entry":…}}                                      of transcript.jsonl,
+//! {"file":{"path":"src/a.py","text":…}}                        and the files of output/
+//! {"source":{"key":…,"runs":2}}                              a sealed pair, or the part of it that was selected:
+//! {"imported":{"format":"evalreport/result/1","id":…}}         its headers,
+//! {"item":{"run":…,"item":…}}                                  and its outcomes
+//! {"end":{"lines":9,"items":128}}                            how many lines came before, and outcomes: without it the file is cut off
+//! ```
+//!
+//! Runs of the store's own come first, by id; then sources, by their first id, as they lie in the store. So what is taken into another
+//! store and packed again has the same bytes. Version 1 had headers and outcomes only, all of one kind; it is still read.
+//!
+//! Plain where the name ends in `.jsonl`, else in one zstd frame with a checksum. Both are written and read line by line.
+
+mod output_file;
+mod read;
+mod write;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::domain::{RunId, hex};
+
+pub use read::{Unpacked, adopt, look_into, unpack};
+pub use write::BundleWriter;
+
+const FORMAT: &str = "evalreport/bundle/2";
+const FORMAT_PREFIX: &str = "evalreport/bundle/";
+/// What a bundle begins with, whatever its version.
+const OPENING: &[u8] = b"{\"format\":\"evalreport/bundle/";
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// How much of a run is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Every record.
+    Whole,
+    /// All but messages and files, which no figure comes from.
+    Figures,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Opening {
+    format: String,
+    runs: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Closing {
+    end: Counts,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Counts {
+    /// Before this one; version 1 does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lines: Option<u64>,
+    items: u64,
+}
+
+/// The beginning of a sealed pair.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Source {
+    /// What the pair is named by.
+    key: String,
+    runs: u64,
+}
+
+/// Says whether a pair may be named so: as the store names its own.
+fn is_key(key: &str) -> bool {
+    key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+/// Names what is not the whole of a pair, so that the whole can still be imported from its source.
+fn partial_key<'a>(key: &str, ids: impl Iterator<Item = &'a RunId>) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(key);
+    for id in ids {
+        hasher.update("\n");
+        hasher.update(id.as_str());
+    }
+    hex(&hasher.finalize())
+}
+
+/// Opens a file as it is, or decompressed.
+fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
+    let mut reader = BufReader::with_capacity(64 << 10, File::open(path)?);
+    Ok(if reader.fill_buf()?.starts_with(&ZSTD_MAGIC) {
+        Box::new(BufReader::with_capacity(64 << 10, zstd::Decoder::with_buffer(reader)?))
+    } else {
+        Box::new(reader)
+    })
+}
+
+/// Says whether a file begins like a bundle of some version.
+pub fn is_bundle(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::with_capacity(OPENING.len());
+    // What cannot be decompressed is no bundle either.
+    let read = open(path)?.take(OPENING.len() as u64).read_to_end(&mut start);
+    Ok(read.is_ok() && start == OPENING)
+}
+
+#[cfg(test)]
+mod tests;

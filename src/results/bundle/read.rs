@@ -1,0 +1,487 @@
+//! Unpacking a bundle into a store.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::domain::{Problem, Run, RunId, visible};
+
+use super::super::{
+    ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, header,
+    item_line,
+};
+use super::output_file::OutputFile;
+use super::{Closing, Extent, FORMAT, FORMAT_PREFIX, Opening, Source, is_key, open, partial_key};
+
+/// What came of a bundle.
+#[derive(Debug, Default)]
+pub struct Unpacked {
+    pub new: Vec<Run>,
+    /// Runs that the store had; theirs were kept.
+    pub repeated: Vec<Run>,
+    /// Outcomes of the new runs.
+    pub items: u64,
+}
+
+/// Unpacks what figures come from into a store of its own, whose only content it becomes.
+///
+/// The first thing that is wrong ends it: a bundle was written by a program, so one that is wrong anywhere is damaged.
+pub fn unpack(path: &Path, store: &Store) -> Result<Vec<RunId>, Problem> {
+    let nothing = BTreeSet::new();
+    let content = Reading::of(path, Some(store), store, &nothing, Extent::Figures)?;
+    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error_text(&error));
+    for run in &content.own {
+        store.save(run).map_err(in_file)?;
+    }
+    Ok(content.own.into_iter().chain(content.imported).map(|run| run.id).collect())
+}
+
+/// Takes the runs of a bundle into a store, all but those it has, which are `taken`: runs of one's own as such, with all that is in their
+/// folders, and sealed pairs as sealed pairs.
+///
+/// Nothing is stored of a bundle that is wrong anywhere.
+pub fn adopt(path: &Path, store: &Store, taken: &BTreeSet<RunId>) -> Result<Unpacked, Problem> {
+    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error_text(&error));
+    // Beside where it belongs, so that it can be moved there; a store ignores names that begin with a dot.
+    fs::create_dir_all(store.root()).map_err(StoreError::io("cannot create", store.root())).map_err(in_file)?;
+    let staging = tempfile::Builder::new().prefix(".importing-").tempdir_in(store.root());
+    let staging = staging.map_err(StoreError::io("cannot write in", store.root())).map_err(in_file)?;
+    let staged = Store::at(staging.path());
+    let content = Reading::of(path, Some(&staged), store, taken, Extent::Whole)?;
+    settle(&staged, store, &content).map_err(in_file)?;
+    Ok(content.into())
+}
+
+/// Reads a bundle as [`adopt`] does, and stores nothing.
+pub fn look_into(path: &Path, store: &Store, taken: &BTreeSet<RunId>) -> Result<Unpacked, Problem> {
+    Reading::of(path, None, store, taken, Extent::Whole).map(Unpacked::from)
+}
+
+/// Moves what was unpacked to where it belongs: of every run the header last.
+fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreError> {
+    if let Some(run) = content.own.iter().find(|run| store.run_dir(&run.id).exists()) {
+        return Err(StoreError::InFlight { id: run.id.to_string(), path: store.run_dir(&run.id) });
+    }
+    let moved = |from: &Path, to: &Path| fs::rename(from, to).map_err(StoreError::io("cannot move a part of it to", to));
+    for run in &content.own {
+        let folder = staged.run_dir(&run.id);
+        if folder.is_dir() {
+            moved(&folder, &store.run_dir(&run.id))?;
+        }
+        store.save(run)?;
+    }
+    if !content.keys.is_empty() {
+        let folder = store.imports_dir();
+        fs::create_dir_all(&folder).map_err(StoreError::io("cannot create", &folder))?;
+        for key in &content.keys {
+            for name in [format!("{key}.items.jsonl.zst"), format!("{key}.runs.jsonl")] {
+                moved(&staged.imports_dir().join(&name), &folder.join(&name))?;
+            }
+        }
+        durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;
+    }
+    Ok(())
+}
+
+fn error_text(error: &StoreError) -> String {
+    let source = std::error::Error::source(error).map_or_else(String::new, |source| format!(": {source}"));
+    visible(&format!("{error}{source}"))
+}
+
+/// What lines belong to.
+enum Section {
+    /// Nothing was read yet.
+    Opening,
+    /// Between runs.
+    None,
+    Own(Box<OwnRun>),
+    Pair(Box<Pair>),
+    Closed,
+}
+
+/// A run of the store's own.
+struct OwnRun {
+    run: Run,
+    /// The folder of its name, unless it is not wanted.
+    folder: Option<PathBuf>,
+    items: Option<BufWriter<File>>,
+    scores: Option<BufWriter<File>>,
+    transcript: Option<BufWriter<File>>,
+    /// The file of its output that was written last, which may go on.
+    output: Option<(PathBuf, File)>,
+    is_new: bool,
+}
+
+/// A sealed pair, or a part of one.
+struct Pair {
+    key: String,
+    /// So many headers are still to come.
+    left: u64,
+    ids: BTreeSet<RunId>,
+    kept: Vec<Run>,
+    kept_ids: BTreeSet<RunId>,
+    writer: Option<SealedWriter>,
+}
+
+struct Reading<'a> {
+    /// Where to write; nothing is written without.
+    place: Option<&'a Store>,
+    /// What it is to become a part of.
+    target: &'a Store,
+    taken: &'a BTreeSet<RunId>,
+    extent: Extent,
+    version: u32,
+    section: Section,
+    ids: BTreeSet<RunId>,
+    expected_runs: u64,
+    lines: u64,
+    items: u64,
+    content: Content,
+    line: String,
+}
+
+/// What was read, by how it is stored.
+#[derive(Default)]
+struct Content {
+    own: Vec<Run>,
+    imported: Vec<Run>,
+    repeated: Vec<Run>,
+    /// Of the pairs that were written.
+    keys: Vec<String>,
+    /// Outcomes of runs that are not repeated.
+    items: u64,
+}
+
+impl From<Content> for Unpacked {
+    fn from(content: Content) -> Self {
+        Self { new: content.own.into_iter().chain(content.imported).collect(), repeated: content.repeated, items: content.items }
+    }
+}
+
+impl<'a> Reading<'a> {
+    fn of(
+        path: &Path,
+        place: Option<&'a Store>,
+        target: &'a Store,
+        taken: &'a BTreeSet<RunId>,
+        extent: Extent,
+    ) -> Result<Content, Problem> {
+        let name = visible(&path.display().to_string());
+        let mut reading = Self {
+            place,
+            target,
+            taken,
+            extent,
+            version: 0,
+            section: Section::Opening,
+            ids: BTreeSet::new(),
+            expected_runs: 0,
+            lines: 0,
+            items: 0,
+            content: Content::default(),
+            line: String::new(),
+        };
+        let mut failure: Option<Problem> = None;
+        let reader = open(path).map_err(|error| Problem::in_file(&name, format!("cannot read: {error}")))?;
+        let read = for_each_line(reader, |number, line| {
+            if failure.is_none() {
+                let taken = line.map_err(LineProblem::message).and_then(|line| reading.take(line));
+                failure = taken.err().map(|message| Problem::at_line(&name, number, message));
+            }
+        });
+        if let Some(problem) = failure {
+            return Err(problem);
+        }
+        read.map_err(|error| Problem::in_file(&name, format!("is damaged or cut off: {error}")))?;
+        match reading.section {
+            Section::Closed => Ok(reading.content),
+            Section::Opening | Section::None | Section::Own(_) | Section::Pair(_) => {
+                Err(Problem::in_file(&name, "is cut off: its last line is missing"))
+            }
+        }
+    }
+
+    fn take(&mut self, line: &[u8]) -> Result<(), String> {
+        match self.section {
+            Section::Opening => self.opening(line)?,
+            Section::Closed => return Err("comes after the last line of the bundle".to_owned()),
+            Section::None | Section::Own(_) | Section::Pair(_) if self.version == 1 => self.take_first_version(line)?,
+            Section::None | Section::Own(_) | Section::Pair(_) => self.take_record(line)?,
+        }
+        self.lines += 1;
+        Ok(())
+    }
+
+    fn opening(&mut self, line: &[u8]) -> Result<(), String> {
+        let opening: Opening = serde_json::from_slice(line).map_err(|_| format!("is not the first line of a `{FORMAT}` file"))?;
+        self.version = match opening.format.strip_prefix(FORMAT_PREFIX).and_then(|version| version.parse::<u32>().ok()) {
+            Some(0 | 1) => 1,
+            Some(2) => 2,
+            Some(_) => return Err(format!("`{}` was written by a newer evalreport than this one", visible(&opening.format))),
+            None => return Err(format!("`{}` is not `{FORMAT}`", visible(&opening.format))),
+        };
+        self.expected_runs = opening.runs;
+        self.section = if self.version == 1 { Section::Pair(Box::new(Pair::new(String::new(), opening.runs))) } else { Section::None };
+        Ok(())
+    }
+
+    /// Version 1: headers, and then outcomes. They become one pair.
+    fn take_first_version(&mut self, line: &[u8]) -> Result<(), String> {
+        match &self.section {
+            Section::Pair(pair) if pair.left > 0 => self.imported(line),
+            _ if line.starts_with(b"{\"end\"") => self.end(line),
+            _ => self.item(line),
+        }
+    }
+
+    fn take_record(&mut self, line: &[u8]) -> Result<(), String> {
+        let (kind, record) = kind_of(line).ok_or_else(|| {
+            let is_cut = !line.ends_with(b"}");
+            if is_cut { "is cut off in the middle" } else { "is no line of a bundle" }.to_owned()
+        })?;
+        match (kind, &self.section) {
+            ("end", _) => self.end(line),
+            ("imported", Section::Pair(_)) => self.imported(record),
+            (_, Section::Pair(pair)) if pair.left > 0 => Err("comes before the last header of its source".to_owned()),
+            ("run", _) => self.own_run(record),
+            ("source", _) => self.source(record),
+            ("item", Section::Own(_) | Section::Pair(_)) => self.item(record),
+            ("score" | "message" | "file", Section::Own(_)) => self.beside(kind, record),
+            ("item" | "score" | "message" | "file" | "imported", _) => Err("belongs to no run".to_owned()),
+            (other, _) => Err(format!("is of the kind `{}`, which a bundle does not have", visible(other))),
+        }
+    }
+
+    fn header(&mut self, record: &[u8]) -> Result<Run, String> {
+        let run = header::parse_header(record, "", None, None).map_err(|problems| {
+            let first = problems.0.into_iter().next().map_or_else(String::new, |problem| problem.message);
+            format!("is not the header of a run: {first}")
+        })?;
+        if !self.ids.insert(run.id.clone()) {
+            return Err(format!("holds the run `{}` again", run.id));
+        }
+        Ok(run)
+    }
+
+    fn own_run(&mut self, record: &[u8]) -> Result<(), String> {
+        self.end_section()?;
+        let run = self.header(record)?;
+        let is_new = !self.taken.contains(&run.id);
+        let folder = self.place.filter(|_| is_new).map(|place| place.run_dir(&run.id));
+        self.section = Section::Own(Box::new(OwnRun { run, folder, items: None, scores: None, transcript: None, output: None, is_new }));
+        Ok(())
+    }
+
+    fn source(&mut self, record: &[u8]) -> Result<(), String> {
+        self.end_section()?;
+        let source: Source = serde_json::from_slice(record).map_err(|_| "is not the beginning of a source".to_owned())?;
+        if !is_key(&source.key) {
+            return Err(format!("names a source `{}`, which is no SHA-256", visible(&source.key)));
+        }
+        self.section = Section::Pair(Box::new(Pair::new(source.key, source.runs)));
+        Ok(())
+    }
+
+    /// A header of a pair.
+    fn imported(&mut self, record: &[u8]) -> Result<(), String> {
+        let run = self.header(record)?;
+        let Section::Pair(pair) = &mut self.section else { return Err("belongs to no source".to_owned()) };
+        pair.left = pair.left.checked_sub(1).ok_or_else(|| "is one more header than its source was said to have".to_owned())?;
+        pair.ids.insert(run.id.clone());
+        if self.taken.contains(&run.id) {
+            self.content.repeated.push(run);
+        } else {
+            pair.kept_ids.insert(run.id.clone());
+            pair.kept.push(run);
+        }
+        Ok(())
+    }
+
+    fn item(&mut self, record: &[u8]) -> Result<(), String> {
+        let item = ItemLine::parse(record).map_err(|error| error.0)?;
+        let named = item.run.as_deref().map(RunId::parse).transpose()?;
+        self.items += 1;
+        self.line.clear();
+        match &mut self.section {
+            Section::Own(own) => {
+                if named.is_some_and(|run| run != own.run.id) {
+                    return Err("is of another run than the lines before it".to_owned());
+                }
+                if !own.is_new {
+                    return Ok(());
+                }
+                let outcome = (ItemLine { run: None, ..item }).to_outcome(&own.run.id).map_err(|error| error.0)?;
+                self.content.items += 1;
+                item_line::write_detailed_line(&outcome, &details_of(record), false, &mut self.line);
+                append(own.folder.as_deref(), "items.jsonl", &mut own.items, &self.line)
+            }
+            Section::Pair(pair) => {
+                let run = named.ok_or_else(|| "names no run".to_owned())?;
+                if !pair.ids.contains(&run) {
+                    return Err(format!("is of the run `{run}`, which the bundle has no header of"));
+                }
+                if !pair.kept_ids.contains(&run) {
+                    return Ok(());
+                }
+                let outcome = item.to_outcome(&run).map_err(|error| error.0)?;
+                self.content.items += 1;
+                match self.place {
+                    Some(place) => pair
+                        .writer(place, self.target)
+                        .and_then(|writer| writer.item_with(&outcome, &details_of(record)))
+                        .map_err(|error| error_text(&error)),
+                    None => Ok(()),
+                }
+            }
+            Section::Opening | Section::None | Section::Closed => Err("belongs to no run".to_owned()),
+        }
+    }
+
+    /// Takes what lies beside the outcomes of a run of its own.
+    fn beside(&mut self, kind: &str, record: &[u8]) -> Result<(), String> {
+        let Section::Own(own) = &mut self.section else { return Err("belongs to no run".to_owned()) };
+        let folder = own.folder.as_deref();
+        let is_wanted = match self.extent {
+            Extent::Whole => true,
+            Extent::Figures => false,
+        };
+        match kind {
+            "score" => {
+                let line = parsed::<ScoreLine>(record, "is not what an evaluator said")?.to_line();
+                append(folder, "scores.jsonl", &mut own.scores, &line)
+            }
+            "message" => {
+                let message = parsed::<TranscriptLine>(record, "is no message")?;
+                let mut line = serde_json::to_string(&message).expect("a JSON value is JSON");
+                line.push('\n');
+                append(folder.filter(|_| is_wanted), "transcript.jsonl", &mut own.transcript, &line)
+            }
+            _ => {
+                let file = parsed::<OutputFile>(record, "is no file")?;
+                let path = file.relative()?;
+                let bytes = file.bytes()?;
+                match folder.filter(|_| is_wanted) {
+                    Some(folder) => own_output(folder, &path, &bytes, &mut own.output),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn end_section(&mut self) -> Result<(), String> {
+        match std::mem::replace(&mut self.section, Section::None) {
+            Section::Opening | Section::None | Section::Closed => {}
+            Section::Own(own) => {
+                for file in [own.items, own.scores, own.transcript].into_iter().flatten() {
+                    let synced = file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());
+                    synced.map_err(|error| format!("cannot be unpacked: {error}"))?;
+                }
+                if own.is_new { self.content.own.push(own.run) } else { self.content.repeated.push(own.run) }
+            }
+            Section::Pair(mut pair) => {
+                if pair.left > 0 {
+                    return Err("comes before the last header of its source".to_owned());
+                }
+                if pair.kept.is_empty() {
+                    return Ok(());
+                }
+                if let Some(place) = self.place {
+                    let key = pair.kept_key(self.target);
+                    let sealed = pair.writer(place, self.target).map(|_| ());
+                    let written = sealed.and_then(|()| pair.writer.take().map_or(Ok(()), |writer| writer.commit(&pair.kept)));
+                    written.map_err(|error| error_text(&error))?;
+                    self.content.keys.push(key);
+                }
+                self.content.imported.append(&mut pair.kept);
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, line: &[u8]) -> Result<(), String> {
+        self.end_section()?;
+        let end = serde_json::from_slice::<Closing>(line).map_err(|_| "is not the last line of a bundle".to_owned())?.end;
+        if end.items != self.items {
+            return Err(format!("says {} outcomes, but there are {}", end.items, self.items));
+        }
+        if end.lines.is_some_and(|lines| lines != self.lines) {
+            return Err(format!("says {} lines, but there are {}", end.lines.unwrap_or(0), self.lines));
+        }
+        if self.expected_runs != self.ids.len() as u64 {
+            return Err(format!("ends a bundle of {} runs, but there are {}", self.expected_runs, self.ids.len()));
+        }
+        self.section = Section::Closed;
+        Ok(())
+    }
+}
+
+impl Pair {
+    fn new(key: String, runs: u64) -> Self {
+        Self { key, left: runs, ids: BTreeSet::new(), kept: Vec::new(), kept_ids: BTreeSet::new(), writer: None }
+    }
+
+    /// Names what is kept: all of the pair by the pair's own name, unless the target has another of that name.
+    fn kept_key(&self, target: &Store) -> String {
+        let is_whole = self.kept.len() == self.ids.len();
+        if is_whole && is_key(&self.key) && !SealedWriter::exists(target, &self.key) {
+            self.key.clone()
+        } else {
+            partial_key(&self.key, self.kept.iter().map(|run| &run.id))
+        }
+    }
+
+    /// Begins the pair when there is something for it, which is after the last header.
+    fn writer(&mut self, place: &Store, target: &Store) -> Result<&mut SealedWriter, StoreError> {
+        if self.writer.is_none() {
+            self.writer = Some(SealedWriter::create(place, &self.kept_key(target))?);
+        }
+        Ok(self.writer.as_mut().expect("it was made above"))
+    }
+}
+
+/// Splits `{"kind":record}`.
+fn kind_of(line: &[u8]) -> Option<(&str, &[u8])> {
+    let rest = line.strip_prefix(b"{\"")?.strip_suffix(b"}")?;
+    let end = memchr::memchr(b'"', rest)?;
+    Some((std::str::from_utf8(&rest[..end]).ok()?, rest[end + 1..].strip_prefix(b":")?))
+}
+
+fn parsed<'a, T: Deserialize<'a>>(record: &'a [u8], what: &str) -> Result<T, String> {
+    serde_json::from_slice(record).map_err(|error| format!("{what}: {}", visible(&error.to_string())))
+}
+
+/// Appends a line to a file of the folder, which is made when it is needed.
+fn append(folder: Option<&Path>, name: &str, file: &mut Option<BufWriter<File>>, line: &str) -> Result<(), String> {
+    let Some(folder) = folder else { return Ok(()) };
+    let written = (|| -> io::Result<()> {
+        let file = match file {
+            Some(file) => file,
+            none => {
+                fs::create_dir_all(folder)?;
+                none.insert(BufWriter::new(File::create_new(folder.join(name))?))
+            }
+        };
+        file.write_all(line.as_bytes())
+    })();
+    written.map_err(|error| format!("cannot be unpacked: {error}"))
+}
+
+/// Writes a file below `output/`; the part of a file goes to the end of the part before it.
+fn own_output(folder: &Path, path: &Path, bytes: &[u8], last: &mut Option<(PathBuf, File)>) -> Result<(), String> {
+    let written = (|| -> io::Result<()> {
+        let target = folder.join("output").join(path);
+        if last.as_ref().is_none_or(|(path, _)| *path != target) {
+            fs::create_dir_all(target.parent().unwrap_or(folder))?;
+            let file = OpenOptions::new().write(true).create_new(true).open(&target)?;
+            *last = Some((target, file));
+        }
+        match last {
+            Some((_, file)) => file.write_all(bytes),
+            None => Ok(()),
+        }
+    })();
+    written.map_err(|error| format!("cannot be unpacked: {error}"))
+}

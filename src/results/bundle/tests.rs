@@ -1,0 +1,285 @@
+use std::collections::BTreeSet;
+
+use super::super::{HeaderFile, SealedPair, SealedWriter, Store, scan};
+use super::*;
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run};
+
+fn id(text: &str) -> RunId {
+    RunId::parse(text).expect("a valid id")
+}
+
+fn outcome(run: &str, item: &str) -> ItemOutcome {
+    ItemOutcome {
+        run: id(run),
+        kind: ItemKind::Test,
+        item: item.to_owned(),
+        cluster: None,
+        attempt: 1,
+        status: ItemStatus::Pass,
+        score: Some(0.5),
+        evaluator: "shared_tests".to_owned(),
+        revision: 0,
+        duration_seconds: None,
+        cost_usd: None,
+        input_tokens: None,
+        output_tokens: None,
+    }
+}
+
+const KEY: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+/// A store with a run of its own that has everything, one that has nothing, and a sealed pair whose runs take turns.
+fn store(folder: &Path) -> Store {
+    let store = Store::at(folder);
+    let details = ItemDetails { question: Some("why?".to_owned()), expected: vec!["so".to_owned()], ..ItemDetails::default() };
+    let mut journal = store.journal(&id("own")).expect("a journal");
+    journal.append(&outcome("own", "x"), &details).and_then(|()| journal.append(&outcome("own", "y"), &details)).expect("writable");
+    journal.append_transcript(Some("x"), &[serde_json::json!({"z": 1, "role": "user", "a": 2})]).expect("writable");
+    drop(journal);
+    std::fs::write(
+        store.scores_path(&id("own")),
+        "{\"metric\":\"m\",\"value\":1.5,\"unit\":\"number\",\"direction\":\"up\",\"revision\":3,\"details\":{\"z\":1,\"a\":2},\"raw\":[\"x\"]}\n",
+    )
+    .expect("writable");
+    let output = store.run_dir(&id("own")).join("output/src");
+    std::fs::create_dir_all(&output).expect("writable");
+    std::fs::write(output.join("a.py"), "print('naïve')\n").expect("writable");
+    std::fs::write(output.join("b.bin"), [0xff, 0x00]).expect("writable");
+    store.save(&Run::new(id("own"), "s", "a", "m")).expect("writable");
+    store.save(&Run::new(id("bare"), "s", "a", "m")).expect("writable");
+    let mut writer = SealedWriter::create(&store, KEY).expect("writable");
+    for (run, item) in [("q", "x"), ("p", "x"), ("q", "y"), ("p", "y")] {
+        writer.item_with(&outcome(run, item), &details).expect("writable");
+    }
+    writer.commit(&[Run::new(id("q"), "s", "a", "m"), Run::new(id("p"), "s", "b", "m")]).expect("writable");
+    store
+}
+
+/// Packs these runs of a store.
+fn pack(store: &Store, path: &Path, ids: &[&str], extent: Extent) -> u64 {
+    let ids: BTreeSet<RunId> = ids.iter().map(|text| id(text)).collect();
+    let mut writer = BundleWriter::create(path, ids.len(), extent).expect("writable");
+    let contents = scan(store);
+    for HeaderFile { path, .. } in contents.headers {
+        if ids.contains(&store.load(&id(path.file_stem().and_then(|stem| stem.to_str()).expect("a name"))).expect("a run").id) {
+            writer.own_run(&path).expect("readable");
+        }
+    }
+    for pair in contents.sealed {
+        if super::super::SealedReader::runs(&pair.runs).0.iter().any(|run| ids.contains(&run.id)) {
+            writer.imported(&SealedPair { runs: pair.runs, items: pair.items }, &ids).expect("readable");
+        }
+    }
+    writer.commit().expect("writable")
+}
+
+const ALL: [&str; 4] = ["bare", "own", "p", "q"];
+
+/// Every file of a folder with its content, but for locks and the like.
+fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<(String, Vec<u8>)> = walkdir::WalkDir::new(folder)
+        .into_iter()
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_file())
+        .map(|entry| {
+            let name = entry.path().strip_prefix(folder).expect("below it").display().to_string();
+            (name, std::fs::read(entry.path()).expect("readable"))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_store_comes_back_file_for_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = store(&folder.path().join("first"));
+    for name in ["a.jsonl", "a.bundle"] {
+        let path = folder.path().join(name);
+        assert_eq!(pack(&first, &path, &ALL, Extent::Whole), 6);
+        assert!(is_bundle(&path).expect("readable"), "{name}");
+        let second = Store::at(folder.path().join(format!("{name}-store")));
+        let dry = look_into(&path, &second, &BTreeSet::new()).expect("whole");
+        assert_eq!((dry.new.len(), dry.items, second.root().exists()), (4, 6, false));
+        let unpacked = adopt(&path, &second, &BTreeSet::new()).expect("whole");
+        assert_eq!((unpacked.new.len(), unpacked.repeated.len(), unpacked.items), (4, 0, 6));
+        assert_eq!(files(first.root()), files(second.root()), "{name}");
+        let again = folder.path().join(format!("again-{name}"));
+        pack(&second, &again, &ALL, Extent::Whole);
+        assert_eq!(std::fs::read(&path).expect("readable"), std::fs::read(&again).expect("readable"), "{name}");
+
+        let taken: BTreeSet<RunId> = ALL.iter().map(|text| id(text)).collect();
+        let nothing = adopt(&path, &second, &taken).expect("whole");
+        assert_eq!((nothing.new.len(), nothing.repeated.len(), nothing.items), (0, 4, 0));
+        assert_eq!(files(first.root()), files(second.root()), "what is there is left as it is");
+    }
+}
+
+#[test]
+fn a_part_of_a_pair_is_no_pair_of_that_name() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = store(&folder.path().join("first"));
+    let path = folder.path().join("part.jsonl");
+    assert_eq!(pack(&first, &path, &["p"], Extent::Whole), 2);
+    let second = Store::at(folder.path().join("second"));
+    adopt(&path, &second, &BTreeSet::new()).expect("whole");
+    assert!(!SealedWriter::exists(&second, KEY), "the source could still be imported");
+    let again = folder.path().join("again.jsonl");
+    pack(&second, &again, &["p"], Extent::Whole);
+    assert_eq!(std::fs::read(&path).expect("readable"), std::fs::read(&again).expect("readable"));
+
+    // The rest of the pair beside the part that is there.
+    let whole = folder.path().join("whole.jsonl");
+    pack(&first, &whole, &ALL, Extent::Whole);
+    let rest = adopt(&whole, &second, &BTreeSet::from([id("p")])).expect("whole");
+    assert_eq!((rest.new.len(), rest.repeated.len(), rest.items), (3, 1, 4));
+    assert_eq!(scan(&second).sealed.len(), 2);
+}
+
+#[test]
+fn figures_are_without_messages_and_files() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = store(&folder.path().join("first"));
+    let (whole, slim) = (folder.path().join("whole.jsonl"), folder.path().join("slim.jsonl"));
+    pack(&first, &whole, &ALL, Extent::Whole);
+    pack(&first, &slim, &ALL, Extent::Figures);
+    let text = std::fs::read_to_string(&slim).expect("text");
+    assert!(!text.contains("{\"message\"") && !text.contains("{\"file\"") && text.contains("{\"score\""));
+    for (number, path) in [whole, slim].iter().enumerate() {
+        let store = Store::at(folder.path().join(format!("unpacked-{number}")));
+        assert_eq!(unpack(path, &store).expect("whole").len(), 4);
+        assert_eq!(store.transcript_path(&id("own")), None);
+        assert_eq!(store.output_path(&id("own")), None);
+        assert_eq!(store.detailed_items(&id("own")).expect("readable").map(|items| items.len()), Some(2));
+    }
+}
+
+#[test]
+fn an_unfinished_run_of_that_name_keeps_everything_out() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = store(&folder.path().join("first"));
+    let path = folder.path().join("a.jsonl");
+    pack(&first, &path, &ALL, Extent::Whole);
+    let second = Store::at(folder.path().join("second"));
+    drop(second.journal(&id("own")).expect("a journal"));
+    let before = files(second.root());
+    let problem = adopt(&path, &second, &BTreeSet::new()).expect_err("it is in the way");
+    assert!(problem.to_string().contains("own"), "{problem}");
+    assert_eq!(files(second.root()), before, "nothing half-taken");
+}
+
+#[test]
+fn every_cut_is_noticed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = store(&folder.path().join("first"));
+    for name in ["a.jsonl", "a.bundle"] {
+        let path = folder.path().join(name);
+        pack(&first, &path, &ALL, Extent::Whole);
+        let whole = std::fs::read(&path).expect("readable");
+        let damaged = folder.path().join(format!("damaged-{name}"));
+        // Without its last line break a plain file still says everything.
+        let end = if name == "a.jsonl" { whole.len() - 1 } else { whole.len() };
+        // Every length takes long; these come by every kind of line at every place.
+        for length in (0..end).step_by(5) {
+            std::fs::write(&damaged, &whole[..length]).expect("writable");
+            let store = Store::at(folder.path().join("store"));
+            assert!(look_into(&damaged, &store, &BTreeSet::new()).is_err(), "{name} cut to {length}");
+        }
+        for line in 0..whole.split(|byte| *byte == b'\n').count() {
+            if name == "a.jsonl" {
+                let kept: Vec<&[u8]> =
+                    whole.split(|byte| *byte == b'\n').enumerate().filter(|(at, _)| *at != line).map(|(_, line)| line).collect();
+                std::fs::write(&damaged, kept.join(&b'\n')).expect("writable");
+                let read = look_into(&damaged, &Store::at(folder.path().join("store")), &BTreeSet::new());
+                assert_eq!(read.is_err(), line + 1 < whole.split(|byte| *byte == b'\n').count(), "without line {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn version_1_is_read() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("old.jsonl");
+    let run = |id: &str| {
+        format!(r#"{{"id":"{id}","suite":"s","approach":"a","scores":[{{"metric":"m","value":1.0,"unit":"number","direction":"up"}}]}}"#)
+    };
+    let item = |run: &str| format!(r#"{{"run":"{run}","item":"x","kind":"test","evaluator":"e","status":"pass"}}"#);
+    let lines = [
+        r#"{"format":"evalreport/bundle/1","runs":2}"#.to_owned(),
+        run("b"),
+        run("a"),
+        item("a"),
+        item("b"),
+        r#"{"end":{"items":2}}"#.to_owned(),
+    ];
+    std::fs::write(&path, lines.join("\n")).expect("writable");
+    let store = Store::at(folder.path().join("store"));
+    let unpacked = adopt(&path, &store, &BTreeSet::new()).expect("whole");
+    assert_eq!((unpacked.new.len(), unpacked.items), (2, 2));
+    let [pair] = scan(&store).sealed.try_into().expect("one pair");
+    assert_eq!(super::super::SealedReader::runs(&pair.runs).0[0].scores.len(), 1);
+    // From now on it is of this version, and stays the same.
+    let (one, two) = (folder.path().join("one.jsonl"), folder.path().join("two.jsonl"));
+    pack(&store, &one, &["a", "b"], Extent::Whole);
+    let again = Store::at(folder.path().join("again"));
+    adopt(&one, &again, &BTreeSet::new()).expect("whole");
+    pack(&again, &two, &["a", "b"], Extent::Whole);
+    assert_eq!(std::fs::read(one).expect("readable"), std::fs::read(two).expect("readable"));
+}
+
+#[test]
+fn hostile_lines_are_named() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("h.jsonl");
+    let old = r#"{"format":"evalreport/bundle/1","runs":1}"#;
+    let head = r#"{"format":"evalreport/bundle/2","runs":1}"#;
+    let header = r#"{"id":"r","suite":"s","approach":"a"}"#;
+    let outcome = r#"{"run":"r","item":"x","kind":"test","evaluator":"e","status":"pass"}"#;
+    let of = |kind: &str, record: &str| format!("{{\"{kind}\":{record}}}");
+    let (run, item, imported) = (of("run", header), of("item", outcome), of("imported", header));
+    let source = format!(r#"{{"source":{{"key":"{KEY}","runs":1}}}}"#);
+    let file = |path: &str| format!(r#"{{"file":{{"path":"{path}","text":""}}}}"#);
+    let end = |items: u64, lines: u64| format!(r#"{{"end":{{"lines":{lines},"items":{items}}}}}"#);
+    for (lines, message) in [
+        (
+            vec![r#"{"format":"evalreport/bundle/9","runs":1}"#.to_owned()],
+            "h.jsonl:1: `evalreport/bundle/9` was written by a newer evalreport",
+        ),
+        (vec![old.to_owned()], "is cut off: its last line is missing"),
+        (vec![old.to_owned(), "{}".to_owned()], "h.jsonl:2: is not the header of a run"),
+        (vec![old.to_owned(), header.to_owned(), outcome.replace("\"r\"", "\"../q\"")], "h.jsonl:3: id `../q` has characters"),
+        (vec![old.to_owned(), header.to_owned(), outcome.replace("\"r\"", "\"q\"")], "has no header of"),
+        (
+            vec![old.to_owned(), header.to_owned(), outcome.to_owned(), r#"{"end":{"items":2}}"#.to_owned()],
+            "says 2 outcomes, but there are 1",
+        ),
+        (vec![head.to_owned()], "is cut off: its last line is missing"),
+        (vec![head.to_owned(), "{}".to_owned()], "h.jsonl:2: is no line of a bundle"),
+        (vec![head.to_owned(), of("surprise", "1")], "kind `surprise`"),
+        (vec![head.to_owned(), of("run", r#"{"id":"../r","suite":"s","approach":"a"}"#)], "key `id`"),
+        (vec![head.to_owned(), item.clone()], "belongs to no run"),
+        (vec![head.to_owned(), run.clone(), item.replace("\"run\":\"r\"", "\"run\":\"q\"")], "is of another run"),
+        (vec![head.to_owned(), run.clone(), run.clone()], "holds the run `r` again"),
+        (vec![head.to_owned(), run.clone(), item.clone(), end(2, 3)], "says 2 outcomes, but there are 1"),
+        (vec![head.to_owned(), run.clone(), item.clone(), end(1, 9)], "says 9 lines, but there are 3"),
+        (vec![head.to_owned(), end(0, 1)], "ends a bundle of 1 runs, but there are 0"),
+        (vec![head.to_owned(), run.clone(), end(0, 2), run.clone()], "comes after the last line"),
+        (vec![head.to_owned(), run.clone(), file("../../x")], "no path below a folder"),
+        (vec![head.to_owned(), run.clone(), file("/x")], "no path below a folder"),
+        (vec![head.to_owned(), run.clone(), of("score", "{}")], "is not what an evaluator said"),
+        (vec![head.to_owned(), run.clone(), of("message", "[]")], "is no message"),
+        (vec![head.to_owned(), source.replace(KEY, "../x")], "is no SHA-256"),
+        (vec![head.to_owned(), source.clone(), item.clone()], "before the last header"),
+        (vec![head.to_owned(), source.clone(), end(0, 2)], "before the last header"),
+        (vec![head.to_owned(), source.clone(), imported.clone(), imported.replace("\"r\"", "\"q\"")], "one more header"),
+        (vec![head.to_owned(), source.clone(), imported, of("score", "{}")], "belongs to no run"),
+    ] {
+        std::fs::write(&path, lines.join("\n")).expect("writable");
+        let store = Store::at(folder.path().join("store"));
+        let problem = adopt(&path, &store, &BTreeSet::new()).expect_err(message);
+        assert!(problem.to_string().contains(message), "{message}: {problem}");
+        assert!(scan(&store).headers.is_empty() && scan(&store).sealed.is_empty(), "{message}");
+        assert_eq!(files(folder.path()).len(), 1, "{message}: nothing stays");
+    }
+}

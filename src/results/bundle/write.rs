@@ -1,0 +1,222 @@
+//! Packing runs into a bundle.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use tempfile::NamedTempFile;
+
+use crate::domain::{Problem, Problems, RunId, visible};
+
+use super::super::{
+    ItemLine, ScoreLine, SealedPair, SealedReader, StoreError, TranscriptLine, details_of, durable, for_each_line, header, item_line,
+};
+use super::output_file::OutputFile;
+use super::{Closing, Counts, Extent, FORMAT, Opening, Source, is_key, partial_key};
+
+/// Bundles are written once and carried around: smaller is worth a little time.
+const COMPRESSION_LEVEL: i32 = 9;
+
+enum Sink {
+    Plain(BufWriter<NamedTempFile>),
+    Compressed(BufWriter<zstd::Encoder<'static, NamedTempFile>>),
+}
+
+impl Sink {
+    fn write(&mut self, line: &str) -> io::Result<()> {
+        match self {
+            Self::Plain(writer) => writer.write_all(line.as_bytes()),
+            Self::Compressed(writer) => writer.write_all(line.as_bytes()),
+        }
+    }
+
+    fn finish(self) -> io::Result<NamedTempFile> {
+        match self {
+            Self::Plain(writer) => writer.into_inner().map_err(io::IntoInnerError::into_error),
+            Self::Compressed(writer) => writer.into_inner().map_err(io::IntoInnerError::into_error)?.finish(),
+        }
+    }
+}
+
+/// Writes one bundle. Dropping it without [`BundleWriter::commit`] leaves nothing behind.
+pub struct BundleWriter {
+    path: PathBuf,
+    extent: Extent,
+    sink: Sink,
+    line: String,
+    lines: u64,
+    items: u64,
+}
+
+impl BundleWriter {
+    /// Begins the file; so many runs are to come.
+    pub fn create(path: &Path, runs: usize, extent: Extent) -> Result<Self, StoreError> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder).map_err(StoreError::io("cannot create", folder))?;
+        let file = durable::temporary_in(folder).map_err(StoreError::io("cannot write in", folder))?;
+        let sink = if path.extension().is_some_and(|extension| extension == "jsonl") {
+            Sink::Plain(BufWriter::new(file))
+        } else {
+            let mut encoder = zstd::Encoder::new(file, COMPRESSION_LEVEL).map_err(StoreError::io("cannot write in", folder))?;
+            encoder.include_checksum(true).map_err(StoreError::io("cannot write in", folder))?;
+            Sink::Compressed(BufWriter::with_capacity(64 << 10, encoder))
+        };
+        let mut writer = Self { path: path.to_owned(), extent, sink, line: String::new(), lines: 0, items: 0 };
+        writer.line(|line| json(line, &Opening { format: FORMAT.to_owned(), runs: runs as u64 }))?;
+        Ok(writer)
+    }
+
+    /// Packs a run of the store's own: its header and what lies in the folder of its name. Lines that cannot be read are left out: whoever
+    /// opens the store is told of them.
+    pub fn own_run(&mut self, header_path: &Path) -> Result<(), StoreError> {
+        let run = header::read_header(header_path).map_err(StoreError::Invalid)?;
+        self.record("run", |line| line.push_str(&header::to_json(&run)))?;
+        let folder = header_path.with_extension("");
+        self.each_line_of(&folder.join("items.jsonl"), |writer, bytes| {
+            let Some(outcome) = ItemLine::parse(bytes).ok().and_then(|item| item.to_outcome(&run.id).ok()) else { return Ok(()) };
+            writer.items += 1;
+            writer.record("item", |line| item_line::write_detailed_line(&outcome, &details_of(bytes), false, line))
+        })?;
+        self.each_line_of(&folder.join("scores.jsonl"), |writer, bytes| match serde_json::from_slice::<ScoreLine>(bytes) {
+            Ok(score) => writer.record("score", |line| json(line, &score)),
+            Err(_) => Ok(()),
+        })?;
+        match self.extent {
+            Extent::Figures => Ok(()),
+            Extent::Whole => {
+                self.each_line_of(&folder.join("transcript.jsonl"), |writer, bytes| {
+                    match serde_json::from_slice::<TranscriptLine>(bytes) {
+                        Ok(message) => writer.record("message", |line| json(line, &message)),
+                        Err(_) => Ok(()),
+                    }
+                })?;
+                self.output(&folder.join("output"))
+            }
+        }
+    }
+
+    /// Packs those runs of a sealed pair that have these ids.
+    pub fn imported(&mut self, pair: &SealedPair, ids: &BTreeSet<RunId>) -> Result<(), StoreError> {
+        let (mut runs, _) = SealedReader::runs(&pair.runs);
+        let all = runs.len();
+        runs.retain(|run| ids.contains(&run.id));
+        let name =
+            pair.runs.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".runs.jsonl")).unwrap_or_default();
+        let key = if runs.len() == all && is_key(name) { name.to_owned() } else { partial_key(name, runs.iter().map(|run| &run.id)) };
+        self.record("source", |line| json(line, &Source { key, runs: runs.len() as u64 }))?;
+        for run in &runs {
+            self.record("imported", |line| line.push_str(&header::to_json(run)))?;
+        }
+        let Some(path) = &pair.items else { return Ok(()) };
+        let items = SealedReader::items(path).map_err(StoreError::io("cannot read", path))?;
+        self.each_line(path, BufReader::with_capacity(1 << 20, items), |writer, bytes| {
+            let Ok(item) = ItemLine::parse(bytes) else { return Ok(()) };
+            let Some(run) = item.run.as_deref().and_then(|run| RunId::parse(run).ok()).filter(|run| ids.contains(run)) else {
+                return Ok(());
+            };
+            let Ok(outcome) = item.to_outcome(&run) else { return Ok(()) };
+            writer.items += 1;
+            writer.record("item", |line| item_line::write_detailed_line(&outcome, &details_of(bytes), true, line))
+        })
+    }
+
+    /// Ends the file and puts it into its place; returns how many outcomes it holds.
+    pub fn commit(mut self) -> Result<u64, StoreError> {
+        let counts = Counts { lines: Some(self.lines), items: self.items };
+        self.line(|line| json(line, &Closing { end: counts }))?;
+        let file = self.sink.finish().map_err(StoreError::io("cannot write", &self.path))?;
+        file.as_file().sync_all().map_err(StoreError::io("cannot sync", &self.path))?;
+        file.persist(&self.path).map_err(|error| StoreError::io("cannot write", &self.path)(error.error))?;
+        Ok(self.items)
+    }
+
+    /// Packs the files below a folder, in the order of their paths. Links are not followed.
+    fn output(&mut self, folder: &Path) -> Result<(), StoreError> {
+        if !folder.is_dir() {
+            return Ok(());
+        }
+        for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
+            let entry = entry.map_err(|error| StoreError::io("cannot read", folder)(error.into()))?;
+            if !entry.file_type().is_file() {
+                continue;
+            }
+            let relative = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+            let parts: Option<Vec<&str>> = relative.components().map(|part| part.as_os_str().to_str()).collect();
+            let Some(parts) = parts else {
+                let name = visible(&entry.path().display().to_string());
+                return Err(StoreError::Invalid(Problems(vec![
+                    Problem::in_file(name, "has a name that is not UTF-8")
+                        .with_hint("rename it, or leave out what agents made with --slim"),
+                ])));
+            };
+            OutputFile::parts(&parts.join("/"), entry.path(), |part| self.record("file", |line| json(line, part)).map_err(Packing::Write))
+                .map_err(|error| match error {
+                    Packing::Read(error) => StoreError::io("cannot read", entry.path())(error),
+                    Packing::Write(error) => error,
+                })?;
+        }
+        Ok(())
+    }
+
+    fn each_line_of(&mut self, path: &Path, each: impl FnMut(&mut Self, &[u8]) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        match File::open(path) {
+            Ok(file) => self.each_line(path, BufReader::with_capacity(1 << 20, file), each),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(StoreError::io("cannot read", path)(error)),
+        }
+    }
+
+    fn each_line(
+        &mut self,
+        path: &Path,
+        reader: impl BufRead,
+        mut each: impl FnMut(&mut Self, &[u8]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut written = Ok(());
+        let read = for_each_line(reader, |_, line| {
+            if let (Ok(line), Ok(())) = (line, &written) {
+                written = each(self, line);
+            }
+        });
+        written?;
+        read.map_err(StoreError::io("cannot read", path))
+    }
+
+    /// Writes one record under the name of its kind. What `write` adds may end in a line break.
+    fn record(&mut self, kind: &str, write: impl FnOnce(&mut String)) -> Result<(), StoreError> {
+        self.line(|line| {
+            line.push_str("{\"");
+            line.push_str(kind);
+            line.push_str("\":");
+            write(line);
+            line.truncate(line.trim_end_matches('\n').len());
+            line.push('}');
+        })
+    }
+
+    fn line(&mut self, write: impl FnOnce(&mut String)) -> Result<(), StoreError> {
+        self.line.clear();
+        write(&mut self.line);
+        self.line.push('\n');
+        self.lines += 1;
+        self.sink.write(&self.line).map_err(StoreError::io("cannot write", &self.path))
+    }
+}
+
+/// Which side of packing a file went wrong.
+enum Packing {
+    Read(io::Error),
+    Write(StoreError),
+}
+
+impl From<io::Error> for Packing {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+fn json(line: &mut String, value: &impl Serialize) {
+    line.push_str(&serde_json::to_string(value).expect("every key of it is text"));
+}

@@ -1,0 +1,206 @@
+//! What the outcomes of one run come to, for formats that state totals beside them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::domain::{ItemKind, ItemOutcome, ItemStatus};
+
+/// Evaluators whose items are never the headline: not every arm of a suite is asked them.
+const OWN: [&str; 2] = ["own_tests", "functional_tests"];
+
+/// How outcomes ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    by_status: BTreeMap<ItemStatus, u64>,
+    /// Of the outcomes that have a duration.
+    pub seconds: Option<f64>,
+    /// Items of one cluster, or attempts at one item, are no independent samples.
+    is_dependent: bool,
+}
+
+impl Tally {
+    pub fn add(&mut self, outcome: &ItemOutcome) {
+        *self.by_status.entry(outcome.status).or_default() += 1;
+        if let Some(seconds) = outcome.duration_seconds {
+            self.seconds = Some(self.seconds.unwrap_or(0.0) + seconds);
+        }
+        self.is_dependent |= outcome.cluster.is_some() || outcome.attempt > 1;
+    }
+
+    fn merge(&mut self, other: &Self) {
+        for (status, count) in &other.by_status {
+            *self.by_status.entry(*status).or_default() += count;
+        }
+        self.seconds = other.seconds.map(|seconds| self.seconds.unwrap_or(0.0) + seconds).or(self.seconds);
+        self.is_dependent |= other.is_dependent;
+    }
+
+    pub fn count(&self, status: ItemStatus) -> u64 {
+        self.by_status.get(&status).copied().unwrap_or(0)
+    }
+
+    pub fn total(&self) -> u64 {
+        self.by_status.values().sum()
+    }
+
+    /// Returns how many are in the denominator of the pass rate.
+    pub fn counted(&self) -> u64 {
+        self.by_status.iter().filter(|(status, _)| status.is_counted()).map(|(_, count)| count).sum()
+    }
+
+    pub fn missing(&self) -> u64 {
+        self.by_status.iter().filter(|(status, _)| status.is_missing()).map(|(_, count)| count).sum()
+    }
+
+    pub fn share(&self) -> Option<Share> {
+        Share::new(self.count(ItemStatus::Pass), self.counted(), !self.is_dependent)
+    }
+}
+
+/// A share of outcomes that passed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share {
+    pub value: f64,
+    pub n: u64,
+    /// Of the mean of independent samples that are 0 or 1; none where they are not independent, or too few.
+    pub standard_error: Option<f64>,
+}
+
+impl Share {
+    /// None of nothing.
+    pub fn new(passed: u64, n: u64, is_independent: bool) -> Option<Self> {
+        if n == 0 {
+            return None;
+        }
+        let value = passed as f64 / n as f64;
+        let standard_error = (n > 1 && is_independent).then(|| (value * (1.0 - value) / (n - 1) as f64).sqrt());
+        Some(Self { value, n, standard_error })
+    }
+}
+
+/// Outcomes of a run that are counted together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutcomeGroup {
+    pub kind: ItemKind,
+    /// Who decided.
+    pub evaluators: BTreeSet<String>,
+    pub tally: Tally,
+    /// They are what the run's pass rate is about.
+    pub is_headline: bool,
+}
+
+impl OutcomeGroup {
+    pub fn has(&self, outcome: &ItemOutcome) -> bool {
+        outcome.kind == self.kind && self.evaluators.contains(&outcome.evaluator)
+    }
+}
+
+/// The outcomes of one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunTally {
+    groups: BTreeMap<(ItemKind, String), Tally>,
+    most_attempts: u32,
+}
+
+impl RunTally {
+    pub fn add(&mut self, outcome: &ItemOutcome) {
+        match self.groups.get_mut(&(outcome.kind, outcome.evaluator.clone())) {
+            Some(tally) => tally.add(outcome),
+            None => self.groups.entry((outcome.kind, outcome.evaluator.clone())).or_default().add(outcome),
+        }
+        self.most_attempts = self.most_attempts.max(outcome.attempt);
+    }
+
+    pub fn all(&self) -> Tally {
+        let mut all = Tally::default();
+        self.groups.values().for_each(|tally| all.merge(tally));
+        all
+    }
+
+    /// Says whether an item's name says enough to tell outcomes of one attempt apart.
+    pub fn has_one_evaluator(&self) -> bool {
+        self.groups.len() <= 1
+    }
+
+    pub fn has_several_attempts(&self) -> bool {
+        self.most_attempts > 1
+    }
+
+    /// Returns what the pass rate is about first (questions, else shared tests, else criteria, else checks), then every other kind and
+    /// evaluator by itself.
+    pub fn groups(&self) -> Vec<OutcomeGroup> {
+        let is_own = |evaluator: &str| OWN.contains(&evaluator);
+        let headline = self.groups.keys().filter(|(_, evaluator)| !is_own(evaluator)).map(|(kind, _)| *kind).min();
+        let mut groups: Vec<OutcomeGroup> = Vec::new();
+        for ((kind, evaluator), tally) in &self.groups {
+            let is_headline = Some(*kind) == headline && !is_own(evaluator);
+            match groups.first_mut().filter(|first| is_headline && first.is_headline) {
+                Some(first) => {
+                    first.evaluators.insert(evaluator.clone());
+                    first.tally.merge(tally);
+                }
+                None => {
+                    let group =
+                        OutcomeGroup { kind: *kind, evaluators: BTreeSet::from([evaluator.clone()]), tally: tally.clone(), is_headline };
+                    groups.insert(if is_headline { 0 } else { groups.len() }, group);
+                }
+            }
+        }
+        groups
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::RunId;
+
+    fn outcome(kind: ItemKind, evaluator: &str, status: ItemStatus) -> ItemOutcome {
+        ItemOutcome {
+            run: RunId::parse("r").expect("a valid id"),
+            kind,
+            item: "x".to_owned(),
+            cluster: None,
+            attempt: 1,
+            status,
+            score: None,
+            evaluator: evaluator.to_owned(),
+            revision: 0,
+            duration_seconds: Some(0.5),
+            cost_usd: None,
+            input_tokens: None,
+            output_tokens: None,
+        }
+    }
+
+    #[test]
+    fn the_headline_comes_first_and_own_tests_are_never_it() {
+        let mut tally = RunTally::default();
+        for (kind, evaluator, status) in [
+            (ItemKind::Criterion, "requirementFulfillment", ItemStatus::Pass),
+            (ItemKind::Test, "own_tests", ItemStatus::Fail),
+            (ItemKind::Criterion, "rubric", ItemStatus::Limit),
+            (ItemKind::Criterion, "rubric", ItemStatus::Infra),
+            (ItemKind::Criterion, "rubric", ItemStatus::Skipped),
+        ] {
+            tally.add(&outcome(kind, evaluator, status));
+        }
+        let groups = tally.groups();
+        assert_eq!(groups.len(), 2);
+        assert!(groups[0].is_headline && groups[0].kind == ItemKind::Criterion && groups[0].evaluators.len() == 2);
+        let share = groups[0].tally.share().expect("two are counted");
+        assert_eq!((share.value, share.n, share.standard_error), (0.5, 2, Some(0.5)));
+        assert_eq!((groups[0].tally.missing(), groups[0].tally.total()), (1, 4));
+        assert!(!groups[1].is_headline && groups[1].tally.counted() == 1);
+        assert_eq!(tally.all().seconds, Some(2.5));
+    }
+
+    #[test]
+    fn no_share_of_nothing_and_no_error_of_what_depends() {
+        let mut tally = Tally::default();
+        assert_eq!((tally.share(), tally.seconds), (None, None));
+        for attempt in [1, 2] {
+            tally.add(&ItemOutcome { attempt, ..outcome(ItemKind::Question, "e", ItemStatus::Pass) });
+        }
+        assert_eq!(tally.share(), Some(Share { value: 1.0, n: 2, standard_error: None }));
+    }
+}

@@ -1,0 +1,128 @@
+//! The item lines of one file, set down by run: each run's can be read when its turn comes, and as often as needed.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId};
+use crate::results::{ItemLine, details_of, standing_revision};
+
+use super::ingest::{ItemFile, each_item_line};
+
+/// Where a line begins, and its length.
+type Place = (u64, usize);
+
+#[derive(Default)]
+pub(super) struct Spool {
+    file: Option<File>,
+    places: HashMap<RunId, Vec<Place>>,
+}
+
+impl Spool {
+    /// Sets down the lines of these runs.
+    pub fn of<'a>(file: &ItemFile, runs: impl Iterator<Item = &'a RunId>) -> io::Result<Self> {
+        let mut places: HashMap<RunId, Vec<Place>> = runs.map(|run| (run.clone(), Vec::new())).collect();
+        let mut writer = BufWriter::with_capacity(1 << 20, tempfile::tempfile()?);
+        let (mut at, mut written) = (0_u64, Ok(()));
+        each_item_line(file, |line| {
+            // A line that cannot be read was told when the store was opened.
+            let (Ok(()), Ok(item)) = (&written, ItemLine::parse(line)) else { return };
+            let named = item.run.as_deref().and_then(|run| RunId::parse(run).ok());
+            let Some(places) = file.journal_of.clone().or(named).and_then(|run| places.get_mut(&run)) else { return };
+            places.push((at, line.len()));
+            at += line.len() as u64;
+            written = writer.write_all(line);
+        })?;
+        written?;
+        Ok(Self { file: Some(writer.into_inner().map_err(io::IntoInnerError::into_error)?), places })
+    }
+
+    /// Returns the lines of a run, to be read as long as no other's are.
+    pub fn take(&mut self, run: &RunId) -> io::Result<RunLines> {
+        let reader = self.file.as_ref().map(File::try_clone).transpose()?.map(|file| BufReader::with_capacity(256 << 10, file));
+        Ok(RunLines { reader, places: self.places.remove(run).unwrap_or_default() })
+    }
+}
+
+/// The lines of one run.
+#[derive(Default)]
+pub(super) struct RunLines {
+    reader: Option<BufReader<File>>,
+    places: Vec<Place>,
+}
+
+impl RunLines {
+    fn each<E: From<io::Error>>(&mut self, mut each: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let Some(reader) = &mut self.reader else { return Ok(()) };
+        let (mut line, mut at) = (Vec::new(), None);
+        for (place, length) in &self.places {
+            // A step within what is buffered costs nothing, and most lines follow each other.
+            match at {
+                Some(at) => reader.seek_relative(place.wrapping_sub(at).cast_signed())?,
+                None => _ = reader.seek(SeekFrom::Start(*place))?,
+            }
+            line.resize(*length, 0);
+            reader.read_exact(&mut line)?;
+            at = Some(place + *length as u64);
+            each(&line)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the lines that count: of a judged evaluator those of the revision that stands, of all others, and of what was imported, the
+    /// highest revision of each outcome, and of equal ones the later line.
+    pub fn keep_standing(&mut self, file: &ItemFile, run: &RunId) -> io::Result<()> {
+        let mut standing: HashMap<(ItemKind, String, String, u32), (u32, usize)> = HashMap::new();
+        let mut place = 0;
+        self.each(|line| {
+            if let Some(outcome) = outcome_of(line, run) {
+                let judged = standing_revision(&outcome.evaluator, []).filter(|_| file.journal_of.is_some());
+                if judged.is_none() || outcome.revision == file.standing_of(&outcome.evaluator) {
+                    let newest = standing
+                        .entry((outcome.kind, outcome.evaluator, outcome.item, outcome.attempt))
+                        .or_insert((outcome.revision, place));
+                    if outcome.revision >= newest.0 {
+                        *newest = (outcome.revision, place);
+                    }
+                }
+            }
+            place += 1;
+            Ok::<(), io::Error>(())
+        })?;
+        if standing.len() < self.places.len() {
+            let kept: HashSet<usize> = standing.into_values().map(|(_, place)| place).collect();
+            let mut place = 0..;
+            self.places.retain(|_| place.next().is_some_and(|place| kept.contains(&place)));
+        }
+        Ok(())
+    }
+}
+
+fn outcome_of(line: &[u8], run: &RunId) -> Option<ItemOutcome> {
+    (ItemLine { run: None, ..ItemLine::parse(line).ok()? }).to_outcome(run).ok()
+}
+
+/// The outcomes of one run that count, in the order of their lines.
+pub struct RunOutcomes<'a> {
+    run: RunId,
+    aliases: &'a BTreeMap<String, String>,
+    lines: RunLines,
+}
+
+impl<'a> RunOutcomes<'a> {
+    pub(super) fn new(run: &RunId, aliases: &'a BTreeMap<String, String>, lines: RunLines) -> Self {
+        Self { run: run.clone(), aliases, lines }
+    }
+
+    /// Calls `each` with every outcome, as it is shown, and what else is known of it.
+    pub fn each<E: From<io::Error>>(&mut self, mut each: impl FnMut(&ItemOutcome, &ItemDetails) -> Result<(), E>) -> Result<(), E> {
+        let (run, aliases) = (&self.run, self.aliases);
+        self.lines.each(|line| {
+            let Some(mut outcome) = outcome_of(line, run) else { return Ok(()) };
+            if let Some(alias) = aliases.get(&outcome.item) {
+                outcome.item.clone_from(alias);
+            }
+            each(&outcome, &details_of(line))
+        })
+    }
+}
