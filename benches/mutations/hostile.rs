@@ -1,4 +1,4 @@
-//! Files that somebody made to do harm: bombs, nesting without end, names that lead elsewhere, lines and fields that contents the memory. Each
+//! Files that somebody made to do harm: bombs, nesting without end, names that lead elsewhere, lines and fields that fill the memory. Each
 //! with what an import must say of it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -345,10 +345,10 @@ pub fn nesting() -> Vec<Hostile> {
     ]
 }
 
-/// Lines, fields and values that contents the memory of who keeps them.
+/// Lines, fields and values that fill the memory of who keeps them.
 pub fn long(scale: Scale) -> Vec<Hostile> {
-    let (line, field, values) = (scale.pick(100, 1000), scale.pick(80, 500), scale.pick(4, 16));
     use ForeignFormat::{Aider, Inspect, Junit, Promptfoo};
+    let (line, field, values) = (scale.pick(100, 1000), scale.pick(80, 500), scale.pick(4, 16));
     let filled = |start: String, with: &'static [u8], mebibytes: usize, end: &'static str| -> Filler {
         Box::new(move |write| {
             let block = with.repeat((64 << 10) / with.len());
@@ -374,7 +374,13 @@ pub fn long(scale: Scale) -> Vec<Hostile> {
                 write.write_all(&written(&members.map(|(name, bytes)| Member::new(name, STORED, bytes))))
             }),
         ),
-        Hostile::new("a line of a table", Reader::Table, "t.jsonl", "refused", filled("{\"task\":\"".to_owned(), b"a", line, "\"}\n")),
+        Hostile::new(
+            "a line of a table",
+            Reader::Table,
+            "t.jsonl",
+            "no row has the columns",
+            filled("{\"task\":\"".to_owned(), b"a", line, "\"}\n"),
+        ),
         Hostile::new("a field of CSV", Reader::Table, "t.csv", "longer than", filled("task,result\n\"".to_owned(), b"a", field, "")),
         Hostile::new("a header of CSV", Reader::Table, "t.csv", "", filled(String::new(), b"a,", field, "\n")),
         Hostile::new(

@@ -162,11 +162,9 @@ impl Subject {
             let began = Instant::now();
             let survived = catch_unwind(AssertUnwindSafe(|| self.execute(case, &broken.bytes)));
             took = took.min(began.elapsed());
-            match survived {
-                Ok(reached) => attack.reached += u64::from(reached && chance == 0),
-                // What it said was printed when it happened.
-                Err(_panic) => panic!("{} does not survive {}", self.name, self.kept(case, broken).display()),
-            }
+            // What it said was printed when it happened.
+            let Ok(reached) = survived else { panic!("{} does not survive {}", self.name, self.kept(case, broken).display()) };
+            attack.reached += u64::from(reached && chance == 0);
             if took <= MOST_TIME.mul_f64(megabytes) {
                 break;
             }
