@@ -71,10 +71,9 @@ impl<'l, R: Read> ElementReader<'l, R> {
         self.state = State::Inside { is_first: false };
         self.first_byte()?.ok_or_else(|| self.cut_off())?;
         let end = self.end_of_element()?;
-        let given = parse(&self.buffer[self.start..end]).map_err(|error| match error.is_eof() {
+        let given = parse(&self.buffer[self.start..end]).map_err(|error| {
             // The list goes on, so it is not the file that ends here.
-            true => self.problem("is not valid JSON: expected value"),
-            false => explain(self.label, self.lines, &error),
+            if error.is_eof() { self.problem("is not valid JSON: expected value") } else { explain(self.label, self.lines, &error) }
         })?;
         self.pass(end - self.start);
         Ok(Some(given))
