@@ -201,7 +201,7 @@
   }
 
   // ---- Search: the index is loaded when it is first used, and the order of what is found is always the same.
-  var SORTS = ["suite", "arm", "run", "item"];
+  var SORTS = ["suite", "arm", "run", "criterion", "item"];
   var MOST_FOUND = 100;
   function setUpSearch(box) {
     var field = document.getElementById("search-field");
@@ -260,12 +260,12 @@
       started = true;
       paths.forEach(function (path) {
         loadShard(path, function (part) {
+          var groups = part.groups.map(function (group) {
+            return { sort: SORTS.indexOf(group[0]), about: group[1], lowAbout: group[1].toLowerCase(), folder: group[2] };
+          });
           part.names.forEach(function (row) {
-            var about = part.about[row[3]];
-            var entry = { sort: SORTS.indexOf(row[0]), name: row[1], href: row[2], about: about };
-            entry.low = row[1].toLowerCase();
-            entry.lowAbout = about.toLowerCase();
-            names.push(entry);
+            var group = groups[row[0]];
+            names.push({ sort: group.sort, name: row[1], low: row[1].toLowerCase(), href: group.folder + row[2], about: group.about, lowAbout: group.lowAbout });
           });
           left -= 1;
           run();

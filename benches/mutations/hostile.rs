@@ -1,4 +1,4 @@
-//! Files that somebody made to do harm: bombs, nesting without end, names that lead elsewhere, lines and fields that fill the memory. Each
+//! Files that somebody made to do harm: bombs, nesting without end, names that lead elsewhere, lines and fields that contents the memory. Each
 //! with what an import must say of it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,8 +20,8 @@ const MIB: usize = 1 << 20;
 pub const FREE_BYTES: u64 = 64 << 20;
 /// And for each byte that it is inflated.
 pub const TIMES_INFLATED: u64 = 8;
-/// The exception: values of a byte or two become values of ours, which are larger, where a header or a record consists of nothing else.
-const TIMES_TINY_VALUES: u64 = 48;
+/// The exception: where a header or a document of YAML consists of nothing but values of a byte or two, ours are larger.
+const TIMES_TINY_VALUES: u64 = 100;
 /// What is said of a bomb, and how large it is then.
 const TOO_MUCH: &str = "than 512 times its size";
 const MOST_TIMES: u64 = 512;
@@ -55,7 +55,7 @@ pub struct Hostile {
     pub name: &'static str,
     reader: Reader,
     file: &'static str,
-    fill: Filler,
+    contents: Filler,
     /// A part of what is said; nothing where the file only must be survived.
     says: &'static str,
     most_times: u64,
@@ -72,8 +72,8 @@ pub struct Met {
 }
 
 impl Hostile {
-    fn new(name: &'static str, reader: Reader, file: &'static str, says: &'static str, fill: Filler) -> Self {
-        Self { name, reader, file, fill, says, most_times: TIMES_INFLATED }
+    fn new(name: &'static str, reader: Reader, file: &'static str, says: &'static str, contents: Filler) -> Self {
+        Self { name, reader, file, contents, says, most_times: TIMES_INFLATED }
     }
 
     fn of_tiny_values(self) -> Self {
@@ -85,7 +85,7 @@ impl Hostile {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join(self.file);
         let mut file = BufWriter::new(File::create(&path).expect("writable"));
-        (self.fill)(&mut file).and_then(|()| file.into_inner().map_err(io::IntoInnerError::into_error)).expect("writable");
+        (self.contents)(&mut file).and_then(|()| file.into_inner().map_err(io::IntoInnerError::into_error)).expect("writable");
         let bytes = fs::metadata(&path).expect("it was just written").len();
         memory::forget_peak();
         let (before, began) = (memory::bytes(), Instant::now());
@@ -129,11 +129,6 @@ fn said(report: &ImportReport) -> String {
         }
     }
     said.join("; ")
-}
-
-/// Returns all hostile files.
-pub fn all(scale: Scale) -> Vec<Hostile> {
-    [bombs(scale), names(), nesting(), long(scale)].into_iter().flatten().collect()
 }
 
 impl Scale {
@@ -350,7 +345,7 @@ pub fn nesting() -> Vec<Hostile> {
     ]
 }
 
-/// Lines, fields and values that fill the memory of who keeps them.
+/// Lines, fields and values that contents the memory of who keeps them.
 pub fn long(scale: Scale) -> Vec<Hostile> {
     let (line, field, values) = (scale.pick(100, 1000), scale.pick(80, 500), scale.pick(4, 16));
     use ForeignFormat::{Aider, Inspect, Junit, Promptfoo};
@@ -392,6 +387,7 @@ pub fn long(scale: Scale) -> Vec<Hostile> {
         Hostile::new("a document of YAML", foreign(Aider), "l.yml", "is longer than", filled(LEADERBOARD.to_owned(), b"a", line, "\n")),
         Hostile::new("a table of YAML", Reader::Table, "t.yaml", "is longer than 32 MiB", filled("- task: ".to_owned(), b"a", line, "\n")),
         Hostile::new("an attribute of XML", foreign(Junit), "j.xml", "", filled("<testsuite name=\"".to_owned(), b"a", line, "\"/>")),
+        Hostile::new("values of YAML", Reader::Table, "t.yaml", "", filled("[".to_owned(), b"0,", scale.pick(1, 8), "0]")).of_tiny_values(),
         Hostile::new("values of a list", foreign(Promptfoo), "p.json", "", filled(prompts.to_owned(), b"0,", values, "0]}}"))
             .of_tiny_values(),
         Hostile::new("lists of a list", foreign(Promptfoo), "p.json", "", filled(prompts.to_owned(), b"[0],", values, "0]}}"))

@@ -217,7 +217,7 @@ impl Site<'_> {
                         sides.add(&made.page, items());
                         if let Some(suite) = suite_of.get(made.page.line.id.as_str()) {
                             let told = told.entry(*suite).or_default();
-                            told.criteria.add(&made.page);
+                            told.criteria.add(&made.page, items().chain(&made.page.criteria));
                             told.stories.add(&made.page, items().chain(&made.page.criteria), &made.transcripts);
                         }
                     }

@@ -4,7 +4,7 @@ use crate::render::json::HistoryAnswer;
 use crate::render::{nights, tables};
 use crate::views::{history, retracted};
 
-use super::arguments::History;
+use super::arguments::{Format, History};
 use super::failure::Failure;
 use super::settings::Settings;
 use super::{exit_code, output, policy, selection};
@@ -17,7 +17,12 @@ pub(super) fn run(settings: &Settings, arguments: &History) -> Result<u8, Failur
     selection::check(&warehouse, &filter)?;
     let histories = history(&warehouse, &filter, &policy);
     let retracted = retracted(&warehouse, &filter);
-    let mut tables: Vec<_> = histories.iter().map(|history| nights::table(history, arguments.nights)).collect();
+    let of_suite = |history| {
+        let nights = nights::table(history, arguments.nights);
+        // A spreadsheet takes one table: the one with every number.
+        if settings.format == Format::Csv { vec![nights] } else { vec![nights::levels(history), nights] }
+    };
+    let mut tables: Vec<_> = histories.iter().flat_map(of_suite).collect();
     if let Some(last) = tables.last_mut() {
         last.notes.extend(tables::scope_notes(retracted, !warehouse.aliases().is_empty()));
     }

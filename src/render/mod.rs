@@ -17,6 +17,7 @@ pub mod nights;
 pub mod png;
 pub mod runnable;
 pub mod shown;
+mod sparkline;
 pub mod table;
 pub mod tables;
 pub mod terminal;

@@ -1,9 +1,46 @@
 //! A suite's history as a table and sentences.
 
-use crate::views::{Arm, ArmHistory, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Series};
+use crate::views::{Arm, ArmHistory, Estimate, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Series};
 
+use super::sparkline::{MOST_POINTS, sparkline};
 use super::table::Table;
 use super::{format, verdicts, words};
+
+/// Lays out the arms, a row each: where its pass rate began, where it stands, and how it went between.
+pub fn levels(history: &History) -> Table {
+    let labels = words::arm_labels(&history.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>());
+    let mut table = Table::new(format!("Arms over their nights: {}", history.suite));
+    table.left("Arm", 0);
+    table.right("Nights", 0);
+    table.right("First pass rate % [95% CI]", 1);
+    table.right("Newest pass rate % [95% CI]", 0);
+    table.left("n", 1);
+    table.left("Trend", 0);
+    table.right("Changes of level", 2);
+    let rates = |arm: &ArmHistory| arm.nights.iter().filter_map(|night| night.pass_rate.clone()).collect::<Vec<Estimate>>();
+    let all: Vec<f64> = history.arms.iter().flat_map(rates).map(|rate| rate.value).collect();
+    let (low, high) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)));
+    for (arm, label) in history.arms.iter().zip(&labels) {
+        let rates = rates(arm);
+        let values: Vec<f64> = rates.iter().map(|rate| rate.value).collect();
+        let shown = |rate: Option<&Estimate>| rate.map_or_else(|| "n/a".to_owned(), format::estimate);
+        table.rows.push(vec![
+            label.clone(),
+            format::integer(arm.nights.len() as u64),
+            shown(rates.first()),
+            shown(rates.last()),
+            rates.last().map_or_else(String::new, words::basis),
+            sparkline(&values, low, high),
+            arm.changes.len().to_string(),
+        ]);
+    }
+    if !all.is_empty() {
+        let ends = [low, high].map(|share| format!("{}%", format::fixed(share * 100.0, 1)));
+        let newest = format!("the newest {MOST_POINTS} nights with a pass rate");
+        table.notes.push(format!("Trend: {newest}, from {} (lowest bar) to {} (highest) for all arms.", ends[0], ends[1]));
+    }
+    table
+}
 
 /// Lays out the nights of all arms, the newest `most` of each.
 pub fn table(history: &History, most: usize) -> Table {

@@ -1,5 +1,7 @@
 //! A run's items as a table: what happened to each, and why.
 
+use std::collections::BTreeMap;
+
 use crate::views::{ItemRow, ShownRun};
 
 use super::format;
@@ -38,6 +40,8 @@ pub fn items(shown: &ShownRun, texts: Texts) -> Option<Table> {
     table.left("Why", 1);
     table.left("Answer", 1);
     table.left("Expected", 1);
+    table.left("Question", 3);
+    table.left("Other scores", 3);
     table.right("Attempt", 2);
     table.left("Decided by", 2);
     table.left("Cluster", 7);
@@ -73,6 +77,8 @@ fn cells(row: &ItemRow, texts: Texts, repeats: bool, families: bool) -> Vec<Stri
         known(row.reason.as_deref().map(shown)),
         known(row.answer.as_deref().map(shown)),
         shown(&row.expected.join(" or ")),
+        known(row.question.as_deref().map(shown)),
+        shown(&other_scores(&row.scores)),
         if repeats { row.attempt.to_string() } else { String::new() },
         if families { row.evaluator.clone() } else { String::new() },
         known(row.cluster.clone()),
@@ -84,6 +90,11 @@ fn cells(row: &ItemRow, texts: Texts, repeats: bool, families: bool) -> Vec<Stri
         known(row.steps.map(format::integer)),
         tools(row),
     ]
+}
+
+/// `f1 0.75, model_graded 1`: the scores beside the one that decided.
+pub(super) fn other_scores(scores: &BTreeMap<String, f64>) -> String {
+    scores.iter().map(|(scorer, score)| format!("{scorer} {}", format::plain(*score))).collect::<Vec<_>>().join(", ")
 }
 
 /// `Bash 3, Read 1`.

@@ -20,7 +20,7 @@ const MAX_SUMMED: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Wilson's interval over the items of one attempt each.
+    /// Wilson's interval over the items of one attempt each, or over the runs of one outcome each.
     Wilson,
     /// Wilson's interval over the tests of one run: holds if they were independent, and knows nothing of run-to-run variation.
     WilsonOneRun,
@@ -49,7 +49,7 @@ pub struct Estimate {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guaranteed: Option<Interval>,
     pub n: u64,
-    /// What n counts: `questions`, `tests`, `criteria`, `checks` or `runs`.
+    /// What n counts: `questions`, `tests`, `criteria`, `checks`, `runs`, or `outcomes` of one item.
     pub n_of: &'static str,
     pub method: Method,
     /// Standard error of the value, where it is a mean over items.
@@ -177,6 +177,17 @@ fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate>
             Some(shared(rates.iter().sum::<f64>() / n as f64, interval, n as u64, "runs", method))
         }
     }
+}
+
+/// Estimates how often one item is passed over runs, each with its passed and counted outcomes.
+pub(super) fn rate_over_runs(by_run: &[(u64, u64)]) -> Option<Estimate> {
+    let counted: Vec<(u64, u64)> = by_run.iter().copied().filter(|(_, total)| *total > 0).collect();
+    if counted.iter().any(|(_, total)| *total > 1) {
+        return over_runs(&counted, "outcomes");
+    }
+    let (passed, total) = sums(&counted);
+    let interval = wilson(passed, total, CONFIDENCE).ok()?;
+    Some(of_counts(passed as f64 / total as f64, Some(interval), (total, "runs"), Method::Wilson, (passed, total)))
 }
 
 fn from_counts(rows: &[&RunRow], unit: Design) -> Option<Estimate> {

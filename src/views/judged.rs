@@ -6,10 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{Direction, Evaluator, ItemKind, ItemOutcome, ItemStatus, RunId, Unit, beginning};
+use crate::domain::{Direction, Evaluator, ItemKind, ItemOutcome, ItemStatus, RunId, RunStatus, Unit, beginning};
 use crate::warehouse::{RunRow, SqlError, Warehouse};
 
 use super::arm::{Arm, SuiteGroup};
+use super::estimate::{Estimate, rate_over_runs};
 use super::leaderboard::evaluators_of;
 use super::run::{ItemRow, RunPage};
 
@@ -19,6 +20,11 @@ const MOST_OF_A_TEXT: usize = 2_000;
 const MOST_OF_A_LIST: usize = 200;
 /// Reasons kept of one criterion and one arm.
 const MOST_REASONS: usize = 3;
+/// Verdicts on one criterion and one arm that are kept one by one, and characters of a reason with them.
+const MOST_VERDICTS: usize = 40;
+const MOST_OF_A_VERDICT: usize = 600;
+/// Bytes of the reasons that are kept with the verdicts of a suite; a store may hold far more than pages can show.
+const MOST_BYTES: usize = 32 << 20;
 
 /// What one evaluator said of a run, newest revision.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -242,6 +248,13 @@ pub struct CriteriaTable {
     pub rows: Vec<CriterionRow>,
 }
 
+/// What was required, and who decides whether it is met: known before any run is read, so that every page can lead to it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct CriterionKey {
+    pub criterion: String,
+    pub evaluator: String,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CriterionRow {
     pub criterion: String,
@@ -262,6 +275,24 @@ pub struct CriterionCell {
     /// Why it was met: the first reason that was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub met: Option<String>,
+    /// How often it was met, over the arm's runs; absent where nobody decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Estimate>,
+    /// Run by run, as far as there is room: these have a file of their own.
+    #[serde(skip)]
+    pub verdicts: Vec<CriterionVerdict>,
+}
+
+/// What was decided about one criterion in one run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CriterionVerdict {
+    pub run: String,
+    pub attempt: u32,
+    /// How often the judge was asked again.
+    pub revision: u32,
+    pub status: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl CriterionCell {
@@ -269,27 +300,46 @@ impl CriterionCell {
     pub fn is_met(&self) -> Option<bool> {
         (self.total > 0).then(|| 2 * self.passed > self.total)
     }
+
+    /// Says whether any of the arm's runs was asked about the criterion.
+    pub fn is_asked(&self) -> bool {
+        self.total > 0 || self.missing > 0
+    }
 }
 
-type ByCriterion = BTreeMap<String, BTreeMap<Arm, CriterionCell>>;
+type ByCriterion = BTreeMap<String, BTreeMap<Arm, Counted>>;
+
+/// One criterion and one arm while runs go by.
+#[derive(Clone, Debug, Default)]
+struct Counted {
+    cell: CriterionCell,
+    /// Passed and counted outcomes of each run.
+    by_run: Vec<(u64, u64)>,
+}
 
 /// Counts criteria over the runs of a suite, one run at a time.
 #[derive(Clone, Debug, Default)]
 pub struct CriteriaTally {
     /// By evaluator and judge, by criterion, by arm.
     tables: BTreeMap<(String, Option<String>), ByCriterion>,
+    /// Of the reasons that were kept.
+    bytes: usize,
 }
 
 impl CriteriaTally {
-    /// Counts the criteria of one run, if the run counts for its arm.
-    pub fn add(&mut self, page: &RunPage) {
-        let counts = crate::domain::RunStatus::from_name(&page.line.status).is_some_and(crate::domain::RunStatus::is_counted);
-        for row in page.criteria.iter().filter(|_| counts) {
-            let judge = page.judge_of(&row.evaluator);
-            let table = self.tables.entry((row.evaluator.clone(), judge)).or_default();
-            let cell = table.entry(row.item.clone()).or_default().entry(page.line.arm.clone()).or_default();
+    /// Counts the criteria among the rows of one run, if the run counts for its arm.
+    pub fn add<'r>(&mut self, page: &RunPage, rows: impl Iterator<Item = &'r ItemRow>) {
+        if !RunStatus::from_name(&page.line.status).is_some_and(RunStatus::is_counted) {
+            return;
+        }
+        let mut of_run = BTreeMap::<(&str, &str), (u64, u64)>::new();
+        for row in rows.filter(|row| is_criterion(row)) {
             let Some(status) = ItemStatus::from_name(&row.status) else { continue };
-            cell.passed += u64::from(status == ItemStatus::Pass);
+            let passed = u64::from(status == ItemStatus::Pass);
+            let counted = of_run.entry((row.evaluator.as_str(), row.item.as_str())).or_default();
+            *counted = (counted.0 + passed, counted.1 + u64::from(status.is_counted()));
+            let cell = &mut counted_of(&mut self.tables, page, &row.evaluator, &row.item).cell;
+            cell.passed += passed;
             cell.total += u64::from(status.is_counted());
             cell.missing += u64::from(status.is_missing());
             if status == ItemStatus::Pass && cell.met.is_none() {
@@ -301,6 +351,16 @@ impl CriteriaTally {
             {
                 cell.reasons.push(reason);
             }
+            if cell.verdicts.len() < MOST_VERDICTS {
+                let reason = row.reason.as_deref().map(|reason| beginning(reason, MOST_OF_A_VERDICT));
+                let reason = reason.filter(|reason| self.bytes + reason.len() <= MOST_BYTES);
+                self.bytes += reason.as_ref().map_or(0, String::len);
+                let (run, status) = (page.line.id.clone(), row.status.clone());
+                cell.verdicts.push(CriterionVerdict { run, attempt: row.attempt, revision: row.revision, status, reason });
+            }
+        }
+        for ((evaluator, criterion), counted) in of_run {
+            counted_of(&mut self.tables, page, evaluator, criterion).by_run.push(counted);
         }
     }
 
@@ -308,14 +368,26 @@ impl CriteriaTally {
     pub fn tables(self) -> Vec<CriteriaTable> {
         let table = |((evaluator, judge), rows): ((String, Option<String>), ByCriterion)| {
             let arms: BTreeSet<Arm> = rows.values().flat_map(BTreeMap::keys).cloned().collect();
-            let row = |(criterion, mut cells): (String, BTreeMap<Arm, CriterionCell>)| CriterionRow {
+            let cell = |counted: Counted| CriterionCell { rate: rate_over_runs(&counted.by_run), ..counted.cell };
+            let row = |(criterion, mut cells): (String, BTreeMap<Arm, Counted>)| CriterionRow {
                 criterion,
-                cells: arms.iter().map(|arm| cells.remove(arm).unwrap_or_default()).collect(),
+                cells: arms.iter().map(|arm| cells.remove(arm).map(cell).unwrap_or_default()).collect(),
             };
             CriteriaTable { evaluator, judge, rows: rows.into_iter().map(row).collect(), arms: arms.iter().cloned().collect() }
         };
         self.tables.into_iter().map(table).collect()
     }
+}
+
+/// Finds where the outcomes of a run's arm at one criterion are counted.
+fn counted_of<'t>(
+    tables: &'t mut BTreeMap<(String, Option<String>), ByCriterion>,
+    page: &RunPage,
+    evaluator: &str,
+    criterion: &str,
+) -> &'t mut Counted {
+    let table = tables.entry((evaluator.to_owned(), page.judge_of(evaluator))).or_default();
+    table.entry(criterion.to_owned()).or_default().entry(page.line.arm.clone()).or_default()
 }
 
 /// How two arms' judged outcomes fell on the criteria that both have. An arm meets a criterion when more than half of its runs do.

@@ -65,16 +65,16 @@ pub use imported::{
 };
 pub use items::{Discrimination, Go, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemSign, MatrixArm};
 pub use judged::{
-    CriteriaCount, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionRow, EvaluatorScore, JudgeView,
-    StoredVerification, VerificationCheck, VerificationFailure, criterion_flips, newest_scores,
+    CriteriaCount, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionKey, CriterionRow, CriterionVerdict,
+    EvaluatorScore, JudgeView, StoredVerification, VerificationCheck, VerificationFailure, criterion_flips, newest_scores,
 };
 pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use news::{Event, News, news};
 pub use price::{PriceInterval, PriceMethod};
 pub use reliability::Reliability;
 pub use run::{
-    DetailsByItem, ItemChoice, ItemPage, ItemRow, RunLine, RunPage, ScoreLineView, ShownRun, StatedLine, SuiteLine, criteria_of, items_of,
-    run_line, run_page, shown_run, suite_lines,
+    DetailsByItem, ItemChoice, ItemPage, ItemRow, RunLine, RunPage, RunStated, ScoreLineView, ShownRun, StatedLine, SuiteLine, criteria_of,
+    items_of, run_line, run_page, shown_run, suite_lines,
 };
 pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
 pub use side::{MOST_SIDES, Side, SideBySide, Sides};

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, NaiveDate, Utc};
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::domain::{Filter, hex};
@@ -46,8 +47,9 @@ pub enum Event {
     },
 }
 
-/// Nights of a suite that are looked at, newest first: a feed is about what is new.
-const NIGHTS: usize = 12;
+/// Nights of a suite that are looked at, newest first. A feed keeps what it told until newer entries push it out, not until a few nights
+/// have passed: who leads may stand for months, and a reader who comes late finds out since when.
+const NIGHTS: usize = 366;
 /// With fewer nights no level can change.
 const MIN_NIGHTS: usize = 6;
 /// Entries of a feed.
@@ -115,25 +117,31 @@ fn leaders(
     news: &mut Vec<News>,
 ) {
     let skipped = nights.len().saturating_sub(NIGHTS);
-    let mut leaders: Vec<Option<Arm>> = Vec::new();
-    for (place, (date, time)) in nights.iter().enumerate().skip(skipped) {
-        let arms = group.arms.iter().map(|arm| until(arm, *date)).filter(|arm| !arm.counted.is_empty()).collect();
+    let looked_at: Vec<(NaiveDate, DateTime<Utc>)> = nights.iter().skip(skipped).map(|(date, time)| (*date, *time)).collect();
+    // Nights know nothing of each other. Nobody leads where there is nobody to lead.
+    let standing = |(date, time): &(NaiveDate, DateTime<Utc>)| {
+        let arms: Vec<ArmRuns<'_>> = group.arms.iter().map(|arm| until(arm, *date)).filter(|arm| !arm.counted.is_empty()).collect();
         let then = SuiteGroup { arms, ..group.clone() };
-        if then.arms.len() < 2 {
+        (then.arms.len() > 1).then(|| (*date, *time, then.arms.len(), leader(warehouse, &then, policy)))
+    };
+    let standings: Vec<_> = looked_at.par_iter().map(standing).collect();
+    // What came before the nights looked at is known where there was nothing yet.
+    let (mut before, mut is_known): (Option<Option<Arm>>, bool) = (None, skipped == 0);
+    for standing in standings {
+        let Some((date, time, arms, now)) = standing else {
+            is_known = true;
             continue;
-        }
-        let leader = leader(warehouse, &then, policy);
-        let event = match leaders.last() {
-            // What came before the nights looked at is not known.
-            None if place == skipped && skipped > 0 => None,
-            None => Some(Event::Begins { arms: then.arms.len(), leader: leader.clone() }),
-            Some(before) if *before == leader => None,
-            Some(before) => Some(Event::Leads { before: before.clone(), now: leader.clone() }),
         };
-        leaders.push(leader);
+        let event = match &before {
+            None if is_known => Some(Event::Begins { arms, leader: now.clone() }),
+            Some(before) if *before != now => Some(Event::Leads { before: before.clone(), now: now.clone() }),
+            None | Some(_) => None,
+        };
+        is_known = true;
+        before = Some(now);
         if let Some(event) = event {
             let id = id(&group.suite, group.suite_version.as_deref(), &format!("leader\n{date}"));
-            news.push(News { id, suite: group.suite.clone(), suite_version: group.suite_version.clone(), time: *time, event });
+            news.push(News { id, suite: group.suite.clone(), suite_version: group.suite_version.clone(), time, event });
         }
     }
 }

@@ -79,6 +79,16 @@ pub struct StatedLine {
     pub disagrees: Option<bool>,
 }
 
+/// A figure that one run's source published.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct RunStated {
+    pub run: String,
+    #[serde(flatten)]
+    pub arm: Arm,
+    #[serde(flatten)]
+    pub figure: StatedLine,
+}
+
 /// A named score of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ScoreLineView {
@@ -167,6 +177,9 @@ pub struct ItemRow {
     pub kind: String,
     pub evaluator: String,
     pub attempt: u32,
+    /// How often it was judged again.
+    #[serde(skip_serializing_if = "is_first")]
+    pub revision: u32,
     pub status: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
@@ -192,6 +205,12 @@ pub struct ItemRow {
     /// The right answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<String>,
+    /// What was asked, where the source of an import says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// Scores beside the one that decided, by the scorer's name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub scores: BTreeMap<String, f64>,
     /// The end of the agent's last message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
@@ -209,6 +228,11 @@ pub struct ItemRow {
     /// Where the cost is from: reported by the agent, or priced by the configuration's table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_source: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_first(revision: &u32) -> bool {
+    *revision == 0
 }
 
 /// One run with its items, and where the rest of it lies.
@@ -378,6 +402,22 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
     }
 }
 
+/// Lists what the sources of runs published: first what their counts contradict, then what nothing can be compared with, then what agrees.
+pub(super) fn stated_figures<'a>(rows: impl Iterator<Item = &'a RunRow>) -> Vec<RunStated> {
+    let of_run = |run: &'a Run| {
+        run.stated.iter().map(|figure| RunStated { run: run.id.to_string(), arm: Arm::of(run), figure: stated_line(figure) })
+    };
+    let mut figures: Vec<RunStated> = rows.flat_map(|row| of_run(&row.run)).collect();
+    let urgency = |figure: &RunStated| match figure.figure.disagrees {
+        Some(true) => 0,
+        None => 1,
+        Some(false) => 2,
+    };
+    // Stable: otherwise in the order of the runs.
+    figures.sort_by_key(urgency);
+    figures
+}
+
 fn stated_line(figure: &crate::domain::StatedFigure) -> StatedLine {
     StatedLine {
         name: figure.name.clone(),
@@ -475,7 +515,7 @@ fn urgency(status: ItemStatus) -> u8 {
 }
 
 fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
-    let ItemDetails { reason, reply, answer, expected, category, usage, cost_source, steps, tools, question: _, item_hash: _, scores: _ } =
+    let ItemDetails { reason, reply, answer, expected, category, usage, cost_source, steps, tools, question, item_hash: _, scores } =
         details.cloned().unwrap_or_default();
     let Usage { cache_write, cache_read, .. } = usage.unwrap_or_default();
     ItemRow {
@@ -483,6 +523,7 @@ fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
         kind: outcome.kind.name().to_owned(),
         evaluator: outcome.evaluator.clone(),
         attempt: outcome.attempt,
+        revision: outcome.revision,
         status: ItemStatus::name(outcome.status).to_owned(),
         cluster: outcome.cluster.clone(),
         score: outcome.score,
@@ -494,6 +535,8 @@ fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
         reason,
         answer,
         expected,
+        question,
+        scores,
         reply,
         steps,
         tools,

@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::Filter;
+use crate::domain::{Filter, ItemKind};
 use crate::warehouse::Warehouse;
 
 use super::arm::{Arm, Grouping, SuiteGroup, suite_groups};
@@ -15,9 +15,9 @@ use super::compare::{Compared, Comparison, compare};
 use super::evidence::Policy;
 use super::history::{History, history};
 use super::items::{ItemMatrix, item_matrix};
-use super::judged::CriteriaTable;
+use super::judged::{CriteriaTable, CriterionKey};
 use super::leaderboard::{SortKey, SuiteBoard, group_matrix, retracted, suite_board};
-use super::run::{RunLine, run_line};
+use super::run::{RunLine, RunStated, run_line, stated_figures};
 use super::standing::Chances;
 use super::stories::ItemStories;
 
@@ -73,10 +73,16 @@ pub struct OverviewSuite {
     pub baseline: Option<String>,
     /// Pair pages, the leading two first.
     pub pairs: Vec<Comparison>,
+    /// What was required, by criterion and evaluator.
+    #[serde(skip)]
+    pub criterion_keys: Vec<CriterionKey>,
     /// What was required and how often each arm met it, as far as the caller counted it over the runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<CriteriaTable>,
     pub runs: Vec<RunLine>,
+    /// What the sources of its runs published about them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stated: Vec<RunStated>,
     /// Who passed what; empty where the runs hold only counts.
     pub items: ItemMatrix,
     /// What was asked, answered and said, as far as the caller read it in the runs.
@@ -149,6 +155,7 @@ pub fn overview(
             let is_newest = groups[..place].iter().all(|earlier| earlier.suite != group.suite);
             let history = if is_newest { nights_of(warehouse, filter, policy, &groups, &group.suite) } else { None };
             let items = item_matrix(group, &matrix, &board);
+            let stated = stated_figures(group.arms.iter().flat_map(|arm| arm.counted.iter().chain(&arm.excluded)).copied());
             let top = pairs.first().cloned();
             OverviewSuite {
                 top,
@@ -156,8 +163,10 @@ pub fn overview(
                 tables,
                 baseline,
                 pairs,
+                criterion_keys: criterion_keys(warehouse, group),
                 criteria: Vec::new(),
                 runs,
+                stated,
                 items,
                 stories: ItemStories::default(),
                 charts,
@@ -177,6 +186,15 @@ pub fn overview(
         problems: warehouse.problems().len() as u64,
     };
     Overview { context, suites }
+}
+
+/// The criteria of a suite, whether they are what its leaderboard counts or stand beside that.
+fn criterion_keys(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Vec<CriterionKey> {
+    let rows = group.arms.iter().flat_map(|arm| arm.counted.iter().chain(&arm.excluded));
+    let keys = warehouse.items_of_kind(ItemKind::Criterion, rows.map(|row| &row.run.id));
+    let mut keys: Vec<CriterionKey> = keys.into_iter().map(|key| CriterionKey { criterion: key.item, evaluator: key.evaluator }).collect();
+    keys.sort();
+    keys
 }
 
 /// A suite over its nights; nothing where no arm has a second night.

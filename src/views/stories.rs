@@ -17,7 +17,7 @@ const MOST_OF_A_TEXT: usize = 400;
 const MOST_BYTES: usize = 64 << 20;
 
 /// What is told of a suite's items, as far as the caller read it in the runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemStories {
     /// By item, evaluator and kind.
     stories: BTreeMap<(String, String, String), ItemStory>,
@@ -25,9 +25,9 @@ pub struct ItemStories {
 }
 
 /// What is told of one item.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemStory {
-    /// The beginning of what an agent was told, from a transcript that is shown.
+    /// The beginning of what was asked, as an import's source or else a transcript that is shown has it.
     pub asked: Option<String>,
     /// What kind of item it is, by its author.
     pub category: Option<String>,
@@ -39,13 +39,15 @@ pub struct ItemStory {
 }
 
 /// What was answered and said at one or more outcomes of the same words.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ItemNote {
     /// The first run with these words.
     pub run: String,
     pub status: String,
     pub answer: Option<String>,
     pub reason: Option<String>,
+    /// Scores beside the one that decided, by the scorer's name.
+    pub scores: BTreeMap<String, f64>,
     /// Address of the first run's transcript, from the run's page.
     pub transcript: Option<String>,
     pub times: u64,
@@ -75,8 +77,10 @@ impl ItemStories {
             let answer = row.answer.as_deref().or(row.reply.as_deref()).filter(|text| !text.trim().is_empty());
             let reason = row.reason.as_deref().filter(|text| !text.trim().is_empty());
             let transcript = transcripts.links.get(&row.item);
-            let asked = asked.get(row.item.as_str());
-            if answer.is_none() && reason.is_none() && transcript.is_none() && row.expected.is_empty() && row.category.is_none() {
+            let question = row.question.as_deref().filter(|text| !text.trim().is_empty());
+            let asked = question.or_else(|| asked.get(row.item.as_str()).copied());
+            let is_told = answer.is_some() || reason.is_some() || transcript.is_some() || !row.scores.is_empty();
+            if !is_told && question.is_none() && row.expected.is_empty() && row.category.is_none() {
                 continue;
             }
             let note = ItemNote {
@@ -84,11 +88,12 @@ impl ItemStories {
                 status: row.status.clone(),
                 answer: answer.map(|text| beginning(text, MOST_OF_A_TEXT)),
                 reason: reason.map(|text| beginning(text, MOST_OF_A_TEXT)),
+                scores: row.scores.clone(),
                 transcript: transcript.cloned(),
                 times: 1,
             };
             let story = self.stories.entry((row.item.clone(), row.evaluator.clone(), row.kind.clone())).or_default();
-            self.bytes += story.add(&page.line.arm, row, note, asked.copied(), MOST_BYTES.saturating_sub(self.bytes));
+            self.bytes += story.add(&page.line.arm, row, note, asked, MOST_BYTES.saturating_sub(self.bytes));
         }
     }
 }
@@ -108,12 +113,14 @@ impl ItemStory {
         if self.expected.is_empty() {
             self.expected.clone_from(&row.expected);
         }
-        if note.answer.is_none() && note.reason.is_none() && note.transcript.is_none() {
+        if note.answer.is_none() && note.reason.is_none() && note.transcript.is_none() && note.scores.is_empty() {
             return kept;
         }
-        let size = [&note.answer, &note.reason].into_iter().flatten().map(String::len).sum::<usize>();
+        let size = [&note.answer, &note.reason].into_iter().flatten().chain(note.scores.keys()).map(String::len).sum::<usize>();
         let notes = self.notes.entry(arm.clone()).or_default();
-        let same = |known: &&mut ItemNote| known.status == note.status && known.answer == note.answer && known.reason == note.reason;
+        let same = |known: &&mut ItemNote| {
+            (&known.status, &known.answer, &known.reason, &known.scores) == (&note.status, &note.answer, &note.reason, &note.scores)
+        };
         if let Some(known) = notes.iter_mut().find(same) {
             known.times += 1;
         } else if notes.len() < MOST_NOTES && size <= most {

@@ -2,7 +2,7 @@
 
 use std::cell::LazyCell;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tracing::{debug, info};
 
-use crate::domain::{Aliases, Filter, ItemKind, ItemStatus, Problem, Run, RunId, hex};
+use crate::domain::{Aliases, Filter, ItemKey, ItemKind, ItemStatus, Problem, Run, RunId, hex};
 use crate::results::{Contents, ItemLine, ItemTexts, Retractions, Store, scan, to_json};
 
 use super::ingest::{self, Ingested, ItemFile, path_text};
@@ -366,6 +366,22 @@ impl Warehouse {
         self.unfinished
     }
 
+    /// Returns the items of a kind that the given runs have outcomes of, headline or not.
+    pub fn items_of_kind<'a>(&self, kind: ItemKind, runs: impl IntoIterator<Item = &'a RunId>) -> BTreeSet<ItemKey> {
+        let wanted: HashSet<(u32, u32)> =
+            runs.into_iter().filter_map(|id| Some((*self.unit_of.get(id)?, *self.run_numbers.get(id)?))).collect();
+        let units: BTreeSet<u32> = wanted.iter().map(|(unit, _)| *unit).collect();
+        let rows = units.iter().flat_map(|unit| self.snapshot.items[*unit as usize].rows.iter().map(move |row| (*unit, row)));
+        let sets: BTreeSet<u32> = rows.filter(|(unit, row)| wanted.contains(&(*unit, row.run))).map(|(_, row)| row.items).collect();
+        let keys: BTreeSet<u32> = sets.iter().flat_map(|set| &self.snapshot.item_sets[*set as usize]).copied().collect();
+        let key = |number: u32| {
+            let key = &self.snapshot.keys[number as usize];
+            let item = self.aliases.item.get(&key.item).unwrap_or(&key.item).clone();
+            (key.kind == kind).then(|| ItemKey { kind, evaluator: key.evaluator.clone(), item })
+        };
+        keys.into_iter().filter_map(key).collect()
+    }
+
     /// Returns the outcomes of the given runs at their headline items (questions, else shared tests, else criteria, else checks).
     pub fn matrix<'a>(&self, runs: impl IntoIterator<Item = &'a RunId>) -> OutcomeMatrix {
         let mut wanted: Vec<(&RunId, u32, u32)> =
@@ -406,7 +422,7 @@ impl Warehouse {
             .filter(|(number, key)| used[*number as usize] && is_headline(headline, key.kind, &key.evaluator))
             .map(|(number, key)| {
                 let item = self.aliases.item.get(&key.item).unwrap_or(&key.item).clone();
-                let key_of = crate::domain::ItemKey { kind: key.kind, evaluator: key.evaluator.clone(), item };
+                let key_of = ItemKey { kind: key.kind, evaluator: key.evaluator.clone(), item };
                 (MatrixItem { key: key_of, cluster: key.cluster.clone() }, number)
             })
             .collect();

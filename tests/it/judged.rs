@@ -154,7 +154,7 @@ fn the_site_has_them_on_the_run_and_over_the_suite() {
     for expected in [
         "requirementFulfillment, judged by claude:opus #01234567",
         "requirementFulfillment, judged by claude:haiku #01234567",
-        "nothing is saved",
+        "../../suites/s/criteria/0001.html#i-saves-notes",
         "0 of 1",
         "1 of 1",
     ] {
@@ -164,6 +164,58 @@ fn the_site_has_them_on_the_run_and_over_the_suite() {
     let judges: Vec<_> = data["criteria"].as_array().expect("tables").iter().map(|table| table["judge"].clone()).collect();
     assert_eq!(judges, ["claude:haiku #01234567", "claude:opus #01234567"]);
     assert_eq!(data["criteria"][1]["rows"].as_array().map(Vec::len), Some(3));
+    assert_eq!(data["criteria"][1]["rows"][2]["cells"][0].get("verdicts"), None, "what was said has a file of its own");
+    assert!(page.contains("../../suites/s/criteria/0001.html#i-saves-notes"), "{page}");
+}
+
+#[test]
+fn every_criterion_has_its_rates_and_what_was_said_run_by_run() {
+    let project = Project::new();
+    let run = |id: &str, approach: &str, model: &str, saves: &str, revision: u32| {
+        project.result(&result(id, "s", approach, json!({"status": "completed"})));
+        project.items(id, &[criterion("Saves notes", revision, saves, &format!("said of {id}")), test("t1", "pass")]);
+        project.file(&format!("results/{id}/scores.jsonl"), lines([fulfilment(revision, Some(50.0), model)]));
+    };
+    for (id, approach, saves) in
+        [("a-1", "a", "pass"), ("a-2", "a", "pass"), ("a-3", "a", "fail"), ("b-1", "b", "fail"), ("b-2", "b", "not_evaluated")]
+    {
+        run(id, approach, "opus", saves, 0);
+    }
+    run("c-1", "a", "haiku", "pass", 1);
+    assert_eq!(project.run(["build", "--quiet", "--out", "site"]).code, 0);
+    let page = project.read("site/suites/s/criteria/0001.html");
+    let (haiku, opus) = page.split_once("judged by claude:opus #01234567").expect("both judges, by name");
+    assert!(
+        haiku.contains("judged by claude:haiku #01234567") && haiku.contains("said of c-1") && !haiku.contains("said of a-1"),
+        "{haiku}"
+    );
+    for expected in [
+        "In more than half of their runs met by a.",
+        "Not met by b.",
+        // Two of three, by Wilson; none of one.
+        "67 [21, 94]",
+        "0 [0, 79]",
+        "1 not evaluated",
+        "../../../runs/a-3/index.html",
+        "said of b-2",
+        "compare/s/",
+    ] {
+        assert!(opus.contains(expected), "{expected}\n{opus}");
+    }
+    let data: Value = serde_json::from_str(&project.read("site/data/criteria/s.json")).expect("JSON");
+    let arms = &data["criteria"][1]["arms"];
+    assert_eq!((&arms[0]["passed"], &arms[0]["total"], &arms[0]["rate"]["n"]), (&json!(2), &json!(3), &json!(3)));
+    assert_eq!((&arms[1]["missing"], arms[1]["verdicts"].as_array().map(Vec::len)), (&json!(1), Some(2)));
+    assert_eq!(data["criteria"][0]["arms"][0]["verdicts"][0]["revision"], json!(1));
+    assert!(
+        project
+            .read("site/data/criteria/s.csv")
+            .lines()
+            .any(|line| line.starts_with("Saves notes,requirementFulfillment,claude:opus #01234567,a,"))
+    );
+    let search = project.read("site/search.html");
+    assert!(search.contains("suites/s/criteria/0001.html#i-saves-notes"), "{search}");
+    assert!(project.read("site/suites/s/index.html").contains("1 criterion; arms part on 1"));
 }
 
 #[test]

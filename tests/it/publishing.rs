@@ -81,6 +81,33 @@ fn redacted_sites_have_no_secret_in_any_file() {
 }
 
 #[test]
+fn questions_and_further_scores_are_shown_and_redacted() {
+    let project = Project::with(&[result("r1", "s", "a", json!({"status": "completed"}))]);
+    let mut item = question("q1", 1, "fail");
+    let asked = format!("What does <b>jane.roe@corp.io</b> want? {}", "So many words. ".repeat(200));
+    item["details"] = json!({"question": asked, "answer": "peace", "scores": {"f1": 0.5, "judged by jane.roe@corp.io": 0.25}});
+    project.items("r1", &[item]);
+    assert_eq!(project.run(["build"]).code, 0);
+    for page in ["site/runs/r1/index.html", "site/suites/s/i/0001.html"] {
+        let page = project.read(page);
+        for expected in ["&#60;b&#62;jane.roe@corp.io&#60;/b&#62; want?", "f1 0.500, judged by jane.roe@corp.io 0.250"] {
+            assert!(page.contains(expected), "{expected}\n{page}");
+        }
+        assert!(page.matches("So many words.").count() < 80, "{page}");
+    }
+    let shown = project.run(["show", "r1", "--format", "json"]).json();
+    assert_eq!((&shown["runs"][0]["items"][0]["question"], &shown["runs"][0]["items"][0]["scores"]["f1"]), (&json!(asked), &json!(0.5)));
+    assert!(project.run_in(["show", "r1"], &[("COLUMNS", "240")]).answer().contains("f1 0.500"));
+    let output = project.run(["build", "--redact"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    for (path, text) in all_files(&project, "site") {
+        assert!(!text.contains("jane.roe"), "{path}");
+    }
+    let report: Value = serde_json::from_str(&project.read("site/redactions.json")).expect("JSON");
+    assert_eq!(report["redacted"]["e-mail"], json!({"items": 2}));
+}
+
+#[test]
 fn secrets_are_named_by_place_and_not_by_value() {
     let project = leaky();
     let output = project.run(["build"]);
@@ -228,6 +255,29 @@ fn the_feed_tells_who_leads_since_when() {
     assert!(ids(&feed) >= 2, "{feed}");
     project.run(["build", "--out", "again"]);
     assert_eq!(project.read("again/feed.xml"), feed);
+}
+
+#[test]
+fn an_entry_of_the_feed_stays_when_nights_go_by() {
+    let project = Project::new();
+    let ids = |feed: &str| -> Vec<String> {
+        let entries = feed.split("<entry>").skip(1).filter_map(|entry| entry.split("<id>").nth(1));
+        entries.map(|rest| rest.split('<').next().unwrap_or_default().to_owned()).collect()
+    };
+    for night in 1..=2 {
+        nightly(&project, night, "old", 20);
+        nightly(&project, night, "new", if night == 1 { 20 } else { 40 });
+    }
+    assert_eq!(project.run(["build"]).code, 0);
+    let early = ids(&project.read("site/feed.xml"));
+    assert_eq!(early.len(), 2, "it begins, and one takes the lead");
+    for night in 3..=20 {
+        nightly(&project, night, "old", 20);
+        nightly(&project, night, "new", 40);
+    }
+    assert_eq!(project.run(["build"]).code, 0);
+    let late = ids(&project.read("site/feed.xml"));
+    assert!(early.iter().all(|id| late.contains(id)), "{early:?} {late:?}");
 }
 
 #[test]

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::json;
+
 use crate::browser::Browser;
 use crate::support::{Project, result};
 
@@ -404,4 +406,27 @@ fn the_baseline_stands_second_and_every_arm_meets_it() {
     let (_, files, said) = configured("{baseline: oneshto}");
     assert_eq!(pair_pages(&files, "alpha").len(), 3);
     assert!(said.contains("warning: `site.baseline` in the configuration: no approach `oneshto`\n  hint: did you mean `oneshot`?\n"));
+}
+
+#[test]
+fn a_suites_page_shows_what_sources_state_beside_what_their_counts_give() {
+    let stated = |name: &str, value: f64, recomputed: Option<f64>| json!({"name": name, "value": value, "unit": "fraction", "recomputed": recomputed, "rounding": 0.0005});
+    let figures = [stated("agrees", 0.5, Some(0.5)), stated("alone", 0.7, None), stated("differs", 0.6, Some(0.5))];
+    let counts = json!({"shared_tests_passed": 1, "shared_tests_total": 2, "stated": figures});
+    let project = Project::with(&[
+        result("r-1", "s", "a", counts),
+        result("r-2", "plain", "a", json!({"shared_tests_passed": 1, "shared_tests_total": 2})),
+    ]);
+    assert_eq!(project.run(["build", "--quiet"]).code, 0);
+    let page = project.read("site/suites/s/index.html");
+    let table = page.split("<table id=\"stated-table\"").nth(1).and_then(|rest| rest.split("</table>").next()).expect("the table");
+    let rows: Vec<&str> = table.split("<tr>").skip(2).collect();
+    let expected = [("differs", "60.0%", "50.0%", "differs beyond rounding"), ("alone", "70.0%", "no counts", "nothing to compare with")];
+    for (row, (name, stated, recomputed, said)) in rows.iter().zip(expected) {
+        for text in [name, stated, recomputed, said, "../../runs/r-1/index.html"] {
+            assert!(row.contains(text), "{text}: {row}");
+        }
+    }
+    assert_eq!(rows.len(), 3);
+    assert!(!project.read("site/suites/plain/index.html").contains("stated-table"));
 }

@@ -6,6 +6,7 @@ use crate::render::{chart, words};
 use crate::views::{Arm, Disagreements, Distribution, OverviewSuite, SiteContext};
 
 use super::SiteFile;
+use super::chart_data::ChartOf;
 use super::figure::{self, Figure};
 use super::grid::{Kind, Look, Sort};
 use super::plan::{Plan, SuitePlace};
@@ -57,14 +58,15 @@ fn is_spread(of: Option<&Distribution>) -> bool {
 /// The charts of a suite.
 pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Vec<Figure> {
     let name = words::names_on(&suite.board);
-    let spread = |of: &Option<Distribution>, id: &str, heading: &str, what: &str| {
+    let spread = |of: &Option<Distribution>, which: ChartOf, id: &str, heading: &str, what: &str| {
         let of = of.as_ref().filter(|of| is_spread(Some(of)))?;
-        Some(Figure::new(id, heading, chart::ecdf(of, &format!("{id}-chart"), what, &name)))
+        let figure = Figure::new(id, heading, chart::ecdf(of, &format!("{id}-chart"), what, &name));
+        Some(figure.csv(format!("{root}{}", which.path(place))))
     };
     [
         pareto(suite, place, root, "pareto", figure::MOST_ROWS),
-        spread(&suite.charts.cost, "cost-spread", "Cost of runs", "Cost of a run"),
-        spread(&suite.charts.duration, "duration-spread", "Duration of runs", "Duration of a run"),
+        spread(&suite.charts.cost, ChartOf::Cost, "cost-spread", "Cost of runs", "Cost of a run"),
+        spread(&suite.charts.duration, ChartOf::Duration, "duration-spread", "Duration of runs", "Duration of a run"),
     ]
     .into_iter()
     .flatten()
@@ -76,7 +78,8 @@ pub(super) fn pareto(suite: &OverviewSuite, place: &SuitePlace, root: &str, id: 
     let name = words::names_on(&suite.board);
     let link = |one: &Arm, other: &Arm| pair_link(suite, place, root, one, other);
     let of = suite.charts.pareto.as_ref()?;
-    Some(Figure::of_rows(id, "Pass rate over cost", chart::pareto(of, &format!("{id}-chart"), &name, &link), rows))
+    let figure = Figure::of_rows(id, "Pass rate over cost", chart::pareto(of, &format!("{id}-chart"), &name, &link), rows);
+    Some(figure.csv(format!("{root}{}", ChartOf::Pareto.path(place))))
 }
 
 /// The picture of all pairs.
@@ -84,7 +87,8 @@ pub(super) fn of_pairs(suite: &OverviewSuite, place: &SuitePlace, root: &str) ->
     let of = suite.charts.disagreements.as_ref().filter(|of| is_shown(Some(of)))?;
     let names = words::arm_labels(&of.arms);
     let link = |one: usize, other: usize| pair_link(suite, place, root, &of.arms[one], &of.arms[other]);
-    Some(Figure::new("all", "All pairs in one picture", chart::pairs(of, "all-chart", &names, &link)))
+    let figure = Figure::new("all", "All pairs in one picture", chart::pairs(of, "all-chart", &names, &link));
+    Some(figure.csv(format!("{root}{}", ChartOf::Pairs.path(place))))
 }
 
 /// A picture of one pair would say less than its page.
@@ -93,7 +97,7 @@ pub(super) fn is_shown(of: Option<&Disagreements>) -> bool {
 }
 
 /// The page on which two arms stand side by side, whichever comes first.
-fn pair_link(suite: &OverviewSuite, place: &SuitePlace, root: &str, one: &Arm, other: &Arm) -> Option<String> {
+pub(super) fn pair_link(suite: &OverviewSuite, place: &SuitePlace, root: &str, one: &Arm, other: &Arm) -> Option<String> {
     let pair = suite.pairs.iter().find(|pair| match pair.arms.as_slice() {
         [first, second] => (&first.arm, &second.arm) == (one, other) || (&first.arm, &second.arm) == (other, one),
         _ => false,

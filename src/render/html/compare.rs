@@ -11,7 +11,7 @@ use crate::views::{
 use super::board::{rate, samples};
 use super::forest::{self, Forest};
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
-use super::items::item_href;
+use super::items::{criterion_href, item_href};
 use super::plan::{Plan, SuitePlace};
 use super::run::cut;
 use super::shell::{Crumb, Here, Shell, Text};
@@ -156,7 +156,6 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         beside: None,
     };
     let sides = sides::of_pair(pair, &labels, plan, &shell.root, &link);
-    let criteria_href = format!("{}{}", shell.root, place.criteria_path());
     let page = ComparePage {
         first: Text::new(&labels[0]),
         second: Text::new(&labels[1]),
@@ -173,7 +172,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         outcomes: pair.flips.as_ref().map(|flips| outcomes(pair, flips, &labels, &link, sides.as_ref())),
         all_items: (!suite.items.items.is_empty()).then(|| format!("{}{}", shell.root, matrix::path(place))),
         unpaired: pair.flips.is_none().then(|| unpaired(pair, &labels)),
-        criteria: pair.criteria.as_ref().map(|flips| criteria(suite, pair, flips, &labels, criteria_href)),
+        criteria: pair.criteria.as_ref().map(|flips| criteria(suite, place, pair, flips, &labels, &shell.root)),
         sides,
         runs: runs.collect(),
         shell,
@@ -316,7 +315,15 @@ fn unpaired(pair: &Comparison, labels: &[String]) -> Text {
 }
 
 /// The criteria on which the arms differ, with what the judge said.
-fn criteria(suite: &OverviewSuite, pair: &Comparison, flips: &CriterionFlips, labels: &[String], href: String) -> Criteria {
+fn criteria(
+    suite: &OverviewSuite,
+    place: &SuitePlace,
+    pair: &Comparison,
+    flips: &CriterionFlips,
+    labels: &[String],
+    root: &str,
+) -> Criteria {
+    let href = format!("{root}{}", place.criteria_path());
     let sentences = words::criteria_notes(pair, labels).into_iter().take(1).map(Text::from).collect();
     let [judge] = flips.judges.as_slice() else { return Criteria { sentences, grid: None, href } };
     let table = suite
@@ -329,7 +336,9 @@ fn criteria(suite: &OverviewSuite, pair: &Comparison, flips: &CriterionFlips, la
         let rows: Vec<&CriterionRow> = table.rows.iter().filter(is_listed).take(MAX_CRITERIA).collect();
         let listed = if all > rows.len() { format!("{} of {all}", rows.len()) } else { String::new() };
         let mut grid = Grid::new("criteria-flips", "Criteria that one of them meets and the other does not").about(listed);
-        grid.column(Column::new("Criterion", Look::Key, Sort::Ascending), rows.iter().map(|row| Cell::head(cut(&row.criterion))));
+        let name =
+            |row: &&CriterionRow| Cell::head(cut(&row.criterion)).link(criterion_href(place, root, &row.criterion, &table.evaluator));
+        grid.column(Column::new("Criterion", Look::Key, Sort::Ascending), rows.iter().map(name));
         for (label, arm) in labels.iter().zip(&pair.arms) {
             let cell = |row: &&CriterionRow| {
                 let Some(cell) = row.cell_of(table, &arm.arm) else { return Cell::words("") };

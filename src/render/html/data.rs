@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use crate::render::{csv, format, json, nights, words};
 use crate::views::{
-    Arm, Board, Comparison, CriteriaTable, Distribution, Entry, Estimate, Front, ItemLine, ItemMatrix, ItemPage, ItemRow, Money, Overview,
-    OverviewSuite, Pareto, PriceInterval, RunLine, RunPage, SiteContext, SortKey, SuiteBoard,
+    Arm, Board, Comparison, CriteriaTable, CriterionCell, CriterionRow, CriterionVerdict, Distribution, Entry, Estimate, Front, ItemLine,
+    ItemMatrix, ItemPage, ItemRow, Money, Overview, OverviewSuite, Pareto, PriceInterval, RunLine, RunPage, RunStated, SiteContext,
+    SortKey, SuiteBoard,
 };
 
 use super::SiteFile;
@@ -19,6 +20,8 @@ struct SuiteAnswer<'a> {
     #[serde(skip_serializing_if = "<[CriteriaTable]>::is_empty")]
     criteria: &'a [CriteriaTable],
     runs: &'a [RunLine],
+    #[serde(skip_serializing_if = "<[RunStated]>::is_empty")]
+    stated: &'a [RunStated],
     #[serde(skip_serializing_if = "Option::is_none")]
     pareto: Option<&'a Pareto>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,6 +95,7 @@ pub(super) fn suite(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> 
         tables: &suite.tables,
         criteria: &suite.criteria,
         runs: &suite.runs,
+        stated: &suite.stated,
         pareto: charts.pareto.as_ref(),
         cost: charts.cost.as_ref(),
         duration: charts.duration.as_ref(),
@@ -145,6 +149,106 @@ fn item_record(item: &ItemLine) -> Vec<String> {
     ];
     record.extend(item.cells.iter().flat_map(|cell| [cell.passed.to_string(), cell.counted.to_string()]));
     record
+}
+
+/// What the site says about one criterion, as one judge saw it.
+#[derive(Serialize)]
+struct CriterionAnswer<'a> {
+    criterion: &'a str,
+    evaluator: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judge: Option<&'a str>,
+    arms: Vec<ArmOnCriterion<'a>>,
+}
+
+#[derive(Serialize)]
+struct ArmOnCriterion<'a> {
+    #[serde(flatten)]
+    arm: &'a Arm,
+    passed: u64,
+    total: u64,
+    missing: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate: Option<&'a Estimate>,
+    verdicts: &'a [CriterionVerdict],
+}
+
+/// What the site says about a suite's criteria.
+#[derive(Serialize)]
+struct CriteriaAnswer<'a> {
+    suite: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suite_version: Option<&'a str>,
+    criteria: Vec<CriterionAnswer<'a>>,
+}
+
+/// One suite's criteria by arm.
+pub(super) fn criteria(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+    if suite.criteria.is_empty() {
+        return Vec::new();
+    }
+    let criteria: Vec<CriterionAnswer<'_>> =
+        suite.criteria.iter().flat_map(|table| table.rows.iter().map(|row| of_row(table, row))).collect();
+    let names = [
+        "criterion",
+        "evaluator",
+        "judge",
+        "approach",
+        "model",
+        "passed",
+        "total",
+        "missing",
+        "rate",
+        "ci95_low",
+        "ci95_high",
+        "n",
+        "n_of",
+    ];
+    let header = names.map(str::to_owned).to_vec();
+    let records = criteria.iter().flat_map(|criterion| criterion.arms.iter().map(|arm| criterion_record(criterion, arm)));
+    let spreadsheet = csv::records(std::iter::once(header).chain(records));
+    let answer = CriteriaAnswer { suite: &suite.board.suite, suite_version: suite.board.suite_version.as_deref(), criteria };
+    vec![
+        file(format!("data/criteria/{}.json", place.segment), json::document("criteria", answer)),
+        file(format!("data/criteria/{}.csv", place.segment), spreadsheet),
+    ]
+}
+
+fn of_row<'a>(table: &'a CriteriaTable, row: &'a CriterionRow) -> CriterionAnswer<'a> {
+    let arm = |(arm, cell): (&'a Arm, &'a CriterionCell)| ArmOnCriterion {
+        arm,
+        passed: cell.passed,
+        total: cell.total,
+        missing: cell.missing,
+        rate: cell.rate.as_ref(),
+        verdicts: &cell.verdicts,
+    };
+    CriterionAnswer {
+        criterion: &row.criterion,
+        evaluator: &table.evaluator,
+        judge: table.judge.as_deref(),
+        arms: table.arms.iter().zip(&row.cells).map(arm).collect(),
+    }
+}
+
+fn criterion_record(criterion: &CriterionAnswer<'_>, arm: &ArmOnCriterion<'_>) -> Vec<String> {
+    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let interval = arm.rate.and_then(|rate| rate.interval);
+    vec![
+        csv::text(criterion.criterion),
+        csv::text(criterion.evaluator),
+        csv::text(criterion.judge.unwrap_or_default()),
+        csv::text(&arm.arm.approach),
+        csv::text(&arm.arm.model),
+        arm.passed.to_string(),
+        arm.total.to_string(),
+        arm.missing.to_string(),
+        number(arm.rate.map(|rate| rate.value)),
+        number(interval.map(|interval| interval.low)),
+        number(interval.map(|interval| interval.high)),
+        arm.rate.map_or_else(String::new, |rate| rate.n.to_string()),
+        arm.rate.map_or_else(String::new, |rate| rate.n_of.to_owned()),
+    ]
 }
 
 /// One suite over its nights.

@@ -27,6 +27,8 @@ pub(super) struct Figure {
     pub key: Vec<Sign>,
     pub notes: Vec<Text>,
     pub grid: Grid,
+    /// Address of all values in full precision.
+    pub csv: Option<String>,
 }
 
 impl Figure {
@@ -50,7 +52,12 @@ impl Figure {
             svg,
             key: key.into_iter().map(|key| Sign { glyph: key.sign, class: key.class, name: Text::from(key.name) }).collect(),
             notes: notes.into_iter().map(Text::from).collect(),
+            csv: None,
         }
+    }
+
+    pub fn csv(self, href: String) -> Self {
+        Self { csv: Some(href), ..self }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::render::{chart, format, nights, words};
 use crate::views::{Arm, ArmHistory, History, NoisyItem, OverviewSuite, Series, SiteContext};
 
 use super::SiteFile;
-use super::figure::Figure;
+use super::figure::{self, Figure};
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Crumb, Here, Shell, Text};
@@ -15,6 +15,8 @@ use super::shell::{Crumb, Here, Shell, Text};
 const MOST_ARMS: usize = 12;
 /// Nights of all charts together, so that the page keeps its budget.
 const MOST_NIGHTS: usize = 240;
+/// Arms in the table.
+const MOST_LEVELS: usize = 100;
 /// Nights of one chart.
 const MOST_OF_ARM: usize = 90;
 const MOST_DUELS: usize = 66;
@@ -27,6 +29,7 @@ struct HistoryPage {
     suite: Text,
     sentences: Vec<Text>,
     notes: Vec<Text>,
+    levels: Grid,
     arms: Vec<ArmPart>,
     duels: Option<Grid>,
     flaky: Option<Grid>,
@@ -55,10 +58,12 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let drawn = &followed[..followed.len().min(MOST_ARMS)];
     let most = (MOST_NIGHTS / drawn.len().max(1)).min(MOST_OF_ARM);
     let scale: Vec<f64> = drawn.iter().flat_map(|(arm, _)| chart::trend_shares(arm, most)).collect();
+    let levels = nights::levels(history);
     let page = HistoryPage {
         suite: Text::new(&place.label),
         sentences: sentences.into_iter().map(Text::from).collect(),
-        notes: notes(history, followed.len(), drawn.len()).into_iter().map(Text::from).collect(),
+        notes: notes(history, followed.len(), drawn.len()).into_iter().chain(levels.notes.iter().cloned()).map(Text::from).collect(),
+        levels: figure::grid(&levels, "levels-table", "Arms over their nights", MOST_LEVELS),
         arms: (1..).zip(drawn).filter_map(|(number, (arm, label))| part(number, arm, label, most, &scale)).collect(),
         duels: duels(history, &labels),
         flaky: flaky(history, &labels),

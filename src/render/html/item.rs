@@ -3,23 +3,32 @@
 use askama::Template;
 
 use crate::domain::{ItemStatus, beginning};
+use crate::render::shown::other_scores;
 use crate::render::{format, words};
 use crate::views::{Go, ItemLine, ItemNote, ItemSign, ItemStory, OverviewSuite, SiteContext};
 
 use super::SiteFile;
-use super::items::{ITEMS_PER_BUCKET, bucket_name};
+use super::items::{ITEMS_PER_BUCKET, bucket_name, in_turns};
 use super::matrix::{Mark, mark, outcome_mark};
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
-use super::shell::{Crumb, Here, Shell, Text};
+use super::shell::{Crumb, Here, Shell, Text, escaped_length};
 
 /// Arms with a row of their own for an item; the data have all.
 const MOST_ARMS: usize = 24;
 /// Outcomes of an item that are links to their runs, shared among its arms.
-const MOST_LINKS: usize = 40;
-/// What a question, answers and reasons of one item may weigh on its page, and what one of them weighs without its texts.
-const MOST_BYTES: usize = 5_000;
-const NOTE_BYTES: usize = 300;
+const MOST_LINKS: usize = 24;
+/// What a page is to weigh with all its items, and what it weighs without any.
+const PAGE_BYTES: usize = 58_000;
+const FRAME_BYTES: usize = 4_000;
+/// What an item, an arm of it, a link to an outcome, and an answer with its reason weigh without their texts and addresses.
+const ITEM_BYTES: usize = 1_250;
+const ARM_BYTES: usize = 140;
+const LINK_BYTES: usize = 50;
+const NOTE_BYTES: usize = 240;
+/// What a question, answers and reasons of one item may weigh at least, whatever the page weighs, and at most.
+const LEAST_TOLD: usize = 2_000;
+const MOST_TOLD: usize = 5_000;
 /// Characters of a text, and of an item's whole name.
 const LONGEST: usize = 240;
 const LONGEST_NAME: usize = 400;
@@ -72,9 +81,27 @@ struct Note {
     sign: &'static str,
     word: &'static str,
     times: String,
-    answer: Text,
-    reason: Text,
+    told: Told,
     transcript: Option<String>,
+}
+
+/// What all items of a page are made from.
+struct Page<'a> {
+    plan: &'a Plan,
+    suite: &'a OverviewSuite,
+    place: &'a SuitePlace,
+    /// By arm of the matrix: its name and its attempts.
+    labels: &'a [String],
+    goes: &'a [Vec<&'a Go>],
+    root: &'a str,
+    /// What one item is to weigh.
+    bytes: usize,
+}
+
+impl Page<'_> {
+    fn run_href(&self, run: &str) -> String {
+        self.plan.run_path(run).map_or_else(String::new, |path| format!("{}{path}", self.root))
+    }
 }
 
 /// Makes the pages of a suite's items.
@@ -107,9 +134,11 @@ pub(super) fn pages<'a>(
         let crumbs =
             vec![Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str()), Crumb::new("../items/index.html", "Items")];
         let shell = shell.crumbs(crumbs);
+        let bytes = (PAGE_BYTES - FRAME_BYTES) / (last - first);
+        let of = Page { plan, suite, place, labels: &labels, goes: &goes, root: &shell.root, bytes };
         let page = ItemPages {
             suite: Text::new(&place.label),
-            items: (first..last).map(|index| item(plan, suite, place, index, &labels, &goes, &shell.root)).collect(),
+            items: (first..last).map(|index| item(&of, index)).collect(),
             pager: Pager::new(bucket as u64 + 1, count as u64, |number| bucket_name(usize::try_from(number).unwrap_or(usize::MAX))),
             heading,
             shell,
@@ -118,14 +147,14 @@ pub(super) fn pages<'a>(
     })
 }
 
-fn item(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, index: usize, labels: &[String], goes: &[Vec<&Go>], root: &str) -> Item {
+fn item(page: &Page<'_>, index: usize) -> Item {
+    let Page { suite, place, labels, goes, .. } = *page;
     let matrix = &suite.items;
     let line = &matrix.items[index];
     let story = suite.stories.of(&line.item, &line.evaluator, &line.kind);
     let anchor = place.items.anchor(index);
     let shown = matrix.arms.len().min(MOST_ARMS);
     let links = (MOST_LINKS / shown.max(1)).max(1);
-    let run_href = |run: &str| plan.run_path(run).map_or_else(String::new, |path| format!("{root}{path}"));
     let arm = |arm: usize| {
         let cell = line.cells[arm];
         let with: Vec<(&Go, _)> = goes[arm].iter().filter_map(|go| Some((*go, go.statuses[index]?))).collect();
@@ -134,7 +163,7 @@ fn item(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, index: usize, la
             let (class, sign, word) = outcome_mark(*status);
             let run = matrix.arms[arm].runs.iter().position(|run| *run == go.run).map_or(0, |place| place + 1);
             let attempt = if has_attempts { format!(", attempt {}", go.attempt) } else { String::new() };
-            Outcome { class, sign, word: format!("{word}, run {run}{attempt}"), href: run_href(&go.run) }
+            Outcome { class, sign, word: format!("{word}, run {run}{attempt}"), href: page.run_href(&go.run) }
         };
         ArmRow {
             name: Text::new(&labels[arm]),
@@ -144,17 +173,24 @@ fn item(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, index: usize, la
             more: with.len().checked_sub(links).filter(|more| *more > 0).map(|more| format!("and {} older", format::integer(more as u64))),
         }
     };
-    let asked: Option<Vec<Text>> =
-        story.and_then(|story| story.asked.as_deref()).map(|text| beginning(text, LONGEST_ASKED).lines().map(Text::new).collect());
-    let most = MOST_BYTES.saturating_sub(asked.iter().flatten().map(Text::escaped_length).sum());
-    let (notes, untold) = story.map_or_else(|| (Vec::new(), 0), |story| notes(suite, story, labels, most, &run_href, root, plan));
+    let name = if line.item.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(&line.item, LONGEST_NAME)) };
+    let arms: Vec<ArmRow> = (0..shown).map(arm).collect();
+    let links = |arm: &ArmRow| arm.outcomes.iter().map(|outcome| LINK_BYTES + outcome.href.len()).sum::<usize>();
+    let linked: usize = arms.iter().map(|arm| ARM_BYTES + arm.name.escaped_length() + links(arm)).sum();
+    // A name stands in the list at the top, in the heading, in both captions, and below the heading of what was asked.
+    let own_bytes = ITEM_BYTES + linked + 5 * name.escaped_length();
+    let most = page.bytes.saturating_sub(own_bytes).clamp(LEAST_TOLD, MOST_TOLD);
+    let asked = story.and_then(|story| story.asked.as_deref()).map(|text| beginning(text, LONGEST_ASKED.min(most / 3)));
+    let asked: Option<Vec<Text>> = asked.map(|text| text.lines().map(Text::new).collect());
+    let most = most.saturating_sub(asked.iter().flatten().map(Text::escaped_length).sum());
+    let (notes, untold) = story.map_or_else(|| (Vec::new(), 0), |story| notes(page, story, most));
     Item {
         number: index + 1,
-        name: if line.item.trim().is_empty() { Text::new("(no name)") } else { Text::from(beginning(&line.item, LONGEST_NAME)) },
+        name,
         facts: facts(line, story),
         signs: line.signs.iter().map(|sign| (sign_word(*sign), Text::from(sign_sentence(*sign, line, suite)))).collect(),
         asked,
-        arms: (0..shown).map(arm).collect(),
+        arms,
         more_arms: (shown < matrix.arms.len())
             .then(|| format!("The leading {shown} of {} arms are listed; the data have all.", format::integer(matrix.arms.len() as u64))),
         notes,
@@ -194,46 +230,60 @@ fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)
 }
 
 /// What was answered and said, arm by arm, as far as the page has room; and of how many outcomes it is not told.
-fn notes(
-    suite: &OverviewSuite,
-    story: &ItemStory,
-    labels: &[String],
-    most: usize,
-    run_href: &dyn Fn(&str) -> String,
-    root: &str,
-    plan: &Plan,
-) -> (Vec<Note>, u64) {
-    let (mut shown, mut bytes, mut untold) = (Vec::new(), 0, story.untold);
-    for (arm, label) in suite.items.arms.iter().zip(labels) {
-        for note in story.notes.get(&arm.arm).into_iter().flatten() {
-            let text = |text: &Option<String>| Text::from(text.as_deref().map_or_else(String::new, |text| beginning(text, LONGEST)));
-            let (answer, reason) = (text(&note.answer), text(&note.reason));
-            let size = NOTE_BYTES + answer.escaped_length() + reason.escaped_length();
-            if bytes + size > most {
-                untold += note.times;
-                continue;
-            }
-            bytes += size;
-            shown.push(said(note, label, answer, reason, run_href, root, plan));
+///
+/// Every arm gets a first note before any gets a second one.
+fn notes(page: &Page<'_>, story: &ItemStory, most: usize) -> (Vec<Note>, u64) {
+    let of_arms = page.suite.items.arms.iter().map(|arm| story.notes.get(&arm.arm).map_or(&[][..], Vec::as_slice));
+    let of_arms: Vec<&[ItemNote]> = of_arms.collect();
+    let firsts = of_arms.iter().filter(|notes| !notes.is_empty()).count();
+    let longest = if firsts * (NOTE_BYTES + 2 * LONGEST) <= most { LONGEST } else { LONGEST / 2 };
+    let mut shown: Vec<Vec<Note>> = of_arms.iter().map(|_| Vec::new()).collect();
+    let (mut bytes, mut untold) = (0, story.untold);
+    for (arm, note) in in_turns(&of_arms) {
+        let text = |text: Option<&str>| Text::from(text.map_or_else(String::new, |text| beginning(text, longest)));
+        let told = Told {
+            answer: text(note.answer.as_deref()),
+            reason: text(note.reason.as_deref()),
+            scores: text(Some(&other_scores(&note.scores))),
+        };
+        // A run's id is its link as well.
+        let size = NOTE_BYTES + escaped_length(&page.labels[arm]) + 2 * escaped_length(&note.run) + told.escaped_length();
+        if bytes + size > most {
+            untold += note.times;
+            continue;
         }
+        bytes += size;
+        shown[arm].push(said(page, note, &page.labels[arm], told));
     }
-    (shown, untold)
+    (shown.into_iter().flatten().collect(), untold)
 }
 
-fn said(note: &ItemNote, label: &str, answer: Text, reason: Text, run_href: &dyn Fn(&str) -> String, root: &str, plan: &Plan) -> Note {
+/// The texts of a note, as long as they are shown.
+struct Told {
+    answer: Text,
+    reason: Text,
+    scores: Text,
+}
+
+impl Told {
+    fn escaped_length(&self) -> usize {
+        [&self.answer, &self.reason, &self.scores].into_iter().map(Text::escaped_length).sum()
+    }
+}
+
+fn said(page: &Page<'_>, note: &ItemNote, label: &str, told: Told) -> Note {
     let (class, sign, word) = ItemStatus::from_name(&note.status).map_or(("mo", "–", "unknown"), outcome_mark);
-    let transcript = note.transcript.as_ref().zip(plan.run_segment(&note.run));
+    let transcript = note.transcript.as_ref().zip(page.plan.run_segment(&note.run));
     Note {
         arm: Text::new(label),
         run: Text::new(&note.run),
-        href: run_href(&note.run),
+        href: page.run_href(&note.run),
         class,
         sign,
         word,
         times: if note.times > 1 { format!("{} times", format::integer(note.times)) } else { String::new() },
-        answer,
-        reason,
-        transcript: transcript.map(|(link, segment)| format!("{root}runs/{segment}/{link}")),
+        told,
+        transcript: transcript.map(|(link, segment)| format!("{}runs/{segment}/{link}", page.root)),
     }
 }
 

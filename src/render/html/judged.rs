@@ -1,26 +1,16 @@
-//! What was required of a run and what was said of it, as parts of its page; and a suite's criteria over all its runs.
-
-use askama::Template;
+//! What was required of a run and what was said of it, as parts of its page.
 
 use crate::domain::RunStatus;
+use crate::render::format;
 use crate::render::judged::{cost, count, facts, judged_by, left_out, outcome_word, score_word};
-use crate::render::{format, words};
-use crate::views::{
-    CriteriaTable, CriterionCell, CriterionRow, EvaluatorScore, ItemRow, OverviewSuite, RunPage, SiteContext, StoredVerification,
-    VerificationFailure,
-};
+use crate::views::{EvaluatorScore, ItemRow, RunPage, StoredVerification, VerificationFailure};
 
-use super::SiteFile;
-use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
-use super::plan::{Plan, SuitePlace};
+use super::grid::{Cell, Column, Grid, Look, Sort};
+use super::items::criterion_href;
+use super::plan::SuitePlace;
 use super::run::cut;
-use super::shell::{Crumb, Here, Shell, Text};
+use super::shell::Text;
 
-/// Criteria of one table of a suite's page, and cells of it.
-const MOST_CRITERIA: usize = 200;
-const MOST_CELLS: usize = 1_200;
-/// Reasons that a suite's page lists: the data beside it have the others.
-const MOST_REASONS: usize = 60;
 /// Characters of an evaluator's own numbers on a page.
 const MOST_OF_DETAILS: usize = 10_000;
 
@@ -55,12 +45,15 @@ pub(super) struct Verified {
     pub note: Option<String>,
 }
 
-pub(super) fn criteria(run: &RunPage, href: String) -> Option<Criteria> {
+pub(super) fn criteria(run: &RunPage, suite: &SuitePlace, root: &str) -> Option<Criteria> {
     let rows = &run.criteria;
     let first = rows.first()?;
     let each = |cell: &dyn Fn(&ItemRow) -> Cell| rows.iter().map(cell).collect::<Vec<Cell>>();
     let mut grid = Grid::new("criteria-table", "What was required").about(format!("decided by {}", first.evaluator));
-    grid.column(Column::new("Criterion", Look::Key, Sort::Ascending), each(&|row| Cell::head(cut(&row.item))));
+    let counts = RunStatus::from_name(&run.line.status).is_some_and(RunStatus::is_counted);
+    // What stands on the pages of criteria is of runs that count.
+    let link = |row: &ItemRow| criterion_href(suite, root, &row.item, &row.evaluator).filter(|_| counts);
+    grid.column(Column::new("Criterion", Look::Key, Sort::Ascending), each(&|row| Cell::head(cut(&row.item)).link(link(row))));
     let outcome = |row: &ItemRow| Cell { text: Text::from(outcome_word(&row.status)), ..Cell::item_status(&row.status) };
     grid.column(Column::new("Outcome", Look::Words, Sort::Ascending), each(&outcome));
     if rows.iter().any(|row| row.reason.is_some()) {
@@ -84,8 +77,8 @@ pub(super) fn criteria(run: &RunPage, href: String) -> Option<Criteria> {
     }
     let judges = run.evaluators.iter().filter(|score| score.evaluator == first.evaluator).filter_map(judged_by);
     let sentences = run.criteria_count.map(count).into_iter().chain(judges).map(Text::from).collect();
-    let counts = RunStatus::from_name(&run.line.status).is_some_and(RunStatus::is_counted);
-    Some(Criteria { grid: grid.filtered(""), sentences, href: counts.then_some(href) })
+    let href = counts.then(|| format!("{root}{}", suite.criteria_path()));
+    Some(Criteria { grid: grid.filtered(""), sentences, href })
 }
 
 pub(super) fn evaluators(run: &RunPage) -> Vec<Unfolding> {
@@ -195,89 +188,4 @@ fn failures(id: &str, caption: &str, failures: &[VerificationFailure]) -> Option
         grid.column(Column::new("Files", Look::Words, Sort::None), each(&|failure| Cell::words(cut(&failure.files.join(", ")))));
     }
     Some(grid)
-}
-
-#[derive(Template)]
-#[template(path = "criteria.html")]
-struct CriteriaPage {
-    shell: Shell,
-    suite: Text,
-    tables: Vec<Judged>,
-}
-
-/// The criteria as one judge saw them.
-struct Judged {
-    id: String,
-    heading: Text,
-    grid: Grid,
-    reasons: Vec<Reasons>,
-    more: Option<String>,
-}
-
-/// Why a criterion was not met, by arm.
-struct Reasons {
-    criterion: Text,
-    lines: Vec<(Text, Text)>,
-}
-
-/// Makes the page of a suite's criteria; nothing for a suite without any.
-pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
-    if suite.criteria.is_empty() {
-        return None;
-    }
-    let path = place.criteria_path();
-    let title = format!("{}: criteria · {}", place.label, context.title);
-    let description = format!("How often each arm met each criterion of {}.", place.label);
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, description);
-    let back = format!("{}{}", shell.root, place.path());
-    let shell = shell.crumbs(vec![Crumb::new(back, place.label.as_str())]).download(&format!("data/suites/{}.json", place.segment), "JSON");
-    let tables = (1..).zip(&suite.criteria).map(|(number, table)| judged(number, table)).collect();
-    Some(SiteFile::page(path, &CriteriaPage { suite: Text::new(&place.label), tables, shell }))
-}
-
-fn judged(number: usize, table: &CriteriaTable) -> Judged {
-    let heading = match &table.judge {
-        Some(judge) => format!("{}, judged by {judge}", table.evaluator),
-        None => table.evaluator.clone(),
-    };
-    let labels = words::arm_labels(&table.arms);
-    let most = MOST_CRITERIA.min(MOST_CELLS / (labels.len() + 1)).max(1);
-    let rows = &table.rows[..table.rows.len().min(most)];
-    let mut grid = Grid::new(format!("criteria-{number}"), "Runs that met each criterion");
-    grid.column(Column::new("Criterion", Look::Key, Sort::Ascending), rows.iter().map(|row| Cell::head(cut(&row.criterion))));
-    for (arm, label) in labels.iter().enumerate() {
-        let cells = rows.iter().filter_map(|row| row.cells.get(arm)).map(cell);
-        grid.column(Column::new(label.as_str(), Look::Number, Sort::Descending), cells);
-    }
-    let mut left = MOST_REASONS;
-    let mut reasons = Vec::new();
-    for row in rows {
-        let lines: Vec<(Text, Text)> = reasons_of(row, &labels).take(left).collect();
-        left -= lines.len();
-        if !lines.is_empty() {
-            reasons.push(Reasons { criterion: Text::from(cut(&row.criterion)), lines });
-        }
-    }
-    let more = (rows.len() < table.rows.len()).then(|| {
-        format!(
-            "{} of {} criteria are listed here; the data have them all.",
-            format::integer(rows.len() as u64),
-            format::integer(table.rows.len() as u64)
-        )
-    });
-    Judged { id: format!("judge-{number}"), heading: Text::from(heading), grid: grid.filtered(""), reasons, more }
-}
-
-fn cell(cell: &CriterionCell) -> Cell {
-    let missing = if cell.missing > 0 { format!("{} not evaluated", format::integer(cell.missing)) } else { String::new() };
-    if cell.total == 0 {
-        return Cell::unknown(if cell.missing > 0 { "not evaluated" } else { "not asked" });
-    }
-    let share = cell.passed as f64 / cell.total as f64;
-    Cell::number(format!("{} of {}", format::integer(cell.passed), format::integer(cell.total)), share).sub(missing)
-}
-
-fn reasons_of<'a>(row: &'a CriterionRow, labels: &'a [String]) -> impl Iterator<Item = (Text, Text)> + 'a {
-    let cells = labels.iter().zip(&row.cells);
-    cells.flat_map(|(label, cell)| cell.reasons.iter().map(move |reason| (Text::new(label), Text::from(cut(reason)))))
 }

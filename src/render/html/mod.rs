@@ -5,10 +5,12 @@
 
 mod assets;
 mod board;
+mod chart_data;
 mod charts;
 mod compare;
 mod cost;
 mod crawlers;
+mod criteria;
 mod data;
 mod diff;
 mod figure;
@@ -33,6 +35,7 @@ mod shell;
 mod sides;
 mod single;
 pub(super) mod slug;
+mod stated;
 mod suite;
 #[cfg(test)]
 mod tests;
@@ -92,10 +95,11 @@ pub fn site_parts<'a>(overview: &'a Overview, plan: &'a Plan) -> Vec<SitePart<'a
     for (suite, place) in overview.suites.iter().zip(&plan.suites) {
         parts
             .push(part(move || std::iter::once(suite::page(context, plan, suite, place)).chain(suite::pairs(context, plan, suite, place))));
-        parts.push(part(move || judged::page(context, plan, suite, place)));
+        parts.push(part(move || criteria::index(context, plan, suite, place).into_iter().chain(data::criteria(suite, place))));
+        parts.push(part(move || criteria::pages(context, plan, suite, place)));
         parts.push(part(move || charts::page(context, plan, suite, place)));
         parts.push(part(move || history::page(context, plan, suite, place).into_iter().chain(data::history(context, suite, place))));
-        parts.push(part(move || data::suite(suite, place)));
+        parts.push(part(move || data::suite(suite, place).into_iter().chain(chart_data::files(suite, place))));
         parts.push(part(move || matrix::pages(context, plan, suite, place)));
         parts.push(part(move || item::pages(context, plan, suite, place)));
         parts.push(part(move || data::items(suite, place)));

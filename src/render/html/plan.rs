@@ -31,6 +31,7 @@ pub(super) struct SuitePlace {
     pub label: String,
     arms: BTreeMap<Arm, String>,
     pub items: ItemPlaces,
+    pub criteria: ItemPlaces,
 }
 
 /// Where a run's pages stand.
@@ -55,8 +56,8 @@ impl Plan {
                 let names: Vec<String> = arms.iter().map(words::arm_name).collect();
                 let given = segments(names.iter().map(String::as_str), LONGEST_ARM);
                 let arms = arms.into_iter().zip(&names).map(|(arm, name)| (arm, given[name.as_str()].clone())).collect();
-                let items = ItemPlaces::of(&suite.items);
-                SuitePlace { segment: suite_segments[label.as_str()].clone(), label: label.clone(), arms, items }
+                let (items, criteria) = (ItemPlaces::of_items(&suite.items), ItemPlaces::of_criteria(&suite.criterion_keys));
+                SuitePlace { segment: suite_segments[label.as_str()].clone(), label: label.clone(), arms, items, criteria }
             })
             .collect();
         let ids: Vec<(usize, &str)> =

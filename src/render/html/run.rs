@@ -3,6 +3,7 @@
 use askama::Template;
 
 use crate::domain::{ItemStatus, beginning, score_label};
+use crate::render::shown::other_scores;
 use crate::render::{format, words};
 use crate::views::{ItemPage, ItemRow, RunPage, RunTranscripts, ScoreLineView, SiteContext};
 
@@ -12,8 +13,8 @@ use super::items::item_href;
 use super::judged::{self, Criteria, Unfolding, Verified};
 use super::plan::{Plan, RunPlace, SuitePlace};
 use super::runs::Pager;
-use super::shell::{Crumb, Here, Shell, Text};
-use super::transcript;
+use super::shell::{Crumb, Here, Shell, Text, escaped_length};
+use super::{stated, transcript};
 
 #[derive(Template)]
 #[template(path = "run.html")]
@@ -109,11 +110,11 @@ pub(super) fn pages(
         totals: totals(run),
         statuses: statuses(run),
         item_word: Text::new(run.item_word.as_deref().unwrap_or("items")),
-        criteria: judged::criteria(run, format!("{}{}", shell_of_run.root, suite.criteria_path())),
+        criteria: judged::criteria(run, suite, &shell_of_run.root),
         evaluators: judged::evaluators(run),
         verification: run.verification.as_ref().map(judged::verified),
         scores: scores(run),
-        stated: stated(run),
+        stated: stated::of_run(&run.stated),
         provenance: provenance(run),
         transcripts: transcript::note(transcripts).map(|note| (note, transcripts.links.get("").cloned())),
         items: first.filter(|page| !page.rows.is_empty()).map(|page| item_grid(page, &columns, transcripts, suite)),
@@ -273,34 +274,15 @@ fn scores(run: &RunPage) -> Option<Grid> {
     Some(grid)
 }
 
-fn stated(run: &RunPage) -> Option<Grid> {
-    if run.stated.is_empty() {
-        return None;
-    }
-    let mut grid = Grid::new("stated-table", "Stated and recomputed figures").fits();
-    let lines = &run.stated;
-    let value = |value: f64, unit| Cell::number(format::value(value, unit, 1_000), value);
-    grid.column(Column::new("Figure", Look::Key, Sort::Ascending), lines.iter().map(|line| Cell::head(line.name.as_str())));
-    grid.column(Column::new("Stated", Look::Number, Sort::None), lines.iter().map(|line| value(line.stated, line.unit)));
-    let recomputed = lines.iter().map(|line| line.recomputed.map_or_else(|| Cell::unknown("no counts"), |number| value(number, line.unit)));
-    grid.column(Column::new("Recomputed", Look::Number, Sort::None), recomputed);
-    let said = lines.iter().map(|line| {
-        Cell::words(match line.disagrees {
-            Some(true) => "differs beyond rounding",
-            Some(false) => "agrees",
-            None => "nothing to compare with",
-        })
-    });
-    grid.column(Column::new("Together", Look::Words, Sort::None), said);
-    Some(grid)
-}
-
-/// Characters of a reason, an answer or what was expected.
+/// Characters of a reason, an answer or what was expected, and bytes of all such texts of a page.
 const MOST_OF_A_TEXT: usize = 240;
+const MOST_OF_A_PAGE: usize = 60_000;
 
 /// Which columns the items of a run have, the same on all its pages.
 #[expect(clippy::struct_excessive_bools, reason = "one for each optional column")]
 struct Columns {
+    /// Of the longest page.
+    rows: usize,
     cluster: bool,
     attempt: bool,
     evaluator: bool,
@@ -308,9 +290,11 @@ struct Columns {
     cost: bool,
     duration: bool,
     tokens: bool,
+    question: bool,
     reason: bool,
     answer: bool,
     expected: bool,
+    scores: bool,
     transcript: bool,
 }
 
@@ -319,6 +303,7 @@ impl Columns {
         let any = |has: &dyn Fn(&ItemRow) -> bool| pages.iter().flat_map(|page| &page.rows).any(has);
         let first = pages.first().and_then(|page| page.rows.first()).map(|row| row.evaluator.clone());
         Self {
+            rows: pages.iter().map(|page| page.rows.len()).max().unwrap_or(0),
             cluster: any(&|row| row.cluster.is_some()),
             attempt: any(&|row| row.attempt > 1),
             evaluator: any(&|row| Some(&row.evaluator) != first.as_ref()),
@@ -326,11 +311,24 @@ impl Columns {
             cost: any(&|row| row.cost_usd.is_some()),
             duration: any(&|row| row.duration_seconds.is_some()),
             tokens: any(&|row| row.input_tokens.is_some() || row.output_tokens.is_some()),
+            question: any(&|row| row.question.is_some()),
             reason: any(&|row| row.reason.is_some()),
             answer: any(&|row| row.answer.is_some()),
             expected: any(&|row| !row.expected.is_empty()),
+            scores: any(&|row| !row.scores.is_empty()),
             transcript: any(&|row| transcripts.links.contains_key(&row.item)),
         }
+    }
+}
+
+impl Columns {
+    /// Returns the beginning of a text, shorter where the page has many of them: it has a budget, and what is escaped weighs more.
+    fn cut(&self, text: &str) -> String {
+        let texts = [self.question, self.reason, self.answer, self.expected, self.scores].iter().filter(|has| **has).count();
+        let most = MOST_OF_A_TEXT.min(MOST_OF_A_PAGE / (self.rows * texts).max(1));
+        let shown = beginning(text, most);
+        let bytes = escaped_length(&shown);
+        if bytes > most { beginning(text, most * shown.chars().count() / bytes) } else { shown }
     }
 }
 
@@ -349,16 +347,21 @@ fn item_grid(page: &ItemPage, columns: &Columns, transcripts: &RunTranscripts, s
     let item = |row: &ItemRow| Cell::head(row.item.as_str()).link(item_href(suite, "../../", &row.item, Some((&row.evaluator, &row.kind))));
     grid.column(Column::new("Item", Look::Key, Sort::Ascending), each(&item));
     grid.column(Column::new("Outcome", Look::Words, Sort::Ascending), each(&|row| Cell::item_status(&row.status)));
+    let words = |text: Option<&str>| Cell::words(text.map_or_else(String::new, |text| columns.cut(text)));
+    if columns.question {
+        grid.column(Column::new("Question", Look::Words, Sort::Ascending), each(&|row| words(row.question.as_deref())));
+    }
     if columns.reason {
-        let reason = |row: &ItemRow| Cell::words(row.reason.as_deref().map_or_else(String::new, cut));
-        grid.column(Column::new("Why", Look::Words, Sort::Ascending), each(&reason));
+        grid.column(Column::new("Why", Look::Words, Sort::Ascending), each(&|row| words(row.reason.as_deref())));
     }
     if columns.answer {
-        let answer = |row: &ItemRow| Cell::words(row.answer.as_deref().map_or_else(String::new, cut));
-        grid.column(Column::new("Answer", Look::Words, Sort::Ascending), each(&answer));
+        grid.column(Column::new("Answer", Look::Words, Sort::Ascending), each(&|row| words(row.answer.as_deref())));
     }
     if columns.expected {
-        grid.column(Column::new("Expected", Look::Words, Sort::Ascending), each(&|row| Cell::words(cut(&row.expected.join(" or ")))));
+        grid.column(Column::new("Expected", Look::Words, Sort::Ascending), each(&|row| words(Some(&row.expected.join(" or ")))));
+    }
+    if columns.scores {
+        grid.column(Column::new("Other scores", Look::Words, Sort::None), each(&|row| words(Some(&other_scores(&row.scores)))));
     }
     if columns.transcript {
         let transcript = |row: &ItemRow| {

@@ -10,7 +10,7 @@ use crate::render::{format, words};
 use crate::views::Overview;
 
 use super::SiteFile;
-use super::items::item_href;
+use super::items::{criterion_href, item_href};
 use super::plan::Plan;
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text, escaped_length};
@@ -23,8 +23,9 @@ const MOST_BYTES: usize = 90_000;
 const MOST_NAMES: usize = 500;
 /// Characters of one name in a list.
 const LONGEST: usize = 120;
-/// Bytes of one part of the index, and names in the whole of it.
-const MOST_OF_A_SHARD: usize = 250_000;
+/// Bytes of one part of the index, parts, and names in the whole of it: whoever begins to type waits for all of them.
+const MOST_OF_A_SHARD: usize = 1_000_000;
+const MOST_SHARDS: usize = 4;
 const MOST_INDEXED: usize = 50_000;
 /// What an entry takes beside its texts.
 const FRAME: usize = 90;
@@ -63,12 +64,13 @@ struct Link {
 }
 
 /// What a name belongs to. The search puts them in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Sort {
     Suite,
     Arm,
     Run,
+    Criterion,
     Item,
 }
 
@@ -90,24 +92,26 @@ struct List {
 /// One part of the index, as it is read by the script.
 #[derive(Serialize)]
 struct Shard<'a> {
-    /// What the names belong to; names say which by its place.
-    about: Vec<String>,
-    names: Vec<(Sort, String, &'a str, usize)>,
+    groups: Vec<(Sort, String, &'a str)>,
+    names: Vec<(usize, String, &'a str)>,
 }
+
+/// What many names share, so that the index says it once: their sort, what they belong to, and the folder of their addresses.
+type Shared<'a> = (Sort, &'a str, &'a str);
 
 pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
     let lists = lists(overview, plan);
-    let mut files = shards(&lists);
+    let (mut files, indexed) = shards(&lists);
     let shards: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
     let path = "search.html";
     let title = format!("Search · {}", overview.context.title);
-    let about = "Suites, arms, runs and items from A to Z.";
+    let about = "Suites, arms, runs, criteria and items from A to Z.";
     let shell = Shell::new(&overview.context, &plan.assets, path, Here::Search, title, about);
     let all: usize = lists.iter().map(|list| list.names.len()).sum();
-    let note = (all > MOST_INDEXED).then(|| {
+    let note = (all > indexed).then(|| {
         format!(
             "The search knows {} of {} names: suites, arms and runs first. The lists have all.",
-            format::integer(MOST_INDEXED as u64),
+            format::integer(indexed as u64),
             format::integer(all as u64)
         )
     });
@@ -137,17 +141,22 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
         List { heading: heading.to_owned(), stem: stem.to_owned(), names: names.into_values().collect() }
     };
     let (mut suites, mut arms) = (Vec::new(), Vec::new());
-    let mut items = Vec::new();
+    let mut of_suites = Vec::new();
     for (suite, place) in overview.suites.iter().zip(&plan.suites) {
         let of_suite = |sort, name: &str, href: String| Named { sort, name: name.to_owned(), href, about: place.label.clone() };
         suites.push(Named { about: String::new(), ..of_suite(Sort::Suite, &place.label, place.path()) });
         let leaderboard = || format!("{}#leaderboard", place.path());
         arms.extend(suite.board.entries.iter().map(|entry| of_suite(Sort::Arm, &words::arm_name(&entry.arm), leaderboard())));
+        let criteria = suite.criterion_keys.iter().filter_map(|key| {
+            let href = criterion_href(place, "", &key.criterion, &key.evaluator)?;
+            Some(of_suite(Sort::Criterion, &key.criterion, href))
+        });
+        of_suites.push(list(&format!("Criteria of {}", place.label), &format!("{}-criteria", place.segment), criteria.collect()));
         let with_place = suite.items.items.iter().filter_map(|item| {
             let href = item_href(place, "", &item.item, Some((&item.evaluator, &item.kind)))?;
             Some(of_suite(Sort::Item, &item.item, href))
         });
-        items.push(list(&format!("Items of {}", place.label), &format!("{}-items", place.segment), with_place.collect()));
+        of_suites.push(list(&format!("Items of {}", place.label), &format!("{}-items", place.segment), with_place.collect()));
     }
     let run = |run: &&crate::views::RunLine| {
         let place = plan.runs.get(&run.id)?;
@@ -157,7 +166,7 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
     let runs = overview.runs_by_name().iter().filter_map(run).collect();
     // A suite's segment never begins with a dot: the stems of the others are nobody else's.
     let mut lists = vec![list("Suites", "all-suites", suites), list("Arms", "all-arms", arms), list("Runs", "all-runs", runs)];
-    lists.extend(items);
+    lists.extend(of_suites);
     lists
 }
 
@@ -215,8 +224,8 @@ fn names_pages(overview: &Overview, plan: &Plan, list: &List, parts: &[&[Named]]
 }
 
 fn link(name: &Named, root: &str) -> Link {
-    // A list of items names its suite once, in its heading.
-    let about = if name.sort == Sort::Item { String::new() } else { shown(&name.about) };
+    // A list of items or criteria names its suite once, in its heading.
+    let about = if matches!(name.sort, Sort::Criterion | Sort::Item) { String::new() } else { shown(&name.about) };
     Link { href: format!("{root}{}", name.href), name: Text::from(shown(named(&name.name))), about: Text::from(about) }
 }
 
@@ -229,37 +238,67 @@ fn shown(name: &str) -> String {
     beginning(name, LONGEST)
 }
 
-/// Writes the index: scripts that hand their part over, because nothing else can be loaded from a disk.
-fn shards(lists: &[List]) -> Vec<SiteFile> {
-    let mut files = Vec::new();
+/// Writes the index: scripts that hand their part over, because nothing else can be loaded from a disk. Returns how many names it has.
+fn shards(lists: &[List]) -> (Vec<SiteFile>, usize) {
+    let (mut files, mut indexed) = (Vec::new(), 0);
     let (mut part, mut bytes) = (Vec::<&Named>::new(), 0);
     for name in lists.iter().flat_map(|list| &list.names).take(MOST_INDEXED) {
-        // Escaped twice at worst.
-        let length = 2 * (name.name.len() + name.href.len()) + 20;
+        let length = row_length(name);
         if bytes + length > MOST_OF_A_SHARD && !part.is_empty() {
+            if files.len() + 1 == MOST_SHARDS {
+                break;
+            }
             files.push(shard(files.len(), &part));
             (part, bytes) = (Vec::new(), 0);
         }
+        indexed += 1;
         part.push(name);
         bytes += length;
     }
     if !part.is_empty() {
         files.push(shard(files.len(), &part));
     }
-    files
+    (files, indexed)
+}
+
+/// Returns what names of the same folder share, and what is left of the address.
+fn split(name: &Named) -> (Shared<'_>, &str) {
+    let end = match name.sort {
+        // Every run has a folder of its own.
+        Sort::Run => name.href.find('/'),
+        Sort::Suite | Sort::Arm | Sort::Criterion | Sort::Item => name.href.rfind('/'),
+    };
+    let (folder, rest) = name.href.split_at(end.map_or(0, |end| end + 1));
+    ((name.sort, &name.about, folder), rest)
+}
+
+/// Bytes of a name in the index, as escaped as they are there.
+fn row_length(name: &Named) -> usize {
+    let escaped = |text: &str| literal(&literal(text)).len();
+    escaped(&visible(&name.name)) + escaped(split(name).1) + 10
 }
 
 fn shard(number: usize, names: &[&Named]) -> SiteFile {
-    let about: Vec<&str> = names.iter().map(|name| name.about.as_str()).collect::<BTreeSet<&str>>().into_iter().collect();
-    let place = |name: &Named| about.binary_search(&name.about.as_str()).unwrap_or(0);
-    let names = names.iter().map(|name| (name.sort, visible(&name.name), name.href.as_str(), place(name))).collect();
-    let json = serde_json::to_string(&Shard { names, about: about.iter().map(|about| visible(about)).collect() })
-        .expect("texts and numbers can be written");
-    // A JSON string is a string of the script too; read as JSON it is faster than a literal. `<` could end a script or begin a comment.
-    let literal = serde_json::to_string(&json).expect("a text can be written");
-    let literal = literal.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
-    let text = format!("evalreportShard(\"search\",{number},JSON.parse({literal}));\n");
+    let groups: BTreeSet<Shared<'_>> = names.iter().map(|name| split(name).0).collect();
+    let groups: Vec<Shared<'_>> = groups.into_iter().collect();
+    let names = names
+        .iter()
+        .map(|name| {
+            let (shared, rest) = split(name);
+            (groups.binary_search(&shared).unwrap_or(0), visible(&name.name), rest)
+        })
+        .collect();
+    let groups = groups.iter().map(|(sort, about, folder)| (*sort, visible(about), *folder)).collect();
+    let json = serde_json::to_string(&Shard { groups, names }).expect("texts and numbers can be written");
+    // A JSON string is a string of the script too; read as JSON it is faster than a literal.
+    let text = format!("evalreportShard(\"search\",{number},JSON.parse({}));\n", literal(&json));
     SiteFile { path: format!("d/search-{number}.js"), bytes: text.into_bytes() }
+}
+
+/// Writes a text as a string of a script. `<` could end the script or begin a comment.
+fn literal(text: &str) -> String {
+    let literal = serde_json::to_string(text).expect("a text can be written");
+    literal.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
 #[cfg(test)]
@@ -293,13 +332,20 @@ mod tests {
         let json: String = serde_json::from_str(literal).expect("a string");
         let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
         assert_eq!(value["names"][0][1], visible(&hostile.name));
+        assert_eq!((&value["groups"][0][2], &value["names"][0][2]), (&"x/".into(), &format!("{}.html", hostile.name.len()).into()));
     }
 
     #[test]
-    fn large_indexes_are_in_parts_within_their_budget() {
-        let names = (0..9_000).map(|number| name(&format!("a-name-of-forty-characters-or-nearly-so-{number:05}"))).collect();
-        let files = shards(&[List { heading: String::new(), stem: String::new(), names }]);
-        assert!(files.len() > 1);
-        assert!(files.iter().all(|file| file.bytes.len() <= 256 * 1024));
+    fn large_indexes_are_a_few_parts_within_their_budget() {
+        let lists = |many: usize, long: usize| {
+            let names = (0..many).map(|number| name(&format!("{:long$}{number:05}", ""))).collect();
+            [List { heading: String::new(), stem: String::new(), names }]
+        };
+        let (files, indexed) = shards(&lists(40_000, 30));
+        assert!(files.len() > 1 && indexed == 40_000, "{} parts of {indexed} names", files.len());
+        let (many, some) = shards(&lists(50_000, 300));
+        assert_eq!(many.len(), MOST_SHARDS);
+        assert!(some > 10_000 && some < 50_000, "{some}");
+        assert!(files.iter().chain(&many).all(|file| file.bytes.len() <= MOST_OF_A_SHARD + 1_000));
     }
 }

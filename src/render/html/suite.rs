@@ -14,10 +14,10 @@ use super::overview::{names, verdict};
 use super::plan::{Plan, SuitePlace};
 use super::runs::run_grid;
 use super::shell::{Crumb, Here, Shell, Text};
-use super::{SiteFile, metrics};
+use super::{SiteFile, criteria, metrics, stated};
 
 /// More runs than this stand on the list of all runs only.
-const MAX_RUNS: usize = 24;
+const MAX_RUNS: usize = 20;
 /// More pairs than this stand on the list of pairs only.
 const MAX_PAIRS: usize = 24;
 /// With more arms, not every pair has a page.
@@ -48,8 +48,10 @@ struct SuitePage {
     items: Option<String>,
     items_said: Vec<Text>,
     shortlists: Vec<Shortlist>,
-    /// Address of the criteria.
-    criteria: Option<String>,
+    /// Address of the criteria, what they say, and those on which arms part.
+    criteria: Option<(String, Text, Vec<Link>)>,
+    /// What the sources of runs published about them.
+    stated: Option<Grid>,
     runs: Grid,
     more_runs: Option<String>,
 }
@@ -112,7 +114,11 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         items: has_items.then(|| below(matrix::path(place))),
         items_said: if has_items { matrix::finding(suite).into_iter().map(Text::from).collect() } else { Vec::new() },
         shortlists: matrix::shortlists(suite, place, &shell.root),
-        criteria: (!suite.criteria.is_empty()).then(|| below(place.criteria_path())),
+        criteria: (!suite.criterion_keys.is_empty()).then(|| {
+            let (said, links) = criteria::finding(suite, place, &shell.root);
+            (below(place.criteria_path()), said, links)
+        }),
+        stated: stated::of_suite(suite, plan, &shell.root),
         runs: run_grid("runs-table", caption, &suite.runs[..shown], plan, &shell.root).filtered(""),
         more_runs: (shown < suite.runs.len())
             .then(|| format!("{} of {} runs are listed here.", format::integer(shown as u64), format::integer(suite.runs.len() as u64))),

@@ -8,13 +8,13 @@ use sha2::{Digest, Sha256};
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
     Arm, ArmHistory, ArmSpread, BoardEvidence, Cell, ChangedItem, Comparability, ComparedArm, Comparison, ComparisonRow, Coverage,
-    CriteriaCount, CriteriaTable, CriterionCell, CriterionRow, Delta, DeltaUnit, Design, Difference, Disagreements, Discordance,
-    Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event, Evidence, Figure, Flips, Front, Go, Grade, History,
-    Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories, ItemTranscript, JudgeView, ListedItem,
-    ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Money, Needed, News, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite,
-    PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, RunLine, RunPage, RunTranscripts, Scale, ScoreColumn, ScoreLineView,
-    SharedItems, Side, SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts,
-    Summary, Threshold, TranscriptPart, UnlikePairs, Verdict, Winner, items_of,
+    CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, Delta, DeltaUnit, Design, Difference,
+    Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event, Evidence, Figure, Flips,
+    Front, Go, Grade, History, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories, ItemTranscript,
+    JudgeView, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Money, Needed, News, Night, NightlyDuel, NoisyItem,
+    Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, RunLine, RunPage, RunStated, RunTranscripts, Scale,
+    ScoreColumn, ScoreLineView, SharedItems, Side, SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification,
+    SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, UnlikePairs, Verdict, Winner, items_of,
 };
 
 use super::*;
@@ -316,7 +316,13 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         .into_iter()
         .map(|(left, right)| comparison(name, version, &[arms[left].clone(), arms[right].clone()], hostile))
         .collect();
+    let criteria = if arms.len() > 20 { Vec::new() } else { criteria(arms, hostile) };
+    let of_table = |table: &CriteriaTable| {
+        let key = |row: &CriterionRow| CriterionKey { criterion: row.criterion.clone(), evaluator: table.evaluator.clone() };
+        table.rows.iter().map(key).collect::<Vec<_>>()
+    };
     OverviewSuite {
+        criterion_keys: criteria.iter().flat_map(of_table).collect(),
         board: SuiteBoard {
             suite: name.to_owned(),
             suite_version: version.map(str::to_owned),
@@ -343,7 +349,20 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         tables: if arms.len() > 1 { vec![comparison(name, version, &arms[..arms.len().min(4)], hostile)] } else { Vec::new() },
         baseline: (arms.len() == 12).then(|| hostile.to_owned()),
         pairs,
-        criteria: if arms.len() > 20 { Vec::new() } else { criteria(arms, hostile) },
+        criteria,
+        stated: [None, Some(0.5), Some(0.52)]
+            .map(|recomputed| RunStated {
+                run: format!("{}-1", run_stem(name, version, &arms[0])),
+                arm: arms[0].clone(),
+                figure: StatedLine {
+                    name: hostile.to_owned(),
+                    unit: Unit::Fraction,
+                    stated: 0.52,
+                    recomputed,
+                    disagrees: recomputed.map(|number: f64| number < 0.51),
+                },
+            })
+            .to_vec(),
         runs: arms.iter().flat_map(|arm| (1..4).map(|number| run_line(name, version, arm, number))).collect(),
         items: item_matrix(name, version, arms),
         stories: stories(name, version, arms, hostile),
@@ -433,11 +452,17 @@ fn criteria(arms: &[Arm], hostile: &str) -> Vec<CriteriaTable> {
                         missing: 2,
                         reasons: vec![hostile.to_owned()],
                         met: Some(hostile.to_owned()),
+                        rate: (number % 3 > 0).then(|| estimate(1, number % 3, 0.2)),
+                        verdicts: vec![verdict(hostile), verdict(&hostile.repeat(40))],
                     })
                     .collect(),
             })
             .collect(),
     }]
+}
+
+fn verdict(text: &str) -> CriterionVerdict {
+    CriterionVerdict { run: text.to_owned(), attempt: 2, revision: 1, status: "fail".to_owned(), reason: Some(text.to_owned()) }
 }
 
 /// Something for every chart.
@@ -635,6 +660,8 @@ fn item_details(text: &str) -> ItemDetails {
         reason: Some(text.to_owned()),
         answer: Some(text.to_owned()),
         expected: vec![text.to_owned(), "blue".to_owned()],
+        question: Some(text.to_owned()),
+        scores: BTreeMap::from([(text.to_owned(), 0.25)]),
         reply: Some(text.to_owned()),
         tools: BTreeMap::from([(text.to_owned(), 2)]),
         ..ItemDetails::default()

@@ -1,6 +1,6 @@
 //! Dot-and-whisker marks: where they stand on a scale from 0 to 100 %.
 
-use crate::render::format;
+use crate::render::{format, words};
 use crate::views::Estimate;
 
 /// The drawing is 200 units wide, with room for half a dot at each end.
@@ -21,7 +21,12 @@ impl Whisker {
     pub fn of(estimate: &Estimate) -> Self {
         let n = estimate.total.unwrap_or(estimate.n).max(estimate.n);
         Self {
-            title: format!("{} of {} {}", format::percent(estimate.value, n), format::integer(estimate.n), estimate.n_of),
+            title: format!(
+                "{} of {} {}",
+                format::percent(estimate.value, n),
+                format::integer(estimate.n),
+                words::one_or_many(estimate.n, estimate.n_of)
+            ),
             about: match estimate.interval {
                 Some(interval) => format!("95% interval {}", format::percent_interval(interval, n)),
                 None => "no interval".to_owned(),

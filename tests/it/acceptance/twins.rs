@@ -1,6 +1,6 @@
 //! The same numbers wherever they are printed: terminal, Markdown, CSV, JSON and page.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use regex::Regex;
@@ -230,4 +230,197 @@ fn folders(project: &Project) -> BTreeMap<&'static str, String> {
     }
     assert_eq!(folders.len(), SUITES.len(), "{:?}", project.files("site/data/suites"));
     folders
+}
+
+/// What stands between two texts.
+fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
+    let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("{start} is not in {text}"));
+    rest.split_once(end).map_or(rest, |(found, _)| found)
+}
+
+#[test]
+fn a_run_says_the_same_everywhere() {
+    let (project, _) = built();
+    let row = |rows: &[Vec<String>], label: &str| {
+        rows.iter().find(|row| row[0] == label).unwrap_or_else(|| panic!("{label} is not in {rows:?}"))[1..].join(" | ")
+    };
+    for (suite, arm) in [(0, 0), (0, 7), (1, 2), (1, 3), (2, 5)] {
+        let id = format!("s{suite}-a{arm}-n0");
+        let (terminal, markdown) = (said(&project, "show", &id, "table"), said(&project, "show", &id, "markdown"));
+        let (terminal, markdown) = (terminal_rows(&terminal), markdown_rows(&markdown));
+        let run = json(&project, "show", &id)["runs"][0].clone();
+        let page = project.read(&format!("site/runs/{id}/index.html"));
+        let fact = |label: &str| words(between(&page, &format!("<dt>{label}</dt>"), "</dd>"));
+        let passed = if suite == 0 { "Accuracy" } else { "Passed" };
+        for label in [passed, "Status", "Outcomes", "Cost", "Duration", "Calls"] {
+            assert_eq!(row(&terminal, label), row(&markdown, label), "{id}");
+        }
+        for text in [row(&terminal, passed), fact("Passed")] {
+            assert_says(&text, "what passed", number(&run["passed"]));
+            assert_says(&text, "of how many", number(&run["total"]));
+            assert_says(&text, "the rate", 100.0 * number(&run["passed"]) / number(&run["total"]));
+            assert_says(&text, "its lower end", 100.0 * number(&run["interval"]["low"]));
+            assert_says(&text, "its upper end", 100.0 * number(&run["interval"]["high"]));
+        }
+        for text in [row(&terminal, "Cost"), fact("Cost")] {
+            assert_says(&text, "the cost", number(&run["cost_usd"]));
+            assert!(text.contains(run["cost_source"].as_str().expect("a word")), "{text}");
+        }
+        assert_eq!(row(&terminal, "Duration"), fact("Duration").trim(), "{id}");
+        assert_eq!(row(&terminal, "Calls"), fact("Agent calls").trim(), "{id}");
+        assert_eq!(row(&terminal, "Status"), fact("Status").trim(), "{id}");
+        let table = words(between(&page, "<table id=\"statuses-table\"", "</table>"));
+        for (status, count) in run["statuses"].as_object().expect("statuses") {
+            for text in [&row(&terminal, "Outcomes"), &table] {
+                assert!(text.contains(&status.replace('_', " ")), "{status}: {text}");
+                assert_says(text, status, number(count));
+            }
+        }
+        items_agree(&project, &id, &run, &page);
+        if suite == 1 {
+            judged_agrees(&terminal, &markdown, &run, &page);
+        }
+    }
+}
+
+/// Every item of a run ended the same way, wherever it is listed.
+fn items_agree(project: &Project, id: &str, run: &Value, page: &str) {
+    let plain = Regex::new(r"^item-\d{4}$").expect("an expression");
+    let ended: BTreeMap<String, String> = run["items"]
+        .as_array()
+        .expect("items")
+        .iter()
+        .map(|item| (item["item"].as_str().unwrap_or_default().to_owned(), item["status"].as_str().unwrap_or_default().replace('_', " ")))
+        .filter(|(item, _)| plain.is_match(item))
+        .collect();
+    assert!(ended.len() > 400, "{}", ended.len());
+    for format in ["table", "markdown"] {
+        let output = project.run_in(["show", id, "--format", format, "--items", "all"], &[("COLUMNS", "2000")]);
+        let rows = if format == "table" { terminal_rows(&output.stdout) } else { markdown_rows(&output.stdout) };
+        let said = rows.into_iter().filter(|row| plain.is_match(&row[0])).map(|row| (row[0].clone(), row[1].clone())).collect();
+        assert_eq!(ended, said, "{id} as {format}");
+    }
+    let cell =
+        Regex::new("<bdi>(item-\\d{4})</bdi></a></th>\\s*<td><span class=\"status [^\"]*\"><span aria-hidden=\"true\">. </span>([a-z ]+)<")
+            .expect("an expression");
+    let further =
+        project.files(&format!("site/runs/{id}")).into_iter().filter(|file| file.contains("/items-")).map(|file| project.read(&file));
+    let pages: Vec<String> = std::iter::once(page.to_owned()).chain(further).collect();
+    let said = pages.iter().flat_map(|page| cell.captures_iter(page)).map(|found| (found[1].to_owned(), found[2].to_owned())).collect();
+    assert_eq!(ended, said, "{id} on its pages");
+}
+
+/// What judges and verifications said of a run.
+fn judged_agrees(terminal: &[Vec<String>], markdown: &[Vec<String>], run: &Value, page: &str) {
+    let decided: Vec<String> = run["criteria"]
+        .as_array()
+        .expect("criteria")
+        .iter()
+        .map(|criterion| if criterion["status"] == "pass" { "PASS".to_owned() } else { "FAIL".to_owned() })
+        .collect();
+    // A list on a screen begins with what was not met.
+    let sorted = |mut words: Vec<String>| {
+        words.sort();
+        words
+    };
+    let decided = sorted(decided);
+    assert_eq!(decided.len(), 3);
+    let outcomes = |rows: &[Vec<String>]| {
+        rows.iter().filter(|row| row.len() > 1 && ["PASS", "FAIL"].contains(&row[1].as_str())).map(|row| row[1].clone()).collect::<Vec<_>>()
+    };
+    let on_page = words(between(page, "<table id=\"criteria-table\"", "</table>"));
+    let on_page: Vec<String> = on_page.split_whitespace().filter(|word| ["PASS", "FAIL"].contains(word)).map(str::to_owned).collect();
+    assert_eq!([outcomes(terminal), outcomes(markdown), on_page].map(sorted), [decided.clone(), decided.clone(), decided]);
+    let score = number(&run["evaluators"][0]["value"]);
+    for rows in [terminal, markdown] {
+        let row = rows.iter().find(|row| row[0] == "requirementFulfillment").expect("the evaluator");
+        assert_says(&row[1], "its score", score);
+    }
+    assert_says(&words(between(page, "<summary><bdi>requirementFulfillment</bdi>:", "</summary>")), "its score", score);
+    let outcome = "done partial, next: accept partial";
+    let says = |rows: &[Vec<String>]| rows.iter().any(|row| row[0] == "Verification" && row[1] == outcome);
+    assert!(says(terminal) && says(markdown) && page.contains(outcome));
+}
+
+#[test]
+fn a_history_says_the_same_everywhere() {
+    let (project, _) = built();
+    let suite = SUITES[0];
+    let (terminal, markdown) = (said(&project, "history", suite, "table"), said(&project, "history", suite, "markdown"));
+    let page = project.read(&format!("site/suites/{}/history.html", folders(&project)[suite]));
+    let history = json(&project, "history", suite)["histories"][0].clone();
+    let data: Value = serde_json::from_str(&project.read(&format!("site/data/history/{}.json", folders(&project)[suite]))).expect("JSON");
+    assert_eq!(history, data["histories"][0]);
+    let arms = history["arms"].as_array().expect("arms");
+
+    // The arms, with their trend; hostile names are made harmless in different ways.
+    let parts = |text: &str| {
+        let (levels, nights) = text.split_once("History: ").expect("two tables");
+        (levels.to_owned(), nights.to_owned())
+    };
+    let ((levels, nights), (levels_md, nights_md)) = (parts(&terminal), parts(&markdown));
+    let figures = |rows: Vec<Vec<String>>| rows.into_iter().map(|row| row[1..].to_vec()).collect::<Vec<_>>();
+    let (levels, levels_md) = (figures(terminal_rows(&levels)), figures(markdown_rows(&levels_md)));
+    assert_eq!(levels, levels_md);
+    let on_page: Vec<String> = between(&page, "<table id=\"levels-table\"", "</table>").split("<tr>").skip(2).map(words).collect();
+    assert_eq!((levels.len(), on_page.len()), (arms.len(), arms.len()));
+    let mut bars_of_all = BTreeSet::new();
+    for ((arm, row), html) in arms.iter().zip(&levels).zip(&on_page) {
+        let rates: Vec<f64> = arm["nights"].as_array().expect("nights").iter().map(|night| number(&night["pass_rate"]["value"])).collect();
+        let bars: Vec<char> = row[4].chars().collect();
+        assert_eq!(bars.len(), rates.len(), "{row:?}");
+        assert!(html.contains(&row[4]), "{} is not in {html}", row[4]);
+        for (rates, bars) in rates.windows(2).zip(bars.windows(2)) {
+            assert!((rates[0] < rates[1]) >= (bars[0] < bars[1]) && (rates[0] > rates[1]) >= (bars[0] > bars[1]), "{rates:?} {bars:?}");
+        }
+        bars_of_all.extend(bars);
+        for text in [&row.join(" | "), html] {
+            assert_says(text, "the first rate", 100.0 * rates[0]);
+            assert_says(text, "the newest rate", 100.0 * rates[rates.len() - 1]);
+        }
+    }
+    assert!(bars_of_all.len() > 3, "arms that differ have bars that do: {bars_of_all:?}");
+
+    // The nights of each arm.
+    let (nights, nights_md) = (figures(terminal_rows(&nights)), figures(markdown_rows(&nights_md)));
+    assert_eq!(nights, nights_md);
+    let mut rows = nights.iter();
+    for (number_of_arm, arm) in (1..).zip(arms) {
+        let table = between(&page, &format!("<table id=\"arm-{number_of_arm}-chart-values\""), "</table>");
+        let on_page: Vec<String> = table.split("<tr>").skip(2).map(words).collect();
+        for (night, html) in arm["nights"].as_array().expect("nights").iter().zip(&on_page) {
+            let row = rows.next().expect("a row for each night").join(" | ");
+            for text in [&row, html] {
+                assert!(text.contains(night["date"].as_str().expect("a date")), "{text}");
+                let rate = &night["pass_rate"];
+                assert_says(text, "the pass rate", 100.0 * number(&rate["value"]));
+                assert_says(text, "its lower end", 100.0 * number(&rate["interval"]["low"]));
+                assert_says(text, "its upper end", 100.0 * number(&rate["interval"]["high"]));
+                assert_says(text, "n", number(&rate["n"]));
+                assert_says(text, "the cost", number(&night["cost_usd"]));
+            }
+            assert_says(&row, "the number of runs", number(&night["runs"]));
+        }
+    }
+    assert_eq!(rows.next(), None);
+
+    // Who is better, night by night.
+    let duels = history["duels"].as_array().expect("duels");
+    let on_page: Vec<String> = between(&page, "<table id=\"duels-table\"", "</table>").split("<tr>").skip(2).map(words).collect();
+    let notes = |text: &str| text.lines().filter(|line| line.contains("night by night:")).map(str::to_owned).collect::<Vec<_>>();
+    let (notes, notes_md) = (notes(&terminal), notes(&markdown));
+    assert_eq!((duels.len(), on_page.len(), notes.len(), notes_md.len()), (28, 28, 28, 28));
+    for (((duel, html), note), note_md) in duels.iter().zip(&on_page).zip(&notes).zip(&notes_md) {
+        let counts = ["won", "lost", "same"].map(|what| duel[what].to_string());
+        let said = format!("{} better, {} worse, {} equal, e = ", counts[0], counts[1], counts[2]);
+        let verdict = if duel["better"].is_null() { "not enough evidence over the nights" } else { "is better, and stays so" };
+        assert!(note.contains(&said) && note_md.contains(&said), "{said}: {note} {note_md}");
+        for text in [html, note, note_md] {
+            assert_says(text, "e", number(&duel["e_value"]));
+            assert!(text.contains(verdict), "{verdict}: {text}");
+        }
+        for count in &counts {
+            assert!(html.split_whitespace().any(|word| word == count), "{count}: {html}");
+        }
+    }
 }

@@ -1,0 +1,33 @@
+//! A series as one line of bars, wherever text can stand.
+
+/// From the lowest to the highest.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Longer series show their newest values.
+pub const MOST_POINTS: usize = 60;
+
+/// Draws values on a scale that other series may share. A scale without length has every bar in its middle.
+pub fn sparkline(values: &[f64], low: f64, high: f64) -> String {
+    let newest = &values[values.len().saturating_sub(MOST_POINTS)..];
+    let highest = (BARS.len() - 1) as f64;
+    let bar = |value: &f64| {
+        let share = if high > low { (value - low) / (high - low) } else { 0.5 };
+        BARS[(1..BARS.len()).filter(|step| share * highest >= *step as f64 - 0.5).count()]
+    };
+    newest.iter().map(bar).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_stand_between_the_ends_of_the_scale() {
+        assert_eq!(sparkline(&[0.0, 0.5, 1.0], 0.0, 1.0), "▁▅█");
+        assert_eq!(sparkline(&[0.2, 0.2], 0.2, 0.2), "▅▅");
+        assert_eq!(sparkline(&[-1.0, 9.0], 0.0, 1.0), "▁█");
+        assert_eq!(sparkline(&[], 0.0, 1.0), "");
+        let long: Vec<f64> = (0..100).map(f64::from).collect();
+        let drawn = sparkline(&long, 0.0, 99.0);
+        assert_eq!((drawn.chars().count(), drawn.chars().last()), (MOST_POINTS, Some('█')));
+    }
+}
