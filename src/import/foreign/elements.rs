@@ -177,8 +177,7 @@ impl Scan {
             match bytes.get(self.place)? {
                 b'"' => self.in_text = true,
                 b'{' | b'[' => self.depth += 1,
-                b'}' | b']' if self.depth == 0 => return Some(self.place),
-                b',' if self.depth == 0 => return Some(self.place),
+                b'}' | b']' | b',' if self.depth == 0 => return Some(self.place),
                 b'}' | b']' => self.depth -= 1,
                 _ => {}
             }
