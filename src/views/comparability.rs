@@ -487,11 +487,11 @@ mod tests {
 
     #[test]
     fn a_grade_is_that_of_the_worst_that_differs() {
+        use MismatchKind::{Attempts, FewItems, Items, Judge, NoItems, Texts, UnknownTexts};
         let check = |kinds: &[MismatchKind], expected: Grade| {
             let found: Vec<Mismatch> = kinds.iter().map(|kind| Mismatch::of(*kind)).collect();
             assert_eq!(grade(&found), expected, "{kinds:?}");
         };
-        use MismatchKind::{Attempts, FewItems, Items, Judge, NoItems, Texts, UnknownTexts};
         check(&[], Grade::A);
         check(&[UnknownTexts], Grade::B);
         check(&[UnknownTexts, Texts, Attempts], Grade::C);
