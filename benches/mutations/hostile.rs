@@ -20,8 +20,8 @@ const MIB: usize = 1 << 20;
 pub const FREE_BYTES: u64 = 64 << 20;
 /// And for each byte that it is inflated.
 pub const TIMES_INFLATED: u64 = 8;
-/// The exception: where a header or a document of YAML consists of nothing but values of a byte or two, ours are larger.
-const TIMES_TINY_VALUES: u64 = 100;
+/// The exception: where a header or a list of YAML consists of nothing but values of a byte or two, ours and the parser's are larger.
+const TIMES_TINY_VALUES: u64 = 128;
 /// What is said of a bomb, and how large it is then.
 const TOO_MUCH: &str = "than 512 times its size";
 const MOST_TIMES: u64 = 512;
@@ -348,7 +348,7 @@ pub fn nesting() -> Vec<Hostile> {
 /// Lines, fields and values that fill the memory of who keeps them.
 pub fn long(scale: Scale) -> Vec<Hostile> {
     use ForeignFormat::{Aider, Inspect, Junit, Promptfoo};
-    let (line, field, values) = (scale.pick(100, 1000), scale.pick(80, 500), scale.pick(4, 16));
+    let (line, field, values) = (scale.pick(100, 1000), scale.pick(80, 500), scale.pick(1, 16));
     let filled = |start: String, with: &'static [u8], mebibytes: usize, end: &'static str| -> Filler {
         Box::new(move |write| {
             let block = with.repeat((64 << 10) / with.len());
@@ -393,7 +393,8 @@ pub fn long(scale: Scale) -> Vec<Hostile> {
         Hostile::new("a document of YAML", foreign(Aider), "l.yml", "is longer than", filled(LEADERBOARD.to_owned(), b"a", line, "\n")),
         Hostile::new("a table of YAML", Reader::Table, "t.yaml", "is longer than 32 MiB", filled("- task: ".to_owned(), b"a", line, "\n")),
         Hostile::new("an attribute of XML", foreign(Junit), "j.xml", "", filled("<testsuite name=\"".to_owned(), b"a", line, "\"/>")),
-        Hostile::new("values of YAML", Reader::Table, "t.yaml", "", filled("[".to_owned(), b"0,", scale.pick(1, 8), "0]")).of_tiny_values(),
+        Hostile::new("values of YAML", Reader::Table, "t.yaml", "more values than", filled("[".to_owned(), b"0,", scale.pick(1, 8), "0]"))
+            .of_tiny_values(),
         Hostile::new("values of a list", foreign(Promptfoo), "p.json", "", filled(prompts.to_owned(), b"0,", values, "0]}}"))
             .of_tiny_values(),
         Hostile::new("lists of a list", foreign(Promptfoo), "p.json", "", filled(prompts.to_owned(), b"[0],", values, "0]}}"))

@@ -10,6 +10,9 @@ use crate::domain::{Problem, visible};
 /// How much all aliases of a file may expand to, in bytes of text with [`NODE_COST`] for each node.
 const ALIAS_BUDGET: usize = 8 << 20;
 const NODE_COST: usize = 64;
+/// Values that a file may have, whatever its size, and how much text each further one needs: one takes up to 400 bytes in memory.
+const FREE_VALUES: usize = 150_000;
+const TEXT_OF_A_VALUE: usize = 48;
 /// Reading stops at this many problems; a person fixes a few and runs again.
 const MOST_PROBLEMS: usize = 100;
 
@@ -18,7 +21,9 @@ pub(super) fn parse(file: &str, text: &str, repeats: Repeats) -> Result<Node, Ve
     if let Some(problem) = unprintable(file, text) {
         return Err(vec![problem]);
     }
-    let mut builder = Builder { file, repeats, open: Vec::new(), root: None, anchors: BTreeMap::new(), spent: 0, problems: Vec::new() };
+    let values_left = FREE_VALUES + text.len() / TEXT_OF_A_VALUE;
+    let mut builder =
+        Builder { file, repeats, open: Vec::new(), root: None, anchors: BTreeMap::new(), spent: 0, values_left, problems: Vec::new() };
     for event in Parser::new_from_str(text) {
         match event {
             Ok((event, span)) => {
@@ -68,6 +73,7 @@ struct Builder<'t> {
     /// Complete anchored nodes with their cost. An anchor whose node is still open is not here.
     anchors: BTreeMap<usize, (Node, usize)>,
     spent: usize,
+    values_left: usize,
     problems: Vec<Problem>,
 }
 
@@ -96,6 +102,13 @@ struct Stop;
 impl Builder<'_> {
     fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Stop> {
         let (line, column) = (span.start.line(), span.start.col() + 1);
+        if matches!(event, Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..)) {
+            let Some(left) = self.values_left.checked_sub(1) else {
+                self.problem(line, column, "holds more values than are read of YAML", Some("convert it to JSON or JSON lines"));
+                return Err(Stop);
+            };
+            self.values_left = left;
+        }
         match event {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
             Event::DocumentStart(_) => {

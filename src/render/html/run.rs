@@ -276,7 +276,7 @@ fn scores(run: &RunPage) -> Option<Grid> {
 
 /// Characters of a reason, an answer or what was expected, and bytes of all such texts of a page.
 const MOST_OF_A_TEXT: usize = 240;
-const MOST_OF_A_PAGE: usize = 60_000;
+const MOST_OF_A_PAGE: usize = 48_000;
 
 /// Which columns the items of a run have, the same on all its pages.
 #[expect(clippy::struct_excessive_bools, reason = "one for each optional column")]

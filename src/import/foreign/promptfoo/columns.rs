@@ -161,13 +161,21 @@ impl Columns {
     }
 }
 
+/// Columns that an evaluation may have: one for each prompt and provider.
+pub(super) const MOST_COLUMNS: usize = 10_000;
+
 /// What the head says of the columns.
 pub(super) fn prompts(head: &Head) -> Vec<Prompt> {
+    let read = |prompt: &Value| Lenient::<Prompt>::deserialize(prompt).ok().and_then(|prompt| prompt.0).unwrap_or_default();
+    listed(head).iter().map(read).collect()
+}
+
+/// The columns as they are in the file.
+pub(super) fn listed(head: &Head) -> &[Value] {
     let results = head.results.0.as_ref();
     let table = results.and_then(|results| results.table.0.as_ref()?.head.0.as_ref());
     let prompts = results.map(|results| &results.prompts).filter(|prompts| prompts.is_array()).or(table.map(|table| &table.prompts));
-    let read = |prompt: &Value| Lenient::<Prompt>::deserialize(prompt).ok().and_then(|prompt| prompt.0).unwrap_or_default();
-    prompts.and_then(Value::as_array).into_iter().flatten().map(read).collect()
+    prompts.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The provider's id and its label, which may be the same or empty.

@@ -26,7 +26,7 @@ use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
 use super::source::{ForeignFile, ForeignSource};
 use super::times::moment;
-use columns::{Columns, prompts};
+use columns::{Columns, MOST_COLUMNS, listed, prompts};
 use row::{Test, Used, details, named_scores, status};
 use wire::{HEAD, Head, Metrics, Row, TableRow};
 
@@ -57,6 +57,9 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     let (mut shape, mut head) = (Shape::Lines, Head::default());
     if !(peek.is_lines || peek.has("promptIdx")) {
         (shape, head) = look(file)?;
+    }
+    if listed(&head).len() > MOST_COLUMNS {
+        return Err(file.problem(format!("has more than {MOST_COLUMNS} columns of prompts and providers")).into());
     }
     let names =
         head.results.0.as_ref().and_then(|results| Some(results.table.0.as_ref()?.head.0.as_ref()?.vars.clone())).unwrap_or_default();
