@@ -59,7 +59,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         (shape, head) = look(file)?;
     }
     if listed(&head).len() > MOST_COLUMNS {
-        return Err(file.problem(format!("has more than {MOST_COLUMNS} columns of prompts and providers")).into());
+        return Err(file.problem(format!("has more than {MOST_COLUMNS} columns of prompts and providers")));
     }
     let names =
         head.results.0.as_ref().and_then(|results| Some(results.table.0.as_ref()?.head.0.as_ref()?.vars.clone())).unwrap_or_default();
