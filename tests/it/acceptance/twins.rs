@@ -391,12 +391,12 @@ fn a_history_says_the_same_everywhere() {
         let of_arm = arm["nights"].as_array().expect("nights");
         assert_eq!(on_page.len(), of_arm.len());
         for night in of_arm {
-            let date = night["date"].as_str().expect("a date");
+            let day = night["date"].as_str().expect("a date");
             let row = rows.next().expect("a row for each night").join(" | ");
             // In what order a page lists them is its own choice.
-            let html = on_page.iter().find(|html| html.contains(date)).expect("a row for each night");
+            let html = on_page.iter().find(|html| html.contains(day)).expect("a row for each night");
             for text in [&row, html] {
-                assert!(text.contains(date), "{text}");
+                assert!(text.contains(day), "{text}");
                 let rate = &night["pass_rate"];
                 assert_says(text, "the pass rate", 100.0 * number(&rate["value"]));
                 assert_says(text, "its lower end", 100.0 * number(&rate["interval"]["low"]));
