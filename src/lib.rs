@@ -32,7 +32,7 @@
 //! | 2c | [`run`] | carries out plans: workspaces, tests, limits, resume | domain, stats, document, config, results, suite, verify, process, agent, evaluate |
 //! | 3 | [`warehouse`] | the only module that names polars: tables, cache, outcome matrices, typed queries | domain, results |
 //! | 4 | [`views`] | what a page or table says, as plain structs | domain, stats, warehouse |
-//! | 5 | [`render`] | views into bytes: HTML, terminal, JSON, Markdown, CSV; numbers become text once | domain, views |
+//! | 5 | [`render`] | views into bytes: HTML, terminal, JSON, Markdown, CSV, reports for other tools; numbers become text once | domain, views |
 //! | 6 | [`cli`] | arguments, one file per command, printing, progress, exit codes, writing the site | everything |
 //!
 //! # Invariants

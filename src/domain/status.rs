@@ -51,6 +51,16 @@ impl ItemStatus {
         }
     }
 
+    /// Returns how much a verdict on a test outweighs another on the same test, where a report has several of them.
+    pub fn severity(self) -> u8 {
+        match self {
+            Self::Error => 3,
+            Self::Fail => 2,
+            Self::Skipped => 1,
+            Self::Pass | Self::Limit | Self::Infra | Self::NotEvaluated => 0,
+        }
+    }
+
     /// Says whether the outcome is counted as missing: asked, but without an answer about the agent.
     pub fn is_missing(self) -> bool {
         match self {

@@ -6,9 +6,14 @@ use super::sparkline::{MOST_POINTS, sparkline};
 use super::table::Table;
 use super::{format, verdicts, words};
 
+/// Returns the names of the arms, in their order.
+pub fn labels(history: &History) -> Vec<String> {
+    words::arm_labels(&history.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>())
+}
+
 /// Lays out the arms, a row each: where its pass rate began, where it stands, and how it went between.
 pub fn levels(history: &History) -> Table {
-    let labels = words::arm_labels(&history.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>());
+    let labels = labels(history);
     let mut table = Table::new(format!("Arms over their nights: {}", history.suite));
     table.left("Arm", 0);
     table.right("Nights", 0);
@@ -44,7 +49,7 @@ pub fn levels(history: &History) -> Table {
 
 /// Lays out the nights of all arms, the newest `most` of each.
 pub fn table(history: &History, most: usize) -> Table {
-    let labels = words::arm_labels(&history.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>());
+    let labels = labels(history);
     let mut table = Table::new(format!("History: {}", history.suite));
     table.left("Arm", 0);
     table.left("Night", 0);

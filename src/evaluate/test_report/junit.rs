@@ -97,7 +97,7 @@ impl Reading<'_, '_> {
                     _ => ItemStatus::Skipped,
                 };
                 // A test that failed and broke is broken; one that was marked as skipped and failed has failed.
-                if rank(status) > rank(case.status) {
+                if status.severity() > case.status.severity() {
                     case.status = status;
                     case.message = attribute(start, "message").filter(|message| !message.trim().is_empty());
                     case.text = Some(String::new());
@@ -198,15 +198,6 @@ fn python_id(file: Option<&str>, class: &str, name: &str) -> String {
         id.push_str(part);
     }
     id
-}
-
-fn rank(status: ItemStatus) -> u8 {
-    match status {
-        ItemStatus::Error => 3,
-        ItemStatus::Fail => 2,
-        ItemStatus::Skipped => 1,
-        ItemStatus::Pass | ItemStatus::Limit | ItemStatus::Infra | ItemStatus::NotEvaluated => 0,
-    }
 }
 
 fn attribute(start: &BytesStart, name: &str) -> Option<String> {

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::render::{chart, format, nights, words};
-use crate::views::{Arm, ArmHistory, History, NoisyItem, OverviewSuite, Series, SiteContext};
+use crate::views::{ArmHistory, History, NoisyItem, OverviewSuite, Series, SiteContext};
 
 use super::SiteFile;
 use super::figure::{self, Figure};
@@ -44,7 +44,7 @@ struct ArmPart {
 pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
     let history = suite.history.as_ref()?;
     let path = place.history_path();
-    let labels = words::arm_labels(&history.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>());
+    let labels = nights::labels(history);
     let followed: Vec<(&ArmHistory, &String)> = history.arms.iter().zip(&labels).filter(|(arm, _)| rated(arm) > 1).collect();
     let sentences = sentences(history, &labels, followed.len());
     let title = format!("History of {} · {}", place.label, context.title);

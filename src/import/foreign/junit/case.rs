@@ -90,7 +90,7 @@ impl Case {
             _ => return,
         };
         // A test that failed and broke is broken; one that was marked as skipped and failed has failed.
-        if rank(status) > rank(self.own.status) {
+        if status.severity() > self.own.status.severity() {
             self.own = Verdict { status, message: attribute(start, "message"), text: String::new() };
             self.is_expected_failure = status == ItemStatus::Skipped && attribute(start, "type").as_deref() == Some("pytest.xfail");
             self.open = (!is_empty).then_some(Open::Own);
@@ -178,7 +178,7 @@ impl Case {
     }
 
     pub fn worsen(&mut self, with: &Self) {
-        if rank(with.own.status) > rank(self.own.status) {
+        if with.own.status.severity() > self.own.status.severity() {
             self.own = with.own.clone();
         }
         self.seconds = self.seconds.zip(with.seconds).map(|(one, other)| one + other).or(self.seconds);
@@ -215,13 +215,4 @@ impl Verdict {
 /// Reads seconds, which some write with commas between thousands.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     number("time", &text.trim().replace(',', ""), Range::NotNegative).ok()
-}
-
-fn rank(status: ItemStatus) -> u8 {
-    match status {
-        ItemStatus::Error => 3,
-        ItemStatus::Fail => 2,
-        ItemStatus::Skipped => 1,
-        ItemStatus::Pass | ItemStatus::Limit | ItemStatus::Infra | ItemStatus::NotEvaluated => 0,
-    }
 }
