@@ -77,12 +77,12 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
         parts.into_par_iter().map(|(suite, part)| Ok((suite, write_all(&folder, part)?))).collect::<Result<_, Failure>>()?;
     for (suite, paths) in written {
         if let Some(suite) = suite.and_then(|suite| suites.get_mut(suite)) {
-            suite.paths.extend(paths);
+            suite.made.paths.extend(paths);
         }
     }
     for suite in suites {
         if let Some(stamp) = suite.stamp {
-            folder.note(stamp, suite.paths, suite.said);
+            folder.note(stamp, suite.made);
         }
     }
     let (written, kept) = folder.counts();

@@ -56,9 +56,8 @@ pub(super) struct UnmadeSuite {
     pub told: BTreeMap<usize, Told>,
     /// Stands for all that its files are made of.
     pub stamp: Option<String>,
-    /// Its files so far.
-    pub paths: Vec<String>,
-    pub said: Said,
+    /// Its runs' files, and what was said of them.
+    pub made: Made,
 }
 
 /// What the runs of a suite tell about it.
@@ -137,13 +136,13 @@ impl Site<'_> {
                 let (sources, transcripts) = (self.sources(made.row), format!("{:?}", made.transcripts));
                 Some(self.write_run(made, self.stamp([around.as_str(), &sources, &transcripts])))
             };
-            let paths: Vec<Vec<String>> = made.par_iter().filter_map(write).collect::<Result<_, Failure>>()?;
-            suite.paths.extend(paths.into_iter().flatten());
+            let runs: Vec<Option<String>> = made.par_iter().filter_map(write).collect::<Result<_, Failure>>()?;
+            suite.made.parts.extend(runs.into_iter().flatten());
             made.iter().for_each(|made| self.tell(made, suite, gathered.sides));
             (progress.advance)(some.len() as u64);
         }
         let found: Places = rows.iter().flat_map(|row| gathered.texts.found_of(self.settings, row)).collect();
-        suite.said = Said { transcripts: gathered.transcripts.end_suite(), places: found };
+        suite.made.said = Said { transcripts: gathered.transcripts.end_suite(), places: found };
         Ok(())
     }
 
@@ -181,17 +180,17 @@ impl Site<'_> {
         }
     }
 
-    /// Writes the pages of a run, unless the last build made them of the same. Returns their paths.
-    fn write_run(&self, made: &OfRun<'_>, stamp: Option<String>) -> Result<Vec<String>, Failure> {
+    /// Writes the pages of a run, unless the last build made them of the same. Returns the stamp.
+    fn write_run(&self, made: &OfRun<'_>, stamp: Option<String>) -> Result<Option<String>, Failure> {
         let OfRun { page, items, transcripts, .. } = made;
-        if let Some(kept) = stamp.as_ref().and_then(|stamp| self.folder.keep(stamp, |_| true)) {
-            return Ok(kept.paths.clone());
+        if stamp.as_ref().is_some_and(|stamp| self.folder.keep(stamp, |_| true).is_some()) {
+            return Ok(stamp);
         }
         let paths = write_all(self.folder, run_files(self.overview, self.plan, page, items, transcripts))?;
-        if let Some(stamp) = stamp {
-            self.folder.note(stamp, paths.clone(), Said::default());
+        if let Some(stamp) = &stamp {
+            self.folder.note(stamp.clone(), Made { paths, ..Made::default() });
         }
-        Ok(paths)
+        Ok(stamp)
     }
 
     /// Reads what is on the pages of some runs. Texts and transcripts are looked through one run after the other, as they are counted.

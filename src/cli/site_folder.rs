@@ -98,9 +98,10 @@ impl SiteFolder {
 
     /// Keeps the files that the last build made of the same, if nobody touched them since and `may` says so of what was said of them.
     pub fn keep(&self, stamp: &str, may: impl FnOnce(&Said) -> bool) -> Option<&Made> {
-        let made = self.known.made.get(stamp).filter(|made| may(&made.said))?;
-        let mut files = Vec::with_capacity(made.paths.len());
-        for path in &made.paths {
+        let kept = self.known.made.get(stamp).filter(|made| may(&made.said))?;
+        let mut files = Vec::with_capacity(kept.paths.len());
+        let parts = kept.parts.iter().map(|part| Some((part, self.known.made.get(part)?))).collect::<Option<Vec<_>>>()?;
+        for path in parts.iter().flat_map(|(_, part)| &part.paths).chain(&kept.paths) {
             let (known, digest) = (self.known.files.get(path)?, self.old.files.get(path)?);
             if FileStamp::of(&self.place(path)?).ok().as_ref() != Some(known) {
                 return None;
@@ -113,13 +114,14 @@ impl SiteFolder {
             new.manifest.files.insert(path.clone(), digest.clone());
             new.memory.files.insert(path.clone(), *known);
         }
-        new.memory.made.insert(stamp.to_owned(), made.clone());
-        Some(made)
+        let made = parts.into_iter().map(|(stamp, part)| (stamp.clone(), part.clone()));
+        new.memory.made.extend(made.chain([(stamp.to_owned(), kept.clone())]));
+        Some(kept)
     }
 
-    /// Notes what files that were just written were made of, and what was said of them.
-    pub fn note(&self, stamp: String, paths: Vec<String>, said: Said) {
-        self.new_files().memory.made.insert(stamp, Made { paths, said });
+    /// Notes files that were just written, by the stamp of what they were made of.
+    pub fn note(&self, stamp: String, made: Made) {
+        self.new_files().memory.made.insert(stamp, made);
     }
 
     /// Returns how many files were written, and how many were there with the same bytes, so far.
@@ -192,7 +194,6 @@ fn digest(bytes: &[u8]) -> String {
 /// Puts a file in its place, whole or not at all.
 pub(super) fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = place.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {
@@ -200,7 +201,12 @@ pub(super) fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o644));
     }
-    let mut file = builder.prefix(".writing-").tempfile_in(folder)?;
+    builder.prefix(".writing-");
+    let mut file = match builder.tempfile_in(folder) {
+        // Most folders are there: a site has few, with many files.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(folder).and_then(|()| builder.tempfile_in(folder))?,
+        made => made?,
+    };
     file.write_all(bytes)?;
     file.persist(place).map_err(|error| error.error)?;
     Ok(())
@@ -246,7 +252,7 @@ mod tests {
             let is_kept = site.keep(stamp, |_| true).is_some();
             if !is_kept {
                 site.write("a.html", stamp.as_bytes()).expect("writable");
-                site.note(stamp.to_owned(), vec!["a.html".to_owned()], Said::default());
+                site.note(stamp.to_owned(), Made { paths: vec!["a.html".to_owned()], ..Made::default() });
             }
             site.finish().expect("writable");
             is_kept

@@ -28,9 +28,11 @@ pub(super) struct Said {
 }
 
 /// Files that were made together, and what was said of it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Made {
     pub paths: Vec<String>,
+    /// The stamps of further files that belong to these, and may be kept where these may not.
+    pub parts: Vec<String>,
     pub said: Said,
 }
 

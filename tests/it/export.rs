@@ -326,14 +326,15 @@ fn eee_export() {
     insta::assert_snapshot!("export_eee_again", again);
 }
 
-/// Holds a document against a schema of the formats' own, where there are some: `EVALREPORT_FORMATS` is a folder of them.
+/// Holds a document against a schema of the formats' own, where there is one: `EVALREPORT_FORMATS` is a folder of them, and
+/// `EVALREPORT_CTRF_SCHEMA` the file of one.
 fn valid(schema: &str, document: &Value) {
-    let Some(folder) = std::env::var_os("EVALREPORT_FORMATS") else {
-        eprintln!("not held against {schema}: EVALREPORT_FORMATS is not set");
+    let own = std::env::var_os("EVALREPORT_CTRF_SCHEMA").filter(|_| schema.starts_with("ctrf/")).map(PathBuf::from);
+    let Some(file) = own.or_else(|| Some(Path::new(&std::env::var_os("EVALREPORT_FORMATS")?).join(schema))) else {
+        eprintln!("not held against {schema}: neither its file nor a folder of schemas is named");
         return;
     };
-    let schema: Value =
-        serde_json::from_str(&fs::read_to_string(Path::new(&folder).join(schema)).expect("the schema is there")).expect("JSON");
+    let schema: Value = serde_json::from_str(&fs::read_to_string(file).expect("the schema is there")).expect("JSON");
     let mut schemas = boon::Schemas::new();
     let mut compiler = boon::Compiler::new();
     compiler.add_resource("schema.json", schema).expect("a resource");
