@@ -57,8 +57,8 @@ fn is_mark(character: char) -> bool {
     matches!(character, ',' | '[' | '{' | ':' | '?' | '&' | '*' | '!')
 }
 
-/// The text for a parser that may not take in more marks before it gives out what it made of them: it keeps what is in brackets, values
-/// of one digit too, until it has seen whether all of it is the key of something.
+/// The text for a parser that may not take in more marks before it gives out what it made of them: where a key may stand, it keeps all that
+/// is in brackets until it has seen whether that is the key of something.
 struct Ahead<'t> {
     characters: Chars<'t>,
     /// Nothing where there were too many: the text ends there.
@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn brackets_without_end_are_given_up_before_they_are_parsed() {
         for piece in ["0,", "{a: 0},", "a: 0,", "[],", "&a ", "? "] {
-            let problems = parse("a.yaml", &format!("a: [{}", piece.repeat(FREE_VALUES))).expect_err("too many");
+            let problems = parse("a.yaml", &format!("[{}", piece.repeat(FREE_VALUES))).expect_err("too many");
             assert_eq!(problems.len(), 1);
             assert_eq!(problems[0].message, TOO_MANY.0, "{piece}");
         }
