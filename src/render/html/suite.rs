@@ -89,8 +89,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let (mark, sentences) = verdict(suite);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "))
         .download(&format!("data/suites/{}.json", place.segment), "JSON")
-        .download(&format!("data/suites/{}.csv", place.segment), "CSV")
-        .foot(context);
+        .download(&format!("data/suites/{}.csv", place.segment), "CSV");
     let below = |path: String| format!("{}{path}", shell.root);
     let shown = suite.runs.len().min(MAX_RUNS);
     let caption = if shown < suite.runs.len() { "The newest runs" } else { "Runs, newest first" };
