@@ -20,8 +20,6 @@ const MIB: usize = 1 << 20;
 pub const FREE_BYTES: u64 = 64 << 20;
 /// And for each byte that it is inflated.
 pub const TIMES_INFLATED: u64 = 8;
-/// The exception: where a header or a list of YAML consists of nothing but values of a byte or two, ours and the parser's are larger.
-const TIMES_TINY_VALUES: u64 = 128;
 /// What is said of a bomb, and how large it is then.
 const TOO_MUCH: &str = "than 512 times its size";
 const MOST_TIMES: u64 = 512;
@@ -58,7 +56,6 @@ pub struct Hostile {
     contents: Filler,
     /// A part of what is said; nothing where the file only must be survived.
     says: &'static str,
-    most_times: u64,
 }
 
 /// What became of a file.
@@ -73,11 +70,7 @@ pub struct Met {
 
 impl Hostile {
     fn new(name: &'static str, reader: Reader, file: &'static str, says: &'static str, contents: Filler) -> Self {
-        Self { name, reader, file, contents, says, most_times: TIMES_INFLATED }
-    }
-
-    fn of_tiny_values(self) -> Self {
-        Self { most_times: TIMES_TINY_VALUES, ..self }
+        Self { name, reader, file, contents, says }
     }
 
     /// Writes the file and has it read. Panics where it is taken for an honest one.
@@ -100,7 +93,7 @@ impl Hostile {
         assert_eq!(left, [self.file], "{} wrote something", self.name);
         // Texts of XML are bounded before the whole is.
         let inflated = if self.says == TOO_MUCH || self.name.contains("bomb") { FREE_BYTES + MOST_TIMES * bytes } else { bytes };
-        Met { bytes, seconds, memory, most_memory: FREE_BYTES + self.most_times * inflated, said }
+        Met { bytes, seconds, memory, most_memory: FREE_BYTES + TIMES_INFLATED * inflated, said }
     }
 
     fn read(&self, path: &Path, store: &Store) -> ImportReport {
@@ -348,7 +341,7 @@ pub fn nesting() -> Vec<Hostile> {
 /// Lines, fields and values that fill the memory of who keeps them.
 pub fn long(scale: Scale) -> Vec<Hostile> {
     use ForeignFormat::{Aider, Inspect, Junit, Promptfoo};
-    let (line, field, values) = (scale.pick(100, 1000), scale.pick(80, 500), scale.pick(1, 16));
+    let (line, field) = (scale.pick(100, 1000), scale.pick(80, 500));
     let filled = |start: String, with: &'static [u8], mebibytes: usize, end: &'static str| -> Filler {
         Box::new(move |write| {
             let block = with.repeat((64 << 10) / with.len());
@@ -359,7 +352,6 @@ pub fn long(scale: Scale) -> Vec<Hostile> {
     };
     let foreign = Reader::Foreign;
     let row = "{\"promptIdx\":0,\"testIdx\":0,\"success\":true,\"vars\":\"";
-    let prompts = "{\"results\":{\"version\":3,\"prompts\":[";
     vec![
         Hostile::new("a line", foreign(Promptfoo), "p.jsonl", "bytes long; at most", filled(row.to_owned(), b"a", line, "\"}\n")),
         Hostile::new(
@@ -393,11 +385,65 @@ pub fn long(scale: Scale) -> Vec<Hostile> {
         Hostile::new("a document of YAML", foreign(Aider), "l.yml", "is longer than", filled(LEADERBOARD.to_owned(), b"a", line, "\n")),
         Hostile::new("a table of YAML", Reader::Table, "t.yaml", "is longer than 32 MiB", filled("- task: ".to_owned(), b"a", line, "\n")),
         Hostile::new("an attribute of XML", foreign(Junit), "j.xml", "", filled("<testsuite name=\"".to_owned(), b"a", line, "\"/>")),
-        Hostile::new("values of YAML", Reader::Table, "t.yaml", "more values than", filled("[".to_owned(), b"0,", scale.pick(1, 8), "0]"))
-            .of_tiny_values(),
-        Hostile::new("values of a list", foreign(Promptfoo), "p.json", "", filled(prompts.to_owned(), b"0,", values, "0]}}"))
-            .of_tiny_values(),
-        Hostile::new("lists of a list", foreign(Promptfoo), "p.json", "", filled(prompts.to_owned(), b"[0],", values, "0]}}"))
-            .of_tiny_values(),
+    ]
+}
+
+/// Nothing but values of a byte or two, which are fifty times as large once they are read.
+pub fn tiny(scale: Scale) -> Vec<Hostile> {
+    use ForeignFormat::{Aider, Inspect, LmEval, Promptfoo};
+    let foreign = Reader::Foreign;
+    let mebibytes = scale.pick(6, 24);
+    let json = "holds more values than are read of JSON";
+    let yaml = "holds more values than are read of YAML";
+    let filled = |start: String, with: &'static str, end: &'static str| -> Filler {
+        Box::new(move |write| {
+            write.write_all(start.as_bytes())?;
+            write.write_all(with.repeat((mebibytes * MIB).div_ceil(with.len())).as_bytes())?;
+            write.write_all(end.as_bytes())
+        })
+    };
+    let prompts = || "{\"results\":{\"version\":3,\"prompts\":[".to_owned();
+    let table = |with| filled("[".to_owned(), with, "0]\n");
+    vec![
+        Hostile::new("numbers of a header", foreign(Promptfoo), "p.json", json, filled(prompts(), "0,", "0]}}")),
+        Hostile::new("lists of a header", foreign(Promptfoo), "p.json", json, filled(prompts(), "[0],", "0]}}")),
+        Hostile::new("objects of a header", foreign(Promptfoo), "p.json", json, filled(prompts(), "{\"a\":0},", "0]}}")),
+        Hostile::new("texts of a header", foreign(Promptfoo), "p.json", json, filled(prompts(), "\"\",\"a\",", "0]}}")),
+        Hostile::new(
+            "numbers of a plan",
+            foreign(Inspect),
+            "i.json",
+            json,
+            filled(format!("{LOG}\"samples\":[],\"plan\":{{\"steps\":["), "0,", "0]}}"),
+        ),
+        Hostile::new(
+            "numbers of a row",
+            foreign(Promptfoo),
+            "p.jsonl",
+            json,
+            filled("{\"promptIdx\":0,\"testIdx\":0,\"vars\":[".to_owned(), "0,", "0]}\n"),
+        ),
+        Hostile::new(
+            "numbers of a result",
+            foreign(LmEval),
+            "results_2026-01-02T03-04-05.json",
+            json,
+            filled("{\"results\":{\"t\":{\"acc\":[".to_owned(), "0,", "0]}},\"configs\":{\"t\":{}}}"),
+        ),
+        Hostile::new(
+            "numbers of a rubric",
+            Reader::Rubric,
+            "r.json",
+            "holds more values than are read of",
+            filled("{\"id\":\"r\",\"sub_tasks\":[".to_owned(), "0,", "0]}"),
+        ),
+        Hostile::new("numbers of a leaderboard", foreign(Aider), "l.yml", yaml, filled(format!("{LEADERBOARD}["), "0,", "0]\n")),
+        Hostile::new("numbers of a table of YAML", Reader::Table, "t.yaml", yaml, table("0,")),
+        Hostile::new("maps of a table of YAML", Reader::Table, "t.yaml", yaml, table("{a: 0},")),
+        Hostile::new("keys of a table of YAML", Reader::Table, "t.yaml", yaml, table("a: 0,")),
+        Hostile::new("lists of a table of YAML", Reader::Table, "t.yaml", yaml, table("[],")),
+        Hostile::new("anchors of a table of YAML", Reader::Table, "t.yaml", yaml, table("&a ")),
+        Hostile::new("questions in brackets of YAML", Reader::Table, "t.yaml", yaml, table("? ")),
+        Hostile::new("rows of a table of YAML", Reader::Table, "t.yaml", yaml, filled(String::new(), "- 0\n", "")),
     ]
 }

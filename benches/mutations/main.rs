@@ -1,9 +1,26 @@
 //! Millions of broken files before every parser: `cargo bench --bench mutations -- [EXECUTIONS] [PARSER…]`, 10 million in all unless said
-//! otherwise. With `hostile` as the only argument, the hostile files at full size instead.
+//! otherwise; `--each EXECUTIONS` says how many each parser meets. With `hostile` as the only argument, the hostile files at full size
+//! instead.
 //!
 //! Each parser is a process of its own, so that its memory is its own, and prints one row of the tables in `docs/reliability.md`. Files that
 //! are not survived are kept in `target/tmp/mutations`.
 #![expect(clippy::print_stdout, reason = "a program for a person who reads its tables")]
+
+// The layers that read files, compiled once more as parts of this program, so that CI can optimise them and leave the rest of the library,
+// which takes several times as long, as the tests have it. Nothing else of the library is in the program.
+extern crate self as evalreport;
+#[path = "../../src/document/mod.rs"]
+#[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
+pub mod document;
+#[path = "../../src/domain/mod.rs"]
+#[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
+pub mod domain;
+#[path = "../../src/import/mod.rs"]
+#[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
+pub mod import;
+#[path = "../../src/results/mod.rs"]
+#[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
+pub mod results;
 
 mod archive;
 mod broken;
@@ -20,6 +37,8 @@ use subjects::{Subject, names};
 
 const EXECUTIONS: u64 = 10_000_000;
 const SEED: u64 = 20_261_122;
+/// Says that the number after it is that of each parser.
+const EACH: &str = "--each";
 /// The arguments that make the program do one thing and print its row.
 const BROKEN: &str = "--broken";
 const HOSTILE: &str = "--hostile";
@@ -35,15 +54,16 @@ fn main() -> ExitCode {
 }
 
 fn all(arguments: &[String]) -> ExitCode {
-    let executions = arguments.first().and_then(|count| count.parse().ok()).unwrap_or(EXECUTIONS);
-    let chosen: Vec<String> = arguments.iter().filter(|argument| argument.parse::<u64>().is_err()).cloned().collect();
+    let executions = arguments.iter().find_map(|count| count.parse().ok()).unwrap_or(EXECUTIONS);
+    let is_each = arguments.iter().any(|argument| argument == EACH);
+    let chosen: Vec<String> = arguments.iter().filter(|word| word.parse::<u64>().is_err() && *word != EACH).cloned().collect();
     if chosen == ["hostile"] {
         println!("| file | on disk, KiB | seconds | peak, MiB | what is said |\n| --- | --: | --: | --: | --- |");
         let hostile = hostile_files().iter().map(|hostile| vec![HOSTILE.to_owned(), hostile.name.to_owned()]).collect();
         return if rows(hostile) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
     let parsers = if chosen.is_empty() { names() } else { chosen };
-    let each = executions.div_ceil(parsers.len() as u64);
+    let each = if is_each { executions } else { executions.div_ceil(parsers.len() as u64) };
     println!(
         "| parser | files | of them read | seconds | MB | slowest, ms per MB | peak, MiB |\n| --- | --: | --: | --: | --: | --: | --: |"
     );
@@ -93,7 +113,10 @@ fn attack(name: &str, executions: u64) {
 fn hostile_files() -> Vec<Hostile> {
     // Nobody waits for 10 GB in a build that is not optimised.
     let scale = if cfg!(debug_assertions) { Scale::Small } else { Scale::Full };
-    [hostile::bombs(scale), hostile::names(), hostile::nesting(), hostile::long(scale)].into_iter().flatten().collect()
+    [hostile::bombs(scale), hostile::names(), hostile::nesting(), hostile::long(scale), hostile::tiny(scale)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn meet(name: &str) {

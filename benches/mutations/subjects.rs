@@ -128,17 +128,19 @@ impl Subject {
         let mut attack = Attack::default();
         let began = Instant::now();
         let weights: usize = self.cases.iter().map(|case| case.weight).sum();
+        let mut last: Option<&Case> = None;
         for _ in 0..executions {
             let case = self.drawn(numbers.below(weights));
+            // The others of the folder meet it whole.
+            if let Some(last) = last.filter(|last| last.folder.is_some() && last.path != case.path) {
+                last.restore();
+            }
+            last = Some(case);
             let broken = match &case.source {
                 Source::File(original) => original.broken(&mut numbers),
                 Source::Archive(archive) => archive.broken(&mut numbers),
             };
             self.strike(case, &broken, &mut attack);
-            // The others of the folder meet it whole.
-            if case.folder.is_some() {
-                case.restore();
-            }
         }
         attack.seconds = began.elapsed().as_secs_f64();
         attack

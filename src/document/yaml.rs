@@ -1,8 +1,10 @@
 //! YAML events into a [`Node`] tree.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::str::Chars;
 
-use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use super::{DEEPEST, Key, Node, Repeats, Scalar, ScalarKind, Value, duplicate, empty, quote, too_deep};
 use crate::domain::{Problem, visible};
@@ -13,6 +15,9 @@ const NODE_COST: usize = 64;
 /// Values that a file may have, whatever its size, and how much text each further one needs: one takes up to 400 bytes in memory.
 const FREE_VALUES: usize = 150_000;
 const TEXT_OF_A_VALUE: usize = 48;
+const TOO_MANY: (&str, &str) = ("holds more values than are read of YAML", "convert it to JSON or JSON lines");
+/// What is in brackets may have so many times fewer marks as the file values: the parser takes up to 600 bytes for one.
+const VALUES_OF_A_MARK: usize = 2;
 /// Reading stops at this many problems; a person fixes a few and runs again.
 const MOST_PROBLEMS: usize = 100;
 
@@ -24,28 +29,51 @@ pub(super) fn parse(file: &str, text: &str, repeats: Repeats) -> Result<Node, Ve
     let values_left = FREE_VALUES + text.len() / TEXT_OF_A_VALUE;
     let mut builder =
         Builder { file, repeats, open: Vec::new(), root: None, anchors: BTreeMap::new(), spent: 0, values_left, problems: Vec::new() };
-    for event in Parser::new_from_str(text) {
-        match event {
-            Ok((event, span)) => {
-                if builder.take(event, span).is_err() {
-                    break;
-                }
+    let most_marks = values_left / VALUES_OF_A_MARK;
+    if text.chars().filter(|character| is_mark(*character)).nth(most_marks).is_none() {
+        builder.take_all(Parser::new_from_str(text), || {});
+    } else {
+        let left = Cell::new(most_marks);
+        builder.take_all(Parser::new_from_iter(Ahead { characters: text.chars(), left: &left }), || {
+            if left.get() > 0 {
+                left.set(most_marks);
             }
-            Err(error) => {
-                let marker = error.marker();
-                let message = format!("not valid YAML: {}", visible(error.info()));
-                builder.problems.push(Problem::at(file, marker.line(), marker.col() + 1, message));
-                break;
-            }
-        }
-        if builder.problems.len() >= MOST_PROBLEMS {
-            break;
+        });
+        if left.get() == 0 {
+            // What the parser says of an end that is none is not worth saying.
+            builder.problems = vec![Problem::in_file(file, TOO_MANY.0).with_hint(TOO_MANY.1)];
         }
     }
     match builder.root {
         Some(root) if builder.problems.is_empty() => Ok(root),
         None if builder.problems.is_empty() => Err(vec![empty(file)]),
         Some(_) | None => Err(builder.problems),
+    }
+}
+
+/// Says whether a character begins or separates values in lists and maps in brackets: the parser makes of them as many as there are of
+/// these, and as many again.
+fn is_mark(character: char) -> bool {
+    matches!(character, ',' | '[' | '{' | ':' | '?' | '&' | '*' | '!')
+}
+
+/// The text for a parser that may not take in more marks before it gives out what it made of them: where a key may stand, it keeps all that
+/// is in brackets until it has seen whether that is the key of something.
+struct Ahead<'t> {
+    characters: Chars<'t>,
+    /// Nothing where there were too many: the text ends there.
+    left: &'t Cell<usize>,
+}
+
+impl Iterator for Ahead<'_> {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        let character = self.characters.next().filter(|_| self.left.get() > 0)?;
+        if is_mark(character) {
+            self.left.set(self.left.get() - 1);
+        }
+        Some(character)
     }
 }
 
@@ -100,11 +128,34 @@ enum Pending {
 struct Stop;
 
 impl Builder<'_> {
+    /// Takes events until one cannot be taken; `taken` is called before each.
+    fn take_all<'e>(&mut self, events: impl Iterator<Item = Result<(Event<'e>, Span), ScanError>>, taken: impl Fn()) {
+        for event in events {
+            taken();
+            match event {
+                Ok((event, span)) => {
+                    if self.take(event, span).is_err() {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    let marker = error.marker();
+                    let message = format!("not valid YAML: {}", visible(error.info()));
+                    self.problems.push(Problem::at(self.file, marker.line(), marker.col() + 1, message));
+                    return;
+                }
+            }
+            if self.problems.len() >= MOST_PROBLEMS {
+                return;
+            }
+        }
+    }
+
     fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Stop> {
         let (line, column) = (span.start.line(), span.start.col() + 1);
         if matches!(event, Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..)) {
             let Some(left) = self.values_left.checked_sub(1) else {
-                self.problem(line, column, "holds more values than are read of YAML", Some("convert it to JSON or JSON lines"));
+                self.problem(line, column, TOO_MANY.0, Some(TOO_MANY.1));
                 return Err(Stop);
             };
             self.values_left = left;
@@ -359,6 +410,23 @@ mod tests {
 
         let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(1 << 20), "*a, ".repeat(10_000));
         assert!(parse("a.yaml", &long).is_err());
+    }
+
+    #[test]
+    fn brackets_without_end_are_given_up_before_they_are_parsed() {
+        for piece in ["0,", "{a: 0},", "a: 0,", "[],", "&a ", "? "] {
+            let problems = parse("a.yaml", &format!("[{}", piece.repeat(FREE_VALUES))).expect_err("too many");
+            assert_eq!(problems.len(), 1);
+            assert_eq!(problems[0].message, TOO_MANY.0, "{piece}");
+        }
+    }
+
+    #[test]
+    fn many_marks_outside_of_brackets_are_none() {
+        let rows = "- {a: 1, b: [2, 3]}\n".repeat(FREE_VALUES / 8);
+        let text = format!("{rows}- |\n  {}\n", "a, b: [".repeat(FREE_VALUES / 24));
+        assert!(text.chars().filter(|character| is_mark(*character)).count() > FREE_VALUES / VALUES_OF_A_MARK * 3 / 2);
+        assert!(parse("a.yaml", &text).is_ok());
     }
 
     #[test]

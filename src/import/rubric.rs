@@ -7,10 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
+use serde_json::Value;
 use tracing::{debug, info};
 
 use crate::document::{Fields, Node, parse, quote};
 use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Problem, Provenance, Run, RunId, ScoreRecord, StatedFigure, Unit};
+use crate::results::heap::{self, TOO_MUCH};
 use crate::results::{SealedWriter, Store, StoreError};
 
 use super::names::GivenNames;
@@ -152,6 +154,10 @@ impl Graded {
             return Err(problem(format!("is longer than {} MiB", MOST_BYTES >> 20)));
         }
         let text = String::from_utf8(text).map_err(|_| problem("is not UTF-8".to_owned()))?;
+        // The tree that is read next is about as large as this one.
+        if heap::from_slice::<Value>(text.as_bytes()).is_err_and(|error| heap::is_too_much(&error)) {
+            return Err(problem(TOO_MUCH.to_owned()));
+        }
         // The name says that it is JSON, whatever its compression is called; the problems are those of the label.
         let root = parse("rubric.json", &text)
             .map_err(|problems| Stop::Unreadable(problems.into_iter().map(|found| Problem { file: label.clone(), ..found }).collect()))?;

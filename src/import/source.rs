@@ -14,7 +14,7 @@ use crate::domain::hex;
 use super::inflation::{Allowance, Bounded, leading_out, leads_out};
 use super::rows::Stop;
 
-const BUFFER_BYTES: usize = 256 << 10;
+const BUFFER_BYTES: usize = 64 << 10;
 
 /// A file on disk, digested.
 pub(super) struct Source {

@@ -16,6 +16,8 @@ use crate::domain::{
     CostSource, Git, ItemsDigest, Problem, Problems, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage, visible,
 };
 
+use super::heap;
+
 /// What this version writes. A reader refuses a higher number, because it cannot know what changed.
 const FORMAT: &str = "evalreport/result/1";
 const FORMAT_PREFIX: &str = "evalreport/result/";
@@ -196,7 +198,7 @@ pub fn parse_header(bytes: &[u8], file: &str, line: Option<usize>, stem: Option<
         // A list would be taken for the fields in their order.
         Err(vec![problem(file, line, "is JSON, but not an object".to_owned())])
     } else {
-        serde_json::from_slice::<WireRun>(bytes).map_err(|error| explain(bytes, file, line, &error))
+        heap::from_slice::<WireRun>(bytes).map_err(|error| explain(bytes, file, line, &error))
     };
     let checked = parsed.and_then(|wire| check(wire, file, line, stem));
     // Paths appear in messages; a file name is foreign text too.
@@ -323,7 +325,7 @@ fn explain(bytes: &[u8], file: &str, line: Option<usize>, error: &serde_json::Er
     if let Err(utf8) = std::str::from_utf8(bytes) {
         return vec![problem(file, line, format!("is not UTF-8: first bad byte at offset {}", utf8.valid_up_to()))];
     }
-    match serde_json::from_slice::<Value>(bytes) {
+    match heap::from_slice::<Value>(bytes) {
         Err(_) if error.is_eof() => vec![syntax("is cut off in the middle of the JSON".to_owned())],
         Err(syntax_error) => {
             let near = near(bytes, &syntax_error);

@@ -18,6 +18,7 @@ mod detailed;
 mod durable;
 mod examine;
 mod header;
+pub mod heap;
 mod item_line;
 mod item_texts;
 mod journal;

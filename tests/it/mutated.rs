@@ -18,7 +18,7 @@ mod subjects;
 use hostile::{FREE_BYTES, Hostile, Scale, TIMES_INFLATED};
 use subjects::Subject;
 
-const EXECUTIONS: u64 = 1000;
+const EXECUTIONS: u64 = 200;
 
 /// Makes a test of each parser, so that they run beside each other.
 macro_rules! parsers {
@@ -115,6 +115,11 @@ fn hostile_nesting_is_refused() {
 #[test]
 fn hostile_lengths_fill_no_memory() {
     meet(hostile::long);
+}
+
+#[test]
+fn hostile_values_fill_no_memory() {
+    meet(hostile::tiny);
 }
 
 fn meet(files: fn(Scale) -> Vec<Hostile>) {

@@ -13,7 +13,7 @@ use crate::domain::Problem;
 use super::super::rows::{MOST_RECORD_BYTES, Stop};
 use super::json::{CUT_OFF, damaged, explain, parse};
 
-const BLOCK_BYTES: usize = 256 << 10;
+const BLOCK_BYTES: usize = 64 << 10;
 
 /// A list being read. What is no list has no elements.
 pub(super) struct ElementReader<'l, R> {

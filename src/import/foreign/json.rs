@@ -13,12 +13,14 @@ use serde_json::{Map, Value};
 
 use crate::domain::{Problem, visible};
 use crate::results::for_each_line;
+use crate::results::heap::{self, Heap, TOO_MUCH, is_too_much};
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
 use super::elements::ElementReader;
 
-const BUFFER_BYTES: usize = 256 << 10;
+/// Larger ones are no faster, and files are often small.
+const BUFFER_BYTES: usize = 32 << 10;
 /// A parser is several times as fast with a value in memory as with one that it asks for byte by byte.
 const AT_ONCE_BYTES: u64 = 16 << 20;
 
@@ -34,14 +36,15 @@ pub(in crate::import) fn read_object<Head: DeserializeOwned, Item: DeserializeOw
     each: &mut dyn FnMut(Item) -> Result<(), Stop>,
 ) -> Result<Head, Stop> {
     let mut stop = None;
-    let mut reader = serde_json::Deserializer::from_reader(plain(reader));
-    let mut walk = Walk { wanted, list, each, stop: &mut stop, item: PhantomData };
+    let account = Heap::default();
+    let mut reader = serde_json::Deserializer::from_reader(plain(Noted { reader, heap: &account }));
+    let mut walk = Walk { wanted, list, each, stop: &mut stop, heap: &account, item: PhantomData };
     let read = Below { walk: &mut walk, path: String::new() }.deserialize(&mut reader).and_then(|head| reader.end().map(|()| head));
     if let Some(stop) = stop {
         return Err(stop);
     }
     let head = read.map_err(|error| explain(label, 0, &error))?;
-    Head::deserialize(Value::Object(head)).map_err(|error| explain(label, 0, &error))
+    Head::deserialize(account.bounds(Value::Object(head))).map_err(|error| explain(label, 0, &error))
 }
 
 /// Reads the elements of a list one by one.
@@ -73,10 +76,13 @@ pub(in crate::import) fn read_lines<Item: DeserializeOwned>(
         let item = match line {
             Ok(line) => {
                 let line = if number == 1 { line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line) } else { line };
-                let read = serde_json::from_slice(line);
+                let read = heap::from_slice(line);
                 cut = read.as_ref().err().filter(|error| error.is_eof()).map(|_| number);
                 read.map_err(|error| {
                     let text = error.to_string();
+                    if is_too_much(&error) {
+                        return Refused::because(TOO_MUCH);
+                    }
                     Refused::with_detail("not valid JSON", visible(text.split(" at line ").next().unwrap_or(&text)))
                 })
             }
@@ -99,13 +105,35 @@ pub(in crate::import) fn read_value<T: DeserializeOwned>(mut reader: impl Read, 
     let mut bytes = Vec::new();
     reader.by_ref().take(AT_ONCE_BYTES).read_to_end(&mut bytes).map_err(|error| damaged(label, &error))?;
     let is_whole = (bytes.len() as u64) < AT_ONCE_BYTES;
-    let read = if is_whole { parse(&bytes) } else { serde_json::from_reader(plain(bytes.as_slice().chain(reader))) };
+    let read = if is_whole { parse(&bytes) } else { from_reader(bytes.as_slice().chain(reader)) };
     read.map_err(|error| explain(label, 0, &error))
 }
 
 /// Reads one value from its bytes. What is no JSON as it stands may be with `NaN` as `null`, which takes several times as long to find out.
 pub(in crate::import) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
-    serde_json::from_slice(bytes).or_else(|_| serde_json::from_reader(plain(bytes)))
+    heap::from_slice(bytes).or_else(|error| if is_too_much(&error) { Err(error) } else { from_reader(bytes) })
+}
+
+fn from_reader<T: DeserializeOwned>(reader: impl Read) -> serde_json::Result<T> {
+    let heap = Heap::default();
+    let mut reader = serde_json::Deserializer::from_reader(plain(Noted { reader, heap: &heap }));
+    let value = T::deserialize(heap.bounds(&mut reader))?;
+    reader.end()?;
+    Ok(value)
+}
+
+/// A reader whose bytes are noted on an account of what may be made of them.
+struct Noted<'h, R> {
+    reader: R,
+    heap: &'h Heap,
+}
+
+impl<R: Read> Read for Noted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.heap.add_read(read);
+        Ok(read)
+    }
 }
 
 /// What a file that ends too early is said to be, and what to do.
@@ -125,6 +153,8 @@ pub(in crate::import) fn explain(label: &str, lines: usize, error: &serde_json::
         (CUT_OFF.0.to_owned(), Some(CUT_OFF.1))
     } else if error.is_io() {
         (format!("is damaged: {what}"), Some(CUT_OFF.1))
+    } else if is_too_much(error) {
+        (TOO_MUCH.to_owned(), None)
     } else if error.is_syntax() {
         (format!("is not valid JSON: {what}"), None)
     } else {
@@ -186,6 +216,7 @@ struct Walk<'a, Item> {
     list: &'a str,
     each: &'a mut dyn FnMut(Item) -> Result<(), Stop>,
     stop: &'a mut Option<Stop>,
+    heap: &'a Heap,
     item: PhantomData<Item>,
 }
 
@@ -224,9 +255,10 @@ impl<'de, Item: DeserializeOwned> Visitor<'de> for Below<'_, '_, Item> {
         while let Some(key) = map.next_key::<String>()? {
             let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
             if path == self.walk.list {
-                map.next_value_seed(Elements { each: self.walk.each, stop: self.walk.stop, item: PhantomData })?;
+                let elements = Elements { each: self.walk.each, stop: self.walk.stop, heap: self.walk.heap, item: PhantomData };
+                map.next_value_seed(elements)?;
             } else if self.walk.wanted.contains(&path.as_str()) {
-                kept.insert(key, map.next_value()?);
+                kept.insert(key, map.next_value_seed(self.walk.heap.bounds(PhantomData))?);
             } else if self.walk.is_above(&path) {
                 // Where it is no object, nothing of what is looked for is there.
                 kept.insert(key, Value::Object(map.next_value_seed(Below { walk: self.walk, path })?));
@@ -249,6 +281,7 @@ impl<'de, Item: DeserializeOwned> Visitor<'de> for Below<'_, '_, Item> {
 struct Elements<'a, Item> {
     each: &'a mut dyn FnMut(Item) -> Result<(), Stop>,
     stop: &'a mut Option<Stop>,
+    heap: &'a Heap,
     item: PhantomData<Item>,
 }
 
@@ -268,7 +301,7 @@ impl<'de, Item: DeserializeOwned> Visitor<'de> for Elements<'_, Item> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while let Some(item) = list.next_element::<Item>()? {
+        while let Some(item) = self.heap.freeing(|| list.next_element_seed(self.heap.bounds(PhantomData::<Item>)))? {
             if let Err(stop) = (self.each)(item) {
                 *self.stop = Some(stop);
                 return Err(A::Error::custom("stopped"));

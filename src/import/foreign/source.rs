@@ -16,7 +16,7 @@ use super::super::source::{digest_of, hex_digest};
 use super::ForeignFormat;
 use super::near::Near;
 
-const BUFFER_BYTES: usize = 256 << 10;
+const BUFFER_BYTES: usize = 64 << 10;
 const MOST_MEMBERS: usize = 2_000_000;
 
 /// What becomes one sealed pair: a file, or the files of one run or job.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::domain::{Problem, Run, RunId, visible};
 
 use super::super::{
-    ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, header,
+    ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, header, heap,
     item_line,
 };
 use super::output_file::OutputFile;
@@ -450,7 +450,7 @@ fn kind_of(line: &[u8]) -> Option<(&str, &[u8])> {
 }
 
 fn parsed<'a, T: Deserialize<'a>>(record: &'a [u8], what: &str) -> Result<T, String> {
-    serde_json::from_slice(record).map_err(|error| format!("{what}: {}", visible(&error.to_string())))
+    heap::from_slice(record).map_err(|error| format!("{what}: {}", visible(&error.to_string())))
 }
 
 /// Appends a line to a file of the folder, which is made when it is needed.

@@ -246,7 +246,7 @@ enum Told<'a> {
 fn walk(reader: impl Read, label: &str, tell: &mut dyn FnMut(Told<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
     let problem = |message: String| Stop::from(Problem::in_file(label, message));
     let left = Allowance::of_record();
-    let mut reader = Reader::from_reader(BufReader::with_capacity(256 << 10, Bounded::new(reader, &left)));
+    let mut reader = Reader::from_reader(BufReader::with_capacity(64 << 10, Bounded::new(reader, &left)));
     let mut buffer = Vec::new();
     let mut suites: Vec<Option<String>> = Vec::new();
     let mut open: Option<Case> = None;
