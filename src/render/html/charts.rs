@@ -46,7 +46,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let figures = of_suite(suite, place, &shell.root);
     let shell = shell
         .crumbs(vec![Crumb::new(back, place.label.as_str())])
-        .download(&format!("data/suites/{}.json", place.segment), "JSON")
+        .download(&format!("{}.json", place.data("suites")), "JSON")
         .foot(context);
     Some(SiteFile::page(path, &ChartsPage { suite: Text::new(&place.label), figures, shell }))
 }

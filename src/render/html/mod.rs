@@ -35,6 +35,7 @@ mod shell;
 mod sides;
 mod single;
 pub(super) mod slug;
+mod spreadsheet;
 mod stated;
 mod suite;
 #[cfg(test)]
@@ -89,7 +90,7 @@ pub fn site_parts<'a>(overview: &'a Overview, plan: &'a Plan) -> Vec<SitePart<'a
     let context = &overview.context;
     let mut parts: Vec<SitePart<'a>> = vec![
         part(|| [overview::page(overview, plan), method::page(overview, plan), glossary::page(overview, plan), cost::page(overview, plan)]),
-        part(|| data::boards(overview).into_iter().chain([data::cost(overview)])),
+        part(|| data::boards(overview).into_iter().chain(data::cost(overview))),
         part(|| plan.assets.files()),
     ];
     for (suite, place) in overview.suites.iter().zip(&plan.suites) {
@@ -99,12 +100,12 @@ pub fn site_parts<'a>(overview: &'a Overview, plan: &'a Plan) -> Vec<SitePart<'a
         parts.push(part(move || criteria::pages(context, plan, suite, place)));
         parts.push(part(move || charts::page(context, plan, suite, place)));
         parts.push(part(move || history::page(context, plan, suite, place).into_iter().chain(data::history(context, suite, place))));
-        parts.push(part(move || data::suite(suite, place).into_iter().chain(chart_data::files(suite, place))));
+        parts.push(part(move || data::suite(context, suite, place).into_iter().chain(chart_data::files(suite, place))));
         parts.push(part(move || matrix::pages(context, plan, suite, place)));
         parts.push(part(move || item::pages(context, plan, suite, place)));
         parts.push(part(move || data::items(suite, place)));
         parts.extend(suite.pairs.iter().map(|pair| {
-            part(move || [compare::page(context, plan, suite, place, pair), data::pair(context, place, pair)].into_iter().flatten())
+            part(move || compare::page(context, plan, suite, place, pair).into_iter().chain(data::pair(context, suite, place, pair)))
         }));
     }
     parts.push(part(|| runs::pages(overview, plan)));

@@ -54,6 +54,7 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
             let heading = if page == 1 { "All runs".to_owned() } else { format!("All runs, page {page}") };
             let title = format!("{heading} · {}", overview.context.title);
             let shell = Shell::new(&overview.context, &plan.assets, &path, Here::Runs, title, "Every run, by suite, approach and model.")
+                .download("data/runs.csv", "CSV")
                 .foot(&overview.context);
             let lines: Vec<RunLine> = chunk.iter().map(|run| (*run).clone()).collect();
             let mut grid = run_grid("runs-table", "Runs by suite and arm", &lines, plan, &shell.root);

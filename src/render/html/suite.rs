@@ -6,6 +6,7 @@ use crate::render::{format, words};
 use crate::views::{Comparison, OverviewSuite, SiteContext};
 
 use super::board::{self, Extent};
+use super::chart_data::ChartOf;
 use super::charts;
 use super::figure::Figure;
 use super::grid::{Grid, Kind, Look, Sort};
@@ -87,10 +88,8 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let path = place.path();
     let title = format!("{}: leaderboard · {}", place.label, context.title);
     let (mark, sentences) = verdict(suite);
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "))
-        .download(&format!("data/suites/{}.json", place.segment), "JSON")
-        .download(&format!("data/suites/{}.csv", place.segment), "CSV")
-        .foot(context);
+    let shell =
+        Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" ")).downloads(&place.data("suites")).foot(context);
     let below = |path: String| format!("{}{path}", shell.root);
     let shown = suite.runs.len().min(MAX_RUNS);
     let caption = if shown < suite.runs.len() { "The newest runs" } else { "Runs, newest first" };
@@ -166,7 +165,7 @@ pub(super) fn pairs(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
         None => Text::new("Every arm against every other."),
     };
     let shell = if suite.charts.disagreements.is_some() {
-        shell.download(&format!("data/compare/{}/index.json", place.segment), "JSON")
+        shell.download(&format!("{}/index.json", place.data("compare")), "JSON").download(&ChartOf::Pairs.path(place), "CSV")
     } else {
         shell
     };
