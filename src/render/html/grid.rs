@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::ItemStatus;
 use crate::render::format;
 
+use super::bars::Bars;
 use super::shell::Text;
 use super::whisker::Whisker;
 
@@ -62,6 +63,7 @@ pub(super) enum Kind {
     /// A status with its class and its mark.
     Status(&'static str, &'static str),
     Dots(Whisker),
+    Bars(Bars),
 }
 
 #[derive(Clone, Debug)]
@@ -130,6 +132,10 @@ impl Cell {
 
     pub fn dots(whisker: Option<Whisker>) -> Self {
         whisker.map_or_else(|| Self::of(Kind::Words, ""), |whisker| Self::of(Kind::Dots(whisker), ""))
+    }
+
+    pub fn bars(bars: Option<Bars>) -> Self {
+        bars.map_or_else(|| Self::unknown("unknown"), |bars| Self::of(Kind::Bars(bars), ""))
     }
 
     pub fn sub(mut self, sub: impl Into<Text>) -> Self {

@@ -4,6 +4,7 @@
 //! anywhere. Foreign text reaches a template only as `shell::Text`, and every template escapes.
 
 mod assets;
+mod bars;
 mod board;
 mod chart_data;
 mod charts;
