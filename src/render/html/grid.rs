@@ -57,6 +57,8 @@ pub(super) enum Kind {
     Head,
     Number,
     Words,
+    /// Words that keep some width where a table is wider than the page.
+    Name,
     Unknown,
     /// A time in RFC 3339.
     Time(String),
@@ -93,6 +95,10 @@ impl Cell {
 
     pub fn number(text: impl Into<Text>, key: f64) -> Self {
         Self { key: Some(key.to_string()), ..Self::of(Kind::Number, text) }
+    }
+
+    pub fn name(text: impl Into<Text>) -> Self {
+        Self::of(Kind::Name, text)
     }
 
     /// A number in a column that is not sorted.

@@ -13,7 +13,7 @@ use super::grid::{Grid, Kind, Look, Sort};
 use super::matrix::{self, Shortlist};
 use super::overview::{names, verdict};
 use super::plan::{Plan, SuitePlace};
-use super::runs::run_grid;
+use super::runs::{Of, run_grid};
 use super::shell::{Crumb, Here, Shell, Text};
 use super::{SiteFile, criteria, metrics, stated};
 
@@ -118,7 +118,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             (below(place.criteria_path()), said, links)
         }),
         stated: stated::of_suite(suite, plan, &shell.root),
-        runs: run_grid("runs-table", caption, &suite.runs[..shown], plan, &shell.root).filtered(""),
+        runs: run_grid("runs-table", caption, &suite.runs[..shown], plan, &shell.root, Of::OneSuite).filtered(""),
         more_runs: (shown < suite.runs.len())
             .then(|| format!("{} of {} runs are listed here.", format::integer(shown as u64), format::integer(suite.runs.len() as u64))),
         shell,
