@@ -16,6 +16,7 @@ use crate::warehouse::{RunRow, Warehouse};
 
 use super::failure::Failure;
 use super::settings::{Settings, shown};
+use super::site_memory::Places;
 use super::{output, show};
 
 /// What becomes of what is found.
@@ -45,10 +46,12 @@ struct Place<'a> {
 
 pub(super) struct Texts {
     redactor: Redactor,
+    /// What home folders tell of users, where that is taken out.
+    users: BTreeSet<String>,
     found: Found,
     counts: BTreeMap<String, BTreeMap<Page, u64>>,
     /// By file and field: the patterns found there.
-    places: BTreeMap<(String, String), BTreeSet<String>>,
+    places: Places,
     /// By kind of name: what is shown instead.
     names: BTreeMap<&'static str, BTreeMap<String, String>>,
     /// Names of few values that stand in millions of rows.
@@ -70,6 +73,7 @@ impl Texts {
     pub fn new(settings: &Settings, warehouse: &Warehouse, filter: &Filter, found: Found) -> Result<Self, Failure> {
         let mut texts = Self {
             redactor: Redactor::new(&settings.config.site.redact),
+            users: BTreeSet::new(),
             found,
             counts: BTreeMap::new(),
             places: BTreeMap::new(),
@@ -83,6 +87,7 @@ impl Texts {
             let own: BTreeSet<String> = warehouse.runs().iter().flat_map(|row| own(&row.run)).collect();
             users.retain(|user| !own.contains(user));
             texts.redactor = texts.redactor.knowing(&users);
+            texts.users = users;
         }
         let mut values: BTreeMap<&'static str, BTreeMap<String, String>> = BTreeMap::new();
         for row in warehouse.select(filter) {
@@ -279,6 +284,29 @@ impl Texts {
             *self.counts.entry(pattern).or_default().entry(place.page).or_default() += count;
         }
         Some(shorter)
+    }
+
+    /// Says what texts become here, beside what the configuration says; the same text for the same.
+    pub fn rules(&self) -> String {
+        format!("{:?} {:?} {:?}", self.found, self.names, self.users)
+    }
+
+    /// Says whether texts that are not read again would be missed: those that were taken out are counted.
+    pub fn counts_all(&self) -> bool {
+        self.found == Found::TakenOut
+    }
+
+    /// Returns what was found in the journals of a run.
+    pub fn found_of(&self, settings: &Settings, row: &RunRow) -> Places {
+        let files: BTreeSet<String> = JOURNALS.map(|name| journal_of(settings, row, name)).into();
+        self.places.iter().filter(|((file, _), _)| files.contains(file)).map(|(place, found)| (place.clone(), found.clone())).collect()
+    }
+
+    /// Takes what was found when texts were read that are not read again.
+    pub fn repeat(&mut self, places: &Places) {
+        for (place, found) in places {
+            self.places.entry(place.clone()).or_default().extend(found.iter().cloned());
+        }
     }
 
     /// Returns the report to publish beside the pages: counts, and nothing of what was taken out.
@@ -504,6 +532,9 @@ fn each_string_mut(value: &mut Value, visit: &mut dyn FnMut(&mut String)) {
         }
     }
 }
+
+/// What a run's folder holds that pages show.
+pub(super) const JOURNALS: [&str; 3] = ["items.jsonl", "scores.jsonl", "transcript.jsonl"];
 
 /// The file to name in a message about what a run's folder holds.
 pub(super) fn journal_of(settings: &Settings, row: &RunRow, name: &str) -> String {

@@ -1,8 +1,9 @@
 //! `show`: everything about runs.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
-use crate::domain::{ItemDetails, ItemOutcome, RunId, visible};
+use crate::domain::{ItemDetails, ItemOutcome, Run, RunId, visible};
 use crate::import::ForeignFormat;
 use crate::render::json::ShowAnswer;
 use crate::render::shown::Texts;
@@ -64,7 +65,9 @@ fn one(settings: &Settings, warehouse: &Warehouse, row: &RunRow, choice: ItemCho
     };
     let items = match journalled {
         Some(items) => items,
-        None if has_details(row) && choice != ItemChoice::First(0) => detailed_import(settings, warehouse, row)?,
+        None if has_details(row) && choice != ItemChoice::First(0) => {
+            detailed_imports(settings, warehouse, std::slice::from_ref(&row.run))?
+        }
         // Outcomes of imported tables lie among those of other runs, and say nothing else.
         None if row.items.is_some() && choice != ItemChoice::First(0) => {
             let outcomes = warehouse.outcomes(&[id]).map_err(|error| Failure::new(visible(&error.to_string())))?;
@@ -133,13 +136,13 @@ pub(super) fn detailed(settings: &Settings, store: &Store, id: &RunId) -> Result
     Ok(items)
 }
 
-/// The same of an imported run.
-pub(super) fn detailed_import(
+/// The same of imported runs.
+pub(super) fn detailed_imports(
     settings: &Settings,
     warehouse: &Warehouse,
-    row: &RunRow,
+    runs: &[Arc<Run>],
 ) -> Result<Vec<(ItemOutcome, ItemDetails)>, Failure> {
-    let mut items = warehouse.detailed(&row.run).map_err(|error| Failure::new(visible(&error.to_string())))?;
+    let mut items = warehouse.detailed(runs).map_err(|error| Failure::new(visible(&error.to_string())))?;
     under_aliases(settings, items.iter_mut());
     Ok(items)
 }

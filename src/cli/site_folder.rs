@@ -9,10 +9,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use tracing::debug;
+
 use crate::domain::hex;
+use crate::warehouse::FileStamp;
 
 use super::failure::Failure;
 use super::settings::shown;
+use super::site_memory::{Made, Said, SiteMemory};
 
 /// Lists what we wrote; its presence says that the folder is ours.
 const MANIFEST: &str = ".evalreport-manifest.json";
@@ -21,29 +25,30 @@ const MANIFEST: &str = ".evalreport-manifest.json";
 struct Manifest {
     /// SHA-256 of every file's bytes, by its path from the site's root.
     files: BTreeMap<String, String>,
-    /// Files by the stamp of all that they were made of, for those that are costly to make.
-    #[serde(default)]
-    made_of: BTreeMap<String, Vec<String>>,
 }
 
 /// A site being written, by several threads at once.
 pub(super) struct SiteFolder {
     root: PathBuf,
     old: Manifest,
-    made: Mutex<Made>,
+    /// What the last build made of what, and where that is kept.
+    known: SiteMemory,
+    memory: Option<PathBuf>,
+    new: Mutex<New>,
 }
 
 /// What was made so far.
 #[derive(Default)]
-struct Made {
+struct New {
     manifest: Manifest,
+    memory: SiteMemory,
     written: usize,
     kept: usize,
 }
 
 impl SiteFolder {
-    /// Takes an empty or new folder, or one that holds a site of ours.
-    pub fn open(root: &Path) -> Result<Self, Failure> {
+    /// Takes an empty or new folder, or one that holds a site of ours. What was made of what is kept in the cache, where there is one.
+    pub fn open(root: &Path, cache: Option<&Path>) -> Result<Self, Failure> {
         let manifest = root.join(MANIFEST);
         let old = match fs::read(&manifest) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
@@ -64,7 +69,9 @@ impl SiteFolder {
             }
             Err(error) => return Err(Failure::new(format!("cannot read {}: {error}", shown(&manifest)))),
         };
-        let folder = Self { root: root.to_owned(), old, made: Mutex::default() };
+        let memory = cache.and_then(|cache| SiteMemory::place(cache, root).ok());
+        let known = memory.as_deref().map_or_else(SiteMemory::default, SiteMemory::load);
+        let folder = Self { root: root.to_owned(), old, known, memory, new: Mutex::default() };
         fs::create_dir_all(root).map_err(|error| Failure::new(format!("cannot create {}: {error}", shown(root))))?;
         // From here on the folder is ours, also if this build is cut short.
         if folder.old.files.is_empty() {
@@ -81,47 +88,54 @@ impl SiteFolder {
         if !is_same {
             replace(&place, bytes).map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(&place))))?;
         }
-        let mut made = self.made();
-        *(if is_same { &mut made.kept } else { &mut made.written }) += 1;
-        made.manifest.files.insert(path.to_owned(), digest);
+        let stamp = FileStamp::of(&place).ok();
+        let mut new = self.new_files();
+        *(if is_same { &mut new.kept } else { &mut new.written }) += 1;
+        new.manifest.files.insert(path.to_owned(), digest);
+        new.memory.files.extend(stamp.map(|stamp| (path.to_owned(), stamp)));
         Ok(())
     }
 
-    /// Keeps the files that the last build made of the same, if all of them are still there as they were made.
-    pub fn keep(&self, stamp: &str) -> bool {
-        let Some(paths) = self.old.made_of.get(stamp) else { return false };
-        let as_made = |path: &String| {
-            let bytes = fs::read(self.place(path)?).ok()?;
-            let found = digest(&bytes);
-            (self.old.files.get(path) == Some(&found)).then(|| (path.clone(), found))
-        };
-        let Some(files) = paths.iter().map(as_made).collect::<Option<Vec<_>>>() else { return false };
-        let mut made = self.made();
-        made.kept += files.len();
-        made.manifest.files.extend(files);
-        made.manifest.made_of.insert(stamp.to_owned(), paths.clone());
-        true
+    /// Keeps the files that the last build made of the same, if nobody touched them since and `may` says so of what was said of them.
+    pub fn keep(&self, stamp: &str, may: impl FnOnce(&Said) -> bool) -> Option<&Made> {
+        let made = self.known.made.get(stamp).filter(|made| may(&made.said))?;
+        let mut files = Vec::with_capacity(made.paths.len());
+        for path in &made.paths {
+            let (known, digest) = (self.known.files.get(path)?, self.old.files.get(path)?);
+            if FileStamp::of(&self.place(path)?).ok().as_ref() != Some(known) {
+                return None;
+            }
+            files.push((path, known, digest));
+        }
+        let mut new = self.new_files();
+        new.kept += files.len();
+        for (path, known, digest) in files {
+            new.manifest.files.insert(path.clone(), digest.clone());
+            new.memory.files.insert(path.clone(), *known);
+        }
+        new.memory.made.insert(stamp.to_owned(), made.clone());
+        Some(made)
     }
 
-    /// Notes what files that were just written were made of.
-    pub fn note(&self, stamp: String, paths: Vec<String>) {
-        self.made().manifest.made_of.insert(stamp, paths);
+    /// Notes what files that were just written were made of, and what was said of them.
+    pub fn note(&self, stamp: String, paths: Vec<String>, said: Said) {
+        self.new_files().memory.made.insert(stamp, Made { paths, said });
     }
 
     /// Returns how many files were written, and how many were there with the same bytes, so far.
     pub fn counts(&self) -> (usize, usize) {
-        let made = self.made();
-        (made.written, made.kept)
+        let new = self.new_files();
+        (new.written, new.kept)
     }
 
     /// Lists what was written or kept so far, in order.
     pub fn paths(&self) -> Vec<String> {
-        self.made().manifest.files.keys().cloned().collect()
+        self.new_files().manifest.files.keys().cloned().collect()
     }
 
     /// Lists the digests of what was written or kept below a folder so far.
     pub fn digests(&self, below: &str) -> BTreeMap<String, String> {
-        self.made()
+        self.new_files()
             .manifest
             .files
             .iter()
@@ -133,8 +147,8 @@ impl SiteFolder {
     /// Removes the files of the last build that this one has not, and records what there is. Returns how many were removed.
     pub fn finish(self) -> Result<usize, Failure> {
         let mut removed = 0;
-        let made = self.made();
-        for path in self.old.files.keys().filter(|path| !made.manifest.files.contains_key(*path)) {
+        let new = self.new_files();
+        for path in self.old.files.keys().filter(|path| !new.manifest.files.contains_key(*path)) {
             // A manifest is a file like any other: it may not point out of the folder.
             let Some(place) = self.place(path) else { continue };
             match fs::remove_file(&place) {
@@ -144,13 +158,16 @@ impl SiteFolder {
             }
             remove_empty_folders(&self.root, &place);
         }
-        self.save(&made.manifest)?;
+        self.save(&new.manifest)?;
+        if let Some(Err(error)) = self.memory.as_deref().map(|memory| new.memory.save(memory)) {
+            debug!(%error, "the next build makes every page");
+        }
         Ok(removed)
     }
 
-    fn made(&self) -> MutexGuard<'_, Made> {
+    fn new_files(&self) -> MutexGuard<'_, New> {
         // Nothing is left half done while the lock is held.
-        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+        self.new.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn save(&self, manifest: &Manifest) -> Result<(), Failure> {
@@ -207,12 +224,12 @@ mod tests {
     fn only_what_changed_is_written_and_what_went_is_removed() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let root = folder.path().join("site");
-        let site = SiteFolder::open(&root).expect("a new folder");
+        let site = SiteFolder::open(&root, None).expect("a new folder");
         site.write("index.html", b"one").expect("writable");
         site.write("runs/a/index.html", b"a").expect("writable");
         site.finish().expect("writable");
 
-        let site = SiteFolder::open(&root).expect("our folder");
+        let site = SiteFolder::open(&root, None).expect("our folder");
         site.write("index.html", b"one").expect("writable");
         assert_eq!(site.counts(), (0, 1));
         assert_eq!(site.finish().expect("writable"), 1);
@@ -223,28 +240,33 @@ mod tests {
     fn what_was_made_of_the_same_is_kept_while_it_is_as_it_was() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let root = folder.path().join("site");
+        let cache = folder.path().join("cache");
         let make = |stamp: &str| {
-            let site = SiteFolder::open(&root).expect("our folder");
-            let is_kept = site.keep(stamp);
+            let site = SiteFolder::open(&root, Some(&cache)).expect("our folder");
+            let is_kept = site.keep(stamp, |_| true).is_some();
             if !is_kept {
                 site.write("a.html", stamp.as_bytes()).expect("writable");
-                site.note(stamp.to_owned(), vec!["a.html".to_owned()]);
+                site.note(stamp.to_owned(), vec!["a.html".to_owned()], Said::default());
             }
             site.finish().expect("writable");
             is_kept
         };
         assert_eq!(["one", "one", "two", "two", "one"].map(make), [false, true, false, true, false]);
-        fs::write(root.join("a.html"), "three").expect("writable");
+        fs::write(root.join("a.html"), "thr").expect("writable");
         assert!(!make("one"), "somebody changed it");
         assert_eq!(fs::read(root.join("a.html")).expect("readable"), b"one");
+        fs::remove_dir_all(&cache).expect("removable");
+        assert_eq!(["one", "one"].map(make), [false, true], "a cache can be deleted");
+        let refused = SiteFolder::open(&root, Some(&cache)).expect("our folder");
+        assert!(refused.keep("one", |_| false).is_none(), "somebody says no");
     }
 
     #[test]
     fn other_peoples_folders_and_paths_are_refused() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::write(folder.path().join("thesis.tex"), "x").expect("writable");
-        assert!(SiteFolder::open(folder.path()).is_err());
-        let site = SiteFolder::open(&folder.path().join("site")).expect("a new folder");
+        assert!(SiteFolder::open(folder.path(), None).is_err());
+        let site = SiteFolder::open(&folder.path().join("site"), None).expect("a new folder");
         for path in ["../x", "/etc/x", "a/../../x", ""] {
             assert!(site.write(path, b"x").is_err(), "{path}");
         }

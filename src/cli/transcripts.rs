@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::domain::{Filter, ItemStatus, RunStatus, hex};
@@ -46,12 +47,35 @@ pub(super) struct Transcripts {
     left: u64,
     /// Items, by suite, that passed in some runs and not in others.
     disagreeing: BTreeMap<String, BTreeSet<String>>,
-    /// By digest: the address from the site's root of the first.
+    /// By digest: the address from the site's root of the suite's first.
     published: BTreeMap<String, String>,
+    /// Of the suite, and of those before it.
+    suite: Tally,
+    all: Tally,
+}
+
+/// What became of some transcripts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Tally {
     shown: u64,
     cut: u64,
     left_out: u64,
     left_out_bytes: u64,
+    /// Bytes of text on pages.
+    spent: u64,
+    /// Some that were wanted had no room.
+    was_short: bool,
+}
+
+impl Tally {
+    fn add(&mut self, other: &Self) {
+        self.shown += other.shown;
+        self.cut += other.cut;
+        self.left_out += other.left_out;
+        self.left_out_bytes += other.left_out_bytes;
+        self.spent += other.spent;
+        self.was_short |= other.was_short;
+    }
 }
 
 impl FromStr for Choice {
@@ -91,7 +115,26 @@ impl Transcripts {
         let needed = matches!(choice, Choice::Usual | Choice::Disagreeing | Choice::Budget(_));
         let disagreeing = if needed { disagreements(warehouse, filter) } else { BTreeMap::new() };
         let left = if let Choice::Budget(bytes) = choice { bytes } else { SITE };
-        Self { choice, left, disagreeing, published: BTreeMap::new(), shown: 0, cut: 0, left_out: 0, left_out_bytes: 0 }
+        Self { choice, left, disagreeing, published: BTreeMap::new(), suite: Tally::default(), all: Tally::default() }
+    }
+
+    /// Says whether the suite that comes next shows the same as when it was told of last: there was room, and is.
+    pub fn would_repeat(&self, tally: &Tally) -> bool {
+        !tally.was_short && self.left >= tally.spent + (HEAD + TAIL) as u64
+    }
+
+    /// Counts a suite as it was told of last.
+    pub fn repeat(&mut self, tally: &Tally) {
+        self.left -= tally.spent.min(self.left);
+        self.all.add(tally);
+    }
+
+    /// Ends a suite, and tells of it: the next begins anew, so that its pages do not hang on those of other suites.
+    pub fn end_suite(&mut self) -> Tally {
+        self.published.clear();
+        let suite = std::mem::take(&mut self.suite);
+        self.all.add(&suite);
+        suite
     }
 
     /// Reads a run's transcripts and takes what is to be shown. `segment` is the run's in addresses.
@@ -122,7 +165,10 @@ impl Transcripts {
         let mut page_bytes = 0;
         for (item, mut parts) in found {
             let size: u64 = parts.iter().map(|part| part.text.len() as u64).sum();
-            if !wanted.contains(&item) || size.min((HEAD + TAIL) as u64) > self.left {
+            let is_wanted = wanted.contains(&item);
+            let fits = size.min((HEAD + TAIL) as u64) <= self.left;
+            self.suite.was_short |= is_wanted && !fits;
+            if !is_wanted || !fits {
                 run.left_out += 1;
                 run.left_out_bytes += size;
                 continue;
@@ -146,17 +192,19 @@ impl Transcripts {
             let Some(page) = run.pages.last_mut() else { continue };
             let link = format!("t/{number:04}.html#t-{}", page.len() + 1);
             let parts = if same_as.is_some() { Vec::new() } else { parts };
-            self.left -= parts.iter().map(|part| part.text.len() as u64).sum::<u64>().min(self.left);
+            let spent = parts.iter().map(|part| part.text.len() as u64).sum::<u64>();
+            self.left -= spent.min(self.left);
+            self.suite.spent += spent;
             self.published.entry(digest.clone()).or_insert_with(|| format!("runs/{segment}/{link}"));
             run.links.insert(item.clone().unwrap_or_default(), link);
             run.shown += 1;
             run.cut += u64::from(left_out > 0);
             page.push(ItemTranscript { item, digest, bytes, left_out, same_as, parts });
         }
-        self.shown += run.shown;
-        self.cut += run.cut;
-        self.left_out += run.left_out;
-        self.left_out_bytes += run.left_out_bytes;
+        self.suite.shown += run.shown;
+        self.suite.cut += run.cut;
+        self.suite.left_out += run.left_out;
+        self.suite.left_out_bytes += run.left_out_bytes;
         Ok(run)
     }
 
@@ -198,16 +246,17 @@ impl Transcripts {
 
     /// Tells what the site shows and what it does not.
     pub fn say(&self, settings: &Settings) {
-        if self.shown + self.left_out == 0 {
+        let Tally { shown, cut, left_out, left_out_bytes, .. } = self.all;
+        if shown + left_out == 0 {
             return;
         }
         let count = |number: u64, noun: &str| output::count(usize::try_from(number).unwrap_or(usize::MAX), noun);
-        let mut line = format!("{} shown", count(self.shown, "transcript"));
-        if self.cut > 0 {
-            line.push_str(&format!(", {} of them without the middle", self.cut));
+        let mut line = format!("{} shown", count(shown, "transcript"));
+        if cut > 0 {
+            line.push_str(&format!(", {cut} of them without the middle"));
         }
-        if self.left_out > 0 {
-            line.push_str(&format!("; {} left out, {}", self.left_out, count(self.left_out_bytes, "byte")));
+        if left_out > 0 {
+            line.push_str(&format!("; {left_out} left out, {}", count(left_out_bytes, "byte")));
         }
         output::say(settings, &line);
     }

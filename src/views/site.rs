@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, NaiveDate, Utc};
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -129,7 +130,7 @@ pub fn overview(
     let mut groups = suite_groups(warehouse, filter, Grouping::AllBatches);
     groups.sort_by_key(|group| Some(&group.suite) != options.default_suite.as_ref());
     let suites: Vec<OverviewSuite> = groups
-        .iter()
+        .par_iter()
         .enumerate()
         .map(|(place, group)| {
             let matrix = group_matrix(warehouse, group);

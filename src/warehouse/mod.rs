@@ -1,11 +1,11 @@
 //! Runs and outcomes, ready to be asked. The only module that names polars.
 //!
-//! Two things lie in the cache beside `results/`, and both can be deleted at any time:
+//! Two things of this module lie in the cache beside `results/`, and both can be deleted at any time:
 //!
 //! - the *snapshot*: every run and one status byte per (run, attempt, item), with scores that say more. Leaderboards, pairings and
 //!   pages come from it as plain slices; a command reads only the files that changed since.
 //! - the *segments*: item lines as Parquet, keyed by the content they came from, written when a query first needs money, time or
-//!   text per item (`sql`, `export`, run pages).
+//!   text per item (`sql`, `export`, pages of imported tables).
 
 mod export;
 mod ingest;
@@ -28,3 +28,4 @@ pub use open::{Hidden, ItemTotals, Options, Progress, RunRow, Warehouse};
 pub use records::StoredAt;
 pub use spool::RunOutcomes;
 pub use sql::{SqlError, SqlTable, SqlValue};
+pub use unit::Stamp as FileStamp;

@@ -14,6 +14,7 @@ use super::ingest::{ItemFile, each_item_line, path_text};
 use super::matrix::MatrixItem;
 use super::open::{RunRow, Warehouse};
 use super::spool::{RunLines, RunOutcomes, Spool};
+use super::unit::Stamp as FileStamp;
 
 /// Where runs are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,10 +102,15 @@ impl Warehouse {
         Ok(())
     }
 
-    /// Reads the outcomes of one run with what else its lines say of each, in the order of the lines.
-    pub fn detailed(&self, run: &Arc<Run>) -> io::Result<Vec<(ItemOutcome, ItemDetails)>> {
+    /// Returns how the file is that has the run's outcomes; none where it has none.
+    pub fn outcomes_stamp(&self, run: &RunId) -> Option<FileStamp> {
+        Some(self.snapshot.items.get(*self.unit_of.get(run)? as usize)?.stamp)
+    }
+
+    /// Reads the outcomes of runs with what else their lines say of each, in the order of the lines. A file that several share is read once.
+    pub fn detailed(&self, runs: &[Arc<Run>]) -> io::Result<Vec<(ItemOutcome, ItemDetails)>> {
         let mut found = Vec::new();
-        self.each_line(std::slice::from_ref(run), |outcome, line| {
+        self.each_line(runs, |outcome, line| {
             found.push((outcome.clone(), details_of(line)));
             Ok::<(), io::Error>(())
         })?;

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 ///
 /// On Unix the inode and the change time are part of it: a program can set a file's modification time, but not these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) struct Stamp {
-    pub bytes: u64,
+pub struct Stamp {
+    pub(super) bytes: u64,
     modified_nanos: u64,
     changed_nanos: i64,
     inode: u64,

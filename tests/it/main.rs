@@ -38,6 +38,7 @@ mod pairs;
 mod published;
 mod publishing;
 mod real_tools;
+mod rebuild;
 mod resume;
 mod rubric;
 mod schema;

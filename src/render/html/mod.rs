@@ -44,13 +44,13 @@ mod tests;
 mod transcript;
 mod whisker;
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use askama::Template;
-use sha2::{Digest, Sha256};
 
-use crate::domain::hex;
 use crate::views::{ItemPage, Overview, RunPage, RunTranscripts, SiteContext};
+
+use plan::SuitePlace;
 
 pub use crawlers::crawler_files;
 pub use plan::Plan;
@@ -83,34 +83,39 @@ pub type SitePart<'a> = Box<dyn Iterator<Item = SiteFile> + Send + 'a>;
 
 /// Makes everything but the pages of single runs, one file at a time.
 pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<Item = SiteFile> + 'a {
-    site_parts(overview, plan).into_iter().flatten()
+    let suites = (0..overview.suites.len()).flat_map(|place| suite_parts(overview, plan, place));
+    common_parts(overview, plan).into_iter().chain(suites).flatten()
 }
 
-/// The same in parts that can be made side by side.
-pub fn site_parts<'a>(overview: &'a Overview, plan: &'a Plan) -> Vec<SitePart<'a>> {
-    let context = &overview.context;
-    let mut parts: Vec<SitePart<'a>> = vec![
+/// Makes what says something of all suites, in parts that can be made side by side.
+pub fn common_parts<'a>(overview: &'a Overview, plan: &'a Plan) -> Vec<SitePart<'a>> {
+    vec![
+        part(|| search::pages(overview, plan)),
+        part(|| runs::pages(overview, plan)),
         part(|| [overview::page(overview, plan), method::page(overview, plan), glossary::page(overview, plan), cost::page(overview, plan)]),
         part(|| data::boards(overview).into_iter().chain(data::cost(overview))),
         part(|| plan.assets.files()),
+    ]
+}
+
+/// Makes what says something of one suite alone, by its place in the overview, in parts that can be made side by side.
+pub fn suite_parts<'a>(overview: &'a Overview, plan: &'a Plan, place: usize) -> Vec<SitePart<'a>> {
+    let context = &overview.context;
+    let (suite, place) = (&overview.suites[place], &plan.suites[place]);
+    let mut parts: Vec<SitePart<'a>> = vec![
+        part(move || item::pages(context, plan, suite, place)),
+        part(move || matrix::pages(context, plan, suite, place)),
+        part(move || data::items(suite, place)),
+        part(move || std::iter::once(suite::page(context, plan, suite, place)).chain(suite::pairs(context, plan, suite, place))),
+        part(move || criteria::index(context, plan, suite, place).into_iter().chain(data::criteria(suite, place))),
+        part(move || criteria::pages(context, plan, suite, place)),
+        part(move || charts::page(context, plan, suite, place)),
+        part(move || history::page(context, plan, suite, place).into_iter().chain(data::history(context, suite, place))),
+        part(move || data::suite(context, suite, place).into_iter().chain(chart_data::files(suite, place))),
     ];
-    for (suite, place) in overview.suites.iter().zip(&plan.suites) {
-        parts
-            .push(part(move || std::iter::once(suite::page(context, plan, suite, place)).chain(suite::pairs(context, plan, suite, place))));
-        parts.push(part(move || criteria::index(context, plan, suite, place).into_iter().chain(data::criteria(suite, place))));
-        parts.push(part(move || criteria::pages(context, plan, suite, place)));
-        parts.push(part(move || charts::page(context, plan, suite, place)));
-        parts.push(part(move || history::page(context, plan, suite, place).into_iter().chain(data::history(context, suite, place))));
-        parts.push(part(move || data::suite(context, suite, place).into_iter().chain(chart_data::files(suite, place))));
-        parts.push(part(move || matrix::pages(context, plan, suite, place)));
-        parts.push(part(move || item::pages(context, plan, suite, place)));
-        parts.push(part(move || data::items(suite, place)));
-        parts.extend(suite.pairs.iter().map(|pair| {
-            part(move || compare::page(context, plan, suite, place, pair).into_iter().chain(data::pair(context, suite, place, pair)))
-        }));
-    }
-    parts.push(part(|| runs::pages(overview, plan)));
-    parts.push(part(|| search::pages(overview, plan)));
+    parts.extend(suite.pairs.iter().map(|pair| {
+        part(move || compare::page(context, plan, suite, place, pair).into_iter().chain(data::pair(context, suite, place, pair)))
+    }));
     parts
 }
 
@@ -133,22 +138,24 @@ pub fn run_files(overview: &Overview, plan: &Plan, page: &RunPage, items: &[Item
     files
 }
 
-/// Returns a digest of all that [`run_files`] makes a run's files of, for one and the same program.
-pub fn run_stamp(overview: &Overview, plan: &Plan, page: &RunPage, items: &[ItemPage], transcripts: &RunTranscripts) -> Option<String> {
-    struct Stamp(Sha256);
-    impl fmt::Write for Stamp {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            self.0.update(text);
-            Ok(())
-        }
-    }
-    // What only the foot of other pages says: see `shell::Foot`.
+/// Says what the pages of a suite have from the site around them: equal texts for pages that differ in nothing but what the suite's runs
+/// hold. `suite` is the name, which several versions may share.
+pub fn around_suite(overview: &Overview, plan: &Plan, suite: &str) -> String {
+    let versions = overview.suites.iter().zip(&plan.suites).filter(|(own, _)| own.board.suite == suite);
+    let places: Vec<(u64, &SuitePlace, Vec<Option<&str>>)> =
+        versions.map(|(own, place)| (own.retracted, place, own.runs.iter().map(|run| plan.run_segment(&run.id)).collect())).collect();
+    format!("{:?} {:?}", around(overview, plan), (overview.context.aliased, places))
+}
+
+/// Says the same of the pages of a suite's runs, which do not tell of other runs. `place` is the suite's in the overview.
+pub fn around_runs(overview: &Overview, plan: &Plan, place: usize) -> String {
+    format!("{:?} {:?}", around(overview, plan), plan.suites.get(place).map(SuitePlace::for_runs))
+}
+
+/// What is on every page.
+fn around<'a>(overview: &'a Overview, plan: &'a Plan) -> impl fmt::Debug + 'a {
+    // What is left out stands on pages about all suites alone, see `shell::Foot`, or in a suite's data.
     let SiteContext { title, base_url, noindex, version, data_digest: _, newest: _, retracted: _, aliased: _, problems: _ } =
         &overview.context;
-    let place = plan.runs.get(&page.line.id)?;
-    let suite = &plan.suites[place.suite];
-    let context = (title, base_url, noindex, version, &plan.assets, &place.segment, suite);
-    let mut stamp = Stamp(Sha256::new());
-    write!(stamp, "{context:?} {page:?} {items:?} {transcripts:?}").ok()?;
-    Some(hex(&stamp.0.finalize()))
+    (title, base_url, noindex, version, &plan.assets)
 }

@@ -1,6 +1,7 @@
 //! Where every page stands: decided once for the whole site, so that links and files agree.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use crate::render::words;
 use crate::views::{Arm, Comparison, Overview, SuiteBoard};
@@ -73,6 +74,11 @@ impl Plan {
         self.runs.get(id).map(|place| place.segment.as_str())
     }
 
+    /// Returns the place in the overview of a run's suite.
+    pub fn suite_of_run(&self, id: &str) -> Option<usize> {
+        self.runs.get(id).map(|place| place.suite)
+    }
+
     /// Returns the path of a run's page.
     pub fn run_path(&self, id: &str) -> Option<String> {
         Some(format!("runs/{}/index.html", self.runs.get(id)?.segment))
@@ -87,6 +93,12 @@ impl SuitePlace {
 
     pub fn path(&self) -> String {
         format!("suites/{}/index.html", self.segment)
+    }
+
+    /// Returns what the pages of the suite's runs are made of: they link to the suite and its items, not to pairs of arms.
+    pub fn for_runs(&self) -> impl fmt::Debug + '_ {
+        let Self { segment, label, arms: _, items, criteria } = self;
+        (segment, label, items, criteria)
     }
 
     pub fn criteria_path(&self) -> String {

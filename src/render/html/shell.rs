@@ -90,7 +90,7 @@ pub(super) struct Download {
     pub label: &'static str,
 }
 
-/// Facts about the data as a whole. Pages of single runs and pairs leave them out: one more run must not change them all.
+/// Facts about the data as a whole. Pages of one suite leave them out: a run of another must not change them.
 #[derive(Clone, Debug)]
 pub(super) struct Foot {
     pub digest: Text,

@@ -1,0 +1,308 @@
+//! The pages of a site's runs: which of them have to be made, what is read for them, and what the runs tell of their suites.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Run, RunId, hex, visible};
+use crate::render::html::{ITEMS_PER_PAGE, Plan, around_runs, around_suite, run_files};
+use crate::views::{
+    CriteriaTally, DetailsByItem, ItemPage, ItemRow, ItemStories, Overview, RunPage, RunTranscripts, Sides, criteria_of, items_of, run_page,
+};
+use crate::warehouse::{FileStamp, Progress, RunRow, Warehouse};
+
+use super::build::write_all;
+use super::failure::Failure;
+use super::progress::Bar;
+use super::redaction::{self, JOURNALS, Texts};
+use super::settings::Settings;
+use super::show;
+use super::site_folder::SiteFolder;
+use super::site_memory::{Made, Places, Said};
+use super::transcripts::Transcripts;
+
+/// Outcomes held in memory at once, with their answers and transcripts, and runs.
+const LINES_AT_ONCE: u64 = 80_000;
+const RUNS_AT_ONCE: usize = 64;
+
+/// What is published.
+pub(super) struct Site<'a> {
+    pub settings: &'a Settings,
+    pub warehouse: &'a Warehouse,
+    pub filter: &'a Filter,
+    pub overview: &'a Overview,
+    pub plan: &'a Plan,
+    pub folder: &'a SiteFolder,
+    /// What all pages are made by: of two builds with the same, pages of the same data are the same. None where that is not known.
+    pub rules: Option<String>,
+}
+
+/// What goes from suite to suite.
+pub(super) struct Gathered<'a> {
+    pub texts: &'a mut Texts,
+    pub transcripts: &'a mut Transcripts,
+    pub sides: &'a mut Sides,
+}
+
+/// A suite, in all its versions, whose runs' pages were made and whose own are to be made.
+#[derive(Default)]
+pub(super) struct UnmadeSuite {
+    /// Places in the overview.
+    pub places: Vec<usize>,
+    /// What its runs tell about it, by place.
+    pub told: BTreeMap<usize, Told>,
+    /// Stands for all that its files are made of.
+    pub stamp: Option<String>,
+    /// Its files so far.
+    pub paths: Vec<String>,
+    pub said: Said,
+}
+
+/// What the runs of a suite tell about it.
+#[derive(Default)]
+pub(super) struct Told {
+    pub criteria: CriteriaTally,
+    pub stories: ItemStories,
+}
+
+/// What a run's lines say.
+#[derive(Default)]
+struct Lines {
+    outcomes: Vec<ItemOutcome>,
+    details: DetailsByItem,
+}
+
+/// What is on the pages of a run.
+struct OfRun<'a> {
+    row: &'a RunRow,
+    page: RunPage,
+    items: Vec<ItemPage>,
+    criteria: Vec<ItemRow>,
+    transcripts: RunTranscripts,
+}
+
+impl Site<'_> {
+    /// Writes the pages of runs, but of suites that are as they were at the last build; keeps all pages of those, and returns the others.
+    pub fn write_runs(&self, gathered: &mut Gathered<'_>) -> Result<Vec<UnmadeSuite>, Failure> {
+        let rows: Vec<&RunRow> = self.warehouse.select(self.filter).collect();
+        let bar = Bar::new(self.settings.interactive);
+        bar.watch(|progress| {
+            (progress.begin)("writing run pages", rows.len() as u64);
+            let mut unmade = Vec::new();
+            for rows in rows.chunk_by(|left, right| left.run.suite == right.run.suite) {
+                let suite = rows[0].run.suite.as_str();
+                let mut made_of = vec![around_suite(self.overview, self.plan, suite)];
+                made_of.par_extend(rows.par_iter().map(|row| self.sources(row)));
+                let stamp = self.stamp(made_of.iter().map(String::as_str)).filter(|_| !gathered.texts.counts_all());
+                let would_repeat = |said: &Said| gathered.transcripts.would_repeat(&said.transcripts);
+                let kept = stamp.as_ref().and_then(|stamp| self.folder.keep(stamp, would_repeat));
+                match kept {
+                    Some(Made { said, .. }) => {
+                        gathered.transcripts.repeat(&said.transcripts);
+                        gathered.texts.repeat(&said.places);
+                        (progress.advance)(rows.len() as u64);
+                    }
+                    None => {
+                        let mut suite = UnmadeSuite { stamp, places: self.places(suite), ..UnmadeSuite::default() };
+                        self.write_suite(rows, &mut suite, gathered, progress)?;
+                        unmade.push(suite);
+                    }
+                }
+            }
+            (progress.end)();
+            Ok(unmade)
+        })
+    }
+
+    /// Writes the pages of a suite's runs, some runs at a time, and gathers what they tell about it.
+    fn write_suite(
+        &self,
+        rows: &[&RunRow],
+        suite: &mut UnmadeSuite,
+        gathered: &mut Gathered<'_>,
+        progress: &Progress<'_>,
+    ) -> Result<(), Failure> {
+        let around = |place: &usize| (*place, hex(&Sha256::digest(around_runs(self.overview, self.plan, *place))));
+        let around: BTreeMap<usize, String> = suite.places.iter().map(around).collect();
+        let mut rest = rows;
+        while !rest.is_empty() {
+            let (some, later) = rest.split_at(at_once(rest));
+            rest = later;
+            let made = self.runs(some, gathered.texts, gathered.transcripts)?;
+            let write = |made: &OfRun<'_>| {
+                let around = around.get(&self.plan.suite_of_run(made.row.run.id.as_str())?)?;
+                let (sources, transcripts) = (self.sources(made.row), format!("{:?}", made.transcripts));
+                Some(self.write_run(made, self.stamp([around.as_str(), &sources, &transcripts])))
+            };
+            let paths: Vec<Vec<String>> = made.par_iter().filter_map(write).collect::<Result<_, Failure>>()?;
+            suite.paths.extend(paths.into_iter().flatten());
+            made.iter().for_each(|made| self.tell(made, suite, gathered.sides));
+            (progress.advance)(some.len() as u64);
+        }
+        let found: Places = rows.iter().flat_map(|row| gathered.texts.found_of(self.settings, row)).collect();
+        suite.said = Said { transcripts: gathered.transcripts.end_suite(), places: found };
+        Ok(())
+    }
+
+    /// Returns the places in the overview of a suite's versions.
+    fn places(&self, suite: &str) -> Vec<usize> {
+        (0..).zip(&self.overview.suites).filter(|(_, own)| own.board.suite == suite).map(|(place, _)| place).collect()
+    }
+
+    /// Says what a run's pages are made of, as far as the run goes: equal texts for runs that are as they were.
+    fn sources(&self, row: &RunRow) -> String {
+        let store = show::store_of(self.settings, &row.run.id);
+        let journals = store.map(|store| JOURNALS.map(|name| FileStamp::of(&store.run_dir(&row.run.id).join(name)).ok()));
+        format!("{:?} {:?} {journals:?}", row.run, self.warehouse.outcomes_stamp(&row.run.id))
+    }
+
+    /// Stands for the rules and all that they are applied to, where the rules are known.
+    fn stamp<'s>(&self, made_of: impl IntoIterator<Item = &'s str>) -> Option<String> {
+        let mut hasher = Sha256::new_with_prefix(self.rules.as_ref()?);
+        for text in made_of {
+            hasher.update((text.len() as u64).to_le_bytes());
+            hasher.update(text);
+        }
+        Some(hex(&hasher.finalize()))
+    }
+
+    /// Gives a suite what one of its runs tells about it.
+    fn tell(&self, made: &OfRun<'_>, suite: &mut UnmadeSuite, sides: &mut Sides) {
+        let OfRun { page, items, transcripts, .. } = made;
+        let items = || items.iter().flat_map(|page| &page.rows);
+        sides.add(page, items());
+        if let Some(place) = self.plan.suite_of_run(&page.line.id) {
+            let told = suite.told.entry(place).or_default();
+            told.criteria.add(page, items().chain(&page.criteria));
+            told.stories.add(page, items().chain(&page.criteria), transcripts);
+        }
+    }
+
+    /// Writes the pages of a run, unless the last build made them of the same. Returns their paths.
+    fn write_run(&self, made: &OfRun<'_>, stamp: Option<String>) -> Result<Vec<String>, Failure> {
+        let OfRun { page, items, transcripts, .. } = made;
+        if let Some(kept) = stamp.as_ref().and_then(|stamp| self.folder.keep(stamp, |_| true)) {
+            return Ok(kept.paths.clone());
+        }
+        let paths = write_all(self.folder, run_files(self.overview, self.plan, page, items, transcripts))?;
+        if let Some(stamp) = stamp {
+            self.folder.note(stamp, paths.clone(), Said::default());
+        }
+        Ok(paths)
+    }
+
+    /// Reads what is on the pages of some runs. Texts and transcripts are looked through one run after the other, as they are counted.
+    fn runs<'r>(&self, rows: &[&'r RunRow], texts: &mut Texts, transcripts: &mut Transcripts) -> Result<Vec<OfRun<'r>>, Failure> {
+        let mut lines = self.lines(rows)?;
+        for (row, lines) in rows.iter().zip(&mut lines) {
+            let file = redaction::journal_of(self.settings, row, "items.jsonl");
+            for details in lines.details.values_mut() {
+                texts.details(&file, details);
+            }
+        }
+        let page = |(row, lines): (&&'r RunRow, &Lines)| {
+            let (criteria, others) = without_criteria(&lines.outcomes, &lines.details);
+            let items = items_of(row.run.id.as_str(), &others, &lines.details, ITEMS_PER_PAGE);
+            OfRun { row, page: run_page(self.warehouse, row), items, criteria, transcripts: RunTranscripts::default() }
+        };
+        let mut runs: Vec<OfRun<'r>> = rows.par_iter().zip(&lines).map(page).collect();
+        for run in &mut runs {
+            self.complete(run, texts, transcripts)?;
+        }
+        Ok(runs)
+    }
+
+    /// Adds what other files than the outcomes' say of a run.
+    fn complete(&self, run: &mut OfRun<'_>, texts: &mut Texts, transcripts: &mut Transcripts) -> Result<(), Failure> {
+        let row = run.row;
+        let file = redaction::journal_of(self.settings, row, "items.jsonl");
+        run.items.iter_mut().flat_map(|page| &mut page.rows).for_each(|item| texts.row(&file, item));
+        if let Some(segment) = self.plan.run_segment(row.run.id.as_str()) {
+            run.transcripts = transcripts.of_run(self.settings, texts, row, &run.items, segment)?;
+        }
+        let store = show::store_of(self.settings, &row.run.id);
+        let mut scores = store.map(|store| show::evaluators(&store, &row.run.id)).unwrap_or_default();
+        let file = redaction::journal_of(self.settings, row, "scores.jsonl");
+        for score in &mut scores {
+            texts.score(&file, score);
+        }
+        run.page.add_judgements(scores, std::mem::take(&mut run.criteria));
+        Ok(())
+    }
+
+    /// Reads the lines of some runs: those with a journal of their own from there, side by side; the imports that keep texts from their
+    /// files; and other imports, which are large and say nothing but outcomes, from the segments.
+    fn lines(&self, rows: &[&RunRow]) -> Result<Vec<Lines>, Failure> {
+        let journal = |row: &&RunRow| {
+            let id = &row.run.id;
+            let items = show::store_of(self.settings, id).map(|store| show::detailed(self.settings, &store, id));
+            Ok(items.transpose()?.map(|items| Lines::of(items.unwrap_or_default())))
+        };
+        let mut read: Vec<Option<Lines>> = rows.par_iter().map(journal).collect::<Result<_, Failure>>()?;
+        let imported = |keep_texts: bool| {
+            let unread = rows.iter().zip(&read).filter(|(row, lines)| lines.is_none() && row.items.is_some());
+            unread.map(|(row, _)| *row).filter(move |row| show::has_details(row) == keep_texts)
+        };
+        let with_texts: Vec<Arc<Run>> = imported(true).map(|row| Arc::clone(&row.run)).collect();
+        let without: Vec<&RunId> = imported(false).map(|row| &row.run.id).collect();
+        let mut found: BTreeMap<RunId, Vec<(ItemOutcome, ItemDetails)>> = BTreeMap::new();
+        for item in show::detailed_imports(self.settings, self.warehouse, &with_texts)? {
+            found.entry(item.0.run.clone()).or_default().push(item);
+        }
+        for outcome in self.warehouse.outcomes(&without).map_err(|error| Failure::new(visible(&error.to_string())))? {
+            found.entry(outcome.run.clone()).or_default().push((outcome, ItemDetails::default()));
+        }
+        for (row, lines) in rows.iter().zip(&mut read).filter(|(_, lines)| lines.is_none()) {
+            *lines = found.remove(&row.run.id).map(Lines::of);
+        }
+        Ok(read.into_iter().map(Option::unwrap_or_default).collect())
+    }
+}
+
+impl Lines {
+    fn of(mut items: Vec<(ItemOutcome, ItemDetails)>) -> Self {
+        // Stable: of equal revisions the later line comes last, and stays.
+        items.sort_by(|(left, _), (right, _)| {
+            let place = |outcome: &ItemOutcome| (outcome.attempt, outcome.revision);
+            let by_item = (left.kind.name(), &left.evaluator, &left.item).cmp(&(right.kind.name(), &right.evaluator, &right.item));
+            by_item.then_with(|| place(left).cmp(&place(right)))
+        });
+        let mut lines = Self { outcomes: Vec::with_capacity(items.len()), details: DetailsByItem::new() };
+        for (outcome, details) in items {
+            if details != ItemDetails::default() {
+                lines.details.insert((outcome.key(), outcome.attempt), details);
+            }
+            lines.outcomes.push(outcome);
+        }
+        lines
+    }
+}
+
+/// Returns how many of the runs are read together.
+fn at_once(rows: &[&RunRow]) -> usize {
+    let mut lines = 0;
+    let fits = |row: &&&RunRow| {
+        lines += row.items.map_or(0, |items| items.lines);
+        lines <= LINES_AT_ONCE
+    };
+    rows.iter().take(RUNS_AT_ONCE).take_while(fits).count().max(1)
+}
+
+/// Takes the criteria out of a run's outcomes, unless they are more than a page has room for: those are items like others.
+fn without_criteria<'o>(outcomes: &'o [ItemOutcome], details: &DetailsByItem) -> (Vec<ItemRow>, Cow<'o, [ItemOutcome]>) {
+    let is_criterion = |outcome: &&ItemOutcome| outcome.kind == ItemKind::Criterion;
+    let found = outcomes.iter().filter(is_criterion).count();
+    if found == 0 || found > ITEMS_PER_PAGE {
+        return (Vec::new(), Cow::Borrowed(outcomes));
+    }
+    let (criteria, others): (Vec<&ItemOutcome>, Vec<&ItemOutcome>) = outcomes.iter().partition(is_criterion);
+    let with_details = |outcome: &ItemOutcome| {
+        let details = details.get(&(outcome.key(), outcome.attempt)).cloned().unwrap_or_default();
+        (outcome.clone(), details)
+    };
+    let criteria: Vec<(ItemOutcome, ItemDetails)> = criteria.into_iter().map(with_details).collect();
+    (criteria_of(&criteria), Cow::Owned(others.into_iter().cloned().collect()))
+}
