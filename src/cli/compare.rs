@@ -62,8 +62,8 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     let mut tables: Vec<_> = comparisons.iter().map(tables::comparison).collect();
     if let Some(last) = tables.last_mut() {
         last.notes.extend(comparability::apart_notes(&apart));
-        last.notes.extend(tables::scope_notes(retracted, !warehouse.aliases().is_empty()));
     }
+    let tables = tables::scoped(tables, retracted, !warehouse.aliases().is_empty());
     output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart, retracted })?;
     if held.lasts {
         settings.keep(&mut warehouse);

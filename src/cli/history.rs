@@ -22,10 +22,7 @@ pub(super) fn run(settings: &Settings, arguments: &History) -> Result<u8, Failur
         // A spreadsheet takes one table: the one with every number.
         if settings.format == Format::Csv { vec![nights] } else { vec![nights::levels(history), nights] }
     };
-    let mut tables: Vec<_> = histories.iter().flat_map(of_suite).collect();
-    if let Some(last) = tables.last_mut() {
-        last.notes.extend(tables::scope_notes(retracted, !warehouse.aliases().is_empty()));
-    }
+    let tables = tables::scoped(histories.iter().flat_map(of_suite).collect(), retracted, !warehouse.aliases().is_empty());
     output::answer(settings, "history", &tables, || HistoryAnswer { histories, retracted })?;
     settings.keep(&mut warehouse);
     Ok(exit_code::DONE)

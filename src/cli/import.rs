@@ -82,10 +82,9 @@ fn import(
     existing: &BTreeSet<RunId>,
     mode: Mode,
 ) -> Result<ImportReport, Failure> {
-    let (bundles, others): (Vec<&PathBuf>, Vec<&PathBuf>) =
-        arguments.files.iter().partition(|file| file.is_file() && is_bundle(file).unwrap_or(false));
-    if let (Reading::Foreign(None, names), Some(bundle)) = (reading, bundles.first())
+    if let Reading::Foreign(None, names) = reading
         && !names.is_empty()
+        && let Some(bundle) = arguments.files.iter().find(|file| file.is_file() && is_bundle(file).unwrap_or(false))
     {
         return Err(keeps_names(bundle));
     }
@@ -99,18 +98,8 @@ fn import(
             Reading::Table(map) => import_table(&store, files, map, existing, mode, &mut on_bytes),
             Reading::Rubric(names) => import_rubrics(&store, files, names, existing, mode, &mut on_bytes),
             Reading::Bundle => Ok(import_bundles(&store, files, existing, mode, &mut on_bytes)),
-            Reading::Foreign(Some(format), names) => {
-                import_foreign(Destination::Store(&store, existing), files, Some(*format), names, mode, &mut on_bytes)
-            }
-            Reading::Foreign(None, names) => {
-                let mut report = import_bundles(&store, &bundles, existing, mode, &mut on_bytes);
-                let new = report.sources.iter().flat_map(|source| &source.runs_new).map(|run| run.id.clone());
-                let existing = existing.iter().cloned().chain(new).collect();
-                let foreign = import_foreign(Destination::Store(&store, &existing), &others, None, names, mode, &mut on_bytes);
-                foreign.map(|foreign| {
-                    report.sources.extend(foreign.sources);
-                    ImportReport { sources: report.sources, ..foreign }
-                })
+            Reading::Foreign(format, names) => {
+                import_foreign(Destination::Store(&store, existing), files, *format, names, mode, &mut on_bytes)
             }
         };
         (progress.end)();

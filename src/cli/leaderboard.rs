@@ -28,13 +28,10 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
             },
         )
     });
-    let mut tables = match &pooled {
-        Some(overall) => vec![tables::overall(overall)],
-        None => board.suites.iter().map(tables::suite_board).collect(),
+    let tables = match &pooled {
+        Some(overall) => tables::scoped(vec![tables::overall(overall)], board.retracted, board.aliased),
+        None => tables::boards(&board),
     };
-    if let Some(last) = tables.last_mut() {
-        last.notes.extend(tables::scope_notes(board.retracted, board.aliased));
-    }
     output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer { board, overall: pooled })?;
     settings.keep(&mut warehouse);
     Ok(exit_code::DONE)

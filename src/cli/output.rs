@@ -27,7 +27,7 @@ pub(super) fn answer<T: serde::Serialize>(
     let text = match settings.format {
         Format::Json => json::document(command, value()),
         Format::Table => joined(tables.iter().map(|table| terminal::table(table, settings.style))),
-        Format::Markdown => joined(tables.iter().map(markdown::table)),
+        Format::Markdown => markdown::tables(tables),
         Format::Csv => joined(tables.iter().map(csv::table)),
         Format::Junit => return Err(no_junit()),
     };

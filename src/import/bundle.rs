@@ -1,4 +1,4 @@
-//! Takes bundles of another store into this one.
+//! Takes bundles of another store into this one, or into the cache.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,10 +6,11 @@ use std::path::Path;
 use tracing::info;
 
 use crate::domain::{Problem, Run, RunId, visible};
-use crate::results::{Store, adopt, look_into};
+use crate::results::{Store, adopt, look_into, unpack_apart};
 
+use super::foreign::Destination;
 use super::report::{ImportReport, ImportedRun, SourceOutcome, SourceReport};
-use super::source::digest_of;
+use super::source::{digest_of, hex_digest};
 use super::table::Mode;
 
 /// Imports each file as one bundle. `existing` are the runs of the store, which are kept as they are; `progress` is told how many more bytes
@@ -26,29 +27,46 @@ pub fn import_bundles(
     let mut report = ImportReport { dry_run: mode == Mode::DryRun, ..ImportReport::default() };
     let mut taken = existing.clone();
     for file in files {
-        let source = import_file(store, file.as_ref(), &taken, mode, progress);
-        info!(file = source.file, outcome = ?source.outcome, runs = source.runs_new.len(), outcomes = source.items, "bundle imported");
+        let source = import_bundle(Destination::Store(store, existing), file.as_ref(), &taken, mode, progress);
         taken.extend(source.runs_new.iter().map(|run| run.id.clone()));
         report.sources.push(source);
     }
     report
 }
 
-fn import_file(store: &Store, path: &Path, taken: &BTreeSet<RunId>, mode: Mode, progress: &mut dyn FnMut(u64)) -> SourceReport {
+/// Imports one bundle: into the store beside the runs that are `taken`, or whole into a store of its own in the cache.
+pub(super) fn import_bundle(
+    place: Destination<'_>,
+    path: &Path,
+    taken: &BTreeSet<RunId>,
+    mode: Mode,
+    progress: &mut dyn FnMut(u64),
+) -> SourceReport {
     let mut report = SourceReport::new(&path.display().to_string());
-    match digest_of(path) {
+    let sha256 = match digest_of(path) {
         Ok((sha256, bytes)) => {
-            report.sha256 = Some(sha256);
             progress(bytes);
+            sha256
         }
         Err(error) => {
             report.problems.push(Problem::in_file(visible(&report.file), format!("cannot be read: {error}")));
             return report;
         }
-    }
-    let unpacked = match mode {
-        Mode::Store => adopt(path, store, taken),
-        Mode::DryRun => look_into(path, store, taken),
+    };
+    report.sha256 = Some(sha256.clone());
+    let unpacked = match (place, mode) {
+        (Destination::Store(store, _), Mode::Store) => adopt(path, store, taken),
+        (Destination::Store(store, _), Mode::DryRun) => look_into(path, store, taken),
+        (Destination::Cache(_), _) => {
+            let key = hex_digest(&[b"bundle", sha256.as_bytes()], true);
+            let store = place.store_of(&key);
+            report.key = Some(key);
+            if store.root().is_dir() {
+                report.outcome = SourceOutcome::AlreadyImported;
+                return report;
+            }
+            unpack_apart(path, store.root())
+        }
     };
     match unpacked {
         Ok(unpacked) => {
@@ -63,6 +81,7 @@ fn import_file(store: &Store, path: &Path, taken: &BTreeSet<RunId>, mode: Mode, 
         }
         Err(problem) => report.problems.push(problem),
     }
+    info!(file = report.file, outcome = ?report.outcome, runs = report.runs_new.len(), outcomes = report.items, "bundle imported");
     report
 }
 

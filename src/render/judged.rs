@@ -1,10 +1,13 @@
 //! What was required of a run and what was said of it, as tables: criteria, evaluators, verification.
 
-use crate::views::{CriteriaCount, EvaluatorScore, ItemRow, JudgeView, ShownRun, StoredVerification, VerificationFailure};
+use crate::views::{
+    CriteriaCount, CriteriaTable, CriterionCell, CriterionRow, EvaluatorScore, ItemRow, JudgeView, ShownRun, StoredVerification,
+    SuiteBoard, VerificationFailure,
+};
 
-use super::format;
 use super::shown::{Texts, some_of};
 use super::table::Table;
+use super::{format, tables, words};
 
 /// Lays out the criteria of a run; none where it has no criteria, or none were asked for.
 pub fn criteria(shown: &ShownRun, texts: Texts) -> Option<Table> {
@@ -43,6 +46,36 @@ pub fn criteria(shown: &ShownRun, texts: Texts) -> Option<Table> {
 pub fn count(count: CriteriaCount) -> String {
     let missing = if count.missing > 0 { format!(", {} not evaluated", format::integer(count.missing)) } else { String::new() };
     format!("{} of {} met{missing}.", format::integer(count.passed), format::integer(count.total))
+}
+
+/// Lays out how often each arm met each criterion, criteria in rows.
+pub fn criteria_by_arm(board: &SuiteBoard, criteria: &CriteriaTable) -> Table {
+    let judge = criteria.judge.as_ref().map_or_else(String::new, |judge| format!(", judged by {judge}"));
+    let suite = tables::group_name(&board.suite, board.suite_version.as_deref(), None);
+    let mut table = Table::new(format!("Criteria: {suite}: {}{judge}", criteria.evaluator));
+    table.left("Criterion", 0);
+    for label in words::arm_labels(&criteria.arms) {
+        table.right(&label, 0);
+    }
+    let said = |cell: &CriterionCell| {
+        let (met, missing) = met(cell);
+        if cell.total == 0 || missing.is_empty() { met } else { format!("{met}, {missing}") }
+    };
+    let cells = |row: &CriterionRow| std::iter::once(row.criterion.clone()).chain(row.cells.iter().map(said)).collect();
+    table.rows = criteria.rows.iter().map(cells).collect();
+    table.notes.push("Runs that met each criterion, of those in which it was decided.".to_owned());
+    table
+}
+
+/// How many of an arm's outcomes met a criterion, and how many nobody decided, if any.
+pub fn met(cell: &CriterionCell) -> (String, String) {
+    let missing = if cell.missing > 0 { format!("{} not evaluated", format::integer(cell.missing)) } else { String::new() };
+    let met = match (cell.total, cell.missing) {
+        (0, 0) => "not asked".to_owned(),
+        (0, _) => "not evaluated".to_owned(),
+        (total, _) => format!("{} of {}", format::integer(cell.passed), format::integer(total)),
+    };
+    (met, missing)
 }
 
 /// `PASS`, `FAIL`, `not evaluated`.

@@ -4,6 +4,11 @@ use crate::domain::visible;
 
 use super::table::{Align, Table};
 
+/// Writes tables one below the other.
+pub fn tables(tables: &[Table]) -> String {
+    tables.iter().map(table).collect::<Vec<String>>().join("\n")
+}
+
 /// Writes the table as GitHub-flavoured Markdown. Foreign text can make no markup.
 pub fn table(table: &Table) -> String {
     let mut text = String::new();

@@ -22,29 +22,41 @@ pub fn levels(history: &History) -> Table {
     table.left("n", 1);
     table.left("Trend", 0);
     table.right("Changes of level", 2);
-    let rates = |arm: &ArmHistory| arm.nights.iter().filter_map(|night| night.pass_rate.clone()).collect::<Vec<Estimate>>();
-    let all: Vec<f64> = history.arms.iter().flat_map(rates).map(|rate| rate.value).collect();
-    let (low, high) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)));
+    let scale = scale(history);
     for (arm, label) in history.arms.iter().zip(&labels) {
         let rates = rates(arm);
         let values: Vec<f64> = rates.iter().map(|rate| rate.value).collect();
-        let shown = |rate: Option<&Estimate>| rate.map_or_else(|| "n/a".to_owned(), format::estimate);
+        let shown = |rate: Option<&&Estimate>| rate.map_or_else(|| "n/a".to_owned(), |rate| format::estimate(rate));
         table.rows.push(vec![
             label.clone(),
             format::integer(arm.nights.len() as u64),
             shown(rates.first()),
             shown(rates.last()),
-            rates.last().map_or_else(String::new, words::basis),
-            sparkline(&values, low, high),
+            rates.last().map_or_else(String::new, |rate| words::basis(rate)),
+            scale.map_or_else(String::new, |(low, high)| sparkline(&values, low, high)),
             arm.changes.len().to_string(),
         ]);
     }
-    if !all.is_empty() {
-        let ends = [low, high].map(|share| format!("{}%", format::fixed(share * 100.0, 1)));
-        let newest = format!("the newest {MOST_POINTS} nights with a pass rate");
-        table.notes.push(format!("Trend: {newest}, from {} (lowest bar) to {} (highest) for all arms.", ends[0], ends[1]));
-    }
+    table.notes.extend(scale.map(scale_note));
     table
+}
+
+/// The pass rates of an arm, night by night.
+pub(super) fn rates(arm: &ArmHistory) -> Vec<&Estimate> {
+    arm.nights.iter().filter_map(|night| night.pass_rate.as_ref()).collect()
+}
+
+/// The lowest and the highest pass rate of all arms, between which the bars of each stand.
+pub(super) fn scale(history: &History) -> Option<(f64, f64)> {
+    let all = history.arms.iter().flat_map(rates).map(|rate| rate.value);
+    all.fold(None, |ends, value| ends.map_or(Some((value, value)), |(low, high): (f64, f64)| Some((low.min(value), high.max(value)))))
+}
+
+/// Says which nights the bars are of, and what the lowest and the highest stand for.
+pub(super) fn scale_note((low, high): (f64, f64)) -> String {
+    let ends = [low, high].map(|share| format!("{}%", format::fixed(share * 100.0, 1)));
+    let newest = format!("the newest {MOST_POINTS} nights with a pass rate");
+    format!("Trend: {newest}, from {} (lowest bar) to {} (highest) for all arms.", ends[0], ends[1])
 }
 
 /// Lays out the nights of all arms, the newest `most` of each.

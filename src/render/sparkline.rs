@@ -1,19 +1,26 @@
 //! A series as one line of bars, wherever text can stand.
 
 /// From the lowest to the highest.
-const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const BARS: [char; HIGHEST] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// The height of a bar at the upper end of the scale.
+pub const HIGHEST: usize = 8;
 /// Longer series show their newest values.
 pub const MOST_POINTS: usize = 60;
 
 /// Draws values on a scale that other series may share. A scale without length has every bar in its middle.
 pub fn sparkline(values: &[f64], low: f64, high: f64) -> String {
+    heights(values, low, high).into_iter().map(|height| BARS[height - 1]).collect()
+}
+
+/// How high the bar of each of the newest values is, from 1 to [`HIGHEST`].
+pub fn heights(values: &[f64], low: f64, high: f64) -> Vec<usize> {
     let newest = &values[values.len().saturating_sub(MOST_POINTS)..];
-    let highest = (BARS.len() - 1) as f64;
-    let bar = |value: &f64| {
+    let steps = (HIGHEST - 1) as f64;
+    let height = |value: &f64| {
         let share = if high > low { (value - low) / (high - low) } else { 0.5 };
-        BARS[(1..BARS.len()).filter(|step| share * highest >= *step as f64 - 0.5).count()]
+        1 + (1..HIGHEST).filter(|step| share * steps >= *step as f64 - 0.5).count()
     };
-    newest.iter().map(bar).collect()
+    newest.iter().map(height).collect()
 }
 
 #[cfg(test)]

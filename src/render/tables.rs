@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::domain::{Direction, score_label};
 use crate::views::{
-    Arm, Comparison, ComparisonRow, Entry, Front, Overall, PairEvidence, Pooling, RunLine, ShownRun, SuiteBoard, SuiteLine, Winner,
+    Arm, Board, Comparison, ComparisonRow, Entry, Front, Money, Overall, PairEvidence, Pooling, RunLine, ShownRun, SuiteBoard, SuiteLine,
+    Winner,
 };
 
 use super::table::Table;
@@ -140,7 +141,7 @@ fn wide(comparison: &Comparison, labels: &[String], table: &mut Table) {
 }
 
 /// Names a group of runs: the suite, and what tells it from another group of the suite.
-fn group_name(suite: &str, version: Option<&str>, source: Option<&str>) -> String {
+pub(super) fn group_name(suite: &str, version: Option<&str>, source: Option<&str>) -> String {
     let mut name = suite.to_owned();
     if let Some(version) = version {
         name.push_str(&format!(" (version {})", version.chars().take(12).collect::<String>()));
@@ -263,6 +264,37 @@ fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
     let cost = note(COST_FRONT, "cost per run", |entry| entry.cost_front.as_ref());
     let duration = note(DURATION_FRONT, "duration", |entry| entry.duration_front.as_ref());
     cost.into_iter().chain(duration).collect()
+}
+
+/// Lays out what a suite's arms cost, and what a solved item costs with each.
+pub fn costs(board: &SuiteBoard, spent: Option<&Money>) -> Table {
+    let mut table = Table::new(format!("Cost: {}", group_name(&board.suite, board.suite_version.as_deref(), None)));
+    table.left("Approach", 0);
+    table.left("Model", 0);
+    table.right("Cost", 0);
+    table.right("Runs with a cost", 1);
+    table.right("Cost per solved item [95% CI]", 0);
+    table.right("Pass rate % [95% CI]", 0);
+    table.left(COST_FRONT, 1);
+    let name = words::names_on(board);
+    let cells = |entry: &Entry| {
+        vec![
+            entry.arm.approach.clone(),
+            entry.arm.model.clone(),
+            entry.cost.as_ref().map_or_else(|| "unknown".to_owned(), words::money),
+            entry.cost.as_ref().map_or_else(String::new, words::runs_with_cost),
+            words::cost_per_solved(entry).unwrap_or_default(),
+            entry.pass_rate.as_ref().map_or_else(|| "n/a".to_owned(), format::estimate),
+            entry.cost_front.as_ref().map_or_else(String::new, |front| words::front(front, &name)),
+        ]
+    };
+    table.rows = board.entries.iter().map(cells).collect();
+    table.drop_empty_columns();
+    table.notes.push(match spent {
+        Some(spent) => format!("All runs: {}, known of {}.", words::money(spent), words::runs_with_cost(spent)),
+        None => "No run of these says what it cost.".to_owned(),
+    });
+    table
 }
 
 /// Lays out the board over suites.
@@ -449,6 +481,19 @@ pub fn run(shown: &ShownRun) -> Table {
     fact("Transcript", shown.transcript.clone());
     fact("Output", shown.output.clone());
     table
+}
+
+/// Lays out boards one below the other, and says what their data were reduced by.
+pub fn boards(board: &Board) -> Vec<Table> {
+    scoped(board.suites.iter().map(suite_board).collect(), board.retracted, board.aliased)
+}
+
+/// Says under the last of the tables what their data were reduced by.
+pub fn scoped(mut tables: Vec<Table>, retracted: u64, aliased: bool) -> Vec<Table> {
+    if let Some(last) = tables.last_mut() {
+        last.notes.extend(scope_notes(retracted, aliased));
+    }
+    tables
 }
 
 /// Says what a board's or comparison's data were reduced by.

@@ -185,6 +185,11 @@ pub fn cost_per_solved(entry: &Entry) -> Option<String> {
     })
 }
 
+/// `3 of 4`: the runs whose cost is known, in part or whole.
+pub fn runs_with_cost(money: &Money) -> String {
+    format!("{} of {}", format::integer(money.coverage.known), format::integer(money.coverage.runs))
+}
+
 /// A median time with its interval: `8m 42s [7m 01s, 9m 30s]`.
 pub fn median(spread: &Spread) -> String {
     let median = format::seconds(spread.median);

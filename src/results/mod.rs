@@ -33,7 +33,7 @@ mod sealed;
 mod store;
 
 pub use batch::{Batch, PlannedArm, PlannedRun};
-pub use bundle::{BundleWriter, Extent, Unpacked, adopt, is_bundle, look_into, unpack};
+pub use bundle::{BundleWriter, Extent, Unpacked, adopt, begins_bundle, is_bundle, look_into, unpack, unpack_apart};
 pub use examine::{Examination, examine};
 pub use header::{parse_header, read_opened_header, to_json};
 pub use item_line::{ItemLine, LineError, write_line};

@@ -81,6 +81,8 @@ pub struct OverviewSuite {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<CriteriaTable>,
     pub runs: Vec<RunLine>,
+    /// Runs of the suite, whatever its version, that tombstones hide.
+    pub retracted: u64,
     /// What the sources of its runs published about them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stated: Vec<RunStated>,
@@ -140,7 +142,8 @@ pub fn overview(
             let baseline = options.baseline.as_deref().filter(|baseline| stands_out(&arms, baseline));
             let ranks = baseline.map_or_else(|| comparison_pairs(arms.len()), |baseline| pairs_against(&arms, baseline));
             let pairs: Vec<Comparison> = ranks.into_iter().filter_map(pair).collect();
-            let tables = suite_groups(warehouse, &Filter { suites: vec![group.suite.clone()], ..filter.clone() }, Grouping::NewestBatch)
+            let only = Filter { suites: vec![group.suite.clone()], ..filter.clone() };
+            let tables = suite_groups(warehouse, &only, Grouping::NewestBatch)
                 .into_iter()
                 .filter(|table| table.suite_version == group.suite_version && (2..=MAX_TABLE_ARMS).contains(&table.arms.len()))
                 .map(|mut table| {
@@ -154,7 +157,7 @@ pub fn overview(
             runs.sort_by(|left, right| right.timestamp.cmp(&left.timestamp).then_with(|| left.id.cmp(&right.id)));
             let charts = suite_charts(group, &board, &compared, policy.alpha);
             let is_newest = groups[..place].iter().all(|earlier| earlier.suite != group.suite);
-            let history = if is_newest { nights_of(warehouse, filter, policy, &groups, &group.suite) } else { None };
+            let history = if is_newest { nights_of(warehouse, &only, policy, &groups, &group.suite) } else { None };
             let items = item_matrix(group, &matrix, &board);
             let stated = stated_figures(group.arms.iter().flat_map(|arm| arm.counted.iter().chain(&arm.excluded)).copied());
             let top = pairs.first().cloned();
@@ -167,6 +170,7 @@ pub fn overview(
                 criterion_keys: criterion_keys(warehouse, group),
                 criteria: Vec::new(),
                 runs,
+                retracted: retracted(warehouse, &only),
                 stated,
                 items,
                 stories: ItemStories::default(),
@@ -198,15 +202,14 @@ fn criterion_keys(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Vec<Criterio
     keys
 }
 
-/// A suite over its nights; nothing where no arm has a second night.
-fn nights_of(warehouse: &Warehouse, filter: &Filter, policy: &Policy, groups: &[SuiteGroup<'_>], suite: &str) -> Option<History> {
+/// The suite that the filter selects over its nights; nothing where no arm has a second night.
+fn nights_of(warehouse: &Warehouse, only: &Filter, policy: &Policy, groups: &[SuiteGroup<'_>], suite: &str) -> Option<History> {
     let mut nights = BTreeMap::<&Arm, BTreeSet<NaiveDate>>::new();
     for arm in groups.iter().filter(|group| group.suite == suite).flat_map(|group| &group.arms) {
         nights.entry(&arm.arm).or_default().extend(arm.counted.iter().filter_map(|row| row.run.timestamp).map(|time| time.date_naive()));
     }
     let is_followed = nights.values().any(|nights| nights.len() > 1);
-    let only = Filter { suites: vec![suite.to_owned()], ..filter.clone() };
-    is_followed.then(|| history(warehouse, &only, policy).pop()).flatten()
+    is_followed.then(|| history(warehouse, only, policy).pop()).flatten()
 }
 
 /// Returns the pairs of ranks that get a page, the leader against the second first.

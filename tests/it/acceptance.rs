@@ -36,22 +36,26 @@ fn sites() -> [(PathBuf, Kinds); 2] {
     [built(), shipped].map(|(project, kinds)| (root(&project), kinds))
 }
 
-/// A project with its site, made once for each build of the program and kept beside it.
+/// A project with its site, made once for each build of the program and of these tests, and kept beside it.
 fn built_in(name: &str, fill: fn(&Project), more: &[&str]) -> (Project, Kinds) {
-    let program = fs::metadata(BINARY).and_then(|metadata| metadata.modified()).expect("the program is built");
-    let age = program.duration_since(UNIX_EPOCH).expect("a time").as_nanos();
+    let tests = std::env::current_exe().expect("this runs");
+    let age = [Path::new(BINARY), &tests].map(|program| {
+        let changed = fs::metadata(program).and_then(|metadata| metadata.modified()).expect("the program is built");
+        changed.duration_since(UNIX_EPOCH).expect("a time").as_nanos()
+    });
+    let age = format!("{age:?}");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("acceptance");
     fs::create_dir_all(&folder).expect("the build's folder can be written");
     let lock = File::create(folder.join(format!("{name}.lock"))).expect("the build's folder can be written");
     lock.lock().expect("one at a time");
     let (project, done) = (Project::at(folder.join(name)), folder.join(format!("{name}.built")));
-    if !fs::read_to_string(&done).is_ok_and(|of| of == age.to_string()) {
+    if !fs::read_to_string(&done).is_ok_and(|of| of == age) {
         let _ = fs::remove_dir_all(project.path(""));
         fs::create_dir_all(project.path("")).expect("the build's folder can be written");
         fill(&project);
         let output = project.run(["build", "--transcripts", "all"].iter().chain(more).copied());
         assert_eq!(output.code, 0, "{}", output.stderr);
-        fs::write(&done, age.to_string()).expect("the build's folder can be written");
+        fs::write(&done, age).expect("the build's folder can be written");
     }
     let kinds = chosen_pages(&project);
     (project, kinds)

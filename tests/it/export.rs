@@ -161,6 +161,68 @@ fn a_part_of_a_store_travels_as_well() {
     assert_eq!(counts(&project, "part"), BTreeMap::from([("fail".to_owned(), 2), ("pass".to_owned(), 2)]));
 }
 
+/// Commands that read take a bundle as they take other tools' files: with all that is in it, and the store stays as it is.
+#[test]
+fn a_bundle_is_read_without_being_imported() {
+    let project = project();
+    let away = Project::new();
+    assert_eq!(project.run(["export", "bundle", "all.bundle"]).code, 0);
+    std::fs::create_dir_all(away.path("nightly/deep")).expect("a writable folder");
+    std::fs::copy(project.path("all.bundle"), away.path("nightly/deep/all.bundle")).expect("a copy");
+    for arguments in [&["leaderboard", "--format", "json"][..], &["compare", "tasks", "--format", "json"]] {
+        let read = away.run(arguments.iter().chain(&["./nightly"]).copied());
+        let at_home = project.run(arguments.iter().copied());
+        assert_eq!((read.code, read.json()), (at_home.code, at_home.json()), "{}", read.stderr);
+    }
+    assert!(!away.path("results").exists());
+    // The second time it is there already; a run that the store has too counts once.
+    let cached =
+        |project: &Project| project.files(".evalreport/cache").into_iter().filter(|file| file.contains("foreign")).collect::<Vec<_>>();
+    let before = cached(&away);
+    assert!(before.iter().any(|file| file.ends_with("judged-1/output/src/a.py")), "{before:?}");
+    assert!(!before.iter().any(|file| file.contains(".importing")), "{before:?}");
+    let both = project.run(["leaderboard", "--format", "json", "./all.bundle"]);
+    assert_eq!(both.json(), project.run(["leaderboard", "--format", "json"]).json());
+    let built = away.run(["build", "nightly/deep/all.bundle"]);
+    assert_eq!(built.code, 0, "{}", built.stderr);
+    assert_eq!(cached(&away), before);
+    // What was said on the way is shown as at home.
+    assert_eq!(project.run(["build"]).code, 0);
+    let pages = |project: &Project| project.files("site").into_iter().filter(|file| file.contains("/runs/")).collect::<Vec<_>>();
+    assert_eq!(pages(&away), pages(&project));
+    assert!(pages(&away).iter().any(|page| page.contains("/t/")), "{:?}", pages(&away));
+    // One that is cut off is said, and leaves nothing.
+    assert_eq!(project.run(["export", "bundle", "plain.jsonl", "--quiet"]).code, 0);
+    let plain = project.read("plain.jsonl");
+    away.file("half/plain.jsonl", &plain[..plain.len() / 2]);
+    insta::assert_snapshot!("export_bundle_half", away.run(["leaderboard", "./half"]).snapshot());
+    assert_eq!(cached(&away), before);
+}
+
+#[test]
+fn bundles_are_found_in_folders() {
+    let project = project();
+    assert_eq!(project.run(["export", "bundle", "nightly/one.bundle", "--suite", "tasks", "--quiet"]).code, 0);
+    assert_eq!(project.run(["export", "bundle", "nightly/two.jsonl", "--suite", "quiz", "--quiet"]).code, 0);
+    project.fixture("import/inspect/plain.json", "nightly/plain.json");
+    project.file("nightly/readme.bundle", "no bundle");
+    let found = project.run(["--results", "new", "import", "nightly"]);
+    insta::assert_snapshot!("export_bundle_folder", found.snapshot());
+    let renamed = project.run(["--results", "other", "import", "nightly", "--set", "suite=x"]);
+    assert!(renamed.code == 2 && renamed.stdout.contains("is a bundle, whose runs keep their names"), "{}", renamed.stdout);
+    assert!(project.files("other").iter().all(|file| file.contains("/imports/")), "{:?}", project.files("other"));
+    let suites = |arguments: &[&str]| {
+        let list = project.run(arguments.iter().copied()).json();
+        list["suites"]
+            .as_array()
+            .expect("suites")
+            .iter()
+            .map(|suite| suite["suite"].as_str().expect("a name").to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(suites(&["--results", "new", "list", "--format", "json"]).len(), 3);
+}
+
 #[test]
 fn bundles_say_what_they_are() {
     let project = project();

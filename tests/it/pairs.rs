@@ -58,6 +58,28 @@ fn pair(project: &Project) -> (String, Value) {
     (find("site/compare", ".html"), serde_json::from_str(&find("site/data/compare", ".json")).expect("JSON"))
 }
 
+#[test]
+fn a_pairs_markdown_is_what_compare_prints() {
+    let project = answers("aliases: {model: {m1: mapped}}\n", "Paris");
+
+    project.result(&result("run-c", "s", "b", json!({})));
+    assert_eq!(project.run(["retract", "run-c", "--reason", "a broken machine"]).code, 0);
+    assert_eq!(project.run(["build", "--quiet"]).code, 0);
+    let beside = |ending: &str| {
+        let file = project.files("site/data/compare").into_iter().find(|file| file.contains("--") && file.ends_with(ending));
+        project.read(&file.expect("a pair"))
+    };
+    let printed = project.run(["compare", "s", "--all-batches", "--format", "markdown"]);
+    assert_eq!(beside(".md"), printed.stdout);
+    assert!(printed.stdout.contains("1 run retracted and left out") && printed.stdout.contains("mapped"), "{}", printed.stdout);
+    let spreadsheet = beside(".csv");
+    let rate = spreadsheet.lines().find(|line| line.contains(",shared_tests,")).expect("the rate");
+    assert!(rate.starts_with("s,,shared_tests,fraction,up,a,mapped,0.6,") && rate.contains(",b,mapped,0.4,"), "{rate}");
+    let page = project.files("site/compare").into_iter().find(|file| file.contains("--")).expect("a page");
+    let page = project.read(&page);
+    assert!(["JSON</a>", "CSV</a>", "Markdown</a>"].iter().all(|label| page.contains(label)), "{page}");
+}
+
 fn verified(project: &Project) -> Output {
     project.output(Command::new("python3").arg("site/verify_site.py").env("PATH", std::env::var("PATH").unwrap_or_default()))
 }

@@ -39,9 +39,10 @@ use std::path::{Path, PathBuf};
 
 use tracing::{debug, info};
 
-use crate::domain::{Problem, Provenance, RunId};
+use crate::domain::{Problem, Provenance, RunId, visible};
 use crate::results::{SealedWriter, Store, StoreError};
 
+use super::bundle::import_bundle;
 use super::names::GivenNames;
 use super::report::{ImportReport, SourceOutcome, SourceReport};
 use super::rows::Stop;
@@ -255,15 +256,24 @@ pub fn import_foreign(
         passed_over: walked.passed_over,
         ..ImportReport::default()
     };
+    let mut taken = match place {
+        Destination::Store(_, existing) => existing.clone(),
+        Destination::Cache(_) => BTreeSet::new(),
+    };
+    for bundle in &walked.bundles {
+        let imported = if names.is_empty() {
+            import_bundle(place, bundle, &taken, mode, progress)
+        } else {
+            keeps_names(&bundle.display().to_string())
+        };
+        taken_with(place, &mut taken, &imported);
+        report.sources.push(imported);
+    }
     report.sources.extend(walked.problems.into_iter().map(|problem| {
         let mut unreadable = SourceReport::new(&problem.file);
         unreadable.problems.push(problem);
         unreadable
     }));
-    let mut taken = match place {
-        Destination::Store(_, existing) => existing.clone(),
-        Destination::Cache(_) => BTreeSet::new(),
-    };
     let mut keys = BTreeSet::new();
     for source in &walked.sources {
         let imported = import_source(place, source, names, &taken, &mut keys, mode, progress)?;
@@ -275,14 +285,26 @@ pub fn import_foreign(
             outcomes = imported.items,
             "source imported"
         );
-        match place {
-            Destination::Store(..) => taken.extend(imported.runs_new.iter().map(|run| run.id.clone())),
-            // What is kept of a source must not depend on the others.
-            Destination::Cache(_) => {}
-        }
+        taken_with(place, &mut taken, &imported);
         report.sources.push(imported);
     }
     Ok(report)
+}
+
+/// Adds the runs of a source to those that the place has.
+fn taken_with(place: Destination<'_>, taken: &mut BTreeSet<RunId>, imported: &SourceReport) {
+    match place {
+        Destination::Store(..) => taken.extend(imported.runs_new.iter().map(|run| run.id.clone())),
+        // What is kept of a source must not depend on the others.
+        Destination::Cache(_) => {}
+    }
+}
+
+fn keeps_names(bundle: &str) -> SourceReport {
+    let mut report = SourceReport::new(bundle);
+    let problem = Problem::in_file(visible(bundle), "is a bundle, whose runs keep their names");
+    report.problems.push(problem.with_hint("--set is for files of other kinds"));
+    report
 }
 
 fn import_source(

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::domain::Problem;
+use crate::results::begins_bundle;
 
 use super::super::report::Unrecognised;
 use super::peek::Peek;
@@ -18,7 +19,7 @@ use super::{Claim, ForeignFormat};
 const MOST_DEPTH: usize = 24;
 const MOST_FILES: usize = 2_000_000;
 /// Files whose name ends otherwise hold no results that are read.
-const ENDINGS: [&str; 12] = ["eval", "json", "jsonl", "ndjson", "yaml", "yml", "xml", "gz", "zst", "zip", "csv", "html"];
+const ENDINGS: [&str; 13] = ["eval", "bundle", "json", "jsonl", "ndjson", "yaml", "yml", "xml", "gz", "zst", "zip", "csv", "html"];
 /// Hidden names that tools give results.
 const HIDDEN: [&str; 4] = [".aider.results.json", ".zelda", ".deepeval", ".latest_run_full.json"];
 
@@ -26,6 +27,8 @@ const HIDDEN: [&str; 4] = [".aider.results.json", ".zelda", ".deepeval", ".lates
 #[derive(Default)]
 pub(super) struct Walked {
     pub sources: Vec<ForeignSource>,
+    /// Runs of another store, as this program writes them.
+    pub bundles: Vec<PathBuf>,
     /// Paths given by name that cannot be imported.
     pub problems: Vec<Problem>,
     pub unrecognised: Vec<Unrecognised>,
@@ -60,6 +63,10 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                 continue;
             }
         };
+        if forced.is_none() && begins_bundle(&peek.head) {
+            walked.bundles.push(path);
+            continue;
+        }
         let claim = match forced {
             Some(format) => format.claim(&peek).or_else(|| is_named.then_some(Claim::Alone)).map(|claim| (format, claim)),
             None => ForeignFormat::ALL.into_iter().find_map(|format| Some((format, format.claim(&peek)?))),

@@ -44,7 +44,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about);
     let back = format!("{}{}", shell.root, place.path());
     let figures = of_suite(suite, place, &shell.root);
-    let shell = shell.crumbs(vec![Crumb::new(back, place.label.as_str())]).download(&format!("data/suites/{}.json", place.segment), "JSON");
+    let shell = shell.crumbs(vec![Crumb::new(back, place.label.as_str())]).download(&format!("{}.json", place.data("suites")), "JSON");
     Some(SiteFile::page(path, &ChartsPage { suite: Text::new(&place.label), figures, shell }))
 }
 

@@ -132,7 +132,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let stem = place.pair_stem(pair)?;
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "));
     let back = format!("{}{}", shell.root, place.path());
-    let shell = shell.crumbs(vec![Crumb::new(back, place.label.as_str())]).download(&format!("data/{stem}.json"), "JSON");
+    let shell = shell.crumbs(vec![Crumb::new(back, place.label.as_str())]).downloads(&format!("data/{stem}"));
     let runs = pair.arms.iter().zip(&labels).map(|(arm, label)| ArmLinks {
         label: Text::new(label),
         links: arm

@@ -44,8 +44,7 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let path = "cost.html";
     let context = &overview.context;
     let shell = Shell::new(context, &plan.assets, path, Here::Cost, format!("Cost · {}", context.title), "What every suite and arm cost.")
-        .download("data/cost.json", "JSON")
-        .download("data/leaderboard.csv", "CSV")
+        .downloads("data/cost")
         .foot(context);
     let all = || overview.suites.iter().zip(&plan.suites);
     let priced: Vec<(&OverviewSuite, &SuitePlace)> = all().filter(|(suite, _)| suite.charts.spent.is_some()).collect();
@@ -72,12 +71,7 @@ fn bill(suites: &[(&OverviewSuite, &SuitePlace)]) -> Grid {
     let spent = suites.iter().map(|(suite, _)| suite.charts.spent.as_ref());
     let cost = spent.clone().map(|spent| Cell::maybe(spent.map(|money| (words::money(money), money.usd))));
     grid.column(Column::new("Cost", Look::Number, Sort::Descending).sub("all runs"), cost);
-    let coverage = spent.map(|spent| {
-        Cell::maybe(spent.map(|money| {
-            let text = format!("{} of {}", format::integer(money.coverage.known), format::integer(money.coverage.runs));
-            (text, money.coverage.known as f64)
-        }))
-    });
+    let coverage = spent.map(|spent| Cell::maybe(spent.map(|money| (words::runs_with_cost(money), money.coverage.known as f64))));
     grid.column(Column::new("Runs with a cost", Look::Number, Sort::Descending), coverage);
     grid.column(
         Column::new("Arms", Look::Number, Sort::Descending),
@@ -95,12 +89,7 @@ fn part(number: usize, suite: &OverviewSuite, place: &SuitePlace, most: usize, f
     grid.column(Column::new("Arm", Look::Key, Sort::Ascending), each(&|entry| Cell::head(name(&entry.arm))));
     let cost = |entry: &Entry| Cell::maybe(entry.cost.as_ref().map(|money| (words::money(money), money.usd)));
     grid.column(Column::new("Cost", Look::Number, Sort::Ascending).sub("all runs"), each(&cost));
-    let runs = |entry: &Entry| {
-        Cell::maybe(entry.cost.as_ref().map(|money| {
-            let text = format!("{} of {}", format::integer(money.coverage.known), format::integer(money.coverage.runs));
-            (text, money.coverage.known as f64)
-        }))
-    };
+    let runs = |entry: &Entry| Cell::maybe(entry.cost.as_ref().map(|money| (words::runs_with_cost(money), money.coverage.known as f64)));
     grid.column(Column::new("Runs with a cost", Look::Number, Sort::Descending), each(&runs));
     let solved = |entry: &Entry| Cell::maybe(words::cost_per_solved(entry).zip(entry.cost_per_solved_usd));
     grid.column(Column::new("Cost per solved item", Look::Number, Sort::Ascending).sub("95% interval"), each(&solved));

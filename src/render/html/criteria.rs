@@ -6,7 +6,7 @@ use askama::Template;
 
 use crate::domain::{ItemStatus, beginning};
 use crate::render::judged::outcome_word;
-use crate::render::{format, words};
+use crate::render::{format, judged, words};
 use crate::views::{CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, OverviewSuite, SiteContext};
 
 use super::SiteFile;
@@ -104,17 +104,11 @@ pub(super) fn index(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
     let path = place.criteria_path();
     let title = format!("{}: criteria · {}", place.label, context.title);
     let description = format!("How often each arm met each criterion of {}.", place.label);
-    let shell = downloads(Shell::new(context, &plan.assets, &path, Here::Below, title, description), place);
+    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, description).downloads(&place.data("criteria"));
     let back = format!("{}{}", shell.root, place.path());
     let shell = shell.crumbs(vec![Crumb::new(back, place.label.as_str())]);
     let tables = (1..).zip(&suite.criteria).map(|(number, table)| judged(number, table, place, &shell.root)).collect();
     Some(SiteFile::page(path, &Index { suite: Text::new(&place.label), tables, shell }))
-}
-
-fn downloads(shell: Shell, place: &SuitePlace) -> Shell {
-    shell
-        .download(&format!("data/criteria/{}.json", place.segment), "JSON")
-        .download(&format!("data/criteria/{}.csv", place.segment), "CSV")
 }
 
 fn heading(table: &CriteriaTable) -> Text {
@@ -147,12 +141,8 @@ fn judged(number: usize, table: &CriteriaTable, place: &SuitePlace, root: &str) 
 
 /// How many of an arm's outcomes met a criterion.
 fn counted(cell: &CriterionCell) -> Cell {
-    let missing = if cell.missing > 0 { format!("{} not evaluated", format::integer(cell.missing)) } else { String::new() };
-    if cell.total == 0 {
-        return Cell::unknown(if cell.missing > 0 { "not evaluated" } else { "not asked" });
-    }
-    let share = cell.passed as f64 / cell.total as f64;
-    Cell::number(format!("{} of {}", format::integer(cell.passed), format::integer(cell.total)), share).sub(missing)
+    let (met, missing) = judged::met(cell);
+    if cell.total == 0 { Cell::unknown(&met) } else { Cell::number(met, cell.passed as f64 / cell.total as f64).sub(missing) }
 }
 
 /// Says on how many criteria arms part, with the first of them.
@@ -195,7 +185,7 @@ pub(super) fn pages<'a>(
         };
         let title = format!("{heading} · {} · {}", place.label, context.title);
         let about = format!("Which arms met single criteria of {}, and what was said about it.", place.label);
-        let shell = downloads(Shell::new(context, &plan.assets, &path, Here::Below, title, about), place);
+        let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about).downloads(&place.data("criteria"));
         let crumbs = vec![
             Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str()),
             Crumb::new(format!("{}{}", shell.root, place.criteria_path()), "Criteria"),

@@ -62,7 +62,7 @@ impl Figure {
 }
 
 /// Lays a table of text cells out.
-pub(super) fn grid(table: &Table, id: &str, caption: &str, most: usize) -> Grid {
+fn grid(table: &Table, id: &str, caption: &str, most: usize) -> Grid {
     let mut grid = Grid::new(id, caption).fits();
     for (index, column) in table.columns.iter().enumerate() {
         let look = match (index, column.align) {

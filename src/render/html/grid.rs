@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::ItemStatus;
 use crate::render::format;
 
+use super::bars::Bars;
 use super::shell::Text;
 use super::whisker::Whisker;
 
@@ -56,12 +57,15 @@ pub(super) enum Kind {
     Head,
     Number,
     Words,
+    /// Words that keep some width where a table is wider than the page.
+    Name,
     Unknown,
     /// A time in RFC 3339.
     Time(String),
     /// A status with its class and its mark.
     Status(&'static str, &'static str),
     Dots(Whisker),
+    Bars(Bars),
 }
 
 #[derive(Clone, Debug)]
@@ -91,6 +95,10 @@ impl Cell {
 
     pub fn number(text: impl Into<Text>, key: f64) -> Self {
         Self { key: Some(key.to_string()), ..Self::of(Kind::Number, text) }
+    }
+
+    pub fn name(text: impl Into<Text>) -> Self {
+        Self::of(Kind::Name, text)
     }
 
     /// A number in a column that is not sorted.
@@ -130,6 +138,10 @@ impl Cell {
 
     pub fn dots(whisker: Option<Whisker>) -> Self {
         whisker.map_or_else(|| Self::of(Kind::Words, ""), |whisker| Self::of(Kind::Dots(whisker), ""))
+    }
+
+    pub fn bars(bars: Option<Bars>) -> Self {
+        bars.map_or_else(|| Self::unknown("unknown"), |bars| Self::of(Kind::Bars(bars), ""))
     }
 
     pub fn sub(mut self, sub: impl Into<Text>) -> Self {

@@ -3,10 +3,11 @@
 use askama::Template;
 
 use crate::render::{chart, format, nights, words};
-use crate::views::{ArmHistory, History, NoisyItem, OverviewSuite, Series, SiteContext};
+use crate::views::{ArmHistory, Estimate, History, NoisyItem, OverviewSuite, Series, SiteContext};
 
 use super::SiteFile;
-use super::figure::{self, Figure};
+use super::bars::{Bars, Scale};
+use super::figure::Figure;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::plan::{Plan, SuitePlace};
 use super::shell::{Crumb, Here, Shell, Text};
@@ -50,19 +51,19 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let title = format!("History of {} · {}", place.label, context.title);
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "));
     let back = format!("{}{}", shell.root, place.path());
-    let shell = shell
-        .crumbs(vec![Crumb::new(back, place.label.as_str())])
-        .download(&format!("data/history/{}.json", place.segment), "JSON")
-        .download(&format!("data/history/{}.csv", place.segment), "CSV");
+    let shell = shell.crumbs(vec![Crumb::new(back, place.label.as_str())]).downloads(&place.data("history")).foot(context);
     let drawn = &followed[..followed.len().min(MOST_ARMS)];
     let most = (MOST_NIGHTS / drawn.len().max(1)).min(MOST_OF_ARM);
     let scale: Vec<f64> = drawn.iter().flat_map(|(arm, _)| chart::trend_shares(arm, most)).collect();
-    let levels = nights::levels(history);
     let page = HistoryPage {
         suite: Text::new(&place.label),
         sentences: sentences.into_iter().map(Text::from).collect(),
-        notes: notes(history, followed.len(), drawn.len()).into_iter().chain(levels.notes.iter().cloned()).map(Text::from).collect(),
-        levels: figure::grid(&levels, "levels-table", "Arms over their nights", MOST_LEVELS),
+        notes: notes(history, followed.len(), drawn.len())
+            .into_iter()
+            .chain(nights::scale(history).map(nights::scale_note))
+            .map(Text::from)
+            .collect(),
+        levels: levels(history, &labels),
         arms: (1..).zip(drawn).filter_map(|(number, (arm, label))| part(number, arm, label, most, &scale)).collect(),
         duels: duels(history, &labels),
         flaky: flaky(history, &labels),
@@ -112,6 +113,28 @@ fn notes(history: &History, followed: usize, drawn: usize) -> Vec<String> {
         notes.push(format!("{} of unknown time belong to no night.", words::count_runs(history.undated)));
     }
     notes
+}
+
+/// Where each arm's pass rate began, where it stands, and how it went between.
+fn levels(history: &History, labels: &[String]) -> Grid {
+    let arms = &history.arms[..history.arms.len().min(MOST_LEVELS)];
+    let rates: Vec<Vec<&Estimate>> = arms.iter().map(nights::rates).collect();
+    let longest = rates.iter().map(Vec::len).max().unwrap_or_default();
+    let scale = nights::scale(history).map(|ends| Scale::new(ends, longest));
+    let rate = |rate: Option<&&Estimate>| Cell::maybe(rate.map(|rate| (format::estimate(rate), rate.value)));
+    let mut grid = Grid::new("levels-table", "Arms over their nights").fits();
+    grid.column(Column::new("Arm", Look::Key, Sort::Ascending), labels.iter().take(arms.len()).map(|label| Cell::head(label.as_str())));
+    grid.column(Column::new("Nights", Look::Number, Sort::Descending), arms.iter().map(|arm| Cell::count(arm.nights.len() as u64)));
+    let ends = |name: &str| Column::new(name, Look::Number, Sort::Descending).sub("95% interval");
+    grid.column(ends("First rate, %"), rates.iter().map(|rates| rate(rates.first())));
+    grid.column(ends("Newest rate, %"), rates.iter().map(|rates| rate(rates.last())));
+    let basis = rates.iter().map(|rates| Cell::words(rates.last().map_or_else(String::new, |rate| words::basis(rate))));
+    grid.column(Column::new("n", Look::Words, Sort::None).sub("newest"), basis);
+    let bars = rates.iter().map(|rates| Cell::bars(scale.and_then(|scale| Bars::of(rates, scale))));
+    grid.column(Column::new("Trend", Look::Words, Sort::None), bars);
+    let changes = arms.iter().map(|arm| Cell::count(arm.changes.len() as u64));
+    grid.column(Column::new("Changes", Look::Number, Sort::Descending).sub("of level"), changes);
+    grid
 }
 
 fn duels(history: &History, labels: &[String]) -> Option<Grid> {

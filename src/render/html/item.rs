@@ -130,7 +130,8 @@ pub(super) fn pages<'a>(
         let title = format!("{heading} · {} · {}", place.label, context.title);
         let about = format!("How every arm fared on single items of {}, and what was said about it.", place.label);
         let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
-            .download(&format!("data/items/{}.json", place.segment), "JSON");
+            .download(&format!("{}.json", place.data("items")), "JSON")
+            .download(&format!("{}.csv", place.data("items")), "CSV");
         let crumbs =
             vec![Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str()), Crumb::new("../items/index.html", "Items")];
         let shell = shell.crumbs(crumbs);

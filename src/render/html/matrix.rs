@@ -262,8 +262,8 @@ fn page(
     let title = format!("Items of {}: {}{of} · {}", place.label, part.order.word(), context.title);
     let about = format!("Which arm passes which item of {}: {}.", place.label, part.order.word());
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
-        .download(&format!("data/items/{}.json", place.segment), "JSON")
-        .download(&format!("data/items/{}.csv", place.segment), "CSV");
+        .download(&format!("{}.json", place.data("items")), "JSON")
+        .download(&format!("{}.csv", place.data("items")), "CSV");
     let back = Crumb::new(format!("{}{}", shell.root, place.path()), place.label.as_str());
     let crumbs = if part.order == Order::Name && part.number == 1 { vec![back] } else { vec![back, Crumb::new("index.html", "Items")] };
     let shell = shell.crumbs(crumbs);

@@ -4,6 +4,7 @@
 //! anywhere. Foreign text reaches a template only as `shell::Text`, and every template escapes.
 
 mod assets;
+mod bars;
 mod board;
 mod chart_data;
 mod charts;
@@ -35,6 +36,7 @@ mod shell;
 mod sides;
 mod single;
 pub(super) mod slug;
+mod spreadsheet;
 mod stated;
 mod suite;
 #[cfg(test)]
@@ -91,7 +93,7 @@ pub fn common_parts<'a>(overview: &'a Overview, plan: &'a Plan) -> Vec<SitePart<
         part(|| search::pages(overview, plan)),
         part(|| runs::pages(overview, plan)),
         part(|| [overview::page(overview, plan), method::page(overview, plan), glossary::page(overview, plan), cost::page(overview, plan)]),
-        part(|| data::boards(overview).into_iter().chain([data::cost(overview)])),
+        part(|| data::boards(overview).into_iter().chain(data::cost(overview))),
         part(|| plan.assets.files()),
     ]
 }
@@ -109,10 +111,10 @@ pub fn suite_parts<'a>(overview: &'a Overview, plan: &'a Plan, place: usize) -> 
         part(move || criteria::pages(context, plan, suite, place)),
         part(move || charts::page(context, plan, suite, place)),
         part(move || history::page(context, plan, suite, place).into_iter().chain(data::history(context, suite, place))),
-        part(move || data::suite(suite, place).into_iter().chain(chart_data::files(suite, place))),
+        part(move || data::suite(context, suite, place).into_iter().chain(chart_data::files(suite, place))),
     ];
     parts.extend(suite.pairs.iter().map(|pair| {
-        part(move || [compare::page(context, plan, suite, place, pair), data::pair(context, place, pair)].into_iter().flatten())
+        part(move || compare::page(context, plan, suite, place, pair).into_iter().chain(data::pair(context, suite, place, pair)))
     }));
     parts
 }
@@ -140,9 +142,9 @@ pub fn run_files(overview: &Overview, plan: &Plan, page: &RunPage, items: &[Item
 /// hold. `suite` is the name, which several versions may share.
 pub fn around_suite(overview: &Overview, plan: &Plan, suite: &str) -> String {
     let versions = overview.suites.iter().zip(&plan.suites).filter(|(own, _)| own.board.suite == suite);
-    let places: Vec<(&SuitePlace, Vec<Option<&str>>)> =
-        versions.map(|(own, place)| (place, own.runs.iter().map(|run| plan.run_segment(&run.id)).collect())).collect();
-    format!("{:?} {:?}", around(overview, plan), (overview.context.retracted, places))
+    let places: Vec<(u64, &SuitePlace, Vec<Option<&str>>)> =
+        versions.map(|(own, place)| (own.retracted, place, own.runs.iter().map(|run| plan.run_segment(&run.id)).collect())).collect();
+    format!("{:?} {:?}", around(overview, plan), (overview.context.aliased, places))
 }
 
 /// Says the same of the pages of a suite's runs, which do not tell of other runs. `place` is the suite's in the overview.

@@ -49,8 +49,7 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
         title,
         "Leaderboards and comparisons of AI agent evaluations, with intervals and costs.",
     )
-    .download("data/leaderboard.json", "JSON")
-    .download("data/leaderboard.csv", "CSV")
+    .downloads("data/leaderboard")
     .foot(context);
     let suites =
         (1..).zip(overview.suites.iter().zip(&plan.suites)).map(|(number, (suite, place))| summary(number, suite, place)).collect();

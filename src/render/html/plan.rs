@@ -86,6 +86,11 @@ impl Plan {
 }
 
 impl SuitePlace {
+    /// Returns the path, without extension, of the suite's data of a kind.
+    pub fn data(&self, kind: &str) -> String {
+        format!("data/{kind}/{}", self.segment)
+    }
+
     pub fn path(&self) -> String {
         format!("suites/{}/index.html", self.segment)
     }

@@ -54,15 +54,10 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
             let heading = if page == 1 { "All runs".to_owned() } else { format!("All runs, page {page}") };
             let title = format!("{heading} · {}", overview.context.title);
             let shell = Shell::new(&overview.context, &plan.assets, &path, Here::Runs, title, "Every run, by suite, approach and model.")
+                .download("data/runs.csv", "CSV")
                 .foot(&overview.context);
             let lines: Vec<RunLine> = chunk.iter().map(|run| (*run).clone()).collect();
-            let mut grid = run_grid("runs-table", "Runs by suite and arm", &lines, plan, &shell.root);
-            let suites = lines.iter().map(|run| {
-                let place = plan.runs.get(&run.id).map(|place| &plan.suites[place.suite]);
-                let label = place.map_or(run.suite.as_str(), |place| place.label.as_str());
-                Cell::words(label).link(place.map(|place| format!("{}{}", shell.root, place.path())))
-            });
-            grid.column(Column::new("Suite", Look::Words, Sort::Ascending), suites);
+            let grid = run_grid("runs-table", "Runs by suite and arm", &lines, plan, &shell.root, Of::AllSuites);
             let within = if count > 1 { "on this page" } else { "" };
             let page = RunsPage {
                 about: format!("{} runs.", format::integer(runs.len() as u64)),
@@ -76,14 +71,30 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
         .collect()
 }
 
+/// Which runs are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    OneSuite,
+    /// Each line names its suite.
+    AllSuites,
+}
+
 /// Lists runs with links to their pages. Columns that no run has a value for are left out.
-pub(super) fn run_grid(id: &str, caption: &str, runs: &[RunLine], plan: &Plan, root: &str) -> Grid {
+pub(super) fn run_grid(id: &str, caption: &str, runs: &[RunLine], plan: &Plan, root: &str, of: Of) -> Grid {
     let any = |has: &dyn Fn(&RunLine) -> bool| runs.iter().any(has);
     let each = |cell: &dyn Fn(&RunLine) -> Cell| runs.iter().map(cell).collect::<Vec<Cell>>();
     let mut grid = Grid::new(id, caption);
     let link = |run: &RunLine| Cell::head(run.id.as_str()).link(plan.run_path(&run.id).map(|path| format!("{root}{path}")));
     grid.column(Column::new("Run", Look::Key, Sort::Ascending), each(&link));
-    grid.column(Column::new("Arm", Look::Words, Sort::Ascending), each(&|run| Cell::words(words::arm_name(&run.arm))));
+    if of == Of::AllSuites {
+        let suite = |run: &RunLine| {
+            let place = plan.runs.get(&run.id).map(|place| &plan.suites[place.suite]);
+            let label = place.map_or(run.suite.as_str(), |place| place.label.as_str());
+            Cell::name(label).link(place.map(|place| format!("{root}{}", place.path())))
+        };
+        grid.column(Column::new("Suite", Look::Words, Sort::Ascending), each(&suite));
+    }
+    grid.column(Column::new("Arm", Look::Words, Sort::Ascending), each(&|run| Cell::name(words::arm_name(&run.arm))));
     grid.column(Column::new("Status", Look::Words, Sort::Ascending), each(&|run| Cell::words(run.status.as_str())));
     let passed = |run: &RunLine| match run.passed.zip(run.total) {
         Some((passed, total)) if total > 0 => {

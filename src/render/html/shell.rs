@@ -151,6 +151,11 @@ impl Shell {
         self
     }
 
+    /// Offers the page's numbers in every form: `stem` is their path without extension.
+    pub fn downloads(self, stem: &str) -> Self {
+        self.download(&format!("{stem}.json"), "JSON").download(&format!("{stem}.csv"), "CSV").download(&format!("{stem}.md"), "Markdown")
+    }
+
     pub fn download(mut self, path: &str, label: &'static str) -> Self {
         self.downloads.push(Download { href: format!("{}{path}", self.root), label });
         self

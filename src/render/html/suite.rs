@@ -6,13 +6,14 @@ use crate::render::{format, words};
 use crate::views::{Comparison, OverviewSuite, SiteContext};
 
 use super::board::{self, Extent};
+use super::chart_data::ChartOf;
 use super::charts;
 use super::figure::Figure;
 use super::grid::{Grid, Kind, Look, Sort};
 use super::matrix::{self, Shortlist};
 use super::overview::{names, verdict};
 use super::plan::{Plan, SuitePlace};
-use super::runs::run_grid;
+use super::runs::{Of, run_grid};
 use super::shell::{Crumb, Here, Shell, Text};
 use super::{SiteFile, criteria, metrics, stated};
 
@@ -87,9 +88,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let path = place.path();
     let title = format!("{}: leaderboard · {}", place.label, context.title);
     let (mark, sentences) = verdict(suite);
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "))
-        .download(&format!("data/suites/{}.json", place.segment), "JSON")
-        .download(&format!("data/suites/{}.csv", place.segment), "CSV");
+    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" ")).downloads(&place.data("suites"));
     let below = |path: String| format!("{}{path}", shell.root);
     let shown = suite.runs.len().min(MAX_RUNS);
     let caption = if shown < suite.runs.len() { "The newest runs" } else { "Runs, newest first" };
@@ -118,7 +117,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             (below(place.criteria_path()), said, links)
         }),
         stated: stated::of_suite(suite, plan, &shell.root),
-        runs: run_grid("runs-table", caption, &suite.runs[..shown], plan, &shell.root).filtered(""),
+        runs: run_grid("runs-table", caption, &suite.runs[..shown], plan, &shell.root, Of::OneSuite).filtered(""),
         more_runs: (shown < suite.runs.len())
             .then(|| format!("{} of {} runs are listed here.", format::integer(shown as u64), format::integer(suite.runs.len() as u64))),
         shell,
@@ -165,7 +164,7 @@ pub(super) fn pairs(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, p
         None => Text::new("Every arm against every other."),
     };
     let shell = if suite.charts.disagreements.is_some() {
-        shell.download(&format!("data/compare/{}/index.json", place.segment), "JSON")
+        shell.download(&format!("{}/index.json", place.data("compare")), "JSON").download(&ChartOf::Pairs.path(place), "CSV")
     } else {
         shell
     };

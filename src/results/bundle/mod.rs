@@ -31,7 +31,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{RunId, hex};
 
-pub use read::{Unpacked, adopt, look_into, unpack};
+pub use read::{Unpacked, adopt, look_into, unpack, unpack_apart};
 pub use write::BundleWriter;
 
 const FORMAT: &str = "evalreport/bundle/2";
@@ -110,7 +110,12 @@ pub fn is_bundle(path: &Path) -> io::Result<bool> {
     let mut start = Vec::with_capacity(OPENING.len());
     // What cannot be decompressed is no bundle either.
     let read = open(path)?.take(OPENING.len() as u64).read_to_end(&mut start);
-    Ok(read.is_ok() && start == OPENING)
+    Ok(read.is_ok() && begins_bundle(&start))
+}
+
+/// Says whether these are the first bytes of a bundle, decompressed.
+pub fn begins_bundle(head: &[u8]) -> bool {
+    head.starts_with(OPENING)
 }
 
 #[cfg(test)]

@@ -30,13 +30,36 @@ pub struct Unpacked {
 ///
 /// The first thing that is wrong ends it: a bundle was written by a program, so one that is wrong anywhere is damaged.
 pub fn unpack(path: &Path, store: &Store) -> Result<Vec<RunId>, Problem> {
+    let unpacked = unpack_extent(path, store, Extent::Figures)?;
+    Ok(unpacked.new.into_iter().map(|run| run.id).collect())
+}
+
+/// Unpacks every record into a folder of its own, which is there once all of it is: what is cut off leaves nothing behind.
+pub fn unpack_apart(path: &Path, folder: &Path) -> Result<Unpacked, Problem> {
+    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error_text(&error));
+    let above = folder.parent().unwrap_or(folder);
+    fs::create_dir_all(above).map_err(StoreError::io("cannot create", above)).map_err(in_file)?;
+    let staging = tempfile::Builder::new().prefix(".importing-").tempdir_in(above);
+    let staging = staging.map_err(StoreError::io("cannot write in", above)).map_err(in_file)?;
+    // The folder below, because the one above it is removed at the end.
+    let whole = staging.path().join("store");
+    fs::create_dir(&whole).map_err(StoreError::io("cannot create", &whole)).map_err(in_file)?;
+    let unpacked = unpack_extent(path, &Store::at(&whole), Extent::Whole)?;
+    match fs::rename(&whole, folder) {
+        // Another command was quicker, with the same.
+        Err(_) if folder.is_dir() => Ok(unpacked),
+        renamed => renamed.map_err(StoreError::io("cannot move it to", folder)).map_err(in_file).map(|()| unpacked),
+    }
+}
+
+fn unpack_extent(path: &Path, store: &Store, extent: Extent) -> Result<Unpacked, Problem> {
     let nothing = BTreeSet::new();
-    let content = Reading::of(path, Some(store), store, &nothing, Extent::Figures)?;
+    let content = Reading::of(path, Some(store), store, &nothing, extent)?;
     let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error_text(&error));
     for run in &content.own {
         store.save(run).map_err(in_file)?;
     }
-    Ok(content.own.into_iter().chain(content.imported).map(|run| run.id).collect())
+    Ok(content.into())
 }
 
 /// Takes the runs of a bundle into a store, all but those it has, which are `taken`: runs of one's own as such, with all that is in their

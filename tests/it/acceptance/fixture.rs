@@ -8,7 +8,7 @@ pub const ARMS: usize = 8;
 pub const ITEMS: usize = 500;
 
 /// Texts that have broken pages, terminals and paths before. All of them would say so in `window.pwned`.
-pub const HOSTILE: [&str; 12] = [
+pub const HOSTILE: [&str; 13] = [
     "</script><script>window.pwned=1</script>",
     "<!--<script>window.pwned=1",
     "<img src=x onerror=window.pwned=1>",
@@ -21,6 +21,7 @@ pub const HOSTILE: [&str; 12] = [
     "{{7*7}}${7*7}",
     "' onmouseover='window.pwned=1",
     "![](https://example.org/pixel) `code` | cell",
+    "=HYPERLINK(\"https://example.org\",\"x\")",
 ];
 
 /// Names that files, objects or links cannot bear.
@@ -40,7 +41,9 @@ pub fn item_ids() -> Vec<String> {
 fn approach(arm: usize) -> String {
     match arm {
         0..6 => ["ralph", "oneshot", "planner", "reviewer", "twin one", "twin two"][arm].to_owned(),
-        arm => HOSTILE[arm - 4].to_owned(),
+        6 => HOSTILE[2].to_owned(),
+        // A spreadsheet would take it for a formula.
+        _ => format!("={}", HOSTILE[3]),
     }
 }
 

@@ -130,9 +130,7 @@ fn a_pair_says_the_same_everywhere() {
         let figures = |rows: Vec<Vec<String>>| rows.into_iter().map(|row| row[1..row.len() - 2].to_vec()).collect::<Vec<_>>();
         assert_eq!(figures(terminal_rows(&terminal)), figures(markdown_rows(&markdown)), "{suite}");
         for file in project.files(&format!("site/data/compare/{}", folders[suite])) {
-            if !file.contains("--") {
-                continue;
-            }
+            let Some(stem) = file.strip_suffix(".json").filter(|stem| stem.contains("--")) else { continue };
             let data: Value = serde_json::from_str(&project.read(&file)).expect("JSON");
             let page = project.read(&file.replace("/data/", "/").replace(".json", ".html"));
             let main = words(page.split("<main").nth(1).expect("a main part"));
@@ -157,10 +155,141 @@ fn a_pair_says_the_same_everywhere() {
             if pair["p_adjusted"].as_f64().is_some_and(|p| p >= 0.01) {
                 assert_says(&main, "p", number(&pair["p_adjusted"]));
             }
+            pasted(&project, stem, &data["comparisons"][0]);
             compared += 1;
         }
     }
     assert!(compared > 60, "only {compared} pairs");
+}
+
+/// What is beside a pair's JSON says the same: the Markdown rounded, the spreadsheet in full.
+fn pasted(project: &Project, stem: &str, comparison: &Value) {
+    let rows = comparison["rows"].as_array().expect("rows");
+    let shown = project.read(&format!("{stem}.md"));
+    let shown = markdown_rows(&shown);
+    let records = records(&project.read(&format!("{stem}.csv")));
+    assert_eq!((shown.len(), records.len()), (rows.len(), rows.len()), "{stem}");
+    for ((row, cells), record) in rows.iter().zip(&shown).zip(&records) {
+        assert_eq!(
+            (&cells[0], row["metric"]["name"].as_str()),
+            (&row["metric"]["label"].as_str().expect("a label").to_owned(), record.get("metric").map(String::as_str))
+        );
+        let pair = &row["evidence"]["pairs"][0];
+        for (name, value) in [("difference", &pair["difference"]["value"]), ("p", &pair["p"]), ("p_adjusted", &pair["p_adjusted"])] {
+            assert_eq!(record[name].parse::<f64>().ok(), value.as_f64(), "{stem}: {name} of {}", cells[0]);
+        }
+        assert_eq!(record["verdict"], pair["verdict"].as_str().expect("a verdict"));
+        for (arm, cell) in (1..).zip(row["cells"].as_array().expect("cells")) {
+            assert_eq!(record[&format!("value_{arm}")].parse::<f64>().ok(), cell["value"].as_f64(), "{stem}: {}", cells[0]);
+            if let Some(passed) = cell["passed"].as_f64().filter(|_| cell["figure"].is_null()) {
+                assert_says(&cells[arm], "what passed", passed);
+            }
+        }
+    }
+}
+
+/// The records of a spreadsheet, by the names of their columns.
+fn records(text: &str) -> Vec<BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let record = |record: Result<csv::StringRecord, csv::Error>| {
+        let record = record.expect("as many fields as the header has");
+        header.iter().map(str::to_owned).zip(record.iter().map(str::to_owned)).collect()
+    };
+    reader.records().map(record).collect()
+}
+
+/// The Markdown beside the data is what the commands print for the same selection.
+#[test]
+fn what_the_site_offers_to_paste_is_what_the_commands_print() {
+    let (project, _) = built();
+    let printed = |arguments: &[&str]| {
+        let output = project.run(arguments.iter().copied().chain(["--format", "markdown"]));
+        assert_eq!(output.code, 0, "{}", output.stderr);
+        output.stdout
+    };
+    assert_eq!(project.read("site/data/leaderboard.md"), printed(&["leaderboard", "--p-best"]));
+    for (suite, folder) in folders(&project) {
+        assert_eq!(project.read(&format!("site/data/suites/{folder}.md")), printed(&["leaderboard", suite, "--p-best"]));
+        let board = records(&project.read(&format!("site/data/suites/{folder}.csv")));
+        assert_eq!(board.len(), ARMS, "{suite}");
+        let costs = project.read("site/data/cost.csv");
+        let costs: Vec<_> = records(&costs).into_iter().filter(|record| record["suite"] == board[0]["suite"]).collect();
+        for (on_board, cost) in board.iter().zip(&costs) {
+            for column in ["approach", "model", "cost_usd", "cost_per_solved_usd", "pass_rate", "cost_front"] {
+                assert_eq!(on_board[column], cost[column], "{suite}: {column}");
+            }
+        }
+    }
+    let folder = &folders(&project)[SUITES[0]];
+    assert_eq!(project.read(&format!("site/data/history/{folder}.md")), printed(&["history", SUITES[0], "--nights", "999"]));
+    // What a solved item costs stands on the board and in the bill, in the same letters.
+    let column = |text: &str, name: &str| {
+        let heads = text.lines().find(|line| line.starts_with("| ")).expect("a table").replace('\\', "");
+        let place = heads.trim_matches('|').split('|').position(|head| head.trim().starts_with(name)).unwrap_or_else(|| panic!("{heads}"));
+        markdown_rows(text).into_iter().map(|row| row[place].clone()).collect::<Vec<_>>()
+    };
+    let board = project.read("site/data/leaderboard.md");
+    let first = |text: &str| text.split("\n### ").next().unwrap_or_default().to_owned();
+    let (board, bill) = (first(&board), first(&project.read("site/data/cost.md")));
+    assert_eq!(column(&board, "Cost/solved"), column(&bill, "Cost per solved item"));
+    assert_eq!(column(&board, "Cost/solved").len(), ARMS);
+    // Judged criteria: the same counts as the spreadsheet's.
+    let folder = &folders(&project)[SUITES[1]];
+    let criteria = markdown_rows(&project.read(&format!("site/data/criteria/{folder}.md")));
+    let met = records(&project.read(&format!("site/data/criteria/{folder}.csv")));
+    let said: Vec<&String> = criteria.iter().flat_map(|row| &row[1..]).collect();
+    assert_eq!(said.len(), met.len());
+    for (said, met) in said.iter().zip(&met) {
+        let expected = if met["total"] == "0" { "not asked".to_owned() } else { format!("{} of {}", met["passed"], met["total"]) };
+        assert_eq!(**said, expected);
+    }
+    assert_eq!(records(&project.read("site/data/runs.csv")).len(), ARMS * (SUITES.len() + 1));
+}
+
+/// No text of the data is markup in what is pasted, nor a formula in a spreadsheet.
+#[test]
+fn hostile_texts_are_inert_in_what_is_pasted() {
+    let (project, _) = built();
+    let markup = Regex::new(r"(?:^|[^\\])[<!`*_\[@]|://|www\.").expect("an expression");
+    let (mut tables, mut formulas) = (0, BTreeSet::new());
+    for file in project.files("site/data") {
+        let text = project.read(&file);
+        let ending = file.rsplit('.').next();
+        if ending == Some("md") {
+            assert!(!text.contains(|letter: char| letter.is_control() && letter != '\n'), "{file}");
+            for line in text.lines() {
+                assert!(!markup.is_match(line), "{file}: {line}");
+            }
+            let widths: BTreeSet<usize> = text
+                .split("### ")
+                .flat_map(|part| {
+                    let rows = markdown_rows(part);
+                    let widths: BTreeSet<usize> = rows.iter().map(Vec::len).collect();
+                    assert!(widths.len() <= 1, "{file}: {widths:?}");
+                    widths
+                })
+                .collect();
+            tables += widths.len();
+        } else if ending == Some("csv") {
+            let kind = file.trim_start_matches("site/data/").split(['/', '.']).next().expect("a name").to_owned();
+            let fields = csv::Reader::from_reader(text.as_bytes())
+                .into_records()
+                .flat_map(|record| record.expect("as many fields as the header has").iter().map(str::to_owned).collect::<Vec<_>>());
+            for field in fields {
+                let is_formula = field.starts_with(['=', '+', '-', '@', '\t', '\r']) && field.parse::<f64>().is_err();
+                assert!(!is_formula, "{file}: {field}");
+                if field.starts_with("'=") {
+                    formulas.insert(kind.clone());
+                }
+            }
+        }
+    }
+    assert!(tables > 60, "{tables}");
+    assert!(
+        ["leaderboard", "cost", "runs", "suites", "items", "compare", "history", "criteria"].iter().all(|kind| formulas.contains(*kind)),
+        "{formulas:?}"
+    );
 }
 
 /// Swapping the two sides of a comparison changes signs and nothing else.
@@ -342,6 +471,16 @@ fn judged_agrees(terminal: &[Vec<String>], markdown: &[Vec<String>], run: &Value
     assert!(says(terminal) && says(markdown) && page.contains(outcome));
 }
 
+/// A terminal's bars as a page draws them: one outline, two units high for each step and six wide for each of few nights.
+fn outline(bars: &[char]) -> String {
+    let steps = bars.chunk_by(|left, right| left == right).scan(0, |place, same| {
+        let (left, height) = (*place, same[0] as u32 - u32::from('▁') + 1);
+        *place += 6 * same.len();
+        Some(format!("H{left}V{}", 16 - 2 * height))
+    });
+    format!("d=\"M0 16{}H{}V16z\"", steps.collect::<String>(), 6 * bars.len())
+}
+
 #[test]
 fn a_history_says_the_same_everywhere() {
     let (project, _) = built();
@@ -369,7 +508,7 @@ fn a_history_says_the_same_everywhere() {
         let rates: Vec<f64> = arm["nights"].as_array().expect("nights").iter().map(|night| number(&night["pass_rate"]["value"])).collect();
         let bars: Vec<char> = row[4].chars().collect();
         assert_eq!(bars.len(), rates.len(), "{row:?}");
-        assert!(html.contains(&row[4]), "{} is not in {html}", row[4]);
+        assert!(page.contains(&outline(&bars)), "{} is not in {html}", row[4]);
         for (rates, bars) in rates.windows(2).zip(bars.windows(2)) {
             assert!((rates[0] < rates[1]) >= (bars[0] < bars[1]) && (rates[0] > rates[1]) >= (bars[0] > bars[1]), "{rates:?} {bars:?}");
         }

@@ -1,0 +1,61 @@
+//! A series of nights as a row of bars in a table's cell.
+
+use std::fmt::Write;
+
+use crate::render::format;
+use crate::render::sparkline::{HIGHEST, MOST_POINTS, heights};
+use crate::views::Estimate;
+
+/// What the bars of a table share, so that their rows can be compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    /// The pass rates of the lowest and the highest bar.
+    pub ends: (f64, f64),
+    /// Of one bar, in pixels.
+    pub width: usize,
+}
+
+/// Pixels of the longest row, so that the table fits on a page.
+const MOST_WIDTH: usize = 120;
+/// Pixels of a step in height.
+const STEP: usize = 2;
+
+impl Scale {
+    /// Fits so many nights into a row.
+    pub fn new(ends: (f64, f64), nights: usize) -> Self {
+        Self { ends, width: (MOST_WIDTH / nights.clamp(1, MOST_POINTS)).min(6) }
+    }
+}
+
+/// The outline of bars that stand side by side, and what they are in words.
+#[derive(Clone, Debug)]
+pub(super) struct Bars {
+    pub title: String,
+    pub width: usize,
+    pub height: usize,
+    pub path: String,
+}
+
+impl Bars {
+    /// Draws the newest pass rates; nothing without any.
+    pub fn of(rates: &[&Estimate], scale: Scale) -> Option<Self> {
+        let values: Vec<f64> = rates.iter().map(|rate| rate.value).collect();
+        let heights = heights(&values, scale.ends.0, scale.ends.1);
+        let shown = &rates[rates.len() - heights.len()..];
+        let by_value = |left: &&&Estimate, right: &&&Estimate| left.value.total_cmp(&right.value);
+        let (lowest, highest) = (shown.iter().min_by(by_value)?, shown.iter().max_by(by_value)?);
+        let percent = |rate: &Estimate| format::percent(rate.value, rate.total.unwrap_or(rate.n).max(rate.n));
+        let (width, height) = (heights.len() * scale.width, HIGHEST * STEP);
+        let mut path = format!("M0 {height}");
+        let mut before = 0;
+        for (place, bar) in (0..).zip(&heights) {
+            if *bar != before {
+                let _ = write!(path, "H{}V{}", place * scale.width, height - bar * STEP);
+                before = *bar;
+            }
+        }
+        let _ = write!(path, "H{width}V{height}z");
+        let title = format!("{} nights, between {} and {}", shown.len(), percent(lowest), percent(highest));
+        Some(Self { title, width, height, path })
+    }
+}
