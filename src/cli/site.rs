@@ -138,7 +138,9 @@ impl Site<'_> {
             };
             let runs: Vec<Option<String>> = made.par_iter().filter_map(write).collect::<Result<_, Failure>>()?;
             suite.made.parts.extend(runs.into_iter().flatten());
-            made.iter().for_each(|made| self.tell(made, suite, gathered.sides));
+            for made in &made {
+                self.tell(made, suite, gathered.sides);
+            }
             (progress.advance)(some.len() as u64);
         }
         let found: Places = rows.iter().flat_map(|row| gathered.texts.found_of(self.settings, row)).collect();
