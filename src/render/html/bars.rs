@@ -42,8 +42,10 @@ impl Bars {
         let values: Vec<f64> = rates.iter().map(|rate| rate.value).collect();
         let heights = heights(&values, scale.ends.0, scale.ends.1);
         let shown = &rates[rates.len() - heights.len()..];
-        let by_value = |left: &&&Estimate, right: &&&Estimate| left.value.total_cmp(&right.value);
-        let (lowest, highest) = (shown.iter().min_by(by_value)?, shown.iter().max_by(by_value)?);
+        let first = *shown.first()?;
+        let (lowest, highest) = shown.iter().fold((first, first), |(low, high), rate| {
+            (if rate.value < low.value { rate } else { low }, if rate.value > high.value { rate } else { high })
+        });
         let percent = |rate: &Estimate| format::percent(rate.value, rate.total.unwrap_or(rate.n).max(rate.n));
         let (width, height) = (heights.len() * scale.width, HIGHEST * STEP);
         let mut path = format!("M0 {height}");
