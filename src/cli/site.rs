@@ -264,15 +264,18 @@ impl Site<'_> {
 }
 
 impl Lines {
-    fn of(mut items: Vec<(ItemOutcome, ItemDetails)>) -> Self {
-        // Stable: of equal revisions the later line comes last, and stays.
-        items.sort_by(|(left, _), (right, _)| {
+    fn of(items: Vec<(ItemOutcome, ItemDetails)>) -> Self {
+        let mut lines = Self { outcomes: Vec::with_capacity(items.len()), details: DetailsByItem::new() };
+        let mut places: Vec<usize> = (0..items.len()).collect();
+        // Stable: of equal revisions the later line comes last, and stays. Lines are too long to be moved about.
+        places.sort_by(|left, right| {
+            let (left, right) = (&items[*left].0, &items[*right].0);
             let place = |outcome: &ItemOutcome| (outcome.attempt, outcome.revision);
             let by_item = (left.kind.name(), &left.evaluator, &left.item).cmp(&(right.kind.name(), &right.evaluator, &right.item));
             by_item.then_with(|| place(left).cmp(&place(right)))
         });
-        let mut lines = Self { outcomes: Vec::with_capacity(items.len()), details: DetailsByItem::new() };
-        for (outcome, details) in items {
+        let mut items: Vec<Option<(ItemOutcome, ItemDetails)>> = items.into_iter().map(Some).collect();
+        for (outcome, details) in places.into_iter().filter_map(|place| items[place].take()) {
             if details != ItemDetails::default() {
                 lines.details.insert((outcome.key(), outcome.attempt), details);
             }
