@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Recomputes the numbers of the site that this file lies in, from the outcomes in data/, with nothing but Python's standard library.
-
-    python3 verify_site.py [FOLDER]
+"""Recomputes the numbers of the site that this file lies in, or of another FOLDER, from the outcomes in data/, with nothing but Python's own
+library: python3 verify_site.py [FOLDER]
 Compares every data file with its digest, says how many numbers were checked, names each that differs, counts by name what cannot be
 recomputed from the data alone, and ends with 0 where everything agrees, else with 1.
 """
@@ -12,10 +11,8 @@ KINDS, COUNTED = ["question", "test", "criterion", "check"], {"pass", "fail", "e
 normal = lambda confidence: statistics.NormalDist().inv_cdf(0.5 + confidence / 2)
 def beta_share(a, b, x):
     """The regularised incomplete beta function, by its continued fraction."""
-    if not 0 < x < 1:
-        return float(x >= 1)
-    if x > (a + 1) / (a + b + 2):
-        return 1 - beta_share(b, a, 1 - x)
+    if not 0 < x < 1: return float(x >= 1)
+    if x > (a + 1) / (a + b + 2): return 1 - beta_share(b, a, 1 - x)
     front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)) / a
     c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
     result = d
@@ -23,12 +20,10 @@ def beta_share(a, b, x):
         for term in (m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))):
             c, d = 1 + term / c, 1 / (1 + term * d)
             result *= c * d
-        if abs(c * d - 1) < 1e-15:
-            break
+        if abs(c * d - 1) < 1e-15: break
     return front * result
 def bisect(low, high, is_below):
-    for _ in range(60):
-        middle = (low + high) / 2
+    for middle in ((low + high) / 2 for _ in range(60)):
         low, high = (middle, high) if is_below(middle) else (low, middle)
     return (low + high) / 2
 t_two_sided = lambda t, degrees: beta_share(degrees / 2, 0.5, degrees / (degrees + t * t))
@@ -76,16 +71,14 @@ def fisher(passed_a, total_a, passed_b, total_b):
 def sign_flip(values):
     """Nothing where there are too many ways to look at all."""
     moving = [*filter(None, values)]
-    if 2 ** len(moving) > MOST_REARRANGEMENTS:
-        return None
+    if 2 ** len(moving) > MOST_REARRANGEMENTS: return None
     limit, sums = abs(math.fsum(moving)) - 1e-9 * math.fsum(map(abs, moving)), [0.0]
     for value in moving:
         sums = [s + value for s in sums] + [s - value for s in sums]
     return sum(abs(s) >= limit for s in sums) / len(sums)
 def permutation(a, b):
     fewer, more = sorted((a, b), key=len)
-    if math.comb(len(a) + len(b), len(a)) > MOST_REARRANGEMENTS:
-        return None
+    if math.comb(len(a) + len(b), len(a)) > MOST_REARRANGEMENTS: return None
     pool = [value - math.fsum(a + b) / len(a + b) for value in fewer + more]
     limit = abs(math.fsum(pool[:len(fewer)])) - 1e-9 * math.fsum(map(abs, pool)) - 8.9e-16 * math.fsum(map(abs, a + b))
     return statistics.fmean(abs(sum(chosen)) >= limit for chosen in itertools.combinations(pool, len(fewer)))
@@ -395,8 +388,7 @@ class Site:
         try:
             self.digests()
             self.load_runs()
-            for path in self.below("data/suites", ".json"):
-                self.suite(path)
+            for path in self.below("data/suites", ".json"): self.suite(path)
             self.pairs()
             self.items()
         except (OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
@@ -405,5 +397,4 @@ class Site:
         print("".join(f"not recomputed: {count} of {reason}\n" for reason, count in sorted(self.left_out.items()) if count), end="")
         print("".join(f"MISMATCH {line}\n" for line in self.wrong) + f"{len(self.wrong)} mismatches")
         return 1 if self.wrong else 0
-if __name__ == "__main__":
-    sys.exit(Site(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))).verify())
+if __name__ == "__main__": sys.exit(Site(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))).verify())
