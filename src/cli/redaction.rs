@@ -299,7 +299,12 @@ impl Texts {
     /// Returns what was found in the journals of a run.
     pub fn found_of(&self, settings: &Settings, row: &RunRow) -> Places {
         let files: BTreeSet<String> = JOURNALS.map(|name| journal_of(settings, row, name)).into();
-        self.places.iter().filter(|((file, _), _)| files.contains(file)).map(|(place, found)| (place.clone(), found.clone())).collect()
+        // Not all places are gone through for each run: there may be as many of the one as of the other.
+        let of_file = |file: String| {
+            let places = self.places.range((file.clone(), String::new())..);
+            places.take_while(move |((of, _), _)| *of == file).map(|(place, found)| (place.clone(), found.clone()))
+        };
+        files.into_iter().flat_map(of_file).collect()
     }
 
     /// Takes what was found when texts were read that are not read again.

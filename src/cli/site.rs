@@ -93,9 +93,10 @@ impl Site<'_> {
             let mut unmade = Vec::new();
             for rows in rows.chunk_by(|left, right| left.run.suite == right.run.suite) {
                 let suite = rows[0].run.suite.as_str();
-                let mut made_of = vec![around_suite(self.overview, self.plan, suite)];
-                made_of.par_extend(rows.par_iter().map(|row| self.sources(row)));
-                let stamp = self.stamp(made_of.iter().map(String::as_str)).filter(|_| !gathered.texts.counts_all());
+                let sources: Vec<String> = rows.par_iter().map(|row| self.sources(row)).collect();
+                let around = around_suite(self.overview, self.plan, suite);
+                let made_of = std::iter::once(&around).chain(&sources).map(String::as_str);
+                let stamp = self.stamp(made_of).filter(|_| !gathered.texts.counts_all());
                 let would_repeat = |said: &Said| gathered.transcripts.would_repeat(&said.transcripts);
                 let kept = stamp.as_ref().and_then(|stamp| self.folder.keep(stamp, would_repeat));
                 match kept {
@@ -106,7 +107,7 @@ impl Site<'_> {
                     }
                     None => {
                         let mut suite = UnmadeSuite { stamp, places: self.places(suite), ..UnmadeSuite::default() };
-                        self.write_suite(rows, &mut suite, gathered, progress)?;
+                        self.write_suite(rows, &sources, &mut suite, gathered, progress)?;
                         unmade.push(suite);
                     }
                 }
@@ -116,27 +117,29 @@ impl Site<'_> {
         })
     }
 
-    /// Writes the pages of a suite's runs, some runs at a time, and gathers what they tell about it.
+    /// Writes the pages of a suite's runs, some runs at a time, and gathers what they tell about it. `sources` are the runs', see
+    /// [`Site::sources`].
     fn write_suite(
         &self,
         rows: &[&RunRow],
+        sources: &[String],
         suite: &mut UnmadeSuite,
         gathered: &mut Gathered<'_>,
         progress: &Progress<'_>,
     ) -> Result<(), Failure> {
         let around = |place: &usize| (*place, hex(&Sha256::digest(around_runs(self.overview, self.plan, *place))));
         let around: BTreeMap<usize, String> = suite.places.iter().map(around).collect();
-        let mut rest = rows;
-        while !rest.is_empty() {
-            let (some, later) = rest.split_at(at_once(rest));
-            rest = later;
+        let mut done = 0;
+        while done < rows.len() {
+            let some = &rows[done..][..at_once(&rows[done..])];
             let made = self.runs(some, gathered.texts, gathered.transcripts)?;
-            let write = |made: &OfRun<'_>| {
+            let write = |(made, sources): (&OfRun<'_>, &String)| {
                 let around = around.get(&self.plan.suite_of_run(made.row.run.id.as_str())?)?;
-                let (sources, transcripts) = (self.sources(made.row), format!("{:?}", made.transcripts));
-                Some(self.write_run(made, self.stamp([around.as_str(), &sources, &transcripts])))
+                let transcripts = format!("{:?}", made.transcripts);
+                Some(self.write_run(made, self.stamp([around.as_str(), sources, &transcripts])))
             };
-            let runs: Vec<Option<String>> = made.par_iter().filter_map(write).collect::<Result<_, Failure>>()?;
+            let runs: Vec<Option<String>> = made.par_iter().zip(&sources[done..]).filter_map(write).collect::<Result<_, Failure>>()?;
+            done += some.len();
             suite.made.parts.extend(runs.into_iter().flatten());
             for made in &made {
                 self.tell(made, suite, gathered.sides);
