@@ -1,11 +1,11 @@
 //! `leaderboard`: approaches in order, per suite or over suites.
 
 use crate::render::json::LeaderboardAnswer;
-use crate::render::tables;
+use crate::render::{comparability, tables};
 use crate::views::{Chances, Pooling, SortKey, leaderboard, overall};
 
 use super::arguments::{Leaderboard, Mean, Sort};
-use super::failure::Failure;
+use super::failure::{self, Failure};
 use super::settings::Settings;
 use super::{exit_code, foreign, output, policy, selection};
 
@@ -19,6 +19,9 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
     let mut warehouse = settings.open()?;
     selection::check(&warehouse, &filter)?;
     let board = leaderboard(&warehouse, &filter, sort_key(arguments.sort), &policy, chances);
+    if settings.strict {
+        failure::refuse_unlike(&comparability::board_refusals(&board))?;
+    }
     let pooled = arguments.overall.map(|mean| {
         overall(
             &board,

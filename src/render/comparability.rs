@@ -1,7 +1,9 @@
 //! How fair a comparison is, in words: the grade, and what differs.
 
 use crate::domain::{Evaluator, score_label};
-use crate::views::{Apart, Comparability, Comparison, GateReport, Grade, Mismatch, MismatchKind, SharedItems, SuiteBoard, UnlikePairs};
+use crate::views::{
+    Apart, Board, Comparability, Comparison, GateReport, Grade, Mismatch, MismatchKind, SharedItems, SuiteBoard, UnlikePairs,
+};
 
 use super::{format, words};
 
@@ -139,10 +141,12 @@ pub(super) fn board_note(board: &SuiteBoard) -> Option<String> {
         .filter_map(|found| match found.kind {
             MismatchKind::FewItems => Some("fewer than nine tenths of the items are shared".to_owned()),
             MismatchKind::NoItems => Some("no item is shared".to_owned()),
+            MismatchKind::Items => Some("not all items are shared".to_owned()),
+            MismatchKind::Texts => Some("items changed their text".to_owned()),
             _ => mismatch(found, None),
         })
         .collect();
-    let letters = if *worst == Grade::D { "D".to_owned() } else { format!("D to {}", letter(*worst)) };
+    let letters = if *worst == Grade::C { "C".to_owned() } else { format!("C to {}", letter(*worst)) };
     Some(format!(
         "Comparability: {} of {} {} measured alike (grade {letters}): {}.",
         format::integer(*pairs),
@@ -185,6 +189,11 @@ pub fn refusals(comparisons: &[Comparison], apart: &[Apart]) -> Vec<String> {
             .collect::<Vec<_>>()
     });
     of_tables.chain(apart.iter().map(apart_sentence)).collect()
+}
+
+/// What a board holds that a strict one refuses, a line for each suite.
+pub fn board_refusals(board: &Board) -> Vec<String> {
+    board.suites.iter().filter_map(|suite| Some(format!("{}: {}", suite.suite, board_note(suite)?))).collect()
 }
 
 /// What a gate compared that a strict one refuses, a line for each arm.

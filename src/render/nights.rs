@@ -1,6 +1,6 @@
 //! A suite's history as a table and sentences.
 
-use crate::views::{Arm, ArmHistory, Estimate, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Series};
+use crate::views::{Arm, ArmHistory, Break, Estimate, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Series};
 
 use super::sparkline::{MOST_POINTS, sparkline};
 use super::table::Table;
@@ -106,11 +106,19 @@ fn night_cells(arm: &ArmHistory, night: &Night, label: &str) -> Vec<String> {
 
 /// What a night brought: breaks and changes of level.
 pub(super) fn remarks(arm: &ArmHistory, night: &Night) -> String {
-    let mut remarks: Vec<String> = night.breaks.iter().map(|what| format!("another {what}: nothing is compared across")).collect();
+    let mut remarks: Vec<String> = night.breaks.iter().map(|what| format!("{}: nothing is compared across", broken_by(*what))).collect();
     for change in arm.changes.iter().filter(|change| change.date == night.date) {
         remarks.push(format!("{} {}", series(change.series), change_words(change)));
     }
     remarks.join("; ")
+}
+
+pub(super) fn broken_by(what: Break) -> &'static str {
+    match what {
+        Break::Suite => "another suite",
+        Break::Texts => "items with other texts",
+        Break::Judge => "another judge",
+    }
 }
 
 fn series(series: Series) -> &'static str {

@@ -179,6 +179,8 @@ pub struct Comparability {
     pub changed_items: Vec<ChangedItem>,
 }
 
+/// From here on a strict comparison refuses.
+const REFUSED: Grade = Grade::C;
 /// Changed items that are listed.
 const MOST_CHANGED: usize = 200;
 
@@ -197,11 +199,11 @@ impl Comparability {
 
     /// Says whether a strict comparison refuses it: something differs, or is not known well enough to be laid side by side.
     pub fn is_refused(&self) -> bool {
-        self.grade >= Grade::C
+        self.grade >= REFUSED
     }
 }
 
-/// Pairs of a board that are graded D or worse.
+/// Pairs of a board that a strict one refuses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UnlikePairs {
     pub pairs: u64,
@@ -214,10 +216,10 @@ pub struct UnlikePairs {
 
 impl UnlikePairs {
     pub(super) fn of(all: &[Comparability]) -> Option<Self> {
-        let unlike: Vec<&Comparability> = all.iter().filter(|pair| pair.grade >= Grade::D).collect();
+        let unlike: Vec<&Comparability> = all.iter().filter(|pair| pair.is_refused()).collect();
         let worst = unlike.iter().map(|pair| pair.grade).max()?;
         let mut mismatches: Vec<Mismatch> = Vec::new();
-        for mismatch in unlike.iter().flat_map(|pair| &pair.mismatches).filter(|mismatch| mismatch.grade >= Grade::D) {
+        for mismatch in unlike.iter().flat_map(|pair| &pair.mismatches).filter(|mismatch| mismatch.grade >= REFUSED) {
             if !mismatches.iter().any(|known| (known.kind, &known.what) == (mismatch.kind, &mismatch.what)) {
                 mismatches.push(mismatch.clone());
             }

@@ -20,7 +20,8 @@ use super::evidence::{Design, Policy, SAME, unit_of};
 use super::exclusions::without_excluded;
 use super::figures::{cost, duration};
 use super::leaderboard::group_matrix;
-use super::sample::{Items, Outcomes, Rates};
+use super::sample::{Items, Outcomes, Rates, is_marked};
+use super::texts::{ArmTexts, FirstTexts};
 
 /// One arm on one night.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -37,9 +38,20 @@ pub struct Night {
     pub duration_seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suite_version: Option<String>,
-    /// What changed since the night before, so that nothing is compared across: `suite`, `judge`.
+    /// What changed since the nights before, so that nothing is compared across.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub breaks: Vec<&'static str>,
+    pub breaks: Vec<Break>,
+}
+
+/// What can change from one night to the next beside what is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Break {
+    /// The version of the suite.
+    Suite,
+    /// An item was asked in another text.
+    Texts,
+    Judge,
 }
 
 /// What changed its level.
@@ -118,7 +130,7 @@ pub struct NightlyDuel {
     /// Indices into the arms.
     pub first: usize,
     pub second: usize,
-    /// Nights on which each had the better rate on the items that both have; equal nights say nothing.
+    /// Nights on which each had the better rate on the items that both have in one text; equal nights say nothing.
     pub won: u64,
     pub lost: u64,
     pub same: u64,
@@ -168,6 +180,7 @@ struct NightRuns<'a> {
     version: usize,
     /// Of the runs that have some.
     outcomes: Option<Outcomes>,
+    texts: ArmTexts,
 }
 
 fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], policy: &Policy) -> History {
@@ -186,12 +199,12 @@ fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], 
             let nights = by_arm.entry(arm.clone()).or_default();
             nights
                 .entry((time.date_naive(), version))
-                .or_insert_with(|| NightRuns { rows: Vec::new(), version, outcomes: None })
+                .or_insert_with(|| NightRuns { rows: Vec::new(), version, outcomes: None, texts: ArmTexts::Unknown })
                 .rows
                 .push(row);
         }
     }
-    let arms: Vec<(Arm, Vec<(NaiveDate, NightRuns<'_>)>)> = by_arm
+    let mut arms: Vec<(Arm, Vec<(NaiveDate, NightRuns<'_>)>)> = by_arm
         .into_iter()
         .map(|(arm, nights)| {
             let mut nights: Vec<(NaiveDate, NightRuns<'_>)> = nights.into_iter().map(|((date, _), runs)| (date, runs)).collect();
@@ -204,6 +217,16 @@ fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], 
             (arm, nights)
         })
         .collect();
+    for (version, group) in groups.iter().enumerate() {
+        let mut nights: Vec<&mut NightRuns<'_>> = arms
+            .iter_mut()
+            .flat_map(|(_, nights)| nights.iter_mut().map(|(_, runs)| runs))
+            .filter(|runs| runs.version == version)
+            .collect();
+        let runs: Vec<&[&RunRow]> = nights.iter().map(|runs| runs.rows.as_slice()).collect();
+        let texts = ArmTexts::of_runs(warehouse, &runs, group.suite_version.is_some(), &matrices[version]);
+        nights.iter_mut().zip(texts).for_each(|(runs, texts)| runs.texts = texts);
+    }
     let mut histories: Vec<ArmHistory> =
         arms.iter().map(|(arm, nights)| arm_history(arm, nights, groups, &matrices, &items, &units)).collect();
     adjust_changes(&mut histories);
@@ -224,6 +247,7 @@ fn arm_history(
 ) -> ArmHistory {
     let mut shown: Vec<Night> = Vec::with_capacity(nights.len());
     let mut judges: Option<BTreeSet<String>> = None;
+    let mut asked = FirstTexts::default();
     for (date, runs) in nights {
         let matrix = &matrices[runs.version];
         let mean = |value: &dyn Fn(&RunRow) -> Option<f64>| {
@@ -234,10 +258,17 @@ fn arm_history(
         let own_judges: BTreeSet<String> = runs.rows.iter().flat_map(|row| judges_of(row)).collect();
         let mut breaks = Vec::new();
         if shown.last().is_some_and(|last| last.suite_version != *version) {
-            breaks.push("suite");
+            breaks.push(Break::Suite);
+            asked = FirstTexts::default();
+        }
+        let mut is_other = false;
+        asked.each_other(&runs.texts, |_| is_other = true);
+        if is_other {
+            breaks.push(Break::Texts);
+            asked = FirstTexts::of(&runs.texts);
         }
         if judges.as_ref().is_some_and(|judges| *judges != own_judges) {
-            breaks.push("judge");
+            breaks.push(Break::Judge);
         }
         judges = Some(own_judges);
         shown.push(Night {
@@ -405,7 +436,7 @@ fn duels(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)], matrices: &[OutcomeMat
     duels
 }
 
-/// How much better one arm did than the other on the items that both have that night; on their whole rates where there are only counts.
+/// How much better one arm did than the other on the items that both have that night in one text; on their whole rates where there are only counts.
 fn night_difference(one: &NightRuns<'_>, other: &NightRuns<'_>, matrix: &OutcomeMatrix) -> Option<f64> {
     match (&one.outcomes, &other.outcomes) {
         (None, None) => {
@@ -417,7 +448,9 @@ fn night_difference(one: &NightRuns<'_>, other: &NightRuns<'_>, matrix: &Outcome
             Some(rate(one)? - rate(other)?)
         }
         (Some(mine), Some(theirs)) => {
-            let differences: Vec<f64> = (0..mine.cells.len()).filter_map(|item| Some(mine.mean(item)? - theirs.mean(item)?)).collect();
+            let changed = one.texts.changed(&other.texts);
+            let shared = (0..mine.cells.len()).filter(|item| !is_marked(&changed, *item));
+            let differences: Vec<f64> = shared.filter_map(|item| Some(mine.mean(item)? - theirs.mean(item)?)).collect();
             summary(&differences).ok().map(|summary| summary.mean)
         }
         (None, Some(_)) | (Some(_), None) => None,

@@ -58,7 +58,7 @@ pub use exported::{OutcomeGroup, RunTally, Share, Tally};
 pub use figures::{Coverage, Figure, Money, Spread};
 pub use gate::{AbsentArm, Ask, Basis, GateCheck, GateReport, GateRule, gate};
 pub use history::{
-    ArmHistory, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
+    ArmHistory, Break, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
 };
 pub use imported::{
     CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows, StatedOtherwise, UnrecognisedFile,

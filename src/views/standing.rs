@@ -10,7 +10,7 @@ use crate::stats::{RankRange, Seed, Verdict, probability_of_best};
 
 use super::arm::Arm;
 use super::evidence::{self, Design, Evidence, MAX_APART, MIN_ITEMS, Policy, Reason, Resolution};
-use super::sample::{Items, Rates};
+use super::sample::{Items, Rates, is_marked};
 use super::texts::Pairing;
 
 /// An arm's place by the evidence on the pass rate.
@@ -120,7 +120,7 @@ pub(super) fn standings(
     let arms = pairing.arms();
     let evidence = evidence::of_rates(&metric, suite, items, rates, pairing, policy);
     let designs: BTreeSet<Design> = evidence.pairs.iter().map(|pair| pair.design).collect();
-    let best = chances_to_lead(&metric, items, rates, &designs, chances);
+    let best = chances_to_lead(&metric, items, rates, &designs, &pairing.changed_anywhere(), chances);
     // A rate that was only published cannot be tested, so no arm is known to be better.
     let is_leading = |arm: usize| evidence.leading.contains(&arm) || matches!(rates[arm], Rates::Unknown) || arms.len() == 1;
     let standings = (0..arms.len())
@@ -173,12 +173,13 @@ enum NoChances {
     TooMuchWork,
 }
 
-/// Draws what the design says was sampled: items, or whole clusters of them.
+/// Draws what the design says was sampled: items, or whole clusters of them. Items marked in `changed` were not the same for all arms.
 fn chances_to_lead(
     metric: &Metric,
     items: &Items,
     rates: &[Rates],
     designs: &BTreeSet<Design>,
+    changed: &[bool],
     chances: Chances,
 ) -> Result<Best, NoChances> {
     if rates.len() < 2 || designs.iter().any(|design| matches!(design, Design::Runs | Design::Counts)) {
@@ -190,27 +191,29 @@ fn chances_to_lead(
     });
     let outcomes = outcomes.collect::<Option<Vec<_>>>().ok_or(NoChances::NoBasis)?;
     // Over different items, the luck of who was asked what would count.
-    let is_same = |item: usize| {
+    let is_apart = |item: usize| {
         let tried = outcomes.iter().filter(|outcomes| outcomes.cells[item].1 > 0).count();
-        tried == 0 || tried == outcomes.len()
+        is_marked(changed, item) || (tried > 0 && tried < outcomes.len())
     };
-    let n = outcomes.first().map_or(0, |outcomes| outcomes.cells.len());
-    let apart = (0..n).filter(|item| !is_same(*item)).count();
-    if apart as f64 > MAX_APART * n as f64 {
+    let all = outcomes.first().map_or(0, |outcomes| outcomes.cells.len());
+    if (0..all).filter(|item| is_apart(*item)).count() as f64 > MAX_APART * all as f64 {
         return Err(NoChances::NoBasis);
     }
+    let drawn: Vec<usize> = (0..all).filter(|item| !is_marked(changed, *item)).collect();
     let clusters = items.clusters.as_deref().filter(|_| designs.contains(&Design::Clusters));
-    if clusters.is_some() && items.cluster_count < MIN_ITEMS {
+    let clusters: Option<Vec<u32>> = clusters.map(|clusters| drawn.iter().map(|item| clusters[*item]).collect());
+    let cluster_count = clusters.iter().flatten().collect::<BTreeSet<&u32>>().len();
+    if clusters.is_some() && cluster_count < MIN_ITEMS {
         return Err(NoChances::NoBasis);
     }
-    let (units, of) = if clusters.is_some() { (items.cluster_count as u64, "clusters") } else { (n as u64, "items") };
+    let (units, of) = if clusters.is_some() { (cluster_count as u64, "clusters") } else { (drawn.len() as u64, "items") };
     let work = u64::from(RESAMPLES).saturating_mul(units).saturating_mul(rates.len() as u64 + DRAW);
     if chances == Chances::IfQuick && work > QUICK {
         return Err(NoChances::TooMuchWork);
     }
-    let scores: Vec<Vec<Option<f64>>> = outcomes.iter().map(|outcomes| (0..n).map(|item| outcomes.mean(item)).collect()).collect();
+    let scores: Vec<Vec<Option<f64>>> = outcomes.iter().map(|outcomes| drawn.iter().map(|item| outcomes.mean(*item)).collect()).collect();
     let seed = evidence::seed(scores.iter().flatten().map(|score| score.unwrap_or(-1.0)));
-    let shares = probability_of_best(&scores, clusters, metric.direction != Direction::Down, RESAMPLES, Seed(seed));
+    let shares = probability_of_best(&scores, clusters.as_deref(), metric.direction != Direction::Down, RESAMPLES, Seed(seed));
     shares.map(|shares| Best { shares, drawn: Drawn { resamples: RESAMPLES, units, of } }).map_err(|_| NoChances::NoBasis)
 }
 

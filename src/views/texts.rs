@@ -1,9 +1,10 @@
 //! Whether two arms were asked the same texts, and what their outcomes are on the items where they were.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::domain::ItemsDigest;
-use crate::warehouse::{OutcomeMatrix, Warehouse};
+use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{Arm, ArmRuns, SuiteGroup};
 use super::item_scores::ItemScores;
@@ -20,46 +21,52 @@ pub(super) enum ArmTexts {
         importer: String,
         /// One for each set of texts among the runs.
         digests: Vec<ItemsDigest>,
-        /// By item of the matrix, 0 where nothing is known; read only where arms have different digests.
-        items: Vec<u64>,
+        /// By item of the matrix, 0 where nothing is known; read only where there are different digests.
+        items: Arc<[u64]>,
     },
 }
 
 impl ArmTexts {
-    /// Finds out what is known of each arm of a group. Item lines are read only where arms have the hashes of one tool and not the same
-    /// ones: of one run for each digest.
+    /// Finds out what is known of each arm of a group.
     pub fn of_group(warehouse: &Warehouse, group: &SuiteGroup<'_>, matrix: &OutcomeMatrix) -> Vec<Self> {
-        let mut arms: Vec<Self> = group.arms.iter().map(|arm| Self::of(arm, group.suite_version.is_some())).collect();
+        let runs: Vec<&[&RunRow]> = group.arms.iter().map(|arm| arm.counted.as_slice()).collect();
+        Self::of_runs(warehouse, &runs, group.suite_version.is_some(), matrix)
+    }
+
+    /// Finds out what some runs together were asked, and others. Item lines are read only where there are different hashes of one tool: of
+    /// one run for each digest.
+    pub fn of_runs(warehouse: &Warehouse, runs: &[&[&RunRow]], has_version: bool, matrix: &OutcomeMatrix) -> Vec<Self> {
+        let mut all: Vec<Self> = runs.iter().map(|runs| Self::of(runs, has_version)).collect();
         let mut known = BTreeMap::<String, BTreeSet<String>>::new();
-        for arm in &arms {
-            if let Self::Hashed { importer, digests, .. } = arm {
+        for texts in &all {
+            if let Self::Hashed { importer, digests, .. } = texts {
                 known.entry(importer.clone()).or_default().extend(digests.iter().map(|digest| digest.sha256.clone()));
             }
         }
-        let mut open: Vec<(&mut Vec<u64>, Vec<_>)> = Vec::new();
-        for (arm, runs) in arms.iter_mut().zip(&group.arms) {
-            if let Self::Hashed { importer, items, .. } = arm
+        let mut open: Vec<(&mut Arc<[u64]>, Vec<_>)> = Vec::new();
+        for (texts, runs) in all.iter_mut().zip(runs) {
+            if let Self::Hashed { importer, items, .. } = texts
                 && known[importer].len() > 1
             {
-                open.push((items, runs.counted.iter().map(|row| &row.run).collect()));
+                open.push((items, runs.iter().map(|row| &row.run).collect()));
             }
         }
         if !open.is_empty() {
-            let (items, runs): (Vec<&mut Vec<u64>>, Vec<Vec<_>>) = open.into_iter().unzip();
+            let (items, runs): (Vec<&mut Arc<[u64]>>, Vec<Vec<_>>) = open.into_iter().unzip();
             items.into_iter().zip(warehouse.item_texts(&runs, &matrix.items)).for_each(|(items, read)| *items = read);
         }
-        arms
+        all
     }
 
-    fn of(arm: &ArmRuns<'_>, has_version: bool) -> Self {
+    fn of(runs: &[&RunRow], has_version: bool) -> Self {
         let importers: BTreeSet<Option<&str>> =
-            arm.counted.iter().map(|row| row.run.provenance.as_ref().map(|from| from.importer.as_str())).collect();
+            runs.iter().map(|row| row.run.provenance.as_ref().map(|from| from.importer.as_str())).collect();
         let digests: Option<BTreeMap<&str, &ItemsDigest>> =
-            arm.counted.iter().map(|row| row.run.items_digest.as_ref().map(|digest| (digest.sha256.as_str(), digest))).collect();
+            runs.iter().map(|row| row.run.items_digest.as_ref().map(|digest| (digest.sha256.as_str(), digest))).collect();
         match (importers.first().filter(|_| importers.len() == 1), digests) {
             (Some(None), _) if has_version => Self::OfVersion,
             (Some(Some(importer)), Some(digests)) => {
-                Self::Hashed { importer: (*importer).to_owned(), digests: digests.into_values().cloned().collect(), items: Vec::new() }
+                Self::Hashed { importer: (*importer).to_owned(), digests: digests.into_values().cloned().collect(), items: Arc::default() }
             }
             (Some(None | Some(_)) | None, _) => Self::Unknown,
         }
@@ -67,7 +74,7 @@ impl ArmTexts {
 
     /// Marks the items of the matrix that two arms were asked in different texts; no mark at all where there is none.
     pub fn changed(&self, other: &Self) -> Vec<bool> {
-        let Some((own, others)) = self.laid(other) else { return Vec::new() };
+        let Some((own, others)) = self.laid(other).filter(|(own, others)| !std::ptr::eq(*own, *others)) else { return Vec::new() };
         let changed: Vec<bool> = own.iter().zip(others).map(|(own, other)| *own != 0 && *other != 0 && own != other).collect();
         if changed.contains(&true) { changed } else { Vec::new() }
     }
@@ -92,6 +99,14 @@ impl ArmTexts {
         matches!((self, other), (Self::OfVersion, Self::OfVersion))
     }
 
+    /// The tool whose hashes are known.
+    fn importer(&self) -> Option<&str> {
+        match self {
+            Self::Hashed { importer, .. } => Some(importer),
+            Self::Unknown | Self::OfVersion => None,
+        }
+    }
+
     /// Says whether all runs of both arms have one digest.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -109,6 +124,37 @@ impl ArmTexts {
                 (importer == other && !items.is_empty() && !others.is_empty()).then_some((items, others))
             }
             (Self::Unknown | Self::OfVersion | Self::Hashed { .. }, Self::Unknown | Self::OfVersion | Self::Hashed { .. }) => None,
+        }
+    }
+}
+
+/// The first text that is known of each item.
+#[derive(Default)]
+pub(super) struct FirstTexts {
+    importer: Option<String>,
+    items: Vec<u64>,
+}
+
+impl FirstTexts {
+    pub fn of(texts: &ArmTexts) -> Self {
+        let mut first = Self::default();
+        first.each_other(texts, |_| {});
+        first
+    }
+
+    /// Goes through the items that were asked in another text now than first, and keeps the texts of new ones. Hashes of another tool than
+    /// before cannot be held against them: with these it begins anew.
+    pub fn each_other(&mut self, texts: &ArmTexts, mut other: impl FnMut(usize)) {
+        let ArmTexts::Hashed { importer, items, .. } = texts else { return };
+        if self.importer.as_ref() != Some(importer) {
+            *self = Self { importer: Some(importer.clone()), items: vec![0; items.len()] };
+        }
+        for (item, (first, text)) in self.items.iter_mut().zip(items.iter()).enumerate() {
+            if *first == 0 {
+                *first = *text;
+            } else if *text != 0 && text != first {
+                other(item);
+            }
         }
     }
 }
@@ -140,6 +186,18 @@ impl<'a> Pairing<'a> {
         self.arms[one].1.changed(self.arms[other].1)
     }
 
+    /// Marks the items of the matrix that any two of the arms were asked in different texts; no mark at all where there is none.
+    pub fn changed_anywhere(&self) -> Vec<bool> {
+        let mut changed = vec![false; self.matrix.items.len()];
+        for importer in self.arms.iter().filter_map(|(_, texts)| texts.importer()).collect::<BTreeSet<&str>>() {
+            let mut first = FirstTexts::default();
+            for texts in self.arms.iter().map(|(_, texts)| *texts).filter(|texts| texts.importer() == Some(importer)) {
+                first.each_other(texts, |item| changed[item] = true);
+            }
+        }
+        if changed.contains(&true) { changed } else { Vec::new() }
+    }
+
     /// The outcomes of two arms without some items.
     pub fn rates(&self, one: usize, other: usize, left_out: &[bool]) -> [Rates; 2] {
         [one, other].map(|arm| Rates::without(left_out, &self.arms[arm].0.counted, self.matrix))
@@ -160,7 +218,7 @@ mod tests {
         ArmTexts::Hashed {
             importer: importer.to_owned(),
             digests: vec![ItemsDigest { sha256: sha256.to_owned(), items: items.len() as u64, hashed }],
-            items: items.to_vec(),
+            items: items.into(),
         }
     }
 

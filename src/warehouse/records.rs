@@ -118,8 +118,8 @@ impl Warehouse {
     }
 
     /// Returns, for some runs together and others, what stands for the text of each item: the same where the same was asked, and 0 where no
-    /// hash of it is known. Of runs with equal digests one is read, once.
-    pub fn item_texts(&self, arms: &[Vec<&Arc<Run>>], items: &[MatrixItem]) -> Vec<Vec<u64>> {
+    /// hash of it is known. Of runs with equal digests one is read, once, and what has the same digests shares its texts.
+    pub fn item_texts(&self, arms: &[Vec<&Arc<Run>>], items: &[MatrixItem]) -> Vec<Arc<[u64]>> {
         let digest_of = |run: &Run| Some(run.items_digest.as_ref()?.sha256.clone());
         let mut known = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         let mut unread: BTreeMap<String, Arc<Run>> = BTreeMap::new();
@@ -130,13 +130,15 @@ impl Warehouse {
         }
         known.extend(self.read_texts(unread));
         let keys: Vec<u64> = items.iter().map(|item| ItemTexts::key(item.key.kind, &item.key.evaluator, &item.key.item)).collect();
-        let of_arm = |runs: &Vec<&Arc<Run>>| {
-            let digests: BTreeSet<String> = runs.iter().filter_map(|run| digest_of(run)).collect();
+        let read = |digests: &BTreeSet<String>| -> Arc<[u64]> {
             let mut texts = ItemTexts::default();
             digests.iter().filter_map(|digest| known.get(digest)).for_each(|own| texts.extend(own));
             keys.iter().map(|key| texts.text_of(*key).unwrap_or(0)).collect()
         };
-        arms.iter().map(of_arm).collect()
+        let of_digests: Vec<BTreeSet<String>> = arms.iter().map(|runs| runs.iter().filter_map(|run| digest_of(run)).collect()).collect();
+        let texts: BTreeMap<&BTreeSet<String>, Arc<[u64]>> =
+            of_digests.iter().collect::<BTreeSet<_>>().into_iter().map(|digests| (digests, read(digests))).collect();
+        of_digests.iter().map(|digests| Arc::clone(&texts[digests])).collect()
     }
 
     /// Reads what the items of some runs asked, under their aliases. Nothing is known of items whose lines cannot be read.

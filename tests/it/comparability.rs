@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::support::{Project, lines, question, result};
 
 /// What a run of a harness was made with.
+#[derive(Clone)]
 struct Harness<'a> {
     model: &'a str,
     shots: u64,
@@ -14,9 +15,11 @@ struct Harness<'a> {
     items: std::ops::Range<u64>,
     /// Documents whose text is another.
     changed: &'a [u64],
+    /// After the third of February 2026.
+    day: u32,
 }
 
-const HARNESS: Harness<'static> = Harness { model: "one", shots: 5, version: "1.0", items: 0..300, changed: &[] };
+const HARNESS: Harness<'static> = Harness { model: "one", shots: 5, version: "1.0", items: 0..300, changed: &[], day: 0 };
 
 impl Harness<'_> {
     /// Writes what lm-evaluation-harness would: the first model is right on two of three, others on four of seven.
@@ -36,10 +39,10 @@ impl Harness<'_> {
             "higher_is_better": {"trivia": {"acc": true}},
             "n-samples": {"trivia": {"original": total, "effective": total}},
             "config": {"model": "hf", "model_args": format!("pretrained={}", self.model)},
-            "date": 1_770_114_030.0, "lm_eval_version": "0.4.9", "model_name": self.model,
+            "date": 1_770_114_030.0 + f64::from(self.day) * 86_400.0, "lm_eval_version": "0.4.9", "model_name": self.model,
         });
         let folder = format!("logs/{}-{}-{}", self.model, self.version, self.shots);
-        let stamp = "2026-02-03T10-20-30.125000";
+        let stamp = format!("2026-02-{:02}T10-20-30.125000", 3 + self.day);
         project.file(&format!("{folder}/results_{stamp}.json"), results.to_string());
         project.file(&format!("{folder}/samples_trivia_{stamp}.jsonl"), lines(self.items.clone().map(sample)));
     }
@@ -171,13 +174,57 @@ fn a_strict_comparison_names_everything_that_differs() {
     }
     let board = project.run(["leaderboard", "./logs"]);
     assert!(
-        unwrapped(board.answer()).contains("Comparability: 1 of 1 pair was not measured alike (grade D): n-shot differs: 0, 5."),
+        unwrapped(board.answer()).contains(
+            "Comparability: 1 of 1 pair was not measured alike (grade C to D): n-shot differs: 0, 5; items changed their text; not all items are \
+             shared."
+        ),
         "{}",
         board.stdout
     );
+    let refused = project.run(["leaderboard", "./logs", "--strict"]);
+    let said = unwrapped(refused.refusal());
+    assert!(said.contains("trivia: Comparability: 1 of 1 pair was not measured alike") && said.contains("--strict refuses"), "{said}");
     let alike = harness(&[HARNESS, Harness { model: "two", ..HARNESS }]);
     assert_eq!(alike.run(["compare", "./logs", "--strict"]).code, 0);
-    assert!(!alike.run(["leaderboard", "./logs"]).answer().contains("Comparability"));
+    assert!(!alike.run(["leaderboard", "./logs", "--strict"]).answer().contains("Comparability"));
+}
+
+#[test]
+fn items_whose_text_changed_are_not_drawn_for_a_chance_to_lead() {
+    let drawn = |changed: &[u64]| {
+        let project = harness(&[HARNESS, Harness { model: "two", changed, ..HARNESS }]);
+        let answer = project.run(["leaderboard", "./logs", "--p-best", "--format", "json"]).json();
+        answer["suites"][0]["evidence"]["drawn"]["units"].as_u64()
+    };
+    assert_eq!(drawn(&[]), Some(300));
+    assert_eq!(drawn(&[3, 8]), Some(298));
+    let many: Vec<u64> = (0..30).collect();
+    assert_eq!(drawn(&many), None, "a tenth of the items is too much to leave out");
+}
+
+#[test]
+fn over_nights_items_of_other_texts_are_compared_by_nobody() {
+    fn night(day: u32, changed: &[u64]) -> [Harness<'_>; 2] {
+        [Harness { day, ..HARNESS }, Harness { model: "two", day, changed, ..HARNESS }]
+    }
+    let all: Vec<u64> = (0..300).collect();
+    let history = |changed: &[u64]| {
+        let nights = [night(0, &[]), night(1, &[]), night(2, changed)];
+        let project = harness(&nights.concat());
+        assert_eq!(project.run(["import", "./logs"]).code, 0);
+        project.run(["history", "--format", "json"]).json()["histories"][0].clone()
+    };
+    let breaks = |history: &Value, arm: usize| {
+        let nights = history["arms"][arm]["nights"].as_array().expect("nights").clone();
+        nights.iter().map(|night| night["breaks"].clone()).collect::<Vec<Value>>()
+    };
+    let same = history(&[]);
+    assert_eq!((breaks(&same, 0), breaks(&same, 1)), (vec![Value::Null; 3], vec![Value::Null; 3]));
+    assert_eq!(same["duels"][0]["won"], 3);
+    let other = history(&all);
+    assert_eq!(breaks(&other, 0), vec![Value::Null; 3]);
+    assert_eq!(breaks(&other, 1), [Value::Null, Value::Null, json!(["texts"])], "{other:#}");
+    assert_eq!(other["duels"][0]["won"], 2, "the third night has no item that both were asked in one text");
 }
 
 #[test]

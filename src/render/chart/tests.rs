@@ -4,8 +4,8 @@ use chrono::{Days, NaiveDate};
 
 use crate::domain::Unit;
 use crate::views::{
-    Arm, ArmHistory, ArmSpread, Coverage, Disagreements, Discordance, Distribution, Estimate, Front, Interval, LevelChange, Method, Night,
-    Pareto, ParetoPoint, Series, Step, Threshold, Verdict,
+    Arm, ArmHistory, ArmSpread, Break, Coverage, Disagreements, Discordance, Distribution, Estimate, Front, Interval, LevelChange, Method,
+    Night, Pareto, ParetoPoint, Series, Step, Threshold, Verdict,
 };
 
 use super::backend::{About, Sheet};
@@ -107,7 +107,7 @@ fn made_history(nights: u64) -> ArmHistory {
         cost_usd: Some(0.5),
         duration_seconds: None,
         suite_version: None,
-        breaks: if number == nights - 2 { vec!["suite", "judge"] } else { Vec::new() },
+        breaks: if number == nights - 2 { vec![Break::Suite, Break::Judge] } else { Vec::new() },
     };
     let change = LevelChange {
         series: Series::PassRate,

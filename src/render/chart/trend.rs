@@ -52,7 +52,8 @@ pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize, scale: &[f64])
     }
     for night in shown.iter().skip(1).filter(|night| !night.breaks.is_empty()) {
         let (x, _) = frame.at(day(night), 0.0);
-        sheet.group(&format!("{}: another {}, nothing is compared across", night.date, night.breaks.join(" and another ")), None, || {
+        let why: Vec<&str> = night.breaks.iter().map(|what| nights::broken_by(*what)).collect();
+        sheet.group(&format!("{}: {}, nothing is compared across", night.date, why.join(" and ")), None, || {
             frame.line(Ink::Break, vec![(x, top), (x, bottom)]);
         });
     }

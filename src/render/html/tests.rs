@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
-    Arm, ArmHistory, ArmSpread, BoardEvidence, Cell, ChangedItem, Comparability, ComparedArm, Comparison, ComparisonRow, Coverage,
+    Arm, ArmHistory, ArmSpread, BoardEvidence, Break, Cell, ChangedItem, Comparability, ComparedArm, Comparison, ComparisonRow, Coverage,
     CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, Delta, DeltaUnit, Design, Difference,
     Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event, Evidence, Figure, Flips,
     Front, Go, Grade, History, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories, ItemTranscript,
@@ -522,7 +522,7 @@ fn history(suite: &str, arms: &[Arm]) -> History {
         cost_usd: Some(1.5),
         duration_seconds: None,
         suite_version: None,
-        breaks: if number == 3 { vec!["judge"] } else { Vec::new() },
+        breaks: if number == 3 { vec![Break::Judge] } else { Vec::new() },
     };
     let item = |text: &str| NoisyItem { item: text.to_owned(), passed: 2, counted: 4, flaky: 0.95, noise: 0.5 };
     let of = |arm: &Arm| ArmHistory {
