@@ -388,11 +388,16 @@ fn eee_export() {
     insta::assert_snapshot!("export_eee_again", again);
 }
 
-/// Holds a document against a schema of the formats' own, where there is one: `EVALREPORT_FORMATS` is a folder of them, and
-/// `EVALREPORT_CTRF_SCHEMA` the file of one.
+/// Holds a document against a schema of the formats' own, where there is one: `EVALREPORT_FORMATS` is a folder of them,
+/// `EVALREPORT_CTRF_SCHEMA` the file of one, and `EVALREPORT_EEE_SCHEMAS` the folder of another's.
 fn valid(schema: &str, document: &Value) {
-    let own = std::env::var_os("EVALREPORT_CTRF_SCHEMA").filter(|_| schema.starts_with("ctrf/")).map(PathBuf::from);
-    let Some(file) = own.or_else(|| Some(Path::new(&std::env::var_os("EVALREPORT_FORMATS")?).join(schema))) else {
+    let path = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
+    let own = match schema.split_once('/') {
+        Some(("ctrf", _)) => path("EVALREPORT_CTRF_SCHEMA"),
+        Some(("every_eval_ever", file)) => path("EVALREPORT_EEE_SCHEMAS").map(|folder| folder.join(file)),
+        _ => panic!("whose schema is {schema}?"),
+    };
+    let Some(file) = own.or_else(|| Some(path("EVALREPORT_FORMATS")?.join(schema))) else {
         eprintln!("not held against {schema}: neither its file nor a folder of schemas is named");
         return;
     };
