@@ -80,7 +80,7 @@ pub(super) fn junit(settings: &Settings, path: &Path, warehouse: &Warehouse, fil
 }
 
 pub(super) fn ctrf(settings: &Settings, path: &Path, warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
-    let is_file = path.extension().is_some_and(|extension| extension == "json");
+    let is_file = path.extension().is_some_and(|extension| extension == "json") || path.exists() && !path.is_dir();
     let selected = warehouse.select(filter).count();
     if is_file && selected > 1 {
         return Err(Failure::new(format!("a CTRF report is of one run, and {} are selected", output::count(selected, "run")))
