@@ -1,4 +1,4 @@
-//! CTRF, the common test report format: one JSON file a run, whose tests are tests and whose retries are attempts.
+//! CTRF, the common test report format: one JSON file a run, whose tests are tests. One that was tried again is what it came to.
 //!
 //! Times are milliseconds; a writer that counts in seconds shows by when it says the run began. The report is read twice, because its
 //! summary, which tells that, may follow its tests.
@@ -20,6 +20,7 @@ use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
 use super::source::ForeignSource;
 use super::times::unix_moment;
+use super::tries::{FLAKY_TAG, Try, told};
 
 const HEADER: [&str; 7] = ["specVersion", "reportId", "runId", "timestamp", "results.tool", "results.summary", "results.environment"];
 /// Moments after 1973 in milliseconds, and before the year 5000 in seconds.
@@ -107,7 +108,9 @@ pub(super) fn claim(peek: &Peek) -> Option<Claim> {
 struct Counted {
     tests: u64,
     by_status: BTreeMap<String, u64>,
+    /// As the tests say, and as their retries tell.
     flaky: u64,
+    recovered: u64,
     digest: Sha256,
 }
 
@@ -120,6 +123,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         let status = text(&test.status).unwrap_or_default();
         counted.tests += 1;
         counted.flaky += u64::from(test.flaky == Value::Bool(true));
+        counted.recovered += u64::from(status == "passed" && test.was_tried_again());
         counted.digest.update(test.id().as_bytes());
         counted.digest.update(status.as_bytes());
         *counted.by_status.entry(status).or_default() += 1;
@@ -198,7 +202,9 @@ fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &C
         amount(&summary.duration).map(|time| time * scale).or_else(|| Some((ended? - began?) * scale).filter(|seconds| *seconds > 0.0));
     record.git = environment("commit").map(|rev| Git { rev, branch: environment("branchName"), dirty: false });
     let version = results.tool.get("version").and_then(text);
+    let recovered = counted.recovered.max(counted.flaky);
     let facts = [
+        (FLAKY_TAG, (recovered > 0).then(|| recovered.to_string())),
         ("tool", tool.map(|tool| version.map_or(tool.clone(), |version| format!("{tool} {version}")))),
         ("build", environment("buildNumber").or_else(|| environment("buildName"))),
         ("environment", environment("testEnvironment")),
@@ -229,6 +235,10 @@ impl Test {
         format!("{}{}", path.join(" > "), browser.unwrap_or_default())
     }
 
+    fn was_tried_again(&self) -> bool {
+        count(&self.retries).is_some_and(|retries| retries > 0) || !self.earlier().is_empty()
+    }
+
     /// The earlier attempts, without the one that the test itself is.
     fn earlier(&self) -> Vec<Retry> {
         let all = self.retry_attempts.as_array().into_iter().flatten();
@@ -244,7 +254,7 @@ impl Test {
     }
 }
 
-/// Stores the attempts at a test.
+/// Stores a test.
 fn store(test: &Test, run: Handle, scale: f64, place: &str, attempts: &mut BTreeMap<String, u32>, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let id = test.id();
     if id.is_empty() {
@@ -257,18 +267,10 @@ fn store(test: &Test, run: Handle, scale: f64, place: &str, attempts: &mut BTree
     }
     let seconds = |time: &Value| amount(time).map(|time| time * scale);
     let filled = |value: &Value| text(value).filter(|text| !text.trim().is_empty());
-    let mut earlier = 0;
-    for retry in test.earlier() {
-        (*attempt, earlier) = (*attempt + 1, earlier + 1);
-        let ended = status(&retry.status, &retry.raw_status, sink);
-        let mut outcome = sink.outcome(run, &id, ended);
-        (outcome.kind, outcome.attempt) = (ItemKind::Test, *attempt);
-        outcome.duration_seconds = seconds(&retry.duration);
-        let details = ItemDetails { reason: filled(&retry.message), ..ItemDetails::default() };
-        sink.item(run, place, outcome, details)?;
-    }
-    if earlier > 0 {
-        sink.quirk("retries of a test are attempts, the last of which is the test's own");
+    let tried = |retry: Retry, sink: &mut Sink<'_>| Try { status: status(&retry.status, &retry.raw_status, sink), reason: filled(&retry.message) };
+    let earlier: Vec<Try> = test.earlier().into_iter().map(|retry| tried(retry, sink)).collect();
+    if !earlier.is_empty() {
+        sink.quirk("of a test that was tried again the last try counts, and its reason tells of the others");
     } else if count(&test.retries).is_some_and(|retries| retries > 0) {
         sink.quirk("tests were tried again, and how the first tries ended is not there");
     }
@@ -280,6 +282,7 @@ fn store(test: &Test, run: Handle, scale: f64, place: &str, attempts: &mut BTree
     let is_measured = test.extra.get("duration").is_none_or(|duration| duration != "unknown");
     outcome.duration_seconds = seconds(&test.duration).filter(|_| is_measured);
     let reason = filled(&test.message).or_else(|| filled(&test.trace)).filter(|_| outcome.status != ItemStatus::Pass);
+    let reason = told(outcome.status, reason, &earlier, &[]);
     let mut details = ItemDetails { reason, category: filled(&test.kind), ..ItemDetails::default() };
     for place in [&test.labels, &test.extra] {
         for (name, value) in place.as_object().into_iter().flatten() {

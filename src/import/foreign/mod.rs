@@ -30,6 +30,7 @@ mod source;
 mod swe_bench;
 mod terminal_bench;
 mod times;
+mod tries;
 mod unread;
 mod walk;
 mod zelda;

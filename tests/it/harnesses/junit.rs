@@ -33,23 +33,19 @@ fn a_report_of_pytest() {
 }
 
 #[test]
-fn reruns_are_attempts() {
+fn what_was_tried_again_has_one_outcome() {
     let project = project("junit", "surefire-reruns.xml");
     let (source, runs) = imported(&project, "junit");
-    assert_eq!((&runs[0]["suite"], &runs[0]["duration_seconds"]), (&json!("org.Calc"), &json!(1234.5)));
-    assert_eq!(
-        told(&project),
-        [
-            one("org.Calc::flaky", 1, "fail"),
-            one("org.Calc::flaky", 2, "error"),
-            one("org.Calc::flaky", 3, "pass"),
-            one("org.Calc::broken", 1, "fail"),
-            one("org.Calc::broken", 2, "fail"),
-        ]
-    );
-    let reasons: Vec<_> = stored(&project).iter().map(|item| item["reason"].as_str().map(str::to_owned)).collect();
-    assert_eq!(reasons, [Some("first"), Some("second"), None, Some("one"), Some("two")].map(|text| text.map(str::to_owned)));
+    let run = &runs[0];
+    assert_eq!((&run["suite"], &run["duration_seconds"], &run["tags"]["flaky"]), (&json!("org.Calc"), &json!(1234.5), &json!("1")));
+    assert_eq!((&run["passed"], &run["total"]), (&json!(1), &json!(2)));
+    assert_eq!(told(&project), [one("org.Calc::flaky", 1, "pass"), one("org.Calc::broken", 1, "fail")]);
+    let reasons: Vec<_> = stored(&project).iter().map(|item| item["reason"].clone()).collect();
+    assert_eq!(reasons, [json!("passed on attempt 3; attempt 1: first; attempt 2: second"), json!("one (attempt 1); attempt 2: two")]);
     assert_eq!([&source["stated_checked"], &source["stated_agree"]], [&json!(4), &json!(4)], "{source}");
+    // Nothing that passed at once lacks a second attempt.
+    let board = project.run(["leaderboard", "--format", "json"]).json();
+    assert!(!board.to_string().contains("\"missing\":1"), "{board}");
 }
 
 #[test]

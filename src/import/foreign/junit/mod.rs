@@ -1,6 +1,6 @@
 //! JUnit XML, as test runners of every language write it.
 //!
-//! A file is a run, its cases are tests, and the runs of a flaky case are attempts. Who was tested is not part of the format: properties
+//! A file is a run, its cases are tests, and a case that was tried again is what it came to. Who was tested is not part of the format: properties
 //! of a suite or the command line name approach and model. Text comes by as it is read; there are no entities but the five of XML and
 //! no document types, so nothing can grow.
 
@@ -25,6 +25,7 @@ use super::measured::{self, Names};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
 use super::source::ForeignSource;
+use super::tries::FLAKY_TAG;
 use case::Case;
 use totals::Totals;
 
@@ -99,7 +100,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     Ok(())
 }
 
-/// Stores the attempts of a case.
+/// Stores a case.
 fn store(
     case: &Case,
     run: Handle,
@@ -121,31 +122,26 @@ fn store(
     if case.is_expected_failure {
         sink.quirk("tests that are expected to fail are outside of pass rates, as skipped ones");
     }
-    for (index, go) in case.goes().into_iter().enumerate() {
-        *count = count.saturating_add(1);
-        if index > 0 {
-            sink.quirk("the runs of a flaky test are attempts");
+    *count = count.saturating_add(1);
+    let status = match case.status() {
+        ItemStatus::Error if is_promptfoo => {
+            sink.quirk("promptfoo's errors are those of a provider: missing, not wrong");
+            ItemStatus::Infra
         }
-        let status = match go.status {
-            ItemStatus::Error if is_promptfoo => {
-                sink.quirk("promptfoo's errors are those of a provider: missing, not wrong");
-                ItemStatus::Infra
-            }
-            status => status,
-        };
-        let mut outcome = sink.outcome(run, &id, status);
-        outcome.kind = ItemKind::Test;
-        outcome.attempt = *count;
-        outcome.duration_seconds = go.seconds;
-        let mut details = ItemDetails { reason: go.reason, ..ItemDetails::default() };
-        if go.is_last {
-            for (property, value) in &case.properties {
-                measured::take(property, value, &mut outcome, &mut details);
-            }
-        }
-        sink.item(run, &name, outcome, details)?;
+        status => status,
+    };
+    if case.was_tried_again() {
+        sink.quirk("of a test that was tried again the last try counts, and its reason tells of the others");
     }
-    Ok(())
+    let mut outcome = sink.outcome(run, &id, status);
+    outcome.kind = ItemKind::Test;
+    outcome.attempt = *count;
+    outcome.duration_seconds = case.seconds();
+    let mut details = ItemDetails { reason: case.reason(), ..ItemDetails::default() };
+    for (property, value) in &case.properties {
+        measured::take(property, value, &mut outcome, &mut details);
+    }
+    sink.item(run, &name, outcome, details)
 }
 
 /// What a report says outside of its cases.
@@ -161,6 +157,8 @@ struct Header {
     seconds: Option<f64>,
     host: Option<String>,
     totals: Totals,
+    /// Tests that passed after they had failed.
+    flaky: u64,
     /// Over the cases and how they ended: two nights' reports may have nothing else that differs.
     cases: Sha256,
 }
@@ -196,6 +194,7 @@ impl Header {
             Told::Case(case) => {
                 self.cases.update(case.id().as_bytes());
                 self.cases.update(case.status().name().as_bytes());
+                self.flaky += u64::from(case.status() == ItemStatus::Pass && case.was_tried_again());
             }
         }
     }
@@ -221,6 +220,9 @@ impl Header {
         record.host = self.host.as_deref().map(|host| clip(host, 200).into_owned());
         if self.lacks_zone {
             record.tags.insert("zone".to_owned(), "unknown".to_owned());
+        }
+        if self.flaky > 0 {
+            record.tags.insert(FLAKY_TAG.to_owned(), self.flaky.to_string());
         }
         Some(run)
     }
@@ -403,6 +405,6 @@ mod tests {
         }
         assert!(cases(&"<testsuite>".repeat(65)).is_err());
         let unknown = cases("<testsuite><testcase name='a'><failure>&lol;</failure></testcase></testsuite>").expect("a report");
-        assert_eq!(unknown[0].goes()[0].reason.as_deref(), Some("&lol;"), "no entity but those of XML is known");
+        assert_eq!(unknown[0].reason().as_deref(), Some("&lol;"), "no entity but those of XML is known");
     }
 }
