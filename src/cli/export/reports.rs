@@ -4,8 +4,8 @@ use std::path::Path;
 
 use tracing::info;
 
-use crate::domain::Filter;
-use crate::render::export::{ctrf as ctrf_report, eee as every_eval_ever, junit as junit_report};
+use crate::domain::{Filter, Run};
+use crate::render::export::{counts_alone, ctrf as ctrf_report, eee as every_eval_ever, junit as junit_report};
 use crate::results::RecordsWriter;
 use crate::views::RunTally;
 use crate::warehouse::{RunOutcomes, Warehouse};
@@ -20,6 +20,8 @@ use super::written::Written;
 struct Count {
     runs: usize,
     outcomes: usize,
+    /// Runs with counts only, and how many outcomes that would be.
+    counts_alone: (usize, u64),
 }
 
 impl Count {
@@ -27,6 +29,23 @@ impl Count {
         info!(path = %path.display(), runs = self.runs, outcomes = self.outcomes, "exported");
         let (runs, outcomes) = (output::count(self.runs, "run"), output::count(self.outcomes, "outcome"));
         output::say(settings, &format!("{}: {runs}, {outcomes}", shown(path)));
+        let (without, of) = self.counts_alone;
+        if without > 0 {
+            let of = output::count(usize::try_from(of).unwrap_or(usize::MAX), "outcome");
+            let whose = if without == 1 { "its" } else { "their" };
+            let without = output::count(without, "run");
+            output::say(
+                settings,
+                &format!("note: {without} with counts only: {whose} {of} are no tests in it, and the counts are properties"),
+            );
+        }
+    }
+
+    fn note(&mut self, run: &Run, tally: &RunTally) {
+        if let Some((_, total)) = counts_alone(run, tally) {
+            self.counts_alone.0 += 1;
+            self.counts_alone.1 = self.counts_alone.1.saturating_add(total);
+        }
     }
 }
 
@@ -66,6 +85,7 @@ pub(super) fn junit(settings: &Settings, path: &Path, warehouse: &Warehouse, fil
     warehouse.each_run(filter, |run, outcomes| {
         let tally = tally(outcomes)?;
         count.runs += 1;
+        count.note(run, &tally);
         file.push(&junit_report::begin_suite(run, &tally))?;
         outcomes.each(|outcome, details| {
             count.outcomes += 1;
@@ -90,6 +110,7 @@ pub(super) fn ctrf(settings: &Settings, path: &Path, warehouse: &Warehouse, filt
     warehouse.each_run(filter, |run, outcomes| {
         let tally = tally(outcomes)?;
         count.runs += 1;
+        count.note(run, &tally);
         // An id is safe as a file's name.
         let target = if is_file { path.to_owned() } else { path.join(format!("{}.json", run.id)) };
         let mut file = Written::create(&target)?;

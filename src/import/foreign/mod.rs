@@ -21,6 +21,7 @@ mod kotef;
 mod lm_eval;
 mod measured;
 mod moments;
+mod namesakes;
 mod near;
 mod peek;
 mod promptfoo;

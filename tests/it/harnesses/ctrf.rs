@@ -57,3 +57,10 @@ fn counts_that_do_not_add_up_are_named() {
     let said = project("ctrf", "counts-that-do-not-add-up.json").run(["import", "out", "--dry-run"]);
     insta::assert_snapshot!(said.answer());
 }
+
+#[test]
+fn tests_of_one_name_in_several_files_are_several_tests() {
+    let project = project("ctrf", "same-name-in-two-files.json");
+    imported(&project, "ctrf");
+    assert_eq!(told(&project), [one("x.ts::n", 1, "pass"), one("y.ts::n", 1, "fail"), one("m", 1, "pass")]);
+}

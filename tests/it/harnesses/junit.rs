@@ -96,3 +96,36 @@ fn two_nights_of_one_name_are_two_runs() {
     let report = project.run(["import", "tomorrow", "--format", "json"]).json();
     assert_eq!(report["sources"][0]["outcome"], "imported", "{report}");
 }
+
+#[test]
+fn tests_of_one_name_in_several_places_are_several_tests() {
+    let project = project("junit", "namesakes.xml");
+    imported(&project, "junit");
+    assert_eq!(
+        told(&project),
+        [
+            one("a/t.py::T::n", 1, "pass"),
+            one("b/t.py::T::n", 1, "fail"),
+            one("first > U::m", 1, "pass"),
+            one("V::k", 1, "pass"),
+            one("V::k", 2, "pass"),
+            one("second > U::m", 1, "fail"),
+            one("U::alone", 1, "pass"),
+        ]
+    );
+}
+
+#[test]
+fn encodings_are_read_as_they_are_declared() {
+    let project = project("junit", "latin-1.xml");
+    let (source, runs) = imported(&project, "junit");
+    assert_eq!(runs[0]["suite"], "café");
+    assert_eq!(told(&project), [one("c::né", 1, "pass"), one("c::nè", 1, "fail")]);
+    assert_eq!(stored(&project)[1]["reason"], "déjà");
+    assert!(quirks(&source).contains("the report is in ISO-8859-1"), "{source}");
+    let project = super::project("junit", "utf-16.xml");
+    imported(&project, "junit");
+    assert_eq!(told(&project), [one("c::✓", 1, "pass")]);
+    let said = super::project("junit", "koi8-r.xml").run(["import", "out"]);
+    assert!(said.code == 2 && said.stdout.contains("is in the encoding `KOI8-R`, which is not read"), "{}", said.stdout);
+}

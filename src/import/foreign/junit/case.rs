@@ -177,6 +177,14 @@ impl Case {
         self.own.status
     }
 
+    pub fn file(&self) -> &str {
+        self.file.as_deref().unwrap_or_default()
+    }
+
+    pub fn suites(&self) -> &[String] {
+        &self.suites
+    }
+
     pub fn seconds(&self) -> Option<f64> {
         self.seconds
     }
