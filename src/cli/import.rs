@@ -39,8 +39,10 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
     }
     let report = import(settings, arguments, &reading, &existing, mode)?;
     if mode == Mode::Store && matches!(reading, Reading::Foreign(..)) {
-        retract_replaced(settings, &report, existing)?;
-        retract_superseded(settings, &report)?;
+        retract_replaced(settings, &report, &existing)?;
+        if !existing.ids().is_empty() {
+            retract_superseded(settings, &report)?;
+        }
     }
     match settings.format {
         Format::Json => output::print(&crate::render::json::document("import", import_answer::of(&report)))?,
@@ -61,10 +63,9 @@ fn stored_runs(settings: &Settings) -> Result<StoredRuns, Failure> {
 }
 
 /// Hides the runs whose sources hold something else now; also those of an import that was interrupted before it did.
-fn retract_replaced(settings: &Settings, report: &ImportReport, before: StoredRuns) -> Result<(), Failure> {
-    let new: BTreeSet<RunId> = report.sources.iter().flat_map(|source| &source.runs_new).map(|run| run.id.clone()).collect();
-    let stored = if new.is_empty() { before } else { stored_runs(settings)? };
-    for (run, by) in stored.doubled(&new) {
+fn retract_replaced(settings: &Settings, report: &ImportReport, before: &StoredRuns) -> Result<(), Failure> {
+    let replaced = report.sources.iter().flat_map(|source| &source.runs_replaced).map(|one| (one.run.clone(), one.by.clone()));
+    for (run, by) in before.doubled().into_iter().chain(replaced) {
         retract(settings, &run, format!("replaced by `{by}`, the same run read again: its source holds other outcomes now"))?;
     }
     Ok(())

@@ -74,14 +74,14 @@ impl StoredRuns {
         self.versions.values_mut().flatten().filter(|version| version.id == *id).for_each(|version| version.stands = false);
     }
 
-    /// Returns the runs that stand beside a later version of themselves, with that one: of several, one of `new`, then the one with most
-    /// outcomes.
-    pub fn doubled(&self, new: &BTreeSet<RunId>) -> Vec<(RunId, RunId)> {
+    /// Returns the runs that stand beside another version of themselves, which only an import that was interrupted leaves behind, each with
+    /// the version that is to stand: the one with most outcomes.
+    pub fn doubled(&self) -> Vec<(RunId, RunId)> {
         let mut doubled = Vec::new();
-        for versions in self.versions.values() {
+        for (first, versions) in &self.versions {
             let standing = || versions.iter().filter(|version| version.stands);
             let outcomes = |version: &Version| version.content.as_ref().map_or(0, |content| content.outcomes);
-            if let Some(best) = standing().max_by_key(|version| (new.contains(&version.id), outcomes(version), &version.id)) {
+            if let Some(best) = standing().max_by_key(|version| (outcomes(version), version.id != *first, &version.id)) {
                 doubled.extend(standing().filter(|version| version.id != best.id).map(|version| (version.id.clone(), best.id.clone())));
             }
         }
