@@ -20,8 +20,9 @@ use super::written::Written;
 struct Count {
     runs: usize,
     outcomes: usize,
-    /// Runs with counts only, and how many outcomes that would be.
-    counts_alone: (usize, u64),
+    /// Runs without outcomes, and how many those are of which there are counts.
+    empty: usize,
+    counted: u64,
 }
 
 impl Count {
@@ -29,23 +30,17 @@ impl Count {
         info!(path = %path.display(), runs = self.runs, outcomes = self.outcomes, "exported");
         let (runs, outcomes) = (output::count(self.runs, "run"), output::count(self.outcomes, "outcome"));
         output::say(settings, &format!("{}: {runs}, {outcomes}", shown(path)));
-        let (without, of) = self.counts_alone;
-        if without > 0 {
-            let of = output::count(usize::try_from(of).unwrap_or(usize::MAX), "outcome");
-            let whose = if without == 1 { "its" } else { "their" };
-            let without = output::count(without, "run");
-            output::say(
-                settings,
-                &format!("note: {without} with counts only: {whose} {of} are no tests in it, and the counts are properties"),
-            );
+        if self.empty > 0 {
+            let have = if self.empty == 1 { "has" } else { "have" };
+            let counted = output::count(usize::try_from(self.counted).unwrap_or(usize::MAX), "outcome");
+            let counts = if self.counted > 0 { format!("; of {counted} there are counts, which are properties") } else { String::new() };
+            output::say(settings, &format!("note: {} {have} no outcomes and no tests here{counts}", output::count(self.empty, "run")));
         }
     }
 
     fn note(&mut self, run: &Run, tally: &RunTally) {
-        if let Some((_, total)) = counts_alone(run, tally) {
-            self.counts_alone.0 += 1;
-            self.counts_alone.1 = self.counts_alone.1.saturating_add(total);
-        }
+        self.empty += usize::from(tally.all().total() == 0);
+        self.counted = self.counted.saturating_add(counts_alone(run, tally).map_or(0, |(_, total)| total));
     }
 }
 

@@ -118,9 +118,10 @@ fn properties(tally: &RunTally, outcome: &ItemOutcome) -> String {
         ("kind", outcome.kind.name(), kind != Some(outcome.kind)),
         ("evaluator", outcome.evaluator.as_str(), evaluator != Some(outcome.evaluator.as_str())),
     ];
-    let lines = own.into_iter().filter(|(_, _, is_other)| *is_other);
-    let lines: String =
-        lines.map(|(name, value, _)| format!("        <property name=\"{name}\" value=\"{}\"/>\n", escape(value))).collect();
+    let mut lines = String::new();
+    for (name, value, _) in own.into_iter().filter(|(_, _, is_other)| *is_other) {
+        lines.push_str(&format!("        <property name=\"{name}\" value=\"{}\"/>\n", escape(value)));
+    }
     if lines.is_empty() { lines } else { format!("      <properties>\n{lines}      </properties>\n") }
 }
 
