@@ -1,13 +1,15 @@
 //! Files that somebody made to do harm: bombs, nesting without end, names that lead elsewhere, lines and fields that fill the memory. Each
 //! with what an import must say of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use evalreport::import::{Destination, ForeignFormat, GivenNames, ImportReport, Map, Mode, import_foreign, import_rubrics, import_table};
+use evalreport::import::{
+    Destination, ForeignFormat, GivenNames, ImportReport, Map, Mode, StoredRuns, import_foreign, import_rubrics, import_table,
+};
 use evalreport::results::Store;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder};
@@ -97,15 +99,15 @@ impl Hostile {
     }
 
     fn read(&self, path: &Path, store: &Store) -> ImportReport {
-        let none = BTreeSet::new();
+        let none = StoredRuns::default();
         let map = Map::parse("map.yaml", MAP, &BTreeMap::new()).expect("a map");
         let names = GivenNames { suite: Some("s".to_owned()), approach: Some("a".to_owned()), model: Some("m".to_owned()) };
         match self.reader {
             Reader::Foreign(format) => {
                 import_foreign(Destination::Store(store, &none), &[path], Some(format), &GivenNames::default(), Mode::DryRun, &mut |_| {})
             }
-            Reader::Table => import_table(store, &[path], &map, &none, Mode::DryRun, &mut |_| {}),
-            Reader::Rubric => import_rubrics(store, &[path], &names, &none, Mode::DryRun, &mut |_| {}),
+            Reader::Table => import_table(store, &[path], &map, none.ids(), Mode::DryRun, &mut |_| {}),
+            Reader::Rubric => import_rubrics(store, &[path], &names, none.ids(), Mode::DryRun, &mut |_| {}),
         }
         .expect("nothing is written")
     }

@@ -3,14 +3,16 @@
 //! A parser is reached by the function that `evalreport import` calls, with a file in memory's file system where there is one: what opens,
 //! inflates and refuses a file is under attack with it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use evalreport::domain::RunId;
-use evalreport::import::{Destination, ForeignFormat, GivenNames, ImportReport, Map, Mode, import_foreign, import_rubrics, import_table};
+use evalreport::import::{
+    Destination, ForeignFormat, GivenNames, ImportReport, Map, Mode, StoredRuns, import_foreign, import_rubrics, import_table,
+};
 use evalreport::results::{ItemLine, Store, details_of, parse_header, unpack};
 use serde_json::{Value, json};
 
@@ -190,7 +192,7 @@ impl Subject {
     /// Reads the file; says whether the parser was reached.
     fn execute(&self, case: &Case, bytes: &[u8]) -> bool {
         let store = Store::at(self.place.path().join("results"));
-        let none = BTreeSet::new();
+        let none = StoredRuns::default();
         let names = GivenNames { suite: Some("s".to_owned()), approach: Some("a".to_owned()), model: Some("m".to_owned()) };
         match &self.parser {
             Parser::Foreign(format) => {
@@ -198,8 +200,8 @@ impl Subject {
                 let names = GivenNames::default();
                 checked(&import_foreign(Destination::Store(&store, &none), &paths, Some(*format), &names, Mode::DryRun, &mut |_| {}))
             }
-            Parser::Table(map) => checked(&import_table(&store, &[&case.path], map, &none, Mode::DryRun, &mut |_| {})),
-            Parser::Rubric => checked(&import_rubrics(&store, &[&case.path], &names, &none, Mode::DryRun, &mut |_| {})),
+            Parser::Table(map) => checked(&import_table(&store, &[&case.path], map, none.ids(), Mode::DryRun, &mut |_| {})),
+            Parser::Rubric => checked(&import_rubrics(&store, &[&case.path], &names, none.ids(), Mode::DryRun, &mut |_| {})),
             Parser::Map => {
                 let text = String::from_utf8_lossy(bytes);
                 Map::parse("map.yaml", &text, &BTreeMap::new()).is_ok_and(|map| !map.name.is_empty()) || !text.is_empty()

@@ -8,8 +8,8 @@ use chrono::Utc;
 use crate::document::nearest_hint;
 use crate::domain::{Filter, Problem, RunId, StatedFigure, Unit, visible};
 use crate::import::{
-    Destination, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun, Map, Mode, SourceOutcome, SourceReport,
-    import_bundles, import_foreign, import_rubrics, import_table, superseded,
+    Destination, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun, Map, Mode, ReplacedRun, SourceOutcome,
+    SourceReport, StoredRuns, import_bundles, import_foreign, import_rubrics, import_table, superseded,
 };
 use crate::render::format;
 use crate::results::{Retraction, is_bundle};
@@ -31,10 +31,7 @@ enum Reading {
 
 pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure> {
     let reading = reading(arguments)?;
-    let existing: BTreeSet<RunId> = {
-        let warehouse = settings.open()?;
-        warehouse.runs().iter().map(|row| row.run.id.clone()).chain(warehouse.hidden().iter().map(|hidden| hidden.run.id.clone())).collect()
-    };
+    let existing = stored_runs(settings)?;
     let mode = if arguments.dry_run { Mode::DryRun } else { Mode::Store };
     if settings.strict && mode == Mode::Store {
         // A strict import stores all or nothing, so it must know before it writes.
@@ -42,7 +39,10 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
     }
     let report = import(settings, arguments, &reading, &existing, mode)?;
     if mode == Mode::Store && matches!(reading, Reading::Foreign(..)) {
-        retract_superseded(settings, &report)?;
+        retract_replaced(settings, &report, &existing)?;
+        if !existing.ids().is_empty() {
+            retract_superseded(settings, &report)?;
+        }
     }
     match settings.format {
         Format::Json => output::print(&crate::render::json::document("import", import_answer::of(&report)))?,
@@ -56,6 +56,27 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
     Ok(if failed { exit_code::BAD_INPUT } else { exit_code::DONE })
 }
 
+fn stored_runs(settings: &Settings) -> Result<StoredRuns, Failure> {
+    let warehouse = settings.open()?;
+    let standing = warehouse.runs().iter().map(|row| (row.run.as_ref(), true));
+    Ok(standing.chain(warehouse.hidden().iter().map(|hidden| (hidden.run.as_ref(), false))).collect())
+}
+
+/// Hides the runs whose sources hold something else now; also those of an import that was interrupted before it did.
+fn retract_replaced(settings: &Settings, report: &ImportReport, before: &StoredRuns) -> Result<(), Failure> {
+    let replaced = report.sources.iter().flat_map(|source| &source.runs_replaced).map(|one| (one.run.clone(), one.by.clone()));
+    for (run, by) in before.doubled().into_iter().chain(replaced) {
+        retract(settings, &run, format!("replaced by `{by}`, the same run read again: its source holds other outcomes now"))?;
+    }
+    Ok(())
+}
+
+fn retract(settings: &Settings, run: &RunId, reason: String) -> Result<(), Failure> {
+    output::say(settings, &format!("note: run `{run}` is retracted: {reason}"));
+    let selector = Filter { ids: vec![run.to_string()], ..Filter::default() };
+    Ok(Retraction { selector, reason, time: Utc::now(), undo: false }.append(&settings.store())?)
+}
+
 /// Hides the runs that a retry replaces, where the two came with different commands. Their records stay, and the tombstone can be taken back.
 fn retract_superseded(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
     let is_inspect =
@@ -67,21 +88,12 @@ fn retract_superseded(settings: &Settings, report: &ImportReport) -> Result<(), 
     }
     let warehouse = settings.open()?;
     for (run, by) in superseded(warehouse.runs().iter().map(|row| row.run.as_ref()), &new) {
-        let reason = format!("superseded by `{}`, a later log of the same task", by.id);
-        output::say(settings, &format!("note: run `{}` is retracted: {reason}", run.id));
-        let selector = Filter { ids: vec![run.id.to_string()], ..Filter::default() };
-        Retraction { selector, reason, time: Utc::now(), undo: false }.append(&settings.store())?;
+        retract(settings, &run.id, format!("superseded by `{}`, a later log of the same task", by.id))?;
     }
     Ok(())
 }
 
-fn import(
-    settings: &Settings,
-    arguments: &Import,
-    reading: &Reading,
-    existing: &BTreeSet<RunId>,
-    mode: Mode,
-) -> Result<ImportReport, Failure> {
+fn import(settings: &Settings, arguments: &Import, reading: &Reading, existing: &StoredRuns, mode: Mode) -> Result<ImportReport, Failure> {
     if let Reading::Foreign(None, names) = reading
         && !names.is_empty()
         && let Some(bundle) = arguments.files.iter().find(|file| file.is_file() && is_bundle(file).unwrap_or(false))
@@ -95,8 +107,8 @@ fn import(
         let (store, files) = (settings.store(), &arguments.files);
         let mut on_bytes = |bytes| (progress.advance)(bytes);
         let report = match reading {
-            Reading::Table(map) => import_table(&store, files, map, existing, mode, &mut on_bytes),
-            Reading::Rubric(names) => import_rubrics(&store, files, names, existing, mode, &mut on_bytes),
+            Reading::Table(map) => import_table(&store, files, map, existing.ids(), mode, &mut on_bytes),
+            Reading::Rubric(names) => import_rubrics(&store, files, names, existing.ids(), mode, &mut on_bytes),
             Reading::Bundle => Ok(import_bundles(&store, files, existing, mode, &mut on_bytes)),
             Reading::Foreign(format, names) => {
                 import_foreign(Destination::Store(&store, existing), files, *format, names, mode, &mut on_bytes)
@@ -358,6 +370,10 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
     }
     if !source.runs_repeated.is_empty() {
         line(format!("  {} repeated: in the store or in an earlier file already, kept as they were", runs(source.runs_repeated.len())));
+    }
+    for ReplacedRun { run, by, stored, found } in &source.runs_replaced {
+        let before = stored.map_or_else(String::new, |stored| format!(", {} before", format::integer(stored)));
+        line(format!("  run {run} is replaced by {by}: {}{before}", outcomes(*found)));
     }
     for lacking in &source.columns_lacking {
         let hint = lacking.hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}"));

@@ -460,7 +460,7 @@ fn each_text(run: &mut Run, visit: &mut dyn FnMut(&str, &mut String)) {
         visit("stated.name", &mut figure.name);
     }
     scores.iter_mut().flat_map(|score| &mut score.evaluator).for_each(|evaluator| visit("scores.evaluator", evaluator));
-    if let Some(Provenance { importer, file, sha256: _, map, map_sha256: _, url }) = provenance {
+    if let Some(Provenance { importer, file, sha256: _, map, map_sha256: _, url, content: _, first: _ }) = provenance {
         for (field, text) in [("provenance.importer", Some(importer)), ("provenance.file", Some(file)), ("provenance.map", map.as_mut())] {
             if let Some(text) = text {
                 visit(field, text);

@@ -26,7 +26,7 @@ pub use metric::{Bound, Direction, Metric, MetricKind, MetricSettings, Unit, met
 pub use problem::{Problem, Problems};
 pub use profile::Profile;
 pub use redaction::{Counts, OwnPattern, Redactor};
-pub use run::{Git, ItemsDigest, Provenance, Run, RunId, ScoreRecord, StatedFigure};
+pub use run::{Git, ImportedContent, ItemsDigest, Provenance, Run, RunId, ScoreRecord, StatedFigure};
 pub use status::{ItemStatus, RunStatus};
 pub use text::{beginning, nearest, visible};
 pub use usage::{CostSource, Usage};

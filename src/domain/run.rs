@@ -73,6 +73,21 @@ pub struct Provenance {
     /// Where in the public the source can be found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// What the source held of the run; absent where that is not compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<ImportedContent>,
+    /// The id under which the run was first imported, where its source held something else then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub first: Option<RunId>,
+}
+
+/// What a source held of a run when it was imported: tells one that grew or was changed from a copy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ImportedContent {
+    pub outcomes: u64,
+    /// Of the outcomes in any order, or, where there are none, of the figures; lower-case hex.
+    pub sum: String,
 }
 
 impl Provenance {

@@ -11,6 +11,7 @@ use crate::results::{Store, adopt, look_into, unpack_apart};
 use super::foreign::Destination;
 use super::report::{ImportReport, ImportedRun, SourceOutcome, SourceReport};
 use super::source::{digest_of, hex_digest};
+use super::stored::StoredRuns;
 use super::table::Mode;
 
 /// Imports each file as one bundle. `existing` are the runs of the store, which are kept as they are; `progress` is told how many more bytes
@@ -20,12 +21,12 @@ use super::table::Mode;
 pub fn import_bundles(
     store: &Store,
     files: &[impl AsRef<Path>],
-    existing: &BTreeSet<RunId>,
+    existing: &StoredRuns,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
 ) -> ImportReport {
     let mut report = ImportReport { dry_run: mode == Mode::DryRun, ..ImportReport::default() };
-    let mut taken = existing.clone();
+    let mut taken = existing.ids().clone();
     for file in files {
         let source = import_bundle(Destination::Store(store, existing), file.as_ref(), &taken, mode, progress);
         taken.extend(source.runs_new.iter().map(|run| run.id.clone()));

@@ -25,6 +25,7 @@ mod rubric;
 mod seen;
 mod source;
 mod spent;
+mod stored;
 mod table;
 mod yaml_rows;
 
@@ -33,8 +34,9 @@ pub use foreign::{Destination, ForeignFormat, import_foreign, superseded};
 pub use map::{Map, RowsAre};
 pub use names::GivenNames;
 pub use report::{
-    Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, LackingColumn, Refusal, SourceOutcome, SourceReport, StatedLine,
-    StatedReport, Unrecognised,
+    Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, LackingColumn, Refusal, ReplacedRun, SourceOutcome, SourceReport,
+    StatedLine, StatedReport, Unrecognised,
 };
 pub use rubric::{RUBRIC_SCORE, import_rubrics};
+pub use stored::StoredRuns;
 pub use table::{Mode, import_table};

@@ -61,6 +61,8 @@ pub struct SourceReport {
     pub runs_new: Vec<ImportedRun>,
     /// Runs that were in the store, or in an earlier file of the same command; theirs were kept.
     pub runs_repeated: Vec<ImportedRun>,
+    /// New runs that replace what the store has of them: their sources grew or were changed.
+    pub runs_replaced: Vec<ReplacedRun>,
     /// Item outcomes stored with the new runs.
     pub items: u64,
     pub stated: StatedReport,
@@ -108,6 +110,16 @@ pub struct Refusal {
     pub reason: String,
     pub rows: u64,
     pub examples: Vec<Problem>,
+}
+
+/// A stored run whose source holds something else now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplacedRun {
+    pub run: RunId,
+    pub by: RunId,
+    /// Outcomes before, where that is known, and now.
+    pub stored: Option<u64>,
+    pub found: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,6 +175,7 @@ impl SourceReport {
             refusals: Vec::new(),
             runs_new: Vec::new(),
             runs_repeated: Vec::new(),
+            runs_replaced: Vec::new(),
             items: 0,
             stated: StatedReport::default(),
             columns_lacking: Vec::new(),

@@ -96,6 +96,8 @@ fn import_file(
         map: None,
         map_sha256: None,
         url: None,
+        content: None,
+        first: None,
     };
     let mut new = Vec::new();
     for rubric in &graded {

@@ -133,6 +133,8 @@ fn import_file(
         map: Some(map.file.clone()),
         map_sha256: Some(map.sha256.clone()),
         url: map.url.clone(),
+        content: None,
+        first: None,
     };
     let (folded, refusals) = fold.finish(&provenance);
     report.refusals = refusals.into_found();

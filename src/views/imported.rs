@@ -1,5 +1,7 @@
 //! What an import found and did.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -44,6 +46,9 @@ pub struct ImportedSource {
     pub runs_new: Vec<String>,
     /// Ids of those that were there already.
     pub runs_repeated: Vec<String>,
+    /// Stored runs whose sources hold other outcomes now, with the new runs that replace them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub runs_replaced: BTreeMap<String, String>,
     /// Outcomes of the new runs.
     pub items: u64,
     pub columns_unused: Vec<String>,

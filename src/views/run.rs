@@ -344,6 +344,7 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
             some("map", &from.map),
             some("map sha256", &from.map_sha256),
             some("source", &from.url),
+            some("first imported as", &from.first.as_ref().map(ToString::to_string)),
         ]
         .into_iter()
         .flatten()

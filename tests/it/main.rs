@@ -39,6 +39,7 @@ mod published;
 mod publishing;
 mod real_tools;
 mod rebuild;
+mod reimport;
 mod resume;
 mod rubric;
 mod schema;

@@ -34,19 +34,20 @@ mod unread;
 mod walk;
 mod zelda;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use tracing::{debug, info};
 
-use crate::domain::{Problem, Provenance, RunId, visible};
+use crate::domain::{Problem, Provenance, Run, RunId, visible};
 use crate::results::{SealedWriter, Store, StoreError};
 
 use super::bundle::import_bundle;
 use super::names::GivenNames;
-use super::report::{ImportReport, SourceOutcome, SourceReport};
+use super::report::{ImportReport, ReplacedRun, SourceOutcome, SourceReport};
 use super::rows::Stop;
 use super::source::hex_digest;
+use super::stored::{Relation, StoredRuns};
 use super::table::Mode;
 
 pub use inspect::superseded;
@@ -220,7 +221,7 @@ impl ForeignFormat {
 #[derive(Clone, Copy)]
 pub enum Destination<'a> {
     /// All in one store, which has these runs already.
-    Store(&'a Store, &'a BTreeSet<RunId>),
+    Store(&'a Store, &'a StoredRuns),
     /// Each in a store of its own below the folder, named by its content: a cache of what was read. Sources may hold the same run; whoever
     /// opens the stores takes it from the first.
     Cache(&'a Path),
@@ -258,15 +259,18 @@ pub fn import_foreign(
     };
     let mut taken = match place {
         Destination::Store(_, existing) => existing.clone(),
-        Destination::Cache(_) => BTreeSet::new(),
+        Destination::Cache(_) => StoredRuns::default(),
     };
     for bundle in &walked.bundles {
         let imported = if names.is_empty() {
-            import_bundle(place, bundle, &taken, mode, progress)
+            import_bundle(place, bundle, taken.ids(), mode, progress)
         } else {
             keeps_names(&bundle.display().to_string())
         };
-        taken_with(place, &mut taken, &imported);
+        // What is kept of a source in a cache must not depend on the others.
+        if let Destination::Store(..) = place {
+            imported.runs_new.iter().for_each(|run| taken.add_id(run.id.clone()));
+        }
         report.sources.push(imported);
     }
     report.sources.extend(walked.problems.into_iter().map(|problem| {
@@ -276,7 +280,7 @@ pub fn import_foreign(
     }));
     let mut keys = BTreeSet::new();
     for source in &walked.sources {
-        let imported = import_source(place, source, names, &taken, &mut keys, mode, progress)?;
+        let (imported, runs) = import_source(place, source, names, &taken, &mut keys, mode, progress)?;
         info!(
             source = imported.file,
             format = source.format.name(),
@@ -285,19 +289,13 @@ pub fn import_foreign(
             outcomes = imported.items,
             "source imported"
         );
-        taken_with(place, &mut taken, &imported);
+        if let Destination::Store(..) = place {
+            imported.runs_replaced.iter().for_each(|replaced| taken.replaced(&replaced.run));
+            runs.iter().for_each(|run| taken.add(run, true));
+        }
         report.sources.push(imported);
     }
     Ok(report)
-}
-
-/// Adds the runs of a source to those that the place has.
-fn taken_with(place: Destination<'_>, taken: &mut BTreeSet<RunId>, imported: &SourceReport) {
-    match place {
-        Destination::Store(..) => taken.extend(imported.runs_new.iter().map(|run| run.id.clone())),
-        // What is kept of a source must not depend on the others.
-        Destination::Cache(_) => {}
-    }
 }
 
 fn keeps_names(bundle: &str) -> SourceReport {
@@ -311,24 +309,24 @@ fn import_source(
     place: Destination<'_>,
     source: &ForeignSource,
     names: &GivenNames,
-    taken: &BTreeSet<RunId>,
+    taken: &StoredRuns,
     keys: &mut BTreeSet<String>,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
-) -> Result<SourceReport, StoreError> {
+) -> Result<(SourceReport, Vec<Run>), StoreError> {
     let mut report = SourceReport::new(&source.shown);
     let examined = match source.examine() {
         Ok(examined) => examined,
         Err(problem) => {
             report.problems.push(problem);
-            return Ok(report);
+            return Ok((report, Vec::new()));
         }
     };
     progress(examined.bytes);
     report.sha256 = Some(examined.sha256.clone());
     if examined.bytes == 0 {
         report.problems.push(Problem::in_file(&source.shown, "is empty"));
-        return Ok(report);
+        return Ok((report, Vec::new()));
     }
     let mut parts = vec![source.format.name().as_bytes(), examined.sha256.as_bytes()];
     if source.format.reads_names() {
@@ -341,16 +339,26 @@ fn import_source(
     let store = place.store_of(&key);
     if SealedWriter::exists(&store, &key) || !keys.insert(key.clone()) {
         report.outcome = SourceOutcome::AlreadyImported;
-        return Ok(report);
+        return Ok((report, Vec::new()));
     }
 
     let mut sink = Sink::new(source, names, taken, &store, &key, mode);
-    match source.format.read(source, &mut sink) {
-        Ok(()) => {}
-        Err(Stop::Store(error)) => return Err(error),
-        Err(Stop::Unreadable(problems)) => {
-            report.problems = problems;
-            return Ok(report);
+    if !read(source, &mut sink, &mut report)? {
+        return Ok((report, Vec::new()));
+    }
+    if sink.has_repeated() {
+        // Some runs of the file are there, and the file is not the one they came from. It is read again, to see whether it says the same.
+        let nothing = StoredRuns::default();
+        let mut look = Sink::new(source, names, &nothing, &store, &key, Mode::DryRun);
+        if !read(source, &mut look, &mut report)? {
+            return Ok((report, Vec::new()));
+        }
+        let ids = replace(&mut sink, look, taken, &mut report);
+        if !ids.is_empty() {
+            sink = Sink::new(source, names, taken, &store, &key, mode).under(ids);
+            if !read(source, &mut sink, &mut report)? {
+                return Ok((report, Vec::new()));
+            }
         }
     }
     let provenance = Provenance {
@@ -360,11 +368,45 @@ fn import_source(
         map: None,
         map_sha256: None,
         url: None,
+        content: None,
+        first: None,
     };
-    sink.finish(&provenance, &mut report)?;
+    let runs = sink.finish(&provenance, &mut report)?;
     if let Some(foreign) = &mut report.foreign {
         foreign.files = source.files.len();
     }
     debug!(source = report.file, key, "source done");
-    Ok(report)
+    Ok((report, runs))
+}
+
+/// Says whether the source could be read; if not, the report says why.
+fn read(source: &ForeignSource, sink: &mut Sink<'_>, report: &mut SourceReport) -> Result<bool, StoreError> {
+    match source.format.read(source, sink) {
+        Ok(()) => Ok(true),
+        Err(Stop::Store(error)) => Err(error),
+        Err(Stop::Unreadable(problems)) => {
+            report.problems = problems;
+            Ok(false)
+        }
+    }
+}
+
+/// Compares the runs that are in the store already with what was seen on a second look, and returns new ids for those that are to be
+/// replaced, by the ids that they have.
+fn replace(sink: &mut Sink<'_>, look: Sink<'_>, stored: &StoredRuns, report: &mut SourceReport) -> BTreeMap<RunId, RunId> {
+    let mut ids = BTreeMap::new();
+    for (run, content) in look.contents().into_iter().filter(|(run, _)| stored.contains(&run.id)) {
+        match stored.relation(&run, &content) {
+            Relation::Same => {}
+            Relation::Less { stored, found } => {
+                sink.quirk(&format!("the store has more outcomes of the run than the file ({stored}, here {found}): it is kept as it is"));
+            }
+            Relation::Changed { stands, stored, found } => {
+                let by = Store::imported_run_id("again", &[run.id.as_str(), &content.sum]);
+                report.runs_replaced.push(ReplacedRun { run: stands, by: by.clone(), stored, found });
+                ids.insert(run.id, by);
+            }
+        }
+    }
+    ids
 }

@@ -1,10 +1,11 @@
 //! What importers speak with: runs are begun, outcomes pass through to the sealed pair, and what was refused, odd, held or lacking is
 //! counted on the way.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::domain::{
-    CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, RunStatus, StatedFigure, Unit, visible,
+    CostSource, ImportedContent, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId, RunStatus, StatedFigure, Unit,
+    visible,
 };
 use crate::results::{ItemTexts, SealedWriter, Store, StoreError};
 
@@ -14,6 +15,7 @@ use super::super::report::{FieldHeld, ForeignReport, ImportedRun, Refusals, Sour
 use super::super::rows::Stop;
 use super::super::seen::{Attempts, Dictionary};
 use super::super::spent::Spent;
+use super::super::stored::{ContentSum, StoredRuns};
 use super::super::table::Mode;
 use super::ForeignFormat;
 use super::source::ForeignSource;
@@ -37,7 +39,9 @@ pub(in crate::import) struct Sink<'a> {
     superseded_by: Option<&'a RunId>,
     names: &'a GivenNames,
     /// Runs of the store, and of earlier sources of the command.
-    taken: &'a BTreeSet<RunId>,
+    taken: &'a StoredRuns,
+    /// Runs that are stored under another id than their identity gives, because what is stored under that is to be replaced.
+    ids: BTreeMap<RunId, RunId>,
     store: &'a Store,
     key: &'a str,
     mode: Mode,
@@ -58,7 +62,10 @@ pub(in crate::import) struct Sink<'a> {
 
 struct State {
     run: Run,
+    /// The id that the run has by its identity, where that is another.
+    first: Option<RunId>,
     source: ImportedRun,
+    content: ContentSum,
     attempts: Attempts,
     texts: ItemTexts,
     passed: u64,
@@ -70,7 +77,7 @@ impl<'a> Sink<'a> {
     pub(super) fn new(
         source: &'a ForeignSource,
         names: &'a GivenNames,
-        taken: &'a BTreeSet<RunId>,
+        taken: &'a StoredRuns,
         store: &'a Store,
         key: &'a str,
         mode: Mode,
@@ -80,6 +87,7 @@ impl<'a> Sink<'a> {
             superseded_by: source.superseded_by.as_ref(),
             names,
             taken,
+            ids: BTreeMap::new(),
             store,
             key,
             mode,
@@ -113,7 +121,10 @@ impl<'a> Sink<'a> {
         if !self.names.is_empty() {
             parts.extend(names.iter().map(String::as_str));
         }
-        let id = Store::imported_run_id(self.format.name(), &parts);
+        let first = Store::imported_run_id(self.format.name(), &parts);
+        let again = self.ids.get(&first);
+        let id = again.unwrap_or(&first).clone();
+        let first = again.map(|_| first);
         if let Some(place) = self.by_id.get(&id) {
             return Some(Handle(*place));
         }
@@ -136,7 +147,9 @@ impl<'a> Sink<'a> {
         self.by_id.insert(id, self.runs.len());
         self.runs.push(State {
             run,
+            first,
             source,
+            content: ContentSum::default(),
             attempts: Attempts::default(),
             texts: ItemTexts::default(),
             passed: 0,
@@ -205,6 +218,7 @@ impl<'a> Sink<'a> {
         outcome.run.clone_from(&state.run.id);
         state.texts.add(outcome.kind, &outcome.evaluator, &outcome.item, details.item_hash.as_deref());
         state.count(&outcome);
+        state.content.add(&outcome);
         self.rows_accepted += 1;
         self.note_held(&outcome, &details);
         if self.mode == Mode::Store {
@@ -297,8 +311,28 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Ends the source: completes the runs, checks what they state, and seals the pair.
-    pub(super) fn finish(mut self, provenance: &Provenance, report: &mut SourceReport) -> Result<(), StoreError> {
+    /// Says whether a run of the source is there already.
+    pub(super) fn has_repeated(&self) -> bool {
+        !self.repeated.is_empty()
+    }
+
+    /// Gives runs other ids than those that they have by their identities.
+    pub(super) fn under(self, ids: BTreeMap<RunId, RunId>) -> Self {
+        Self { ids, ..self }
+    }
+
+    /// Returns the runs with what the source holds of each, and writes nothing.
+    pub(super) fn contents(self) -> Vec<(Run, ImportedContent)> {
+        let of = |mut state: State| {
+            state.complete();
+            let content = state.content.of(&state.run);
+            (state.run, content)
+        };
+        self.runs.into_iter().map(of).collect()
+    }
+
+    /// Ends the source: completes the runs, checks what they state, seals the pair, and returns the runs.
+    pub(super) fn finish(mut self, provenance: &Provenance, report: &mut SourceReport) -> Result<Vec<Run>, StoreError> {
         self.runs.sort_by_cached_key(|state| {
             let run = &state.run;
             (run.suite.clone(), run.approach.clone(), run.model.clone(), run.run_index, state.source.identity.clone(), run.id.clone())
@@ -314,7 +348,8 @@ impl<'a> Sink<'a> {
                 state.run.status = RunStatus::Cancelled;
                 state.run.tags.insert(SUPERSEDED_TAG.to_owned(), newer.to_string());
             }
-            state.run.provenance = Some(provenance.clone());
+            let content = Some(state.content.of(&state.run));
+            state.run.provenance = Some(Provenance { content, first: state.first, ..provenance.clone() });
             stated.check(&state.run, &state.source);
             foreign.stated.extend(state.run.stated.iter().map(|figure| StatedLine { run: state.run.id.clone(), figure: figure.clone() }));
             outcomes += state.spent.outcomes;
@@ -344,7 +379,7 @@ impl<'a> Sink<'a> {
             };
             writer.commit(&runs)?;
         }
-        Ok(())
+        Ok(runs)
     }
 }
 

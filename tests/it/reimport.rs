@@ -1,0 +1,122 @@
+//! Importing again: copies are recognised, and what grew or was changed since replaces what the store has of it.
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, lines};
+
+fn log(samples: &[(u64, &str)]) -> String {
+    let sample = |(id, value): &(u64, &str)| json!({"id": id, "epoch": 1, "input": format!("question {id}"), "target": "x", "scores": {"match": {"value": value}}});
+    json!({
+        "version": 2, "status": "success",
+        "eval": {"eval_id": "e1", "run_id": "r1", "task_id": "t1", "created": "2026-02-03T10:00:00+00:00", "task": "demo", "model": "m/one"},
+        "stats": {"started_at": "2026-02-03T10:00:00+00:00", "completed_at": "2026-02-03T10:01:00+00:00"},
+        "samples": samples.iter().map(sample).collect::<Vec<Value>>(),
+    })
+    .to_string()
+}
+
+/// Writes the log, imports it, and returns what it says with the rate that the board has then.
+#[track_caller]
+fn import(project: &Project, content: &str) -> (String, [u64; 3]) {
+    project.file("logs/log.json", content);
+    let imported = project.run(["import", "logs"]);
+    assert_eq!(imported.code, 0, "{}{}", imported.stdout, imported.stderr);
+    assert_eq!(project.run(["doctor"]).code, 0);
+    let board = project.run(["leaderboard", "--format", "json"]).json();
+    let entry = &board["suites"][0]["entries"][0];
+    let count = |value: &Value| value.as_u64().expect("a count");
+    let of = |key: &str| count(&entry["pass_rate"][key]);
+    (imported.stdout + &imported.stderr, [of("passed"), of("total"), count(&entry["runs"])])
+}
+
+#[test]
+fn a_log_that_grew_or_was_scored_again_replaces_what_is_stored() {
+    let project = Project::new();
+    let first = [(1, "C"), (2, "I")];
+    assert_eq!(import(&project, &log(&first)).1, [1, 2, 1]);
+    let (said, grown) = import(&project, &log(&[(1, "C"), (2, "I"), (3, "C")]));
+    assert_eq!(grown, [2, 3, 1], "{said}");
+    assert!(said.contains("3 outcomes, 2 before") && said.contains("is retracted: replaced by"), "{said}");
+    // As many right as before, and other ones.
+    let (said, scored) = import(&project, &log(&[(1, "I"), (2, "C"), (3, "C")]));
+    assert_eq!(scored, [2, 3, 1], "{said}");
+    let query = "select items.item, items.status from items join runs on items.run_id = runs.run_id order by items.item";
+    let items = project.run(["sql", query, "--format", "csv"]);
+    assert_eq!(items.stdout, "item,status\n1,fail\n2,pass\n3,pass\n", "{}", items.stderr);
+    let (said, older) = import(&project, &log(&first));
+    assert!(said.contains("imported before"), "{said}");
+    assert_eq!(older, [2, 3, 1]);
+}
+
+#[test]
+fn a_copy_with_fewer_outcomes_does_not_replace_the_whole() {
+    let project = Project::new();
+    import(&project, &log(&[(1, "C"), (2, "I"), (3, "C")]));
+    let (said, counted) = import(&project, &log(&[(1, "C"), (2, "I")]));
+    assert!(said.contains("the store has more outcomes of the run than the file (3, here 2): it is kept as it is"), "{said}");
+    assert_eq!(counted, [2, 3, 1]);
+}
+
+#[test]
+fn both_in_one_folder_are_the_larger_one() {
+    for names in [["a.json", "b.json"], ["b.json", "a.json"]] {
+        let project = Project::new();
+        project.file(&format!("logs/{}", names[0]), log(&[(1, "C"), (2, "I")]));
+        project.file(&format!("logs/{}", names[1]), log(&[(1, "C"), (2, "I"), (3, "C")]));
+        let imported = project.run(["import", "logs"]);
+        assert_eq!(imported.code, 0, "{}", imported.stderr);
+        let board = project.run(["leaderboard", "--format", "json"]).json();
+        assert_eq!(board["suites"][0]["entries"][0]["pass_rate"]["total"], 3, "{names:?}");
+    }
+}
+
+#[test]
+fn a_run_that_was_taken_out_does_not_come_back() {
+    let project = Project::new();
+    import(&project, &log(&[(1, "C"), (2, "I")]));
+    assert_eq!(project.run(["retract", "--suite", "demo", "--reason", "wrong key"]).code, 0);
+    project.file("logs/log.json", log(&[(1, "C"), (2, "I"), (3, "C")]));
+    let again = project.run(["import", "logs"]);
+    assert!(again.stdout.contains("every run of it is in the store already"), "{}", again.stdout);
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_replaced_and_writes_nothing() {
+    let project = Project::new();
+    import(&project, &log(&[(1, "C"), (2, "I")]));
+    let before = project.files("results");
+    project.file("logs/log.json", log(&[(1, "C"), (2, "C")]));
+    let said = project.run(["import", "logs", "--dry-run"]).stdout;
+    assert!(said.contains("would import 1 run with 2 outcomes") && said.contains("2 outcomes, 2 before"), "{said}");
+    let answer = project.run(["import", "logs", "--dry-run", "--format", "json"]).json();
+    assert_eq!(answer["sources"][0]["runs_replaced"].as_object().map(serde_json::Map::len), Some(1), "{answer:#}");
+    assert_eq!(project.files("results"), before);
+}
+
+#[test]
+fn an_import_that_was_interrupted_before_the_tombstone_is_completed_by_the_next() {
+    let project = Project::new();
+    import(&project, &log(&[(1, "C"), (2, "I")]));
+    let (_, grown) = import(&project, &log(&[(1, "C"), (2, "I"), (3, "C")]));
+    std::fs::remove_file(project.path("results/retractions.jsonl")).expect("the tombstone");
+    let doubled = project.run(["leaderboard", "--format", "json"]).json();
+    assert_eq!(doubled["suites"][0]["entries"][0]["runs"], 2);
+    let (said, mended) = import(&project, &log(&[(1, "C"), (2, "I"), (3, "C")]));
+    assert!(said.contains("is retracted: replaced by"), "{said}");
+    assert_eq!(mended, grown);
+}
+
+#[test]
+fn rows_that_come_later_are_read() {
+    let row = |test: u64, success: bool| {
+        json!({"promptIdx": 0, "testIdx": test, "success": success, "score": u64::from(success), "failureReason": u64::from(!success),
+               "provider": {"id": "echo"}, "vars": {"q": test}, "testCase": {"vars": {"q": test}}, "response": {"output": "x"},
+               "prompt": {"raw": "p", "label": "p"}, "promptId": "p"})
+    };
+    let project = Project::new();
+    project.file("logs/night.jsonl", lines((0..3).map(|test| row(test, test > 0))));
+    assert_eq!(project.run(["import", "logs"]).code, 0);
+    project.file("logs/night.jsonl", lines((0..6).map(|test| row(test, test > 0))));
+    let again = project.run(["import", "logs"]);
+    assert!(again.stdout.contains("6 outcomes, 3 before"), "{}", again.stdout);
+}
