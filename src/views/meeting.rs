@@ -41,17 +41,17 @@ impl Meeting {
                 (false, false) => {}
             }
         }
-        let named = names.map(|names| of_one_name(&alone, &other_alone, names)).unwrap_or_default();
-        items.of = items.shared + (changed.len() + alone.len() + other_alone.len() - named.len()) as u64;
+        let renamed = names.map(|names| of_one_name(&alone, &other_alone, names)).unwrap_or_default();
+        items.of = items.shared + (changed.len() + alone.len() + other_alone.len() - renamed.len()) as u64;
         let is_both = |item: &usize| was(one, *item) && was(other, *item) && !is_marked(&marks, *item);
         let is_same = |(item, same): &(usize, usize)| !texts.is_other(other_texts, *item, *same);
-        let same_by_name = || named.iter().copied().filter(is_same);
+        let same_by_name = || renamed.iter().copied().filter(is_same);
         items.unknown = texts.unknown(other_texts, (0..one.cells.len()).filter(is_both).map(|item| (item, item)).chain(same_by_name()));
         items.shared += same_by_name().count() as u64;
-        changed.extend(named.iter().filter(|pair| !is_same(pair)).map(|(item, _)| *item));
+        changed.extend(renamed.iter().filter(|pair| !is_same(pair)).map(|(item, _)| *item));
         changed.sort_unstable();
         items.changed = changed.len() as u64;
-        Self { items, changed, renamed: named }
+        Self { items, changed, renamed }
     }
 
     /// Names who judged the items that others judged about each arm.

@@ -127,8 +127,8 @@ fn inspect(project: &Project, model: &str, judge: &str, limits: &Value, epochs: 
 /// A log of Inspect whose twelve samples have choices as its file holds them.
 fn choosing(project: &Project, model: &str, scorer: &str, choices: Option<[&str; 2]>) {
     let sample = |id: u64| {
-        let scores = json!({scorer: {"value": if id.is_multiple_of(3) { "I" } else { "C" }}});
-        let mut sample = json!({"id": id, "epoch": 1, "input": format!("question {id}"), "target": "A", "scores": scores});
+        let given = json!({scorer: {"value": if id.is_multiple_of(3) { "I" } else { "C" }}});
+        let mut sample = json!({"id": id, "epoch": 1, "input": format!("question {id}"), "target": "A", "scores": given});
         if let Some(choices) = choices {
             sample["choices"] = json!(choices);
         }

@@ -179,7 +179,9 @@ mod tests {
     fn prompts_have_one_digest_in_any_order() {
         let of = |samples: &[(&str, Value)]| {
             let mut prompts = Prompts::default();
-            samples.iter().for_each(|(document, sample)| prompts.add(document, sample));
+            for (document, sample) in samples {
+                prompts.add(document, sample);
+            }
             prompts.digest()
         };
         let (one, two) = (("1", json!({"prompt_hash": "a"})), ("2", json!({"prompt_hash": "b"})));
