@@ -121,7 +121,9 @@ impl StoredRuns {
 impl<'r> FromIterator<(&'r Run, bool)> for StoredRuns {
     fn from_iter<I: IntoIterator<Item = (&'r Run, bool)>>(runs: I) -> Self {
         let mut stored = Self::default();
-        runs.into_iter().for_each(|(run, stands)| stored.add(run, stands));
+        for (run, stands) in runs {
+            stored.add(run, stands);
+        }
         stored
     }
 }

@@ -290,8 +290,12 @@ pub fn import_foreign(
             "source imported"
         );
         if let Destination::Store(..) = place {
-            imported.runs_replaced.iter().for_each(|replaced| taken.replaced(&replaced.run));
-            runs.iter().for_each(|run| taken.add(run, true));
+            for replaced in &imported.runs_replaced {
+                taken.replaced(&replaced.run);
+            }
+            for run in &runs {
+                taken.add(run, true);
+            }
         }
         report.sources.push(imported);
     }
