@@ -44,17 +44,24 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     };
     let comparisons: Vec<Comparison> =
         groups.iter().filter(|group| is_asked || group.arms.len() > 1).map(with_criteria).collect::<Result<_, Failure>>()?;
+    let apart = apart(&groups);
     if comparisons.is_empty() {
         return Err(match &held.baseline {
             Some(_) => Failure::new("the baseline has no run of a selected suite and version, beside the selected runs themselves")
                 .with_hint("`evalreport list --runs` shows what there is"),
-            None => Failure::new("no suite has two arms to compare").with_hint("`evalreport list` shows what each suite has"),
+            None if apart.is_empty() => {
+                Failure::new("no suite has two arms to compare").with_hint("`evalreport list` shows what each suite has")
+            }
+            None => {
+                let details = comparability::apart_notes(&apart).iter().map(|note| visible(note)).collect();
+                Failure { details, ..Failure::new("no table has two arms to compare") }
+                    .with_hint("name the suite to see the arms of each table, as in `evalreport compare SUITE`")
+            }
         });
     }
     if arguments.flips && comparisons.iter().all(|comparison| comparison.arms.len() != 2) {
         return Err(Failure::new("--flips needs two arms").with_hint("choose them with --approach and --model"));
     }
-    let apart = apart(&groups);
     if settings.strict {
         failure::refuse_unlike(&comparability::refusals(&comparisons, &apart))?;
     }

@@ -7,6 +7,9 @@ use crate::views::{
 
 use super::{format, words};
 
+/// Who decided about the items themselves, beside the metrics that have evaluators.
+const EVALUATOR: &str = "evaluator";
+
 /// So many pairs of a table are told with what differs in them.
 const MOST_PAIRS: usize = 3;
 
@@ -52,7 +55,7 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
             }
             Some(_) | None => "whether the items had the same text is unknown".to_owned(),
         },
-        MismatchKind::UnknownItems => "counts only: whether they are of the same items is unknown".to_owned(),
+        MismatchKind::UnknownItems => format!("{} only: whether they are of the same items is unknown", what.unwrap_or("counts")),
         MismatchKind::UnknownSetting => {
             let said = |text: &Option<String>| text.clone().unwrap_or_default();
             format!("{}: {}, {}", setting(what), said(&found.first), said(&found.second))
@@ -62,9 +65,15 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
             let changed = items.map_or(0, |items| items.changed);
             format!("{} changed {} text", format::integer(changed), if changed == 1 { "its" } else { "their" })
         }
+        MismatchKind::Templates => differs("chat template"),
         MismatchKind::Attempts => differs("number of attempts"),
+        MismatchKind::Prompts => match what {
+            None => "the prompts differ".to_owned(),
+            Some(what) => differs(what),
+        },
         MismatchKind::Judge => match what {
             None => differs("judge"),
+            Some(EVALUATOR) => differs(EVALUATOR),
             Some(metric) => {
                 let is_judged = Evaluator::from_name(metric).is_some_and(Evaluator::is_judged);
                 differs(&format!("{} of {}", if is_judged { "judge" } else { "evaluator" }, score_label(metric)))
@@ -74,7 +83,7 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
         MismatchKind::Limit => differs(what.unwrap_or("limit")),
         MismatchKind::SuiteVersion => differs("suite version"),
         MismatchKind::Source => differs("source"),
-        MismatchKind::Totals => differs("number of items, known by counts only,"),
+        MismatchKind::Totals => differs(&format!("number of items, known by {} only,", what.unwrap_or("counts"))),
     })
 }
 

@@ -461,7 +461,8 @@ pub fn leading(board: &SuiteBoard) -> Vec<String> {
 
 /// Says what a rank range means on this board, what the board could show at all, and what the chances of coming first were drawn from.
 pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
-    let Some(evidence) = &board.evidence else { return Vec::new() };
+    let comparability = || comparability::board_note(board).into_iter().chain(comparability::apart_notes(&board.apart));
+    let Some(evidence) = &board.evidence else { return comparability().collect() };
     let mut notes = Vec::new();
     let family = match evidence.tested {
         0 => "here no pair has enough data for a test".to_owned(),
@@ -499,7 +500,7 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         let more = if more > 0 { format!(" and {} more", format::integer(more as u64)) } else { String::new() };
         notes.push(format!("Rates over fewer items than other arms', which lead no group: {}{more}.", names.join(", ")));
     }
-    notes.extend(comparability::board_note(board));
+    notes.extend(comparability());
     if let Some(drawn) = &evidence.drawn {
         notes.push(format!(
             "P(best): how often an arm comes first when the {} {} are drawn anew, {} times.",

@@ -10,6 +10,9 @@ use crate::warehouse::{RunRow, Warehouse};
 
 use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, arm_runs, batch_of};
 
+/// What stands in the place of a suite's version that runs do not name.
+pub(super) const UNKNOWN_VERSION: &str = "unknown";
+
 /// Which runs are the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Baseline {
@@ -29,8 +32,8 @@ pub struct Held<'a> {
     pub baseline: Vec<ArmRuns<'a>>,
     /// Every arm of the head with one of the baseline: its own; where no arm of the head has one there, each of them.
     pub pairs: Vec<(usize, Option<usize>)>,
-    /// The baseline has runs of other versions of the suite.
-    pub other_versions: bool,
+    /// Other versions of the suite that the baseline has runs of; `unknown` for runs without one.
+    pub other_versions: Vec<String>,
 }
 
 /// Groups the head by suite and version, with the baseline beside it; suites by name, their newest version first.
@@ -50,7 +53,10 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
             others.entry(key(row)).or_default().push(row);
         }
     }
-    let versions_of = |suite: &str| others.keys().filter(|(other, _)| other == suite).count();
+    let versions_beside = |suite: &str, version: &Option<String>| -> Vec<String> {
+        let beside = others.keys().filter(|(other, known)| other == suite && known != version);
+        beside.map(|(_, version)| version.clone().unwrap_or_else(|| UNKNOWN_VERSION.to_owned())).collect()
+    };
     let mut groups: Vec<Held<'a>> = of_head
         .into_iter()
         .map(|(key, rows)| {
@@ -64,8 +70,7 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
                     (head, before)
                 }
             };
-            let is_known = others.contains_key(&key);
-            let other_versions = versions_of(&key.0) > usize::from(is_known);
+            let other_versions = versions_beside(&key.0, &key.1);
             let pairs = pairs(&head, &baseline);
             Held { suite: key.0, suite_version: key.1, newest, head, baseline, pairs, other_versions }
         })

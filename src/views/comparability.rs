@@ -1,18 +1,19 @@
 //! Whether two arms were measured alike: the same items in the same texts, under the same conditions. What differs is named and graded.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Evaluator, ItemKind};
+use crate::domain::ItemKind;
 use crate::warehouse::{MatrixItem, OutcomeMatrix};
 
-use super::arm::{Arm, ArmRuns, SuiteGroup};
+use super::arm::ArmRuns;
+use super::conditions::{Conditions, SCORES};
 use super::evidence::Reason;
-use super::leaderboard::newest;
-use super::sample::{Outcomes, Rates, is_marked};
+use super::meeting::Meeting;
+use super::sample::{Rates, names};
 use super::texts::ArmTexts;
 
 /// How fair a comparison is. The order is from best to worst.
@@ -34,9 +35,11 @@ pub enum MismatchKind {
     UnknownItems,
     UnknownSetting,
     Revision,
+    Templates,
     Texts,
     Items,
     Attempts,
+    Prompts,
     Judge,
     Shots,
     Limit,
@@ -51,14 +54,16 @@ pub enum MismatchKind {
 const MOST_OF_THEM: f64 = 0.9;
 
 impl MismatchKind {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::UnknownTexts,
         Self::UnknownItems,
         Self::UnknownSetting,
         Self::Revision,
+        Self::Templates,
         Self::Texts,
         Self::Items,
         Self::Attempts,
+        Self::Prompts,
         Self::Judge,
         Self::Shots,
         Self::Limit,
@@ -76,19 +81,26 @@ impl MismatchKind {
                 Grade::B,
                 "the items have the same names, and nobody knows whether they had the same texts: no hashes, or those of two tools",
             ),
-            Self::UnknownItems => (Grade::B, "an arm has counts only, of as many items as the other"),
+            Self::UnknownItems => (
+                Grade::B,
+                "an arm has counts or scores only, of as many items as the other as far as that is known, and nobody knows of which",
+            ),
             Self::UnknownSetting => {
                 (Grade::B, "the runs of one arm name a judge, a number of examples or a limit, those of the other none")
             }
             Self::Revision => (Grade::B, "the same judge was asked again about one arm and not about the other"),
+            Self::Templates => {
+                (Grade::B, "the models have other chat templates, so that whether they were otherwise asked in one wording is unknown")
+            }
             Self::Texts => (Grade::C, "items had other texts or right answers, and are left out of the pair"),
             Self::Items => (Grade::C, "not all items that either was asked are shared, but nine tenths of them or more"),
             Self::Attempts => (Grade::C, "the runs made different numbers of attempts at an item"),
+            Self::Prompts => (Grade::C, "the same items were asked in another wording: other prompts, or another system instruction"),
             Self::Judge => (Grade::D, "another judge or evaluator decided, or the same judge was asked in other words"),
             Self::Shots => (Grade::D, "another number of worked examples came before each question"),
             Self::Limit => (Grade::D, "another limit of time, turns, tokens or money"),
             Self::FewItems => (Grade::E, "fewer than nine tenths of the items that either was asked are shared"),
-            Self::Totals => (Grade::E, "an arm has counts only, and of another number of items"),
+            Self::Totals => (Grade::E, "an arm has counts or scores only, and of another number of items"),
             Self::SuiteVersion => (Grade::E, "another version of the suite, so that the arms stand in tables of their own"),
             Self::Source => (Grade::E, "imported by another importer or from another table, so that the arms stand in tables of their own"),
             Self::NoItems => (Grade::F, "no item is shared"),
@@ -110,7 +122,8 @@ impl MismatchKind {
 pub struct Mismatch {
     pub kind: MismatchKind,
     pub grade: Grade,
-    /// Which setting, limit or metric, where the kind has several.
+    /// Which setting, limit or metric, where the kind has several; `evaluator` where the items' own is another, and `scores` where an arm
+    /// has nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
     /// What each arm has, where that can be said.
@@ -121,11 +134,11 @@ pub struct Mismatch {
 }
 
 impl Mismatch {
-    fn of(kind: MismatchKind) -> Self {
+    pub(super) fn of(kind: MismatchKind) -> Self {
         Self { kind, grade: kind.grade(), what: None, first: None, second: None }
     }
 
-    fn between(kind: MismatchKind, what: &str, first: String, second: String) -> Self {
+    pub(super) fn between(kind: MismatchKind, what: &str, first: String, second: String) -> Self {
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
         Self { what: some(what.to_owned()), first: some(first), second: some(second), ..Self::of(kind) }
     }
@@ -168,7 +181,7 @@ pub struct Comparability {
     pub first: usize,
     pub second: usize,
     pub grade: Grade,
-    /// Absent where an arm has counts only.
+    /// Absent where an arm has counts or scores only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<SharedItems>,
     /// What differs, worst first.
@@ -195,6 +208,12 @@ impl Comparability {
             _ => return None,
         };
         Some(Self { first: 0, second: 1, ..turned })
+    }
+
+    /// Two arms of two versions of a suite, which stand in no table together.
+    pub(super) fn of_versions(first: String, second: String) -> Self {
+        let mismatch = Mismatch::between(MismatchKind::SuiteVersion, "", first, second);
+        Self { first: 0, second: 1, grade: mismatch.grade, items: None, mismatches: vec![mismatch], changed_items: Vec::new() }
     }
 
     /// Says whether a strict comparison refuses it: something differs, or is not known well enough to be laid side by side.
@@ -237,7 +256,8 @@ fn sort(mismatches: &mut [Mismatch]) {
 /// Grades all pairs of arms with results. `rates` and `texts` are theirs, over the items of the matrix.
 pub(super) fn of_arms(arms: &[ArmRuns<'_>], rates: &[Rates], texts: &[ArmTexts], matrix: &OutcomeMatrix) -> Vec<Comparability> {
     let conditions: Vec<Conditions> = arms.iter().map(|arm| Conditions::of(arm, matrix)).collect();
-    let has_results = |arm: &usize| !matches!(rates[*arm], Rates::Unknown);
+    let has_results = |arm: &usize| !matches!(rates[*arm], Rates::Unknown) || conditions[*arm].has_scores();
+    let names = names(matrix);
     let pairs: Vec<(usize, usize)> = (0..arms.len())
         .flat_map(|first| (first + 1..arms.len()).map(move |second| (first, second)))
         .filter(|(first, second)| has_results(first) && has_results(second))
@@ -245,25 +265,29 @@ pub(super) fn of_arms(arms: &[ArmRuns<'_>], rates: &[Rates], texts: &[ArmTexts],
     let graded = pairs.into_par_iter().map(|(first, second)| {
         let mut mismatches = conditions[first].against(&conditions[second]);
         let (mut items, mut changed_items) = (None, Vec::new());
-        match (&rates[first], &rates[second]) {
+        let is_same_work = match (&rates[first], &rates[second]) {
             (Rates::Outcomes(one), Rates::Outcomes(other)) => {
-                let changed = texts[first].changed(&texts[second]);
-                let shared = shared_items(one, other, &texts[first], &texts[second], &changed);
-                mismatches.extend(of_items(&shared));
-                changed_items = listed(matrix, one, other, &changed);
-                items = Some(shared);
+                let meeting = Meeting::of((one, &texts[first]), (other, &texts[second]), names.as_deref());
+                let is_same_work = meeting.items.shared + meeting.items.changed == meeting.items.of;
+                mismatches.extend(of_items(&meeting.items));
+                mismatches.extend(meeting.other_evaluators(matrix));
+                changed_items = meeting.changed.iter().take(MOST_CHANGED).map(|item| changed_item(&matrix.items[*item])).collect();
+                items = Some(meeting.items);
+                is_same_work
             }
             (one, other) => {
                 let of_run = |rates: &Rates| rates.by_run().iter().map(|(_, total)| *total).filter(|total| *total > 0).collect();
-                let totals: [BTreeSet<u64>; 2] = [of_run(one), of_run(other)];
-                let is_one = totals[0].union(&totals[1]).count() <= 1;
-                let said = |totals: &BTreeSet<u64>| joined(totals.iter().map(u64::to_string));
-                if !is_one {
-                    mismatches.push(Mismatch::between(MismatchKind::Totals, "", said(&totals[0]), said(&totals[1])));
-                } else if !texts[first].are_of_one_version(&texts[second]) {
-                    mismatches.push(Mismatch::of(MismatchKind::UnknownItems));
-                }
+                let differ = conditions[first].totals_against(&of_run(one), &conditions[second], &of_run(other));
+                let is_same_work = differ.is_none();
+                let is_unknown = is_same_work && !texts[first].are_of_one_version(&texts[second]);
+                let what = [one, other].iter().any(|rates| matches!(rates, Rates::Unknown)).then(|| SCORES.to_owned());
+                let unknown = || Mismatch { what, ..Mismatch::of(MismatchKind::UnknownItems) };
+                mismatches.extend(differ.or_else(|| is_unknown.then(unknown)));
+                is_same_work
             }
+        };
+        if is_same_work {
+            mismatches.extend(conditions[first].prompts_against(&conditions[second]));
         }
         sort(&mut mismatches);
         Comparability { first, second, grade: grade(&mismatches), items, mismatches, changed_items }
@@ -278,19 +302,6 @@ pub(super) fn apart_on_items(graded: &[Comparability]) -> BTreeMap<(usize, usize
         Some(((pair.first, pair.second), if items.changed > 0 { Reason::OtherTexts } else { Reason::DisjointItems }))
     };
     graded.iter().filter_map(of_pair).collect()
-}
-
-fn shared_items(one: &Outcomes, other: &Outcomes, texts: &ArmTexts, others: &ArmTexts, changed: &[bool]) -> SharedItems {
-    let mut items = SharedItems { shared: 0, of: 0, changed: 0, unknown: 0 };
-    for item in 0..one.cells.len() {
-        let (has, other_has) = (one.has(item), other.has(item));
-        let is_changed = is_marked(changed, item);
-        items.of += u64::from(has || other_has);
-        items.shared += u64::from(has && other_has && !is_changed);
-        items.changed += u64::from(has && other_has && is_changed);
-    }
-    items.unknown = texts.unknown(others, (0..one.cells.len()).filter(|item| one.has(*item) && other.has(*item)));
-    items
 }
 
 fn of_items(items: &SharedItems) -> Vec<Mismatch> {
@@ -311,165 +322,8 @@ fn of_items(items: &SharedItems) -> Vec<Mismatch> {
     found.into_iter().map(Mismatch::of).collect()
 }
 
-fn listed(matrix: &OutcomeMatrix, one: &Outcomes, other: &Outcomes, changed: &[bool]) -> Vec<ChangedItem> {
-    let is_it = |(place, _): &(usize, &MatrixItem)| is_marked(changed, *place) && one.has(*place) && other.has(*place);
-    let item = |(_, item): (usize, &MatrixItem)| ChangedItem {
-        kind: item.key.kind,
-        evaluator: item.key.evaluator.clone(),
-        item: item.key.item.clone(),
-    };
-    matrix.items.iter().enumerate().filter(is_it).map(item).take(MOST_CHANGED).collect()
-}
-
-/// A setting that importers keep as a tag of the run.
-struct Setting {
-    tag: &'static str,
-    label: &'static str,
-    kind: MismatchKind,
-}
-
-const fn setting(tag: &'static str, label: &'static str, kind: MismatchKind) -> Setting {
-    Setting { tag, label, kind }
-}
-
-const SETTINGS: [Setting; 14] = [
-    setting("judge", "", MismatchKind::Judge),
-    setting("n_shot", "", MismatchKind::Shots),
-    setting("time_limit", "time limit", MismatchKind::Limit),
-    setting("working_limit", "limit of working time", MismatchKind::Limit),
-    setting("agent_timeout", "time limit of the agent", MismatchKind::Limit),
-    setting("max_agent_timeout", "longest time limit of the agent", MismatchKind::Limit),
-    setting("timeout_multiplier", "multiplier of time limits", MismatchKind::Limit),
-    setting("agent_timeout_multiplier", "multiplier of the agent's time limits", MismatchKind::Limit),
-    setting("message_limit", "message limit", MismatchKind::Limit),
-    setting("turn_limit", "turn limit", MismatchKind::Limit),
-    setting("max_steps", "step limit", MismatchKind::Limit),
-    setting("token_limit", "token limit", MismatchKind::Limit),
-    setting("max_tokens", "token limit of a reply", MismatchKind::Limit),
-    setting("cost_limit", "cost limit", MismatchKind::Limit),
-];
-
-/// Under what an arm's runs were made.
-struct Conditions {
-    importers: BTreeSet<String>,
-    /// By setting: the values that the runs name.
-    settings: Vec<BTreeSet<String>>,
-    /// Of imported runs: attempts at an item, by run.
-    attempts: BTreeSet<u32>,
-    /// By metric: who decided, and how many times over.
-    decided: BTreeMap<String, (BTreeSet<String>, BTreeSet<u32>)>,
-}
-
-impl Conditions {
-    fn of(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Self {
-        let imported = || arm.counted.iter().filter_map(|row| Some((&row.run, row.run.provenance.as_ref()?)));
-        // Tags of our own runs are the user's, and mean what the user likes.
-        let values = |setting: &Setting| imported().filter_map(|(run, _)| run.tags.get(setting.tag).cloned()).collect();
-        let mut decided = BTreeMap::<String, (BTreeSet<String>, BTreeSet<u32>)>::new();
-        for row in &arm.counted {
-            let metrics: BTreeSet<&str> = row.run.scores.iter().map(|score| score.metric.as_str()).collect();
-            for score in metrics.into_iter().filter_map(|metric| newest(row, metric)) {
-                if let Some(evaluator) = &score.evaluator {
-                    let (evaluators, revisions) = decided.entry(score.metric.clone()).or_default();
-                    evaluators.insert(evaluator.clone());
-                    revisions.insert(score.revision);
-                }
-            }
-        }
-        let attempts = |row: &&crate::warehouse::RunRow| matrix.rows_of(&row.run.id).iter().map(|row| row.attempt).max();
-        Self {
-            importers: imported().map(|(_, from)| from.importer.clone()).collect(),
-            settings: SETTINGS.iter().map(values).collect(),
-            attempts: arm.counted.iter().filter_map(attempts).collect(),
-            decided,
-        }
-    }
-
-    fn against(&self, other: &Self) -> Vec<Mismatch> {
-        let mut found = Vec::new();
-        for ((setting, own), others) in SETTINGS.iter().zip(&self.settings).zip(&other.settings) {
-            if own == others {
-                continue;
-            }
-            let is_silent = own.is_empty() || others.is_empty();
-            // A tool that writes its limits down and writes none has none.
-            let says_all = setting.kind == MismatchKind::Limit && self.importers == other.importers && self.importers.len() == 1;
-            let said = |values: &BTreeSet<String>| match values.len() {
-                0 if says_all => "none".to_owned(),
-                0 => "not stated".to_owned(),
-                _ => joined(values.iter().cloned()),
-            };
-            let kind = if is_silent && !says_all { MismatchKind::UnknownSetting } else { setting.kind };
-            let what = if kind == MismatchKind::UnknownSetting && setting.label.is_empty() { setting.tag } else { setting.label };
-            found.push(Mismatch::between(kind, what, said(own), said(others)));
-        }
-        if self.attempts != other.attempts && !self.attempts.is_empty() && !other.attempts.is_empty() {
-            let said = |attempts: &BTreeSet<u32>| joined(attempts.iter().map(u32::to_string));
-            found.push(Mismatch::between(MismatchKind::Attempts, "", said(&self.attempts), said(&other.attempts)));
-        }
-        for (metric, (evaluators, revisions)) in &self.decided {
-            let Some((others, other_revisions)) = other.decided.get(metric) else { continue };
-            if evaluators != others {
-                let said = |evaluators: &BTreeSet<String>| joined(evaluators.iter().cloned());
-                found.push(Mismatch::between(MismatchKind::Judge, metric, said(evaluators), said(others)));
-            } else if revisions != other_revisions && Evaluator::from_name(metric).is_some_and(Evaluator::is_judged) {
-                let said = |revisions: &BTreeSet<u32>| joined(revisions.iter().map(u32::to_string));
-                found.push(Mismatch::between(MismatchKind::Revision, metric, said(revisions), said(other_revisions)));
-            }
-        }
-        found
-    }
-}
-
-fn joined(values: impl Iterator<Item = String>) -> String {
-    values.collect::<Vec<_>>().join(" and ")
-}
-
-/// Arms of a suite that no table holds together, because their runs are of two versions of the suite or of two sources.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Apart {
-    pub suite: String,
-    pub first: Vec<Arm>,
-    pub second: Vec<Arm>,
-    pub grade: Grade,
-    pub mismatches: Vec<Mismatch>,
-}
-
-/// Finds the arms of a suite that stand in different tables and in none together.
-pub fn apart(groups: &[SuiteGroup<'_>]) -> Vec<Apart> {
-    let mut found = Vec::new();
-    for of_suite in groups.chunk_by(|one, other| one.suite == other.suite) {
-        let has = |group: &SuiteGroup<'_>, arm: &Arm| group.arms.iter().any(|own| own.arm == *arm);
-        let meet = |one: &Arm, other: &Arm| one == other || of_suite.iter().any(|group| has(group, one) && has(group, other));
-        for (place, one) in of_suite.iter().enumerate() {
-            for other in &of_suite[place + 1..] {
-                let lonely = |own: &SuiteGroup<'_>, others: &SuiteGroup<'_>| -> Vec<Arm> {
-                    let misses = |arm: &&Arm| others.arms.iter().any(|other| !meet(arm, &other.arm));
-                    own.arms.iter().map(|arm| &arm.arm).filter(misses).cloned().collect()
-                };
-                let (first, second) = (lonely(one, other), lonely(other, one));
-                if first.is_empty() || second.is_empty() {
-                    continue;
-                }
-                let mut mismatches = Vec::new();
-                for (kind, own, others, lacking) in [
-                    (MismatchKind::SuiteVersion, &one.suite_version, &other.suite_version, "unknown"),
-                    (MismatchKind::Source, &one.source, &other.source, "own runs"),
-                ] {
-                    let said = |text: &Option<String>| text.clone().unwrap_or_else(|| lacking.to_owned());
-                    if own != others {
-                        mismatches.push(Mismatch::between(kind, "", said(own), said(others)));
-                    }
-                }
-                if mismatches.is_empty() {
-                    // Two files of one name.
-                    mismatches.push(Mismatch::of(MismatchKind::Source));
-                }
-                found.push(Apart { suite: one.suite.clone(), first, second, grade: grade(&mismatches), mismatches });
-            }
-        }
-    }
-    found
+fn changed_item(item: &MatrixItem) -> ChangedItem {
+    ChangedItem { kind: item.key.kind, evaluator: item.key.evaluator.clone(), item: item.key.item.clone() }
 }
 
 /// The grades with what earns them, as the documentation has them.

@@ -511,7 +511,9 @@ fn score_pair(
         return (Design::Counts, Finding { is_comparable: true, sizes: shared.sizes(items, None), ..Finding::default() });
     }
     if shared.differences.is_empty() {
-        return (Design::Items, Finding::not_comparable(Reason::DisjointItems, shared.sizes(items, None)));
+        let is_alike = items.are_alike(|item| one.means[item].is_some(), |item| other.means[item].is_some());
+        let reason = if is_alike { Reason::OtherEvaluator } else { Reason::DisjointItems };
+        return (Design::Items, Finding::not_comparable(reason, shared.sizes(items, None)));
     }
     match policy.design(suite).unwrap_or_else(|| shared.natural_design(items)) {
         Design::Clusters if shared.codes.is_some() => (Design::Clusters, over_clusters(&shared, items, policy)),
@@ -751,7 +753,8 @@ fn rate_pair(suite: &str, items: &Items, first: &Rates, second: &Rates, policy: 
         (Rates::Outcomes(one), Rates::Outcomes(other)) => {
             let shared = Shared::of(one, other, items, policy);
             if shared.differences.is_empty() {
-                let reason = if items.are_alike(one, other) { Reason::OtherEvaluator } else { Reason::DisjointItems };
+                let is_alike = items.are_alike(|item| one.cells[item].1 > 0, |item| other.cells[item].1 > 0);
+                let reason = if is_alike { Reason::OtherEvaluator } else { Reason::DisjointItems };
                 return (Design::Items, Finding::not_comparable(reason, shared.sizes(items, None)));
             }
             match asked.unwrap_or_else(|| shared.natural_design(items)) {

@@ -10,7 +10,7 @@ use crate::stats::{Interval, Ruling, n_half_width, rule, rule_point};
 use crate::warehouse::Warehouse;
 
 use super::arm::Arm;
-use super::baseline::Held;
+use super::baseline::{Held, UNKNOWN_VERSION};
 use super::comparability::Comparability;
 use super::compare::{Cell, Compared};
 use super::evidence::{Design, Difference, MIN_ITEMS, MIN_RUNS, Needed, PairEvidence, Policy, Reason, Scale};
@@ -271,7 +271,11 @@ fn bounded(
     check.metric = row.map(|row| row.metric.clone());
     check.head = row.and_then(|row| row.cells.first().cloned());
     if other.is_none() {
-        check.basis = if group.other_versions { Basis::OtherVersion } else { Basis::NoBaseline };
+        if !group.other_versions.is_empty() {
+            check.basis = Basis::OtherVersion;
+            let own = group.suite_version.clone().unwrap_or_else(|| UNKNOWN_VERSION.to_owned());
+            check.comparability = Some(Comparability::of_versions(own, group.other_versions.join(" and ")));
+        }
         return check;
     }
     check.baseline = row.and_then(|row| row.cells.get(1).cloned());

@@ -45,7 +45,7 @@ impl SuiteScores {
             }
         }
         let range = seen.range.filter(|_| seen.says_more)?;
-        let (unit, direction) = meaning(group, matrix);
+        let (unit, direction) = meaning(group, matrix, policy);
         let metric = Metric { name: "item_score".to_owned(), label: "Item Score".to_owned(), unit, direction, kind: MetricKind::Score };
         Some(Self {
             metric: policy.described(metric),
@@ -89,21 +89,27 @@ fn score_at(row: &MatrixRow, place: usize) -> Option<f64> {
         RowScores::Absent => return None,
     };
     match status {
-        ItemStatus::Pass | ItemStatus::Fail => own,
+        // Outside of pass rates stand answers with a score that neither passes nor fails.
+        ItemStatus::Pass | ItemStatus::Fail | ItemStatus::Skipped => own,
         ItemStatus::Error | ItemStatus::Limit => own.or(Some(0.0)),
-        ItemStatus::Infra | ItemStatus::Skipped | ItemStatus::NotEvaluated => None,
+        ItemStatus::Infra | ItemStatus::NotEvaluated => None,
     }
 }
 
-/// What the scores are measured in: as the runs' own score says that is their mean, else plain numbers of which more is better.
-fn meaning(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix) -> (Unit, Direction) {
+/// What the scores are measured in: as the runs' own score or the project says of the one that is their mean, else plain numbers of which
+/// more is better.
+fn meaning(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, policy: &Policy) -> (Unit, Direction) {
     let mut runs = group.arms.iter().flat_map(|arm| &arm.counted);
     let first = runs.find_map(|run| Some((*run, ItemScores::of(&[], &[*run], matrix).run_means.first().copied()?)));
     let column = first.and_then(|(run, mean)| {
         let is_mean = |value: f64| (value - mean).abs() <= 1e-9 * value.abs().max(1.0);
         score_columns(group).into_iter().find(|column| !column.is_mixed && newest_score(run, &column.metric).is_some_and(is_mean))
     });
-    column.map_or((Unit::Number, Direction::Up), |column| (column.unit, column.direction))
+    column.map_or((Unit::Number, Direction::Up), |column| {
+        let settings = policy.metrics.get(&column.metric);
+        let (unit, direction) = settings.map_or((None, None), |settings| (settings.unit, settings.direction));
+        (unit.unwrap_or(column.unit), direction.unwrap_or(column.direction))
+    })
 }
 
 impl ItemScores {

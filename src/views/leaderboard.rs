@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::domain::{Direction, Filter, ScoreRecord, Unit};
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
+use super::apart::{Apart, apart_from_newest};
 use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
 use super::comparability::{self, UnlikePairs};
 use super::compare::headline;
@@ -124,9 +125,12 @@ pub struct SuiteBoard {
     /// What the pass rates support; absent where fewer than two arms have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<BoardEvidence>,
-    /// Pairs of arms that were not compared under like conditions: grade D or worse; absent where there is none.
+    /// Pairs of arms that were not compared under like conditions: grade C or worse; absent where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unlike: Option<UnlikePairs>,
+    /// Arms here and on another board of the suite that stand on no board together: of the suite's newest board and each other one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<Apart>,
     /// Items that `exclusions.yaml` takes out of every figure of this board.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded_items: Vec<ExcludedItem>,
@@ -148,11 +152,11 @@ pub struct Board {
 /// Builds the boards of the selected runs: every batch of an arm counts.
 pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, sort: SortKey, policy: &Policy, chances: Chances) -> Board {
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
+    let apart = apart_from_newest(&groups);
+    let board =
+        |(group, apart)| SuiteBoard { apart, ..suite_board(warehouse, group, &group_matrix(warehouse, group), sort, policy, chances) };
     Board {
-        suites: groups
-            .par_iter()
-            .map(|group| suite_board(warehouse, group, &group_matrix(warehouse, group), sort, policy, chances))
-            .collect(),
+        suites: groups.par_iter().zip(apart).map(board).collect(),
         retracted: retracted(warehouse, filter),
         aliased: !warehouse.aliases().is_empty(),
         sorted_by: sort,
@@ -235,6 +239,7 @@ fn board_over(
         score_columns: score_columns(group),
         evidence,
         unlike,
+        apart: Vec::new(),
         excluded_items: Vec::new(),
         entries,
     }

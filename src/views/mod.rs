@@ -4,11 +4,13 @@
 //! site all print these structs.
 
 mod agreement;
+mod apart;
 mod arm;
 mod baseline;
 mod chart;
 mod comparability;
 mod compare;
+mod conditions;
 mod detail;
 mod estimate;
 mod evidence;
@@ -22,6 +24,7 @@ mod item_scores;
 mod items;
 mod judged;
 mod leaderboard;
+mod meeting;
 mod news;
 mod price;
 mod reliability;
@@ -40,10 +43,11 @@ pub use agreement::{
     AgreementReport, Alpha, CriterionFlip, Disagreement, JudgeReport, JudgedRun, PairAgreement, ProbeReport, ProbedRun, Rated, Rater,
     RaterLine, SkippedRun, agreement, decided_otherwise, probe_report,
 };
+pub use apart::{Apart, apart};
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
 pub use baseline::{Baseline, Held, held_groups};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
-pub use comparability::{Apart, ChangedItem, Comparability, Grade, Mismatch, MismatchKind, SharedItems, UnlikePairs, apart, grade};
+pub use comparability::{ChangedItem, Comparability, Grade, Mismatch, MismatchKind, SharedItems, UnlikePairs, grade};
 pub use compare::{
     Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, FlippedItems, Flips, ListedItem, ListedItems, MOST_LISTED, Winner,
     compare, compare_with_flips,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{ItemKind, ItemStatus};
-use crate::warehouse::{OutcomeMatrix, RunRow};
+use crate::warehouse::{OutcomeMatrix, RowScores, RunRow};
 
 /// An arm's outcomes on the items of a suite.
 #[cfg_attr(test, derive(Default))]
@@ -16,6 +16,8 @@ pub(super) struct Outcomes {
     pub missing: Vec<bool>,
     /// How many of them there are.
     pub lost: u64,
+    /// By item: whether an outcome is there that neither counts nor is missing.
+    pub beside: Vec<Asked>,
     /// Passed and counted by run, in the order of the runs.
     pub by_run: Vec<(u64, u64)>,
     /// Goes at the suite: runs, or attempts within them.
@@ -24,6 +26,16 @@ pub(super) struct Outcomes {
     pub unanswered: u64,
     /// At least three runs, and each passed exactly the same items.
     pub deterministic: bool,
+}
+
+/// Whether an arm was asked an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Asked {
+    Not,
+    /// Its outcome says so, and nothing came of it.
+    Skipped,
+    /// Whatever came of it: an outcome, a score, or an answer that is missing.
+    Answered,
 }
 
 /// Fewer equal runs than this are no sign that an arm never varies.
@@ -41,6 +53,7 @@ impl Outcomes {
         let asked = matrix.items.len() - left_out.iter().filter(|marked| **marked).count();
         let mut cells = vec![(0, 0); matrix.items.len()];
         let mut missing = vec![false; matrix.items.len()];
+        let mut beside = vec![Asked::Not; matrix.items.len()];
         let mut by_run = Vec::with_capacity(runs.len());
         let (mut attempts, mut unanswered) = (0, 0);
         let mut first: Option<Vec<(u32, ItemStatus)>> = None;
@@ -55,7 +68,7 @@ impl Outcomes {
                 attempts += 1;
                 let held = if left_out.is_empty() { row.items.len() } else { row.items.iter().filter(|item| is_in(**item)).count() };
                 unanswered += (asked - held) as u64;
-                for (item, status) in row.items.iter().zip(&row.statuses).filter(|(item, _)| is_in(**item)) {
+                for (place, (item, status)) in row.items.iter().zip(&row.statuses).enumerate().filter(|(_, (item, _))| is_in(**item)) {
                     let cell = &mut cells[*item as usize];
                     if status.is_counted() {
                         let is_pass = *status == ItemStatus::Pass;
@@ -66,6 +79,10 @@ impl Outcomes {
                     } else if status.is_missing() {
                         missing[*item as usize] = true;
                         unanswered += 1;
+                    } else {
+                        let has_score = matches!(&row.scores, RowScores::Own(scores) if scores[place].is_some());
+                        let how = if has_score { Asked::Answered } else { Asked::Skipped };
+                        beside[*item as usize] = how.max(beside[*item as usize]);
                     }
                 }
             }
@@ -85,12 +102,17 @@ impl Outcomes {
         let deterministic = runs.len() >= DETERMINISTIC_RUNS && all_equal;
         let counted = cells.iter().filter(|(_, counted)| *counted > 0).count() as u64;
         let lost = missing.iter().filter(|missing| **missing).count() as u64;
-        (!runs.is_empty()).then_some(Self { cells, counted, missing, lost, by_run, attempts, unanswered, deterministic })
+        (!runs.is_empty()).then_some(Self { cells, counted, missing, lost, beside, by_run, attempts, unanswered, deterministic })
     }
 
-    /// Whether the arm was asked an item, with whatever came of it.
-    pub fn has(&self, item: usize) -> bool {
-        self.cells[item].1 > 0 || self.missing[item]
+    /// Whether the arm was asked an item.
+    pub fn asked(&self, item: usize) -> Asked {
+        if self.cells[item].1 > 0 || self.missing[item] { Asked::Answered } else { self.beside[item] }
+    }
+
+    /// Whether no item has an outcome that passes or fails, or lacks one: all that the arm has are scores.
+    pub fn is_unrated(&self) -> bool {
+        self.counted == 0 && self.lost == 0
     }
 
     /// The share of its attempts at an item that the arm passed.
@@ -202,26 +224,27 @@ impl Items {
         Self { kind: matrix.items.first().map(|item| item.key.kind), clusters, cluster_count, names: names(matrix) }
     }
 
-    /// Says whether two arms without a common item were asked items of the same names, of which others judged.
-    pub fn are_alike(&self, one: &Outcomes, other: &Outcomes) -> bool {
+    /// Says whether two arms without a common item, each of which says which items it has, were asked items of the same names, of which
+    /// others judged.
+    pub fn are_alike(&self, has: impl Fn(usize) -> bool, other_has: impl Fn(usize) -> bool) -> bool {
         let Some(names) = &self.names else { return false };
-        let of = |outcomes: &Outcomes| -> BTreeSet<u32> {
-            outcomes.cells.iter().zip(names).filter(|((_, counted), _)| *counted > 0).map(|(_, name)| *name).collect()
+        let of = |has: &dyn Fn(usize) -> bool| -> BTreeSet<u32> {
+            names.iter().enumerate().filter(|(item, _)| has(*item)).map(|(_, name)| *name).collect()
         };
-        !of(one).is_disjoint(&of(other))
+        !of(&has).is_disjoint(&of(&other_has))
     }
 }
 
-/// Numbers the items' names; nothing where one evaluator knows them all, for then names tell items apart.
-fn names(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
+/// Numbers the items' names with their kinds; nothing where one evaluator knows them all, for then names tell items apart.
+pub(super) fn names(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
     let first = &matrix.items.first()?.key.evaluator;
     if matrix.items.iter().all(|item| item.key.evaluator == *first) {
         return None;
     }
-    let mut numbers = BTreeMap::<&str, u32>::new();
+    let mut numbers = BTreeMap::<(ItemKind, &str), u32>::new();
     let mut number = |name| {
         let next = numbers.len().try_into().unwrap_or(u32::MAX);
         *numbers.entry(name).or_insert(next)
     };
-    Some(matrix.items.iter().map(|item| number(item.key.item.as_str())).collect())
+    Some(matrix.items.iter().map(|item| number((item.key.kind, item.key.item.as_str()))).collect())
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::domain::{Filter, ItemKind};
 use crate::warehouse::Warehouse;
 
+use super::apart::apart_from_newest;
 use super::arm::{Arm, Grouping, SuiteGroup, suite_groups};
 use super::chart::{SuiteCharts, suite_charts};
 use super::compare::{Compared, Comparison, compare};
@@ -129,12 +130,14 @@ pub fn overview(
 ) -> Overview {
     let mut groups = suite_groups(warehouse, filter, Grouping::AllBatches);
     groups.sort_by_key(|group| Some(&group.suite) != options.default_suite.as_ref());
+    let apart = apart_from_newest(&groups);
     let suites: Vec<OverviewSuite> = groups
         .par_iter()
+        .zip(apart)
         .enumerate()
-        .map(|(place, group)| {
+        .map(|(place, (group, apart))| {
             let matrix = group_matrix(warehouse, group);
-            let board = suite_board(warehouse, group, &matrix, SortKey::PassRate, policy, Chances::Always);
+            let board = SuiteBoard { apart, ..suite_board(warehouse, group, &matrix, SortKey::PassRate, policy, Chances::Always) };
             let compared = Compared::of(warehouse, group, matrix.clone(), policy);
             let arm_of = |entry: usize| group.arms.iter().position(|arm| arm.arm == board.entries[entry].arm);
             let pair = |(left, right): (usize, usize)| Some(compared.pair_with_items(arm_of(left)?, arm_of(right)?));

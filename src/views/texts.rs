@@ -79,8 +79,13 @@ impl ArmTexts {
         if changed.contains(&true) { changed } else { Vec::new() }
     }
 
-    /// Counts the shared items whose texts may differ, as far as anybody knows.
-    pub fn unknown(&self, other: &Self, shared: impl Iterator<Item = usize>) -> u64 {
+    /// Says whether an item of this arm was asked in another text than one of the other's.
+    pub fn is_other(&self, other: &Self, item: usize, same: usize) -> bool {
+        self.laid(other).is_some_and(|(own, others)| own[item] != 0 && others[same] != 0 && own[item] != others[same])
+    }
+
+    /// Counts the shared items whose texts may differ, as far as anybody knows. Each stands as the one and as the other arm has it.
+    pub fn unknown(&self, other: &Self, shared: impl Iterator<Item = (usize, usize)>) -> u64 {
         match (self, other) {
             (Self::OfVersion, Self::OfVersion) => 0,
             (Self::Hashed { digests: own, .. }, Self::Hashed { digests: others, .. }) if self.is_same(other) => {
@@ -89,7 +94,7 @@ impl ArmTexts {
             }
             (Self::Unknown | Self::OfVersion | Self::Hashed { .. }, Self::Unknown | Self::OfVersion | Self::Hashed { .. }) => {
                 let laid = self.laid(other);
-                shared.filter(|item| laid.is_none_or(|(own, others)| own[*item] == 0 || others[*item] == 0)).count() as u64
+                shared.filter(|(item, same)| laid.is_none_or(|(own, others)| own[*item] == 0 || others[*same] == 0)).count() as u64
             }
         }
     }
@@ -226,17 +231,20 @@ mod tests {
     fn texts_differ_only_where_both_are_known_from_one_tool() {
         let (one, other) = (hashed("lm-eval", "1", &[5, 6, 0, 8]), hashed("lm-eval", "2", &[5, 7, 9, 8]));
         assert_eq!(one.changed(&other), [false, true, false, false]);
-        assert_eq!(one.unknown(&other, [0, 2, 3].into_iter()), 1);
+        let each = |items: std::ops::Range<usize>| items.map(|item| (item, item));
+        assert_eq!(one.unknown(&other, each(0..4).filter(|(item, _)| *item != 1)), 1);
+        assert!(one.is_other(&other, 1, 1) && !one.is_other(&other, 3, 3) && !one.is_other(&other, 2, 1));
         let foreign = hashed("inspect", "2", &[5, 7, 9, 8]);
-        assert_eq!((one.changed(&foreign).len(), one.unknown(&foreign, 0..4)), (0, 4));
-        assert_eq!((one.changed(&ArmTexts::OfVersion).len(), one.unknown(&ArmTexts::OfVersion, 0..4)), (0, 4));
+        assert_eq!((one.changed(&foreign).len(), one.unknown(&foreign, each(0..4))), (0, 4));
+        assert_eq!((one.changed(&ArmTexts::OfVersion).len(), one.unknown(&ArmTexts::OfVersion, each(0..4))), (0, 4));
     }
 
     #[test]
     fn one_digest_or_one_version_is_the_same_text_without_a_look() {
         let (one, other) = (hashed("lm-eval", "1", &[]), hashed("lm-eval", "1", &[]));
-        assert_eq!((one.changed(&other).len(), one.unknown(&other, 0..4)), (0, 0));
-        assert_eq!(ArmTexts::OfVersion.unknown(&ArmTexts::OfVersion, 0..4), 0);
-        assert_eq!(ArmTexts::Unknown.unknown(&ArmTexts::Unknown, 0..4), 4);
+        let each = |items: std::ops::Range<usize>| items.map(|item| (item, item));
+        assert_eq!((one.changed(&other).len(), one.unknown(&other, each(0..4))), (0, 0));
+        assert_eq!(ArmTexts::OfVersion.unknown(&ArmTexts::OfVersion, each(0..4)), 0);
+        assert_eq!(ArmTexts::Unknown.unknown(&ArmTexts::Unknown, each(0..4)), 4);
     }
 }

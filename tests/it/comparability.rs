@@ -15,11 +15,37 @@ struct Harness<'a> {
     items: std::ops::Range<u64>,
     /// Documents whose text is another.
     changed: &'a [u64],
+    /// Documents whose right answer is another.
+    corrected: &'a [u64],
+    /// `acc` grades; `rouge1` gives a number, and `bleu` a part of what its figure is made of.
+    metric: &'a str,
+    /// What prompts, task and system instruction are hashed to, where they are.
+    prompts: &'a str,
+    task: &'a str,
+    template: &'a str,
+    instruction: &'a str,
+    /// Samples were logged.
+    logged: bool,
     /// After the third of February 2026.
     day: u32,
 }
 
-const HARNESS: Harness<'static> = Harness { model: "one", shots: 5, version: "1.0", items: 0..300, changed: &[], day: 0 };
+const HARNESS: Harness<'static> = Harness {
+    model: "one",
+    shots: 5,
+    version: "1.0",
+    items: 0..300,
+    changed: &[],
+    corrected: &[],
+    metric: "acc",
+    prompts: "",
+    task: "",
+    template: "",
+    instruction: "",
+    logged: true,
+    day: 0,
+};
+const TWO: Harness<'static> = Harness { model: "two", ..HARNESS };
 
 impl Harness<'_> {
     /// Writes what lm-evaluation-harness would: the first model is right on two of three, others on four of seven.
@@ -27,16 +53,28 @@ impl Harness<'_> {
         let is_right = |doc: u64| if self.model == "one" { !doc.is_multiple_of(3) } else { doc % 7 < 4 };
         let sample = |doc: u64| {
             let hash = if self.changed.contains(&doc) { format!("{doc}-new") } else { format!("{doc}-old") };
-            json!({"doc_id": doc, "doc": {"q": doc}, "target": "x", "resps": [["x"]], "filtered_resps": ["x"], "filter": "none",
-                   "metrics": ["acc"], "doc_hash": hash, "acc": if is_right(doc) { 1.0 } else { 0.0 }})
+            let grade = if is_right(doc) { 1.0 } else { 0.0 };
+            let value = match self.metric {
+                "bleu" => json!(["reference", "reply"]),
+                "rouge1" => json!(0.25 + grade / 2.0),
+                _ => json!(grade),
+            };
+            let target = if self.corrected.contains(&doc) { "y" } else { "x" };
+            let mut sample = json!({"doc_id": doc, "doc": {"q": doc}, "target": target, "resps": [["x"]], "filtered_resps": ["x"],
+                   "filter": "none", "metrics": [self.metric], "doc_hash": hash, "target_hash": target, self.metric: value});
+            if !self.prompts.is_empty() {
+                sample["prompt_hash"] = json!(format!("{}-{doc}", self.prompts));
+            }
+            sample
         };
         let right = self.items.clone().filter(|doc| is_right(*doc)).count() as f64;
         let total = self.items.end - self.items.start;
         let results = json!({
-            "results": {"trivia": {"alias": "trivia", "acc,none": right / total as f64}},
+            "results": {"trivia": {"alias": "trivia", format!("{},none", self.metric): right / total as f64}},
             "configs": {"trivia": {"task": "trivia", "num_fewshot": self.shots}},
             "versions": {"trivia": self.version}, "n-shot": {"trivia": self.shots},
-            "higher_is_better": {"trivia": {"acc": true}},
+            "higher_is_better": {"trivia": {self.metric: true}},
+            "task_hashes": {"trivia": self.task}, "chat_template_sha": self.template, "system_instruction_sha": self.instruction,
             "n-samples": {"trivia": {"original": total, "effective": total}},
             "config": {"model": "hf", "model_args": format!("pretrained={}", self.model)},
             "date": 1_770_114_030.0 + f64::from(self.day) * 86_400.0, "lm_eval_version": "0.4.9", "model_name": self.model,
@@ -44,7 +82,19 @@ impl Harness<'_> {
         let folder = format!("logs/{}-{}-{}", self.model, self.version, self.shots);
         let stamp = format!("2026-02-{:02}T10-20-30.125000", 3 + self.day);
         project.file(&format!("{folder}/results_{stamp}.json"), results.to_string());
-        project.file(&format!("{folder}/samples_trivia_{stamp}.jsonl"), lines(self.items.clone().map(sample)));
+        if self.logged {
+            project.file(&format!("{folder}/samples_trivia_{stamp}.jsonl"), lines(self.items.clone().map(sample)));
+        }
+    }
+}
+
+impl Harness<'_> {
+    /// Imports the run alone into the store.
+    fn beside(&self, project: Project) -> Project {
+        std::fs::remove_dir_all(project.path("logs")).expect("the logs of before");
+        self.write(&project);
+        assert_eq!(project.run(["import", "logs", "--quiet"]).code, 0);
+        project
     }
 }
 
@@ -72,6 +122,48 @@ fn inspect(project: &Project, model: &str, judge: &str, limits: &Value, epochs: 
         "samples": (1..=epochs).flat_map(|epoch| (0..12).map(move |id| (id, epoch))).map(|(id, epoch)| sample(id, epoch)).collect::<Vec<_>>(),
     });
     project.file(&format!("logs/{model}.json"), log.to_string());
+}
+
+/// A log of Inspect whose twelve samples have choices as its file holds them.
+fn choosing(project: &Project, model: &str, scorer: &str, choices: Option<[&str; 2]>) {
+    let sample = |id: u64| {
+        let given = json!({scorer: {"value": if id.is_multiple_of(3) { "I" } else { "C" }}});
+        let mut sample = json!({"id": id, "epoch": 1, "input": format!("question {id}"), "target": "A", "scores": given});
+        if let Some(choices) = choices {
+            sample["choices"] = json!(choices);
+        }
+        sample
+    };
+    let log = json!({
+        "version": 2, "status": "success",
+        "eval": {"eval_id": model, "run_id": model, "created": "2026-02-03T10:00:00+00:00", "task": "open", "task_version": 1, "model": model,
+                 "solver": "choose", "scorers": [{"name": scorer}]},
+        "plan": {"steps": [{"solver": "multiple_choice"}]},
+        "results": {"total_samples": 12, "scores": [{"name": scorer, "scorer": scorer, "metrics": {}}]},
+        "stats": {"started_at": "2026-02-03T10:00:00+00:00", "completed_at": "2026-02-03T10:01:00+00:00"},
+        "samples": (0..12).map(sample).collect::<Vec<_>>(),
+    });
+    project.file(&format!("logs/{model}.json"), log.to_string());
+}
+
+/// The grade of a pair, what differs, and what a strict comparison comes to.
+#[track_caller]
+fn graded(project: &Project) -> (String, Vec<String>, i32) {
+    let answer = project.run(["compare", "./logs", "--format", "json"]).json();
+    let pair = comparability(&answer);
+    let kinds = kinds(pair).into_iter().map(str::to_owned).collect();
+    (pair["grade"].as_str().expect("a grade").to_owned(), kinds, project.run(["compare", "./logs", "--strict"]).code)
+}
+
+#[track_caller]
+fn check_graded(project: &Project, grade: &str, kinds: &[&str]) {
+    let kinds = kinds.iter().map(ToString::to_string).collect();
+    assert_eq!(graded(project), (grade.to_owned(), kinds, if grade < "C" { 0 } else { 2 }));
+}
+
+fn row<'a>(answer: &'a Value, metric: &str) -> &'a Value {
+    let rows = answer["comparisons"][0]["rows"].as_array().expect("rows");
+    rows.iter().find(|row| row["metric"]["name"] == metric).unwrap_or_else(|| panic!("no {metric}: {rows:#?}"))
 }
 
 #[track_caller]
@@ -262,6 +354,120 @@ fn arms_without_a_shared_item_are_not_comparable_on_anything() {
 }
 
 #[test]
+fn items_that_have_scores_alone_were_asked_all_the_same() {
+    for metric in ["bleu", "rouge1"] {
+        let project = harness(&[Harness { metric, ..HARNESS }, Harness { metric, ..TWO }]);
+        check_graded(&project, "A", &[]);
+        let answer = project.run(["compare", "./logs", "--format", "json"]).json();
+        assert_eq!(comparability(&answer)["items"], json!({"shared": 300, "of": 300, "changed": 0, "unknown": 0}));
+        assert_ne!(row(&answer, metric)["evidence"]["pairs"][0]["verdict"], "not_comparable");
+    }
+    let project = harness(&[Harness { metric: "rouge1", ..HARNESS }, Harness { metric: "rouge1", shots: 0, changed: &[3], ..TWO }]);
+    check_graded(&project, "D", &["shots", "texts"]);
+    let answer = project.run(["compare", "./logs", "--format", "json"]).json();
+    let pair = &row(&answer, "item_score")["evidence"]["pairs"][0];
+    assert_eq!((&pair["sizes"]["pairs"], &pair["verdict"]), (&json!(299), &json!("b_wins")), "{pair:#}");
+    let items = Harness { metric: "bleu", items: 300..600, ..TWO };
+    check_graded(&harness(&[Harness { metric: "bleu", ..HARNESS }, items]), "F", &["no_items"]);
+}
+
+#[test]
+fn items_that_one_arm_skipped_are_shared_by_nobody() {
+    let project =
+        Project::with(&[result("a", "s", "x", json!({"suite_version": "v"})), result("b", "s", "y", json!({"suite_version": "v"}))]);
+    project.items("a", &[question("q1", 1, "pass"), question("q2", 1, "skipped"), question("q3", 1, "skipped")]);
+    project.items("b", &[question("q1", 1, "pass"), question("q2", 1, "fail"), question("q3", 1, "skipped")]);
+    let answer = project.run(["compare", "--format", "json"]).json();
+    assert_eq!(comparability(&answer)["items"], json!({"shared": 1, "of": 2, "changed": 0, "unknown": 0}));
+}
+
+#[test]
+fn arms_with_scores_alone_are_graded_by_settings_and_numbers() {
+    let figures = Harness { metric: "f1", logged: false, ..HARNESS };
+    check_graded(&harness(&[figures.clone(), Harness { model: "two", ..figures.clone() }]), "B", &["unknown_items"]);
+    let project = harness(&[figures.clone(), Harness { model: "two", shots: 0, items: 0..10, ..figures.clone() }]);
+    check_graded(&project, "E", &["totals", "shots"]);
+    let text = unwrapped(project.run(["compare", "./logs"]).answer());
+    assert!(text.contains("number of items, known by scores only, differs: 10, 300; n-shot differs: 0, 5"), "{text}");
+    // Beside an arm that has items.
+    check_graded(&harness(&[HARNESS, Harness { model: "two", ..figures.clone() }]), "B", &["unknown_items"]);
+    check_graded(&harness(&[HARNESS, Harness { model: "two", items: 0..10, ..figures }]), "E", &["totals"]);
+}
+
+#[test]
+fn an_item_with_another_right_answer_leaves_the_pair() {
+    let project = harness(&[HARNESS, Harness { corrected: &[3, 8], ..TWO }]);
+    check_graded(&project, "C", &["texts"]);
+    let answer = project.run(["compare", "./logs", "--format", "json"]).json();
+    assert_eq!(comparability(&answer)["items"]["changed"], 2);
+}
+
+#[test]
+fn other_prompts_for_the_same_items_are_named() {
+    let one = Harness { prompts: "p", task: "t", ..HARNESS };
+    let two = Harness { model: "two", ..one.clone() };
+    check_graded(&harness(&[one.clone(), two.clone()]), "A", &[]);
+    check_graded(&harness(&[one.clone(), Harness { prompts: "q", task: "u", ..two.clone() }]), "C", &["prompts"]);
+    check_graded(&harness(&[one.clone(), Harness { task: "u", ..two.clone() }]), "C", &["prompts"]);
+    let instructed = harness(&[one.clone(), Harness { instruction: "0123456789abcdef", ..two.clone() }]);
+    check_graded(&instructed, "C", &["prompts"]);
+    let text = unwrapped(instructed.run(["compare", "./logs"]).answer());
+    assert!(text.contains("Comparability C: system instruction differs: none, 0123456789ab."), "{text}");
+    // A chat template is its model's, and changes every prompt: what else differs cannot be seen.
+    let (own, other) =
+        (Harness { template: "a", prompts: "p", ..one.clone() }, Harness { template: "b", prompts: "q", task: "u", ..two.clone() });
+    check_graded(&harness(&[own, other]), "B", &["templates"]);
+    // Other items have other prompts.
+    check_graded(&harness(&[one, Harness { items: 0..290, task: "u", ..two }]), "C", &["items"]);
+}
+
+#[test]
+fn the_same_items_under_another_evaluator_are_the_same_items() {
+    let project = Project::new();
+    choosing(&project, "m/one", "match", Some(["yes", "no"]));
+    choosing(&project, "m/two", "model_graded", Some(["yes", "no"]));
+    check_graded(&project, "D", &["judge"]);
+    let answer = project.run(["compare", "./logs", "--format", "json"]).json();
+    assert_eq!(comparability(&answer)["items"], json!({"shared": 12, "of": 12, "changed": 0, "unknown": 0}));
+    assert_eq!((&headline(&answer)["verdict"], &headline(&answer)["reason"]), (&json!("not_comparable"), &json!("other_evaluator")));
+    let text = unwrapped(project.run(["compare", "./logs"]).answer());
+    assert!(text.contains("Comparability D: evaluator differs: match, model_graded."), "{text}");
+}
+
+#[test]
+fn choices_are_part_of_what_was_asked() {
+    let check = |choices: Option<[&str; 2]>, others: Option<[&str; 2]>, grade: &str, kinds: &[&str]| {
+        let project = Project::new();
+        choosing(&project, "m/one", "choice", choices);
+        choosing(&project, "m/two", "choice", others);
+        check_graded(&project, grade, kinds);
+    };
+    check(Some(["yes", "no"]), Some(["yes", "no"]), "A", &[]);
+    check(Some(["yes", "no"]), Some(["no", "yes"]), "F", &["no_items", "texts"]);
+    check(Some(["yes", "no"]), None, "B", &["unknown_texts"]);
+    check(None, None, "B", &["unknown_texts"]);
+}
+
+#[test]
+fn a_comparison_without_a_pair_says_which_arms_stand_apart() {
+    let project = harness(&[HARNESS, Harness { version: "2.0", day: 1, ..TWO }]);
+    let said = "Comparability E: 5-shot · two and 5-shot · one stand in no table together on trivia: suite version differs: 2.0, 1.0.";
+    let compared = project.run(["compare", "./logs"]);
+    let text = unwrapped(compared.refusal());
+    assert!(text.contains(said) && text.contains("no table has two arms to compare"), "{text}");
+    let board = project.run(["leaderboard", "./logs"]);
+    assert!(unwrapped(board.answer()).contains(said), "{}", board.stdout);
+    assert_eq!(project.run(["leaderboard", "./logs", "--strict"]).code, 0);
+    assert_eq!(project.run(["build", "./logs", "--out", "site", "--quiet"]).code, 0);
+    let pages: Vec<String> = project.files("site/suites").into_iter().filter(|file| file.ends_with("/index.html")).collect();
+    let page = pages.iter().map(|file| project.read(file)).find(|page| page.contains("stand in no table together"));
+    assert!(page.is_some(), "{pages:?}");
+    // One arm alone stands apart from nothing.
+    let alone = harness(&[HARNESS, Harness { version: "2.0", day: 1, ..HARNESS }]);
+    assert!(alone.run(["compare", "./logs"]).refusal().contains("no suite has two arms to compare"));
+}
+
+#[test]
 fn arms_of_two_versions_stand_apart_and_it_is_said() {
     let project = harness(&[HARNESS, Harness { model: "two", version: "2.0", ..HARNESS }]);
     assert_eq!(project.run(["import", "logs", "--quiet"]).code, 0);
@@ -285,6 +491,19 @@ fn a_strict_gate_refuses_a_baseline_that_was_asked_other_texts() {
     let loose = project.run(gate);
     let said = "comparability C: 298 of 300 items shared; 2 changed their text";
     assert!(loose.code == 0 && unwrapped(&loose.stdout).contains(said), "{}{}", loose.stdout, loose.stderr);
+    let strict = project.run([&gate[..], &["--strict"]].concat());
+    assert!(unwrapped(strict.refusal()).contains(said), "{}", strict.stderr);
+}
+
+#[test]
+fn a_strict_gate_refuses_a_baseline_of_another_version() {
+    let project = harness(&[HARNESS]);
+    assert_eq!(project.run(["import", "logs", "--results", "old", "--quiet"]).code, 0);
+    let project = Harness { version: "2.0", day: 1, ..HARNESS }.beside(project);
+    let gate = ["gate", "--baseline", "old", "--max-drop", "2pp"];
+    let said = "comparability E: suite version differs: 2.0, 1.0";
+    let loose = project.run(gate);
+    assert!(loose.code == 3 && unwrapped(&loose.stdout).contains(said), "{}{}", loose.stdout, loose.stderr);
     let strict = project.run([&gate[..], &["--strict"]].concat());
     assert!(unwrapped(strict.refusal()).contains(said), "{}", strict.stderr);
 }

@@ -7,14 +7,14 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
-    Arm, ArmHistory, ArmSpread, BoardEvidence, Break, Cell, ChangedItem, Comparability, ComparedArm, Comparison, ComparisonRow, Coverage,
-    CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, Delta, DeltaUnit, Design, Difference,
-    Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event, Evidence, Figure, Flips,
-    Front, Go, Grade, History, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories, ItemTranscript,
-    JudgeView, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Money, Needed, News, Night, NightlyDuel, NoisyItem,
-    Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, RunLine, RunPage, RunStated, RunTranscripts, Scale,
-    ScoreColumn, ScoreLineView, SharedItems, Side, SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification,
-    SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, UnlikePairs, Verdict, Winner, items_of,
+    Apart, Arm, ArmHistory, ArmSpread, BoardEvidence, Break, Cell, ChangedItem, Comparability, ComparedArm, Comparison, ComparisonRow,
+    Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, Delta, DeltaUnit, Design,
+    Difference, Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event, Evidence, Figure,
+    Flips, Front, Go, Grade, History, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories,
+    ItemTranscript, JudgeView, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Money, Needed, News, Night, NightlyDuel,
+    NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, RunLine, RunPage, RunStated,
+    RunTranscripts, Scale, ScoreColumn, ScoreLineView, SharedItems, Side, SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine,
+    Step, StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, UnlikePairs, Verdict, Winner, items_of,
 };
 
 use super::*;
@@ -343,6 +343,13 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
                 worst: Grade::E,
                 mismatches: vec![mismatch(MismatchKind::FewItems, hostile), mismatch(MismatchKind::Judge, hostile)],
             }),
+            apart: vec![Apart {
+                suite: name.to_owned(),
+                first: vec![Arm { approach: hostile.to_owned(), model: hostile.to_owned() }],
+                second: vec![Arm { approach: "other".to_owned(), model: hostile.to_owned() }],
+                grade: Grade::E,
+                mismatches: vec![mismatch(MismatchKind::SuiteVersion, hostile)],
+            }],
             entries,
         },
         top: pairs.first().cloned(),

@@ -17,6 +17,8 @@ use super::wire::{Eval, Header, Metric, ModelUsage, Results, Sample};
 
 /// Summaries hold a little more than so much of a text, samples the whole: a hash over more would tell the two apart.
 const HASHED_CHARS: usize = 5000;
+/// The solver that puts choices to the model; those of a sample of another solver are not needed.
+const CHOOSING: &str = "multiple_choice";
 /// What summaries have in the place of what is no text.
 const STAND_INS: [&str; 6] = ["(Image)", "(Audio)", "(Video)", "(Data)", "(Document)", "(Reasoning)"];
 
@@ -32,6 +34,8 @@ pub(super) struct Log {
     truncated: Option<(u64, u64)>,
     /// Scores that reach beyond 0 to 1 have no mark that passes.
     is_scaled: bool,
+    /// Choices are part of what is asked.
+    has_choices: bool,
     stated_tokens: BTreeMap<String, u64>,
     tokens: BTreeMap<String, u64>,
 }
@@ -126,6 +130,7 @@ impl Log {
             record.git = Some(Git { rev: commit, branch: None, dirty: revision.dirty == Value::Bool(true) });
         }
         let steps = header.plan.0.map(|plan| plan.steps).unwrap_or_default();
+        let has_choices = steps.as_array().into_iter().flatten().any(|step| step.get("solver").is_some_and(|name| name == CHOOSING));
         let settings = serde_json::json!([steps, eval.solver_args, eval.model_args, eval.model_generate_config]).to_string();
         let tags = if header.tags.as_array().is_some_and(|tags| !tags.is_empty()) { &header.tags } else { &eval.tags };
         let tags: Vec<String> = tags.as_array().into_iter().flatten().filter_map(text).collect();
@@ -158,7 +163,7 @@ impl Log {
         }
         let stated_tokens =
             figures.model_usage.iter().filter_map(|(model, usage)| Some((model.clone(), count(&usage.total_tokens)?))).collect();
-        Ok(Some(Self { run, tallies, role_models, model, truncated, is_scaled, stated_tokens, tokens: BTreeMap::new() }))
+        Ok(Some(Self { run, tallies, role_models, model, truncated, is_scaled, has_choices, stated_tokens, tokens: BTreeMap::new() }))
     }
 
     /// Takes one sample, or the summary of one.
@@ -216,7 +221,7 @@ impl Log {
         outcome.cost_usd = cost;
         outcome.input_tokens = usage.and_then(|usage| usage.input_total());
         outcome.output_tokens = usage.and_then(|usage| usage.output);
-        let details = details_of(sample, evaluator, usage, cost, scores);
+        let details = details_of(sample, evaluator, usage, cost, scores, self.has_choices);
         sink.item(self.run, place, outcome, details)
     }
 
@@ -390,7 +395,14 @@ fn has_zone(time: &str) -> bool {
     DateTime::parse_from_rfc3339(time).is_ok()
 }
 
-fn details_of(sample: &Sample, evaluator: &str, usage: Option<Usage>, cost: Option<f64>, scores: BTreeMap<String, f64>) -> ItemDetails {
+fn details_of(
+    sample: &Sample,
+    evaluator: &str,
+    usage: Option<Usage>,
+    cost: Option<f64>,
+    scores: BTreeMap<String, f64>,
+    has_choices: bool,
+) -> ItemDetails {
     let score = sample.scores.get(evaluator).or(sample.score.0.as_ref());
     let resolve = |text: String| match text.strip_prefix("attachment://").and_then(|hash| sample.attachments.0.get(hash)) {
         Some(attached) => attached.clone(),
@@ -409,10 +421,14 @@ fn details_of(sample: &Sample, evaluator: &str, usage: Option<Usage>, cost: Opti
         message_text(&output.completion).or_else(message).map(resolve)
     });
     let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-    let item_hash = question.as_deref().map(|question| {
+    let choices: Vec<String> = sample.choices.as_array().into_iter().flatten().map(|choice| text(choice).unwrap_or_default()).collect();
+    // Summaries of before choices were in them hold a part of what was asked: whether the rest was the same is unknown.
+    let is_whole = !has_choices || !choices.is_empty();
+    let item_hash = question.as_deref().filter(|_| is_whole).map(|question| {
         let target = expected.join("\n");
-        let beginning = |text: &str| text.chars().take(HASHED_CHARS).collect::<String>();
-        hex_digest(&[beginning(question.trim()).as_bytes(), beginning(target.trim()).as_bytes()], true)[..32].to_owned()
+        let texts = [question, &target].into_iter().chain(choices.iter().map(String::as_str));
+        let beginnings: Vec<String> = texts.map(|text| text.trim().chars().take(HASHED_CHARS).collect()).collect();
+        hex_digest(&beginnings.iter().map(String::as_bytes).collect::<Vec<_>>(), true)[..32].to_owned()
     });
     ItemDetails {
         reason: filled(error).or_else(|| filled(limit)).or_else(|| filled(explanation)),

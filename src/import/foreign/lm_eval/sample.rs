@@ -26,6 +26,33 @@ const NO_METRICS: [&str; 13] = [
 /// Prompts are kept from their end, where the question is: examples come before it.
 const MOST_PROMPT_CHARS: usize = 1999;
 
+/// A digest over all prompts of a task, whatever their order; nothing where one of them is unknown.
+#[derive(Default)]
+pub(super) struct Prompts {
+    sum: u128,
+    is_unknown: bool,
+}
+
+impl Prompts {
+    pub fn add(&mut self, document: &str, sample: &Value) {
+        let one = hash(sample, "prompt_hash").and_then(|prompt| u128::from_str_radix(&digest(document, &prompt), 16).ok());
+        self.is_unknown |= one.is_none();
+        self.sum = self.sum.wrapping_add(one.unwrap_or(0));
+    }
+
+    pub fn digest(&self) -> Option<String> {
+        (!self.is_unknown && self.sum != 0).then(|| format!("{:032x}", self.sum))
+    }
+}
+
+fn hash(sample: &Value, key: &str) -> Option<String> {
+    sample.get(key).and_then(text).filter(|hash| !hash.is_empty())
+}
+
+fn digest(one: &str, other: &str) -> String {
+    hex_digest(&[one.as_bytes(), other.as_bytes()], true)[..32].to_owned()
+}
+
 pub(super) fn filter(sample: &Value) -> Option<&str> {
     sample.get("filter")?.as_str()
 }
@@ -67,10 +94,12 @@ pub(super) fn details(sample: &Value) -> ItemDetails {
         Value::Array(repeats) => repeats.first()?.as_str(),
         other => other.as_str(),
     });
-    let item_hash = sample.get("doc_hash").and_then(text).or_else(|| {
-        let prompt = prompt.as_deref()?;
-        Some(hex_digest(&[prompt.as_bytes(), expected.join("\n").as_bytes()], true)[..32].to_owned())
-    });
+    let item_hash = match (hash(sample, "doc_hash"), hash(sample, "target_hash"), prompt.as_deref()) {
+        (Some(document), Some(target), _) => Some(digest(&document, &target)),
+        (Some(document), None, _) => Some(document),
+        (None, _, Some(prompt)) => Some(digest(prompt, &expected.join("\n"))),
+        (None, _, None) => None,
+    };
     ItemDetails {
         reply: filled(reply.map(str::to_owned)),
         answer: filled(answer),
@@ -134,6 +163,32 @@ mod tests {
             assert_eq!((read.answer.as_deref(), read.expected, read.question.as_deref()), (Some("b"), vec!["b".to_owned()], Some("Q")));
             assert_eq!((read.reply, read.item_hash.as_deref()), (None, Some("h")));
         }
+    }
+
+    #[test]
+    fn another_document_or_another_right_answer_is_another_item() {
+        let hash = |document: &str, target: &str, prompt: &str| {
+            details(&json!({"doc_hash": document, "target_hash": target, "prompt_hash": prompt})).item_hash.expect("a hash")
+        };
+        assert_eq!(hash("d", "t", "p"), hash("d", "t", "other"));
+        assert_ne!(hash("d", "t", "p"), hash("d", "other", "p"));
+        assert_ne!(hash("d", "t", "p"), hash("other", "t", "p"));
+    }
+
+    #[test]
+    fn prompts_have_one_digest_in_any_order() {
+        let of = |samples: &[(&str, Value)]| {
+            let mut prompts = Prompts::default();
+            for (document, sample) in samples {
+                prompts.add(document, sample);
+            }
+            prompts.digest()
+        };
+        let (one, two) = (("1", json!({"prompt_hash": "a"})), ("2", json!({"prompt_hash": "b"})));
+        let both = of(&[one.clone(), two.clone()]);
+        assert!(both.is_some() && both == of(&[two.clone(), one.clone()]));
+        assert_ne!(both, of(&[("1", two.1), ("2", one.1.clone())]));
+        assert_eq!((of(&[]), of(&[one, ("2", json!({}))])), (None, None));
     }
 
     #[test]

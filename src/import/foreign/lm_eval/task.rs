@@ -132,6 +132,7 @@ impl<'r> Task<'r> {
         if deciding.is_none() {
             sink.quirk("no metric says right or wrong of a sample: kept as scores, outside of pass rates");
         }
+        let mut prompts = sample::Prompts::default();
         each_sample(file, &mut |place, line| {
             let place = format!("{}, {place}", file.name);
             let line = match line {
@@ -165,11 +166,16 @@ impl<'r> Task<'r> {
             if let Some(key) = deciding {
                 outcome.evaluator = shown(&key.metric, &key.filter);
             }
+            prompts.add(&document, &line);
             let mut details = sample::details(&line);
             values.extend(seen.others.get(&document).cloned().unwrap_or_default());
             details.scores = values;
             sink.item(run, &place, outcome, details)
-        })
+        })?;
+        if let Some(digest) = prompts.digest() {
+            sink.run(run).tags.insert("prompt_hashes".to_owned(), digest);
+        }
+        Ok(())
     }
 
     /// Ends the run: scores, and what the results state beside the same over the samples.
