@@ -276,13 +276,12 @@ fn describe(report: &ImportReport, reading: &Reading) -> String {
 fn describe_unrecognised(report: &ImportReport, text: &mut String) {
     let files = |count: usize| output::count(count, "file");
     let (known, unknown): (Vec<_>, Vec<_>) = report.unrecognised.iter().partition(|file| file.tool.is_some());
-    if !known.is_empty() {
-        let tools: BTreeSet<&str> = known.iter().filter_map(|file| file.tool).collect();
-        let tools = tools.into_iter().collect::<Vec<_>>().join(", ");
-        text.push_str(&format!(
-            "{} of formats that are not read yet: {tools}; a map reads them as tables, see docs/import/tables.md\n",
-            files(known.len())
-        ));
+    let mut tools: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for file in known {
+        *tools.entry((file.tool.unwrap_or_default(), file.hint.unwrap_or_default())).or_default() += 1;
+    }
+    for ((tool, hint), count) in tools {
+        text.push_str(&format!("{} of {tool}, which is not read yet: {hint}\n", files(count)));
     }
     if !unknown.is_empty() {
         text.push_str(&format!("{} of no format that is recognised\n", files(unknown.len())));

@@ -119,7 +119,8 @@ pub struct StatedFigure {
     /// The same from the source's own counts, in the same unit, where it has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recomputed: Option<f64>,
-    /// Half a unit of the last printed digit, in `unit`: how far rounding alone can put the two apart.
+    /// Half a unit of the last printed digit, in `unit`: how far rounding alone can put the two apart. Absent where only the number is
+    /// known and not the text; its own digits then tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounding: Option<f64>,
 }
@@ -129,8 +130,29 @@ impl StatedFigure {
     pub fn disagrees(&self) -> Option<bool> {
         let recomputed = self.recomputed?;
         // The slack covers binary representation of decimal halves, far below any published digit.
-        let slack = self.rounding.unwrap_or(0.0) + 1e-9 * self.value.abs().max(1e-4);
+        let slack = self.rounding.unwrap_or_else(|| self.rounding_of_digits()) + 1e-9 * self.value.abs().max(1e-4);
         Some((self.value - recomputed).abs() > slack)
+    }
+
+    /// Returns how far rounding to so many decimals moves a number at most.
+    pub fn half_of_last(decimals: u32) -> f64 {
+        0.5 * 10_f64.powi(-i32::try_from(decimals).unwrap_or(30))
+    }
+
+    /// Takes the number for as short as it can be written, but for zeros at its end: one half may have been printed as 0.50, and is not
+    /// taken for what is left of 0.46. What is whole, and a share of nothing or everything, is exact.
+    fn rounding_of_digits(&self) -> f64 {
+        let is_whole = self.value.fract() == 0.0;
+        let least = match self.unit {
+            Unit::Count | Unit::Tokens => return 0.0,
+            Unit::Points if is_whole && (self.value <= 0.0 || self.value >= 100.0) => return 0.0,
+            Unit::Points => 0,
+            Unit::Fraction | Unit::Number | Unit::Seconds | Unit::Usd if is_whole => return 0.0,
+            Unit::Fraction | Unit::Number | Unit::Seconds | Unit::Usd => 2,
+        };
+        let written = self.value.to_string();
+        let decimals = written.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        Self::half_of_last(u32::try_from(decimals).unwrap_or(u32::MAX).max(least))
     }
 }
 
@@ -247,5 +269,32 @@ impl Run {
             provenance: None,
             items_digest: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_differ_beyond_the_rounding_of_their_digits() {
+        let disagrees = |value, unit, recomputed| {
+            let figure = StatedFigure { name: "f".to_owned(), value, unit, recomputed: Some(recomputed), rounding: None };
+            figure.disagrees().expect("something to compare with")
+        };
+        let third = 1.0 / 3.0;
+        for stated in [third, 0.333, 0.3333, 0.333_333, 0.333_333_33, 0.33] {
+            assert!(!disagrees(stated, Unit::Fraction, third), "{stated}");
+        }
+        for stated in [0.334, 0.3334, 0.333_333_34, 0.3, 0.34] {
+            assert!(disagrees(stated, Unit::Fraction, third), "{stated}");
+        }
+        // One half is 0.50, and everything is everything.
+        for (stated, recomputed) in [(0.5, 0.46), (1.0, 0.996), (0.0, 0.004)] {
+            assert!(disagrees(stated, Unit::Fraction, recomputed), "{stated}");
+        }
+        assert!(!disagrees(33.3, Unit::Points, 100.0 * third) && disagrees(33.4, Unit::Points, 100.0 * third));
+        assert!(!disagrees(33.0, Unit::Points, 100.0 * third) && disagrees(100.0, Unit::Points, 99.6));
+        assert!(disagrees(7.0, Unit::Count, 7.4) && !disagrees(7.0, Unit::Count, 7.0));
     }
 }

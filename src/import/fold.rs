@@ -237,7 +237,7 @@ impl<'a> Fold<'a> {
                 state.complete(item);
             }
             record::settle(&mut state.run);
-            folded.stated.check(&state.run, &state.source);
+            folded.stated.check(&state.run.stated, &state.source);
             if state.is_repeated {
                 folded.repeated.push(state.source);
             } else {

@@ -112,7 +112,7 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
             value,
             unit: stated.unit.unit,
             recomputed: counts.filter(|(_, total)| *total > 0).map(|(passed, total)| passed as f64 / total as f64),
-            rounding: Some(0.5 * 10_f64.powi(-i32::try_from(digits).unwrap_or(30)) / stated.unit.divisor),
+            rounding: Some(StatedFigure::half_of_last(digits) / stated.unit.divisor),
         });
     }
     Ok(run)

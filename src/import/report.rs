@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{Problem, Run, RunId, StatedFigure, Unit};
+use crate::domain::{Problem, RunId, StatedFigure, Unit};
 
 use super::cell::Refused;
 use super::rows::Row;
@@ -26,8 +26,9 @@ pub struct ImportReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unrecognised {
     pub file: String,
-    /// The tool that wrote it, where that is known.
+    /// The tool that wrote it, where that is known, and what to do.
     pub tool: Option<&'static str>,
+    pub hint: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,8 +192,8 @@ impl SourceReport {
 
 impl StatedReport {
     /// Compares what a run states about itself with what was recomputed.
-    pub(super) fn check(&mut self, run: &Run, source: &ImportedRun) {
-        for figure in &run.stated {
+    pub(super) fn check(&mut self, stated: &[StatedFigure], source: &ImportedRun) {
+        for figure in stated {
             let (Some(disagrees), Some(recomputed)) = (figure.disagrees(), figure.recomputed) else {
                 self.unchecked += 1;
                 continue;

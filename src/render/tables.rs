@@ -469,6 +469,10 @@ pub fn run(shown: &ShownRun) -> Table {
             unit => format::value(number, unit, 0),
         };
         let verdict = match (stated.recomputed, stated.disagrees) {
+            // A difference that these digits do not show needs all of them.
+            (Some(recomputed), Some(true)) if shown(stated.stated) == shown(recomputed) => {
+                format!("{} stated, but its own counts give {recomputed}", stated.stated)
+            }
             (Some(recomputed), Some(true)) => format!("{} stated, but its own counts give {}", shown(stated.stated), shown(recomputed)),
             (Some(_), _) => format!("{} stated, agrees with its own counts", shown(stated.stated)),
             (None, _) => format!("{} stated, no counts to check it", shown(stated.stated)),

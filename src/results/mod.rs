@@ -31,6 +31,7 @@ mod scan;
 mod score_line;
 mod sealed;
 mod store;
+mod whole_file;
 
 pub use batch::{Batch, PlannedArm, PlannedRun};
 pub use bundle::{BundleWriter, Extent, Unpacked, adopt, begins_bundle, is_bundle, look_into, unpack, unpack_apart};
@@ -47,3 +48,4 @@ pub use scan::{Contents, HeaderFile, ItemSource, SealedPair, scan};
 pub use score_line::{JudgeLine, ScoreLine};
 pub use sealed::{SealedReader, SealedWriter};
 pub use store::{Store, StoreError};
+pub use whole_file::WholeFile;

@@ -125,6 +125,12 @@ impl RunTally {
         self.most_attempts > 1
     }
 
+    /// Returns the kind and the first evaluator of what the pass rate is about.
+    pub fn headline(&self) -> Option<(ItemKind, &str)> {
+        let mut groups = self.groups.keys().map(|(kind, evaluator)| (*kind, evaluator.as_str()));
+        groups.clone().find(|(_, evaluator)| !OWN.contains(evaluator)).or_else(|| groups.next())
+    }
+
     /// Returns what the pass rate is about first (questions, else shared tests, else criteria, else checks), then every other kind and
     /// evaluator by itself.
     pub fn groups(&self) -> Vec<OutcomeGroup> {

@@ -278,9 +278,38 @@ fn json_export() {
 }
 
 #[test]
+#[cfg(unix)]
+fn links_and_pipes_are_written_to() {
+    use std::os::unix::fs::symlink;
+
+    let project = project();
+    assert_eq!(project.run(["export", "json", "plain.json", "--quiet"]).code, 0);
+    project.file("real.json", "old").file("real.bundle", "");
+    symlink("real.json", project.path("link.json")).expect("a link");
+    symlink("real.bundle", project.path("link.bundle")).expect("a link");
+    assert_eq!(project.run(["export", "json", "link.json", "--quiet"]).code, 0);
+    assert_eq!(project.read("real.json"), project.read("plain.json"));
+    assert_eq!(project.run(["export", "bundle", "link.bundle", "--quiet"]).code, 0);
+    assert!(project.path("link.json").is_symlink() && project.path("link.bundle").is_symlink());
+    assert!(fs::metadata(project.path("real.bundle")).expect("there").len() > 0);
+    // A pipe is read while it is written to.
+    assert!(Command::new("mkfifo").arg(project.path("pipe")).status().expect("mkfifo").success());
+    let reader = std::thread::spawn({
+        let pipe = project.path("pipe");
+        move || fs::read_to_string(pipe)
+    });
+    assert_eq!(project.run(["export", "json", "pipe", "--quiet"]).code, 0);
+    assert_eq!(reader.join().expect("a thread").expect("read"), project.read("plain.json"));
+    assert!(!fs::symlink_metadata(project.path("pipe")).expect("there").is_file());
+}
+
+#[test]
 fn junit_export() {
     let project = project();
-    assert_eq!(project.run(["export", "junit", "all.xml"]).stderr, "all.xml: 8 runs, 21 outcomes\n");
+    assert_eq!(
+        project.run(["export", "junit", "all.xml"]).stderr,
+        "all.xml: 8 runs, 21 outcomes\nnote: 2 runs have no outcomes and no tests here; of 4 outcomes there are counts, which are properties\n"
+    );
     assert_eq!(project.run(["export", "junit", "quiz.xml", "--suite", "quiz", "--quiet"]).answer(), "");
     insta::assert_snapshot!("export_junit", project.read("quiz.xml"));
     let text = project.read("all.xml");
@@ -311,7 +340,7 @@ fn junit_export() {
 #[test]
 fn ctrf_export() {
     let project = project();
-    assert_eq!(project.run(["export", "ctrf", "out"]).stderr, "out: 8 runs, 21 outcomes\n");
+    assert!(project.run(["export", "ctrf", "out"]).stderr.starts_with("out: 8 runs, 21 outcomes\nnote: 2 runs have no outcomes"));
     assert_eq!(project.files("out").len(), 8);
     insta::assert_snapshot!("export_ctrf", project.read("out/quiz-1.json"));
     let refused = project.run(["export", "ctrf", "all.json"]);
@@ -340,6 +369,34 @@ fn ctrf_export() {
     assert_eq!(costs("again"), costs("results"));
     let rates = |store: &str| rates(&project, store);
     assert_eq!(rates("again"), rates("results").into_iter().filter(|(arm, _)| !arm.contains("counts")).collect::<BTreeMap<_, _>>());
+}
+
+#[test]
+fn kinds_attempts_and_counts_come_back() {
+    let project = project();
+    let of = |store: &str| {
+        let by = |query: &str| project.run(["--results", store, "sql", query, "--format", "csv"]).stdout;
+        let kinds = by(
+            "select r.suite, r.approach, i.kind, i.evaluator, i.attempt, count(*) as n from items i join runs r on i.run_id = r.run_id \
+             where i.standing group by r.suite, r.approach, i.kind, i.evaluator, i.attempt order by 1, 2, 3, 4, 5",
+        );
+        let times = by("select suite, approach, timestamp from runs where timestamp is not null order by suite, approach");
+        kinds + &times + &by("select shared_tests_passed, shared_tests_total from runs where suite = 'tasks' and approach = 'two'")
+    };
+    assert_eq!(project.run(["export", "ctrf", "all", "--quiet"]).code, 0);
+    assert_eq!(project.run(["--results", "by-ctrf", "import", "all", "--quiet"]).code, 0);
+    assert_eq!(of("by-ctrf"), of("results"));
+    // A report of one run brings its names back.
+    for (suite, approach) in [("quiz", "one<shot>"), ("quiz", "two"), ("tasks", "two")] {
+        assert_eq!(project.run(["export", "junit", "one.xml", "--suite", suite, "--approach", approach, "--quiet"]).code, 0);
+        assert_eq!(project.run(["--results", "by-junit", "import", "one.xml", "--quiet"]).code, 0);
+    }
+    let kinds =
+        "select distinct kind, evaluator, attempt from items i join runs r on i.run_id = r.run_id where r.suite = 'quiz' order by 1, 2, 3";
+    let of = |store: &str| project.run(["--results", store, "sql", kinds, "--format", "csv"]).stdout;
+    assert_eq!(of("by-junit"), of("results"));
+    let counts = "select shared_tests_passed, shared_tests_total from runs where suite = 'tasks' and approach = 'two'";
+    assert_eq!(project.run(["--results", "by-junit", "sql", counts, "--format", "csv"]).rows()[0]["shared_tests_total"], "4");
 }
 
 /// Passed and counted by suite and arm, of runs with items.

@@ -23,7 +23,7 @@ fn outcomes(report: &Value) -> Vec<&str> {
 fn a_folder_is_walked_and_what_is_no_result_is_counted() {
     let project = project();
     let dry = project.run(["import", "logs", "--dry-run"]);
-    assert!(dry.answer().contains("1 file of formats that are not read yet: HAL; a map reads them as tables"), "{}", dry.stdout);
+    assert!(dry.answer().contains("1 file of HAL, which is not read yet: its tasks are objects by name"), "{}", dry.stdout);
     assert!(dry.stdout.contains("1 file of no format that is recognised"), "{}", dry.stdout);
     assert!(dry.stdout.contains("hal_UPLOAD.json (HAL)") && dry.stdout.contains("other.json"), "{}", dry.stdout);
     assert!(!project.path("results").exists());

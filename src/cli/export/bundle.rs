@@ -14,7 +14,8 @@ use super::super::settings::{Settings, shown};
 pub(super) fn write(settings: &Settings, arguments: &Export, warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
     let path = &arguments.path;
     let is_other = match path.metadata() {
-        Ok(metadata) => !metadata.is_file() || !is_bundle(path).unwrap_or(false),
+        // What is no file has nothing in it, as an empty one has.
+        Ok(metadata) => metadata.is_dir() || metadata.is_file() && metadata.len() > 0 && !is_bundle(path).unwrap_or(false),
         Err(_) => false,
     };
     if is_other {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use tracing::info;
 
-use crate::domain::Filter;
-use crate::render::export::{ctrf as ctrf_report, eee as every_eval_ever, junit as junit_report};
+use crate::domain::{Filter, Run};
+use crate::render::export::{counts_alone, ctrf as ctrf_report, eee as every_eval_ever, junit as junit_report};
 use crate::results::RecordsWriter;
 use crate::views::RunTally;
 use crate::warehouse::{RunOutcomes, Warehouse};
@@ -20,6 +20,9 @@ use super::written::Written;
 struct Count {
     runs: usize,
     outcomes: usize,
+    /// Runs without outcomes, and how many those are of which there are counts.
+    empty: usize,
+    counted: u64,
 }
 
 impl Count {
@@ -27,6 +30,17 @@ impl Count {
         info!(path = %path.display(), runs = self.runs, outcomes = self.outcomes, "exported");
         let (runs, outcomes) = (output::count(self.runs, "run"), output::count(self.outcomes, "outcome"));
         output::say(settings, &format!("{}: {runs}, {outcomes}", shown(path)));
+        if self.empty > 0 {
+            let have = if self.empty == 1 { "has" } else { "have" };
+            let counted = output::count(usize::try_from(self.counted).unwrap_or(usize::MAX), "outcome");
+            let counts = if self.counted > 0 { format!("; of {counted} there are counts, which are properties") } else { String::new() };
+            output::say(settings, &format!("note: {} {have} no outcomes and no tests here{counts}", output::count(self.empty, "run")));
+        }
+    }
+
+    fn note(&mut self, run: &Run, tally: &RunTally) {
+        self.empty += usize::from(tally.all().total() == 0);
+        self.counted = self.counted.saturating_add(counts_alone(run, tally).map_or(0, |(_, total)| total));
     }
 }
 
@@ -66,6 +80,7 @@ pub(super) fn junit(settings: &Settings, path: &Path, warehouse: &Warehouse, fil
     warehouse.each_run(filter, |run, outcomes| {
         let tally = tally(outcomes)?;
         count.runs += 1;
+        count.note(run, &tally);
         file.push(&junit_report::begin_suite(run, &tally))?;
         outcomes.each(|outcome, details| {
             count.outcomes += 1;
@@ -80,7 +95,7 @@ pub(super) fn junit(settings: &Settings, path: &Path, warehouse: &Warehouse, fil
 }
 
 pub(super) fn ctrf(settings: &Settings, path: &Path, warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
-    let is_file = path.extension().is_some_and(|extension| extension == "json");
+    let is_file = path.extension().is_some_and(|extension| extension == "json") || path.exists() && !path.is_dir();
     let selected = warehouse.select(filter).count();
     if is_file && selected > 1 {
         return Err(Failure::new(format!("a CTRF report is of one run, and {} are selected", output::count(selected, "run")))
@@ -90,6 +105,7 @@ pub(super) fn ctrf(settings: &Settings, path: &Path, warehouse: &Warehouse, filt
     warehouse.each_run(filter, |run, outcomes| {
         let tally = tally(outcomes)?;
         count.runs += 1;
+        count.note(run, &tally);
         // An id is safe as a file's name.
         let target = if is_file { path.to_owned() } else { path.join(format!("{}.json", run.id)) };
         let mut file = Written::create(&target)?;

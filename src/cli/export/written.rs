@@ -1,13 +1,12 @@
 //! A file that comes into its place whole, or not at all.
 
-use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use tempfile::NamedTempFile;
 
 use crate::domain::hex;
+use crate::results::WholeFile;
 
 use super::super::failure::Failure;
 use super::super::settings::shown;
@@ -15,26 +14,16 @@ use super::super::settings::shown;
 /// A file being written. Dropping it without [`Written::commit`] leaves nothing behind.
 pub(super) struct Written {
     path: PathBuf,
-    writer: BufWriter<NamedTempFile>,
+    writer: BufWriter<WholeFile>,
     digest: Sha256,
 }
 
 impl Written {
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        let cannot = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", shown(path)));
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if path.is_dir() {
             return Err(Failure::new(format!("{} is a folder, and a file is to be written", shown(path))));
         }
-        fs::create_dir_all(folder).map_err(cannot)?;
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        {
-            // For others to read, as any file.
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(fs::Permissions::from_mode(0o644));
-        }
-        let file = builder.prefix(".writing-").tempfile_in(folder).map_err(cannot)?;
+        let file = WholeFile::create(path).map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(path))))?;
         Ok(Self { path: path.to_owned(), writer: BufWriter::with_capacity(256 << 10, file), digest: Sha256::new() })
     }
 
@@ -47,7 +36,7 @@ impl Written {
     pub fn commit(self) -> Result<String, Failure> {
         let cannot = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", shown(&self.path)));
         let file = self.writer.into_inner().map_err(|error| cannot(error.into_error()))?;
-        file.persist(&self.path).map_err(|error| cannot(error.error))?;
+        file.commit().map_err(cannot)?;
         Ok(hex(&self.digest.finalize()))
     }
 }

@@ -1,4 +1,4 @@
-//! CTRF, the common test report format: one JSON file a run, whose tests are tests and whose retries are attempts.
+//! CTRF, the common test report format: one JSON file a run, whose tests are tests. One that was tried again is what it came to.
 //!
 //! Times are milliseconds; a writer that counts in seconds shows by when it says the run began. The report is read twice, because its
 //! summary, which tells that, may follow its tests.
@@ -9,22 +9,27 @@ use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Git, ItemDetails, ItemKind, ItemStatus, Problem, Unit, hex};
+use crate::domain::{Git, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, Unit, hex};
 
 use super::super::cell::{Refused, time};
 use super::super::rows::Stop;
 use super::Claim;
 use super::json::{Lenient, amount, count, number, read_object, text};
 use super::measured::{self, Names};
+use super::namesakes::Namesakes;
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
 use super::source::ForeignSource;
 use super::times::unix_moment;
+use super::tries::{FLAKY_TAG, Try, told};
 
-const HEADER: [&str; 7] = ["specVersion", "reportId", "runId", "timestamp", "results.tool", "results.summary", "results.environment"];
+const HEADER: [&str; 8] =
+    ["specVersion", "reportId", "runId", "generatedBy", "timestamp", "results.tool", "results.summary", "results.environment"];
 /// Moments after 1973 in milliseconds, and before the year 5000 in seconds.
 const LEAST_MILLISECONDS: f64 = 1e11;
 const MOST_RETRIES: usize = 100;
+/// What the reports of `export ctrf` say that they were made by.
+const OWN: &str = "evalreport ";
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -35,6 +40,8 @@ struct Header {
     report_id: Value,
     #[serde(rename = "runId")]
     run_id: Value,
+    #[serde(rename = "generatedBy")]
+    generated_by: Value,
     timestamp: Value,
     results: Lenient<Results>,
 }
@@ -72,6 +79,8 @@ struct Test {
     duration: Value,
     /// A list; in older reports one text.
     suite: Value,
+    #[serde(rename = "filePath", alias = "filepath", alias = "file_path")]
+    file_path: Value,
     browser: Value,
     message: Value,
     trace: Value,
@@ -107,7 +116,10 @@ pub(super) fn claim(peek: &Peek) -> Option<Claim> {
 struct Counted {
     tests: u64,
     by_status: BTreeMap<String, u64>,
+    /// As the tests say, and as their retries tell.
     flaky: u64,
+    recovered: u64,
+    namesakes: Namesakes,
     digest: Sha256,
 }
 
@@ -120,7 +132,10 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         let status = text(&test.status).unwrap_or_default();
         counted.tests += 1;
         counted.flaky += u64::from(test.flaky == Value::Bool(true));
-        counted.digest.update(test.id().as_bytes());
+        counted.recovered += u64::from(status == "passed" && test.was_tried_again());
+        let id = test.id();
+        counted.digest.update(id.as_bytes());
+        counted.namesakes.note(id, &test.file(), &[]);
         counted.digest.update(status.as_bytes());
         *counted.by_status.entry(status).or_default() += 1;
         Ok(())
@@ -132,12 +147,19 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     let scale = scale(summary, sink);
     let Some(run) = begin(&header, summary, scale, stem.strip_suffix(".json").unwrap_or(stem), &counted, sink) else { return Ok(()) };
 
-    let mut attempts = BTreeMap::new();
+    let is_own = text(&header.generated_by).is_some_and(|by| by.starts_with(OWN));
+    let mut reading = Reading { run, scale, is_own, namesakes: &counted.namesakes, attempts: BTreeMap::new() };
     let mut place = 0;
     read_object::<serde::de::IgnoredAny, Test>(file.open()?, &file.shown, &[], "results.tests", &mut |test| {
         place += 1;
-        store(&test, run, scale, &format!("test {place}"), &mut attempts, sink)
+        reading.store(&test, &format!("test {place}"), sink)
     })?;
+    if is_own && counted.tests == 0 {
+        let extra = |key: &str| results.and_then(|results| count(results.environment.get("extra")?.get(key)?));
+        let counts = extra("shared_tests_passed").zip(extra("shared_tests_total")).filter(|(passed, total)| passed <= total);
+        let record = sink.run(run);
+        (record.shared_tests_passed, record.shared_tests_total) = counts.unzip();
+    }
     let by_status = |name: &str| counted.by_status.get(name).copied().unwrap_or(0);
     let figures = [
         ("tests", &summary.tests, counted.tests),
@@ -198,7 +220,9 @@ fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &C
         amount(&summary.duration).map(|time| time * scale).or_else(|| Some((ended? - began?) * scale).filter(|seconds| *seconds > 0.0));
     record.git = environment("commit").map(|rev| Git { rev, branch: environment("branchName"), dirty: false });
     let version = results.tool.get("version").and_then(text);
+    let recovered = counted.recovered.max(counted.flaky);
     let facts = [
+        (FLAKY_TAG, (recovered > 0).then(|| recovered.to_string())),
         ("tool", tool.map(|tool| version.map_or(tool.clone(), |version| format!("{tool} {version}")))),
         ("build", environment("buildNumber").or_else(|| environment("buildName"))),
         ("environment", environment("testEnvironment")),
@@ -229,6 +253,27 @@ impl Test {
         format!("{}{}", path.join(" > "), browser.unwrap_or_default())
     }
 
+    fn file(&self) -> String {
+        text(&self.file_path).unwrap_or_default()
+    }
+
+    /// Takes what `export ctrf` says beyond the format: what kind of outcome it is, who decided, and what it belongs to.
+    fn tell_own(&self, outcome: &mut ItemOutcome, details: &mut ItemDetails) {
+        let extra = |key: &str| self.extra.get(key).and_then(text).filter(|text| !text.trim().is_empty());
+        if let Some(kind) = self.kind.as_str().and_then(ItemKind::from_name) {
+            outcome.kind = kind;
+            details.category = extra("category");
+        }
+        if let Some(evaluator) = extra("evaluator") {
+            outcome.evaluator = evaluator;
+        }
+        outcome.cluster = extra("cluster");
+    }
+
+    fn was_tried_again(&self) -> bool {
+        count(&self.retries).is_some_and(|retries| retries > 0) || !self.earlier().is_empty()
+    }
+
     /// The earlier attempts, without the one that the test itself is.
     fn earlier(&self) -> Vec<Retry> {
         let all = self.retry_attempts.as_array().into_iter().flatten();
@@ -244,49 +289,58 @@ impl Test {
     }
 }
 
-/// Stores the attempts at a test.
-fn store(test: &Test, run: Handle, scale: f64, place: &str, attempts: &mut BTreeMap<String, u32>, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let id = test.id();
-    if id.is_empty() {
-        sink.refuse(place, Refused::because("the test has no name"));
-        return Ok(());
-    }
-    let attempt = attempts.entry(id.clone()).or_default();
-    if *attempt > 0 {
-        sink.quirk("a test that is there several times has so many attempts");
-    }
-    let seconds = |time: &Value| amount(time).map(|time| time * scale);
-    let filled = |value: &Value| text(value).filter(|text| !text.trim().is_empty());
-    let mut earlier = 0;
-    for retry in test.earlier() {
-        (*attempt, earlier) = (*attempt + 1, earlier + 1);
-        let ended = status(&retry.status, &retry.raw_status, sink);
-        let mut outcome = sink.outcome(run, &id, ended);
-        (outcome.kind, outcome.attempt) = (ItemKind::Test, *attempt);
-        outcome.duration_seconds = seconds(&retry.duration);
-        let details = ItemDetails { reason: filled(&retry.message), ..ItemDetails::default() };
-        sink.item(run, place, outcome, details)?;
-    }
-    if earlier > 0 {
-        sink.quirk("retries of a test are attempts, the last of which is the test's own");
-    } else if count(&test.retries).is_some_and(|retries| retries > 0) {
-        sink.quirk("tests were tried again, and how the first tries ended is not there");
-    }
-    *attempt += 1;
-    let ended = status(&test.status, &test.raw_status, sink);
-    let mut outcome = sink.outcome(run, &id, ended);
-    (outcome.kind, outcome.attempt) = (ItemKind::Test, *attempt);
-    // Our own reports say so where the format asks for a number that nobody measured.
-    let is_measured = test.extra.get("duration").is_none_or(|duration| duration != "unknown");
-    outcome.duration_seconds = seconds(&test.duration).filter(|_| is_measured);
-    let reason = filled(&test.message).or_else(|| filled(&test.trace)).filter(|_| outcome.status != ItemStatus::Pass);
-    let mut details = ItemDetails { reason, category: filled(&test.kind), ..ItemDetails::default() };
-    for place in [&test.labels, &test.extra] {
-        for (name, value) in place.as_object().into_iter().flatten() {
-            measured::take(name, &text(value).unwrap_or_default(), &mut outcome, &mut details);
+/// What is known while tests are stored.
+struct Reading<'c> {
+    run: Handle,
+    scale: f64,
+    /// The report is one of ours, which say more.
+    is_own: bool,
+    namesakes: &'c Namesakes,
+    attempts: BTreeMap<String, u32>,
+}
+
+impl Reading<'_> {
+    fn store(&mut self, test: &Test, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let id = test.id();
+        if id.is_empty() {
+            sink.refuse(place, Refused::because("the test has no name"));
+            return Ok(());
         }
+        let id = self.namesakes.apart(id, &test.file(), &[]);
+        let attempt = self.attempts.entry(id.clone()).or_default();
+        if *attempt > 0 && !self.is_own {
+            sink.quirk("a test that is there several times has so many attempts");
+        }
+        let filled = |value: &Value| text(value).filter(|text| !text.trim().is_empty());
+        let mut earlier = Vec::new();
+        for retry in test.earlier() {
+            earlier.push(Try { status: status(&retry.status, &retry.raw_status, sink), reason: filled(&retry.message) });
+        }
+        if !earlier.is_empty() {
+            sink.quirk("of a test that was tried again the last try counts, and its reason tells of the others");
+        } else if count(&test.retries).is_some_and(|retries| retries > 0) {
+            sink.quirk("tests were tried again, and how the first tries ended is not there");
+        }
+        *attempt += 1;
+        let ended = status(&test.status, &test.raw_status, sink);
+        let mut outcome = sink.outcome(self.run, &id, ended);
+        (outcome.kind, outcome.attempt) = (ItemKind::Test, *attempt);
+        // Our own reports say so where the format asks for a number that nobody measured.
+        let is_measured = test.extra.get("duration").is_none_or(|duration| duration != "unknown");
+        outcome.duration_seconds = amount(&test.duration).map(|time| time * self.scale).filter(|_| is_measured);
+        let reason = filled(&test.message).or_else(|| filled(&test.trace)).filter(|_| outcome.status != ItemStatus::Pass);
+        let reason = told(outcome.status, reason, &earlier, &[]);
+        let mut details = ItemDetails { reason, category: filled(&test.kind), ..ItemDetails::default() };
+        for place in [&test.labels, &test.extra] {
+            for (name, value) in place.as_object().into_iter().flatten() {
+                measured::take(name, &text(value).unwrap_or_default(), &mut outcome, &mut details);
+            }
+        }
+        if self.is_own {
+            test.tell_own(&mut outcome, &mut details);
+        }
+        sink.item(self.run, place, outcome, details)
     }
-    sink.item(run, place, outcome, details)
 }
 
 /// What a status is, with the help of the runner's own word where the format has none for it.

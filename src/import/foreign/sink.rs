@@ -51,6 +51,9 @@ pub(in crate::import) struct Sink<'a> {
     runs: Vec<State>,
     by_id: BTreeMap<RunId, usize>,
     repeated: Vec<ImportedRun>,
+    last_repeated: Option<ImportedRun>,
+    /// What the source states of runs that are there already.
+    repeated_stated: Vec<(Vec<StatedFigure>, ImportedRun)>,
     items: Dictionary,
     rows_read: u64,
     rows_accepted: u64,
@@ -96,6 +99,8 @@ impl<'a> Sink<'a> {
             runs: Vec::new(),
             by_id: BTreeMap::new(),
             repeated: Vec::new(),
+            last_repeated: None,
+            repeated_stated: Vec::new(),
             items: Dictionary::default(),
             rows_read: 0,
             rows_accepted: 0,
@@ -138,6 +143,7 @@ impl<'a> Sink<'a> {
             line: None,
         };
         if self.taken.contains(&id) {
+            self.last_repeated = Some(source.clone());
             if !self.repeated.iter().any(|run| run.id == id) {
                 self.repeated.push(source);
             }
@@ -162,6 +168,11 @@ impl<'a> Sink<'a> {
     /// The run to fill in. What it lacks at the end is added up from its outcomes: counts, cost and tokens.
     pub fn run(&mut self, handle: Handle) -> &mut Run {
         &mut self.runs[handle.0].run
+    }
+
+    /// Says whether the command line names the model.
+    pub fn is_model_given(&self) -> bool {
+        self.names.model.is_some()
     }
 
     /// How many outcomes the run has so far.
@@ -225,6 +236,19 @@ impl<'a> Sink<'a> {
             self.begun()?.item_with(&outcome, &details)?;
         }
         Ok(())
+    }
+
+    /// Counts a record that is a whole run, without outcomes.
+    pub fn record(&mut self) {
+        self.rows_read += 1;
+        self.rows_accepted += 1;
+    }
+
+    /// Checks what is stated of the run that `begin_run` last found to be there already: this source may state it otherwise.
+    pub fn state_repeated(&mut self, figures: Vec<StatedFigure>) {
+        if let Some(run) = &self.last_repeated {
+            self.repeated_stated.push((figures, run.clone()));
+        }
     }
 
     /// Refuses a part of the source; parts refused for the same reason are counted together.
@@ -350,11 +374,15 @@ impl<'a> Sink<'a> {
             }
             let content = Some(state.content.of(&state.run));
             state.run.provenance = Some(Provenance { content, first: state.first, ..provenance.clone() });
-            stated.check(&state.run, &state.source);
+            stated.check(&state.run.stated, &state.source);
             foreign.stated.extend(state.run.stated.iter().map(|figure| StatedLine { run: state.run.id.clone(), figure: figure.clone() }));
             outcomes += state.spent.outcomes;
             report.runs_new.push(state.source);
             runs.push(state.run);
+        }
+        for (figures, run) in self.repeated_stated {
+            stated.check(&figures, &run);
+            foreign.stated.extend(figures.into_iter().map(|figure| StatedLine { run: run.id.clone(), figure }));
         }
         foreign.fields = fields_held(&runs);
         if outcomes > 0 {

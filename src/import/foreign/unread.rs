@@ -10,6 +10,8 @@ pub(super) struct Unread {
 }
 
 const AS_TABLE: &str = "a map reads its rows as a table: --map MAP, with `list` naming where they are; see docs/import/tables.md";
+const KEYED: &str = "its tasks are objects by name, which are no table: a map with `rows: run` reads accuracy and cost of the whole; see docs/import/tables.md";
+const EVENTS: &str = "a map reads its events as a table and keeps those of the type `match`; see docs/import/tables.md";
 const AS_JSON: &str = "promptfoo writes the same as JSON: `promptfoo export eval ID -o results.json`, or `-o results.json` when it runs";
 const JUDGE_FIRST: &str = "they are answers that nobody has judged: import the report that swebench.harness.run_evaluation makes of them";
 
@@ -25,6 +27,11 @@ pub(super) fn recognise(peek: &Peek) -> Option<Unread> {
 
 fn json(peek: &Peek) -> Option<(&'static str, &'static str)> {
     let has_all = |keys: &[&str]| peek.has_all(keys);
+    let hint_of = |tool| match tool {
+        "HAL" => KEYED,
+        "OpenAI evals" => EVENTS,
+        _ => AS_TABLE,
+    };
     let tool = if peek.has("raw_eval_results") || (has_all(&["config.agent_name", "config.benchmark_name"]) && peek.has("results")) {
         "HAL"
     } else if peek.has("testCases[].metricsData")
@@ -45,7 +52,7 @@ fn json(peek: &Peek) -> Option<(&'static str, &'static str)> {
     } else {
         return None;
     };
-    Some((tool, AS_TABLE))
+    Some((tool, hint_of(tool)))
 }
 
 /// A list or lines of patches, or an object of them by instance.

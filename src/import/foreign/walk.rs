@@ -21,7 +21,7 @@ const MOST_FILES: usize = 2_000_000;
 /// Files whose name ends otherwise hold no results that are read.
 const ENDINGS: [&str; 13] = ["eval", "bundle", "json", "jsonl", "ndjson", "yaml", "yml", "xml", "gz", "zst", "zip", "csv", "html"];
 /// Hidden names that tools give results.
-const HIDDEN: [&str; 4] = [".aider.results.json", ".zelda", ".deepeval", ".latest_run_full.json"];
+const HIDDEN: [&str; 5] = [".aider.results.json", ".zelda", ".deepeval", ".latest_run_full.json", ".latest_test_run.json"];
 
 /// What lies at some paths.
 #[derive(Default)]
@@ -96,7 +96,8 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                 if is_named {
                     walked.problems.push(unrecognised(file, unread.as_ref(), &peek));
                 } else {
-                    walked.unrecognised.push(Unrecognised { file, tool: unread.map(|unread| unread.tool) });
+                    let (tool, hint) = unread.map(|unread| (unread.tool, unread.hint)).unzip();
+                    walked.unrecognised.push(Unrecognised { file, tool, hint });
                 }
             }
         }
@@ -109,6 +110,10 @@ fn unrecognised(file: String, unread: Option<&Unread>, peek: &Peek) -> Problem {
         None if peek.has_all(&["requirements", "sub_tasks"]) => Problem::in_file(file, "seems to be a graded rubric, which needs names")
             .with_hint("--as rubric reads it; see docs/import/rubric.md"),
         Some(Unread { tool, hint }) => Problem::in_file(file, format!("is a result of {tool}, which is not read yet")).with_hint(*hint),
+        // Too little of it is left to see what it was.
+        None if peek.name.ends_with(".bundle") => {
+            Problem::in_file(file, "is no bundle, or is damaged or cut off").with_hint("fetch the file again")
+        }
         None => Problem::in_file(file, "is of no format that is recognised")
             .with_hint("--map MAP reads a table, --as FORMAT says what the file is; see docs/import/README.md"),
     }

@@ -87,7 +87,9 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     let suite = of_suite("name").unwrap_or_else(|| "zelda".to_owned());
     let approach = text(&results.execution_backend).unwrap_or_else(|| "zelda".to_owned());
     let Some(run) = sink.begin_run(&[&id], [&suite, &approach, ""]) else { return Ok(()) };
-    sink.quirk("the run names no model; --set can name it");
+    if !sink.is_model_given() {
+        sink.quirk("the run names no model; --set can name it");
+    }
     if crashed {
         sink.quirk("a folder without a valid result.json is a crashed run");
     }

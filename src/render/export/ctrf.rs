@@ -45,7 +45,7 @@ pub fn begin(run: &Run, tally: &RunTally, version: &str) -> String {
             environment.insert("branchName".to_owned(), json!(branch));
         }
     }
-    environment.insert("extra".to_owned(), names(run));
+    environment.insert("extra".to_owned(), names(run, tally));
     let text = |value: Value| value.to_string();
     format!(
         "{{\"reportFormat\":\"CTRF\",\"specVersion\":\"{SPEC_VERSION}\",\"runId\":{},\"generatedBy\":{},\"results\":{{\"tool\":{},\"summary\":{},\"environment\":{},\"tests\":[\n",
@@ -58,14 +58,17 @@ pub fn begin(run: &Run, tally: &RunTally, version: &str) -> String {
 }
 
 /// Who was tested, and what else is known of the run.
-fn names(run: &Run) -> Value {
+fn names(run: &Run, tally: &RunTally) -> Value {
     let mut names = json!({"suite": run.suite, "approach": run.approach, "status": run.status.name()});
+    let counts = super::counts_alone(run, tally);
     let more = [
         ("model", Some(run.model.as_str()).filter(|model| !model.is_empty()).map(|model| json!(model))),
         ("suite_version", run.suite_version.as_ref().map(|version| json!(version))),
         ("cost_usd", run.cost_usd.map(|cost| json!(cost))),
         ("input_tokens", run.input_tokens.map(|tokens| json!(tokens))),
         ("output_tokens", run.output_tokens.map(|tokens| json!(tokens))),
+        (super::PASSED, counts.map(|(passed, _)| json!(passed))),
+        (super::TOTAL, counts.map(|(_, total)| json!(total))),
     ];
     more.into_iter().filter_map(|(name, value)| Some((name, value?))).for_each(|(name, value)| names[name] = value);
     names

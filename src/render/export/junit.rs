@@ -1,6 +1,7 @@
 //! JUnit XML: a test suite for each run, a test case for each outcome, in the elements and attributes that every build server knows.
 //!
-//! What counts as wrong is a failure or an error, what is missing or was skipped is skipped: the share of passed cases is the run's pass rate.
+//! What counts as wrong is a failure or an error, what is missing or was skipped is skipped: where all outcomes are of one kind, the share of
+//! passed cases is the run's pass rate. The kind of outcomes and who decided are properties, for who reads the report again.
 
 use chrono::{SecondsFormat, TimeDelta};
 
@@ -32,9 +33,9 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
     if let Some(seconds) = run.duration_seconds.or(all.seconds) {
         text.push_str(&format!(" time=\"{}\"", time(seconds)));
     }
-    // A suite's time is when it began, a run's when it ended.
+    // A suite's time is when it began, a run's when it ended. What the outcomes took together may have been at once.
     let began = run.timestamp.and_then(|ended| {
-        let took = TimeDelta::try_milliseconds(milliseconds(run.duration_seconds.or(all.seconds).unwrap_or(0.0)))?;
+        let took = TimeDelta::try_milliseconds(milliseconds(run.duration_seconds.unwrap_or(0.0)))?;
         ended.checked_sub_signed(took)
     });
     if let Some(began) = began {
@@ -45,6 +46,9 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
     }
     text.push_str(">\n    <properties>\n");
     let cost = run.cost_usd.map(|cost| cost.to_string());
+    let headline = tally.headline();
+    let ended = run.timestamp.map(|ended| ended.to_rfc3339_opts(SecondsFormat::AutoSi, true));
+    let counts = super::counts_alone(run, tally).map(|(passed, total)| (passed.to_string(), total.to_string()));
     let properties = [
         ("run", Some(run.id.as_str())),
         ("suite", Some(run.suite.as_str())),
@@ -54,6 +58,11 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
         ("suite_version", run.suite_version.as_deref()),
         ("cost_usd", cost.as_deref()),
         ("git_rev", run.git.as_ref().map(|git| git.rev.as_str())),
+        ("ended", ended.as_deref()),
+        ("kind", headline.map(|(kind, _)| kind.name())),
+        ("evaluator", headline.map(|(_, evaluator)| evaluator)),
+        (super::PASSED, counts.as_ref().map(|(passed, _)| passed.as_str())),
+        (super::TOTAL, counts.as_ref().map(|(_, total)| total.as_str())),
     ];
     for (name, value) in properties {
         if let Some(value) = value {
@@ -76,8 +85,10 @@ pub fn case(run: &Run, tally: &RunTally, outcome: &ItemOutcome, details: &ItemDe
     if let Some(seconds) = outcome.duration_seconds {
         text.push_str(&format!(" time=\"{}\"", time(seconds)));
     }
+    let properties = properties(tally, outcome);
     let element = match outcome.status {
-        ItemStatus::Pass => return text + "/>\n",
+        ItemStatus::Pass if properties.is_empty() => return text + "/>\n",
+        ItemStatus::Pass => return text + ">\n" + &properties + "    </testcase>\n",
         ItemStatus::Fail => "failure",
         ItemStatus::Error | ItemStatus::Limit => "error",
         ItemStatus::Infra | ItemStatus::NotEvaluated | ItemStatus::Skipped => "skipped",
@@ -85,7 +96,9 @@ pub fn case(run: &Run, tally: &RunTally, outcome: &ItemOutcome, details: &ItemDe
     let reason = reason(details);
     let first_line = reason.and_then(|reason| reason.lines().next()).map(|line| beginning(line, MOST_OF_A_MESSAGE));
     let status = outcome.status.name();
-    text.push_str(">\n      ");
+    text.push_str(">\n");
+    text.push_str(&properties);
+    text.push_str("      ");
     match (element, first_line, reason) {
         // It has no type, and in some schemas no text.
         ("skipped", Some(line), _) => text.push_str(&format!("<skipped message=\"{}\"/>", escape(&format!("{status}: {line}")))),
@@ -96,6 +109,20 @@ pub fn case(run: &Run, tally: &RunTally, outcome: &ItemOutcome, details: &ItemDe
         (_, _, _) => text.push_str(&format!("<{element} type=\"{status}\" message=\"{status}\"/>")),
     }
     text + "\n    </testcase>\n"
+}
+
+/// What an outcome is where it is not what its suite says.
+fn properties(tally: &RunTally, outcome: &ItemOutcome) -> String {
+    let (kind, evaluator) = tally.headline().unzip();
+    let own = [
+        ("kind", outcome.kind.name(), kind != Some(outcome.kind)),
+        ("evaluator", outcome.evaluator.as_str(), evaluator != Some(outcome.evaluator.as_str())),
+    ];
+    let mut lines = String::new();
+    for (name, value, _) in own.into_iter().filter(|(_, _, is_other)| *is_other) {
+        lines.push_str(&format!("        <property name=\"{name}\" value=\"{}\"/>\n", escape(value)));
+    }
+    if lines.is_empty() { lines } else { format!("      <properties>\n{lines}      </properties>\n") }
 }
 
 /// Seconds as programs read them.

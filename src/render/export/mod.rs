@@ -5,12 +5,21 @@ pub mod eee;
 pub mod junit;
 
 use crate::domain::{ItemDetails, ItemOutcome, Run};
+use crate::views::{Arm, RunTally};
 
 use super::words;
-use crate::views::Arm;
+
+/// What the counts of a run without outcomes are called.
+const PASSED: &str = "shared_tests_passed";
+const TOTAL: &str = "shared_tests_total";
 
 fn arm(run: &Run) -> String {
     words::arm_name(&Arm::of(run))
+}
+
+/// Returns how many of how many passed where a run has counts and no outcomes, of which a format of tests shows nothing.
+pub fn counts_alone(run: &Run, tally: &RunTally) -> Option<(u64, u64)> {
+    run.shared_tests_passed.zip(run.shared_tests_total).filter(|_| tally.all().total() == 0)
 }
 
 /// What is said of an outcome that did not pass, or nothing.

@@ -5,13 +5,11 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-use tempfile::NamedTempFile;
-
 use crate::domain::{Problem, Problems, RunId, visible};
+use serde::Serialize;
 
 use super::super::{
-    ItemLine, ScoreLine, SealedPair, SealedReader, StoreError, TranscriptLine, details_of, durable, for_each_line, header, item_line,
+    ItemLine, ScoreLine, SealedPair, SealedReader, StoreError, TranscriptLine, WholeFile, details_of, for_each_line, header, item_line,
 };
 use super::output_file::OutputFile;
 use super::{Closing, Counts, Extent, FORMAT, Opening, Source, is_key, partial_key};
@@ -20,8 +18,8 @@ use super::{Closing, Counts, Extent, FORMAT, Opening, Source, is_key, partial_ke
 const COMPRESSION_LEVEL: i32 = 9;
 
 enum Sink {
-    Plain(BufWriter<NamedTempFile>),
-    Compressed(BufWriter<zstd::Encoder<'static, NamedTempFile>>),
+    Plain(BufWriter<WholeFile>),
+    Compressed(BufWriter<zstd::Encoder<'static, WholeFile>>),
 }
 
 impl Sink {
@@ -32,7 +30,7 @@ impl Sink {
         }
     }
 
-    fn finish(self) -> io::Result<NamedTempFile> {
+    fn finish(self) -> io::Result<WholeFile> {
         match self {
             Self::Plain(writer) => writer.into_inner().map_err(io::IntoInnerError::into_error),
             Self::Compressed(writer) => writer.into_inner().map_err(io::IntoInnerError::into_error)?.finish(),
@@ -53,14 +51,12 @@ pub struct BundleWriter {
 impl BundleWriter {
     /// Begins the file; so many runs are to come.
     pub fn create(path: &Path, runs: usize, extent: Extent) -> Result<Self, StoreError> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder).map_err(StoreError::io("cannot create", folder))?;
-        let file = durable::temporary_in(folder).map_err(StoreError::io("cannot write in", folder))?;
+        let file = WholeFile::create(path).map_err(StoreError::io("cannot write", path))?;
         let sink = if path.extension().is_some_and(|extension| extension == "jsonl") {
             Sink::Plain(BufWriter::new(file))
         } else {
-            let mut encoder = zstd::Encoder::new(file, COMPRESSION_LEVEL).map_err(StoreError::io("cannot write in", folder))?;
-            encoder.include_checksum(true).map_err(StoreError::io("cannot write in", folder))?;
+            let mut encoder = zstd::Encoder::new(file, COMPRESSION_LEVEL).map_err(StoreError::io("cannot write", path))?;
+            encoder.include_checksum(true).map_err(StoreError::io("cannot write", path))?;
             Sink::Compressed(BufWriter::with_capacity(64 << 10, encoder))
         };
         let mut writer = Self { path: path.to_owned(), extent, sink, line: String::new(), lines: 0, items: 0 };
@@ -127,8 +123,7 @@ impl BundleWriter {
         let counts = Counts { lines: Some(self.lines), items: self.items };
         self.line(|line| json(line, &Closing { end: counts }))?;
         let file = self.sink.finish().map_err(StoreError::io("cannot write", &self.path))?;
-        file.as_file().sync_all().map_err(StoreError::io("cannot sync", &self.path))?;
-        file.persist(&self.path).map_err(|error| StoreError::io("cannot write", &self.path)(error.error))?;
+        file.commit().map_err(StoreError::io("cannot write", &self.path))?;
         Ok(self.items)
     }
 

@@ -32,22 +32,14 @@ fn every_status_has_its_place() {
 }
 
 #[test]
-fn retries_are_attempts() {
+fn what_was_tried_again_has_one_outcome() {
     let project = project("ctrf", "retries.json");
-    let (source, _) = imported(&project, "ctrf");
-    assert_eq!(
-        told(&project),
-        [
-            one("flaky", 1, "fail"),
-            one("flaky", 2, "fail"),
-            one("flaky", 3, "pass"),
-            one("only earlier ones", 1, "fail"),
-            one("only earlier ones", 2, "fail"),
-            one("unrecorded", 1, "pass"),
-        ]
-    );
+    let (source, runs) = imported(&project, "ctrf");
+    assert_eq!(told(&project), [one("flaky", 1, "pass"), one("only earlier ones", 1, "fail"), one("unrecorded", 1, "pass")]);
+    assert_eq!(stored(&project)[0]["reason"], "passed on attempt 3; attempt 1: away; attempt 2: fail");
+    assert_eq!((&runs[0]["passed"], &runs[0]["total"], &runs[0]["tags"]["flaky"]), (&json!(2), &json!(3), &json!("2")));
     assert!(quirks(&source).contains("how the first tries ended is not there"), "{source}");
-    assert_eq!([&source["stated_checked"], &source["stated_agree"]], [&json!(7), &json!(7)], "tests are counted, not attempts: {source}");
+    assert_eq!([&source["stated_checked"], &source["stated_agree"]], [&json!(7), &json!(7)], "{source}");
 }
 
 #[test]
@@ -64,4 +56,11 @@ fn seconds_are_told_from_milliseconds() {
 fn counts_that_do_not_add_up_are_named() {
     let said = project("ctrf", "counts-that-do-not-add-up.json").run(["import", "out", "--dry-run"]);
     insta::assert_snapshot!(said.answer());
+}
+
+#[test]
+fn tests_of_one_name_in_several_files_are_several_tests() {
+    let project = project("ctrf", "same-name-in-two-files.json");
+    imported(&project, "ctrf");
+    assert_eq!(told(&project), [one("x.ts::n", 1, "pass"), one("y.ts::n", 1, "fail"), one("m", 1, "pass")]);
 }

@@ -27,7 +27,7 @@ fn scores_alone_keep_their_units() {
     let (source, runs) = imported(&project("every_eval_ever", "aggregate-only"), "every-eval-ever");
     let suites: Vec<_> = runs.iter().map(|run| run["suite"].clone()).collect();
     assert_eq!(suites, [json!("percent"), json!("quiz"), json!("speed")]);
-    assert_eq!((&runs[0]["scores"][0]["unit"], &runs[0]["scores"][0]["value"]), (&json!("points"), &json!(62.5)));
+    assert_eq!((&runs[0]["scores"][0]["unit"], &runs[0]["scores"][0]["value"]), (&json!("fraction"), &json!(0.625)));
     assert_eq!((&runs[1]["passed"], &runs[1]["total"]), (&json!(3), &json!(4)), "0.75 of 4 with the error that grades have");
     assert_eq!((&runs[2]["scores"][0]["direction"], &runs[2]["total"]), (&json!("down"), &Value::Null));
     assert_eq!(source["items"], 0);
@@ -53,4 +53,22 @@ fn samples_that_come_again_are_attempts_and_unknown_is_no_level() {
 fn samples_need_their_record() {
     let said = project("every_eval_ever", "samples-alone").run(["import", "out"]);
     assert!(said.code == 2 && said.stdout.contains("has samples without the record that they belong to"), "{}", said.stdout);
+}
+
+#[test]
+fn accuracies_in_percent_are_accuracies() {
+    let project = project("every_eval_ever", "percent");
+    let (_, runs) = imported(&project, "every-eval-ever");
+    let suites: Vec<_> = runs.iter().map(|run| run["suite"].as_str().unwrap_or_default()).collect();
+    assert_eq!(suites, ["alone", "counted", "f1", "points"]);
+    let score = |run: usize| -> [&Value; 5] { ["metric", "unit", "value", "standard_error", "n"].map(|key| &runs[run]["scores"][0][key]) };
+    assert_eq!(score(0)[..3], [&json!("accuracy"), &json!("fraction"), &json!(0.55)]);
+    assert_eq!((&runs[1]["passed"], &runs[1]["total"]), (&json!(3), &json!(4)), "75 ± 25 of 4");
+    assert_eq!(score(2)[..3], [&json!("F1"), &json!("points"), &json!(62.5)], "what is no share of samples keeps its unit");
+    assert_eq!((score(3)[0], score(3)[1], score(3)[4]), (&json!("accuracy"), &json!("fraction"), &json!(1000)));
+    let near = |value: &Value, expected: f64| value.as_f64().is_some_and(|value| (value - expected).abs() < 1e-12);
+    assert!(near(score(3)[2], 0.401) && near(score(3)[3], 0.0155), "{}", runs[3]);
+    // So they are on the board.
+    let board = project.run(["leaderboard", "--suite", "alone"]);
+    assert!(board.stdout.contains("55"), "{}", board.stdout);
 }

@@ -103,3 +103,15 @@ fn the_same_run_elsewhere_is_the_same_run() {
     let again = project.run(["import", "copy", "--format", "json"]).json();
     assert_eq!(again["sources"][0]["outcome"], "nothing_new", "{again}");
 }
+
+#[test]
+fn data_sets_that_the_name_tells_apart_are_suites() {
+    let project = project("helm", "trials");
+    let spec = project.read("out/run/run_spec.json");
+    let mut spec: Value = serde_json::from_str(&spec).expect("JSON");
+    spec["scenario_spec"]["args"] = json!({});
+    spec["name"] = json!("colors:dataset=warm,method=multiple_choice_joint,model=org_tiny");
+    project.file("out/run/run_spec.json", spec.to_string());
+    let (_, runs) = imported(&project, "helm");
+    assert_eq!(runs[0]["suite"], "colors:dataset=warm");
+}

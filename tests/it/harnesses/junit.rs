@@ -33,23 +33,19 @@ fn a_report_of_pytest() {
 }
 
 #[test]
-fn reruns_are_attempts() {
+fn what_was_tried_again_has_one_outcome() {
     let project = project("junit", "surefire-reruns.xml");
     let (source, runs) = imported(&project, "junit");
-    assert_eq!((&runs[0]["suite"], &runs[0]["duration_seconds"]), (&json!("org.Calc"), &json!(1234.5)));
-    assert_eq!(
-        told(&project),
-        [
-            one("org.Calc::flaky", 1, "fail"),
-            one("org.Calc::flaky", 2, "error"),
-            one("org.Calc::flaky", 3, "pass"),
-            one("org.Calc::broken", 1, "fail"),
-            one("org.Calc::broken", 2, "fail"),
-        ]
-    );
-    let reasons: Vec<_> = stored(&project).iter().map(|item| item["reason"].as_str().map(str::to_owned)).collect();
-    assert_eq!(reasons, [Some("first"), Some("second"), None, Some("one"), Some("two")].map(|text| text.map(str::to_owned)));
+    let run = &runs[0];
+    assert_eq!((&run["suite"], &run["duration_seconds"], &run["tags"]["flaky"]), (&json!("org.Calc"), &json!(1234.5), &json!("1")));
+    assert_eq!((&run["passed"], &run["total"]), (&json!(1), &json!(2)));
+    assert_eq!(told(&project), [one("org.Calc::flaky", 1, "pass"), one("org.Calc::broken", 1, "fail")]);
+    let reasons: Vec<_> = stored(&project).iter().map(|item| item["reason"].clone()).collect();
+    assert_eq!(reasons, [json!("passed on attempt 3; attempt 1: first; attempt 2: second"), json!("one (attempt 1); attempt 2: two")]);
     assert_eq!([&source["stated_checked"], &source["stated_agree"]], [&json!(4), &json!(4)], "{source}");
+    // Nothing that passed at once lacks a second attempt.
+    let board = project.run(["leaderboard", "--format", "json"]).json();
+    assert!(!board.to_string().contains("\"missing\":1"), "{board}");
 }
 
 #[test]
@@ -99,4 +95,37 @@ fn two_nights_of_one_name_are_two_runs() {
     project.file("tomorrow/nested-suites.xml", text.replace("status=\"notrun\"", ""));
     let report = project.run(["import", "tomorrow", "--format", "json"]).json();
     assert_eq!(report["sources"][0]["outcome"], "imported", "{report}");
+}
+
+#[test]
+fn tests_of_one_name_in_several_places_are_several_tests() {
+    let project = project("junit", "namesakes.xml");
+    imported(&project, "junit");
+    assert_eq!(
+        told(&project),
+        [
+            one("a/t.py::T::n", 1, "pass"),
+            one("b/t.py::T::n", 1, "fail"),
+            one("first > U::m", 1, "pass"),
+            one("V::k", 1, "pass"),
+            one("V::k", 2, "pass"),
+            one("second > U::m", 1, "fail"),
+            one("U::alone", 1, "pass"),
+        ]
+    );
+}
+
+#[test]
+fn encodings_are_read_as_they_are_declared() {
+    let project = project("junit", "latin-1.xml");
+    let (source, runs) = imported(&project, "junit");
+    assert_eq!(runs[0]["suite"], "café");
+    assert_eq!(told(&project), [one("c::né", 1, "pass"), one("c::nè", 1, "fail")]);
+    assert_eq!(stored(&project)[1]["reason"], "déjà");
+    assert!(quirks(&source).contains("the report is in ISO-8859-1"), "{source}");
+    let project = super::project("junit", "utf-16.xml");
+    imported(&project, "junit");
+    assert_eq!(told(&project), [one("c::✓", 1, "pass")]);
+    let said = super::project("junit", "koi8-r.xml").run(["import", "out"]);
+    assert!(said.code == 2 && said.stdout.contains("is in the encoding `KOI8-R`, which is not read"), "{}", said.stdout);
 }

@@ -38,7 +38,8 @@ fn before_there_were_languages() {
 #[test]
 fn rates_are_of_the_completed_cases() {
     let imported = Imported::fixture("aider/polyglot_small.yml");
-    assert_eq!(imported.source()["rows_read"], 2, "the row that is there twice and the one without a name are refused");
+    let source = imported.source();
+    assert_eq!([&source["rows_read"], &source["rows_refused"]], [&json!(4), &json!(2)], "one is there twice, and one has no name");
     let [big, small] = imported.runs().try_into().expect("two runs");
     assert_eq!((&big["shared_tests_passed"], &big["shared_tests_total"]), (&json!(139), &json!(224)));
     assert_eq!((&big["cost_usd"], &big["input_tokens"]), (&json!(3.5), &json!(1000)));
@@ -47,6 +48,18 @@ fn rates_are_of_the_completed_cases() {
     assert_eq!(small["tags"]["editor_model"], "Small 1");
     // 139 of 224 is 62.05 %, published as 61.7.
     assert_eq!(imported.stated(), (3, 2, 3));
+}
+
+#[test]
+fn rows_of_runs_that_are_there_are_checked() {
+    let project = crate::support::Project::new();
+    project.fixture("import/aider/polyglot_small.yml", "a.yml");
+    let text = project.read("a.yml");
+    project.file("b.yml", text.replace("pass_rate_1: 25.0", "pass_rate_1: 35.0"));
+    let report = project.run(["import", "a.yml", "b.yml", "--format", "json"]).json();
+    let of = |source: usize, key: &str| report["sources"][source][key].as_u64().unwrap_or_default();
+    assert_eq!((of(0, "stated_checked"), of(1, "stated_checked")), (3, 3), "{report}");
+    assert_eq!((of(0, "stated_agree"), of(1, "stated_agree")), (2, 1), "the second list states another rate of the same run");
 }
 
 #[test]

@@ -54,6 +54,12 @@ fn cogni_zero_accuracy_is_left_out_of_the_file() {
 }
 
 #[test]
+fn cogni_rounded_figures_agree() {
+    let imported = Imported::fixture("cogni/rounded.json");
+    assert_eq!(imported.stated(), (5, 4, 0), "0.333 and 0.6667 are rounded, a question_accuracy of 0.75 is not");
+}
+
+#[test]
 fn cogni_tasks_of_several_agents_are_of_no_known_arm() {
     let imported = Imported::fixture("cogni/several-agents.json");
     let [run] = imported.runs().try_into().expect("one run");

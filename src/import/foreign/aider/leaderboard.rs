@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::document::{self, Node};
-use crate::domain::{Direction, Problem, Unit, visible};
+use crate::domain::{Direction, Problem, StatedFigure, Unit, visible};
 
 use super::super::super::cell::{Range, Refused, number, whole};
 use super::super::super::rows::Stop;
-use super::super::sink::{Handle, Sink};
+use super::super::sink::Sink;
 use super::super::source::ForeignFile;
 use super::{git, push_rate, score, tell_time};
 
@@ -67,7 +67,12 @@ fn suite(file: &str, rows: &[Node], sink: &mut Sink<'_>) -> &'static str {
 
 fn take(dirname: &str, suite: &str, row: &Node, sink: &mut Sink<'_>) {
     let own = |key: &str| word(row, key).unwrap_or_default();
-    let Some(run) = sink.begin_run(&[dirname], [suite, &own("edit_format"), &own("model")]) else { return };
+    sink.record();
+    let Some(run) = sink.begin_run(&[dirname], [suite, &own("edit_format"), &own("model")]) else {
+        // Lists repeat each other's rows, and not always their figures.
+        sink.state_repeated(stated(row));
+        return;
+    };
     if has_repeated_keys(row) {
         sink.quirk("keys that are there twice: the first stands");
     }
@@ -108,21 +113,23 @@ fn take(dirname: &str, suite: &str, row: &Node, sink: &mut Sink<'_>) {
     if let Some(seconds) = amount(row, "seconds_per_case") {
         record.scores.push(score("seconds_per_case", seconds, Unit::Seconds, Direction::Down, cases));
     }
-    for (key, count, is_failed) in [
+    sink.run(run).stated = stated(row);
+}
+
+/// The rates that a row states, beside the same from its counts.
+fn stated(row: &Node) -> Vec<StatedFigure> {
+    let cases = counted(row, "test_cases").filter(|cases| *cases > 0);
+    let figure = |(key, count, is_failed): (&str, &str, bool)| {
+        let recomputed = counted(row, count).zip(cases).map(|(count, cases)| count as f64 / cases as f64);
+        let recomputed = recomputed.map(|share| if is_failed { 1.0 - share } else { share });
+        Some(StatedFigure { name: key.to_owned(), value: share(row, key)?, unit: Unit::Fraction, recomputed, rounding: Some(ROUNDING) })
+    };
+    let rates = [
         ("pass_rate_1", "pass_num_1", false),
         ("pass_rate_2", "pass_num_2", false),
         ("percent_cases_well_formed", "num_with_malformed_responses", true),
-    ] {
-        let recomputed = counted(row, count).zip(cases).map(|(count, cases)| count as f64 / cases as f64);
-        let recomputed = recomputed.map(|share| if is_failed { 1.0 - share } else { share });
-        state(run, key, share(row, key), recomputed, sink);
-    }
-}
-
-fn state(run: Handle, name: &str, stated: Option<f64>, recomputed: Option<f64>, sink: &mut Sink<'_>) {
-    if let Some(stated) = stated {
-        sink.stated(run, name, stated, Unit::Fraction, recomputed, Some(ROUNDING));
-    }
+    ];
+    rates.into_iter().filter_map(figure).collect()
 }
 
 fn share(row: &Node, key: &str) -> Option<f64> {

@@ -11,9 +11,9 @@ use std::path::Path;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::domain::{ItemStatus, Problem, ScoreRecord, Unit};
+use crate::domain::{ItemStatus, Problem, ScoreRecord, StatedFigure, Unit};
 
-use super::super::cell::{Refused, time};
+use super::super::cell::{Refused, decimals_of, time};
 use super::super::rows::Stop;
 use super::Claim;
 use super::json::{amount, count, read_lines, read_value, text};
@@ -266,6 +266,7 @@ fn store(
         let score = sample.score().filter(|score| !result.is_unknown(*score));
         let mut outcome = sink.outcome(run, &id, status(&sample, score));
         outcome.attempt = *attempt;
+        outcome.kind = sample.kind().unwrap_or(outcome.kind);
         outcome.evaluator = result.metric();
         outcome.score = score;
         outcome.duration_seconds = sample.performance.get("latency_ms").and_then(amount).map(|time| time / 1000.0);
@@ -296,29 +297,44 @@ fn status(sample: &Row, score: Option<f64>) -> ItemStatus {
     }
 }
 
+/// Returns how far the standard error of grades moves where it is that of a rounded share: the error is then rounded by that alone.
+fn moved_error(share: f64, rounding: f64, n: u64) -> f64 {
+    let of = |share: f64| (share * (1.0 - share) / n.saturating_sub(1).max(1) as f64).max(0.0).sqrt();
+    let moved = |by: f64| (of((share + by).clamp(0.0, 1.0)) - of(share)).abs();
+    if share > 0.0 && share < 1.0 { moved(rounding).max(moved(-rounding)) } else { 0.0 }
+}
+
 /// Ends a run: scores, and what is stated beside the same over the samples.
 fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink<'_>) {
     let deciding = evaluation.deciding().filter(|_| is_whole);
     for (place, scored) in evaluation.results.iter().enumerate() {
         let result = scored.result;
-        let Some(score) = result.score() else { continue };
-        let unit = result.unit(score);
+        let Some(stated) = result.score() else { continue };
+        let percent = result.percent_of_share(stated);
+        let scale = percent.unwrap_or(1.0);
+        let score = stated / scale;
+        let unit = if percent.is_some() { Unit::Fraction } else { result.unit(score) };
         let is_all = is_whole
             && scored.rows > 0
             && result.samples().is_none_or(|samples| samples == scored.rows || samples == scored.rows - scored.unknown);
         if is_whole && scored.rows > 0 && !is_all {
             sink.quirk("the number of samples in the file is not the number that a score is stated over");
         }
-        // Percentages are of grades that are 0 and 1 in the samples.
-        let factor = if result.is_percent() && scored.values.is_graded() { 100.0 } else { 1.0 };
+        // Percentages may be of grades that are 0 and 1 in the samples.
+        let factor = if scored.values.is_graded() { 1.0 } else { scale.recip() };
+        // The digits are those of the percentage. Zeros at their end are lost: one half may be 0.50.
+        let half = |value: f64| (StatedFigure::half_of_last(decimals_of(&value.to_string())) / scale).min(StatedFigure::half_of_last(2));
+        let rounding = percent.filter(|_| score > 0.0 && score < 1.0).map(|_| half(stated));
         let over = Some(scored.values).filter(|_| is_all && result.is_mean());
         let recomputed = over.and_then(|values| values.mean()).map(|mean| mean * factor);
         let error = over.and_then(|values| values.standard_error()).map(|error| error * factor);
         let metric = result.metric();
-        sink.stated(run, &metric, score, unit, recomputed, None);
-        let stated_error = result.standard_error();
+        sink.stated(run, &metric, score, unit, recomputed, rounding);
+        let stated_error = result.standard_error().map(|error| error / scale);
         if let Some(stated_error) = stated_error {
-            sink.stated(run, &format!("{metric} standard error"), stated_error, unit, error, None);
+            let of_score = if scored.values.is_graded() { moved_error(score, half(stated), scored.values.n()) } else { 0.0 };
+            let rounding = (percent.is_some() || of_score > 0.0).then(|| half(stated_error * scale) + of_score);
+            sink.stated(run, &format!("{metric} standard error"), stated_error, unit, error, rounding);
         }
         if place == 0
             && deciding.is_none()
@@ -345,5 +361,19 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
             evaluator: Some("every-eval-ever".to_owned()),
             revision: 0,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_of_a_rounded_share_explains_as_much() {
+        let of = |share: f64| (share * (1.0 - share) / 2.0).sqrt();
+        let apart = (of(0.333) - of(1.0 / 3.0)).abs();
+        let (one, ten) = (moved_error(0.333, 0.000_5, 3), moved_error(0.333, 0.000_05, 3));
+        assert!(apart > 1e-5 && apart < one && apart > ten, "{apart} {one} {ten}");
+        assert_eq!((moved_error(1.0, 0.005, 3), moved_error(0.5, 0.0, 3)), (0.0, 0.0));
     }
 }

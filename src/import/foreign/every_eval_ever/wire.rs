@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::domain::{Direction, ItemDetails, Unit, Usage};
+use crate::domain::{Direction, ItemDetails, ItemKind, Unit, Usage};
 
 use super::super::json::{Lenient, count, number, text};
 
@@ -75,7 +75,11 @@ pub(super) struct Row {
     pub token_usage: Value,
     pub performance: Value,
     pub error: Value,
+    pub metadata: Value,
 }
+
+/// Shares of samples that are the pass rate of a run without samples.
+const HEADLINES: [&str; 2] = ["accuracy", "pass_rate"];
 
 impl ResultEntry {
     pub fn name(&self) -> String {
@@ -86,7 +90,14 @@ impl ResultEntry {
         self.metric_config.0.as_ref().and_then(|config| text(of(config))).filter(|text| !text.trim().is_empty())
     }
 
+    /// Returns the metric's name, which is `accuracy` or `pass_rate` where it is one of them, however it is written.
     pub fn metric(&self) -> String {
+        let names: [fn(&MetricConfig) -> &Value; 2] = [|config| &config.metric_name, |config| &config.metric_id];
+        let plain = |name: String| name.trim().to_lowercase().replace([' ', '-'], "_");
+        let headline = names.into_iter().filter_map(|of| self.metric_config(of).map(plain)).find(|name| HEADLINES.contains(&name.as_str()));
+        if let Some(headline) = headline {
+            return headline;
+        }
         self.metric_config(|config| &config.metric_name)
             .or_else(|| self.metric_config(|config| &config.metric_id))
             .or_else(|| self.metric_config(|config| &config.metric_kind))
@@ -104,8 +115,19 @@ impl ResultEntry {
             || self.metric_config(|config| &config.score_type).as_deref() == Some("binary")
     }
 
-    pub fn is_percent(&self) -> bool {
-        self.metric_config(|config| &config.metric_unit).is_some_and(|unit| unit == "percent" || unit == "%")
+    fn bound(&self, of: fn(&MetricConfig) -> &Value) -> Option<f64> {
+        self.metric_config.0.as_ref().and_then(|config| number(of(config)))
+    }
+
+    /// Returns what a score that is a share of samples is divided by to be one: 100 where it is in percent, or goes from 0 to 100.
+    pub fn percent_of_share(&self, score: f64) -> Option<f64> {
+        let most = self.bound(|config| &config.max_score);
+        let is_percent = match self.metric_config(|config| &config.metric_unit).as_deref() {
+            Some("percent" | "%" | "percentage") => most.is_none_or(|most| most > 1.0),
+            Some("points") | None => most == Some(100.0) && self.bound(|config| &config.min_score).is_none_or(|least| least == 0.0),
+            Some(_) => false,
+        };
+        (is_percent && self.is_mean() && (0.0..=100.0).contains(&score)).then_some(100.0)
     }
 
     /// Unknown is a level of its own, written as -1.
@@ -115,15 +137,14 @@ impl ResultEntry {
     }
 
     pub fn unit(&self, score: f64) -> Unit {
-        let bound = |of: fn(&MetricConfig) -> &Value| self.metric_config.0.as_ref().and_then(|config| number(of(config)));
         match self.metric_config(|config| &config.metric_unit).as_deref() {
             Some("proportion" | "fraction" | "ratio") if (0.0..=1.0).contains(&score) => Unit::Fraction,
             Some("percent" | "%") if (0.0..=100.0).contains(&score) => Unit::Points,
             Some("tokens") => Unit::Tokens,
             Some("usd" | "USD" | "$") => Unit::Usd,
             Some("seconds" | "s") => Unit::Seconds,
-            None if bound(|config| &config.min_score) == Some(0.0)
-                && bound(|config| &config.max_score) == Some(1.0)
+            None if self.bound(|config| &config.min_score) == Some(0.0)
+                && self.bound(|config| &config.max_score) == Some(1.0)
                 && (0.0..=1.0).contains(&score) =>
             {
                 Unit::Fraction
@@ -170,6 +191,11 @@ impl Row {
 
     pub fn is_correct(&self) -> Option<bool> {
         self.evaluation.get("is_correct")?.as_bool()
+    }
+
+    /// What `export eee` says that the sample is, which the format has no place for.
+    pub fn kind(&self) -> Option<ItemKind> {
+        ItemKind::from_name(self.metadata.get("kind")?.as_str()?)
     }
 
     pub fn error(&self) -> Option<String> {

@@ -5,6 +5,7 @@
 //! their instance, and other splits are outside. Every mean that HELM states over unperturbed instances is computed anew from theirs.
 
 mod instances;
+mod names;
 mod wire;
 
 use std::collections::BTreeSet;
@@ -26,6 +27,7 @@ use super::sink::{Handle, Sink, clip};
 use super::source::{ForeignFile, ForeignSource};
 use super::times::unix_moment;
 use instances::{InstanceKey, Instances, MetricName};
+use names::names;
 use wire::{InstanceStats, RequestState, RunSpec, Stat, perturbation, said};
 
 const MOST_BYTES: u64 = 256 << 20;
@@ -99,29 +101,6 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     sink.run(run).timestamp = latest;
     reading.end(&stats, run, sink);
     Ok(())
-}
-
-/// The names of suite, approach and model.
-fn names(spec: &RunSpec) -> [String; 3] {
-    let word = |value: Option<&Value>| value.and_then(text).unwrap_or_default();
-    let adapter = spec.adapter_spec.0.as_ref();
-    let name = word(Some(&spec.name));
-    let scenario = name.split(':').next().unwrap_or_default();
-    let scenario = if scenario.is_empty() { word(spec.groups.get(0)) } else { scenario.to_owned() };
-    let arguments = spec.scenario_spec.0.as_ref().map(|scenario| &scenario.args).and_then(Value::as_object);
-    let mut arguments: Vec<String> =
-        arguments.into_iter().flatten().filter_map(|(key, value)| Some(format!("{key}={}", text(value)?))).collect();
-    arguments.sort_unstable();
-    let suite = if arguments.is_empty() { scenario } else { format!("{scenario}:{}", arguments.join(",")) };
-    let changes = spec.data_augmenter_spec.get("perturbation_specs").and_then(Value::as_array);
-    let changes: Vec<String> = changes
-        .into_iter()
-        .flatten()
-        .filter_map(|change| Some(text(change.get("class_name")?)?.rsplit('.').next()?.trim_end_matches("Perturbation").to_owned()))
-        .collect();
-    let method = word(adapter.map(|adapter| &adapter.method));
-    let approach = if changes.is_empty() { method } else { format!("{method}+{}", changes.join("+")) };
-    [suite, approach, word(adapter.map(|adapter| &adapter.model))]
 }
 
 fn describe(spec: &RunSpec, run: Handle, sink: &mut Sink<'_>) {

@@ -5,11 +5,12 @@ use quick_xml::events::BytesStart;
 use crate::domain::ItemStatus;
 
 use super::super::super::cell::{Range, number};
+use super::super::tries::{Try, told};
 use super::attribute;
 
 /// A test has few of each; more are of no use.
 const MOST_PROPERTIES: usize = 64;
-const MOST_GOES: usize = 100;
+const MOST_TRIES: usize = 100;
 
 pub(super) struct Case {
     class: String,
@@ -21,16 +22,15 @@ pub(super) struct Case {
     seconds: Option<f64>,
     /// What the case itself says.
     own: Verdict,
-    /// Runs before a pass, or after a failure.
-    others: Vec<(Verdict, Option<f64>)>,
-    is_flaky: bool,
+    /// Tries before a pass, or after a failure.
+    others: Vec<Verdict>,
     /// The element that is open and takes text.
     open: Option<Open>,
     /// A property whose value is its text.
     property: Option<String>,
 }
 
-/// What one run of a case ended in.
+/// What one try of a case ended in.
 #[derive(Clone)]
 struct Verdict {
     status: ItemStatus,
@@ -46,14 +46,6 @@ enum Open {
     Property,
 }
 
-/// One run of a case.
-pub(super) struct Go {
-    pub status: ItemStatus,
-    pub seconds: Option<f64>,
-    pub reason: Option<String>,
-    pub is_last: bool,
-}
-
 impl Case {
     pub fn open(start: &BytesStart<'_>, suites: Vec<String>) -> Self {
         let was_run = attribute(start, "status").is_none_or(|status| !matches!(status.as_str(), "notrun" | "disabled" | "skipped"));
@@ -67,7 +59,6 @@ impl Case {
             seconds: attribute(start, "time").and_then(|time| seconds(&time)),
             own: Verdict { status: if was_run { ItemStatus::Pass } else { ItemStatus::Skipped }, message: None, text: String::new() },
             others: Vec::new(),
-            is_flaky: false,
             open: None,
             property: None,
         }
@@ -80,11 +71,11 @@ impl Case {
             b"error" => ItemStatus::Error,
             b"skipped" => ItemStatus::Skipped,
             b"flakyFailure" | b"rerunFailure" => {
-                self.other(ItemStatus::Fail, start, name.starts_with(b"flaky"), is_empty);
+                self.other(ItemStatus::Fail, start, is_empty);
                 return;
             }
             b"flakyError" | b"rerunError" => {
-                self.other(ItemStatus::Error, start, name.starts_with(b"flaky"), is_empty);
+                self.other(ItemStatus::Error, start, is_empty);
                 return;
             }
             _ => return,
@@ -97,13 +88,11 @@ impl Case {
         }
     }
 
-    fn other(&mut self, status: ItemStatus, start: &BytesStart<'_>, is_flaky: bool, is_empty: bool) {
-        if self.others.len() >= MOST_GOES {
+    fn other(&mut self, status: ItemStatus, start: &BytesStart<'_>, is_empty: bool) {
+        if self.others.len() >= MOST_TRIES {
             return;
         }
-        let seconds = attribute(start, "time").and_then(|time| seconds(&time));
-        self.others.push((Verdict { status, message: attribute(start, "message"), text: String::new() }, seconds));
-        self.is_flaky |= is_flaky;
+        self.others.push(Verdict { status, message: attribute(start, "message"), text: String::new() });
         self.open = (!is_empty).then_some(Open::Other);
     }
 
@@ -126,7 +115,7 @@ impl Case {
         let kept = match self.open {
             Some(Open::Own) => &mut self.own.text,
             Some(Open::Other) => match self.others.last_mut() {
-                Some((verdict, _)) => &mut verdict.text,
+                Some(verdict) => &mut verdict.text,
                 None => return,
             },
             Some(Open::Property) => match self.properties.last_mut() {
@@ -188,20 +177,28 @@ impl Case {
         self.own.status
     }
 
-    /// The runs of the case in their order: before a pass the failed ones, after a failure those that were tried again.
-    pub fn goes(&self) -> Vec<Go> {
-        let go = |verdict: &Verdict, seconds: Option<f64>| Go { status: verdict.status, seconds, reason: verdict.reason(), is_last: false };
-        let own = go(&self.own, self.seconds);
-        let others = self.others.iter().map(|(verdict, seconds)| go(verdict, *seconds));
-        let mut goes: Vec<Go> = if self.is_flaky || self.own.status == ItemStatus::Pass {
-            others.chain([own]).collect()
-        } else {
-            std::iter::once(own).chain(others).collect()
-        };
-        if let Some(last) = goes.last_mut() {
-            last.is_last = true;
-        }
-        goes
+    pub fn file(&self) -> &str {
+        self.file.as_deref().unwrap_or_default()
+    }
+
+    pub fn suites(&self) -> &[String] {
+        &self.suites
+    }
+
+    pub fn seconds(&self) -> Option<f64> {
+        self.seconds
+    }
+
+    /// Says whether the case was tried more than once.
+    pub fn was_tried_again(&self) -> bool {
+        !self.others.is_empty()
+    }
+
+    /// What is said of how the case ended, with its other tries: before a pass those that failed, after a failure those that did not help.
+    pub fn reason(&self) -> Option<String> {
+        let others: Vec<Try> = self.others.iter().map(|verdict| Try { status: verdict.status, reason: verdict.reason() }).collect();
+        let (before, after) = if self.own.status == ItemStatus::Pass { (others, Vec::new()) } else { (Vec::new(), others) };
+        told(self.own.status, self.own.reason(), &before, &after)
     }
 }
 

@@ -1,31 +1,36 @@
 //! JUnit XML, as test runners of every language write it.
 //!
-//! A file is a run, its cases are tests, and the runs of a flaky case are attempts. Who was tested is not part of the format: properties
+//! A file is a run, its cases are tests, and a case that was tried again is what it came to. Who was tested is not part of the format: properties
 //! of a suite or the command line name approach and model. Text comes by as it is read; there are no entities but the five of XML and
 //! no document types, so nothing can grow.
 
 mod case;
+mod encoding;
+mod header;
+mod own;
 mod totals;
 
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
 
-use chrono::{DateTime, TimeDelta, Utc};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
-use sha2::{Digest, Sha256};
 
-use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, Unit, hex, visible};
+use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, Unit, visible};
 
-use super::super::cell::{Refused, time};
+use super::super::cell::Refused;
 use super::super::inflation::{Allowance, Bounded};
 use super::super::rows::Stop;
 use super::Claim;
-use super::measured::{self, Names};
+use super::measured;
+use super::namesakes::Namesakes;
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
-use super::source::ForeignSource;
+use super::source::{ForeignFile, ForeignSource};
 use case::Case;
+use encoding::{Decoded, Encoding};
+use header::Header;
+use own::Own;
 use totals::Totals;
 
 /// Suites in suites; real ones nest two or three deep.
@@ -34,7 +39,32 @@ const MOST_DEPTH: usize = 64;
 const MOST_TEXT_BYTES: usize = 8192;
 
 pub(super) fn claim(peek: &Peek) -> Option<Claim> {
-    (peek.content == Content::Xml && matches!(first_element(&peek.head), Some(b"testsuites" | b"testsuite"))).then_some(Claim::Alone)
+    let is_report = |head: &[u8]| matches!(first_element(head), Some(b"testsuites" | b"testsuite"));
+    let is_ours = match peek.content {
+        Content::Xml => is_report(&peek.head),
+        // Of two bytes a character, the first look sees no XML.
+        Content::Text => match Encoding::of(&peek.head) {
+            Ok(encoding @ Some(Encoding::Utf16Little | Encoding::Utf16Big)) => {
+                let mut head = Vec::new();
+                Decoded::new(peek.head.as_slice(), encoding).read_to_end(&mut head).is_ok() && is_report(&head)
+            }
+            Ok(Some(Encoding::Latin1 | Encoding::Windows1252) | None) | Err(_) => false,
+        },
+        Content::Json | Content::Zip => false,
+    };
+    is_ours.then_some(Claim::Alone)
+}
+
+/// Opens a report as UTF-8.
+fn open(file: &ForeignFile) -> Result<(Option<Encoding>, impl Read), Stop> {
+    let (encoding, reader) = encoding::examine(file.open()?).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
+    let encoding = encoding.map_err(|name| {
+        Stop::from(
+            Problem::in_file(&file.shown, format!("is in the encoding `{}`, which is not read", visible(&clip(&name, 50))))
+                .with_hint("write it as UTF-8"),
+        )
+    })?;
+    Ok((encoding, Decoded::new(reader, encoding)))
 }
 
 /// Returns the name of the first element, past declarations and comments.
@@ -63,18 +93,36 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     let stem = stem.strip_suffix(".xml").unwrap_or(stem);
     // Names and times stand at the beginning and before the cases, but anybody may write them after: the report is read twice.
     let mut header = Header::default();
-    walk(file.open()?, &file.shown, &mut |told| {
+    let (encoding, reader) = open(file)?;
+    walk(reader, &file.shown, &mut |told| {
         header.take(told);
         Ok(())
     })?;
     let Some(run) = header.begin(stem, sink) else { return Ok(()) };
-    let mut attempts = BTreeMap::new();
+    if let Some(encoding) = encoding {
+        sink.quirk(&format!("the report is in {} and read as that", encoding.name()));
+    }
+    let mut reading =
+        Reading { run, is_promptfoo: header.is_promptfoo(), namesakes: &header.namesakes, attempts: BTreeMap::new(), own: header.own() };
     let mut waiting: Option<Case> = None;
     let mut place = 0;
-    let is_promptfoo = header.is_promptfoo();
     let mut totals = Totals::default();
-    walk(file.open()?, &file.shown, &mut |told| {
-        let Told::Case(case) = told else { return Ok(()) };
+    walk(open(file)?.1, &file.shown, &mut |told| {
+        let case = match told {
+            Told::Case(case) => case,
+            Told::Property { name, value } => {
+                reading.own.iter_mut().for_each(|own| own.take(name, value));
+                return Ok(());
+            }
+            Told::Suite { .. } => {
+                if let Some(ready) = waiting.take() {
+                    place += 1;
+                    reading.store(&ready, place, sink)?;
+                }
+                reading.own.iter_mut().for_each(Own::begin_suite);
+                return Ok(());
+            }
+        };
         // pytest reports what broke after a failed test as a second case of the same name.
         let is_teardown = case.is_teardown_of(waiting.as_ref());
         totals.count(&case, is_teardown);
@@ -86,12 +134,15 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         }
         if let Some(ready) = waiting.replace(*case) {
             place += 1;
-            store(&ready, run, place, is_promptfoo, &mut attempts, sink)?;
+            reading.store(&ready, place, sink)?;
         }
         Ok(())
     })?;
     if let Some(ready) = waiting {
-        store(&ready, run, place + 1, is_promptfoo, &mut attempts, sink)?;
+        reading.store(&ready, place + 1, sink)?;
+    }
+    if header.is_own && header.suites.len() == 1 && place == 0 && sink.outcomes_of(run) == 0 {
+        header.counts.tell(sink.run(run));
     }
     for (name, stated, counted) in header.totals.against(&totals) {
         sink.stated(run, name, stated as f64, Unit::Count, Some(counted as f64), None);
@@ -99,130 +150,57 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     Ok(())
 }
 
-/// Stores the attempts of a case.
-fn store(
-    case: &Case,
+/// What is known while cases are stored.
+struct Reading<'h> {
     run: Handle,
-    place: u64,
     is_promptfoo: bool,
-    attempts: &mut BTreeMap<String, u32>,
-    sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
-    let id = case.id();
-    let name = format!("test case {place}");
-    if id.is_empty() {
-        sink.refuse(&name, Refused::because("the test case has no name"));
-        return Ok(());
-    }
-    let count = attempts.entry(id.clone()).or_default();
-    if *count > 0 {
-        sink.quirk("a test case that is there several times has so many attempts");
-    }
-    if case.is_expected_failure {
-        sink.quirk("tests that are expected to fail are outside of pass rates, as skipped ones");
-    }
-    for (index, go) in case.goes().into_iter().enumerate() {
-        *count = count.saturating_add(1);
-        if index > 0 {
-            sink.quirk("the runs of a flaky test are attempts");
+    namesakes: &'h Namesakes,
+    attempts: BTreeMap<String, u32>,
+    own: Option<Own>,
+}
+
+impl Reading<'_> {
+    fn store(&mut self, case: &Case, place: u64, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let id = case.id();
+        let name = format!("test case {place}");
+        if id.is_empty() {
+            sink.refuse(&name, Refused::because("the test case has no name"));
+            return Ok(());
         }
-        let status = match go.status {
-            ItemStatus::Error if is_promptfoo => {
+        let id = match &self.own {
+            Some(_) => own::item(&id).to_owned(),
+            None => self.namesakes.apart(id, case.file(), case.suites()),
+        };
+        let attempt = self.attempts.entry(id.clone()).or_default();
+        if *attempt > 0 && self.own.is_none() {
+            sink.quirk("a test case that is there several times has so many attempts");
+        }
+        if case.is_expected_failure {
+            sink.quirk("tests that are expected to fail are outside of pass rates, as skipped ones");
+        }
+        *attempt = attempt.saturating_add(1);
+        let status = match case.status() {
+            ItemStatus::Error if self.is_promptfoo => {
                 sink.quirk("promptfoo's errors are those of a provider: missing, not wrong");
                 ItemStatus::Infra
             }
             status => status,
         };
-        let mut outcome = sink.outcome(run, &id, status);
+        if case.was_tried_again() {
+            sink.quirk("of a test that was tried again the last try counts, and its reason tells of the others");
+        }
+        let mut outcome = sink.outcome(self.run, &id, status);
         outcome.kind = ItemKind::Test;
-        outcome.attempt = *count;
-        outcome.duration_seconds = go.seconds;
-        let mut details = ItemDetails { reason: go.reason, ..ItemDetails::default() };
-        if go.is_last {
-            for (property, value) in &case.properties {
-                measured::take(property, value, &mut outcome, &mut details);
-            }
+        outcome.attempt = *attempt;
+        outcome.duration_seconds = case.seconds();
+        let mut details = ItemDetails { reason: case.reason(), ..ItemDetails::default() };
+        for (property, value) in &case.properties {
+            measured::take(property, value, &mut outcome, &mut details);
         }
-        sink.item(run, &name, outcome, details)?;
-    }
-    Ok(())
-}
-
-/// What a report says outside of its cases.
-#[derive(Default)]
-struct Header {
-    names: Names,
-    /// The root's name, and those of the suites directly below it.
-    root: Option<String>,
-    suites: Vec<String>,
-    ended: Option<DateTime<Utc>>,
-    lacks_zone: bool,
-    root_seconds: Option<f64>,
-    seconds: Option<f64>,
-    host: Option<String>,
-    totals: Totals,
-    /// Over the cases and how they ended: two nights' reports may have nothing else that differs.
-    cases: Sha256,
-}
-
-impl Header {
-    fn take(&mut self, told: Told<'_>) {
-        match told {
-            Told::Suite { start, depth, is_whole } => {
-                let name = attribute(start, "name").filter(|name| !name.trim().is_empty());
-                let seconds = attribute(start, "time").and_then(|time| case::seconds(&time));
-                if is_whole {
-                    self.root = name;
-                    self.root_seconds = seconds;
-                    self.totals.state(start);
-                } else if depth == 0 {
-                    self.suites.extend(name.filter(|_| self.suites.len() < 2));
-                    self.seconds = seconds.map(|seconds| self.seconds.unwrap_or(0.0) + seconds).or(self.seconds);
-                    self.totals.add(start);
-                }
-                self.host = self.host.take().or_else(|| attribute(start, "hostname"));
-                if let Some(text) = attribute(start, "timestamp")
-                    && let Ok(began) = time("timestamp", text.trim())
-                {
-                    // As long as a clock can count; more is no time that a test takes.
-                    let took = seconds.filter(|seconds| *seconds < 1e9).unwrap_or(0.0);
-                    #[expect(clippy::cast_possible_truncation, reason = "below a billion seconds")]
-                    let ended = began.checked_add_signed(TimeDelta::milliseconds((took * 1000.0).round() as i64));
-                    self.ended = self.ended.max(ended);
-                    self.lacks_zone |= DateTime::parse_from_rfc3339(text.trim()).is_err();
-                }
-            }
-            Told::Property { name, value } => self.names.take(name, value),
-            Told::Case(case) => {
-                self.cases.update(case.id().as_bytes());
-                self.cases.update(case.status().name().as_bytes());
-            }
+        if let Some(own) = &self.own {
+            own.tell(case, &mut outcome);
         }
-    }
-
-    fn is_promptfoo(&self) -> bool {
-        self.root.as_deref() == Some("promptfoo")
-    }
-
-    fn begin(&self, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
-        let only = match self.suites.as_slice() {
-            [one] => Some(one),
-            _ => None,
-        };
-        let suite = self.names.suite.as_ref().or(self.root.as_ref()).or(only).map_or(stem, String::as_str);
-        let approach = self.names.approach.as_deref().unwrap_or_default();
-        let model = self.names.model.as_deref().unwrap_or_default();
-        let ended = self.ended.map(|ended| ended.to_rfc3339()).unwrap_or_default();
-        let cases = hex(&self.cases.clone().finalize());
-        let run = sink.begin_run(&[suite, stem, &ended, &cases[..16]], [suite, approach, model])?;
-        let record = sink.run(run);
-        record.timestamp = self.ended;
-        record.duration_seconds = self.root_seconds.or(self.seconds);
-        record.host = self.host.as_deref().map(|host| clip(host, 200).into_owned());
-        if self.lacks_zone {
-            record.tags.insert("zone".to_owned(), "unknown".to_owned());
-        }
-        Some(run)
+        sink.item(self.run, &name, outcome, details)
     }
 }
 
@@ -403,6 +381,6 @@ mod tests {
         }
         assert!(cases(&"<testsuite>".repeat(65)).is_err());
         let unknown = cases("<testsuite><testcase name='a'><failure>&lol;</failure></testcase></testsuite>").expect("a report");
-        assert_eq!(unknown[0].goes()[0].reason.as_deref(), Some("&lol;"), "no entity but those of XML is known");
+        assert_eq!(unknown[0].reason().as_deref(), Some("&lol;"), "no entity but those of XML is known");
     }
 }

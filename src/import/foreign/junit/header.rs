@@ -1,0 +1,118 @@
+//! What a report says outside of its cases: who was tested, when, and how many tests there are.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use sha2::{Digest, Sha256};
+
+use crate::domain::{ItemStatus, hex};
+
+use super::super::super::cell::time;
+use super::super::measured::Names;
+use super::super::namesakes::Namesakes;
+use super::super::sink::{Handle, Sink, clip};
+use super::super::tries::FLAKY_TAG;
+use super::own::{self, Counts, Own};
+use super::totals::Totals;
+use super::{Told, attribute, case};
+
+/// What a report says outside of its cases.
+#[derive(Default)]
+pub(super) struct Header {
+    names: Names,
+    /// The root's name, and those of the suites directly below it.
+    root: Option<String>,
+    pub suites: Vec<String>,
+    ended: Option<DateTime<Utc>>,
+    /// As our own reports say, in which the time of a suite may be more than what lies between its beginning and its end.
+    ended_by_itself: Option<DateTime<Utc>>,
+    lacks_zone: bool,
+    root_seconds: Option<f64>,
+    seconds: Option<f64>,
+    host: Option<String>,
+    pub totals: Totals,
+    pub namesakes: Namesakes,
+    /// The report is one of ours.
+    pub is_own: bool,
+    pub counts: Counts,
+    /// Tests that passed after they had failed.
+    flaky: u64,
+    /// Over the cases and how they ended: two nights' reports may have nothing else that differs.
+    cases: Sha256,
+}
+
+impl Header {
+    pub fn take(&mut self, told: Told<'_>) {
+        match told {
+            Told::Suite { start, depth, is_whole } => {
+                let name = attribute(start, "name").filter(|name| !name.trim().is_empty());
+                let seconds = attribute(start, "time").and_then(|time| case::seconds(&time));
+                if is_whole {
+                    self.is_own = name.as_deref() == Some(own::ROOT);
+                    self.root = name;
+                    self.root_seconds = seconds;
+                    self.totals.state(start);
+                } else if depth == 0 {
+                    self.suites.extend(name.filter(|_| self.suites.len() < 2));
+                    self.seconds = seconds.map(|seconds| self.seconds.unwrap_or(0.0) + seconds).or(self.seconds);
+                    self.totals.add(start);
+                }
+                self.host = self.host.take().or_else(|| attribute(start, "hostname"));
+                if let Some(text) = attribute(start, "timestamp")
+                    && let Ok(began) = time("timestamp", text.trim())
+                {
+                    // As long as a clock can count; more is no time that a test takes.
+                    let took = seconds.filter(|seconds| *seconds < 1e9).unwrap_or(0.0);
+                    #[expect(clippy::cast_possible_truncation, reason = "below a billion seconds")]
+                    let ended = began.checked_add_signed(TimeDelta::milliseconds((took * 1000.0).round() as i64));
+                    self.ended = self.ended.max(ended);
+                    self.lacks_zone |= DateTime::parse_from_rfc3339(text.trim()).is_err();
+                }
+            }
+            Told::Property { name, value } => {
+                self.names.take(name, value);
+                self.counts.take(name, value);
+                if name == "ended" && self.is_own {
+                    self.ended_by_itself = self.ended_by_itself.max(time(name, value).ok());
+                }
+            }
+            Told::Case(case) => {
+                let id = case.id();
+                self.cases.update(id.as_bytes());
+                self.namesakes.note(id, case.file(), case.suites());
+                self.cases.update(case.status().name().as_bytes());
+                self.flaky += u64::from(case.status() == ItemStatus::Pass && case.was_tried_again());
+            }
+        }
+    }
+
+    pub fn own(&self) -> Option<Own> {
+        self.is_own.then(Own::default)
+    }
+
+    pub fn is_promptfoo(&self) -> bool {
+        self.root.as_deref() == Some("promptfoo")
+    }
+
+    pub fn begin(&self, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
+        let only = match self.suites.as_slice() {
+            [one] => Some(one),
+            _ => None,
+        };
+        let suite = self.names.suite.as_ref().or(self.root.as_ref()).or(only).map_or(stem, String::as_str);
+        let approach = self.names.approach.as_deref().unwrap_or_default();
+        let model = self.names.model.as_deref().unwrap_or_default();
+        let ended = self.ended.map(|ended| ended.to_rfc3339()).unwrap_or_default();
+        let cases = hex(&self.cases.clone().finalize());
+        let run = sink.begin_run(&[suite, stem, &ended, &cases[..16]], [suite, approach, model])?;
+        let record = sink.run(run);
+        record.timestamp = self.ended_by_itself.or(self.ended);
+        record.duration_seconds = self.root_seconds.or(self.seconds);
+        record.host = self.host.as_deref().map(|host| clip(host, 200).into_owned());
+        if self.lacks_zone {
+            record.tags.insert("zone".to_owned(), "unknown".to_owned());
+        }
+        if self.flaky > 0 {
+            record.tags.insert(FLAKY_TAG.to_owned(), self.flaky.to_string());
+        }
+        Some(run)
+    }
+}

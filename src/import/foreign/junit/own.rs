@@ -1,0 +1,85 @@
+//! What our own reports say in properties, because the format has no place for it: which kind of outcome a case is, and who decided.
+//!
+//! A suite has what most of its cases are, and a case what it is otherwise.
+
+use crate::domain::{ItemKind, ItemOutcome, Run};
+
+use super::case::Case;
+
+/// The name of the whole in reports that `export junit` writes.
+pub(super) const ROOT: &str = "evalreport";
+
+/// Of the suite whose cases come by.
+#[derive(Default)]
+pub(super) struct Own {
+    kind: Option<ItemKind>,
+    evaluator: Option<String>,
+}
+
+impl Own {
+    pub fn begin_suite(&mut self) {
+        *self = Self::default();
+    }
+
+    pub fn take(&mut self, name: &str, value: &str) {
+        match name {
+            "kind" => self.kind = ItemKind::from_name(value),
+            "evaluator" => self.evaluator = Some(value.to_owned()),
+            _ => {}
+        }
+    }
+
+    pub fn tell(&self, case: &Case, outcome: &mut ItemOutcome) {
+        let of_case = |wanted: &str| case.properties.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
+        if let Some(kind) = of_case("kind").and_then(ItemKind::from_name).or(self.kind) {
+            outcome.kind = kind;
+        }
+        if let Some(evaluator) = of_case("evaluator").or(self.evaluator.as_deref()).filter(|name| !name.trim().is_empty()) {
+            evaluator.clone_into(&mut outcome.evaluator);
+        }
+    }
+}
+
+/// What passed of a run that has no outcomes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    passed: Option<u64>,
+    total: Option<u64>,
+}
+
+impl Counts {
+    pub fn take(&mut self, name: &str, value: &str) {
+        match name {
+            "shared_tests_passed" => self.passed = value.trim().parse().ok(),
+            "shared_tests_total" => self.total = value.trim().parse().ok(),
+            _ => {}
+        }
+    }
+
+    pub fn tell(self, run: &mut Run) {
+        (run.shared_tests_passed, run.shared_tests_total) = self.passed.zip(self.total).filter(|(passed, total)| passed <= total).unzip();
+    }
+}
+
+/// Returns the item of an attempt at it, whose number is part of its name.
+pub(super) fn item(name: &str) -> &str {
+    let number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+    match name.strip_suffix(')').and_then(|name| name.rsplit_once(" (attempt ")) {
+        Some((item, rest)) if number(rest) => item,
+        Some(_) | None => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::item;
+
+    #[test]
+    fn attempts_are_no_part_of_the_name() {
+        for (name, expected) in
+            [("a::b (attempt 12)", "a::b"), ("a (attempt x)", "a (attempt x)"), ("a (attempt )", "a (attempt )"), ("a)", "a)")]
+        {
+            assert_eq!(item(name), expected);
+        }
+    }
+}

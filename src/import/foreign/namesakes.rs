@@ -1,0 +1,64 @@
+//! Different tests of a report that have one name, because it is said elsewhere what tells them apart.
+//!
+//! Names stay as runners print them wherever they are enough.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The names of a report's tests with where they stand, as far as it tells whether that is one place.
+#[derive(Default)]
+pub(super) struct Namesakes(BTreeMap<String, Places>);
+
+struct Places {
+    file: u64,
+    suites: u64,
+    are_several_files: bool,
+    are_several_suites: bool,
+}
+
+impl Namesakes {
+    pub fn note(&mut self, name: String, file: &str, suites: &[String]) {
+        let digest = |parts: &dyn Fn(&mut DefaultHasher)| {
+            let mut hasher = DefaultHasher::new();
+            parts(&mut hasher);
+            hasher.finish()
+        };
+        let (file, suites) = (digest(&|hasher| file.hash(hasher)), digest(&|hasher| suites.hash(hasher)));
+        let places = self.0.entry(name).or_insert(Places { file, suites, are_several_files: false, are_several_suites: false });
+        places.are_several_files |= places.file != file;
+        places.are_several_suites |= places.file == file && places.suites != suites;
+    }
+
+    /// Returns the name with the file, or the suites, where tests of others have it too.
+    pub fn apart(&self, name: String, file: &str, suites: &[String]) -> String {
+        let Some(places) = self.0.get(&name) else { return name };
+        let name = if places.are_several_suites && !suites.is_empty() { format!("{} > {name}", suites.join(" > ")) } else { name };
+        if places.are_several_files && !file.is_empty() { format!("{file}::{name}") } else { name }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_namesakes_get_longer_names() {
+        let suite = |name: &str| vec![name.to_owned()];
+        let tests = [
+            ("n", "a", "S"),
+            ("n", "b", "S"),
+            ("m", "a", "S"),
+            ("m", "a", "T"),
+            ("k", "a", "S"),
+            ("k", "a", "S"),
+            ("l", "a", "S"),
+            ("l", "", "S"),
+        ];
+        let mut all = Namesakes::default();
+        for (name, file, of) in tests {
+            all.note(name.to_owned(), file, &suite(of));
+        }
+        let names: Vec<String> = tests.iter().map(|(name, file, of)| all.apart((*name).to_owned(), file, &suite(of))).collect();
+        assert_eq!(names, ["a::n", "b::n", "S > m", "T > m", "k", "k", "a::l", "l"]);
+    }
+}

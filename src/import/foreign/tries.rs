@@ -1,0 +1,46 @@
+//! Tests that a runner tried again because they failed.
+//!
+//! Only what failed is tried again, so to pool the tries as attempts would make a rate lower than what the runner says, and leave attempts
+//! missing at every test that passed at once. A test has one outcome, how it ended in the end, and says what came before.
+
+use crate::domain::ItemStatus;
+
+/// The tag of a run in which tests passed that had failed before: how many.
+pub(super) const FLAKY_TAG: &str = "flaky";
+
+/// A try that is not the one that counts.
+pub(super) struct Try {
+    pub status: ItemStatus,
+    pub reason: Option<String>,
+}
+
+/// Says of a test how it ended, and how its tries before and after that did.
+pub(super) fn told(status: ItemStatus, reason: Option<String>, before: &[Try], after: &[Try]) -> Option<String> {
+    if before.is_empty() && after.is_empty() {
+        return reason;
+    }
+    let own = before.len() + 1;
+    let first = match status {
+        ItemStatus::Pass => format!("passed on attempt {own}"),
+        status => format!("{} (attempt {own})", reason.unwrap_or_else(|| status.name().to_owned())),
+    };
+    let others = before.iter().zip(1..).chain(after.iter().zip(own + 1..));
+    let said = others.map(|(one, number)| format!("attempt {number}: {}", one.reason.as_deref().unwrap_or(one.status.name())));
+    Some(std::iter::once(first).chain(said).collect::<Vec<_>>().join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_tries_are_told_in_their_order() {
+        let failed = |reason: Option<&str>| Try { status: ItemStatus::Fail, reason: reason.map(str::to_owned) };
+        let of = |status, before: &[Try], after: &[Try]| told(status, Some("own".to_owned()), before, after).expect("something");
+        assert_eq!(of(ItemStatus::Pass, &[], &[]), "own");
+        assert_eq!(of(ItemStatus::Pass, &[failed(Some("a")), failed(None)], &[]), "passed on attempt 3; attempt 1: a; attempt 2: fail");
+        assert_eq!(of(ItemStatus::Fail, &[], &[failed(Some("b"))]), "own (attempt 1); attempt 2: b");
+        assert_eq!(told(ItemStatus::Error, None, &[failed(None)], &[]).as_deref(), Some("error (attempt 2); attempt 1: fail"));
+        assert_eq!(told(ItemStatus::Pass, None, &[], &[]), None);
+    }
+}

@@ -1,0 +1,170 @@
+//! A file at a path that somebody named: what is there is replaced as a whole, unless it is nothing that can be replaced.
+//!
+//! Moving a new file over a link, a pipe or a device would take the place of it and not of what is behind it: as root that is `/dev/stdout`
+//! itself. So links are followed, and what is no regular file is written to.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::durable;
+
+/// As many as systems follow.
+const MOST_LINKS: u32 = 40;
+
+/// A file being written. Dropping it without [`WholeFile::commit`] leaves what was there, but for pipes and devices, which take what comes.
+pub struct WholeFile(Kind);
+
+enum Kind {
+    /// Written beside the file that it will be.
+    Beside(NamedTempFile, PathBuf),
+    Through(File),
+}
+
+/// What a path leads to.
+enum Place {
+    /// A regular file, or none yet.
+    Regular(PathBuf),
+    Other,
+}
+
+impl WholeFile {
+    /// Begins the file. Folders that lack are made.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        match place_of(path)? {
+            Place::Regular(place) => {
+                let folder = folder_of(&place);
+                fs::create_dir_all(folder)?;
+                Ok(Self(Kind::Beside(durable::temporary_in(folder)?, place)))
+            }
+            // Where the output is a file, there may be something in it already.
+            Place::Other => Ok(Self(Kind::Through(OpenOptions::new().append(true).open(path)?))),
+        }
+    }
+
+    /// Puts the file into its place.
+    pub fn commit(self) -> io::Result<()> {
+        match self.0 {
+            Kind::Beside(file, place) => {
+                file.as_file().sync_all()?;
+                file.persist(place).map(|_| ()).map_err(|error| error.error)
+            }
+            Kind::Through(mut file) => file.flush(),
+        }
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Kind::Beside(file, _) => file.write(bytes),
+            Kind::Through(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Kind::Beside(file, _) => file.flush(),
+            Kind::Through(file) => file.flush(),
+        }
+    }
+}
+
+/// Follows links to what a path means.
+fn place_of(path: &Path) -> io::Result<Place> {
+    let mut place = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let metadata = match fs::symlink_metadata(&place) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Place::Regular(place)),
+            Err(error) => return Err(error),
+        };
+        if metadata.is_symlink() {
+            // What a process has open is no path, even where it looks like one.
+            if fs::canonicalize(folder_of(&place))?.starts_with("/proc") {
+                return Ok(Place::Other);
+            }
+            place = folder_of(&place).join(fs::read_link(&place)?);
+        } else if metadata.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+        } else {
+            return Ok(if metadata.is_file() { Place::Regular(place) } else { Place::Other });
+        }
+    }
+    Err(io::Error::other("there are too many links on the way"))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::Read;
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    use std::process::Command;
+
+    use super::*;
+
+    fn written(path: &Path, text: &str) {
+        let mut file = WholeFile::create(path).expect("begun");
+        file.write_all(text.as_bytes()).expect("written");
+        file.commit().expect("in its place");
+    }
+
+    #[test]
+    fn a_link_stays_and_the_file_behind_it_is_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let of = |name: &str| folder.path().join(name);
+        fs::write(of("real"), "old").expect("written");
+        symlink("real", of("link")).expect("a link");
+        symlink(of("link"), of("link to it")).expect("a link");
+        symlink("new/file", of("to nothing yet")).expect("a link");
+        let mut begun = WholeFile::create(&of("link to it")).expect("begun");
+        begun.write_all(b"half").expect("written");
+        drop(begun);
+        assert_eq!(fs::read_to_string(of("real")).expect("there"), "old");
+        written(&of("link to it"), "new");
+        written(&of("to nothing yet"), "first");
+        assert_eq!(fs::read_to_string(of("real")).expect("there"), "new");
+        assert_eq!(fs::read_to_string(of("new/file")).expect("there"), "first");
+        assert!(["link", "link to it", "to nothing yet"].iter().all(|name| of(name).is_symlink()));
+        symlink("circle", of("circle")).expect("a link");
+        assert!(WholeFile::create(&of("circle")).is_err() && WholeFile::create(folder.path()).is_err());
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 6, "nothing else is left");
+    }
+
+    #[test]
+    fn what_is_no_file_is_written_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || {
+                let mut text = String::new();
+                File::open(pipe).and_then(|mut file| file.read_to_string(&mut text)).map(|_| text)
+            }
+        });
+        written(&pipe, "through");
+        assert_eq!(reader.join().expect("a thread").expect("read"), "through");
+        assert!(fs::symlink_metadata(&pipe).expect("there").file_type().is_fifo());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_a_process_has_open_is_written_to() {
+        use std::os::fd::AsRawFd;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("log");
+        fs::write(&path, "before ").expect("written");
+        let file = OpenOptions::new().append(true).open(&path).expect("opened");
+        symlink(format!("/proc/self/fd/{}", file.as_raw_fd()), folder.path().join("stdout")).expect("a link");
+        written(&folder.path().join("stdout"), "and after");
+        assert_eq!(fs::read_to_string(&path).expect("there"), "before and after");
+        assert!(folder.path().join("stdout").is_symlink());
+    }
+}
