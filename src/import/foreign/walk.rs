@@ -55,6 +55,7 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
 
     // By format and the folder or stem that the files of one source share; in the order of the first of them.
     let mut groups: BTreeMap<(ForeignFormat, PathBuf), usize> = BTreeMap::new();
+    let mut unknown: Vec<(PathBuf, Unrecognised)> = Vec::new();
     for (path, is_named) in files {
         let peek = match Peek::of(&path) {
             Ok(peek) => peek,
@@ -96,9 +97,17 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                 if is_named {
                     walked.problems.push(unrecognised(file, unread.as_ref(), &peek));
                 } else {
-                    walked.unrecognised.push(Unrecognised { file, tool: unread.map(|unread| unread.tool) });
+                    unknown.push((path, Unrecognised { file, tool: unread.map(|unread| unread.tool) }));
                 }
             }
+        }
+    }
+    for (path, file) in unknown {
+        let is_companion = groups.keys().any(|(format, folder)| path.strip_prefix(folder).is_ok_and(|below| format.is_companion(below)));
+        if file.tool.is_none() && is_companion {
+            walked.passed_over += 1;
+        } else {
+            walked.unrecognised.push(file);
         }
     }
     walked
