@@ -273,6 +273,7 @@ pub fn import_foreign(
 ) -> Result<ImportReport, StoreError> {
     let mut walked = walk(paths, forced);
     inspect::mark_superseded(&mut walked.sources);
+    let other_exports = promptfoo::prefer_json(&mut walked.sources);
     let mut report = ImportReport {
         dry_run: mode == Mode::DryRun,
         unrecognised: walked.unrecognised,
@@ -317,6 +318,7 @@ pub fn import_foreign(
         }
         report.sources.push(imported);
     }
+    report.sources.extend(other_exports);
     Ok(report)
 }
 
