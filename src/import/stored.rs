@@ -18,6 +18,8 @@ pub struct StoredRuns {
 #[derive(Clone, Debug)]
 struct Version {
     id: RunId,
+    /// The name of the source.
+    file: String,
     /// Absent of runs that were imported before it was kept.
     content: Option<ImportedContent>,
     counts: Counts,
@@ -36,6 +38,10 @@ pub(super) enum Relation {
     Less {
         stored: u64,
         found: u64,
+    },
+    /// The source holds as many outcomes, and others, and is another file: which of the two is right nobody knows.
+    Other {
+        file: String,
     },
     /// The source grew, or was changed: the run that stands is to be replaced.
     Changed {
@@ -59,7 +65,8 @@ impl StoredRuns {
         self.ids.insert(run.id.clone());
         if let Some(from) = &run.provenance {
             let first = from.first.as_ref().unwrap_or(&run.id);
-            let version = Version { id: run.id.clone(), content: from.content.clone(), counts: counts(run), stands };
+            let version =
+                Version { id: run.id.clone(), file: from.file.clone(), content: from.content.clone(), counts: counts(run), stands };
             self.versions.entry(first.clone()).or_default().push(version);
         }
     }
@@ -88,8 +95,8 @@ impl StoredRuns {
         doubled
     }
 
-    /// Compares what a source holds of a run, which has the id that it gets when it is first imported.
-    pub(super) fn relation(&self, run: &Run, content: &ImportedContent) -> Relation {
+    /// Compares what the source of a name holds of a run, which has the id that it gets when it is first imported.
+    pub(super) fn relation(&self, run: &Run, content: &ImportedContent, file: &str) -> Relation {
         let versions = self.versions.get(&run.id).map_or(&[][..], Vec::as_slice);
         let is_same = |version: &Version| match &version.content {
             Some(known) => known == content,
@@ -101,9 +108,12 @@ impl StoredRuns {
             return Relation::Same;
         }
         let stored = standing.content.as_ref().map(|content| content.outcomes);
+        let found = content.outcomes;
+        let has_grown = stored.is_some_and(|stored| found > stored);
         match stored {
-            Some(stored) if content.outcomes < stored => Relation::Less { stored, found: content.outcomes },
-            _ => Relation::Changed { stands: standing.id.clone(), stored, found: content.outcomes },
+            Some(stored) if found < stored => Relation::Less { stored, found },
+            _ if has_grown || standing.file == file => Relation::Changed { stands: standing.id.clone(), stored, found },
+            _ => Relation::Other { file: standing.file.clone() },
         }
     }
 }
@@ -215,17 +225,19 @@ mod tests {
         let (found, stored) = (run("r", None, None), run("r", None, Some(two.clone())));
         let mut runs: StoredRuns = [(&stored, true)].into_iter().collect();
         let stands = |id: &str| RunId::parse(id).expect("an id");
-        assert_eq!(runs.relation(&found, &two), Relation::Same);
+        assert_eq!(runs.relation(&found, &two, "f"), Relation::Same);
         for changed in [&three, &other] {
             let expected = Relation::Changed { stands: stands("r"), stored: Some(2), found: changed.outcomes };
-            assert_eq!(runs.relation(&found, changed), expected);
+            assert_eq!(runs.relation(&found, changed, "f"), expected);
         }
+        assert!(matches!(runs.relation(&found, &three, "copy"), Relation::Changed { .. }), "it grew");
+        assert_eq!(runs.relation(&found, &other, "copy"), Relation::Other { file: "f".to_owned() });
         runs.replaced(&stands("r"));
         runs.add(&run("r-2", Some("r"), Some(three.clone())), true);
-        assert_eq!(runs.relation(&found, &two), Relation::Same, "what it held before is known too");
-        assert_eq!(runs.relation(&found, &other), Relation::Less { stored: 3, found: 2 });
+        assert_eq!(runs.relation(&found, &two, "f"), Relation::Same, "what it held before is known too");
+        assert_eq!(runs.relation(&found, &other, "f"), Relation::Less { stored: 3, found: 2 });
         runs.replaced(&stands("r-2"));
-        assert_eq!(runs.relation(&found, &other), Relation::Same, "nothing comes back by itself");
+        assert_eq!(runs.relation(&found, &other, "f"), Relation::Same, "nothing comes back by itself");
     }
 
     #[test]

@@ -71,6 +71,20 @@ fn both_in_one_folder_are_the_larger_one() {
 }
 
 #[test]
+fn of_two_files_with_as_many_and_other_outcomes_the_first_stands_every_time() {
+    let project = Project::new();
+    project.file("logs/a.json", log(&[(1, "C"), (2, "I")]));
+    project.file("logs/b.json", log(&[(1, "C"), (2, "C")]));
+    for _ in 0..2 {
+        let said = project.run(["import", "logs"]).stdout;
+        assert!(said.contains("`a.json` holds the same run with other results, and stands"), "{said}");
+        let board = project.run(["leaderboard", "--format", "json"]).json();
+        let rate = &board["suites"][0]["entries"][0]["pass_rate"];
+        assert_eq!((&rate["passed"], &rate["total"]), (&json!(1), &json!(2)));
+    }
+}
+
+#[test]
 fn a_run_that_was_taken_out_does_not_come_back() {
     let project = Project::new();
     import(&project, &log(&[(1, "C"), (2, "I")]));

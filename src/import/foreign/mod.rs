@@ -377,7 +377,7 @@ fn import_source(
         if !read(source, &mut look, &mut report)? {
             return Ok((report, Vec::new()));
         }
-        let ids = replace(&mut sink, look, taken, &mut report);
+        let ids = replace(&mut sink, look, taken, &source.name, &mut report);
         if !ids.is_empty() {
             sink = Sink::new(source, names, taken, &store, &key, mode).under(ids);
             if !read(source, &mut sink, &mut report)? {
@@ -417,13 +417,16 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>, report: &mut SourceReport) 
 
 /// Compares the runs that are in the store already with what was seen on a second look, and returns new ids for those that are to be
 /// replaced, by the ids that they have.
-fn replace(sink: &mut Sink<'_>, look: Sink<'_>, stored: &StoredRuns, report: &mut SourceReport) -> BTreeMap<RunId, RunId> {
+fn replace(sink: &mut Sink<'_>, look: Sink<'_>, stored: &StoredRuns, file: &str, report: &mut SourceReport) -> BTreeMap<RunId, RunId> {
     let mut ids = BTreeMap::new();
     for (run, content) in look.contents().into_iter().filter(|(run, _)| stored.contains(&run.id)) {
-        match stored.relation(&run, &content) {
+        match stored.relation(&run, &content, file) {
             Relation::Same => {}
             Relation::Less { stored, found } => {
                 sink.quirk(&format!("the store has more outcomes of the run than the file ({stored}, here {found}): it is kept as it is"));
+            }
+            Relation::Other { file } => {
+                sink.quirk(&format!("`{}` holds the same run with other results, and stands", visible(&file)));
             }
             Relation::Changed { stands, stored, found } => {
                 let by = Store::imported_run_id("again", &[run.id.as_str(), &content.sum]);
