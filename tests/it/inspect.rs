@@ -380,21 +380,21 @@ fn an_invalidated_log_is_not_complete_whichever_comes_first() {
 fn scores_of_several_reducers_have_names_of_their_own() {
     let mut log = fixture("plain");
     let score = log["results"]["scores"][0].clone();
-    let named = |reducer: &str| {
+    let reduced = |reducer: &str| {
         let mut score = score.clone();
         score["reducer"] = json!(reducer);
         score
     };
-    log["results"]["scores"] = json!([named("mean"), named("pass_at_2"), named("my_own")]);
+    log["results"]["scores"] = json!([reduced("mean"), reduced("pass_at_2"), reduced("my_own")]);
     let project = Project::new();
     project.bytes("log.json", log.to_string().as_bytes());
     assert_eq!(project.run(["import", "log.json"]).code, 0);
     let run = &runs(&project)[0];
-    let names = |list: &Value, key: &str| -> Vec<String> {
+    let listed = |list: &Value, key: &str| -> Vec<String> {
         list.as_array().expect("a list").iter().filter_map(|one| one[key].as_str().map(str::to_owned)).collect()
     };
-    assert_eq!(names(&run["scores"], "metric"), ["match (pass_at_2)", "match (my_own)"]);
-    let stated = names(&run["stated"], "name");
+    assert_eq!(listed(&run["scores"], "metric"), ["match (pass_at_2)", "match (my_own)"]);
+    let stated = listed(&run["stated"], "name");
     for name in ["match (mean)/accuracy", "match (pass_at_2)/accuracy", "match (my_own)/accuracy"] {
         assert!(stated.iter().any(|one| one == name), "{stated:?}");
     }
