@@ -339,6 +339,7 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
         SourceOutcome::Imported if dry_run => format!("would import {} with {}", runs(source.runs_new.len()), outcomes(source.items)),
         SourceOutcome::Imported => format!("imported {} with {}", runs(source.runs_new.len()), outcomes(source.items)),
         SourceOutcome::AlreadyImported => format!("imported before, {}; nothing to do", words.same_way),
+        SourceOutcome::NothingNew if dry_run => "every run of it is in the store or in an earlier file already; nothing to do".to_owned(),
         SourceOutcome::NothingNew => "every run of it is in the store already; nothing to do".to_owned(),
         SourceOutcome::NothingAccepted => "no row was accepted; nothing imported".to_owned(),
         SourceOutcome::Unreadable => "could not be read; nothing imported".to_owned(),

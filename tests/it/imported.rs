@@ -101,6 +101,23 @@ impl Imported {
     }
 }
 
+/// A project with the files of a fixture below `runs`, for a test to damage.
+fn copy(name: &str) -> Project {
+    let project = Project::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import").join(name);
+    for entry in walkdir::WalkDir::new(&root).into_iter().filter_map(Result::ok).filter(|entry| entry.file_type().is_file()) {
+        let path = entry.path().strip_prefix(&root).expect("below the fixture");
+        project.bytes(&format!("runs/{}", path.display()), &std::fs::read(entry.path()).expect("the fixture"));
+    }
+    project
+}
+
+/// Leaves so many bytes of a file.
+fn cut(project: &Project, file: &str, bytes: usize) {
+    let whole = std::fs::read(project.path(file)).expect("readable");
+    project.bytes(file, &whole[..bytes.min(whole.len() - 2)]);
+}
+
 /// The samples of a tool, where a folder of samples is named.
 fn samples(tool: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("EVALREPORT_FORMATS");

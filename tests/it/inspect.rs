@@ -337,6 +337,125 @@ fn a_retry_that_comes_another_day_replaces_what_failed() {
     }
 }
 
+/// The two logs of one task, the second newer, each under its name.
+fn retries(names: [&str; 2], change: impl FnOnce(&mut Value, &mut Value)) -> Project {
+    let (mut first, mut second) = (fixture("retry-succeeded"), fixture("retry-succeeded"));
+    second["eval"]["eval_id"] = json!("eval-later");
+    second["eval"]["created"] = json!("2027-01-01T00:00:00+00:00");
+    change(&mut first, &mut second);
+    let project = Project::new();
+    for (name, log) in names.into_iter().zip([first, second]) {
+        project.bytes(&format!("logs/{name}"), log.to_string().as_bytes());
+    }
+    project
+}
+
+#[test]
+fn a_log_that_cannot_be_read_replaces_none() {
+    let project = retries(["1.json", "2.json"], |_, _| {});
+    let later = std::fs::read(project.path("logs/2.json")).expect("readable");
+    project.bytes("logs/2.json", &later[..later.len() - 20]);
+    let answer = project.run(["import", "logs", "--format", "json"]);
+    let report: Value = serde_json::from_str(&answer.stdout).expect("JSON");
+    let outcomes: Vec<&Value> = report["sources"].as_array().expect("sources").iter().map(|source| &source["outcome"]).collect();
+    assert_eq!(outcomes, ["imported", "unreadable"]);
+    let [run] = runs(&project).try_into().expect("one run");
+    assert_eq!((&run["status"], &run["tags"]["superseded_by"]), (&json!("completed"), &Value::Null));
+}
+
+#[test]
+fn an_invalidated_log_is_not_complete_whichever_comes_first() {
+    for names in [["1.json", "2.json"], ["2.json", "1.json"]] {
+        let project = retries(names, |_, later| later["invalidated"] = json!(true));
+        let answer = project.run(["import", "logs"]);
+        assert!(answer.stdout.contains("note: superseded by run `"), "{}", answer.stdout);
+        let board = project.run(["leaderboard", "--format", "csv"]);
+        assert_eq!((board.column("Passed"), runs(&project).len()), (vec!["2/2".to_owned()], 2), "{names:?}");
+        let invalid = runs(&project).into_iter().find(|run| run["tags"]["invalidated"] == "true").expect("the invalidated");
+        assert!(invalid["tags"]["superseded_by"].is_string());
+    }
+}
+
+#[test]
+fn scores_of_several_reducers_have_names_of_their_own() {
+    let mut log = fixture("plain");
+    let score = log["results"]["scores"][0].clone();
+    let reduced = |reducer: &str| {
+        let mut score = score.clone();
+        score["reducer"] = json!(reducer);
+        score
+    };
+    log["results"]["scores"] = json!([reduced("mean"), reduced("pass_at_2"), reduced("my_own")]);
+    let project = Project::new();
+    project.bytes("log.json", log.to_string().as_bytes());
+    assert_eq!(project.run(["import", "log.json"]).code, 0);
+    let run = &runs(&project)[0];
+    let listed = |list: &Value, key: &str| -> Vec<String> {
+        list.as_array().expect("a list").iter().filter_map(|one| one[key].as_str().map(str::to_owned)).collect()
+    };
+    assert_eq!(listed(&run["scores"], "metric"), ["match (pass_at_2)", "match (my_own)"]);
+    let stated = listed(&run["stated"], "name");
+    for name in ["match (mean)/accuracy", "match (pass_at_2)/accuracy", "match (my_own)/accuracy"] {
+        assert!(stated.iter().any(|one| one == name), "{stated:?}");
+    }
+    assert!(items(&project).iter().all(|item| item["details"]["scores"].is_null()), "each has the same value in an epoch");
+}
+
+#[test]
+fn what_an_error_kept_a_log_from_is_missing() {
+    let failed = |dataset: Value| {
+        let mut log = fixture("plain");
+        log["status"] = json!("error");
+        log["error"] = json!({"message": "API down"});
+        log["results"] = Value::Null;
+        log["eval"]["dataset"] = dataset;
+        let project = Project::new();
+        project.bytes("log.json", log.to_string().as_bytes());
+        let report = project.run(["import", "log.json", "--format", "json"]).json();
+        (report["sources"][0].clone(), project)
+    };
+    let (source, project) = failed(json!({"samples": 50, "sample_ids": [1, "b/2", "c"]}));
+    assert!(said(&source, "4 of 6 samples are in the log, which ended before the others: those are missing"), "{source}");
+    let missing: Vec<_> = statuses(&project).into_iter().filter(|(_, _, status)| status == "not_evaluated").collect();
+    assert_eq!(missing, [1, 2].map(|epoch| ("c".to_owned(), epoch, "not_evaluated".to_owned())));
+    assert_eq!(runs(&project)[0]["status"], "failed");
+    // Without their names they cannot be counted as missing: no rate is shown.
+    let (source, project) = failed(json!({"samples": 50}));
+    assert!(said(&source, "4 of 100 samples are in the log") && said(&source, "left out of tables"), "{source}");
+    assert_eq!(
+        (&runs(&project)[0]["status"], &runs(&project)[0]["tags"]["truncated"]),
+        (&json!("cancelled"), &json!("4 of 100 samples in the file"))
+    );
+}
+
+#[test]
+fn a_model_that_judges_itself_used_less_for_its_answers() {
+    let mut log = fixture("judge-role");
+    log["eval"]["model_roles"]["grader"]["model"] = json!("m/one");
+    let own = json!({"m/one": {"input_tokens": 505, "output_tokens": 22, "total_tokens": 527}});
+    let judging = json!({"grader": {"input_tokens": 500, "output_tokens": 20, "total_tokens": 520}});
+    for part in ["/stats", "/samples/0"] {
+        let part = log.pointer_mut(part).expect("a part");
+        part["model_usage"] = own.clone();
+        part["role_usage"] = judging.clone();
+    }
+    let imported = |log: &Value| {
+        let project = Project::new();
+        project.bytes("log.json", log.to_string().as_bytes());
+        let report = project.run(["import", "log.json", "--format", "json"]).json();
+        (report["sources"][0].clone(), runs(&project).remove(0), items(&project).remove(0))
+    };
+    let (source, run, item) = imported(&log);
+    assert_eq!((&run["total_tokens"], &item["input_tokens"], &run["tags"]["judge"]), (&json!(7), &json!(5), &json!("m/one")));
+    // What is stated is of both.
+    assert_eq!((&source["stated_agree"], said(&source, "judges itself")), (&json!(2), false));
+    for part in ["/stats", "/samples/0"] {
+        log.pointer_mut(part).and_then(Value::as_object_mut).expect("a part").remove("role_usage");
+    }
+    let (source, run, _) = imported(&log);
+    assert_eq!((&run["total_tokens"], said(&source, "the model judges itself")), (&json!(527), true));
+}
+
 #[test]
 fn keys_may_come_in_any_order_and_values_may_be_of_any_type() {
     let (source, project) = imported("samples-first");
@@ -376,6 +495,16 @@ fn both_files_of_one_log_are_one_run() {
     assert_eq!(runs(&project).len(), 1);
     let again = project.run(["import", "logs", "--format", "json"]).json();
     assert_eq!((&again["sources"][0]["outcome"], &again["sources"][1]["outcome"]), (&json!("already_imported"), &json!("nothing_new")));
+}
+
+#[test]
+fn an_archive_that_is_cut_off_is_a_damaged_log() {
+    let project = Project::new();
+    let whole = zipped(&members(&fixture("plain")), CompressionMethod::Deflated);
+    project.bytes("logs/cut.eval", &whole[..whole.len() / 2]);
+    let answer = project.run(["import", "logs"]);
+    assert!(answer.code == 2 && answer.stdout.contains("logs/cut.eval: is a damaged zip archive"), "{}", answer.stdout);
+    assert!(answer.stdout.contains("logs/cut.eval: could not be read; nothing imported"), "{}", answer.stdout);
 }
 
 #[test]

@@ -67,6 +67,19 @@ pub(in crate::import) fn read_lines<Item: DeserializeOwned>(
     label: &str,
     each: &mut dyn FnMut(usize, Result<Item, Refused>) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
+    match read_lines_to_cut(reader, label, each)? {
+        Some(line) => Err(Problem::at_line(label, line, CUT_OFF.0).with_hint(CUT_OFF.1).into()),
+        None => Ok(()),
+    }
+}
+
+/// The same for whoever knows how many lines there should be, or says that some are missing: a line that is cut off at the end of the file
+/// is passed on as one that cannot be understood, and its number is returned.
+pub(in crate::import) fn read_lines_to_cut<Item: DeserializeOwned>(
+    reader: impl Read,
+    label: &str,
+    each: &mut dyn FnMut(usize, Result<Item, Refused>) -> Result<(), Stop>,
+) -> Result<Option<usize>, Stop> {
     let mut stop = None;
     let mut cut = None;
     let read = for_each_line(plain(reader), |number, line| {
@@ -83,6 +96,9 @@ pub(in crate::import) fn read_lines<Item: DeserializeOwned>(
                     if is_too_much(&error) {
                         return Refused::because(TOO_MUCH);
                     }
+                    if error.is_eof() {
+                        return Refused::because(CUT_OFF.0);
+                    }
                     Refused::with_detail("not valid JSON", visible(text.split(" at line ").next().unwrap_or(&text)))
                 })
             }
@@ -94,10 +110,7 @@ pub(in crate::import) fn read_lines<Item: DeserializeOwned>(
         return Err(stop);
     }
     read.map_err(|error| Problem::in_file(label, format!("is damaged: {error}")))?;
-    match cut {
-        Some(line) => Err(Problem::at_line(label, line, CUT_OFF.0).with_hint(CUT_OFF.1).into()),
-        None => Ok(()),
-    }
+    Ok(cut)
 }
 
 /// Reads one value whole. Of one that is very long, only what is kept of it is in memory.

@@ -203,6 +203,28 @@ impl ForeignFormat {
         }
     }
 
+    /// Says whether a file that nobody reads, by its path below a source's folder, is one that the tool leaves there.
+    fn is_companion(self, below: &Path) -> bool {
+        match self {
+            Self::Harbor => harbor::is_companion(below),
+            Self::TerminalBench => terminal_bench::is_companion(below),
+            Self::Inspect
+            | Self::Promptfoo
+            | Self::LmEval
+            | Self::Helm
+            | Self::SweBench
+            | Self::Aider
+            | Self::Evalperf
+            | Self::EveryEvalEver
+            | Self::Zelda
+            | Self::Cogni
+            | Self::Kotef
+            | Self::Ralph
+            | Self::Ctrf
+            | Self::Junit => false,
+        }
+    }
+
     /// Says whether a file's name is part of what it says, so that the same bytes under another name are another import.
     fn reads_names(self) -> bool {
         match self {
@@ -253,6 +275,7 @@ pub fn import_foreign(
 ) -> Result<ImportReport, StoreError> {
     let mut walked = walk(paths, forced);
     inspect::mark_superseded(&mut walked.sources);
+    let other_exports = promptfoo::prefer_json(&mut walked.sources);
     let mut report = ImportReport {
         dry_run: mode == Mode::DryRun,
         unrecognised: walked.unrecognised,
@@ -301,6 +324,7 @@ pub fn import_foreign(
         }
         report.sources.push(imported);
     }
+    report.sources.extend(other_exports);
     Ok(report)
 }
 

@@ -64,11 +64,13 @@ impl Peek {
         };
         if is_zip(&start) {
             peek.content = Content::Zip;
-            // A damaged archive has no members that could be recognised; reading it says what is wrong.
-            if let Ok(archive) = ZipArchive::new(Near::open(std::fs::File::open(path)?)?) {
-                peek.members = archive.file_names().map(str::to_owned).collect();
-                peek.members.sort_unstable();
-            }
+            peek.members = match ZipArchive::new(Near::open(std::fs::File::open(path)?)?) {
+                Ok(archive) => archive.file_names().map(str::to_owned).collect(),
+                // An archive that is cut off has lost its directory. The member that it begins with tells whose it is, and reading it says
+                // what is wrong.
+                Err(_) => first_member(&head_of(whole)).into_iter().collect(),
+            };
+            peek.members.sort_unstable();
             return Ok(peek);
         }
         peek.head = if start.starts_with(&[0x1f, 0x8b]) {
@@ -127,6 +129,15 @@ impl Peek {
     pub fn folder_name(&self, levels: usize) -> Option<&str> {
         self.path.ancestors().nth(levels + 1)?.file_name()?.to_str()
     }
+}
+
+/// Returns the name of the member that an archive begins with.
+fn first_member(archive: &[u8]) -> Option<String> {
+    const NAME_LENGTH: usize = 26;
+    const NAME: usize = 30;
+    let length = archive.get(NAME_LENGTH..NAME_LENGTH + 2)?;
+    let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
+    String::from_utf8(archive.get(NAME..NAME + length)?.to_vec()).ok()
 }
 
 /// What cannot be decompressed ends the head; reading the file says what is wrong.

@@ -55,6 +55,7 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
 
     // By format and the folder or stem that the files of one source share; in the order of the first of them.
     let mut groups: BTreeMap<(ForeignFormat, PathBuf), usize> = BTreeMap::new();
+    let mut unknown: Vec<(PathBuf, Unrecognised)> = Vec::new();
     for (path, is_named) in files {
         let peek = match Peek::of(&path) {
             Ok(peek) => peek,
@@ -97,9 +98,17 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
                     walked.problems.push(unrecognised(file, unread.as_ref(), &peek));
                 } else {
                     let (tool, hint) = unread.map(|unread| (unread.tool, unread.hint)).unzip();
-                    walked.unrecognised.push(Unrecognised { file, tool, hint });
+                    unknown.push((path, Unrecognised { file, tool, hint }));
                 }
             }
+        }
+    }
+    for (path, file) in unknown {
+        let is_companion = groups.keys().any(|(format, folder)| path.strip_prefix(folder).is_ok_and(|below| format.is_companion(below)));
+        if file.tool.is_none() && is_companion {
+            walked.passed_over += 1;
+        } else {
+            walked.unrecognised.push(file);
         }
     }
     walked

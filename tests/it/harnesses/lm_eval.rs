@@ -68,6 +68,30 @@ fn fewer_samples_than_were_asked_leave_the_stated_figure() {
 }
 
 #[test]
+fn a_line_that_is_cut_off_is_refused_and_the_rest_is_kept() {
+    let cut = |project: &crate::support::Project, file: &str| {
+        let whole = std::fs::read(project.path(file)).expect("readable");
+        project.bytes(file, &whole[..whole.len() - 3]);
+    };
+    let samples = "out/org__tiny/samples_trivia_2026-02-03T10-20-30.125000.jsonl";
+    // The results say of how many: theirs stands.
+    let whole = self::project("lm_eval", "plain");
+    cut(&whole, samples);
+    let (source, runs) = imported(&whole, "lm-eval");
+    assert_eq!((&source["items"], &runs[0]["status"]), (&json!(0), &json!("completed")), "{source}");
+    assert!(source.to_string().contains("line 4: is cut off in the middle of the JSON"), "{source}");
+    assert!(runs[0]["tags"]["truncated"].is_string());
+    // Without them nothing does.
+    let alone = self::project("lm_eval", "samples-alone");
+    cut(&alone, samples);
+    let (source, runs) = imported(&alone, "lm-eval");
+    assert_eq!((&source["items"], &runs[0]["status"]), (&json!(1), &json!("failed")), "{source}");
+    for project in [whole, alone] {
+        assert_eq!(project.run(["import", "out", "--strict", "--set", "suite=other"]).code, 2);
+    }
+}
+
+#[test]
 fn a_group_is_checked_against_its_tasks() {
     let (source, runs) = imported(&project("lm_eval", "group"), "lm-eval");
     let suites: Vec<_> = runs.iter().map(|run| run["suite"].clone()).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Imported;
+use super::{Imported, copy, cut};
 
 #[test]
 fn a_reward_passes_whatever_the_exception() {
@@ -70,4 +70,64 @@ fn a_jobs_result_alone_has_counts() {
     assert_eq!((&run["shared_tests_passed"], &run["shared_tests_total"]), (&json!(3), &json!(5)));
     assert_eq!(run["approach"], "coder__big-1__core__set", "which part is which cannot be told");
     assert!(imported.has_quirk("the job's trials are not there"));
+}
+
+#[test]
+fn a_job_with_a_part_of_its_trials_stands_by_what_it_states() {
+    let project = copy("harbor/reward-and-exception");
+    for trial in ["alpha__t1", "alpha__t2", "gamma__t5", "gamma__t6"] {
+        std::fs::remove_dir_all(project.path(&format!("runs/{trial}"))).expect("a folder");
+    }
+    let imported = Imported::path(&project.path("runs"));
+    // Both trials that are left got the reward, or would have without an outage; of the job two of four did.
+    let [run] = imported.runs().try_into().expect("one run");
+    assert_eq!((&run["shared_tests_passed"], &run["shared_tests_total"]), (&json!(2), &json!(4)));
+    assert_eq!(run["tags"]["truncated"], "2 of 6 trials in the folder");
+    assert_eq!((imported.items().len(), imported.stated()), (0, (0, 0, 4)));
+    assert!(imported.has_quirk("2 of 6 trials are there: what the job states stands"));
+}
+
+#[test]
+fn a_damaged_result_is_refused_by_name_and_the_others_are_kept() {
+    // Far from its beginning, and before it shows what it is.
+    for left in [usize::MAX, 60, 0] {
+        let project = copy("harbor/reward-and-exception");
+        cut(&project, "runs/beta__t3/result.json", left);
+        let imported = Imported::path(&project.path("runs"));
+        let source = imported.source();
+        assert_eq!((&source["items"], &source["outcome"]), (&json!(5), &json!("imported")), "{left}: {source}");
+        let refused = source.to_string();
+        assert!(refused.contains("beta__t3/result.json") && refused.contains("the result cannot be read"), "{left}: {source}");
+        let [run] = imported.runs().try_into().expect("one run");
+        assert_eq!((&run["status"], &run["error"]), (&json!("failed"), &json!("1 of the job's 6 results cannot be read")), "{left}");
+        assert_eq!(imported.stated(), (0, 0, 4), "what the job states is of all of them");
+        let strict = project.run(["import", "runs", "--strict"]);
+        assert_eq!((strict.code, project.path("results").exists()), (2, false), "{left}");
+    }
+}
+
+#[test]
+fn the_verifiers_tests_of_a_step_belong_to_its_trial() {
+    let project = copy("harbor/reward-and-exception");
+    let trial = project.path("runs/gamma__t5");
+    for (step, of) in [("one", "agent"), ("two", "verifier")] {
+        std::fs::create_dir_all(trial.join("steps").join(step)).expect("a folder");
+        std::fs::rename(trial.join(of), trial.join("steps").join(step).join(of)).expect("a folder");
+    }
+    let imported = Imported::path(&project.path("runs"));
+    assert_eq!(imported.source()["items"], 6, "nothing else is a source");
+    let items = imported.items();
+    let gamma = items.iter().find(|item| item["item"] == "gamma" && item["attempt"] == 1).expect("gamma").to_string();
+    assert!(gamma.contains("two: 1 of 2 tests failed: test_right") && gamma.contains("make gamma work"), "{gamma}");
+}
+
+#[test]
+fn what_lies_beside_the_trials_is_not_of_an_unknown_format() {
+    let project = copy("harbor/reward-and-exception");
+    for file in ["config.json", "lock.json", "alpha__t1/config.json", "alpha__t2/agent/settings.json", "beta__t3/artifacts/a/b.json"] {
+        project.bytes(&format!("runs/{file}"), b"{}");
+    }
+    project.bytes("runs/alpha__t1/other.json", b"{}");
+    let said = project.run(["import", "runs", "--dry-run"]).stdout;
+    assert!(said.contains("1 file of no format that is recognised\n  runs/alpha__t1/other.json\n"), "{said}");
 }

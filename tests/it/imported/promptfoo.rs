@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Imported, samples};
+use super::{Imported, cut, samples};
 use crate::support::Project;
 
 /// Outcomes as `model item-without-its-hash attempt status`, sorted.
@@ -70,6 +70,55 @@ fn rows_without_a_head_are_the_same_run() {
     let new: Vec<usize> =
         report["sources"].as_array().expect("sources").iter().filter_map(|source| Some(source["runs_new"].as_array()?.len())).collect();
     assert_eq!(new, [2, 0]);
+}
+
+const JUNIT: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<testsuites errors="1" failures="5" name="promptfoo" skipped="0" tests="10" time="0.1">
+  <testsuite errors="1" failures="2" name="[m-1] prompt 1" skipped="0" tests="5" time="0.1" timestamp="TIME">
+    <testcase classname="[m-1] prompt 1" name="test 1: sum" time="0.1"></testcase>
+  </testsuite>
+</testsuites>
+"#;
+
+#[test]
+fn the_json_of_an_evaluation_is_preferred_to_its_other_exports() {
+    let project = Project::new();
+    project.fixture("import/promptfoo/repeat-two.json", "out/z.json").fixture("import/promptfoo/repeat-two-rows.jsonl", "out/a.jsonl");
+    let head: Value = serde_json::from_str(&project.read("out/z.json")).expect("JSON");
+    let (results, stats) = (&head["results"], &head["results"]["stats"]);
+    let count = |key: &str| stats[key].as_u64().expect("a count");
+    assert_eq!([count("successes"), count("failures"), count("errors")], [4, 5, 1], "as the report has them");
+    let time = results["timestamp"].as_str().expect("a time");
+    project.file("out/b.xml", JUNIT.replace("TIME", time));
+    project.file("out/c.xml", JUNIT.replace("TIME", "2020-01-01T00:00:00.000Z"));
+    let dry = project.run(["import", "out", "--dry-run"]).stdout;
+    assert!(dry.contains("out/a.jsonl: every run of it is in the store or in an earlier file already; nothing to do"), "{dry}");
+    let report = project.run(["import", "out", "--format", "json"]).json();
+    let by_file = |name: &str| {
+        let sources = report["sources"].as_array().expect("sources");
+        sources.iter().find(|source| source["file"] == name).unwrap_or_else(|| panic!("{name}: {report}"))
+    };
+    let new = |name: &str| by_file(name)["runs_new"].as_array().expect("runs").len();
+    assert_eq!(["out/z.json", "out/a.jsonl", "out/b.xml", "out/c.xml"].map(new), [2, 0, 0, 1], "{report}");
+    assert!(by_file("out/b.xml").to_string().contains("the JUnit export of the evaluation in out/z.json"));
+    let suites = project.run(["sql", "select distinct suite from runs order by suite", "--format", "csv"]).stdout;
+    assert_eq!(suites.lines().skip(1).collect::<Vec<_>>(), ["promptfoo", "sums"], "the other report is of another evaluation");
+}
+
+#[test]
+fn a_line_that_is_cut_off_is_refused_and_the_others_are_kept() {
+    let project = Project::new();
+    project.fixture("import/promptfoo/repeat-two-rows.jsonl", "rows.jsonl");
+    cut(&project, "rows.jsonl", usize::MAX);
+    let imported = Imported::path(&project.path("rows.jsonl"));
+    assert_eq!(imported.source()["items"], 9);
+    assert!(imported.source().to_string().contains("line 10: is cut off in the middle of the JSON"), "{}", imported.source());
+    for run in imported.runs() {
+        let error = "line 10 of the file is cut off, and what came after is lost";
+        assert_eq!((&run["status"], &run["error"]), (&json!("failed"), &json!(error)));
+    }
+    let strict = project.run(["import", "rows.jsonl", "--strict"]);
+    assert_eq!((strict.code, project.path("results").exists()), (2, false));
 }
 
 #[test]

@@ -13,6 +13,7 @@ use super::super::attempts::Attempted;
 use super::super::json::{Lenient, amount, count, number, text};
 use super::super::sink::{Handle, Sink};
 use super::super::times::Span;
+use super::Entry;
 use super::trial::{Beside, Rewards, RunKey, exception_type, known, status};
 use super::wire::{Figures, Job, Trial};
 
@@ -22,8 +23,11 @@ const EVALUATOR: &str = "verifier";
 pub(super) struct Runs<'a> {
     job: Option<&'a Job>,
     is_unfinished: bool,
-    /// Trials that are there, and that the job says it has, where they are fewer.
-    truncated: Option<(u64, u64)>,
+    /// The runs of which fewer trials are there than the job says it has, with both numbers.
+    parts: BTreeMap<RunKey, (u64, u64)>,
+    /// Results that cannot be read, of trials or of the job, beside the trials that can be.
+    damaged: u64,
+    trials: u64,
     tallies: BTreeMap<RunKey, Tally>,
 }
 
@@ -45,15 +49,11 @@ struct Tally {
 }
 
 impl<'a> Runs<'a> {
-    /// Begins the runs of a job, if it has a result, with so many trials.
-    pub fn of(job: Option<&'a Job>, trials: usize) -> Self {
-        let completed = job.and_then(|job| count(&job.stats.0.as_ref()?.n_completed_trials));
-        Self {
-            job,
-            is_unfinished: job.is_some_and(|job| text(&job.finished_at).is_none()),
-            truncated: completed.filter(|completed| *completed > trials as u64).map(|completed| (trials as u64, completed)),
-            tallies: BTreeMap::new(),
-        }
+    /// Begins the runs of a job, if it has a result, with these trials, and with so many results that cannot be read.
+    pub fn of(job: Option<&'a Job>, entries: &[Entry], damaged: u64) -> Self {
+        let is_unfinished = job.is_some_and(|job| text(&job.finished_at).is_none());
+        let trials = entries.len() as u64;
+        Self { job, is_unfinished, parts: parts(job, entries, damaged), damaged, trials, tallies: BTreeMap::new() }
     }
 
     /// Takes one trial; `place` names it.
@@ -72,7 +72,7 @@ impl<'a> Runs<'a> {
         let Some(tally) = self.tallies.get_mut(&key) else { return Ok(()) };
         let rewards = Rewards::of(trial);
         tally.count(trial, &task, rewards.as_ref());
-        let Some(run) = tally.run else { return Ok(()) };
+        let Some(run) = tally.run.filter(|_| !self.parts.contains_key(&key)) else { return Ok(()) };
 
         let status = status(trial, rewards.as_ref(), sink);
         let reward = rewards.as_ref().and_then(|rewards| rewards.reward);
@@ -121,35 +121,45 @@ impl<'a> Runs<'a> {
 
     /// Ends the runs: times, scores, and what the job states about each.
     pub fn end(self, sink: &mut Sink<'_>) {
-        if let Some((there, total)) = self.truncated {
-            sink.quirk(&format!("{there} of {total} trials are there: what the job states stands, and cannot be recomputed"));
-        }
         for (key, tally) in &self.tallies {
             let Some(run) = tally.run else { continue };
+            let part = self.parts.get(key);
+            if let Some((there, total)) = part {
+                sink.quirk(&format!("{there} of {total} trials are there: what the job states stands, and cannot be recomputed"));
+                sink.run(run).tags.insert("truncated".to_owned(), format!("{there} of {total} trials in the folder"));
+            }
             let record = sink.run(run);
             tally.span.tell(record);
+            if part.is_some() {
+                // When it was is known nearly; how long it took is not.
+                record.duration_seconds = None;
+            }
             record.suite_version.clone_from(&tally.version);
             let version = tally.agent_version.as_ref().filter(|version| !matches!(version.as_str(), "" | "unknown"));
             record.agent = Some(version.map_or_else(|| key.agent.clone(), |version| format!("{} {version}", key.agent)));
             if self.is_unfinished {
                 record.status = RunStatus::Cancelled;
                 record.error = Some("the job was not finished".to_owned());
+            } else if self.damaged > 0 && part.is_none() {
+                // Not known whose they are: none of the runs is known to be whole.
+                record.status = RunStatus::Failed;
+                let results = self.trials + self.damaged;
+                record.error = Some(format!("{} of the job's {results} results cannot be read", self.damaged));
             }
-            if !tally.rewards.are_grades() {
-                record.scores.extend(tally.rewards.score("reward", Direction::Up, EVALUATOR));
+            if part.is_none() {
+                if !tally.rewards.are_grades() {
+                    record.scores.extend(tally.rewards.score("reward", Direction::Up, EVALUATOR));
+                }
+                // Which way is better, only the verifier knows.
+                record.scores.extend(tally.others.iter().filter_map(|(name, values)| values.score(name, Direction::None, EVALUATOR)));
             }
-            // Which way is better, only the verifier knows.
-            record.scores.extend(tally.others.iter().filter_map(|(name, values)| values.score(name, Direction::None, EVALUATOR)));
-            if let Some(figures) = self.figures(&key.stated_under()) {
-                let tally = if self.truncated.is_none() { Some(tally) } else { None };
-                state(run, &figures, tally, sink);
+            if let Some(figures) = figures(self.job, key) {
+                if part.is_some() {
+                    count_stated(run, &figures, sink);
+                }
+                state(run, &figures, Some(tally).filter(|_| part.is_none() && self.damaged == 0), sink);
             }
         }
-    }
-
-    fn figures(&self, key: &str) -> Option<Figures> {
-        let evals = &self.job?.stats.0.as_ref()?.evals;
-        Lenient::<Figures>::deserialize(evals.get(key)?).ok()?.0
     }
 
     /// A job's result without its trials: counts only.
@@ -163,26 +173,71 @@ impl<'a> Runs<'a> {
                 "the job's trials are not there: its runs have counts and go by the names of its statistics, which --set can correct",
             );
             let Some(run) = sink.begin_run(&[&id, key], ["", key, ""]) else { continue };
-            let by_reward = figures.reward_stats.get("reward").and_then(Value::as_object);
-            let counted = by_reward
-                .into_iter()
-                .flatten()
-                .filter_map(|(reward, trials)| Some((reward.parse::<f64>().ok()?, trials.as_array()?.len() as u64)));
-            let (mut passed, mut total) = (0, 0);
-            for (reward, trials) in counted {
-                total += trials;
-                passed += if reward >= 1.0 { trials } else { 0 };
-            }
+            count_stated(run, &figures, sink);
             let record = sink.run(run);
-            if total > 0 {
-                (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
-            }
             if self.is_unfinished {
                 record.status = RunStatus::Cancelled;
                 record.error = Some("the job was not finished".to_owned());
             }
             state(run, &figures, None, sink);
         }
+    }
+}
+
+fn figures(job: Option<&Job>, key: &RunKey) -> Option<Figures> {
+    let evals = &job?.stats.0.as_ref()?.evals;
+    Lenient::<Figures>::deserialize(evals.get(key.stated_under())?).ok()?.0
+}
+
+/// Finds the runs of which the job says that it has more trials than there are.
+fn parts(job: Option<&Job>, entries: &[Entry], damaged: u64) -> BTreeMap<RunKey, (u64, u64)> {
+    /// Trials, and of those, the rewarded and the failed.
+    #[derive(Clone, Copy, Default)]
+    struct There {
+        trials: u64,
+        rewarded: u64,
+        errors: u64,
+    }
+    let mut by_key: BTreeMap<&RunKey, There> = BTreeMap::new();
+    for entry in entries {
+        let there = by_key.entry(&entry.run).or_default();
+        there.trials += 1;
+        there.rewarded += u64::from(entry.is_rewarded);
+        there.errors += u64::from(entry.is_error);
+    }
+    let completed = job.and_then(|job| count(&job.stats.0.as_ref()?.n_completed_trials));
+    let is_short = completed.is_some_and(|completed| completed > entries.len() as u64 + damaged);
+    let is_single = by_key.len() == 1;
+    let part = |(key, there): (&&RunKey, &There)| {
+        let figures = figures(job, key);
+        let (stated, errors) = figures.map_or((None, None), |figures| (count(&figures.n_trials), count(&figures.n_errors)));
+        let is_part = match stated {
+            // Older versions count all trials here, newer ones those that were verified.
+            Some(stated) => {
+                let lacks = stated > there.rewarded + damaged || errors.is_some_and(|errors| errors > there.errors + damaged);
+                stated > there.trials + damaged || (is_short && stated != there.trials && lacks) || (is_short && is_single)
+            }
+            None => is_short,
+        };
+        let total = completed.filter(|_| is_single).or(stated).unwrap_or(0).max(there.trials + 1);
+        is_part.then(|| ((*key).clone(), (there.trials, total)))
+    };
+    by_key.iter().filter_map(part).collect()
+}
+
+/// Gives a run the counts that the job states by reward.
+fn count_stated(run: Handle, figures: &Figures, sink: &mut Sink<'_>) {
+    let by_reward = figures.reward_stats.get("reward").and_then(Value::as_object);
+    let counted =
+        by_reward.into_iter().flatten().filter_map(|(reward, trials)| Some((reward.parse::<f64>().ok()?, trials.as_array()?.len() as u64)));
+    let (mut passed, mut total) = (0, 0);
+    for (reward, trials) in counted {
+        total += trials;
+        passed += if reward >= 1.0 { trials } else { 0 };
+    }
+    if total > 0 {
+        let record = sink.run(run);
+        (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
     }
 }
 

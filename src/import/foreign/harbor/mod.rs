@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::domain::Problem;
 
+use super::super::cell::Refused;
 use super::super::rows::Stop;
 use super::Claim;
 use super::json::{Lenient, read_object, read_value, text};
@@ -25,29 +26,31 @@ use super::sink::Sink;
 use super::source::{ForeignFile, ForeignSource};
 use super::times::moment;
 use job::Runs;
-use trial::{Beside, RunKey};
+use trial::{Beside, Rewards, RunKey};
 use wire::{JOB, Job, Trial};
 
 const RESULT: &str = "result.json";
+const CONFIG: &str = "config.json";
+const LOCK: &str = "lock.json";
 
 /// A file belongs to the job whose folder is so many levels above it.
 pub(super) fn claim(peek: &Peek) -> Option<Claim> {
-    if peek.content != Content::Json {
+    let name = peek.name.as_str();
+    if peek.content != Content::Json && name != RESULT {
         return None;
     }
-    let levels = match peek.name.as_str() {
+    let levels = match name {
         _ if is_trial(peek) => 2,
         _ if is_job(peek) => 1,
-        "trajectory.json" if peek.text("schema_version").is_some_and(|version| version.starts_with("ATIF")) => match peek.folder_name(2) {
-            Some("steps") => 5,
-            Some(_) | None => 3,
-        },
+        RESULT if is_cut_trial(peek) => 2,
+        RESULT if is_cut_job(peek) => 1,
+        "trajectory.json" if peek.text("schema_version").is_some_and(|version| version.starts_with("ATIF")) => below_trial(peek),
         // The first is close to CTRF, which would take it.
-        "ctrf.json" | "reward.json" if peek.folder_name(0) == Some("verifier") && is_in_trial(peek) => 3,
-        "config.json" if peek.has_all(&["job_name", "agents"]) => 1,
-        "config.json" if peek.has_all(&["trial_name", "agent", "task"]) => 2,
-        "lock.json" if peek.has_all(&["harbor", "trials"]) || peek.has("harbor.version") => 1,
-        "lock.json" if peek.has_all(&["schema_version", "task", "agent"]) => 2,
+        "ctrf.json" | "reward.json" if peek.folder_name(0) == Some("verifier") && is_in_trial(peek) => below_trial(peek),
+        CONFIG if peek.has_all(&["job_name", "agents"]) => 1,
+        CONFIG if peek.has_all(&["trial_name", "agent", "task"]) => 2,
+        LOCK if peek.has_all(&["harbor", "trials"]) || peek.has("harbor.version") => 1,
+        LOCK if peek.has_all(&["schema_version", "task", "agent"]) => 2,
         _ => return None,
     };
     Some(match peek.path.ancestors().nth(levels) {
@@ -65,10 +68,39 @@ fn is_job(peek: &Peek) -> bool {
     peek.has_all(&["n_total_trials", "stats"])
 }
 
-/// The folder above the file's has a trial's result.
+/// How many levels the job is above a file of an agent or a verifier: those of several steps have a folder for each.
+fn below_trial(peek: &Peek) -> usize {
+    if peek.folder_name(2) == Some("steps") { 5 } else { 3 }
+}
+
+/// The folder above the verifier's, or above that of the steps, is a trial's.
 fn is_in_trial(peek: &Peek) -> bool {
-    let trial = peek.path.parent().and_then(Path::parent).map(|folder| folder.join(RESULT));
-    trial.is_some_and(|file| Peek::of(&file).is_ok_and(|peek| is_trial(&peek)))
+    let Some(trial) = peek.path.ancestors().nth(below_trial(peek) - 1) else { return false };
+    Peek::of(&trial.join(RESULT)).is_ok_and(|peek| is_trial(&peek) || is_cut_trial(&peek))
+}
+
+/// A trial's result that ends before it shows what it is: its beginning, or what lies around it, tells.
+fn is_cut_trial(peek: &Peek) -> bool {
+    let around = |level: usize, name: &str| Peek::of(&peek.path.ancestors().nth(level)?.join(name)).ok();
+    peek.has_all(&["task_name", "trial_name"])
+        || around(1, CONFIG).is_some_and(|peek| peek.has_all(&["trial_name", "agent"]))
+        || around(2, RESULT).is_some_and(|peek| is_job(&peek))
+}
+
+/// The same of a job's.
+fn is_cut_job(peek: &Peek) -> bool {
+    let beside = peek.path.parent().map(|folder| folder.join(CONFIG));
+    beside.and_then(|file| Peek::of(&file).ok()).is_some_and(|peek| peek.has_all(&["job_name", "agents"]))
+}
+
+/// Says whether a file that is not read, below a job's folder, is one that Harbor and its agents leave there.
+pub(super) fn is_companion(below: &Path) -> bool {
+    let parts: Vec<&str> = below.iter().filter_map(|part| part.to_str()).collect();
+    match parts.as_slice() {
+        [file] | [_, file] => matches!(*file, CONFIG | LOCK),
+        [_, folder, ..] => matches!(*folder, "agent" | "verifier" | "artifacts" | "steps"),
+        [] => false,
+    }
 }
 
 /// Where a trial lies.
@@ -88,6 +120,8 @@ struct Entry {
     started: Option<DateTime<Utc>>,
     name: String,
     place: Place,
+    is_rewarded: bool,
+    is_error: bool,
 }
 
 impl Entry {
@@ -98,6 +132,8 @@ impl Entry {
             started: moment(&trial.started_at),
             name: text(&trial.trial_name).unwrap_or_default(),
             place,
+            is_rewarded: Rewards::of(trial).is_some(),
+            is_error: trial.exception_info.0.is_some(),
         }
     }
 }
@@ -106,20 +142,36 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     let mut entries = Vec::new();
     let mut job: Option<(&ForeignFile, Job)> = None;
     let mut inline = 0;
+    // Results that are damaged, by their trial's folder: the job's own is in the source's.
+    let mut damaged: BTreeMap<&str, (&ForeignFile, Vec<Problem>)> = BTreeMap::new();
     for (number, file) in source.files.iter().enumerate() {
-        if file.name.rsplit('/').next() != Some(RESULT) && source.files.len() > 1 {
+        let is_result = file.name.rsplit('/').next() == Some(RESULT);
+        if !is_result && source.files.len() > 1 {
             continue;
         }
+        let folder = file.name.strip_suffix(RESULT).unwrap_or_default().trim_end_matches('/');
         let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
-        if is_trial(&peek) {
-            let trial: Trial = read_value(file.open()?, &file.shown)?;
-            entries.push(Entry::of(&trial, Place::File(number)));
-        } else if is_job(&peek) {
-            let head: Job = read_object(file.open()?, &file.shown, &JOB, "trial_results", &mut |_: IgnoredAny| {
-                inline += 1;
+        let read = if is_job(&peek) || (is_result && is_cut_job(&peek)) {
+            let mut trials = 0;
+            let head: Result<Job, Stop> = read_object(file.open()?, &file.shown, &JOB, "trial_results", &mut |_: IgnoredAny| {
+                trials += 1;
                 Ok(())
-            })?;
-            job = Some((file, head));
+            });
+            head.map(|head| {
+                inline = trials;
+                job = Some((file, head));
+            })
+        } else if is_trial(&peek) || (is_result && is_cut_trial(&peek)) {
+            read_value(file.open()?, &file.shown).map(|trial: Trial| entries.push(Entry::of(&trial, Place::File(number))))
+        } else {
+            Ok(())
+        };
+        match read {
+            Ok(()) => {}
+            Err(Stop::Store(error)) => return Err(Stop::Store(error)),
+            Err(Stop::Unreadable(problems)) => {
+                damaged.insert(folder, (file, problems));
+            }
         }
     }
     if inline > 0
@@ -129,22 +181,30 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         each_inline(file, &mut |number, trial| {
             let entry = Entry::of(trial, Place::Inline(number));
             if !in_folders.contains(&entry.name) {
+                if damaged.remove(entry.name.as_str()).is_some() {
+                    sink.quirk("trials whose own result is damaged are read from the job's");
+                }
                 entries.push(entry);
             }
             Ok(())
         })?;
     }
     if entries.is_empty() && job.is_none() {
-        return Err(Problem::in_file(&source.shown, "holds neither a job's result nor a trial's")
-            .with_hint("a job that is not finished has its results in the folders of its trials")
-            .into());
+        let problems: Vec<Problem> = damaged.into_values().flat_map(|(_, problems)| problems).collect();
+        let nothing = Problem::in_file(&source.shown, "holds neither a job's result nor a trial's")
+            .with_hint("a job that is not finished has its results in the folders of its trials");
+        return Err(if problems.is_empty() { nothing.into() } else { Stop::Unreadable(problems) });
+    }
+    for (file, problems) in damaged.values() {
+        let why = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
+        sink.refuse(&file.name, Refused::with_detail("the result cannot be read", why));
     }
     if let Some(version) = harbor_version(source) {
         sink.version(&version);
     }
     entries.sort();
     let job = job.as_ref();
-    let mut runs = Runs::of(job.map(|(_, head)| head), entries.len());
+    let mut runs = Runs::of(job.map(|(_, head)| head), &entries, damaged.len() as u64);
     if entries.is_empty() {
         runs.state_alone(&source.name, sink);
         return Ok(());
@@ -195,19 +255,23 @@ fn beside(source: &ForeignSource) -> BTreeMap<&str, Beside<'_>> {
     for file in &source.files {
         let name = file.name.as_str();
         if let Some(folder) = name.strip_suffix("agent/trajectory.json") {
-            let trial = match folder.strip_suffix('/').and_then(|step| step.rsplit_once('/')) {
-                Some((steps, _)) => steps.strip_suffix("steps").unwrap_or(folder),
-                None => folder,
-            };
-            beside.entry(trial).or_default().trajectories.push(file);
+            beside.entry(trial_of(folder)).or_default().trajectories.push(file);
         } else if let Some(folder) = name.strip_suffix("verifier/ctrf.json") {
-            beside.entry(folder).or_default().tests = Some(file);
+            beside.entry(trial_of(folder)).or_default().tests.push(file);
         }
     }
     beside
 }
 
+/// Returns the folder of the trial that a folder is, or is a step of.
+fn trial_of(folder: &str) -> &str {
+    match folder.strip_suffix('/').and_then(|step| step.rsplit_once('/')) {
+        Some((steps, _)) => steps.strip_suffix("steps").unwrap_or(folder),
+        None => folder,
+    }
+}
+
 fn harbor_version(source: &ForeignSource) -> Option<String> {
-    let lock: Value = source.files_named("lock.json").find_map(|file| read_value(file.open().ok()?, &file.shown).ok())?;
+    let lock: Value = source.files_named(LOCK).find_map(|file| read_value(file.open().ok()?, &file.shown).ok())?;
     Some(format!("harbor {}", text(lock.get("harbor")?.get("version")?)?))
 }

@@ -144,9 +144,9 @@ fn ending(exception: &str) -> ItemStatus {
 /// What else lies in the trial's folder.
 #[derive(Default)]
 pub(super) struct Beside<'a> {
-    /// One, or one a step.
+    /// One, or one a step; so are the tests.
     pub trajectories: Vec<&'a ForeignFile>,
-    pub tests: Option<&'a ForeignFile>,
+    pub tests: Vec<&'a ForeignFile>,
 }
 
 /// What a trial used, and what is known of it beside its status.
@@ -193,7 +193,10 @@ pub(super) fn known(trial: &Trial, beside: &Beside<'_>, rewards: Option<Rewards>
     details.usage = usage;
     details.cost_source = cost.map(|_| CostSource::Reported);
     details.scores = rewards.map(|rewards| rewards.others).unwrap_or_default();
-    details.reason = reason(trial).or_else(|| beside.tests.and_then(failed_tests));
+    details.reason = reason(trial).or_else(|| {
+        let failed: Vec<String> = beside.tests.iter().filter_map(|file| failed_tests(file)).collect();
+        (!failed.is_empty()).then(|| failed.join("; "))
+    });
     Ok(Known { details, usage, cost, seconds })
 }
 
@@ -275,7 +278,9 @@ fn failed_tests(file: &ForeignFile) -> Option<String> {
     }
     let shown = failed.iter().take(MOST_FAILED_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = if failed.len() > MOST_FAILED_SHOWN { ", …" } else { "" };
-    Some(format!("{} of {} tests failed: {shown}{more}", failed.len(), tests.len()))
+    let step = file.name.rsplit_once("/verifier/").and_then(|(folder, _)| folder.rsplit_once("/steps/"));
+    let step = step.map_or_else(String::new, |(_, step)| format!("{step}: "));
+    Some(format!("{step}{} of {} tests failed: {shown}{more}", failed.len(), tests.len()))
 }
 
 #[cfg(test)]

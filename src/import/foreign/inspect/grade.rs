@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::super::attempts::pass_at;
-use super::super::json::text;
-use super::wire::{Metric, Sample};
+use super::super::json::{Table, count, text};
+use super::wire::{Eval, Metric, Results, Sample};
 
 /// Returns what a score's value is worth. None where there is none: not scored.
 ///
@@ -39,10 +39,56 @@ pub(super) fn is_odd(value: &Value) -> bool {
         && lower.parse::<f64>().is_err()
 }
 
+/// The scores of the results, the one that decides first.
+pub(super) fn tallies(results: &Results, eval: &Eval) -> Vec<Tally> {
+    let stated = |metrics: &Table<Metric>| -> Vec<Stated> { metrics.iter().filter_map(|(key, metric)| Stated::of(key, metric)).collect() };
+    let mut tallies: Vec<Tally> = results
+        .scores
+        .iter()
+        .filter_map(|score| {
+            let name = text(&score.name)?;
+            let scorer = text(&score.scorer).unwrap_or_else(|| name.clone());
+            Some(Tally::new(name, scorer, text(&score.reducer), count(&score.scored_samples), stated(&score.metrics)))
+        })
+        .collect();
+    if tallies.is_empty()
+        && let Some(name) = results.scorer.0.as_ref().and_then(|scorer| text(&scorer.name))
+    {
+        tallies.push(Tally::new(name.clone(), name, None, None, stated(&results.metrics)));
+    }
+    if tallies.is_empty() {
+        let names = eval.scorers.as_array().into_iter().flatten().filter_map(|scorer| text(scorer.get("name")?));
+        tallies.extend(names.map(|name| Tally::new(name.clone(), name, None, None, Vec::new())));
+    }
+    if let Some(headline) = &results.headline.0 {
+        let (scorer, score) = (text(&headline.scorer), text(&headline.score));
+        let is_headline = |tally: &Tally| {
+            score.as_ref().is_none_or(|score| *score == tally.name) && scorer.as_ref().is_none_or(|scorer| *scorer == tally.scorer)
+        };
+        if let Some(place) = tallies.iter().position(is_headline) {
+            tallies[..=place].rotate_right(1);
+        }
+    }
+    // Epochs that are reduced in several ways give a score of the same name each.
+    let known: Vec<(String, String)> = tallies.iter().map(|tally| (tally.name.clone(), tally.scorer.clone())).collect();
+    for (place, tally) in tallies.iter_mut().enumerate() {
+        tally.is_again = known[..place].contains(&known[place]);
+        let is_shared = known.iter().filter(|(name, _)| *name == tally.name).count() > 1;
+        if let Some(reducer) = tally.reducer.as_ref().filter(|_| is_shared) {
+            tally.label = format!("{} ({reducer})", tally.name);
+        }
+    }
+    tallies
+}
+
 /// The values of one score of the results over the samples.
 pub(super) struct Tally {
     /// As the results call it: the scorer, or the key of the scorer's values.
     pub name: String,
+    /// The same, told apart from other scores of the results.
+    pub label: String,
+    /// One before it has the same values, and reduces them in another way.
+    pub is_again: bool,
     pub scorer: String,
     pub reducer: Option<String>,
     pub scored_samples: Option<u64>,
@@ -88,7 +134,8 @@ impl Stated {
 
 impl Tally {
     pub fn new(name: String, scorer: String, reducer: Option<String>, scored_samples: Option<u64>, metrics: Vec<Stated>) -> Self {
-        Self { name, scorer, reducer, scored_samples, metrics, values: BTreeMap::new(), clusters: BTreeMap::new() }
+        let label = name.clone();
+        Self { name, label, is_again: false, scorer, reducer, scored_samples, metrics, values: BTreeMap::new(), clusters: BTreeMap::new() }
     }
 
     /// Returns the value that the score has in a sample: the scorer's, or what the scorer gives under the name.

@@ -1,6 +1,6 @@
 //! One log into one run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -10,10 +10,12 @@ use crate::domain::{CostSource, Direction, Git, ItemDetails, ItemStatus, Problem
 use super::super::super::cell::{Refused, time};
 use super::super::super::rows::Stop;
 use super::super::super::source::hex_digest;
-use super::super::json::{Lenient, Table, amount, count, text};
+use super::super::json::{Lenient, amount, count, text};
 use super::super::sink::{Handle, Sink, clip};
-use super::grade::{Stated, Tally, is_odd, worth};
-use super::wire::{Eval, Header, Metric, ModelUsage, Results, Sample};
+use super::grade::{Stated, Tally, is_odd, tallies, worth};
+use super::planned::Planned;
+use super::roles::Roles;
+use super::wire::{Eval, Header, Sample};
 
 /// Summaries hold a little more than so much of a text, samples the whole: a hash over more would tell the two apart.
 const HASHED_CHARS: usize = 5000;
@@ -27,9 +29,11 @@ pub(super) struct Log {
     run: Handle,
     /// The first decides what passes.
     tallies: Vec<Tally>,
-    /// Models that only have a role, such as that of the judge.
-    role_models: BTreeSet<String>,
+    roles: Roles,
     model: String,
+    is_failed: bool,
+    /// What the log was to have, where it was not finished.
+    planned: Option<Planned>,
     /// The samples in the file are fewer than the log says it has: theirs is not the log's result.
     truncated: Option<(u64, u64)>,
     /// Scores that reach beyond 0 to 1 have no mark that passes.
@@ -54,6 +58,16 @@ fn status_of(status: &Value) -> String {
     text(status).filter(|status| !status.is_empty()).unwrap_or_else(|| "started".to_owned())
 }
 
+/// Returns how the run ended. An invalidated log is one that its owner took back.
+pub(super) fn status(header: &Header) -> RunStatus {
+    match status_of(&header.status).as_str() {
+        _ if header.invalidated == Value::Bool(true) => RunStatus::Cancelled,
+        "success" => RunStatus::Completed,
+        "error" => RunStatus::Failed,
+        _ => RunStatus::Cancelled,
+    }
+}
+
 /// Returns what tells a log's run from others. Logs of before 2025 have no id of their own.
 pub(super) fn identity(status: &Value, eval: &Eval) -> Vec<String> {
     let word = |value: &Value| text(value).unwrap_or_default();
@@ -69,7 +83,7 @@ pub(super) fn identity(status: &Value, eval: &Eval) -> Vec<String> {
 impl Log {
     /// Begins the run of a log that has so many samples in its file. None where the run is there already.
     pub fn begin(header: Header, samples: u64, file: &str, sink: &mut Sink<'_>) -> Result<Option<Self>, Stop> {
-        let total = total(&header);
+        let (total, planned, run_status) = (total(&header), Planned::of(&header), self::status(&header));
         let Some(eval) = header.eval.0 else {
             return Err(Problem::in_file(file, "says nothing of its evaluation: `eval` is missing").into());
         };
@@ -83,11 +97,9 @@ impl Log {
         let approach = approach(&eval, header.plan.0.as_ref().map(|plan| &plan.steps));
         let model = word(&eval.model);
         let Some(run) = sink.begin_run(&identity, [&word(&eval.task), &approach, &model]) else { return Ok(None) };
-        let role_models = role_models(&eval.model_roles, &model);
+        let roles = Roles::of(&eval.model_roles, &eval.scorers, &model);
         let figures = header.stats.0.unwrap_or_default();
-        if figures.model_usage.iter().filter(|(model, _)| !role_models.contains(*model)).count() > 1 {
-            sink.quirk("the tokens of several models are added up: the log does not say which of them judged");
-        }
+        roles.explain(&figures.model_usage, &figures.role_usage, sink);
 
         let truncated = total.filter(|total| *total > samples).map(|total| (samples, total));
         let results = header.results.0.unwrap_or_default();
@@ -98,12 +110,7 @@ impl Log {
         });
 
         let record = sink.run(run);
-        record.status = match status.as_str() {
-            _ if header.invalidated == Value::Bool(true) => RunStatus::Cancelled,
-            "success" => RunStatus::Completed,
-            "error" => RunStatus::Failed,
-            _ => RunStatus::Cancelled,
-        };
+        record.status = run_status;
         record.error = header.error.0.as_ref().and_then(|error| text(&error.message)).map(|message| clip(&message, 500).into_owned());
         if record.error.is_none() && status == "started" {
             record.error = Some("the log was never finished".to_owned());
@@ -116,7 +123,7 @@ impl Log {
         if text(shown).is_some_and(|text| !has_zone(&text)) && record.timestamp.is_some() {
             record.tags.insert("zone".to_owned(), "unknown".to_owned());
         }
-        (record.usage, record.cost_usd) = usage_of(&figures.model_usage, &role_models);
+        (record.usage, record.cost_usd) = roles.usage(&figures.model_usage, &figures.role_usage);
         if record.cost_usd.is_some() {
             record.cost_source = CostSource::Reported;
         }
@@ -139,7 +146,7 @@ impl Log {
             (super::TASK_TAG, word(&eval.task_id)),
             ("eval_set_id", word(&eval.eval_set_id)),
             ("settings", hex_digest(&[settings.as_bytes()], false)[..12].to_owned()),
-            ("judge", judges(&eval.scorers, &role_models).into_iter().collect::<Vec<_>>().join(", ")),
+            ("judge", roles.judges()),
             ("tags", tags.join(", ")),
             ("epochs", eval.config.get("epochs").and_then(text).filter(|epochs| epochs != "1").unwrap_or_default()),
             ("limit", eval.config.get("limit").and_then(text).unwrap_or_default()),
@@ -163,7 +170,9 @@ impl Log {
         }
         let stated_tokens =
             figures.model_usage.iter().filter_map(|(model, usage)| Some((model.clone(), count(&usage.total_tokens)?))).collect();
-        Ok(Some(Self { run, tallies, role_models, model, truncated, is_scaled, has_choices, stated_tokens, tokens: BTreeMap::new() }))
+        let is_failed = run_status == RunStatus::Failed;
+        let tokens = BTreeMap::new();
+        Ok(Some(Self { run, tallies, roles, model, is_failed, planned, truncated, is_scaled, has_choices, stated_tokens, tokens }))
     }
 
     /// Takes one sample, or the summary of one.
@@ -194,7 +203,7 @@ impl Log {
             }
             if is_first {
                 (deciding, is_first) = (worth, false);
-            } else if let Some(worth) = worth {
+            } else if let Some(worth) = worth.filter(|_| !tally.is_again) {
                 scores.insert(tally.name.clone(), worth);
             }
         }
@@ -210,6 +219,9 @@ impl Log {
 
         let evaluator = self.tallies.first().map_or("none", |tally| tally.scorer.as_str());
         let attempt = count(&sample.epoch).and_then(|epoch| u32::try_from(epoch).ok()).unwrap_or(1).max(1);
+        if let Some(planned) = &mut self.planned {
+            planned.see(&id, attempt);
+        }
         let status = self.status(sample, deciding, sink);
         let mut outcome = sink.outcome(self.run, &id, status);
         evaluator.clone_into(&mut outcome.evaluator);
@@ -217,7 +229,7 @@ impl Log {
         outcome.score = deciding;
         outcome.cluster = self.tallies.iter().find_map(Tally::cluster_key).and_then(|key| text(sample.metadata.get(key)?));
         outcome.duration_seconds = amount(&sample.total_time);
-        let (usage, cost) = usage_of(&sample.model_usage, &self.role_models);
+        let (usage, cost) = self.roles.usage(&sample.model_usage, &sample.role_usage);
         outcome.cost_usd = cost;
         outcome.input_tokens = usage.and_then(|usage| usage.input_total());
         outcome.output_tokens = usage.and_then(|usage| usage.output);
@@ -243,9 +255,36 @@ impl Log {
         }
     }
 
+    /// Counts the samples that an error kept the log from as missing; where they have no names, the run stands for nothing.
+    fn tell_missing(&self, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let Some((planned, there)) = self.planned.as_ref().and_then(|planned| Some((planned, planned.there()?))) else { return Ok(()) };
+        let said = format!("{there} of {} samples are in the log, which ended before the others", planned.total);
+        sink.run(self.run).tags.insert("truncated".to_owned(), format!("{there} of {} samples in the file", planned.total));
+        if !self.is_failed {
+            sink.quirk(&said);
+            return Ok(());
+        }
+        if !planned.are_named() {
+            sink.quirk(&format!("{said}: it does not name them, and the run is left out of tables"));
+            sink.run(self.run).status = RunStatus::Cancelled;
+            return Ok(());
+        }
+        sink.quirk(&format!("{said}: those are missing, not wrong"));
+        let evaluator = self.tallies.first().map_or("none", |tally| tally.scorer.as_str());
+        for (id, epoch) in planned.missing() {
+            let mut outcome = sink.outcome(self.run, id, ItemStatus::NotEvaluated);
+            evaluator.clone_into(&mut outcome.evaluator);
+            outcome.attempt = epoch;
+            let details = ItemDetails { reason: Some("the log ended before this sample".to_owned()), ..ItemDetails::default() };
+            sink.item(self.run, "sample that is missing", outcome, details)?;
+        }
+        Ok(())
+    }
+
     /// Ends the run: scores, and what the log states about itself.
-    pub fn end(self, sink: &mut Sink<'_>) {
+    pub fn end(self, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let run = self.run;
+        self.tell_missing(sink)?;
         let is_whole = self.truncated.is_none();
         if let Some((there, total)) = self.truncated {
             sink.quirk(&format!("{there} of {total} samples are in the file: what the log states stands, and cannot be recomputed"));
@@ -256,7 +295,7 @@ impl Log {
             let unit = if is_share { Unit::Fraction } else { Unit::Number };
             for metric in &tally.metrics {
                 let recomputed = tally.recompute(metric).filter(|_| is_whole);
-                sink.stated(run, &format!("{}/{}", tally.name, metric.name), metric.value, unit, recomputed, None);
+                sink.stated(run, &format!("{}/{}", tally.label, metric.name), metric.value, unit, recomputed, None);
             }
             let is_graded = tally.metrics.iter().any(Stated::is_accuracy) || tally.metrics.is_empty();
             let stated = tally.metrics.iter().find(|metric| metric.is_mean());
@@ -278,7 +317,7 @@ impl Log {
             };
             if !is_pass_rate || (computed.is_none() && sink.run(run).shared_tests_total.is_none()) {
                 sink.run(run).scores.push(ScoreRecord {
-                    metric: tally.name.clone(),
+                    metric: tally.label.clone(),
                     value: Some(value),
                     unit,
                     // Logs do not say which way is better; of grades it is known.
@@ -295,6 +334,7 @@ impl Log {
             let name = format!("tokens/{model}");
             sink.stated(run, &name, *stated as f64, Unit::Tokens, recomputed.map(|tokens| tokens as f64), None);
         }
+        Ok(())
     }
 
     /// A log without its samples: what its accuracy says of how many passed, where that is a whole number.
@@ -309,39 +349,6 @@ impl Log {
             sink.quirk("passed and total are worked out from the stated accuracy");
         }
     }
-}
-
-/// The scores of the results, the one that decides first.
-fn tallies(results: &Results, eval: &Eval) -> Vec<Tally> {
-    let stated = |metrics: &Table<Metric>| -> Vec<Stated> { metrics.iter().filter_map(|(key, metric)| Stated::of(key, metric)).collect() };
-    let mut tallies: Vec<Tally> = results
-        .scores
-        .iter()
-        .filter_map(|score| {
-            let name = text(&score.name)?;
-            let scorer = text(&score.scorer).unwrap_or_else(|| name.clone());
-            Some(Tally::new(name, scorer, text(&score.reducer), count(&score.scored_samples), stated(&score.metrics)))
-        })
-        .collect();
-    if tallies.is_empty()
-        && let Some(name) = results.scorer.0.as_ref().and_then(|scorer| text(&scorer.name))
-    {
-        tallies.push(Tally::new(name.clone(), name, None, None, stated(&results.metrics)));
-    }
-    if tallies.is_empty() {
-        let names = eval.scorers.as_array().into_iter().flatten().filter_map(|scorer| text(scorer.get("name")?));
-        tallies.extend(names.map(|name| Tally::new(name.clone(), name, None, None, Vec::new())));
-    }
-    if let Some(headline) = &results.headline.0 {
-        let (scorer, score) = (text(&headline.scorer), text(&headline.score));
-        let is_headline = |tally: &Tally| {
-            score.as_ref().is_none_or(|score| *score == tally.name) && scorer.as_ref().is_none_or(|scorer| *scorer == tally.scorer)
-        };
-        if let Some(place) = tallies.iter().position(is_headline) {
-            tallies[..=place].rotate_right(1);
-        }
-    }
-    tallies
 }
 
 /// The solver, or what the plan has instead of one.
@@ -360,35 +367,6 @@ fn version_of(eval: &Eval) -> Option<String> {
     let has_arguments = eval.task_args.as_object().is_some_and(|arguments| !arguments.is_empty());
     let arguments = eval.task_args.to_string();
     Some(if has_arguments { format!("{version}+{}", &hex_digest(&[arguments.as_bytes()], false)[..12]) } else { version })
-}
-
-fn role_models(roles: &Value, model: &str) -> BTreeSet<String> {
-    let of = |role: &Value| text(role).or_else(|| text(role.get("model")?));
-    roles.as_object().into_iter().flatten().filter_map(|(_, role)| of(role)).filter(|name| name != model).collect()
-}
-
-/// The models that judge: those in a role beside the one that answers, and those that a scorer was given.
-fn judges(scorers: &Value, role_models: &BTreeSet<String>) -> BTreeSet<String> {
-    let given = |scorer: &Value| text(scorer.get("options")?.get("model")?).filter(|model| !model.is_empty());
-    role_models.iter().cloned().chain(scorers.as_array().into_iter().flatten().filter_map(given)).collect()
-}
-
-/// Adds up what the models used that are not only in a role; input leaves the cache out, as ours does. The cost is known where each has
-/// one.
-fn usage_of(models: &Table<ModelUsage>, role_models: &BTreeSet<String>) -> (Option<Usage>, Option<f64>) {
-    let own = models.iter().filter(|(model, _)| !role_models.contains(*model)).map(|(_, usage)| usage);
-    let (mut sum, mut cost) = (None, Some(0.0));
-    for usage in own {
-        let one = Usage {
-            input: count(&usage.input_tokens),
-            cache_write: count(&usage.input_tokens_cache_write),
-            cache_read: count(&usage.input_tokens_cache_read),
-            output: count(&usage.output_tokens),
-        };
-        sum = Some(sum.map_or(one, |sum: Usage| sum.plus(&one)));
-        cost = cost.zip(amount(&usage.total_cost)).map(|(sum, one)| sum + one);
-    }
-    (sum, cost.filter(|_| sum.is_some()))
 }
 
 fn has_zone(time: &str) -> bool {

@@ -6,9 +6,12 @@
 
 mod grade;
 mod log;
+mod planned;
+mod roles;
 mod wire;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
@@ -18,7 +21,10 @@ use tracing::debug;
 use crate::domain::{Problem, Run, RunId, RunStatus};
 use crate::results::Store;
 
+use super::super::names::GivenNames;
 use super::super::rows::Stop;
+use super::super::stored::StoredRuns;
+use super::super::table::Mode;
 use super::elements::ElementReader;
 use super::json::{Lenient, count, read_list, read_object, read_value, text};
 use super::peek::{Content, Peek};
@@ -26,7 +32,7 @@ use super::sink::{SUPERSEDED_TAG, Sink};
 use super::source::{Archive, ForeignFile, ForeignSource};
 use super::{Claim, ForeignFormat};
 use log::Log;
-use wire::{Brief, Eval, HEADER, Header, Sample};
+use wire::{Brief, HEADER, Header, Sample};
 
 const MOST_HEADER_BYTES: u64 = 256 << 20;
 /// What logs of one task have in common.
@@ -50,29 +56,38 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one log").into());
     };
+    if let Some(newer) = &source.superseded_by {
+        sink.quirk(&format!("superseded by run `{newer}`, another log of the same task: kept as cancelled, out of every table"));
+    }
     if file.is_archive() { read_archive(&mut file.archive()?, sink) } else { read_json(file, sink) }
 }
 
 /// Marks the logs of one task that a later log of the same task replaces, as retries of an evaluation set do: the newest complete one
-/// stands, or the newest where none is complete.
+/// stands, or the newest where none is complete. A log that cannot be read to its end is imported by nobody, and replaces none.
 pub(in crate::import) fn mark_superseded(sources: &mut [ForeignSource]) {
-    if sources.iter().filter(|source| source.format == ForeignFormat::Inspect).count() < 2 {
-        return;
-    }
-    let mut by_task: BTreeMap<String, Vec<(Standing, usize)>> = BTreeMap::new();
+    let mut by_task: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (place, source) in sources.iter().enumerate().filter(|(_, source)| source.format == ForeignFormat::Inspect) {
-        if let Some((task, standing)) = source.files.first().and_then(standing) {
-            by_task.entry(task).or_default().push((standing, place));
+        if let Some(task) = source.files.first().and_then(task_of) {
+            by_task.entry(task).or_default().push(place);
         }
     }
-    for logs in by_task.into_values() {
-        let Some((best, _)) = logs.iter().max_by(|left, right| left.0.cmp(&right.0)) else { continue };
+    for places in by_task.into_values().filter(|places| places.len() > 1) {
+        let mut logs: Vec<(Standing, usize)> =
+            places.into_iter().filter_map(|place| Some((standing(sources[place].files.first()?)?, place))).collect();
+        logs.sort();
+        let Some((best, _)) = logs.iter().rev().find(|(_, place)| is_readable(&sources[*place])) else { continue };
         for (standing, place) in logs.iter().filter(|(standing, _)| standing.identity != best.identity) {
             debug!(log = sources[*place].shown, status = standing.is_complete, "superseded");
             let parts: Vec<&str> = best.identity.iter().map(String::as_str).collect();
             sources[*place].superseded_by = Some(Store::imported_run_id(ForeignFormat::Inspect.name(), &parts));
         }
     }
+}
+
+/// Says whether reading the log comes to its end, by reading it and keeping nothing.
+fn is_readable(source: &ForeignSource) -> bool {
+    let (names, taken, nowhere) = (GivenNames::default(), StoredRuns::default(), Store::at(PathBuf::new()));
+    read(source, &mut Sink::new(source, &names, &taken, &nowhere, "", Mode::DryRun)).is_ok()
 }
 
 /// Returns the runs of a store that one of the `new` runs replaces, or that are new and replaced by one that was there: each with the run
@@ -103,30 +118,34 @@ struct Standing {
     identity: Vec<String>,
 }
 
-/// Reads the task of a log and how the log stands. None where it names no task, or cannot be read, which reading it says.
-fn standing(file: &ForeignFile) -> Option<(String, Standing)> {
-    let header = if file.is_archive() {
-        let mut archive = file.archive().ok()?;
-        let start = start_of(&archive);
-        let bytes = archive.read(start, MOST_HEADER_BYTES).ok()?;
-        read_value::<Header>(bytes.as_slice(), "").ok()?
+/// Returns the task of a log, which its beginning names. None where it names none, or cannot be read, which reading it says.
+fn task_of(file: &ForeignFile) -> Option<String> {
+    let task = if file.is_archive() {
+        text(&archived_header(file)?.eval.0?.task_id)
     } else {
-        // Logs begin with this.
-        let peek = Peek::of(&file.path).ok()?;
-        let word = |key: &str| peek.text(key).map_or(Value::Null, |text| Value::String(text.to_owned()));
-        let eval = Eval {
-            eval_id: word("eval.eval_id"),
-            run_id: word("eval.run_id"),
-            task_id: word("eval.task_id"),
-            created: word("eval.created"),
-            ..Eval::default()
-        };
-        Header { status: word("status"), eval: Lenient(Some(eval)), ..Header::default() }
+        Peek::of(&file.path).ok()?.text("eval.task_id").map(str::to_owned)
+    };
+    task.filter(|task| !task.is_empty())
+}
+
+/// Reads how a log stands. Whether one was invalidated may be said at its end.
+fn standing(file: &ForeignFile) -> Option<Standing> {
+    let header = if file.is_archive() {
+        archived_header(file)?
+    } else {
+        read_object(file.open().ok()?, &file.shown, &HEADER, "samples", &mut |_: IgnoredAny| Ok(())).ok()?
     };
     let eval = header.eval.0.as_ref()?;
-    let task = text(&eval.task_id).filter(|task| !task.is_empty())?;
     let created = text(&eval.created).and_then(|text| DateTime::parse_from_rfc3339(&text).ok()).map(|time| time.to_utc());
-    Some((task, Standing { is_complete: header.status == "success", created, identity: log::identity(&header.status, eval) }))
+    let is_complete = log::status(&header) == RunStatus::Completed;
+    Some(Standing { is_complete, created, identity: log::identity(&header.status, eval) })
+}
+
+fn archived_header(file: &ForeignFile) -> Option<Header> {
+    let mut archive = file.archive().ok()?;
+    let start = start_of(&archive);
+    let bytes = archive.read(start, MOST_HEADER_BYTES).ok()?;
+    read_value(bytes.as_slice(), "").ok()
 }
 
 fn start_of(archive: &Archive<'_>) -> &'static str {
@@ -147,8 +166,7 @@ fn read_json(file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
         place += 1;
         log.take(&sample, &format!("sample {place}"), sink)
     })?;
-    log.end(sink);
-    Ok(())
+    log.end(sink)
 }
 
 fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
@@ -197,8 +215,7 @@ fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), St
             }
         }
     }
-    log.end(sink);
-    Ok(())
+    log.end(sink)
 }
 
 /// Says whether the summaries have tokens, by the first of them.

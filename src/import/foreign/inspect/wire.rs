@@ -118,6 +118,8 @@ pub(super) struct Stats {
     pub started_at: Value,
     pub completed_at: Value,
     pub model_usage: Table<ModelUsage>,
+    /// What `model_usage` has of models in a role, by the role.
+    pub role_usage: Table<ModelUsage>,
 }
 
 /// Input tokens leave the cache out.
@@ -153,6 +155,7 @@ pub(super) struct Sample {
     /// Logs of early 2024 have one.
     pub score: Lenient<SampleScore>,
     pub model_usage: Table<ModelUsage>,
+    pub role_usage: Table<ModelUsage>,
     pub total_time: Value,
     pub working_time: Value,
     /// An object in a sample, its message in a summary.

@@ -324,7 +324,7 @@ fn push(open: &mut Option<Case>, text: &str) {
     }
 }
 
-fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
+pub(super) fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
     let found = start.attributes().with_checks(false).flatten().find(|attribute| attribute.key.as_ref() == name.as_bytes())?;
     Some(unescaped(&String::from_utf8_lossy(&found.value)))
 }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::domain::{Git, ItemStatus, ScoreRecord, visible};
+use crate::domain::{Git, ItemStatus, RunStatus, ScoreRecord, visible};
 
 use super::super::super::cell::Refused;
 use super::super::super::rows::Stop;
-use super::super::json::{number, text};
+use super::super::json::{CUT_OFF, number, text};
 use super::super::moments::passed_of;
 use super::super::sink::{Handle, Sink, clip};
 use super::super::source::ForeignFile;
@@ -40,6 +40,8 @@ struct Seen {
     filter: String,
     /// By document, the values under other filters.
     others: BTreeMap<String, BTreeMap<String, f64>>,
+    /// The last line, where it is cut off.
+    cut: Option<usize>,
 }
 
 impl<'r> Task<'r> {
@@ -64,9 +66,16 @@ impl<'r> Task<'r> {
         if self.stated.iter().any(|one| one.lacks_error) {
             sink.quirk("standard errors that are text such as `N/A` are not measured");
         }
-        let seen = match samples {
-            Some(file) => self.look_at(file)?,
-            None => Seen::default(),
+        let (samples, seen) = match samples.map(|file| (file, self.look_at(file))) {
+            Some((file, Ok(seen))) => (Some(file), seen),
+            // What the results state is there without them.
+            Some((file, Err(Stop::Unreadable(problems)))) if !self.stated.is_empty() => {
+                let why = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
+                sink.refuse(&file.name, Refused::with_detail("the samples cannot be read", why));
+                (None, Seen::default())
+            }
+            Some((_, Err(stop))) => return Err(stop),
+            None => (None, Seen::default()),
         };
         let lines = seen.lines.get(&seen.filter).copied().unwrap_or(0);
         let total = self.results.effective(self.name);
@@ -77,6 +86,16 @@ impl<'r> Task<'r> {
                 visible(&clip(self.name, 100))
             ));
             sink.run(run).tags.insert("truncated".to_owned(), format!("{lines} of {total} samples in the file"));
+        }
+        if let Some((file, line)) = samples.zip(seen.cut) {
+            if is_truncated {
+                // Its lines are not stored, which would refuse it.
+                sink.refuse(&format!("{} line {line}", file.name), Refused::because(CUT_OFF.0));
+            } else {
+                let record = sink.run(run);
+                record.status = RunStatus::Failed;
+                record.error = Some(format!("line {line} of the samples is cut off, and what came after is lost"));
+            }
         }
         let deciding = self.deciding(&seen);
         if let Some(file) = samples.filter(|_| !is_truncated) {
@@ -89,7 +108,7 @@ impl<'r> Task<'r> {
     /// Reads the samples for what they hold of each metric.
     fn look_at(&self, file: &ForeignFile) -> Result<Seen, Stop> {
         let mut seen = Seen { filter: self.filters.first().cloned().unwrap_or_default(), ..Seen::default() };
-        each_sample(file, &mut |_, line| {
+        seen.cut = each_sample(file, &mut |_, line| {
             let Ok(line) = line else { return Ok(()) };
             let Some(document) = line.get("doc_id").and_then(text) else { return Ok(()) };
             let filter = sample::filter(&line).unwrap_or(&seen.filter).to_owned();

@@ -4,6 +4,7 @@
 //! their order, and tests have no names that last, so files are read twice: first to find which rows are of one test, then to take them.
 
 mod columns;
+mod exports;
 mod row;
 mod wire;
 
@@ -15,18 +16,19 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
-use crate::domain::{Direction, ItemStatus, Problem, Unit};
+use crate::domain::{Direction, ItemStatus, Problem, RunStatus, Unit};
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
 use super::Claim;
 use super::attempts::Attempted;
-use super::json::{Lenient, amount, count, number, read_lines, read_object, text};
+use super::json::{Lenient, amount, count, number, read_lines_to_cut, read_object, text};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
 use super::source::{ForeignFile, ForeignSource};
 use super::times::moment;
 use columns::{Columns, MOST_COLUMNS, listed, prompts};
+pub(in crate::import) use exports::prefer_json;
 use row::{Test, Used, details, named_scores, status};
 use wire::{HEAD, Head, Metrics, Row, TableRow};
 
@@ -36,6 +38,11 @@ pub(super) fn claim(peek: &Peek) -> Option<Claim> {
     let is_results = peek.has("results.version") && ["results.prompts", "results.results", "results.table"].iter().any(|key| peek.has(key));
     let is_rows = peek.has_all(&["promptIdx", "testIdx"]);
     (peek.content == Content::Json && (is_results || is_rows)).then_some(Claim::Alone)
+}
+
+/// Rows a line: an evaluation of one row is one too.
+fn is_lines(peek: &Peek) -> bool {
+    peek.is_lines || peek.has("promptIdx")
 }
 
 /// Where a file has its rows.
@@ -55,7 +62,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     };
     let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
     let (mut shape, mut head) = (Shape::Lines, Head::default());
-    if !(peek.is_lines || peek.has("promptIdx")) {
+    if !is_lines(&peek) {
         (shape, head) = look(file)?;
     }
     if listed(&head).len() > MOST_COLUMNS {
@@ -65,7 +72,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         head.results.0.as_ref().and_then(|results| Some(results.table.0.as_ref()?.head.0.as_ref()?.vars.clone())).unwrap_or_default();
 
     let mut columns = Columns::of(&head);
-    each_row(file, shape, &names, &mut |number, row| {
+    let cut = each_row(file, shape, &names, &mut |number, row| {
         if let Ok(row) = row {
             let place = columns.place(row, number);
             columns.see(row, place);
@@ -85,6 +92,14 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         }
     })?;
     eval.end(&head, sink);
+    if let Some(line) = cut {
+        // Which columns and how many rows it had, nothing says.
+        for run in eval.runs.values().copied().flatten() {
+            let record = sink.run(run);
+            record.status = RunStatus::Failed;
+            record.error = Some(format!("line {line} of the file is cut off, and what came after is lost"));
+        }
+    }
     Ok(())
 }
 
@@ -107,20 +122,22 @@ struct Numbered {
 
 type EachRow<'a> = dyn FnMut(u64, Result<&Row, Refused>) -> Result<(), Stop> + 'a;
 
-/// Calls `each` with every row and its number, from 1.
-fn each_row(file: &ForeignFile, shape: Shape, names: &Value, each: &mut EachRow<'_>) -> Result<(), Stop> {
+/// Calls `each` with every row and its number, from 1. Returns the line that is cut off, where the last one is.
+fn each_row(file: &ForeignFile, shape: Shape, names: &Value, each: &mut EachRow<'_>) -> Result<Option<usize>, Stop> {
     let mut number = 0;
     match shape {
         Shape::Rows => list(file, "results.results", &mut |row: Lenient<Row>| {
             number += 1;
             row.0.map_or(Ok(()), |row| each(number, Ok(&row)))
-        }),
+        })
+        .map(|()| None),
         Shape::Table => list(file, "results.table.body", &mut |row: Lenient<TableRow>| {
             number += 1;
             let Some(row) = row.0 else { return Ok(()) };
             row.into_rows(number, names).try_for_each(|row| each(number, Ok(&row)))
-        }),
-        Shape::Lines => read_lines(file.open()?, &file.shown, &mut |line, row: Result<Row, _>| match row {
+        })
+        .map(|()| None),
+        Shape::Lines => read_lines_to_cut(file.open()?, &file.shown, &mut |line, row: Result<Row, _>| match row {
             Ok(row) => each(line as u64, Ok(&row)),
             Err(refused) => each(line as u64, Err(refused)),
         }),
@@ -222,7 +239,7 @@ impl Eval {
         sink.item(run, label, outcome, details(row, &test, status, &used))
     }
 
-    fn end(self, head: &Head, sink: &mut Sink<'_>) {
+    fn end(&self, head: &Head, sink: &mut Sink<'_>) {
         let prompts = prompts(head);
         for (number, run) in &self.runs {
             let Some(run) = *run else { continue };

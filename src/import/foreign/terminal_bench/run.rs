@@ -1,180 +1,62 @@
-//! Terminal-Bench before version 2 (`tb`): a folder a run, with a folder for each trial in it.
-//!
-//! A run is one agent with one model at one dataset, a task is a question, and its trials are the attempts, which their names number. The
-//! trials' own files are read before the run's, which has them all once more but may be missing.
+//! The run that trials are taken into, one after another.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
-use serde::Deserialize;
 use serde_json::Value;
 
-use crate::domain::{Git, ItemDetails, ItemStatus, Problem, RunStatus, Unit};
+use crate::domain::{Direction, Git, ItemDetails, ItemStatus, RunStatus, ScoreRecord, Unit};
 
-use super::super::cell::Refused;
-use super::super::rows::Stop;
-use super::super::source::hex_digest;
-use super::Claim;
-use super::attempts::Attempted;
-use super::json::{Lenient, count, number, read_object, read_value, text};
-use super::peek::{Content, Peek};
-use super::sink::{Handle, Sink};
-use super::source::{ForeignFile, ForeignSource};
-use super::times::{Span, seconds};
+use super::super::super::cell::Refused;
+use super::super::super::rows::Stop;
+use super::super::super::source::hex_digest;
+use super::super::attempts::Attempted;
+use super::super::json::{count, number, text};
+use super::super::sink::{Handle, Sink};
+use super::super::source::ForeignSource;
+use super::super::times::{Span, seconds};
+use super::Holdings;
+use super::wire::{Metadata, Results, Trial};
 
 const EVALUATOR: &str = "tests";
-const METADATA: &str = "run_metadata.json";
 const MOST_FAILED_SHOWN: usize = 10;
-
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
-    if peek.content != Content::Json {
-        return None;
-    }
-    let levels = if is_trial(peek) {
-        // `<run>/<task>/<trial>/results.json`; a file that was moved is a run with what lies beside it.
-        if peek.folder_name(0).is_some_and(|folder| folder.contains("-of-")) { 3 } else { 1 }
-    } else if is_results(peek) || (peek.name == METADATA && peek.has_all(&["run_id", "agent_name"])) {
-        1
-    } else {
-        return None;
-    };
-    let folder = peek.path.ancestors().nth(levels)?;
-    Some(Claim::PartOf(if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() }))
-}
-
-fn is_trial(peek: &Peek) -> bool {
-    peek.has_all(&["trial_name", "task_id", "is_resolved"])
-}
-
-fn is_results(peek: &Peek) -> bool {
-    peek.has_all(&["results[].trial_name", "results[].task_id"]) || peek.has_all(&["results", "n_resolved", "accuracy"])
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Metadata {
-    run_id: Value,
-    uuid: Value,
-    dataset_name: Value,
-    dataset_version: Value,
-    agent_name: Value,
-    model_name: Value,
-    agent_kwargs: Value,
-    start_time: Value,
-    end_time: Value,
-    accuracy: Value,
-    pass_at_k: Value,
-    commit_hash: Value,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-#[expect(clippy::struct_field_names, reason = "the names that Terminal-Bench writes")]
-struct Trial {
-    #[serde(alias = "uuid")]
-    id: Value,
-    trial_name: Value,
-    task_id: Value,
-    instruction: Value,
-    is_resolved: Value,
-    failure_mode: Value,
-    parser_results: Value,
-    total_input_tokens: Value,
-    total_output_tokens: Value,
-    trial_started_at: Value,
-    trial_ended_at: Value,
-    agent_started_at: Value,
-    agent_ended_at: Value,
-}
-
-/// The keys of a run's results that are read; its trials pass by.
-const RESULTS: [&str; 3] = ["accuracy", "n_resolved", "pass_at_k"];
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Results {
-    accuracy: Value,
-    n_resolved: Value,
-    pass_at_k: Value,
-}
-
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let metadata: Option<Metadata> = match source.file(METADATA) {
-        Some(file) => Some(read_value(file.open()?, &file.shown)?),
-        None => None,
-    };
-    let (mut trials, mut results): (Vec<&ForeignFile>, Option<&ForeignFile>) = (Vec::new(), None);
-    for file in source.files.iter().filter(|file| !file.name.ends_with(METADATA)) {
-        let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
-        if is_trial(&peek) {
-            trials.push(file);
-        } else if is_results(&peek) {
-            results = Some(file);
-        }
-    }
-    if trials.is_empty() && results.is_none() {
-        return Err(Problem::in_file(&source.shown, "holds no results of a run").into());
-    }
-    let mut run = Opened::NotYet;
-    for file in trials {
-        let trial: Trial = read_value(file.open()?, &file.shown)?;
-        let Some(run) = open(&mut run, metadata.as_ref(), Some(&trial), results.is_none(), source, sink) else { return Ok(()) };
-        run.take(&trial, &file.name, sink)?;
-    }
-    let mut stated = Results::default();
-    if let Some(file) = results {
-        let mut place = 0;
-        stated = read_object(file.open()?, &file.shown, &RESULTS, "results", &mut |trial: Lenient<Trial>| {
-            place += 1;
-            let Some(trial) = trial.0 else { return Ok(()) };
-            match open(&mut run, metadata.as_ref(), Some(&trial), false, source, sink) {
-                Some(run) if !run.seen.contains(&trial_key(&trial)) => run.take(&trial, &format!("trial {place}"), sink),
-                Some(_) | None => Ok(()),
-            }
-        })?;
-        open(&mut run, metadata.as_ref(), None, false, source, sink);
-    }
-    if let Opened::Now(run) = run {
-        run.end(metadata.as_ref(), &stated, sink);
-    }
-    Ok(())
-}
+/// What a name says of more is no number of attempts.
+const MOST_ATTEMPTS: u64 = 100_000;
 
 /// The run that trials are taken into.
-enum Opened {
+pub(super) enum Opened {
     NotYet,
     /// It is there already.
     Before,
     Now(Box<TrialRun>),
 }
 
-/// Begins the run with the first trial, whose name has the run's id where nothing else says it. None where the run is there already.
-fn open<'r>(
-    run: &'r mut Opened,
-    metadata: Option<&Metadata>,
-    trial: Option<&Trial>,
-    lacks_results: bool,
-    source: &ForeignSource,
-    sink: &mut Sink<'_>,
-) -> Option<&'r mut TrialRun> {
-    if matches!(run, Opened::NotYet) {
-        *run = TrialRun::begin(metadata, trial, lacks_results, source, sink).map_or(Opened::Before, |run| Opened::Now(Box::new(run)));
-    }
-    match run {
-        Opened::Now(run) => Some(run),
-        Opened::NotYet | Opened::Before => None,
-    }
+/// What the run begins with.
+pub(super) struct Opening<'a> {
+    pub metadata: Option<&'a Metadata>,
+    pub lacks_results: bool,
+    pub holdings: Holdings,
+    pub source: &'a ForeignSource,
+    pub run: Opened,
 }
 
-/// What tells trials apart: their names are numbered, ids are random.
-fn trial_key(trial: &Trial) -> String {
-    text(&trial.trial_name).or_else(|| text(&trial.id)).unwrap_or_default()
+impl Opening<'_> {
+    /// Begins the run with the first trial, whose name has the run's id where nothing else says it. None where the run is there already.
+    pub fn open(&mut self, trial: Option<&Trial>, sink: &mut Sink<'_>) -> Option<&mut TrialRun> {
+        if matches!(self.run, Opened::NotYet) {
+            self.run = TrialRun::begin(self, trial, sink).map_or(Opened::Before, |run| Opened::Now(Box::new(run)));
+        }
+        match &mut self.run {
+            Opened::Now(run) => Some(run),
+            Opened::NotYet | Opened::Before => None,
+        }
+    }
 }
 
 /// A run whose trials pass by.
-struct TrialRun {
+pub(super) struct TrialRun {
     run: Handle,
     is_unfinished: bool,
+    holdings: Holdings,
     seen: BTreeSet<String>,
     /// By task, how many trials there were.
     trials: BTreeMap<String, u32>,
@@ -184,18 +66,13 @@ struct TrialRun {
 }
 
 impl TrialRun {
-    fn begin(
-        metadata: Option<&Metadata>,
-        trial: Option<&Trial>,
-        lacks_results: bool,
-        source: &ForeignSource,
-        sink: &mut Sink<'_>,
-    ) -> Option<Self> {
+    fn begin(opening: &Opening<'_>, trial: Option<&Trial>, sink: &mut Sink<'_>) -> Option<Self> {
+        let Opening { metadata, lacks_results, holdings, source, .. } = opening;
         let word = |value: &Value| text(value).filter(|text| !text.trim().is_empty());
         let named = trial.and_then(|trial| Some(numbered(&text(&trial.trial_name)?, &text(&trial.task_id)?)?.1));
         let id = metadata.and_then(|metadata| word(&metadata.run_id)).or(named).unwrap_or_else(|| source.name.clone());
         let uuid = metadata.and_then(|metadata| word(&metadata.uuid)).unwrap_or_default();
-        let is_unfinished = lacks_results && metadata.is_some_and(|metadata| word(&metadata.end_time).is_none());
+        let is_unfinished = *lacks_results && metadata.is_some_and(|metadata| word(&metadata.end_time).is_none());
         let mut identity = vec![id.as_str()];
         if !uuid.is_empty() {
             identity.push(&uuid);
@@ -218,6 +95,7 @@ impl TrialRun {
         Some(Self {
             run,
             is_unfinished,
+            holdings: *holdings,
             seen: BTreeSet::new(),
             trials: BTreeMap::new(),
             resolved: Attempted::default(),
@@ -225,17 +103,24 @@ impl TrialRun {
         })
     }
 
-    fn take(&mut self, trial: &Trial, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    pub fn has_seen(&self, trial: &Trial) -> bool {
+        self.seen.contains(&trial.key())
+    }
+
+    pub fn take(&mut self, trial: &Trial, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let task = text(&trial.task_id).unwrap_or_default();
         if task.trim().is_empty() {
             sink.refuse(place, Refused::because("the trial names no task"));
             return Ok(());
         }
-        self.seen.insert(trial_key(trial));
+        self.seen.insert(trial.key());
         self.span.take(&trial.trial_started_at, &trial.trial_ended_at);
         self.resolved.take(&task, f64::from(u8::from(trial.is_resolved == Value::Bool(true))));
         let trials = self.trials.entry(task.clone()).or_default();
         *trials += 1;
+        if self.holdings.part.is_some() {
+            return Ok(());
+        }
         let attempt = text(&trial.trial_name).and_then(|name| numbered(&name, &task)).map_or(*trials, |(attempt, _)| attempt);
 
         let mode = text(&trial.failure_mode).filter(|mode| !matches!(mode.as_str(), "" | "unset" | "none"));
@@ -269,11 +154,15 @@ impl TrialRun {
         sink.item(self.run, place, outcome, details)
     }
 
-    fn end(self, metadata: Option<&Metadata>, stated: &Results, sink: &mut Sink<'_>) {
+    pub fn end(self, metadata: Option<&Metadata>, stated: &Results, sink: &mut Sink<'_>) {
         let record = sink.run(self.run);
         if self.is_unfinished {
             record.status = RunStatus::Cancelled;
             record.error = Some("the run was not finished".to_owned());
+        } else if self.holdings.damaged > 0 && self.holdings.part.is_none() {
+            record.status = RunStatus::Failed;
+            let results = self.seen.len() as u64 + self.holdings.damaged;
+            record.error = Some(format!("{} of the run's {results} results cannot be read", self.holdings.damaged));
         }
         let mut span = self.span;
         if let Some(metadata) = metadata {
@@ -290,19 +179,55 @@ impl TrialRun {
         }
         span.tell(record);
         let own = |of: fn(&Metadata) -> &Value| metadata.map_or(&Value::Null, of);
-        let either = |value: &'_ Value, other: &'_ Value| if value.is_null() { other.clone() } else { value.clone() };
-        if let Some(accuracy) = number(&either(&stated.accuracy, own(|metadata| &metadata.accuracy))) {
-            sink.stated(self.run, "accuracy", accuracy, Unit::Fraction, self.resolved.mean(), None);
+        // A run writes an empty object where it has nothing.
+        let is_nothing = |value: &Value| value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
+        let either = |value: &'_ Value, other: &'_ Value| if is_nothing(value) { other.clone() } else { value.clone() };
+        let accuracy = number(&either(&stated.accuracy, own(|metadata| &metadata.accuracy)));
+        let is_whole = self.holdings.part.is_none() && self.holdings.damaged == 0;
+        if let Some(accuracy) = accuracy {
+            sink.stated(self.run, "accuracy", accuracy, Unit::Fraction, self.resolved.mean().filter(|_| is_whole), None);
         }
         if let Some(resolved) = count(&stated.n_resolved) {
-            sink.stated(self.run, "n_resolved", resolved as f64, Unit::Count, Some(self.resolved.sum()), None);
+            sink.stated(self.run, "n_resolved", resolved as f64, Unit::Count, Some(self.resolved.sum()).filter(|_| is_whole), None);
+        }
+        if let (Some((there, total)), Some(accuracy)) = (self.holdings.part, accuracy) {
+            self.stand_by(there, total, accuracy, sink);
         }
         let pass_at = either(&stated.pass_at_k, own(|metadata| &metadata.pass_at_k));
         for (k, value) in pass_at.as_object().into_iter().flatten() {
-            let recomputed = k.parse().ok().and_then(|k| self.resolved.pass_at(k));
+            let recomputed = k.parse().ok().filter(|_| is_whole).and_then(|k| self.resolved.pass_at(k));
             if let Some(value) = number(value) {
                 sink.stated(self.run, &format!("pass@{k}"), value, Unit::Fraction, recomputed, None);
             }
+        }
+    }
+
+    /// Takes what a run states for its result, where some of its trials are not there.
+    fn stand_by(&self, there: u64, total: Option<u64>, accuracy: f64, sink: &mut Sink<'_>) {
+        let there = match total {
+            Some(total) => format!("{there} of {total} trials"),
+            None => format!("{there} of more trials"),
+        };
+        sink.quirk(&format!("{there} are there: what the run states stands, and cannot be recomputed"));
+        let passed = total.map(|total| (accuracy * total as f64, total));
+        let record = sink.run(self.run);
+        record.tags.insert("truncated".to_owned(), format!("{there} in the folder"));
+        match passed {
+            Some((passed, total)) if (0.0..=1.0).contains(&accuracy) && (passed - passed.round()).abs() < 1e-6 => {
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to a count of trials")]
+                let passed = passed.round() as u64;
+                (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
+            }
+            Some(_) | None => record.scores.push(ScoreRecord {
+                metric: "accuracy".to_owned(),
+                value: Some(accuracy),
+                unit: Unit::Fraction,
+                direction: Direction::Up,
+                standard_error: None,
+                n: total,
+                evaluator: Some(EVALUATOR.to_owned()),
+                revision: 0,
+            }),
         }
     }
 }
@@ -323,10 +248,17 @@ fn status(is_resolved: &Value, mode: Option<&str>) -> ItemStatus {
 }
 
 /// Reads the number of the attempt, and the run's id, off a trial's name: `<task>.<k>-of-<n>.<run>`.
-fn numbered(name: &str, task: &str) -> Option<(u32, String)> {
+pub(super) fn numbered(name: &str, task: &str) -> Option<(u32, String)> {
     let (number, rest) = name.strip_prefix(task)?.strip_prefix('.')?.split_once("-of-")?;
     let run = rest.split_once('.').map(|(_, run)| run.to_owned()).unwrap_or_default();
     Some((number.parse().ok().filter(|number| *number > 0)?, run)).filter(|_| rest.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+/// Reads how many attempts there are off a trial's name.
+pub(super) fn of_attempts(name: &str, task: &str) -> Option<u64> {
+    numbered(name, task)?;
+    let of = name.strip_prefix(task)?.split_once("-of-")?.1;
+    of.split('.').next()?.parse().ok().filter(|of| *of <= MOST_ATTEMPTS)
 }
 
 /// The share of a trial's tests that passed, and which failed.

@@ -1,0 +1,103 @@
+//! The samples that a log was to have: one that an error ended states no results, and says nothing of those that it did not come to.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::super::json::{count, text};
+use super::wire::{Eval, Header};
+
+/// More are not named one by one.
+const MOST_NAMED: u64 = 1_000_000;
+
+/// What a log that was not finished was to have, and what it has.
+pub(super) struct Planned {
+    pub total: u64,
+    /// Where the log names its samples.
+    ids: Vec<String>,
+    epochs: u32,
+    seen: BTreeSet<(String, u32)>,
+}
+
+impl Planned {
+    /// Returns what the log was to have, where it has no results that would say so.
+    pub fn of(header: &Header) -> Option<Self> {
+        let eval = header.eval.0.as_ref()?;
+        if header.results.0.is_some() || text(&header.status).as_deref() == Some("success") {
+            return None;
+        }
+        let epochs = u32::try_from(count(&eval.config.get("epochs").cloned().unwrap_or_default()).unwrap_or(1)).ok()?.max(1);
+        let listed = eval.dataset.get("sample_ids").and_then(Value::as_array).into_iter().flatten();
+        // Those that were asked for; the count of the dataset is that of all.
+        let ids: Vec<String> = listed.filter_map(text).collect();
+        let samples = if ids.is_empty() { limited(eval)? } else { ids.len() as u64 };
+        let total = samples.checked_mul(u64::from(epochs))?;
+        let ids = if total > MOST_NAMED { Vec::new() } else { ids };
+        Some(Self { total, ids, epochs, seen: BTreeSet::new() })
+    }
+
+    pub fn see(&mut self, id: &str, epoch: u32) {
+        self.seen.insert((id.to_owned(), epoch));
+    }
+
+    /// Returns how many samples there are, where they are fewer than there were to be.
+    pub fn there(&self) -> Option<u64> {
+        Some(self.seen.len() as u64).filter(|there| *there < self.total)
+    }
+
+    pub fn are_named(&self) -> bool {
+        !self.ids.is_empty()
+    }
+
+    /// Returns the samples that are not there.
+    pub fn missing(&self) -> Vec<(&str, u32)> {
+        let all = self.ids.iter().flat_map(|id| (1..=self.epochs).map(move |epoch| (id.as_str(), epoch)));
+        all.filter(|(id, epoch)| !self.seen.contains(&((*id).to_owned(), *epoch))).collect()
+    }
+}
+
+/// The samples of the dataset, as many as were asked for. None where some were asked for by name.
+fn limited(eval: &Eval) -> Option<u64> {
+    let samples = count(eval.dataset.get("samples")?)?;
+    if eval.config.get("sample_id").is_some_and(|id| !id.is_null()) {
+        return None;
+    }
+    Some(match eval.config.get("limit") {
+        Some(Value::Array(range)) => {
+            let [from, to] = range.as_slice() else { return None };
+            count(to)?.min(samples).saturating_sub(count(from)?)
+        }
+        Some(limit) if !limit.is_null() => count(limit)?.min(samples),
+        Some(_) | None => samples,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_log_was_to_have_what_was_asked_for() {
+        let total = |status: &str, dataset: Value, config: Value, results: Value| {
+            let header = json!({"status": status, "eval": {"dataset": dataset, "config": config}, "results": results});
+            Planned::of(&Header::deserialize(header).expect("anything goes")).map(|planned| planned.total)
+        };
+        let all = || json!({"samples": 100});
+        assert_eq!(total("error", all(), json!({"epochs": 2}), json!(null)), Some(200));
+        assert_eq!(total("error", all(), json!({"limit": 10}), json!(null)), Some(10));
+        assert_eq!(total("error", all(), json!({"limit": [95, 200]}), json!(null)), Some(5));
+        assert_eq!(total("cancelled", json!({"samples": 100, "sample_ids": [1, "b"]}), json!({"limit": 2}), json!(null)), Some(2));
+        for nothing in [
+            total("success", all(), json!({}), json!(null)),
+            total("error", all(), json!({}), json!({"total_samples": 4})),
+            total("error", all(), json!({"sample_id": ["a"]}), json!(null)),
+            total("error", json!({}), json!({}), json!(null)),
+            total("error", all(), json!({"limit": "x"}), json!(null)),
+        ] {
+            assert_eq!(nothing, None);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Which of a log's models answered and which judged, and what each used.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::domain::Usage;
+
+use super::super::json::{Table, amount, count, text};
+use super::super::sink::Sink;
+use super::wire::ModelUsage;
+
+/// The roles of a log's models.
+pub(super) struct Roles {
+    model: String,
+    /// Models that only have a role, such as that of the judge.
+    others: BTreeSet<String>,
+    /// The roles of the model that answers: it may judge itself.
+    own: BTreeSet<String>,
+    /// The models that scorers were given.
+    given: BTreeSet<String>,
+}
+
+impl Roles {
+    pub fn of(roles: &Value, scorers: &Value, model: &str) -> Self {
+        let of = |role: &Value| text(role).or_else(|| text(role.get("model")?));
+        let (mut others, mut own) = (BTreeSet::new(), BTreeSet::new());
+        for (role, named) in roles.as_object().into_iter().flatten() {
+            match of(named) {
+                Some(name) if name == model => own.insert(role.clone()),
+                Some(name) => others.insert(name),
+                None => false,
+            };
+        }
+        let given = |scorer: &Value| text(scorer.get("options")?.get("model")?).filter(|model| !model.is_empty());
+        let given = scorers.as_array().into_iter().flatten().filter_map(given).collect();
+        Self { model: model.to_owned(), others, own, given }
+    }
+
+    /// Names the models that judge: those in a role, and those that a scorer was given.
+    pub fn judges(&self) -> String {
+        let itself = (!self.own.is_empty()).then_some(&self.model);
+        let named: BTreeSet<&str> = self.others.iter().chain(&self.given).chain(itself).map(String::as_str).collect();
+        named.into_iter().collect::<Vec<_>>().join(", ")
+    }
+
+    /// Says what cannot be told of whose the tokens are.
+    pub fn explain(&self, models: &Table<ModelUsage>, by_role: &Table<ModelUsage>, sink: &mut Sink<'_>) {
+        if models.iter().filter(|(model, _)| !self.others.contains(*model)).count() > 1 {
+            sink.quirk("the tokens of several models are added up: the log does not say which of them judged");
+        }
+        let judges_itself = !self.own.is_empty() || self.given.contains(&self.model);
+        if judges_itself && models.get(&self.model).is_some() && !self.are_told_apart(by_role) {
+            sink.quirk("the model judges itself, and the log does not say what it used for that: the tokens of both are added up");
+        }
+    }
+
+    /// Says whether it is known what the model used in each of its roles.
+    pub fn are_told_apart(&self, by_role: &Table<ModelUsage>) -> bool {
+        self.own.iter().any(|role| by_role.get(role).is_some())
+    }
+
+    /// Adds up what the models used that are not only in a role, without what the answering model used in a role; input leaves the cache
+    /// out, as ours does. The cost is known where each has one.
+    pub fn usage(&self, models: &Table<ModelUsage>, by_role: &Table<ModelUsage>) -> (Option<Usage>, Option<f64>) {
+        let (mut sum, mut cost) = (None, Some(0.0));
+        for (model, usage) in models.iter().filter(|(model, _)| !self.others.contains(*model)) {
+            let (mut one, mut paid) = (usage_of(usage), amount(&usage.total_cost));
+            for role in self.own.iter().filter(|_| *model == self.model).filter_map(|role| by_role.get(role)) {
+                one = without(one, usage_of(role));
+                paid = paid.zip(amount(&role.total_cost)).map(|(paid, role)| (paid - role).max(0.0));
+            }
+            sum = Some(sum.map_or(one, |sum: Usage| sum.plus(&one)));
+            cost = cost.zip(paid).map(|(sum, one)| sum + one);
+        }
+        (sum, cost.filter(|_| sum.is_some()))
+    }
+}
+
+fn usage_of(usage: &ModelUsage) -> Usage {
+    Usage {
+        input: count(&usage.input_tokens),
+        cache_write: count(&usage.input_tokens_cache_write),
+        cache_read: count(&usage.input_tokens_cache_read),
+        output: count(&usage.output_tokens),
+    }
+}
+
+fn without(whole: Usage, part: Usage) -> Usage {
+    let less = |whole: Option<u64>, part: Option<u64>| whole.map(|whole| whole.saturating_sub(part.unwrap_or(0)));
+    Usage {
+        input: less(whole.input, part.input),
+        cache_write: less(whole.cache_write, part.cache_write),
+        cache_read: less(whole.cache_read, part.cache_read),
+        output: less(whole.output, part.output),
+    }
+}

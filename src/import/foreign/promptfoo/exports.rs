@@ -1,0 +1,85 @@
+//! Several exports of one evaluation in one import: the JSON holds the most, so it is read before the lines, and in place of the JUnit XML.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::reader::Reader;
+
+use super::super::super::report::{ForeignReport, SourceOutcome, SourceReport};
+use super::super::ForeignFormat;
+use super::super::json::count;
+use super::super::junit::attribute;
+use super::super::peek::Peek;
+use super::super::source::{ForeignFile, ForeignSource};
+use super::super::times::moment;
+use super::{is_lines, look};
+
+/// What tells evaluations apart in both kinds of file: when it began, to the millisecond, and its tests, failures and errors.
+type Mark = (DateTime<Utc>, [u64; 3]);
+
+/// Puts lines after everything else, and takes out the JUnit exports of evaluations whose JSON is there, with a report on each.
+pub(in crate::import) fn prefer_json(sources: &mut Vec<ForeignSource>) -> Vec<SourceReport> {
+    let of = |format: ForeignFormat| move |source: &&ForeignSource| source.format == format;
+    if sources.iter().filter(of(ForeignFormat::Promptfoo)).count() == 0 || sources.len() < 2 {
+        return Vec::new();
+    }
+    sources.sort_by_cached_key(|source| {
+        let only = source.files.first().filter(|_| source.format == ForeignFormat::Promptfoo);
+        only.and_then(|file| Peek::of(&file.path).ok()).is_some_and(|peek| is_lines(&peek))
+    });
+    let reports = sources.iter().filter(of(ForeignFormat::Junit)).filter_map(|source| Some((source.files.first()?, &source.shown)));
+    let exports: Vec<(String, Mark)> = reports.filter_map(|(file, shown)| Some((shown.clone(), mark_of_report(file)?))).collect();
+    if exports.is_empty() {
+        return Vec::new();
+    }
+    let evaluations = sources.iter().filter(of(ForeignFormat::Promptfoo)).filter_map(|source| source.files.first());
+    let evaluations: BTreeMap<Mark, String> = evaluations.filter_map(|file| Some((mark_of(file)?, file.shown.clone()))).collect();
+    let same: Vec<(String, &String)> = exports.into_iter().filter_map(|(shown, mark)| Some((shown, evaluations.get(&mark)?))).collect();
+    sources.retain(|source| source.format != ForeignFormat::Junit || same.iter().all(|(shown, _)| *shown != source.shown));
+    let passed_over = same.into_iter().map(|(shown, json)| {
+        let note = format!("the JUnit export of the evaluation in {json}, which holds more: passed over");
+        let foreign = ForeignReport { format: ForeignFormat::Junit.name(), files: 1, quirks: vec![(note, 1)], ..ForeignReport::default() };
+        SourceReport { outcome: SourceOutcome::NothingNew, foreign: Some(foreign), ..SourceReport::new(&shown) }
+    });
+    passed_over.collect()
+}
+
+/// Reads the mark of an evaluation's JSON. None of lines, which have no head.
+fn mark_of(file: &ForeignFile) -> Option<Mark> {
+    if Peek::of(&file.path).ok().is_none_or(|peek| is_lines(&peek)) {
+        return None;
+    }
+    let (_, head) = look(file).ok()?;
+    let results = head.results.0?;
+    let stated = |key: &str| count(results.stats.get(key)?);
+    let (passed, failures, errors) = (stated("successes")?, stated("failures")?, stated("errors")?);
+    let tests = passed.checked_add(failures)?.checked_add(errors)?;
+    Some((moment(&results.timestamp).or_else(|| moment(&head.created_at))?, [tests, failures, errors]))
+}
+
+/// Reads the mark off the beginning of a JUnit report that promptfoo wrote.
+fn mark_of_report(file: &ForeignFile) -> Option<Mark> {
+    let peek = Peek::of(&file.path).ok()?;
+    let mut reader = Reader::from_reader(peek.head.as_slice());
+    let mut counts = None;
+    loop {
+        match reader.read_event().ok()? {
+            Event::Start(start) | Event::Empty(start) => match (start.local_name().as_ref(), counts) {
+                (b"testsuites", None) => counts = Some(counts_of(&start)?),
+                (b"testsuite", Some(counts)) => {
+                    return Some((moment(&attribute(&start, "timestamp").map_or_else(Default::default, Into::into))?, counts));
+                }
+                _ => return None,
+            },
+            Event::Eof => return None,
+            _ => {}
+        }
+    }
+}
+
+fn counts_of(whole: &BytesStart<'_>) -> Option<[u64; 3]> {
+    attribute(whole, "name").filter(|name| name == "promptfoo")?;
+    let counted = |name: &str| attribute(whole, name)?.parse().ok();
+    Some([counted("tests")?, counted("failures")?, counted("errors")?])
+}

@@ -1,0 +1,65 @@
+//! What `tb` writes, as far as it is read. Nothing has to be there, and no value has to be of the type it should be.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::super::json::text;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Metadata {
+    pub run_id: Value,
+    pub uuid: Value,
+    pub dataset_name: Value,
+    pub dataset_version: Value,
+    pub agent_name: Value,
+    pub model_name: Value,
+    pub agent_kwargs: Value,
+    pub start_time: Value,
+    pub end_time: Value,
+    pub dataset_size: Value,
+    pub n_attempts: Value,
+    pub accuracy: Value,
+    pub pass_at_k: Value,
+    pub commit_hash: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+#[expect(clippy::struct_field_names, reason = "the names that Terminal-Bench writes")]
+pub(super) struct Trial {
+    pub id: Value,
+    /// What `id` was called.
+    pub uuid: Value,
+    pub trial_name: Value,
+    pub task_id: Value,
+    pub instruction: Value,
+    pub is_resolved: Value,
+    pub failure_mode: Value,
+    pub parser_results: Value,
+    pub total_input_tokens: Value,
+    pub total_output_tokens: Value,
+    pub trial_started_at: Value,
+    pub trial_ended_at: Value,
+    pub agent_started_at: Value,
+    pub agent_ended_at: Value,
+}
+
+/// The keys of a run's results that are read; its trials pass by.
+pub(super) const RESULTS: [&str; 4] = ["accuracy", "n_resolved", "n_unresolved", "pass_at_k"];
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Results {
+    pub accuracy: Value,
+    pub n_resolved: Value,
+    pub n_unresolved: Value,
+    pub pass_at_k: Value,
+}
+
+impl Trial {
+    /// What tells trials apart: their names are numbered, ids are random.
+    pub fn key(&self) -> String {
+        text(&self.trial_name).or_else(|| text(&self.id)).or_else(|| text(&self.uuid)).unwrap_or_default()
+    }
+}
