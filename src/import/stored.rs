@@ -198,7 +198,9 @@ mod tests {
 
     fn content(outcomes: &[(&str, ItemStatus)]) -> ImportedContent {
         let mut sum = ContentSum::default();
-        outcomes.iter().for_each(|(item, status)| sum.add(&outcome(item, *status)));
+        for (item, status) in outcomes {
+            sum.add(&outcome(item, *status));
+        }
         sum.of(&run("r", None, None))
     }
 
