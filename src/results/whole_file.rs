@@ -106,7 +106,7 @@ mod tests {
     use std::os::unix::fs::{FileTypeExt, symlink};
     use std::process::Command;
 
-    use super::{Path, WholeFile, Write, fs};
+    use super::{File, OpenOptions, Path, WholeFile, Write, fs};
 
     fn written(path: &Path, text: &str) {
         let mut file = WholeFile::create(path).expect("begun");
