@@ -48,6 +48,11 @@ pub(super) struct Part<'a> {
 
 /// Returns the lower-case hex SHA-256 over the parts, with each part's length before it if `framed`.
 pub(super) fn hex_digest(parts: &[&[u8]], framed: bool) -> String {
+    hex(&digest(parts, framed))
+}
+
+/// Returns the same as bytes.
+pub(super) fn digest(parts: &[&[u8]], framed: bool) -> [u8; 32] {
     let mut hasher = Sha256::new();
     for part in parts {
         if framed {
@@ -55,7 +60,7 @@ pub(super) fn hex_digest(parts: &[&[u8]], framed: bool) -> String {
         }
         hasher.update(part);
     }
-    hex(&hasher.finalize())
+    hasher.finalize().into()
 }
 
 /// Reads a file for its digest, lower-case hex SHA-256, and its length in bytes.

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sha2::{Digest, Sha256};
-
 use crate::domain::{ImportedContent, ItemOutcome, Run, RunId, hex};
+
+use super::source::digest;
 
 /// The runs of a store, those that tombstones hide among them.
 #[derive(Clone, Debug, Default)]
@@ -143,7 +143,8 @@ impl ContentSum {
     pub fn add(&mut self, outcome: &ItemOutcome) {
         let score = outcome.score.map_or_else(String::new, |score| score.to_string());
         let attempt = outcome.attempt.to_string();
-        let digest = digest(&[outcome.kind.name(), &outcome.evaluator, &outcome.item, &attempt, outcome.status.name(), &score]);
+        let texts = [outcome.kind.name(), &outcome.evaluator, &outcome.item, &attempt, outcome.status.name(), &score];
+        let digest = digest(&texts.map(str::as_bytes), true);
         self.outcomes += 1;
         self.sum = self.sum.wrapping_add(digest.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte)));
     }
@@ -156,20 +157,10 @@ impl ContentSum {
             let scores = run.scores.iter().map(|score| format!("{}={:?}", score.metric, score.value));
             let stated = run.stated.iter().map(|figure| format!("{}={}", figure.name, figure.value));
             let figures: BTreeSet<String> = scores.chain(stated).chain([format!("{:?}", counts(run))]).collect();
-            hex(&digest(&figures.iter().map(String::as_str).collect::<Vec<_>>())[..16])
+            hex(&digest(&figures.iter().map(String::as_bytes).collect::<Vec<_>>(), true)[..16])
         };
         ImportedContent { outcomes: self.outcomes, sum }
     }
-}
-
-/// The digest of some texts, each with its length before it.
-fn digest(texts: &[&str]) -> [u8; 32] {
-    let mut hasher = Sha256::new();
-    for text in texts {
-        hasher.update((text.len() as u64).to_le_bytes());
-        hasher.update(text);
-    }
-    hasher.finalize().into()
 }
 
 #[cfg(test)]
