@@ -37,7 +37,7 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
     }
     let Opened { mut warehouse, baseline, missing, lasts } = open(settings, arguments, &rules)?;
     selection::check(&warehouse, &filter)?;
-    let grouping = if arguments.all_batches { Grouping::AllBatches } else { Grouping::NewestBatch };
+    let grouping = if arguments.newest_batch { Grouping::NewestBatch } else { Grouping::AllBatches };
     let groups = held_groups(&warehouse, &filter, &baseline, grouping);
     if groups.is_empty() {
         return Err(Failure::new("there is no run to hold against the baseline: every selected one is the baseline's own")
@@ -97,7 +97,7 @@ fn code(ruling: Ruling, on_inconclusive: Option<OnInconclusive>) -> u8 {
 
 fn open(settings: &Settings, arguments: &Gate, rules: &[GateRule]) -> Result<Opened, Failure> {
     if let Some(what) = &arguments.baseline {
-        return baseline::open(settings, what, settings.options(), arguments.all_batches);
+        return baseline::open(settings, what, settings.options(), !arguments.newest_batch);
     }
     // Items pass or fail by themselves; everything else is held against something.
     if rules.iter().any(|rule| !matches!(rule.ask, Ask::MustPass { .. })) {

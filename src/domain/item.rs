@@ -11,17 +11,19 @@ use super::{ItemStatus, RunId};
 #[serde(rename_all = "snake_case")]
 pub enum ItemKind {
     Question,
+    Task,
     Test,
     Criterion,
     Check,
 }
 
 impl ItemKind {
-    pub const ALL: [Self; 4] = [Self::Question, Self::Test, Self::Criterion, Self::Check];
+    pub const ALL: [Self; 5] = [Self::Question, Self::Task, Self::Test, Self::Criterion, Self::Check];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Question => "question",
+            Self::Task => "task",
             Self::Test => "test",
             Self::Criterion => "criterion",
             Self::Check => "check",
@@ -32,6 +34,7 @@ impl ItemKind {
     pub fn plural(self) -> &'static str {
         match self {
             Self::Question => "questions",
+            Self::Task => "tasks",
             Self::Test => "tests",
             Self::Criterion => "criteria",
             Self::Check => "checks",

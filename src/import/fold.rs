@@ -253,7 +253,7 @@ impl<'a> Fold<'a> {
 impl RunState {
     fn count(&mut self, outcome: &ItemOutcome) {
         let is_headline = match outcome.kind {
-            ItemKind::Question | ItemKind::Test => outcome.evaluator != FUNCTIONAL_TESTS,
+            ItemKind::Question | ItemKind::Task | ItemKind::Test => outcome.evaluator != FUNCTIONAL_TESTS,
             ItemKind::Criterion | ItemKind::Check => false,
         };
         if is_headline && outcome.status.is_counted() {

@@ -190,6 +190,12 @@ pub fn factor(ratio: f64) -> String {
     format!("{}×", fixed(ratio, usize::from(ratio < 10.0)))
 }
 
+/// A number with at least so many decimals, and more where it would be shown as nothing.
+pub fn nonzero(value: f64, decimals: usize) -> String {
+    let shows = |decimals: &usize| format!("{:.decimals$}", value.abs()).bytes().any(|byte| matches!(byte, b'1'..=b'9'));
+    fixed(value, (decimals..6).find(shows).unwrap_or(decimals))
+}
+
 /// A signed change with its sign always there: `−82%`, `+50%`.
 pub fn signed(value: f64, decimals: usize) -> String {
     let text = fixed(value.abs(), decimals);

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
-    Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Front, Method, Money, PriceInterval, RankRange, Spread,
-    SuiteBoard, Winner,
+    Arm, Because, Cell, Comparison, Decision, Difference, Entry, Estimate, Front, Method, Money, PriceInterval, RankRange, Spread,
+    SuiteBoard, Why,
 };
 
-use super::{format, shown, verdicts};
+use super::{comparability, format, shown, verdicts};
 
 /// So many criteria are named.
 const MAX_CRITERIA: usize = 10;
@@ -56,9 +56,9 @@ pub fn cell(metric: &Metric, cell: &Cell) -> String {
         }
         (MetricKind::Rate, Some((passed, total)), None) => format!("{}/{}", format::integer(passed), format::integer(total)),
         (MetricKind::Rate, _, Some(value)) => format::percent(value, cell.total.unwrap_or(runs)),
-        (_, _, Some(value)) if runs > 1 => format!("{} (n={runs})", format::value(mean_shown(metric.unit, value), metric.unit, runs)),
+        (_, _, Some(value)) if runs > 1 => format::value(mean_shown(metric.unit, value), metric.unit, runs),
         (_, _, Some(value)) => format::value(value, metric.unit, cell.estimate.as_ref().map_or(runs, |estimate| estimate.n)),
-        (_, _, None) => "n/a".to_owned(),
+        (_, _, None) => "unknown".to_owned(),
     }
 }
 
@@ -80,7 +80,13 @@ pub fn spread(metric: &Metric, cell: &Cell) -> Option<String> {
         Unit::Fraction => format!("{} pp", format::fixed(sd * 100.0, 1)),
         Unit::Points | Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => value(sd),
     };
-    Some(format!("n={}, mean {}, sd {sd}, {} to {}", summary.n, value(summary.mean), value(summary.min), value(summary.max)))
+    Some(format!(
+        "{}, mean {}, sd {sd}, {} to {}",
+        count_of(summary.n, "runs"),
+        value(summary.mean),
+        value(summary.min),
+        value(summary.max)
+    ))
 }
 
 /// The interval of a cell in the metric's unit, with its method: `95% CI 70% to 97%`.
@@ -98,46 +104,100 @@ pub fn interval(metric: &Metric, cell: &Cell, confidence: f64) -> Option<String>
     Some(format!("{level}% CI {} to {}", value(interval.low), value(interval.high)))
 }
 
-/// The Winner column: who leads, and by how much of the arm behind.
-pub fn winner(comparison: &Comparison, row: &ComparisonRow) -> String {
-    let names = labels(comparison);
-    match &row.winner {
-        Winner::Leads { arm, delta, .. } => match delta {
-            Some(delta) => {
-                let n = row.cells.iter().filter_map(|cell| cell.total).max().unwrap_or(0);
-                format!("{} ({})", names[*arm], self::delta(*delta, n))
-            }
-            None => names[*arm].clone(),
-        },
-        Winner::Tie { arms } if arms.len() < comparison.arms.len() => format!("tie of {}", arms.len()),
-        Winner::Tie { .. } => "tie".to_owned(),
-        Winner::NotAvailable => match row.metric.direction {
-            crate::domain::Direction::None => "–".to_owned(),
-            crate::domain::Direction::Up | crate::domain::Direction::Down => "n/a".to_owned(),
-        },
+/// A figure of the metric that decides: `91.5%`, `7.4`.
+pub fn figure(metric: &Metric, estimate: &Estimate) -> String {
+    let n = estimate.total.unwrap_or(estimate.n).max(estimate.n);
+    format::value(estimate.value, metric.unit, n)
+}
+
+/// The same with its interval: `52.0 [47.8, 56.2]` in percent, `7.4 [6.9, 7.9]`.
+pub fn figure_with_interval(metric: &Metric, estimate: &Estimate) -> String {
+    if metric.unit == Unit::Fraction {
+        return format::estimate(estimate);
+    }
+    let value = figure(metric, estimate);
+    let end = |end: f64| format::value(end, metric.unit, estimate.n);
+    estimate.interval.map_or_else(|| value.clone(), |ends| format!("{value} [{}, {}]", end(ends.low), end(ends.high)))
+}
+
+/// A metric's name inside a sentence: `pass rate`, `cost`, and a score's own name as it is.
+pub fn metric(metric: &Metric) -> String {
+    match metric.kind {
+        _ if verdicts::is_pass_rate(metric) => "pass rate".to_owned(),
+        MetricKind::Score => metric.label.clone(),
+        MetricKind::Rate | MetricKind::Amount | MetricKind::Count => metric.label.to_lowercase(),
     }
 }
 
-/// A difference with its sign and unit, `−82%`, `+20 pp`; percentage points as precise as `n` outcomes allow.
-pub fn delta(delta: Delta, n: u64) -> String {
-    let least = if delta.unit == DeltaUnit::PercentagePoints { format::percent_decimals(n) } else { 0 };
-    // A difference that would be shown as nothing gets decimals until it is something.
-    let shows = |decimals: &usize| format!("{:.decimals$}", delta.value.abs()).bytes().any(|byte| matches!(byte, b'1'..=b'9'));
-    let number = format::signed(delta.value, (least..6).find(shows).unwrap_or(least));
-    match delta.unit {
-        DeltaUnit::Percent => format!("{number}%"),
-        DeltaUnit::PercentagePoints => format!("{number} pp"),
-        DeltaUnit::Points => format!("{number} points"),
-    }
+/// Nouns that tables count, with their plurals.
+const NOUNS: [(&str, &str); 15] = [
+    ("question", "questions"),
+    ("task", "tasks"),
+    ("test", "tests"),
+    ("criterion", "criteria"),
+    ("check", "checks"),
+    ("item", "items"),
+    ("cluster", "clusters"),
+    ("run", "runs"),
+    ("outcome", "outcomes"),
+    ("attempt", "attempts"),
+    ("pair", "pairs"),
+    ("arm", "arms"),
+    ("suite", "suites"),
+    ("unit", "units"),
+    ("night", "nights"),
+];
+
+/// The noun for a number of things, given its plural.
+pub fn one_or_many(n: u64, many: &str) -> &str {
+    NOUNS.iter().find(|(_, plural)| n == 1 && *plural == many).map_or(many, |(one, _)| one)
 }
 
-/// `n = 1` where all arms have the same, else `n = 3, 1`.
-pub(super) fn sizes(n: &[u64]) -> String {
-    let first = n.first().copied().unwrap_or(0);
-    if n.iter().all(|count| *count == first) {
-        format!("n = {}", format::integer(first))
+/// `1 run`, `2 runs`, `1,252 questions`; the noun in its plural.
+pub fn count_of(n: u64, many: &str) -> String {
+    format!("{} {}", format::integer(n), one_or_many(n, many))
+}
+
+/// `3 runs each`, `3 and 12 runs`.
+pub fn each(first: u64, second: u64, many: &str) -> String {
+    if first == second {
+        format!("{} each", count_of(first, many))
     } else {
-        format!("n = {}", n.iter().map(|count| format::integer(*count)).collect::<Vec<_>>().join(", "))
+        format!("{} and {}", format::integer(first), count_of(second, many))
+    }
+}
+
+/// A planning figure: two significant digits, and no more than ten thousand.
+pub fn planned(n: u64) -> String {
+    if n > 10_000 {
+        return "more than 10,000".to_owned();
+    }
+    let step = 10u64.pow(n.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    format::integer(n.div_ceil(step) * step)
+}
+
+/// `ralph's`; after a bracket or a digit the reader needs more than an apostrophe.
+pub fn possessive(name: &str) -> String {
+    format!("{name}'s")
+}
+
+/// A ratio beside what it is compared with: `2.6 times as much as`, `60% more than`, `62% less than`, `about as much as`.
+pub fn than(ratio: f64, times: &str, more: &str, less: &str) -> String {
+    match ratio {
+        ratio if ratio >= 2.0 => format!("{} times {times}", format::fixed(ratio, usize::from(ratio < 9.95))),
+        ratio if ratio >= 1.05 => format!("{}% {more}", format::fixed((ratio - 1.0) * 100.0, 0)),
+        ratio if ratio > 0.95 => format!("about {times}"),
+        ratio if ratio < 0.01 => format!("over 99% {less}"),
+        ratio => format!("{}% {less}", format::fixed((1.0 - ratio) * 100.0, 0)),
+    }
+}
+
+/// The same in a cell: `2.6 times`, `60% more`, `62% less`, `about the same`.
+pub fn times(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= 2.0 => format!("{} times", format::fixed(ratio, usize::from(ratio < 9.95))),
+        ratio if ratio > 0.95 && ratio < 1.05 => "about the same".to_owned(),
+        ratio => than(ratio, "", "more", "less"),
     }
 }
 
@@ -145,22 +205,15 @@ pub(super) fn sizes(n: &[u64]) -> String {
 pub fn method(method: Method) -> &'static str {
     match method {
         Method::Wilson => "Wilson interval over items",
-        Method::WilsonOneRun => "Wilson interval, if the tests were independent; run-to-run variation not measured",
+        Method::WilsonOneRun => "Wilson interval; assumes independent tests and ignores run-to-run variation",
+        Method::WilsonEffective => "Wilson interval at the effective number of items, since nothing varied",
         Method::TOverItems => "t interval over item means",
+        Method::TOverItemsAndRuns => "t interval over items and runs",
         Method::TOverClusters => "t interval over clusters of items (CR1)",
         Method::TOverRuns => "t interval over runs",
         Method::StatedError => "published by the source, with its standard error",
         Method::Stated => "published by the source, without counts",
-        Method::None => "no interval: one value, or no variation",
-    }
-}
-
-/// The plural it was given, or its singular.
-pub fn one_or_many(n: u64, many: &str) -> &str {
-    match (n, many) {
-        (1, "criteria") => "criterion",
-        (1, _) => many.trim_end_matches('s'),
-        _ => many,
+        Method::None => "no interval: only one value",
     }
 }
 
@@ -209,7 +262,7 @@ pub fn exclusions(entry: &Entry) -> Option<String> {
     let mut parts = Vec::new();
     for (count, word) in [
         (entry.failed_runs, "not completed"),
-        (entry.excluded_runs, "left out"),
+        (entry.excluded_runs, "not counted"),
         (entry.disagreeing_runs, "with figures that disagree"),
         (entry.possibly_cached, "possibly cached"),
     ] {
@@ -237,69 +290,142 @@ pub fn chance(share: f64) -> String {
 /// Where an arm stands between quality and price: `on the front`, `dominated by NAME`.
 pub fn front(front: &Front, name: impl Fn(&Arm) -> String) -> String {
     match front {
-        Front::OnFront => "on the front".to_owned(),
-        Front::Dominated { by } => format!("dominated by {}", name(by)),
+        Front::OnFront => "on the Pareto front".to_owned(),
+        Front::Dominated { by } => format!("worse and not cheaper than {}", name(by)),
     }
 }
 
-/// The summary: who leads on quality and at what price, and whether that is evidence.
+/// The headline: who wins or leads, or that nothing is decided.
+pub fn headline(comparison: &Comparison, names: &[String]) -> String {
+    if comparison.arms.len() < 2 {
+        let name = names.first().cloned().unwrap_or_default();
+        return format!("Only {name} has results. Run a second arm to compare.");
+    }
+    match comparison.primary() {
+        None => "No arm has a figure to compare.".to_owned(),
+        Some(row) => verdicts::sentences(row, names).join(" "),
+    }
+}
+
+/// The headline, and what the reader must know of the arms' runs.
 pub fn summary_sentences(comparison: &Comparison) -> Vec<String> {
     summary_sentences_naming(comparison, &labels(comparison))
 }
 
 /// The same with other names for the arms: where more arms are in sight than these, the shortest names may be ambiguous.
 pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Vec<String> {
-    if comparison.arms.len() < 2 {
-        let name = names.first().cloned().unwrap_or_default();
-        return vec![format!("Only {name} has runs here: nothing to compare with.")];
-    }
-    let mut sentences = Vec::new();
-    let quality = comparison.rows.iter().find(|row| row.metric.name == "shared_tests");
-    match quality {
-        None => sentences.push("No arm has a pass rate.".to_owned()),
-        Some(row) => {
-            let rate = |arm: usize| row.cells[arm].value.map(|value| format::percent(value, row.cells[arm].total.unwrap_or(0)));
-            let what = row.metric.label.to_lowercase();
-            match &row.winner {
-                Winner::Leads { arm, over, .. } => {
-                    let rates = rate(*arm).zip(rate(*over)).map_or_else(String::new, |(won, lost)| format!(" ({won} vs {lost})"));
-                    let behind = if comparison.arms.len() > 2 { format!(", next {}", names[*over]) } else { String::new() };
-                    let price = price(comparison, *arm, *over);
-                    sentences.push(format!("{} passes more {what}{rates}{behind}{price}.", names[*arm]));
-                }
-                Winner::Tie { arms } => {
-                    let tied: Vec<String> = arms.iter().map(|arm| names[*arm].clone()).collect();
-                    let share = arms.first().and_then(|arm| rate(*arm)).map_or_else(String::new, |rate| format!(" ({rate})"));
-                    sentences.push(format!("{} pass the same share of {what}{share}.", listed(&tied)));
-                }
-                Winner::NotAvailable => sentences.push(format!("No leader on {what}: an arm has no completed run or no value.")),
-            }
-            sentences.extend(verdicts::sentences(row, names));
-        }
-    }
-    for (index, arm) in comparison.arms.iter().enumerate() {
+    let mut sentences: Vec<String> = decision(comparison, names).into_iter().collect();
+    sentences.push(headline(comparison, names));
+    sentences.extend(run_notes(comparison, names));
+    sentences
+}
+
+/// What the reader must know of the arms' runs: what one run cannot show, and what is not counted.
+pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
+    let mut notes: Vec<String> = variation(comparison).into_iter().collect();
+    for (name, arm) in names.iter().zip(&comparison.arms) {
         if arm.earlier_runs > 0 {
-            sentences.push(format!("{}: {} of earlier batches not in this table.", names[index], count_runs(arm.earlier_runs)));
+            notes.push(format!("{name}: {} from earlier batches not counted (--newest-batch).", count_runs(arm.earlier_runs)));
         }
         if !arm.not_completed.is_empty() {
             let parts: Vec<String> = arm.not_completed.iter().map(|(status, count)| format!("{count} {status}")).collect();
-            sentences.push(format!(
-                "{}: {}{}.",
-                names[index],
-                parts.join(", "),
-                if arm.can_win { "" } else { "; an arm without a completed run wins nothing" }
-            ));
+            let cannot = if arm.can_win { "" } else { "; it has no completed run and cannot win" };
+            notes.push(format!("{name}: {}{cannot}.", parts.join(", ")));
         }
         if arm.possibly_cached > 0 {
-            let (repeats, are) = (count_runs(arm.possibly_cached), if arm.possibly_cached == 1 { "repeats" } else { "repeat" });
-            let what = "an earlier one in every outcome and figure: possibly cached, which would be no repeat";
-            sentences.push(format!("{}: {repeats} {are} {what}.", names[index]));
+            let are = if arm.possibly_cached == 1 { "is" } else { "are" };
+            notes.push(format!("{name}: {} {are} identical to an earlier one (possibly cached).", count_runs(arm.possibly_cached)));
         }
         if arm.excluded_runs > 0 {
-            sentences.push(format!("{}: {} left out (outage or interrupted).", names[index], count_runs(arm.excluded_runs)));
+            notes.push(format!("{name}: {} not counted (outage or interrupted).", count_runs(arm.excluded_runs)));
         }
     }
-    sentences
+    notes
+}
+
+/// Says that one run does not show how runs differ, or that they differ more than their items explain.
+fn variation(comparison: &Comparison) -> Option<String> {
+    use crate::views::Design;
+    let row = comparison.primary()?;
+    let mut pairs =
+        row.evidence.pairs.iter().filter(|pair| matches!(pair.design, Design::Items | Design::Clusters) && pair.difference.is_some());
+    if row.evidence.pairs.iter().any(|pair| pair.variation.is_some_and(|variation| variation.runs_vary)) {
+        return Some("Runs vary more than their items explain.".to_owned());
+    }
+    let is_unmeasured = pairs.any(|pair| pair.variation.is_none() && pair.test != Some(crate::views::Test::SignFlip));
+    is_unmeasured.then(|| "How much runs differ from each other is not measured: an arm has one run.".to_owned())
+}
+
+/// What to do, in a sentence.
+pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
+    let decision = comparison.decision.as_ref()?;
+    let primary = comparison.primary()?;
+    let pair = |arm: usize| {
+        let other = comparison.arms.len() == 2;
+        primary.evidence.pairs.iter().find(|pair| other || pair.first == arm || pair.second == arm).map(|pair| pair.seen_from(arm))
+    };
+    let ratio = |arm: usize, name: &str| {
+        let row = comparison.rows.iter().find(|row| row.metric.name == name)?;
+        let pair = row.evidence.pairs.iter().find(|pair| pair.first == arm || pair.second == arm)?;
+        pair.seen_from(arm).difference.map(|difference| difference.value)
+    };
+    let quality = |arm: usize| {
+        let seen = pair(arm).and_then(|seen| Some(verdicts::change(&primary.metric, &Difference { interval: None, ..seen.difference? })));
+        seen.map_or_else(String::new, |change| format!("{} {change}", metric(&primary.metric)))
+    };
+    let margin = comparison.margin.map_or_else(String::new, |margin| format!(" within {}", verdicts::amount(&primary.metric, margin)));
+    Some(match decision {
+        Decision::Ship { arm, because } => {
+            let name = &names[*arm];
+            let why = match because {
+                Because::Better => quality(*arm),
+                Because::BetterAndCheaper => {
+                    let cost = ratio(*arm, "cost_usd")
+                        .map_or_else(String::new, |ratio| format!(", {}", than(ratio, "the cost", "dearer", "cheaper")));
+                    format!("{}{cost}", quality(*arm))
+                }
+                Because::SameAndCheaper => {
+                    let cost = ratio(*arm, "cost_usd").map_or_else(String::new, |ratio| than(ratio, "the cost", "dearer", "cheaper"));
+                    format!("no worse{margin}, {cost}")
+                }
+                Because::SameAndFaster => {
+                    let time =
+                        ratio(*arm, "duration_seconds").map_or_else(String::new, |ratio| than(ratio, "the time", "slower", "faster"));
+                    format!("no worse{margin}, {time}")
+                }
+            };
+            format!("Decision: ship {name} ({why}).")
+        }
+        Decision::ChooseByPrice { better } => {
+            let cost = ratio(*better, "cost_usd")
+                .map_or_else(String::new, |ratio| format!(" but costs {}", than(ratio, "as much", "more", "less")));
+            format!("Decision: choose by price ({} is better, {}{cost}).", names[*better], quality(*better))
+        }
+        Decision::KeepEither => format!("Decision: keep the one in use (same quality{margin}, no clear difference in cost or time)."),
+        Decision::Measure { more, usd, seconds } => {
+            let each = if more.of == "runs" { " per arm" } else { "" };
+            let mut price: Vec<String> = usd.map(|usd| format!("about {}", format::money(usd))).into_iter().collect();
+            price.extend(seconds.map(format::seconds));
+            let price = if price.is_empty() { String::new() } else { format!(" ({})", price.join(", ")) };
+            let unit = match (more.of, more.n) {
+                (of, 1) => one_or_many(1, of),
+                (of, _) => of,
+            };
+            format!("Decision: measure {} more {unit}{each}{price}.", planned(more.n))
+        }
+        Decision::CannotSettle { why } => {
+            let why = match why {
+                Why::Unlike => comparability::reason(comparison).unwrap_or_else(|| "the arms were not measured alike".to_owned()),
+                Why::NoData => "an arm has no figure".to_owned(),
+                Why::Equal => "both arms do the same on it".to_owned(),
+                Why::TooFewUnits => match primary.evidence.pairs.first().and_then(|pair| pair.detectable) {
+                    Some(detectable) => format!("it detects {} or more", verdicts::amount(&primary.metric, detectable)),
+                    None => "it has too few items".to_owned(),
+                },
+            };
+            format!("Decision: cannot be settled by this suite ({why}).")
+        }
+    })
 }
 
 /// `2 done success, 1 not done`.
@@ -354,30 +480,14 @@ pub fn verification_note(comparison: &Comparison, labels: &[String]) -> Option<S
 
 /// `1 run`, `3 runs`.
 pub fn count_runs(count: u64) -> String {
-    format!("{} {}", format::integer(count), if count == 1 { "run" } else { "runs" })
+    count_of(count, "runs")
 }
 
-/// `, but costs 2.9× and takes 5.6× as long`: what the leader spends against the other arm.
-fn price(comparison: &Comparison, leader: usize, other: usize) -> String {
-    let ratio = |name: &str| {
-        let row = comparison.rows.iter().find(|row| row.metric.name == name)?;
-        let (own, base) = (row.cells[leader].value?, row.cells[other].value?);
-        (base > 0.0 && own > 0.0).then_some(own / base)
-    };
-    let more = |ratio: f64| ratio >= 1.05;
-    let less = |ratio: f64| ratio <= 0.95;
-    let (cost, time, tokens) = (ratio("cost_usd"), ratio("duration_seconds"), ratio("total_tokens"));
-    let clause = |wanted: &dyn Fn(f64) -> bool| {
-        let of =
-            |ratio: Option<f64>, words: &str| ratio.filter(|ratio| wanted(*ratio)).map(|ratio| words.replace('#', &format::factor(ratio)));
-        [of(cost, "costs #"), of(time, "takes # the time"), of(tokens, "uses # the tokens")].into_iter().flatten().collect::<Vec<_>>()
-    };
-    let (dearer, cheaper) = (clause(&more), clause(&less));
-    match (dearer.is_empty(), cheaper.is_empty()) {
-        (true, true) => String::new(),
-        (false, true) => format!(", but {}", listed(&dearer)),
-        (true, false) => format!(", and {}", listed(&cheaper)),
-        (false, false) => format!(", but {}; it {}", listed(&dearer), listed(&cheaper)),
+/// Names, or the first few and how many more.
+pub(super) fn listed_some(names: &[String]) -> String {
+    match names.len().checked_sub(verdicts::MAX_LEADING).filter(|more| *more > 0) {
+        Some(more) => format!("{} and {} more", names[..verdicts::MAX_LEADING].join(", "), format::integer(more as u64)),
+        None => listed(names),
     }
 }
 

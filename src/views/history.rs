@@ -8,20 +8,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Filter, ItemStatus};
+use crate::inference::{
+    Arm, ArmTexts, Design, Estimate, FirstTexts, Grouping, Items, Outcomes, Policy, Rates, SAME, SuiteGroup, cost, counts, duration,
+    is_marked, pass_rate, suite_groups, unit_of, without_excluded,
+};
 use crate::stats::{
     Buy, ChangeRule, Interval, benjamini_hochberg, bernoulli_confidence_sequence, change_points, mcnemar_e_value, probability_flaky,
     summary, variance_split,
 };
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
-
-use super::arm::{Arm, Grouping, SuiteGroup, suite_groups};
-use super::estimate::{Estimate, counts, pass_rate};
-use super::evidence::{Design, Policy, SAME, unit_of};
-use super::exclusions::without_excluded;
-use super::figures::{cost, duration};
-use super::leaderboard::group_matrix;
-use super::sample::{Items, Outcomes, Rates, is_marked};
-use super::texts::{ArmTexts, FirstTexts};
 
 /// One arm on one night.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -185,8 +180,8 @@ struct NightRuns<'a> {
 
 fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], policy: &Policy) -> History {
     let matrices: Vec<OutcomeMatrix> =
-        groups.iter().map(|group| without_excluded(group_matrix(warehouse, group), group, &policy.exclusions).0).collect();
-    let items: Vec<Items> = matrices.iter().map(Items::of).collect();
+        groups.iter().map(|group| without_excluded(group.matrix(warehouse), group, &policy.exclusions).0).collect();
+    let items: Vec<Items> = groups.iter().zip(&matrices).map(|(group, matrix)| Items::of(group, matrix)).collect();
     let units: Vec<Design> = items.iter().map(|items| unit_of(suite, items, policy)).collect();
     let mut by_arm = BTreeMap::<Arm, BTreeMap<(NaiveDate, usize), NightRuns<'_>>>::new();
     let mut undated = 0;
@@ -212,7 +207,7 @@ fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], 
             for (_, runs) in &mut nights {
                 let matrix = &matrices[runs.version];
                 let with: Vec<&RunRow> = runs.rows.iter().copied().filter(|row| !matrix.rows_of(&row.run.id).is_empty()).collect();
-                runs.outcomes = Outcomes::of(&with, matrix).filter(|outcomes| outcomes.counted > 0);
+                runs.outcomes = Outcomes::of(&with, matrix, &items[runs.version]).filter(|outcomes| outcomes.counted > 0);
             }
             (arm, nights)
         })
@@ -274,7 +269,12 @@ fn arm_history(
         shown.push(Night {
             date: *date,
             runs: runs.rows.len() as u64,
-            pass_rate: pass_rate(&runs.rows, &Rates::of(&runs.rows, matrix), &items[runs.version], units[runs.version]),
+            pass_rate: pass_rate(
+                &runs.rows,
+                &Rates::of(&runs.rows, matrix, &items[runs.version]),
+                &items[runs.version],
+                units[runs.version],
+            ),
             cost_usd: mean(&cost),
             duration_seconds: mean(&duration),
             suite_version: version.clone(),

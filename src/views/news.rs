@@ -7,16 +7,10 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::domain::{Filter, hex};
+use crate::inference::{Arm, ArmRuns, Grouping, Policy, SuiteAnswer, SuiteGroup, suite_groups};
 use crate::warehouse::Warehouse;
 
-use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
-use super::compare::headline;
-use super::evidence::{self, Policy};
-use super::exclusions::without_excluded;
 use super::history::{LevelChange, history};
-use super::leaderboard::group_matrix;
-use super::sample::{Items, Rates};
-use super::texts::{ArmTexts, Pairing};
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -155,13 +149,9 @@ fn until<'a>(arm: &ArmRuns<'a>, date: NaiveDate) -> ArmRuns<'a> {
 
 /// The arm that beats every other.
 fn leader(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Option<Arm> {
-    let (matrix, _) = without_excluded(group_matrix(warehouse, group), group, &policy.exclusions);
-    let items = Items::of(&matrix);
-    let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(&arm.counted, &matrix)).collect();
-    let texts = ArmTexts::of_group(warehouse, group, &matrix);
-    let pairing = Pairing::of(&group.arms, &texts, &matrix);
-    let found = evidence::of_rates(&headline(&items, policy), &group.suite, &items, &rates, &pairing, policy);
-    found.winner.filter(|winner| group.arms[*winner].can_win()).map(|winner| group.arms[winner].arm.clone())
+    let answer = SuiteAnswer::of(warehouse, group, policy);
+    let winner = answer.primary().evidence.winner;
+    winner.filter(|winner| group.arms[*winner].can_win()).map(|winner| group.arms[winner].arm.clone())
 }
 
 /// Names an event for ever.

@@ -8,12 +8,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{CostSource, Direction, Filter, ItemDetails, ItemKey, ItemOutcome, ItemStatus, Run, Unit, Usage};
+use crate::inference::{Arm, CONFIDENCE, Money, cost, counts, money, tokens};
 use crate::stats::{Interval, wilson};
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
-use super::arm::Arm;
-use super::estimate::{CONFIDENCE, counts};
-use super::figures::{Money, cost, money, tokens};
 use super::judged::{CriteriaCount, EvaluatorScore, StoredVerification, cut, is_criterion};
 
 /// A stored share that is nearer than this to the counts' own is the same number, however it was rounded.

@@ -414,7 +414,7 @@ impl<'a> Sink<'a> {
 impl State {
     fn count(&mut self, outcome: &ItemOutcome) {
         let is_headline = match outcome.kind {
-            ItemKind::Question | ItemKind::Test => true,
+            ItemKind::Question | ItemKind::Task | ItemKind::Test => true,
             ItemKind::Criterion | ItemKind::Check => false,
         };
         if is_headline && outcome.status.is_counted() {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::arm::{Arm, SuiteGroup};
 use super::baseline::UNKNOWN_VERSION;
-use super::comparability::{Grade, Mismatch, MismatchKind, grade};
+use super::mismatch::{Grade, Mismatch, MismatchKind, grade};
 
 /// Arms of one table that stand apart from those of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -77,7 +77,7 @@ pub fn apart(groups: &[SuiteGroup<'_>]) -> Vec<Apart> {
 }
 
 /// By group: which of its arms stand apart from those of the suite's newest group, or, of that one, from those of each other.
-pub(super) fn apart_from_newest(groups: &[SuiteGroup<'_>]) -> Vec<Vec<Apart>> {
+pub(crate) fn apart_from_newest(groups: &[SuiteGroup<'_>]) -> Vec<Vec<Apart>> {
     let of_suite = |groups| {
         let tables = Tables::of(groups);
         let mut found = vec![Vec::new(); tables.groups.len()];

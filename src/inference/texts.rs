@@ -8,10 +8,10 @@ use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{Arm, ArmRuns, SuiteGroup};
 use super::item_scores::ItemScores;
-use super::sample::Rates;
+use super::sample::{Items, Rates};
 
 /// What is known of the texts that one arm was asked.
-pub(super) enum ArmTexts {
+pub(crate) enum ArmTexts {
     /// A run has no hashes, or the runs have those of different tools.
     Unknown,
     /// Every run is our own and of the group's suite version, which is a digest of all texts.
@@ -135,7 +135,7 @@ impl ArmTexts {
 
 /// The first text that is known of each item.
 #[derive(Default)]
-pub(super) struct FirstTexts {
+pub(crate) struct FirstTexts {
     importer: Option<String>,
     items: Vec<u64>,
 }
@@ -165,7 +165,7 @@ impl FirstTexts {
 }
 
 /// Arms of a group with what makes their outcomes on a part of the items: the part that was the same text for two of them.
-pub(super) struct Pairing<'a> {
+pub(crate) struct Pairing<'a> {
     arms: Vec<(&'a ArmRuns<'a>, &'a ArmTexts)>,
     matrix: &'a OutcomeMatrix,
 }
@@ -204,13 +204,13 @@ impl<'a> Pairing<'a> {
     }
 
     /// The outcomes of two arms without some items.
-    pub fn rates(&self, one: usize, other: usize, left_out: &[bool]) -> [Rates; 2] {
-        [one, other].map(|arm| Rates::without(left_out, &self.arms[arm].0.counted, self.matrix))
+    pub fn rates(&self, one: usize, other: usize, left_out: &[bool], items: &Items) -> [Rates; 2] {
+        [one, other].map(|arm| Rates::without(left_out, &self.arms[arm].0.counted, self.matrix, items))
     }
 
     /// The scores of two arms without some items.
-    pub fn scores(&self, one: usize, other: usize, left_out: &[bool]) -> [ItemScores; 2] {
-        [one, other].map(|arm| ItemScores::of(left_out, &self.arms[arm].0.counted, self.matrix))
+    pub fn scores(&self, one: usize, other: usize, left_out: &[bool], items: &Items) -> [ItemScores; 2] {
+        [one, other].map(|arm| ItemScores::of(left_out, &self.arms[arm].0.counted, self.matrix, items))
     }
 }
 

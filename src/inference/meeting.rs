@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::warehouse::OutcomeMatrix;
 
-use super::comparability::{Mismatch, MismatchKind, SharedItems};
 use super::conditions::joined;
+use super::mismatch::{Mismatch, MismatchKind, SharedItems};
 use super::sample::{Asked, Outcomes, is_marked};
 use super::texts::ArmTexts;
 

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Filter, Provenance, Run, RunStatus};
-use crate::warehouse::{RunRow, Warehouse};
+use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 /// An approach with a model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -61,6 +61,13 @@ pub struct SuiteGroup<'a> {
     pub newest: Option<DateTime<Utc>>,
 }
 
+impl SuiteGroup<'_> {
+    /// Returns the outcomes of all counted runs.
+    pub(crate) fn matrix(&self, warehouse: &Warehouse) -> OutcomeMatrix {
+        warehouse.matrix(self.arms.iter().flat_map(|arm| &arm.counted).map(|row| &row.run.id))
+    }
+}
+
 /// What runs must share to stand in one table.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct GroupKey {
@@ -102,7 +109,7 @@ pub fn suite_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, grouping: Gro
 }
 
 /// Puts the runs of each arm together; arms by name.
-pub(super) fn arm_runs<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRuns<'a>> {
+pub(crate) fn arm_runs<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRuns<'a>> {
     let mut by_arm = BTreeMap::<Arm, Vec<&'a RunRow>>::new();
     for row in rows {
         by_arm.entry(Arm::of(&row.run)).or_default().push(row);
@@ -125,6 +132,6 @@ pub(super) fn arm_runs<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRu
 }
 
 /// Runs that were started together: by batch, else by imported source, else each alone.
-pub(super) fn batch_of(run: &Run) -> &str {
+pub(crate) fn batch_of(run: &Run) -> &str {
     run.batch_id.as_deref().or(run.provenance.as_ref().map(|from| from.sha256.as_str())).unwrap_or(run.id.as_str())
 }

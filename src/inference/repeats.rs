@@ -8,7 +8,7 @@ use super::figures::{cost, duration, tokens};
 
 /// Counts the runs that agree with an earlier one of the arm in every outcome and in every figure of time, tokens and cost that either
 /// has, if it has at least two of them. An agent that merely never varies still takes its time anew; one figure may be equal by rounding.
-pub(super) fn possibly_cached(rows: &[&RunRow], matrix: &OutcomeMatrix) -> u64 {
+pub(crate) fn possibly_cached(rows: &[&RunRow], matrix: &OutcomeMatrix) -> u64 {
     let mut alike = BTreeMap::<[Option<u64>; 3], Vec<&RunRow>>::new();
     for row in rows {
         let figures = [duration(row), tokens(row), cost(row)];

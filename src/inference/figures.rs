@@ -7,7 +7,7 @@ use crate::domain::Run;
 use crate::stats::{Interval, Summary, mean_interval, median_interval, quantile, summary};
 use crate::warehouse::RunRow;
 
-use super::estimate::CONFIDENCE;
+use super::policy::CONFIDENCE;
 
 /// How many of the arm's runs have a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -49,13 +49,13 @@ pub struct Money {
 }
 
 /// Summarises one number per run.
-pub(super) fn figure(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -> Option<Figure> {
+pub(crate) fn figure(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -> Option<Figure> {
     let values: Vec<f64> = rows.iter().filter_map(|row| value(row)).collect();
     let coverage = Coverage { known: values.len() as u64, runs: rows.len() as u64 };
     Some(Figure { summary: summary(&values).ok()?, interval: mean_interval(&values, CONFIDENCE).ok(), coverage })
 }
 
-pub(super) fn spread(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -> Option<Spread> {
+pub(crate) fn spread(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -> Option<Spread> {
     let values: Vec<f64> = rows.iter().filter_map(|row| value(row)).collect();
     let coverage = Coverage { known: values.len() as u64, runs: rows.len() as u64 };
     let p90 = if values.len() > 1 { quantile(&values, 0.9).ok() } else { None };
@@ -64,7 +64,7 @@ pub(super) fn spread(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -
 }
 
 /// Adds up what the runs cost. A run whose items are priced in part gives a lower bound.
-pub(super) fn money(rows: &[&RunRow]) -> Option<Money> {
+pub(crate) fn money(rows: &[&RunRow]) -> Option<Money> {
     let (mut usd, mut known, mut is_lower_bound) = (0.0, 0, false);
     for row in rows {
         match (row.run.cost_usd, row.items) {
@@ -84,17 +84,17 @@ pub(super) fn money(rows: &[&RunRow]) -> Option<Money> {
 }
 
 /// A run's cost: its own figure, else the sum over its items where every item has one.
-pub(super) fn cost(row: &RunRow) -> Option<f64> {
+pub(crate) fn cost(row: &RunRow) -> Option<f64> {
     row.run.cost_usd.or_else(|| row.items.filter(|items| items.lines > 0 && items.with_cost == items.lines).map(|items| items.cost_usd))
 }
 
 /// A run's duration: its own figure. Items may have run side by side, so their sum is not it.
-pub(super) fn duration(row: &RunRow) -> Option<f64> {
+pub(crate) fn duration(row: &RunRow) -> Option<f64> {
     row.run.duration_seconds
 }
 
 /// A run's tokens, cache included: its own figure, else the sum over its items where every item has both parts.
-pub(super) fn tokens(row: &RunRow) -> Option<f64> {
+pub(crate) fn tokens(row: &RunRow) -> Option<f64> {
     let of_run = |run: &Run| run.total_tokens.or_else(|| run.input_tokens?.checked_add(run.output_tokens?));
     let of_items = || {
         let items = row.items.filter(|items| items.lines > 0 && items.with_input == items.lines && items.with_output == items.lines)?;

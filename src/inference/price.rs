@@ -6,10 +6,11 @@ use serde::Serialize;
 use crate::stats::{Interval, PairSums, Replicates, Seed, jackknife, ratio_of_means_paired};
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
-use super::estimate::{CONFIDENCE, counts};
-use super::evidence::{self, Design, MIN_ITEMS, MIN_RUNS};
+use super::estimate::counts;
 use super::figures::cost;
+use super::policy::{CONFIDENCE, Design, MIN_ITEMS, MIN_RUNS};
 use super::sample::Rates;
+use super::seed::seed;
 
 /// How far the cost of a solved item is known.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -41,7 +42,7 @@ const RESAMPLES: u32 = 9999;
 const SAME_COST: f64 = 1e-3;
 
 /// Returns the interval of total cost over solved. `unit` is what verdicts about the suite are counted in.
-pub(super) fn price_interval(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix, unit: Design) -> Option<PriceInterval> {
+pub(crate) fn price_interval(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix, unit: Design) -> Option<PriceInterval> {
     match unit {
         Design::Items => over_items(rows, rates, matrix),
         Design::Runs => over_runs(rows, matrix),
@@ -82,8 +83,8 @@ fn over_runs(rows: &[&RunRow], matrix: &OutcomeMatrix) -> Option<PriceInterval> 
             Some(sum(&costs) / sum(&solved)).filter(|ratio| ratio.is_finite())
         };
         let all: Vec<u32> = (0..).take(n).collect();
-        let seed = Seed(evidence::seed(costs.iter().chain(&solved).copied()));
-        let drawn = Replicates::draw(n, RESAMPLES, seed, ratio).ok()?;
+        let drawn_from = Seed(seed(costs.iter().chain(&solved).copied()));
+        let drawn = Replicates::draw(n, RESAMPLES, drawn_from, ratio).ok()?;
         return found(drawn.bca(ratio(&all)?, &jackknife(n, ratio).ok()?, CONFIDENCE).ok()?.interval, PriceMethod::Bca);
     }
     let ratio = ratio_of_means_paired(&costs, &solved, CONFIDENCE).ok()?;

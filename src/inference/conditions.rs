@@ -6,8 +6,8 @@ use crate::domain::Evaluator;
 use crate::warehouse::OutcomeMatrix;
 
 use super::arm::ArmRuns;
-use super::comparability::{Mismatch, MismatchKind};
-use super::leaderboard::newest;
+use super::mismatch::{Mismatch, MismatchKind};
+use super::scores::newest;
 
 /// A setting that importers keep as a tag of the run.
 struct Setting {

@@ -20,7 +20,7 @@ pub struct ExcludedItem {
 }
 
 /// Returns the outcomes that count, and what was taken out. An exclusion of an item that no run has is not listed.
-pub(super) fn without_excluded(
+pub(crate) fn without_excluded(
     matrix: OutcomeMatrix,
     group: &SuiteGroup<'_>,
     exclusions: &[Exclusion],

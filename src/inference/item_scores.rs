@@ -1,17 +1,17 @@
 //! What items scored, where that says more than whether they passed.
 
 use crate::domain::{Direction, ItemStatus, Metric, MetricKind, Unit};
-use crate::stats::{Interval, clustered_mean, mean_interval, summary};
+use crate::stats::Interval;
 use crate::warehouse::{MatrixRow, OutcomeMatrix, RowScores, RunRow};
 
 use super::arm::SuiteGroup;
-use super::estimate::{CONFIDENCE, ClusterSpread, Estimate, Method};
-use super::evidence::{Design, Policy};
-use super::leaderboard::{newest_score, score_columns};
+use super::estimate::{Estimate, Method, over_items};
+use super::policy::{Design, Policy};
 use super::sample::{Items, is_marked};
+use super::scores::{newest_score, score_columns};
 
 /// An arm's scores on the items of a suite.
-pub(super) struct ItemScores {
+pub(crate) struct ItemScores {
     /// By item of the matrix: the mean over the arm's attempts that have a score.
     pub means: Vec<Option<f64>>,
     /// Items with a score.
@@ -21,10 +21,12 @@ pub(super) struct ItemScores {
     pub lost: u64,
     /// The mean score of each run with one, in the order of the runs.
     pub run_means: Vec<f64>,
+    /// By run and item: the mean over the run's attempts, NaN where none has a score. Empty for a single run.
+    pub runs: Vec<Vec<f64>>,
 }
 
 /// All arms' scores, and what they are measured in.
-pub(super) struct SuiteScores {
+pub(crate) struct SuiteScores {
     pub metric: Metric,
     pub arms: Vec<ItemScores>,
     /// The lowest and the highest score of any arm.
@@ -33,7 +35,7 @@ pub(super) struct SuiteScores {
 
 impl SuiteScores {
     /// Returns the scores of a group's arms; nothing where all of them say just what the statuses say.
-    pub fn of(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, policy: &Policy) -> Option<Self> {
+    pub fn of(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, items: &Items, policy: &Policy) -> Option<Self> {
         // Suites that only pass or fail cost no more than this look.
         if !matrix.rows.iter().any(|row| matches!(row.scores, RowScores::Own(_))) {
             return None;
@@ -45,11 +47,11 @@ impl SuiteScores {
             }
         }
         let range = seen.range.filter(|_| seen.says_more)?;
-        let (unit, direction) = meaning(group, matrix, policy);
+        let (unit, direction) = meaning(group, matrix, items, policy);
         let metric = Metric { name: "item_score".to_owned(), label: "Item Score".to_owned(), unit, direction, kind: MetricKind::Score };
         Some(Self {
             metric: policy.described(metric),
-            arms: group.arms.iter().map(|arm| ItemScores::of(&[], &arm.counted, matrix)).collect(),
+            arms: group.arms.iter().map(|arm| ItemScores::of(&[], &arm.counted, matrix, items)).collect(),
             range: Interval::new(range.0, range.1)?,
         })
     }
@@ -98,9 +100,9 @@ fn score_at(row: &MatrixRow, place: usize) -> Option<f64> {
 
 /// What the scores are measured in: as the runs' own score or the project says of the one that is their mean, else plain numbers of which
 /// more is better.
-fn meaning(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, policy: &Policy) -> (Unit, Direction) {
+fn meaning(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, items: &Items, policy: &Policy) -> (Unit, Direction) {
     let mut runs = group.arms.iter().flat_map(|arm| &arm.counted);
-    let first = runs.find_map(|run| Some((*run, ItemScores::of(&[], &[*run], matrix).run_means.first().copied()?)));
+    let first = runs.find_map(|run| Some((*run, ItemScores::of(&[], &[*run], matrix, items).run_means.first().copied()?)));
     let column = first.and_then(|(run, mean)| {
         let is_mean = |value: f64| (value - mean).abs() <= 1e-9 * value.abs().max(1.0);
         score_columns(group).into_iter().find(|column| !column.is_mixed && newest_score(run, &column.metric).is_some_and(is_mean))
@@ -114,18 +116,23 @@ fn meaning(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, policy: &Policy) -> (
 
 impl ItemScores {
     /// As if the items that are marked were never asked; no mark at all is none.
-    pub fn of(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix) -> Self {
+    pub fn of(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Self {
         let mut sums = vec![(0.0, 0u32); matrix.items.len()];
         let mut missing = vec![false; matrix.items.len()];
         let mut run_means = Vec::new();
+        let mut by_run = Vec::new();
         for run in runs {
             let (mut sum, mut count) = (0.0, 0u32);
+            let mut of_run = vec![(0.0, 0u32); if runs.len() > 1 { matrix.items.len() } else { 0 }];
             for row in matrix.rows_of(&run.run.id) {
                 for (place, item) in row.items.iter().enumerate().filter(|(_, item)| !is_marked(left_out, **item as usize)) {
                     match score_at(row, place) {
                         Some(score) => {
                             let own = &mut sums[*item as usize];
                             *own = (own.0 + score, own.1 + 1);
+                            if let Some(own) = of_run.get_mut(*item as usize) {
+                                *own = (own.0 + score, own.1 + 1);
+                            }
                             (sum, count) = (sum + score, count + 1);
                         }
                         None => missing[*item as usize] |= row.statuses[place] != ItemStatus::Skipped,
@@ -135,60 +142,44 @@ impl ItemScores {
             if count > 0 {
                 run_means.push(sum / f64::from(count));
             }
+            if runs.len() > 1 {
+                // 0/0 is NaN: no score.
+                by_run.push(of_run.into_iter().map(|(sum, count)| sum / f64::from(count)).collect());
+            }
         }
         let means: Vec<Option<f64>> = sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / f64::from(count))).collect();
         for (missing, mean) in missing.iter_mut().zip(&means) {
             *missing &= mean.is_none();
         }
-        Self {
-            counted: means.iter().flatten().count() as u64,
-            lost: missing.iter().filter(|missing| **missing).count() as u64,
-            means,
-            missing,
-            run_means,
-        }
+        let (mut counted, mut lost) = (0, 0);
+        items.each_unit(|_, columns| {
+            let is_counted = columns.iter().any(|column| means[*column as usize].is_some());
+            counted += u64::from(is_counted);
+            lost += u64::from(!is_counted && columns.iter().any(|column| missing[*column as usize]));
+        });
+        Self { counted, lost, means, missing, run_means, runs: by_run }
+    }
+
+    /// The mean score of each item that has one, several evaluators averaged.
+    pub fn item_means(&self, items: &Items) -> Vec<f64> {
+        items.means(|column| self.means[column]).into_iter().map(|(_, mean)| mean).collect()
     }
 
     /// The mean score with its interval over what `unit` says was repeated; nothing for an arm without scores.
-    pub fn estimate(&self, items: &Items, unit: Design) -> Option<Estimate> {
-        let values: Vec<f64> = self.means.iter().flatten().copied().collect();
-        let mean = summary(&values).ok()?.mean;
-        let base = Estimate {
-            value: mean,
-            interval: None,
-            guaranteed: None,
-            n: self.counted,
-            n_of: items.kind?.plural(),
-            method: Method::None,
-            standard_error: None,
-            clusters: None,
-            missing: self.lost,
-            passed: None,
-            total: None,
+    pub fn estimate(&self, items: &Items, unit: Design, is_share: bool) -> Option<Estimate> {
+        let means = items.means(|column| self.means[column]);
+        let found = match unit {
+            Design::Items | Design::Clusters => over_items(&means, &self.runs, items, unit, is_share)?,
+            Design::Runs | Design::Counts => over_run_means(&self.run_means, items)?,
         };
-        let with = |interval: Option<Interval>, method| match interval {
-            Some(_) => Estimate { interval, method, ..base.clone() },
-            None => base.clone(),
-        };
-        Some(match unit {
-            Design::Items => with(mean_interval(&values, CONFIDENCE).ok(), Method::TOverItems),
-            Design::Clusters => {
-                let codes = items.clusters.as_deref().unwrap_or_default();
-                let codes: Vec<u32> = self.means.iter().zip(codes).filter(|(mean, _)| mean.is_some()).map(|(_, code)| *code).collect();
-                match clustered_mean(&values, &codes, CONFIDENCE) {
-                    Ok(found) => Estimate {
-                        standard_error: Some(found.se_cr1),
-                        clusters: Some(ClusterSpread { clusters: found.clusters, design_effect: found.design_effect }),
-                        ..with(Some(found.interval), Method::TOverClusters)
-                    },
-                    Err(_) => base,
-                }
-            }
-            Design::Runs | Design::Counts => {
-                let value = summary(&self.run_means).ok()?.mean;
-                let interval = mean_interval(&self.run_means, CONFIDENCE).ok();
-                Estimate { value, n: self.run_means.len() as u64, n_of: "runs", ..with(interval, Method::TOverRuns) }
-            }
-        })
+        Some(Estimate { missing: self.lost, ..found })
     }
+}
+
+/// The mean over runs: each is a unit of its own.
+fn over_run_means(means: &[f64], items: &Items) -> Option<Estimate> {
+    let numbered: Vec<(u32, f64)> = (0..).zip(means.iter().copied()).collect();
+    let found = over_items(&numbered, &[], items, Design::Items, false)?;
+    let method = if found.interval.is_some() { Method::TOverRuns } else { Method::None };
+    Some(Estimate { n_of: "runs", method, ..found })
 }

@@ -11,7 +11,7 @@ use crate::warehouse::{RunRow, Warehouse};
 use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, arm_runs, batch_of};
 
 /// What stands in the place of a suite's version that runs do not name.
-pub(super) const UNKNOWN_VERSION: &str = "unknown";
+pub(crate) const UNKNOWN_VERSION: &str = "unknown";
 
 /// Which runs are the baseline.
 #[derive(Clone, Debug, PartialEq)]
