@@ -5,7 +5,7 @@ use crate::stats::{self, Interval, Resampling, Side, effective_difference, fishe
 use super::comparison::{Difference, Needed, Scale, Sizes, Test};
 use super::detail::{CrossCheck, Detail, Effect};
 use super::finding::{Finding, Precision};
-use super::policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
+use super::policy::{Design, MAX_APART, MIN_ITEMS, MIN_RUNS, Policy};
 use super::sample::Rates;
 use super::seed::seed;
 use super::verdict::{Incomparable, Missing, Obstacle, Support};
@@ -21,7 +21,9 @@ pub(super) fn over_totals(first: &Rates, second: &Rates, word: &'static str, pol
         return Finding::no_data(Design::Items, Missing::NotMeasured, sizes_of_runs(one.len(), other.len()));
     };
     let sizes = Sizes { first: items_a, second: items_b, of: word, ..Sizes::default() };
-    if items_a != items_b || one.iter().chain(&other).any(|(_, total)| *total != items_a) {
+    // A case or two that a run lacks make no other sample; a part of the suite may.
+    let (fewest, most) = denominators(first, second);
+    if (fewest as f64) < (1.0 - MAX_APART) * most as f64 {
         return Finding::not_comparable(Design::Items, Incomparable::OtherTotals, sizes);
     }
     let obstacle = (items_a.min(items_b) < MIN_ITEMS as u64).then_some(Obstacle::FewItems);
