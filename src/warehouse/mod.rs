@@ -7,7 +7,9 @@
 //! - the *segments*: item lines as Parquet, keyed by the content they came from, written when a query first needs money, time or
 //!   text per item (`sql`, `export`, pages of imported tables).
 
+mod conflicts;
 mod export;
+mod facts;
 mod ingest;
 mod intern;
 mod items;

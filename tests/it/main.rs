@@ -23,6 +23,7 @@ mod harnesses;
 mod history;
 mod import;
 mod imported;
+mod independence;
 mod init;
 mod inspect;
 mod items;
