@@ -4,6 +4,7 @@
 
 mod acceptance;
 mod agents;
+mod amounts;
 mod architecture;
 mod broken;
 mod browser;
