@@ -12,7 +12,13 @@ use super::snapshot::{NOTHING_KNOWN, StoredRow};
 const MAX_RUNS: usize = 3;
 
 /// Runs over the same items that say the same of them, by the numbers of their set and their column.
-type Alike<'a> = BTreeMap<(u32, u32), Vec<(&'a Run, &'a str)>>;
+type Alike<'a> = BTreeMap<(u32, u32), Vec<Speaker<'a>>>;
+
+/// A run, and the file that its outcomes are in.
+type Speaker<'a> = (&'a Run, &'a str);
+
+/// By item and by what is said of it: who says so.
+type Sayings<'a> = BTreeMap<u32, BTreeMap<&'a str, Vec<Speaker<'a>>>>;
 
 impl Warehouse {
     /// Returns where runs of one version of a suite contradict each other about an item: a line for each suite version and fact, about the
@@ -71,8 +77,8 @@ impl Warehouse {
         if contested.is_empty() {
             return Vec::new();
         }
-        // By fact and item: who says what.
-        let mut told: Vec<BTreeMap<u32, BTreeMap<&str, Vec<(&Run, &str)>>>> = vec![BTreeMap::new(); FIELDS.len()];
+        // One for each fact.
+        let mut told: Vec<Sayings<'_>> = vec![BTreeMap::new(); FIELDS.len()];
         for (pair, runs) in alike {
             for (key, facts) in said(*pair).filter(|(key, _)| contested.contains(key)) {
                 let known: &Facts<String> = &self.snapshot.facts[facts as usize];
@@ -83,7 +89,7 @@ impl Warehouse {
                 }
             }
         }
-        let line = |((name, _), told): (&(&str, _), BTreeMap<u32, BTreeMap<&str, Vec<(&Run, &str)>>>)| {
+        let line = |((name, _), told): (&(&str, _), Sayings<'_>)| {
             let mut items: Vec<_> = told.into_iter().filter(|(_, said)| said.len() > 1).collect();
             items.sort_by_key(|(key, _)| &self.snapshot.keys[*key as usize]);
             let others = items.len().checked_sub(1)?;
@@ -105,7 +111,7 @@ impl Warehouse {
 }
 
 /// Names a few runs and counts the others.
-fn runs_of(runs: &[(&Run, &str)]) -> String {
+fn runs_of(runs: &[Speaker<'_>]) -> String {
     let ids: BTreeSet<&str> = runs.iter().map(|(run, _)| run.id.as_str()).collect();
     let mut names: Vec<String> = ids.iter().take(MAX_RUNS).map(|id| (*id).to_owned()).collect();
     if ids.len() > MAX_RUNS {

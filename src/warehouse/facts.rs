@@ -113,6 +113,9 @@ impl Told {
     }
 }
 
+/// The index of an item, and the number of what is said of it.
+type Saying = (u32, u32);
+
 /// What runs say of the items of a matrix.
 pub(super) struct Voices<'a> {
     known: &'a [Facts<String>],
@@ -120,8 +123,8 @@ pub(super) struct Voices<'a> {
     first: Vec<u32>,
     /// Items of which another says something else.
     contested: BTreeSet<u32>,
-    /// The runs that say the same of the same items; the index of each item of which something is said, ascending, and the number of that.
-    said: Vec<(BTreeSet<usize>, Vec<(u32, u32)>)>,
+    /// The runs that say the same of the same items, and what that is, by item.
+    said: Vec<(BTreeSet<usize>, Vec<Saying>)>,
 }
 
 impl<'a> Voices<'a> {
