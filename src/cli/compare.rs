@@ -105,6 +105,7 @@ fn open(settings: &Settings, arguments: &Compare) -> Result<(Warehouse, Against)
             return Err(crate::domain::Problems(warehouse.problems().to_vec()).into());
         }
         if arguments.baseline.is_none() {
+            output::conflicts(settings, &warehouse.conflicts())?;
             return Ok((warehouse, Against { baseline: None, lasts: true }));
         }
     }
