@@ -45,14 +45,14 @@ pub struct Estimate {
     pub value: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// Where that is Wilson's: Clopper and Pearson's, which is wider and never covers less often than it says.
+    /// Where that is Wilson's: Clopper and Pearson's, which never covers less often than it says and is mostly wider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guaranteed: Option<Interval>,
     pub n: u64,
     /// What n counts: `questions`, `tests`, `criteria`, `checks`, `runs`, or `outcomes` of one item.
     pub n_of: &'static str,
     pub method: Method,
-    /// Standard error of the value, where it is a mean over items.
+    /// Standard error of the value, where it is a mean over items or runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
     /// Clusters of the items and how many times their variance is that of independent items, where the interval is over clusters.
@@ -110,7 +110,7 @@ fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Est
         Design::Items | Design::Clusters => {
             let means: Vec<f64> = (0..outcomes.cells.len()).filter_map(|item| outcomes.mean(item)).collect();
             let n = means.len() as u64;
-            let error = summary(&means).ok().and_then(|summary| Some(summary.sd? / (n as f64).sqrt()));
+            let error = standard_error(&means);
             let codes: Option<Vec<u32>> = items.clusters.as_ref().filter(|_| unit == Design::Clusters).map(|codes| {
                 let counted = outcomes.cells.iter().zip(codes).filter(|((_, counted), _)| *counted > 0);
                 counted.map(|(_, code)| *code).collect()
@@ -163,6 +163,11 @@ fn of_counts(
     }
 }
 
+/// Returns the standard error of the mean of independent values; nothing of fewer than two.
+pub(super) fn standard_error(values: &[f64]) -> Option<f64> {
+    summary(values).ok().and_then(|summary| Some(summary.sd? / (summary.n as f64).sqrt()))
+}
+
 /// Estimates over runs that share one artefact each: the run is the unit, its tests are not independent trials.
 fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
     let rates: Vec<f64> = by_run.iter().filter(|(_, total)| *total > 0).map(|(passed, total)| *passed as f64 / *total as f64).collect();
@@ -174,7 +179,8 @@ fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate>
         n => {
             let interval = mean_interval(&rates, CONFIDENCE).ok().map(|interval| interval.clipped(0.0, 1.0));
             let method = if interval.is_some() { Method::TOverRuns } else { Method::None };
-            Some(shared(rates.iter().sum::<f64>() / n as f64, interval, n as u64, "runs", method))
+            let estimate = shared(rates.iter().sum::<f64>() / n as f64, interval, n as u64, "runs", method);
+            Some(Estimate { standard_error: standard_error(&rates), ..estimate })
         }
     }
 }
@@ -242,7 +248,8 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
             let values: Vec<f64> = several.iter().map(|(value, _, _)| *value).collect();
             let interval = mean_interval(&values, CONFIDENCE).ok().map(|interval| interval.clipped(0.0, 1.0));
             let method = if interval.is_some() { Method::TOverRuns } else { Method::Stated };
-            Some(Estimate { value: values.iter().sum::<f64>() / values.len() as f64, interval, method, ..base })
+            let value = values.iter().sum::<f64>() / values.len() as f64;
+            Some(Estimate { value, interval, method, standard_error: standard_error(&values), ..base })
         }
     }
 }

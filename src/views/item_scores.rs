@@ -5,7 +5,7 @@ use crate::stats::{Interval, clustered_mean, mean_interval, summary};
 use crate::warehouse::{MatrixRow, OutcomeMatrix, RowScores, RunRow};
 
 use super::arm::SuiteGroup;
-use super::estimate::{CONFIDENCE, ClusterSpread, Estimate, Method};
+use super::estimate::{CONFIDENCE, ClusterSpread, Estimate, Method, standard_error};
 use super::evidence::{Design, Policy};
 use super::leaderboard::{newest_score, score_columns};
 use super::sample::{Items, is_marked};
@@ -171,7 +171,9 @@ impl ItemScores {
             None => base.clone(),
         };
         Some(match unit {
-            Design::Items => with(mean_interval(&values, CONFIDENCE).ok(), Method::TOverItems),
+            Design::Items => {
+                Estimate { standard_error: standard_error(&values), ..with(mean_interval(&values, CONFIDENCE).ok(), Method::TOverItems) }
+            }
             Design::Clusters => {
                 let codes = items.clusters.as_deref().unwrap_or_default();
                 let codes: Vec<u32> = self.means.iter().zip(codes).filter(|(mean, _)| mean.is_some()).map(|(_, code)| *code).collect();
@@ -187,7 +189,8 @@ impl ItemScores {
             Design::Runs | Design::Counts => {
                 let value = summary(&self.run_means).ok()?.mean;
                 let interval = mean_interval(&self.run_means, CONFIDENCE).ok();
-                Estimate { value, n: self.run_means.len() as u64, n_of: "runs", ..with(interval, Method::TOverRuns) }
+                let error = standard_error(&self.run_means);
+                Estimate { value, n: self.run_means.len() as u64, n_of: "runs", standard_error: error, ..with(interval, Method::TOverRuns) }
             }
         })
     }

@@ -622,6 +622,7 @@ fn item_scores_are_paired() {
     assert_eq!(found["record"], json!({"won": 12, "lost": 0, "same": 0}));
     assert_eq!(pair(&answer, "shared_tests")["verdict"], "tie", "the same questions pass");
     let cell = &row(&answer, "item_score")["cells"][1];
+    assert!(cell["estimate"]["standard_error"].as_f64() > Some(0.0), "{cell}");
     near(&cell["value"], base.iter().sum::<f64>() / 12.0);
     assert_eq!((&cell["estimate"]["method"], &cell["estimate"]["n"]), (&json!("t_over_items"), &json!(12)));
     assert!(project.run(["compare", "s"]).answer().contains("Item Score"));

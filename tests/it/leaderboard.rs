@@ -223,6 +223,7 @@ fn several_runs_have_a_t_interval_over_runs() {
     let rate = &entries(&project, &[])[0]["pass_rate"];
     near(&rate["value"], 0.9);
     assert_eq!((rate["n"].as_u64(), rate["n_of"].as_str(), rate["method"].as_str()), (Some(3), Some("runs"), Some("t_over_runs")));
+    assert!(rate["standard_error"].as_f64() > Some(0.0), "{rate}");
     // t(.975, 2) = 4.302652729911275.
     near(&rate["interval"]["low"], 0.9 - 4.302_652_729_911_275 * 0.1 / 3f64.sqrt());
     assert_eq!((rate["passed"].as_u64(), rate["total"].as_u64()), (Some(27), Some(30)));
