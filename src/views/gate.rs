@@ -1,6 +1,6 @@
 //! Head against baseline, rule by rule: is anything worse than was allowed, as far as the data can tell?
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -131,7 +131,7 @@ pub struct GateReport {
     pub false_regression: f64,
     /// The metrics that an arm has a value of, by name.
     #[serde(skip)]
-    pub measured: BTreeSet<String>,
+    pub measured: BTreeMap<String, Metric>,
 }
 
 /// Holds the newest version of each suite to the rules. Checks come by suite, rule and arm.
@@ -143,7 +143,7 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
         confidence: 1.0 - policy.alpha,
         by_interval: 0,
         false_regression: 0.0,
-        measured: BTreeSet::new(),
+        measured: BTreeMap::new(),
     };
     let mut last: Option<&str> = None;
     for held in groups {
@@ -156,7 +156,7 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
         for (head, other) in &held.pairs {
             let group = other.map_or_else(|| held.alone(*head), |other| held.pair(*head, other));
             let compared = Compared::of(warehouse, &group, group_matrix(warehouse, &group), policy);
-            report.measured.extend(compared.table.rows.iter().map(|row| row.metric.name.clone()));
+            report.measured.extend(compared.table.rows.iter().map(|row| (row.metric.name.clone(), row.metric.clone())));
             tables.insert((*head, *other), compared);
         }
         report.absent.extend(held.absent().into_iter().map(|arm| AbsentArm { suite: held.suite.clone(), arm }));
