@@ -10,7 +10,7 @@ use crate::warehouse::RunRow;
 use super::arm::{Arm, SuiteGroup};
 use super::compare::Compared;
 use super::estimate::Estimate;
-use super::figures::{Coverage, Money, cost, duration, figure};
+use super::figures::{Coverage, Money, Range, cost, duration, figure};
 use super::leaderboard::{Entry, SuiteBoard, cost_per_run};
 use super::standing::Front;
 
@@ -182,12 +182,13 @@ fn rows_of<'a>(group: &'a SuiteGroup<'_>, arm: &Arm) -> &'a [&'a RunRow] {
 fn pareto(group: &SuiteGroup<'_>, entries: &[Entry]) -> Option<Pareto> {
     let point = |entry: &Entry| {
         let (rate, money) = (entry.pass_rate.as_ref()?, entry.cost.as_ref()?);
-        let whole = figure(rows_of(group, &entry.arm), cost).filter(|figure| figure.coverage.known == figure.coverage.runs);
+        let whole =
+            figure(rows_of(group, &entry.arm), Range::NotNegative, cost).filter(|figure| figure.coverage.known == figure.coverage.runs);
         Some(ParetoPoint {
             arm: entry.arm.clone(),
             pass_rate: rate.clone(),
             usd_per_run: cost_per_run(money),
-            interval: whole.and_then(|figure| figure.interval).map(|interval| interval.clipped(0.0, f64::MAX)),
+            interval: whole.and_then(|figure| figure.interval),
             is_lower_bound: money.is_lower_bound,
             coverage: money.coverage,
             front: entry.cost_front.clone(),

@@ -14,7 +14,7 @@ use super::comparability::{self, Comparability};
 use super::estimate::{Estimate, counts, pass_rate};
 use super::evidence::{self, Design, Evidence, Policy, Reason};
 use super::exclusions::{ExcludedItem, without_excluded};
-use super::figures::{Figure, cost, duration, figure, tokens};
+use super::figures::{Figure, Range, cost, duration, figure, tokens};
 use super::item_scores::{ItemScores, SuiteScores};
 use super::judged::{CriterionFlips, verified};
 use super::leaderboard::{evaluators_of, group_matrix, newest_score, score_columns};
@@ -362,19 +362,14 @@ fn metric_rows(
     let arms = &group.arms;
     let judged = |metric: Metric, value: &dyn Fn(&RunRow) -> Option<f64>, evaluators: &[BTreeSet<&str>]| {
         let metric = policy.described(metric);
-        let cells: Vec<Cell> = arms.iter().map(|arm| number_cell(&arm.counted, value)).collect();
+        let cells: Vec<Cell> = arms.iter().map(|arm| number_cell(&arm.counted, Range::of(metric.unit), value)).collect();
         let evidence = evidence::of_numbers(&metric, arms, value, evaluators, apart, policy);
         (metric, cells, evidence)
     };
     let numbers = |metric: Metric, value: &dyn Fn(&RunRow) -> Option<f64>| judged(metric, value, &[]);
     let amount = |name: &str, label: &str, unit, direction, value: &dyn Fn(&RunRow) -> Option<f64>| {
         let kind = if unit == Unit::Count { MetricKind::Count } else { MetricKind::Amount };
-        let (metric, mut cells, evidence) = numbers(named(name, label, unit, direction, kind), value);
-        for figure in cells.iter_mut().filter_map(|cell| cell.figure.as_mut()) {
-            // Time, tokens, money and counts are never negative, whatever a t interval over few runs says.
-            figure.interval = figure.interval.map(|interval| interval.clipped(0.0, f64::MAX));
-        }
-        (metric, cells, evidence)
+        numbers(named(name, label, unit, direction, kind), value)
     };
     let rate = |name: &str, label: &str| policy.described(named(name, label, Unit::Fraction, Direction::Up, MetricKind::Rate));
     let count = |value: Option<u64>| value.map(|number| number as f64);
@@ -429,8 +424,8 @@ fn named(name: &str, label: &str, unit: Unit, direction: Direction, kind: Metric
     Metric { name: name.to_owned(), label: label.to_owned(), unit, direction, kind }
 }
 
-fn number_cell(rows: &[&RunRow], value: &dyn Fn(&RunRow) -> Option<f64>) -> Cell {
-    let figure = figure(rows, value);
+fn number_cell(rows: &[&RunRow], range: Range, value: &dyn Fn(&RunRow) -> Option<f64>) -> Cell {
+    let figure = figure(rows, range, value);
     Cell { value: figure.as_ref().map(|figure| figure.summary.mean), passed: None, total: None, figure, estimate: None }
 }
 
@@ -440,7 +435,7 @@ fn rate_cell(arm: &ArmRuns<'_>, rates: &Rates, matrix: &OutcomeMatrix, items: &I
         value: estimate.as_ref().map(|estimate| estimate.value),
         passed: estimate.as_ref().and_then(|estimate| estimate.passed),
         total: estimate.as_ref().and_then(|estimate| estimate.total),
-        figure: figure(&arm.counted, |row| counts(row, matrix).map(|(passed, total)| passed as f64 / total as f64)),
+        figure: figure(&arm.counted, Range::Share, |row| counts(row, matrix).map(|(passed, total)| passed as f64 / total as f64)),
         estimate,
     }
 }
@@ -453,7 +448,7 @@ fn own_tests_cell(rows: &[&RunRow]) -> Cell {
         value: None,
         passed: sums.map(|(passed, _)| passed),
         total: sums.map(|(_, total)| total),
-        figure: figure(rows, |row| {
+        figure: figure(rows, Range::Share, |row| {
             let (passed, total) = row.run.own_tests_passed.zip(row.run.own_tests_total)?;
             (total > 0).then(|| passed as f64 / total as f64)
         }),

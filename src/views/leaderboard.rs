@@ -17,7 +17,7 @@ use super::compare::headline;
 use super::estimate::{Estimate, Method, counts, pass_rate};
 use super::evidence::{Policy, unit_of};
 use super::exclusions::{ExcludedItem, without_excluded};
-use super::figures::{Coverage, Figure, Money, Spread, duration, figure, money, spread, tokens};
+use super::figures::{Coverage, Figure, Money, Range, Spread, duration, figure, money, spread, tokens};
 use super::item_scores::SuiteScores;
 use super::judged::verified;
 use super::price::{PriceInterval, price_interval};
@@ -308,7 +308,11 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
     let mut scores = BTreeMap::new();
     let metrics: BTreeSet<&str> = rows.iter().flat_map(|row| &row.run.scores).map(|score| score.metric.as_str()).collect();
     for metric in metrics {
-        if let Some(figure) = figure(rows, |row| newest_score(row, metric)) {
+        // Runs that give it in different units have no range in common.
+        let ranges: BTreeSet<bool> =
+            rows.iter().filter_map(|row| Some(Range::of(newest(row, metric)?.unit) == Range::NotNegative)).collect();
+        let range = if ranges.into_iter().eq([true]) { Range::NotNegative } else { Range::Any };
+        if let Some(figure) = figure(rows, range, |row| newest_score(row, metric)) {
             scores.insert(metric.to_owned(), figure);
         }
     }
@@ -329,7 +333,7 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
         },
         cost_per_solved_interval: None,
         cost: cost_sum,
-        tokens: figure(rows, tokens),
+        tokens: figure(rows, Range::NotNegative, tokens),
         duration: spread(rows, duration),
         item_score: None,
         scores,

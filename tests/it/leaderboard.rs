@@ -321,6 +321,27 @@ fn macro_and_micro_means_differ() {
 }
 
 #[test]
+fn counts_have_no_negative_end() {
+    let score = |turns: u64| json!([{"metric": "turns", "value": turns, "unit": "count", "direction": "down", "revision": 0}]);
+    let run = |id: &str, approach: &str, tokens: u64, files: u64| {
+        let fields = json!({"total_tokens": tokens, "files_generated": files, "scores": score(files), "batch_id": approach});
+        counts(id, "s", approach, 5, 10, fields)
+    };
+    let project = Project::with(&[run("1", "a", 10, 1), run("2", "a", 900, 9), run("3", "b", 10, 1), run("4", "b", 50, 1)]);
+    let entry = &entries(&project, &["--sort", "approach"])[0];
+    for figure in [&entry["tokens"], &entry["scores"]["turns"]] {
+        assert_eq!(figure["interval"]["low"], 0.0, "{figure}");
+        assert!(figure["interval"]["high"].as_f64() > figure["mean"].as_f64());
+    }
+    let answer = project.run(["compare", "s", "--format", "json"]).json();
+    let rows = answer["comparisons"][0]["rows"].as_array().expect("rows");
+    for name in ["total_tokens", "files_generated", "turns"] {
+        let row = rows.iter().find(|row| row["metric"]["name"] == name).expect("it was measured");
+        assert_eq!(row["cells"][0]["figure"]["interval"]["low"], 0.0, "{row}");
+    }
+}
+
+#[test]
 fn suites_have_a_board_each() {
     let project = suites();
     let all = project.run(["leaderboard", "--format", "json"]).json();
