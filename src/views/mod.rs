@@ -72,7 +72,9 @@ pub use judged::{
     CriteriaCount, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionKey, CriterionRow, CriterionVerdict,
     EvaluatorScore, JudgeView, StoredVerification, VerificationCheck, VerificationFailure, criterion_flips, newest_scores,
 };
-pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
+pub use leaderboard::{
+    Board, Entry, OtherVersion, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted,
+};
 pub use news::{Event, News, news};
 pub use price::{PriceInterval, PriceMethod};
 pub use reliability::Reliability;
