@@ -59,6 +59,8 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     if arguments.flips && comparisons.iter().all(|comparison| comparison.arms.len() != 2) {
         return Err(Failure::new("--flips needs two arms").with_hint("choose them with --approach and --model"));
     }
+    let measured = comparisons.iter().flat_map(|comparison| &comparison.rows).map(|row| &row.metric);
+    policy::check_margins(&arguments.judging, measured)?;
     if settings.strict {
         failure::refuse_unlike(&comparability::refusals(&comparisons, &apart))?;
     }

@@ -15,6 +15,7 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
     let settings = &foreign::with_paths(settings, &paths)?;
     filter.suites.extend(suites);
     let policy = policy::policy(settings, &arguments.judging)?;
+    policy::check_only_pass_rate(&arguments.judging)?;
     let mut warehouse = settings.open()?;
     selection::check(&warehouse, &filter)?;
     let board = leaderboard(&warehouse, &filter, sort_key(arguments.sort), &policy, arguments.resample);

@@ -22,7 +22,10 @@ pub use exclusion::Exclusion;
 pub use filter::{Aliases, Filter};
 pub use hex::hex;
 pub use item::{ItemKey, ItemKind, ItemOutcome};
-pub use metric::{Bound, Direction, Metric, MetricKind, MetricSettings, Unit, metric_key, parse_amount, score_label};
+pub use metric::{
+    BUILT_IN, Bound, Direction, Mark, Metric, MetricKind, MetricSettings, NoMargin, PASS_RATE, Unit, built_in, metric_key, parse_amount,
+    score_label,
+};
 pub use problem::{Problem, Problems};
 pub use profile::Profile;
 pub use redaction::{Counts, OwnPattern, Redactor};

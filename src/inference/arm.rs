@@ -77,7 +77,8 @@ struct GroupKey {
     study: Option<(String, Option<String>)>,
 }
 
-/// Groups the selected runs by suite and version or provenance; groups by suite, newest first; arms by name.
+/// Groups the selected runs by suite and version or provenance. Groups stand by suite, those with the newest run first, of equal ones those
+/// with most arms; arms by name.
 pub fn suite_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, grouping: Grouping) -> Vec<SuiteGroup<'a>> {
     let mut groups = BTreeMap::<GroupKey, Vec<&RunRow>>::new();
     for row in warehouse.runs().iter().filter(|row| filter.matches(&row.run)) {
@@ -103,7 +104,8 @@ pub fn suite_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, grouping: Gro
         })
         .collect();
     groups.sort_by(|left, right| {
-        left.suite.cmp(&right.suite).then(right.newest.cmp(&left.newest)).then(left.suite_version.cmp(&right.suite_version))
+        let by_age = left.suite.cmp(&right.suite).then(right.newest.cmp(&left.newest));
+        by_age.then(right.arms.len().cmp(&left.arms.len())).then(left.suite_version.cmp(&right.suite_version))
     });
     groups
 }

@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Metric, MetricKind};
+use crate::domain::Metric;
 use crate::stats::Interval;
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
 use super::arm::ArmRuns;
 use super::estimate::{Estimate, counts, pass_rate};
-use super::figures::{Figure, figure};
+use super::figures::{Figure, Range, figure};
 use super::numbers::is_measured;
 use super::policy::Design;
 use super::sample::{Items, Rates};
@@ -55,11 +55,7 @@ impl Cell {
     /// A number per run, over the runs that the metric is measured over.
     pub(super) fn of_number(metric: &Metric, arm: &ArmRuns<'_>, value: &dyn Fn(&RunRow) -> Option<f64>) -> Self {
         let rows: Vec<&RunRow> = arm.counted.iter().copied().filter(|row| is_measured(metric, row)).collect();
-        let mut figure = figure(&rows, value);
-        if let Some(figure) = figure.as_mut().filter(|_| matches!(metric.kind, MetricKind::Amount | MetricKind::Count)) {
-            // Time, tokens, money and counts are never negative, whatever a t interval over few runs says.
-            figure.interval = figure.interval.map(|interval| interval.clipped(0.0, f64::MAX));
-        }
+        let figure = figure(&rows, Range::of(metric.unit), value);
         Self { value: figure.as_ref().map(|figure| figure.summary.mean), passed: None, total: None, figure, estimate: None }
     }
 
@@ -70,7 +66,7 @@ impl Cell {
             value: estimate.as_ref().map(|estimate| estimate.value),
             passed: estimate.as_ref().and_then(|estimate| estimate.passed),
             total: estimate.as_ref().and_then(|estimate| estimate.total),
-            figure: figure(&arm.counted, |row| counts(row, matrix).map(|(passed, total)| passed as f64 / total as f64)),
+            figure: figure(&arm.counted, Range::Share, |row| counts(row, matrix).map(|(passed, total)| passed as f64 / total as f64)),
             estimate,
         }
     }
@@ -84,7 +80,9 @@ impl Cell {
             value: None,
             passed: sums.map(|(passed, _)| passed),
             total: sums.map(|(_, total)| total),
-            figure: figure(rows, |row| of_run(row).and_then(|(passed, total)| (total > 0).then(|| passed as f64 / total as f64))),
+            figure: figure(rows, Range::Share, |row| {
+                of_run(row).and_then(|(passed, total)| (total > 0).then(|| passed as f64 / total as f64))
+            }),
             estimate: None,
         }
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::Run;
+use crate::domain::{Run, Unit};
 use crate::stats::{Interval, Summary, mean_interval, median_interval, quantile, summary};
 use crate::warehouse::RunRow;
 
@@ -21,7 +21,7 @@ pub struct Coverage {
 pub struct Figure {
     #[serde(flatten)]
     pub summary: Summary,
-    /// Student's t over the runs.
+    /// Student's t over the runs, cut to where the number can lie.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     pub coverage: Coverage,
@@ -48,11 +48,42 @@ pub struct Money {
     pub coverage: Coverage,
 }
 
+/// Where a number can lie at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Range {
+    Any,
+    /// Time, tokens, money and counts.
+    NotNegative,
+    /// A share of what was counted.
+    Share,
+}
+
+impl Range {
+    /// Returns where numbers of a unit can lie. A score that is a fraction may be adjusted for chance, and then be negative.
+    pub fn of(unit: Unit) -> Self {
+        match unit {
+            Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count => Self::NotNegative,
+            Unit::Fraction | Unit::Points | Unit::Number => Self::Any,
+        }
+    }
+
+    /// Cuts an interval to the range, whatever a t interval over few runs says. Values beyond it show that it is not theirs.
+    fn cut(self, interval: Interval, summary: &Summary) -> Interval {
+        match self {
+            Self::NotNegative if summary.min >= 0.0 => interval.clipped(0.0, f64::MAX),
+            Self::Share if summary.min >= 0.0 && summary.max <= 1.0 => interval.clipped(0.0, 1.0),
+            Self::Any | Self::NotNegative | Self::Share => interval,
+        }
+    }
+}
+
 /// Summarises one number per run.
-pub(crate) fn figure(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -> Option<Figure> {
+pub(crate) fn figure(rows: &[&RunRow], range: Range, value: impl Fn(&RunRow) -> Option<f64>) -> Option<Figure> {
     let values: Vec<f64> = rows.iter().filter_map(|row| value(row)).collect();
     let coverage = Coverage { known: values.len() as u64, runs: rows.len() as u64 };
-    Some(Figure { summary: summary(&values).ok()?, interval: mean_interval(&values, CONFIDENCE).ok(), coverage })
+    let summary = summary(&values).ok()?;
+    let interval = mean_interval(&values, CONFIDENCE).ok().map(|interval| range.cut(interval, &summary));
+    Some(Figure { summary, interval, coverage })
 }
 
 pub(crate) fn spread(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -> Option<Spread> {
@@ -101,4 +132,30 @@ pub(crate) fn tokens(row: &RunRow) -> Option<f64> {
         items.input_tokens.checked_add(items.output_tokens)
     };
     of_run(&row.run).or_else(of_items).map(|tokens| tokens as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_and_amounts_have_no_negative_end() {
+        let cut = |range: Range, values: &[f64]| {
+            let interval = mean_interval(values, CONFIDENCE).expect("they vary");
+            (interval, range.cut(interval, &summary(values).expect("there are some")))
+        };
+        for unit in [Unit::Seconds, Unit::Tokens, Unit::Usd, Unit::Count] {
+            let (whole, cut) = cut(Range::of(unit), &[1.0, 9.0, 2.0]);
+            assert!(whole.low < 0.0);
+            assert_eq!((cut.low, cut.high), (0.0, whole.high), "{unit:?}");
+        }
+        // Lines added less lines taken away, called a count.
+        let (whole, same) = cut(Range::of(Unit::Count), &[-1.0, 9.0, 2.0]);
+        assert_eq!(whole, same);
+        // A score adjusted for chance may be below 0.
+        let (whole, same) = cut(Range::of(Unit::Fraction), &[0.0, 0.1, 0.4]);
+        assert_eq!(whole, same);
+        let (_, share) = cut(Range::Share, &[0.5, 1.0, 0.1]);
+        assert_eq!((share.low, share.high), (0.0, 1.0));
+    }
 }

@@ -347,7 +347,9 @@ pub fn costs(board: &SuiteBoard, spent: Option<&Money>) -> Table {
 pub fn overall(overall: &Overall) -> Table {
     let (title, note) = match overall.pooling {
         Pooling::Macro => ("macro mean over suites", "Macro mean: every suite weighs the same."),
-        Pooling::Micro => ("micro mean over suites", "Micro mean: all outcomes together, so large suites weigh more."),
+        Pooling::Micro => {
+            ("micro mean over suites", "Micro mean: every item weighs the same, however often it was repeated, so large suites weigh more.")
+        }
     };
     let mut table = Table::new(format!("Leaderboard: {title}"));
     table.right("#", 0);
@@ -355,16 +357,16 @@ pub fn overall(overall: &Overall) -> Table {
     table.left("Model", 0);
     table.right("Pass rate %", 0);
     table.right("Suites", 0);
-    table.right("Outcomes", 1);
+    table.right("Items", 1);
     table.right("Cost", 1);
     for (place, entry) in (1u64..).zip(&overall.entries) {
         table.rows.push(vec![
             place.to_string(),
             entry.arm.approach.clone(),
             entry.arm.model.clone(),
-            format::percent_number(entry.rate, entry.outcomes.unwrap_or(0)),
+            format::percent_number(entry.rate, entry.items.unwrap_or(0)),
             format!("{}/{}", entry.suites.known, entry.suites.runs),
-            entry.outcomes.map_or_else(String::new, format::integer),
+            entry.items.map_or_else(String::new, format::integer),
             entry.cost.as_ref().map_or_else(|| "unknown".to_owned(), words::money),
         ]);
     }
@@ -372,6 +374,15 @@ pub fn overall(overall: &Overall) -> Table {
     table.notes.push(
         "Arms with rates on fewer suites answered other questions: they stand apart and are not comparable with the rest.".to_owned(),
     );
+    for other in &overall.other_versions {
+        let arms: Vec<String> = other.arms.iter().map(words::arm_name).collect();
+        let counted = other.counted.as_deref().map_or_else(|| "runs of unknown version".to_owned(), |version| format!("version {version}"));
+        table.notes.push(format!(
+            "Of {} only {counted} counts here; not in it, with runs of another version only: {}.",
+            other.suite,
+            arms.join(", ")
+        ));
+    }
     table
 }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::Unit;
-use crate::inference::{Arm, Coverage, Estimate, Front, Missing, Money, SuiteAnswer, SuiteGroup, Verdict, cost, duration, figure};
+use crate::inference::{Arm, Coverage, Estimate, Front, Missing, Money, Range, SuiteAnswer, SuiteGroup, Verdict, cost, duration, figure};
 use crate::stats::{Interval, mcnemar, quantile};
 use crate::warehouse::RunRow;
 
@@ -181,12 +181,13 @@ fn rows_of<'a>(group: &'a SuiteGroup<'_>, arm: &Arm) -> &'a [&'a RunRow] {
 fn pareto(group: &SuiteGroup<'_>, entries: &[Entry]) -> Option<Pareto> {
     let point = |entry: &Entry| {
         let (rate, money) = (entry.pass_rate.as_ref()?, entry.cost.as_ref()?);
-        let whole = figure(rows_of(group, &entry.arm), cost).filter(|figure| figure.coverage.known == figure.coverage.runs);
+        let whole =
+            figure(rows_of(group, &entry.arm), Range::NotNegative, cost).filter(|figure| figure.coverage.known == figure.coverage.runs);
         Some(ParetoPoint {
             arm: entry.arm.clone(),
             pass_rate: rate.clone(),
             usd_per_run: cost_per_run(money),
-            interval: whole.and_then(|figure| figure.interval).map(|interval| interval.clipped(0.0, f64::MAX)),
+            interval: whole.and_then(|figure| figure.interval),
             is_lower_bound: money.is_lower_bound,
             coverage: money.coverage,
             front: entry.cost_front.clone(),

@@ -1,6 +1,6 @@
 //! Head against baseline, rule by rule: is anything worse than was allowed, as far as the data can tell?
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -128,7 +128,7 @@ pub struct GateReport {
     pub false_regression: f64,
     /// The metrics that an arm has a value of, by name.
     #[serde(skip)]
-    pub measured: BTreeSet<String>,
+    pub measured: BTreeMap<String, Metric>,
 }
 
 /// Holds the newest version of each suite to the rules. Checks come by suite, rule and arm.
@@ -140,7 +140,7 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
         confidence: 1.0 - policy.alpha,
         by_interval: 0,
         false_regression: 0.0,
-        measured: BTreeSet::new(),
+        measured: BTreeMap::new(),
     };
     let mut last: Option<&str> = None;
     for held in groups {
@@ -155,7 +155,7 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
             let answer = SuiteAnswer::of(warehouse, &group, policy);
             let has_values = |cells: &[Cell]| cells.iter().any(|cell| cell.value.is_some() || cell.total.is_some());
             let measured = answer.metrics.iter().filter(|metric| has_values(&metric.cells));
-            report.measured.extend(measured.map(|metric| metric.metric.name.clone()));
+            report.measured.extend(measured.map(|metric| (metric.metric.name.clone(), metric.metric.clone())));
             tables.insert((*head, *other), answer);
         }
         report.absent.extend(held.absent().into_iter().map(|arm| AbsentArm { suite: held.suite.clone(), arm }));

@@ -10,9 +10,9 @@ use serde::Serialize;
 use crate::domain::{Direction, Filter, Metric, MetricKind};
 use crate::inference::{
     Apart, Arm, ArmRuns, Best, BoardEvidence, Coverage, Design, Estimate, ExcludedItem, Figure, Front, Grouping, Method, Money, Policy,
-    PriceInterval, Rates, Reliability, ScoreColumn, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs, apart_from_newest,
-    chances_to_lead, counts, duration, figure, fronts, money, newest_score, possibly_cached, price_interval, reliability, score_columns,
-    spread, standings, suite_groups, tokens,
+    PriceInterval, Range, Rates, Reliability, ScoreColumn, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
+    apart_from_newest, chances_to_lead, counts, duration, figure, fronts, money, newest, newest_score, possibly_cached, price_interval,
+    reliability, score_columns, spread, standings, suite_groups, tokens,
 };
 use crate::warehouse::{OutcomeMatrix, Warehouse};
 
@@ -277,7 +277,11 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
     let mut scores = BTreeMap::new();
     let metrics: BTreeSet<&str> = rows.iter().flat_map(|row| &row.run.scores).map(|score| score.metric.as_str()).collect();
     for metric in metrics {
-        if let Some(figure) = figure(rows, |row| newest_score(row, metric)) {
+        // Runs that give it in different units have no range in common.
+        let ranges: BTreeSet<bool> =
+            rows.iter().filter_map(|row| Some(Range::of(newest(row, metric)?.unit) == Range::NotNegative)).collect();
+        let range = if ranges.into_iter().eq([true]) { Range::NotNegative } else { Range::Any };
+        if let Some(figure) = figure(rows, range, |row| newest_score(row, metric)) {
             scores.insert(metric.to_owned(), figure);
         }
     }
@@ -299,7 +303,7 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
         },
         cost_per_solved_interval: None,
         cost: cost_sum,
-        tokens: figure(rows, tokens),
+        tokens: figure(rows, Range::NotNegative, tokens),
         duration: spread(rows, duration),
         item_score: None,
         scores,
@@ -339,7 +343,7 @@ fn order(entries: &mut [Entry], sort: SortKey, direction: Direction) {
 pub enum Pooling {
     /// The mean of the suites' rates: every suite weighs the same.
     Macro,
-    /// All outcomes together: every item weighs the same.
+    /// The mean over all items, each with its mean over the arm's runs: every item weighs the same.
     Micro,
 }
 
@@ -351,6 +355,9 @@ pub struct OverallEntry {
     pub rate: f64,
     /// Suites with a rate, of those on the board.
     pub suites: Coverage,
+    /// Items of those suites, where all are known. What a suite weighs in a micro mean, for every arm alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<u64>,
     /// Counted outcomes over those suites, where all are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcomes: Option<u64>,
@@ -364,27 +371,50 @@ pub struct Overall {
     pub pooling: Pooling,
     pub suites: Vec<String>,
     pub entries: Vec<OverallEntry>,
+    /// Arms with a rate on a suite that is not in their line: it is of another version of the suite than the one that counts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_versions: Vec<OtherVersion>,
 }
 
-/// Puts the boards of each suite's newest version together. A micro mean needs counts; an arm with a suite without them has none.
+/// Arms whose rates on a suite are all of versions that do not count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct OtherVersion {
+    pub suite: String,
+    /// The version that counts: the one with the newest run, of several the one with most arms, else the first by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted: Option<String>,
+    pub arms: Vec<Arm>,
+}
+
+/// Puts the boards of one version of each suite together. A micro mean needs counts; an arm with a suite without them has none.
 pub fn overall(board: &Board, pooling: Pooling) -> Overall {
-    // Boards of one suite stand together, the newest version first: an older one is no suite of its own.
-    let newest: Vec<&SuiteBoard> = board.suites.chunk_by(|one, other| one.suite == other.suite).map(|versions| &versions[0]).collect();
+    // Boards of one suite stand together, the one that counts first, see `suite_groups`: another version is no suite of its own.
+    let by_suite = || board.suites.chunk_by(|one, other| one.suite == other.suite);
+    let newest: Vec<&SuiteBoard> = by_suite().map(|versions| &versions[0]).collect();
     let suites: Vec<String> = newest.iter().map(|suite| suite.suite.clone()).collect();
-    let mut arms = BTreeMap::<&Arm, Vec<&Entry>>::new();
-    for entry in newest.iter().flat_map(|suite| &suite.entries).filter(|entry| entry.pass_rate.is_some()) {
-        arms.entry(&entry.arm).or_default().push(entry);
+    let mut arms = BTreeMap::<&Arm, Vec<Rated<'_>>>::new();
+    for suite in &newest {
+        let items = suite.weight();
+        for entry in suite.entries.iter().filter(|entry| entry.pass_rate.is_some()) {
+            arms.entry(&entry.arm).or_default().push(Rated { entry, items });
+        }
     }
     let mut entries: Vec<OverallEntry> = arms
         .into_iter()
-        .filter_map(|(arm, entries)| {
-            let rates: Vec<&Estimate> = entries.iter().filter_map(|entry| entry.pass_rate.as_ref()).collect();
-            let passed: Option<u64> = rates.iter().map(|rate| rate.passed).sum();
+        .filter_map(|(arm, rated)| {
+            let rates: Vec<&Estimate> = rated.iter().filter_map(|rated| rated.entry.pass_rate.as_ref()).collect();
             let outcomes: Option<u64> = rates.iter().map(|rate| rate.total).sum();
+            let items: Option<f64> = rated.iter().map(|rated| rated.items.filter(|_| outcomes.is_some())).sum();
             let rate = match pooling {
                 Pooling::Macro => rates.iter().map(|rate| rate.value).sum::<f64>() / rates.len() as f64,
-                Pooling::Micro => passed? as f64 / outcomes.filter(|total| *total > 0)? as f64,
+                // Never passed of counted over all runs: an arm whose runs on a hard suite were repeated would seem worse.
+                Pooling::Micro => {
+                    let all = items.filter(|items| *items > 0.0)?;
+                    let weighted = rated.iter().zip(&rates).filter_map(|(rated, rate)| Some(rated.items? * rate.value));
+                    weighted.sum::<f64>() / all
+                }
             };
+            let entries: Vec<&Entry> = rated.iter().map(|rated| rated.entry).collect();
             let costs: Vec<&Money> = entries.iter().filter_map(|entry| entry.cost.as_ref()).collect();
             let cost = (!costs.is_empty()).then(|| Money {
                 usd: costs.iter().map(|money| money.usd).sum(),
@@ -395,11 +425,45 @@ pub fn overall(board: &Board, pooling: Pooling) -> Overall {
                 },
             });
             let suites = Coverage { known: rates.len() as u64, runs: suites.len() as u64 };
-            Some(OverallEntry { arm: arm.clone(), rate, suites, outcomes, cost })
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of items, and the cast saturates")]
+            let items = items.map(|items| items.round() as u64);
+            Some(OverallEntry { arm: arm.clone(), rate, suites, items, outcomes, cost })
         })
         .collect();
     entries.sort_by(|left, right| {
         right.suites.known.cmp(&left.suites.known).then(right.rate.total_cmp(&left.rate)).then_with(|| left.arm.cmp(&right.arm))
     });
-    Overall { pooling, suites, entries }
+    Overall { pooling, suites, entries, other_versions: by_suite().filter_map(OtherVersion::of).collect() }
+}
+
+/// An arm's line on a suite.
+struct Rated<'a> {
+    entry: &'a Entry,
+    items: Option<f64>,
+}
+
+impl OtherVersion {
+    /// Finds the arms that have a rate on some version of a suite and none on the first; nothing where there are none.
+    fn of(versions: &[SuiteBoard]) -> Option<Self> {
+        let rated = |board: &SuiteBoard| -> BTreeSet<Arm> {
+            board.entries.iter().filter(|entry| entry.pass_rate.is_some()).map(|entry| entry.arm.clone()).collect()
+        };
+        let (first, others) = versions.split_first()?;
+        let arms: BTreeSet<Arm> = others.iter().flat_map(rated).collect();
+        let arms: Vec<Arm> = arms.difference(&rated(first)).cloned().collect();
+        (!arms.is_empty()).then(|| Self { suite: first.suite.clone(), counted: first.suite_version.clone(), arms })
+    }
+}
+
+impl SuiteBoard {
+    /// How many items the suite weighs: those with outcomes, else as many as the runs with most counts say on average.
+    fn weight(&self) -> Option<f64> {
+        if self.items > 0 {
+            return Some(self.items as f64);
+        }
+        let rates = self.entries.iter().filter_map(|entry| entry.pass_rate.as_ref());
+        // Of one run n is its tests, else its runs.
+        let of_arm = |rate: &Estimate| Some(rate.total? as f64 / if rate.n_of == "runs" { rate.n.max(1) as f64 } else { 1.0 });
+        rates.filter_map(of_arm).max_by(f64::total_cmp)
+    }
 }

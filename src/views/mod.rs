@@ -42,7 +42,7 @@ pub use judged::{
     CriteriaCount, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionKey, CriterionRow, CriterionVerdict,
     EvaluatorScore, JudgeView, StoredVerification, VerificationCheck, VerificationFailure, criterion_flips, newest_scores,
 };
-pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, SortKey, SuiteBoard, leaderboard, overall, retracted};
+pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use news::{Event, News, news};
 pub use run::{
     DetailsByItem, ItemChoice, ItemPage, ItemRow, RunLine, RunPage, RunStated, ScoreLineView, ShownRun, StatedLine, SuiteLine, criteria_of,
