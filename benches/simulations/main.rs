@@ -47,6 +47,7 @@ fn main() {
     runs_vary::totals().print();
     families::clusters().print();
     println!("## Differences that are found\n");
+    runs_vary::bound().print();
     runs_vary::power().print();
     planned::promises().print();
     power::rates().print();

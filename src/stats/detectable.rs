@@ -7,7 +7,7 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use statrs::distribution::{ContinuousCDF, Normal};
+use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
 use super::distribution::FairCoin;
 use super::exact::{Resampling, fisher, sign_flip};
@@ -114,19 +114,49 @@ pub fn detectable_t(standard_error: f64, degrees: f64, aim: Aim) -> Result<Detec
     }
 }
 
-/// [`detectable_t`] for Welch's test of the means of unpaired runs.
+/// The smallest difference of the means of unpaired runs that Welch's test shows with the wished power, from the runs' true spread.
+///
+/// The test takes its degrees of freedom from the spreads it sees, which with few runs are seldom alike; so the power is averaged over
+/// the χ² distributions of both.
 pub fn detectable_welch(a: Side, b: Side, aim: Aim) -> Result<Detectable, Undefined> {
+    wished(aim)?;
     if a.n < 2 || b.n < 2 {
         return Err(Undefined::TooFew);
     }
     let parts = [a, b].map(|side| side.sd * side.sd / side.n as f64);
     let squared: f64 = parts.iter().sum();
+    if !squared.is_finite() {
+        return Err(Undefined::NotFinite);
+    }
     if squared <= 0.0 {
         return Err(Undefined::NoVariation);
     }
-    let shares = parts.map(|part| part / squared);
-    let degrees = 1.0 / (shares[0] * shares[0] / (a.n - 1) as f64 + shares[1] * shares[1] / (b.n - 1) as f64);
-    detectable_t(squared.sqrt(), degrees, aim)
+    let degrees = [a, b].map(|side| (side.n - 1) as f64);
+    let [first, second] = [seen(degrees[0])?, seen(degrees[1])?];
+    // By pair of seen spreads: how many true standard errors the difference has to be.
+    let mut limits = Vec::with_capacity(first.len() * second.len());
+    for one in &first {
+        for other in &second {
+            let (of_a, of_b) = (parts[0] / squared * one, parts[1] / squared * other);
+            let together = of_a + of_b;
+            let own = 1.0 / ((of_a / together).powi(2) / degrees[0] + (of_b / together).powi(2) / degrees[1]);
+            limits.push(t_quantile(1.0 - aim.alpha / 2.0, own)? * together.sqrt());
+        }
+    }
+    let normal = Normal::standard();
+    let power = |noncentrality: f64| Ok(limits.iter().map(|limit| normal.cdf(noncentrality - limit)).sum::<f64>() / limits.len() as f64);
+    let most = limits.iter().copied().fold(0.0, f64::max) + 10.0;
+    match smallest(most, aim, 0.0, power)? {
+        Detectable::Difference(noncentrality) => Ok(Detectable::Difference(noncentrality * squared.sqrt())),
+        unreachable @ Detectable::Unreachable { .. } => Ok(unreachable),
+    }
+}
+
+/// Equally likely values of the variance that a sample shows, as shares of the true one.
+fn seen(degrees: f64) -> Result<Vec<f64>, Undefined> {
+    const VALUES: u32 = 24;
+    let distribution = ChiSquared::new(degrees).map_err(|_| Undefined::OutOfRange)?;
+    Ok((0..VALUES).map(|at| distribution.inverse_cdf((f64::from(at) + 0.5) / f64::from(VALUES)) / degrees).collect())
 }
 
 /// Units (items, clusters or runs) needed for a paired t test to show a mean difference of `delta`, from the standard deviation of the
@@ -407,7 +437,9 @@ impl Binomial {
             chances.push(weight);
         }
         let sum: f64 = chances.iter().sum();
-        chances.iter_mut().for_each(|chance| *chance /= sum);
+        for chance in &mut chances {
+            *chance /= sum;
+        }
         Self { first, chances }
     }
 
@@ -450,8 +482,12 @@ mod tests {
         assert!((difference(detectable_t(2.0, 1e7, USUAL)) / 2.0 - 2.801_585).abs() < 1e-3);
         assert_eq!(detectable_t(0.0, 5.0, USUAL), Err(Undefined::NoVariation));
         let side = Side { sd: 1.0, n: 3 };
-        let welch = difference(detectable_welch(side, side, USUAL));
-        assert!((welch / (2.0f64 / 3.0).sqrt() - difference(detectable_t(1.0, 4.0, USUAL))).abs() < 1e-3);
+        // Three runs a side: between what four and what two degrees of freedom would need. One constant side: n − 1.
+        let welch = difference(detectable_welch(side, side, USUAL)) / (2.0f64 / 3.0).sqrt();
+        let by_t = |degrees| difference(detectable_t(1.0, degrees, USUAL));
+        assert!(welch > by_t(4.0) && welch < by_t(2.0), "{welch}");
+        let constant = difference(detectable_welch(Side { sd: 2.0, n: 16 }, Side { sd: 0.0, n: 4 }, USUAL));
+        assert!((constant / 0.5 / by_t(15.0) - 1.0).abs() < 0.01, "{constant}");
         assert_eq!(detectable_welch(Side { sd: 1.0, n: 1 }, side, USUAL), Err(Undefined::TooFew));
     }
 
@@ -485,9 +521,14 @@ mod tests {
         // Four against four: only 4 and 0 of 4, p = 2/70.
         let power = power_proportions(0.1, 4, 0.8, 4, 0.05).expect("tasks");
         assert!((power - (0.9f64 * 0.8).powi(4)).abs() < 1e-9, "{power}");
-        // Tables of Fisher's test: 50 % and 30 % with 80 % power take 103 a side (Casagrande, Pike and Smith 1978).
+        // Every table of 17 and 23 tasks, one by one.
+        let (first, second) = (Binomial::new(17, 0.3), Binomial::new(23, 0.7));
+        let tables = first.counts().flat_map(|one| second.counts().map(move |other| (one, other)));
+        let apart = tables.filter(|((one, _), (other, _))| other * 17 > one * 23 && fisher(*one, 17, *other, 23).expect("tasks") < 0.05);
+        let expected: f64 = apart.map(|((_, one), (_, other))| one * other).sum();
+        let power = power_proportions(0.3, 17, 0.7, 23, 0.05).expect("tasks");
+        assert!((power - expected).abs() < 1e-12 && power > 0.5, "{power} {expected}");
         let power = power_proportions(0.3, 103, 0.5, 103, 0.05).expect("tasks");
-        assert!((power - 0.8).abs() < 0.01, "{power}");
         assert!((power - power_proportions(0.5, 103, 0.3, 103, 0.05).expect("tasks")).abs() < 1e-12);
         let (below, above) = (power_proportions(0.5, 2_000, 0.54, 2_000, 0.05), power_proportions(0.5, 2_001, 0.54, 2_001, 0.05));
         assert!((below.expect("tasks") - above.expect("tasks")).abs() < 5e-3, "{below:?} {above:?}");

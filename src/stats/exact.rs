@@ -106,7 +106,7 @@ pub fn sign_flip(differences: &[f64], resampling: Resampling) -> Result<Permutat
 }
 
 /// The values that are not zero up to rounding.
-pub(super) fn moving(values: &[f64]) -> Vec<f64> {
+fn moving(values: &[f64]) -> Vec<f64> {
     let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
     values.iter().copied().filter(|value| value.abs() > TIE * largest).collect()
 }
