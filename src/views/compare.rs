@@ -418,6 +418,7 @@ fn metric_rows(
 pub(super) fn headline(items: &Items, policy: &Policy) -> Metric {
     let label = match items.kind {
         Some(ItemKind::Question) => "Questions",
+        Some(ItemKind::Task) => "Tasks",
         Some(ItemKind::Criterion) => "Criteria",
         Some(ItemKind::Check) => "Checks",
         Some(ItemKind::Test) | None => "Shared Tests",

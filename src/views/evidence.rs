@@ -781,7 +781,7 @@ fn natural_design(kind: Option<ItemKind>, clusters: Option<usize>, items: usize)
     // As many clusters as items are no clusters.
     let clusters = clusters.filter(|clusters| *clusters < items);
     match kind {
-        Some(ItemKind::Question) => clusters.map_or(Design::Items, |_| Design::Clusters),
+        Some(ItemKind::Question | ItemKind::Task) => clusters.map_or(Design::Items, |_| Design::Clusters),
         Some(ItemKind::Test | ItemKind::Criterion | ItemKind::Check) if clusters.is_some_and(|clusters| clusters >= MIN_ITEMS) => {
             Design::Clusters
         }

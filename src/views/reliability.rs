@@ -23,7 +23,7 @@ const MAX_K: u64 = 10;
 
 /// Returns the chances for each k that every counted item has attempts for; nothing where items were tried once.
 pub(super) fn reliability(rates: &Rates, items: &Items) -> Vec<Reliability> {
-    let (Rates::Outcomes(outcomes), Some(ItemKind::Question)) = (rates, items.kind) else { return Vec::new() };
+    let (Rates::Outcomes(outcomes), Some(ItemKind::Question | ItemKind::Task)) = (rates, items.kind) else { return Vec::new() };
     let least = outcomes.cells.iter().filter(|(_, counted)| *counted > 0).map(|(_, counted)| u64::from(*counted)).min();
     let most = least.unwrap_or(0).min(MAX_K);
     if most < 2 {
