@@ -62,7 +62,7 @@ fn margin(fields: &mut Fields, name: &str, settings: &MetricSettings) -> Option<
     bound
         .margin(unit, kind)
         .map_err(|wrong| {
-            fields.reject("margin", format!("{} {}", quote(&fields.path_of("margin")), wrong.problem), Some(wrong.hint.to_owned()))
+            fields.reject("margin", format!("{} {}", quote(&fields.path_of("margin")), wrong.problem), Some(wrong.hint.to_owned()));
         })
         .ok()
 }

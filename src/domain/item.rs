@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ItemStatus, RunId};
+use super::{ItemDetails, ItemStatus, RunId};
 
-/// What kind of thing passes or fails.
+/// What kind of thing passes or fails. Questions and tasks (one prompt and one workspace each) were attempted independently of each other.
+/// Tests, criteria and checks look at one artefact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemKind {
@@ -41,6 +42,22 @@ impl ItemKind {
         }
     }
 
+    /// Says whether items of the kind are attempted independently of each other, so that the items are what varies.
+    pub fn is_sample(self) -> bool {
+        match self {
+            Self::Question | Self::Task => true,
+            Self::Test | Self::Criterion | Self::Check => false,
+        }
+    }
+
+    /// Says whether the counts of a run are about items of the kind, and not about what else was looked at.
+    pub fn is_counted(self) -> bool {
+        match self {
+            Self::Question | Self::Task | Self::Test => true,
+            Self::Criterion | Self::Check => false,
+        }
+    }
+
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -66,8 +83,11 @@ pub struct ItemOutcome {
     pub run: RunId,
     pub kind: ItemKind,
     pub item: String,
-    /// Items with the same cluster are not independent of each other (a passage, a repository, a template).
+    /// Items with the same cluster are not independent of each other (a passage, a repository, a template): draws from a population of such
+    /// groups.
     pub cluster: Option<String>,
+    /// The subject, the language, the tag: one of a fixed list that the items are reported by, and never a unit.
+    pub category: Option<String>,
     /// Counts from 1.
     pub attempt: u32,
     pub status: ItemStatus,
@@ -86,5 +106,10 @@ pub struct ItemOutcome {
 impl ItemOutcome {
     pub fn key(&self) -> ItemKey {
         ItemKey { kind: self.kind, evaluator: self.evaluator.clone(), item: self.item.clone() }
+    }
+
+    /// Returns the category, which lines of earlier versions have among the details.
+    pub fn category_in<'a>(&'a self, details: &'a ItemDetails) -> Option<&'a str> {
+        self.category.as_deref().or(details.category.as_deref())
     }
 }

@@ -5,8 +5,7 @@ use serde::Serialize;
 
 use crate::domain::{ItemKind, ItemStatus, Unit};
 use crate::stats::{
-    Interval, clopper_pearson, clustered_mean, effective_interval, mean_interval, normal_quantile, summary, two_way_mean,
-    two_way_mean_clustered, wilson,
+    Interval, ItemsByRuns, clopper_pearson, clustered_mean, effective_interval, mean_interval, normal_quantile, one_way, summary, wilson,
 };
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
@@ -151,19 +150,16 @@ pub(crate) fn over_items(means: &[(u32, f64)], runs: &[Vec<f64>], items: &Items,
         .as_ref()
         .filter(|_| unit == Design::Clusters)
         .map(|codes| means.iter().map(|(item, _)| codes[*item as usize]).collect());
-    let by_run: Vec<Vec<f64>> = runs.iter().map(|run| by_item(run, means, items)).collect();
     let clustered = codes.as_ref().and_then(|codes| clustered_mean(&values, codes, CONFIDENCE).ok());
     let clusters = clustered.map(|found| ClusterSpread { clusters: found.clusters, design_effect: found.design_effect });
-    let over_runs = match &codes {
-        _ if by_run.len() < 2 => None,
-        Some(codes) => two_way_mean_clustered(&by_run, codes, CONFIDENCE).ok(),
-        None => two_way_mean(&by_run, CONFIDENCE).ok(),
-    };
+    let over_runs = (runs.len() > 1)
+        .then(|| by_item_and_run(runs, means, items))
+        .and_then(|values| one_way(ItemsByRuns { runs: runs.len(), values: &values }, codes.as_deref(), CONFIDENCE).ok());
     if let Some(found) = over_runs {
         return Some(Estimate {
             interval: Some(cut(found.interval)),
             method: Method::TOverItemsAndRuns,
-            standard_error: Some(found.se),
+            standard_error: Some(found.standard_error),
             clusters,
             ..base
         });
@@ -186,14 +182,14 @@ pub(crate) fn over_items(means: &[(u32, f64)], runs: &[Vec<f64>], items: &Items,
     Some(Estimate { interval, method, ..base })
 }
 
-/// A run's values of the items that have a mean, several evaluators averaged; NaN where the run has none.
-fn by_item(run: &[f64], means: &[(u32, f64)], items: &Items) -> Vec<f64> {
-    let value = |item: u32| {
+/// The values of the items that have a mean, run by run, several evaluators averaged.
+fn by_item_and_run(runs: &[Vec<f64>], means: &[(u32, f64)], items: &Items) -> Vec<Option<f64>> {
+    let value = |item: u32, run: &Vec<f64>| {
         let known = items.columns(item).iter().map(|column| run[*column as usize]).filter(|value| !value.is_nan());
         let (sum, n) = known.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
-        sum / n
+        (n > 0.0).then_some(sum / n)
     };
-    means.iter().map(|(item, _)| value(*item)).collect()
+    means.iter().flat_map(|(item, _)| runs.iter().map(move |run| value(*item, run))).collect()
 }
 
 /// Of the mean of some values; absent where they do not vary.

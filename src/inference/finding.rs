@@ -1,10 +1,11 @@
 //! What a pair's data give before the family of pairs is known.
 
-use crate::stats::{self, Aim, Interval, Side};
+use crate::stats::{self, Aim, ClusterSpread, Detectable, Interval, Side};
 
 use super::comparison::{Difference, Needed, Record, Scale, Sizes, Test, Variation};
 use super::detail::{Detail, Parts};
 use super::policy::Design;
+use super::seed::resampling;
 use super::verdict::{Incomparable, Missing, Obstacle, Support};
 
 /// What one pair of arms shows on one metric.
@@ -115,21 +116,19 @@ impl Finding {
     }
 
     pub fn detectable(&self, aim: Aim) -> Option<f64> {
-        self.precision?.detectable(self.difference?.scale, aim)
+        self.precision.as_ref()?.detectable(self.difference?.scale, aim)
     }
 }
 
 /// What decides how small a difference the data can show.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) enum Precision {
-    /// So many paired units, and the spread of their differences.
-    Paired { sd: f64, n: u64 },
-    /// So many clusters, and the spread that so many independent ones would have.
-    Clustered { sd: f64, n: u64 },
     /// One outcome each of so many items, of which a share fell differently for the two arms.
     Discordant { share: f64, n: u64 },
     /// A standard error with its degrees of freedom.
     Error { se: f64, degrees: f64 },
+    /// Clusters of these sizes, whose signs are flipped, and how their differences spread.
+    Flips { spread: ClusterSpread, sizes: Vec<u64> },
     /// Two samples with a spread of their own; of logarithms where the difference is a ratio.
     Samples(Side, Side),
     /// Two shares: that of the second arm, and the sizes of both.
@@ -137,21 +136,38 @@ pub(super) enum Precision {
 }
 
 impl Precision {
-    /// The smallest difference that is shown, on the scale of the difference.
-    pub fn detectable(self, scale: Scale, aim: Aim) -> Option<f64> {
-        let smallest = match self {
-            Self::Paired { sd, n } => stats::mde_paired(sd, n, aim),
-            Self::Clustered { sd, n } => stats::mde_few(sd, n, aim),
-            Self::Discordant { share, n } => stats::mde_paired(share.sqrt(), n, aim),
-            Self::Error { se, degrees } => stats::mde_few(se, degrees as u64 + 1, aim),
-            Self::Samples(one, other) => stats::mde_welch(one, other, aim),
-            Self::Shares { rate, first, second } => stats::mde_two_proportions(rate, first, second, aim),
+    /// The smallest difference that the deciding test shows with the wished power, on the scale of the difference; nothing where the test
+    /// can show none.
+    pub fn detectable(&self, scale: Scale, aim: Aim) -> Option<f64> {
+        let found = match self {
+            Self::Discordant { share, n } => stats::detectable_mcnemar(*n, *share, aim),
+            Self::Error { se, degrees } => stats::detectable_t(*se, *degrees, aim),
+            Self::Flips { spread, sizes } => {
+                stats::detectable_flips(sizes, *spread, aim, resampling(sizes.iter().map(|size| *size as f64)))
+            }
+            Self::Samples(one, other) => stats::detectable_welch(*one, *other, aim),
+            Self::Shares { rate, first, second } => stats::detectable_proportions(*rate, *first, *second, aim),
         };
-        let smallest = smallest.ok()?;
+        let Ok(Detectable::Difference(smallest)) = found else { return None };
         match scale {
             Scale::Share => Some(smallest.min(1.0)),
             Scale::Unit => Some(smallest),
             Scale::Ratio => Some(smallest.exp()).filter(|ratio| ratio.is_finite()),
+        }
+    }
+
+    /// A figure that orders precisions: roughly the standard error.
+    pub fn rough(&self) -> f64 {
+        match self {
+            Self::Discordant { share, n } => (share / *n as f64).sqrt(),
+            Self::Error { se, .. } => *se,
+            Self::Flips { spread, sizes } => {
+                let items: u64 = sizes.iter().sum();
+                let squares: f64 = sizes.iter().map(|size| (*size as f64).powi(2)).sum();
+                (spread.within / items as f64 + spread.between * squares / (items as f64).powi(2)).sqrt()
+            }
+            Self::Samples(one, other) => (one.sd * one.sd / one.n as f64 + other.sd * other.sd / other.n as f64).sqrt(),
+            Self::Shares { rate, first, second } => (rate * (1.0 - rate) * (1.0 / *first as f64 + 1.0 / *second as f64)).sqrt(),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Two arms on the items that both have: the differences by item, and what they support.
 
 use crate::stats::{
-    self, Interval, Pairs, TwoWay, Undefined, clustered_mean, effective_difference, mcnemar, mean_t, sign_flip, summary, tango, two_way,
-    two_way_clustered,
+    self, Interval, ItemsByRuns, Pairs, TwoWay, Undefined, cluster_spread, clustered_mean, effective_difference, mcnemar, mean_t,
+    sign_flip, summary, tango, two_way,
 };
 
 use super::comparison::{Difference, Needed, Record, Scale, Sizes, Test, Variation};
@@ -197,7 +197,7 @@ impl<'a> Shared<'a> {
             finding.tested(Test::McnemarExact, test.exact, obstacle);
             finding.detail.cross_check = Some(CrossCheck::of_pairs(pairs, test.mid, policy.confidence()));
         } else if let Some(found) = over_runs {
-            finding.difference = at(found.mean, Some(possible(found.interval, self.scale)));
+            finding.difference = at(found.estimate, Some(possible(found.interval, self.scale)));
             finding.variation = self.variation(&found);
             // With few items the t distribution of the mean is not to be relied on.
             let p = if n < MIN_PAIRED_T { found.p.max(flips()) } else { found.p };
@@ -217,8 +217,8 @@ impl<'a> Shared<'a> {
         if let Some(sd) = summary.sd.filter(|_| is_spread) {
             finding.precision = Some(match (self.is_binary, over_runs) {
                 (true, _) => Precision::Discordant { share: (self.record.won + self.record.lost) as f64 / n as f64, n: n as u64 },
-                (false, Some(found)) => Precision::Error { se: found.se, degrees: found.degrees },
-                (false, None) => Precision::Paired { sd, n: n as u64 },
+                (false, Some(found)) => Precision::Error { se: found.standard_error, degrees: found.degrees },
+                (false, None) => Precision::Error { se: sd / (n as f64).sqrt(), degrees: n as f64 - 1.0 },
             });
             finding.parts = match (self.one, self.other) {
                 (Measured::Passes(one), Measured::Passes(other)) if !self.is_binary => Parts::of(one, other, sd),
@@ -248,10 +248,10 @@ impl<'a> Shared<'a> {
         match (over_runs, clustered) {
             (Some(found), _) => {
                 finding.difference =
-                    Some(Difference { value: found.mean, scale: self.scale, interval: Some(possible(found.interval, self.scale)) });
+                    Some(Difference { value: found.estimate, scale: self.scale, interval: Some(possible(found.interval, self.scale)) });
                 finding.variation = self.variation(&found);
                 finding.tested(Test::TwoWay, found.p.max(flips), obstacle);
-                finding.precision = Some(Precision::Error { se: found.se, degrees: found.degrees });
+                finding.precision = Some(Precision::Error { se: found.standard_error, degrees: found.degrees });
             }
             (None, Ok(mean)) => {
                 let interval = Some(possible(mean.interval, self.scale));
@@ -259,7 +259,8 @@ impl<'a> Shared<'a> {
                 finding.tested(Test::ClusterSignFlip, flips, obstacle);
                 // The spread that so many independent clusters would have for this standard error.
                 let sd = mean.se_cr1 * (clusters as f64).sqrt();
-                finding.precision = Some(Precision::Clustered { sd, n: clusters as u64 });
+                finding.precision =
+                    cluster_spread(differences, codes).ok().map(|spread| Precision::Flips { spread, sizes: sizes_of(codes) });
                 let wanted = stats::n_paired(sd, mean.mean.abs(), policy.aim()).ok().filter(|_| mean.mean != 0.0);
                 finding.needed = wanted.map(|wanted| Needed { n: wanted.max(MIN_ITEMS as u64), of: "clusters" });
             }
@@ -290,32 +291,24 @@ impl<'a> Shared<'a> {
             return None;
         }
         let (one, other) = (self.by_run(&self.one), self.by_run(&self.other));
-        match codes {
-            None => two_way(&one, &other, policy.confidence()).ok(),
-            Some(codes) => two_way_clustered(&one, &other, codes, policy.confidence()).ok(),
-        }
+        two_way(one.by_runs(), other.by_runs(), codes, policy.confidence()).ok()
     }
 
-    /// By run: the values of the shared items, NaN where a run has none.
-    fn by_run(&self, arm: &Measured<'_>) -> Vec<Vec<f64>> {
+    /// The values of the shared items, run by run.
+    fn by_run(&self, arm: &Measured<'_>) -> RunValues {
         let runs = arm.runs();
-        if runs.is_empty() {
-            let columns = |unit: u32| self.items.columns(unit);
-            let mean = |unit: &u32| {
-                mean_of(columns(*unit).iter().filter(|column| self.has(**column)).filter_map(|column| arm.mean(*column as usize)))
-            };
-            return vec![self.units.iter().map(mean).collect()];
+        let mut values = Vec::with_capacity(self.units.len() * runs.len().max(1));
+        for unit in &self.units {
+            let columns = || self.items.columns(*unit).iter().filter(|column| self.has(**column)).map(|column| *column as usize);
+            if runs.is_empty() {
+                values.push(Some(mean_of(columns().filter_map(|column| arm.mean(column)))));
+            }
+            for run in runs {
+                values
+                    .push(Some(mean_of(columns().map(|column| run[column]).filter(|value| !value.is_nan()))).filter(|mean| !mean.is_nan()));
+            }
         }
-        let of_run = |run: &Vec<f64>| {
-            let value = |unit: &u32| {
-                let columns = self.items.columns(*unit);
-                mean_of(
-                    columns.iter().filter(|column| self.has(**column)).map(|column| run[*column as usize]).filter(|value| !value.is_nan()),
-                )
-            };
-            self.units.iter().map(value).collect()
-        };
-        runs.iter().map(of_run).collect()
+        RunValues { runs: runs.len().max(1), values }
     }
 
     /// Both arms have a value in a column.
@@ -341,7 +334,8 @@ impl<'a> Shared<'a> {
         if self.scale != Scale::Share {
             return None;
         }
-        effective_difference(mean(self.one)?, mean(self.other)?, units as f64, policy.confidence()).ok()
+        let n = units as f64;
+        effective_difference((mean(self.one)?, n), (mean(self.other)?, n), policy.confidence()).ok()
     }
 
     /// What the difference could be if the missing outcomes were known; nothing where few are missing, and as many in both arms.
@@ -368,8 +362,29 @@ impl<'a> Shared<'a> {
     }
 }
 
+/// Values by item and run.
+struct RunValues {
+    runs: usize,
+    values: Vec<Option<f64>>,
+}
+
+impl RunValues {
+    fn by_runs(&self) -> ItemsByRuns<'_> {
+        ItemsByRuns { runs: self.runs, values: &self.values }
+    }
+}
+
 /// Items up to here take part in joint sign flips: with more, Holm's smallest p-value is no obstacle.
 const MAX_JOINT: usize = 40;
+
+/// How many items each cluster has.
+fn sizes_of(codes: &[u32]) -> Vec<u64> {
+    let mut sizes = std::collections::BTreeMap::<u32, u64>::new();
+    for code in codes {
+        *sizes.entry(*code).or_default() += 1;
+    }
+    sizes.into_values().collect()
+}
 
 /// The mean of values, NaN of none.
 fn mean_of(values: impl Iterator<Item = f64>) -> f64 {

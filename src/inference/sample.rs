@@ -271,7 +271,7 @@ impl Items {
         let codes: Vec<u32> = codes.collect();
         let clusters = if numbers.is_empty() { None } else { Some(codes) };
         let cluster_count = clusters.as_ref().map_or(0, |_| next as usize);
-        let counted = || group.arms.iter().flat_map(|arm| &arm.counted).find_map(|_| None);
+        let counted = || group.arms.iter().flat_map(|arm| &arm.counted).find_map(|row| row.run.counted);
         let kind = matrix.items.first().map(|item| item.key.kind).or_else(counted);
         Self { kind, clusters, cluster_count, columns, plain }
     }

@@ -1,6 +1,6 @@
 //! Two arms without shared items: totals of items that were attempted independently, and rates of runs whose tests share one artefact.
 
-use crate::stats::{self, Interval, Resampling, Side, effective_difference, fisher, newcombe, pooled_totals, summary, welch};
+use crate::stats::{self, Interval, Resampling, Side, counts_over_runs, effective_difference, fisher, newcombe, summary, welch};
 
 use super::comparison::{Difference, Needed, Scale, Sizes, Test};
 use super::detail::{CrossCheck, Detail, Effect};
@@ -34,11 +34,11 @@ pub(super) fn over_totals(first: &Rates, second: &Rates, word: &'static str, pol
     if let ([(passed_a, total_a)], [(passed_b, total_b)]) = (one.as_slice(), other.as_slice()) {
         finding.difference = at(newcombe(*passed_a, *total_a, *passed_b, *total_b, policy.confidence()).ok());
         finding.tested(Test::FisherExact, fisher(*passed_a, *total_a, *passed_b, *total_b).unwrap_or(1.0), obstacle);
-    } else if let Ok(found) = pooled_totals(&one, &other, policy.confidence()) {
+    } else if let Ok(found) = counts_over_runs(&one, &other, policy.confidence()) {
         finding.difference = at(Some(found.interval.clipped(-1.0, 1.0)));
         finding.tested(Test::PooledTotals, found.p, obstacle);
     } else {
-        finding.difference = at(effective_difference(rate_a, rate_b, items_a as f64, policy.confidence()).ok());
+        finding.difference = at(effective_difference((rate_a, items_a as f64), (rate_b, items_b as f64), policy.confidence()).ok());
     }
     finding.precision = Some(Precision::Shares { rate: rate_b, first: items_a, second: items_b });
     let wanted = stats::n_two_proportions(rate_a, rate_b, policy.aim()).ok();
@@ -79,7 +79,7 @@ pub(super) fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> Findi
         finding.bounds = run_bounds(first, second, most);
     }
     // Where no run varied, the tests of one run are what the interval can rest on.
-    let effective = || effective_difference(mean_a, mean_b, most as f64, policy.confidence()).ok();
+    let effective = || effective_difference((mean_a, most as f64), (mean_b, most as f64), policy.confidence()).ok();
     finding.difference = finding
         .difference
         .map(|found| Difference { interval: found.interval.map(|ends| ends.clipped(-1.0, 1.0)).or_else(effective), ..found });

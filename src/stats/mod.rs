@@ -17,7 +17,6 @@ mod interval;
 mod letters;
 mod max_t;
 mod mean;
-mod pending;
 mod posterior;
 mod power;
 mod proportion;
@@ -51,10 +50,6 @@ pub use interval::Interval;
 pub use letters::letters;
 pub use max_t::{MaxT, max_t};
 pub use mean::{MeanDifference, Summary, mean_interval, mean_t, paired_t, summary, welch};
-pub use pending::{
-    TwoWay, effective_difference, effective_interval, max_t, pooled_totals, two_way, two_way_clustered, two_way_mean,
-    two_way_mean_clustered,
-};
 pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky};
 pub use power::{
     Aim, PairedVariance, Side, mde_few, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_at, n_half_width, n_mcnemar, n_miller,

@@ -41,7 +41,7 @@ use std::path::{Path, PathBuf};
 
 use tracing::{debug, info};
 
-use crate::domain::{Problem, Provenance, Run, RunId, visible};
+use crate::domain::{ItemKind, Problem, Provenance, Run, RunId, visible};
 use crate::results::{SealedWriter, Store, StoreError};
 
 use super::bundle::import_bundle;
@@ -49,7 +49,7 @@ use super::names::GivenNames;
 use super::report::{ImportReport, ReplacedRun, SourceOutcome, SourceReport};
 use super::rows::Stop;
 use super::source::hex_digest;
-use super::stored::{Relation, StoredRuns};
+use super::stored::{Read, Relation, StoredRuns};
 use super::table::Mode;
 
 pub use inspect::superseded;
@@ -81,6 +81,8 @@ pub enum ForeignFormat {
     Junit,
 }
 
+/// Changes when importers give other records for the same bytes: what was imported before is then read again, and replaced where it differs.
+const READING: &[u8] = b"reading 2";
 /// Enough of a key to tell the sources of a cache apart.
 const SHORT_KEY: usize = 32;
 
@@ -137,6 +139,16 @@ impl ForeignFormat {
 
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Returns what the items of the tool are, where a file does not say otherwise of some.
+    pub(super) fn kind(self) -> ItemKind {
+        match self {
+            Self::Harbor | Self::TerminalBench | Self::SweBench | Self::Aider | Self::Evalperf | Self::Kotef => ItemKind::Task,
+            Self::Inspect | Self::Promptfoo | Self::LmEval | Self::Helm | Self::EveryEvalEver | Self::Cogni => ItemKind::Question,
+            Self::Zelda => ItemKind::Criterion,
+            Self::Ralph | Self::Ctrf | Self::Junit => ItemKind::Test,
+        }
     }
 
     /// Returns the name that the tool has in prose.
@@ -358,7 +370,7 @@ fn import_source(
         report.problems.push(Problem::in_file(&source.shown, "is empty"));
         return Ok((report, Vec::new()));
     }
-    let mut parts = vec![source.format.name().as_bytes(), examined.sha256.as_bytes()];
+    let mut parts = vec![READING, source.format.name().as_bytes(), examined.sha256.as_bytes()];
     if source.format.reads_names() {
         parts.push(source.name.as_bytes());
     }
@@ -383,7 +395,8 @@ fn import_source(
         if !read(source, &mut look, &mut report)? {
             return Ok((report, Vec::new()));
         }
-        let ids = replace(&mut sink, look, taken, &source.name, &mut report);
+        let bytes = Read { file: &source.name, sha256: &examined.sha256 };
+        let ids = replace(&mut sink, look, taken, bytes, &mut report);
         if !ids.is_empty() {
             sink = Sink::new(source, names, taken, &store, &key, mode).under(ids);
             if !read(source, &mut sink, &mut report)? {
@@ -423,10 +436,10 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>, report: &mut SourceReport) 
 
 /// Compares the runs that are in the store already with what was seen on a second look, and returns new ids for those that are to be
 /// replaced, by the ids that they have.
-fn replace(sink: &mut Sink<'_>, look: Sink<'_>, stored: &StoredRuns, file: &str, report: &mut SourceReport) -> BTreeMap<RunId, RunId> {
+fn replace(sink: &mut Sink<'_>, look: Sink<'_>, stored: &StoredRuns, read: Read<'_>, report: &mut SourceReport) -> BTreeMap<RunId, RunId> {
     let mut ids = BTreeMap::new();
     for (run, content) in look.contents().into_iter().filter(|(run, _)| stored.contains(&run.id)) {
-        match stored.relation(&run, &content, file) {
+        match stored.relation(&run, &content, read) {
             Relation::Same => {}
             Relation::Less { stored, found } => {
                 sink.quirk(&format!("the store has more outcomes of the run than the file ({stored}, here {found}): it is kept as it is"));

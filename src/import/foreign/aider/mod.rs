@@ -83,6 +83,7 @@ fn score(metric: &str, value: f64, unit: Unit, direction: Direction, n: Option<u
         value: Some(value),
         unit,
         direction,
+        range: None,
         standard_error: None,
         n,
         evaluator: Some(EVALUATOR.to_owned()),
