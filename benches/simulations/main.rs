@@ -7,6 +7,7 @@
 
 mod coverage;
 mod false_winners;
+mod histories;
 mod power;
 mod replication;
 mod rule;
@@ -37,7 +38,9 @@ fn main() {
     false_winners::clusters().print();
     false_winners::amounts().print();
     false_winners::nights().print();
-    false_winners::change_points().print();
+    println!("## Histories\n");
+    histories::false_changes().print();
+    histories::changes_found().print();
     println!("## Differences that are found\n");
     power::rates().print();
     power::clusters().print();

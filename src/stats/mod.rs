@@ -30,7 +30,7 @@ pub use adjust::{benjamini_hochberg, holm};
 pub use agreement::{Agreement, cohen_kappa, krippendorff_alpha_nominal, prevalence};
 pub use attempts::{mean_pass_at_k, mean_pass_hat_k, pass_at_k, pass_hat_k};
 pub use bootstrap::{BcaInterval, Replicates, Seed, jackknife};
-pub use change_point::{ChangePoint, ChangeRule, Split, change_points, e_divisive_best_split};
+pub use change_point::{ChangePoint, ChangeRule, change_points, change_tests};
 pub use cluster::{Clustered, clustered_mean};
 pub use discrimination::{correlation, correlation_by_chance};
 pub use distribution::{normal_quantile, normal_two_sided, t_quantile, t_two_sided};
