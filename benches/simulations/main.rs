@@ -7,6 +7,7 @@
 
 mod coverage;
 mod false_winners;
+mod gates;
 mod histories;
 mod power;
 mod replication;
@@ -41,6 +42,9 @@ fn main() {
     println!("## Histories\n");
     histories::false_changes().print();
     histories::changes_found().print();
+    println!("## A gate over nights\n");
+    gates::false_alarms().print();
+    gates::drops_found().print();
     println!("## Differences that are found\n");
     power::rates().print();
     power::clusters().print();

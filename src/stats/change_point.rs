@@ -400,6 +400,13 @@ mod tests {
     }
 
     #[test]
+    fn nights_that_take_turns() {
+        let series: Vec<f64> = (0..20).map(|night| if night < 10 { [0.9, 0.85] } else { [0.6, 0.55] }[night % 2]).collect();
+        let found = change_points(&series, &[], ChangeRule { tests: 3, ..ChangeRule::default() }).expect("finite");
+        assert!(found.len() == 1 && found[0].at == 10, "{found:?}");
+    }
+
+    #[test]
     fn the_tail_of_the_best_split() {
         // Of one split it is its own; of many, between its own and their sum.
         assert!((p_of_best(0.01, 10, 5) - 0.01).abs() < 1e-12);
