@@ -48,8 +48,6 @@ const NIGHTS: usize = 366;
 const MIN_NIGHTS: usize = 6;
 /// Entries of a feed.
 const MOST: usize = 50;
-/// Changes of level that are less certain are no news.
-const ALPHA: f64 = 0.05;
 
 /// Lists what happened, newest first.
 pub fn news(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<News> {
@@ -67,7 +65,7 @@ pub fn news(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<News
         let times = times(warehouse, &suites);
         for history in history(warehouse, &suites, policy) {
             for arm in history.arms {
-                for change in arm.changes.into_iter().filter(|change| change.p_adjusted <= ALPHA) {
+                for change in arm.changes {
                     let place = (history.suite.clone(), arm.arm.clone(), change.date);
                     let Some(time) = times.get(&place).copied() else { continue };
                     let key = format!("level\n{}\n{}\n{}\n{:?}", arm.arm.approach, arm.arm.model, change.date, change.series);
