@@ -8,10 +8,11 @@ use crate::stats::Interval;
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
 use super::arm::ArmRuns;
-use super::estimate::{Estimate, counts, pass_rate};
+use super::estimate::{Estimate, Method, counts, pass_rate};
 use super::figures::{Figure, Range, figure};
 use super::numbers::is_measured;
 use super::policy::Design;
+use super::price::{per_solved, price_interval};
 use super::sample::{Items, Rates};
 
 /// One arm's figure for one metric.
@@ -69,6 +70,24 @@ impl Cell {
             figure: figure(&arm.counted, Range::Share, |row| counts(row, matrix).map(|(passed, total)| passed as f64 / total as f64)),
             estimate,
         }
+    }
+
+    /// What a solved item costs: all that the runs cost over all that they solved.
+    pub(super) fn of_price(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix, unit: Design) -> Self {
+        let estimate = per_solved(rows, rates, matrix).map(|price| Estimate {
+            value: price.usd,
+            interval: price_interval(rows, rates, matrix, unit).map(|found| found.interval),
+            guaranteed: None,
+            n: price.solved,
+            n_of: "solved items",
+            method: Method::RatioOfTotals,
+            standard_error: None,
+            clusters: None,
+            missing: 0,
+            passed: None,
+            total: None,
+        });
+        Self::of_estimate(estimate)
     }
 
     /// Own tests: counts as they are. 0 of 0 is a measurement without a rate.

@@ -403,6 +403,7 @@ fn test_name(test: Test) -> &'static str {
         Test::ClusterSignFlip => "cluster-level sign-flip test, cluster-robust interval (CR1, t with G − 1 degrees of freedom)",
         Test::Welch => "Welch's t test over runs",
         Test::WelchOnLogs => "Welch's t test on logarithms over runs",
+        Test::DeltaOnLogs => "delta method on logarithms over items",
         Test::Permutation => "permutation test over runs",
     }
 }

@@ -211,6 +211,7 @@ pub fn method(method: Method) -> &'static str {
         Method::TOverItemsAndRuns => "t interval over items and runs",
         Method::TOverClusters => "t interval over clusters of items (CR1)",
         Method::TOverRuns => "t interval over runs",
+        Method::RatioOfTotals => "total cost over solved items",
         Method::StatedError => "published by the source, with its standard error",
         Method::Stated => "published by the source, without counts",
         Method::None => "no interval: only one value",

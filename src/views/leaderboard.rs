@@ -11,7 +11,7 @@ use crate::domain::{Direction, Filter, Metric, MetricKind};
 use crate::inference::{
     Apart, Arm, ArmRuns, Best, BoardEvidence, Coverage, Design, Estimate, ExcludedItem, Figure, Front, Grouping, Method, Money, Policy,
     PriceInterval, Range, Rates, Reliability, ScoreColumn, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
-    apart_from_newest, chances_to_lead, counts, duration, figure, fronts, money, newest, newest_score, possibly_cached, price_interval,
+    apart_from_newest, chances_to_lead, duration, figure, fronts, money, newest, newest_score, per_solved, possibly_cached, price_interval,
     reliability, score_columns, spread, standings, suite_groups, tokens,
 };
 use crate::warehouse::{OutcomeMatrix, Warehouse};
@@ -141,7 +141,7 @@ pub struct Board {
 pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, sort: SortKey, policy: &Policy, resample: bool) -> Board {
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
     let apart = apart_from_newest(&groups);
-    let board = |(group, apart)| SuiteBoard { apart, ..suite_board(&SuiteAnswer::of(warehouse, group, policy), sort, resample) };
+    let board = |(group, apart)| SuiteBoard { apart, ..suite_board(&SuiteAnswer::of_primary(warehouse, group, policy), sort, resample) };
     Board {
         suites: groups.par_iter().zip(apart).map(board).collect(),
         retracted: retracted(warehouse, filter),
@@ -266,14 +266,6 @@ fn sources(group: &SuiteGroup<'_>) -> Vec<String> {
 fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
     let rows = &arm.counted;
     let cost_sum = money(rows);
-    let solved: Option<u64> = match rates {
-        Rates::Outcomes(outcomes) if outcomes.by_run.iter().all(|(_, counted)| *counted > 0) => {
-            Some(outcomes.by_run.iter().map(|(passed, _)| passed).sum())
-        }
-        Rates::Outcomes(_) | Rates::Counts(_) | Rates::Unknown => {
-            rows.iter().map(|row| counts(row, matrix).map(|(passed, _)| passed)).sum()
-        }
-    };
     let mut scores = BTreeMap::new();
     let metrics: BTreeSet<&str> = rows.iter().flat_map(|row| &row.run.scores).map(|score| score.metric.as_str()).collect();
     for metric in metrics {
@@ -297,10 +289,7 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
         standing: None,
         cost_front: None,
         duration_front: None,
-        cost_per_solved_usd: match (&cost_sum, solved) {
-            (Some(money), Some(solved)) if !money.is_lower_bound && solved > 0 => Some(money.usd / solved as f64),
-            _ => None,
-        },
+        cost_per_solved_usd: per_solved(rows, rates, matrix).map(|price| price.usd),
         cost_per_solved_interval: None,
         cost: cost_sum,
         tokens: figure(rows, Range::NotNegative, tokens),
