@@ -356,7 +356,7 @@ impl Asked<'_> {
     }
 
     fn pass_rates(&self) -> Open {
-        let metric = pass_rate_metric(self.items, self.policy);
+        let metric = pass_rate_metric(self.policy);
         let cell = |(arm, rates): (&ArmRuns<'_>, &Rates)| Cell::of_rate(arm, rates, self.matrix, self.items, self.unit);
         let cells: Vec<Cell> = self.group.arms.iter().zip(self.rates).map(cell).collect();
         let mut unsettled = metrics::of_rates(&metric, &self.group.suite, self.items, self.rates, &self.pairing, self.policy);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use crate::domain::{Direction, ItemKind, Metric, MetricKind, Unit};
+use crate::domain::{Direction, Metric, MetricKind, Unit};
 use crate::stats::summary;
 use crate::warehouse::RunRow;
 
@@ -30,15 +30,8 @@ pub(crate) fn named(name: &str, label: &str, unit: Unit, direction: Direction, k
 }
 
 /// The pass rate on what all arms share.
-pub(crate) fn pass_rate_metric(items: &Items, policy: &Policy) -> Metric {
-    let label = match items.kind {
-        Some(ItemKind::Question) => "Questions",
-        Some(ItemKind::Task) => "Tasks",
-        Some(ItemKind::Criterion) => "Criteria",
-        Some(ItemKind::Check) => "Checks",
-        Some(ItemKind::Test) | None => "Shared Tests",
-    };
-    policy.described(named(PASS_RATE, label, Unit::Fraction, Direction::Up, MetricKind::Rate))
+pub(crate) fn pass_rate_metric(policy: &Policy) -> Metric {
+    policy.described(named(PASS_RATE, "Pass rate", Unit::Fraction, Direction::Up, MetricKind::Rate))
 }
 
 /// What one arm's figure on a suite is counted in: the unit that verdicts about it have.

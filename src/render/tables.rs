@@ -74,7 +74,7 @@ fn comparison_title(comparison: &Comparison, labels: &[String]) -> String {
 fn metric_label(row: &ComparisonRow) -> String {
     match row.metric.unit {
         crate::domain::Unit::Usd | crate::domain::Unit::Tokens => format!("{}, mean per run", row.metric.label),
-        crate::domain::Unit::Seconds => format!("{}, mean", row.metric.label),
+        crate::domain::Unit::Seconds => format!("{}, median", row.metric.label),
         _ => row.metric.label.clone(),
     }
 }
@@ -122,7 +122,7 @@ fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
                 let adjusted = verdicts::adjustment(&row.evidence).map_or_else(String::new, |how| format!("; adjusted by {how}"));
                 more.push(format!("{}: verdict {}{adjusted}.", row.metric.label, verdicts::method(pair)));
             }
-            if row.role != crate::views::Role::Primary {
+            if row.role == crate::views::Role::Secondary && pair.difference.is_some() {
                 more.extend(verdicts::sentences(row, labels));
             }
             more.extend(verdicts::planning(&row.metric, pair));
@@ -303,8 +303,8 @@ fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
                 None => {}
             }
         }
-        let rest = if dominated.is_empty() { "none".to_owned() } else { listed(&dominated) };
-        let note = format!("Pareto front of pass rate and {price}, on the numbers shown: {}. Dominated: {rest}.", best.join(", "));
+        let rest = if dominated.is_empty() { String::new() } else { format!(" Worse and not cheaper: {}.", listed(&dominated)) };
+        let note = format!("Pareto front of pass rate and {price}, on the numbers shown: {}.{rest}", best.join(", "));
         (!best.is_empty()).then(|| (column.to_owned(), note))
     };
     let cost = note(COST_FRONT, "cost per run", |entry| entry.cost_front.as_ref());

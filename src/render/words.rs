@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
-    Arm, Because, Cell, Comparison, Decision, Difference, Entry, Estimate, Front, Method, Money, PriceInterval, RankRange, Spread,
-    SuiteBoard, Why,
+    Arm, Because, Cell, Comparison, Decision, Difference, Entry, Estimate, Front, Method, Money, PairEvidence, PriceInterval, RankRange,
+    Spread, SuiteBoard, Why,
 };
 
 use super::{comparability, format, shown, verdicts};
@@ -164,6 +164,15 @@ pub fn each(first: u64, second: u64, many: &str) -> String {
         format!("{} each", count_of(first, many))
     } else {
         format!("{} and {}", format::integer(first), count_of(second, many))
+    }
+}
+
+/// `both other arms`, `all 5 other arms`.
+pub fn other_arms(n: u64) -> String {
+    match n {
+        1 => "the other arm".to_owned(),
+        2 => "both other arms".to_owned(),
+        n => format!("all {} other arms", format::integer(n)),
     }
 }
 
@@ -371,7 +380,11 @@ pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
         pair.seen_from(arm).difference.map(|difference| difference.value)
     };
     let quality = |arm: usize| {
-        let seen = pair(arm).and_then(|seen| Some(verdicts::change(&primary.metric, &Difference { interval: None, ..seen.difference? })));
+        let bare = |seen: &PairEvidence| {
+            let difference = seen.difference.map(|difference| Difference { interval: None, ..difference });
+            verdicts::change_of(&primary.metric, &PairEvidence { difference, ..seen.clone() })
+        };
+        let seen = pair(arm).and_then(|seen| bare(&seen));
         seen.map_or_else(String::new, |change| format!("{} {change}", metric(&primary.metric)))
     };
     let margin = comparison.margin.map_or_else(String::new, |margin| format!(" within {}", verdicts::amount(&primary.metric, margin)));
