@@ -352,25 +352,26 @@ pub fn overall(overall: &Overall) -> Table {
         }
     };
     let mut table = Table::new(format!("Leaderboard: {title}"));
-    table.right("#", 0);
     table.left("Approach", 0);
     table.left("Model", 0);
-    table.right("Pass rate %", 0);
+    table.right("Pass rate % [95% CI]", 0);
     table.right("Suites", 0);
     table.right("Items", 1);
     table.right("Cost", 1);
-    for (place, entry) in (1u64..).zip(&overall.entries) {
+    for entry in &overall.entries {
+        let n = entry.items.unwrap_or(0);
+        let interval = entry.interval.map_or_else(String::new, |ends| format!(" {}", format::percent_interval(ends, n)));
         table.rows.push(vec![
-            place.to_string(),
             entry.arm.approach.clone(),
             entry.arm.model.clone(),
-            format::percent_number(entry.rate, entry.items.unwrap_or(0)),
+            format!("{}{interval}", format::percent_number(entry.rate, n)),
             format!("{}/{}", entry.suites.known, entry.suites.runs),
             entry.items.map_or_else(String::new, format::integer),
             entry.cost.as_ref().map_or_else(|| "unknown".to_owned(), words::money),
         ]);
     }
     table.notes.push(note.to_owned());
+    table.notes.push("Ordered by the rate shown. Arms are not tested over suites, so there are no ranks here.".to_owned());
     table.notes.push(
         "Arms with rates on fewer suites answered other questions: they stand apart and are not comparable with the rest.".to_owned(),
     );
