@@ -193,7 +193,8 @@ const DURATION_FRONT: &str = "Pass rate and duration";
 
 /// Lays out one suite's board.
 pub fn suite_board(board: &SuiteBoard) -> Table {
-    let mut table = Table::new(format!("Leaderboard: {}", group_name(&board.suite, board.suite_version.as_deref(), None)));
+    let mut table =
+        Table::new(format!("Leaderboard: {}", group_name(&board.suite, board.suite_version.as_deref(), board.source.as_deref())));
     table.right("Rank", 0);
     table.left("Approach", 0);
     table.left("Model", 0);

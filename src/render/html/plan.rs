@@ -136,6 +136,7 @@ fn suite_labels(boards: &[&SuiteBoard]) -> Vec<String> {
         let name = if board.suite.trim().is_empty() { "(no name)" } else { board.suite.as_str() };
         let mut label = match (&board.suite_version, is_newest) {
             (_, true) => name.to_owned(),
+            (_, false) if board.source.is_some() => format!("{name} (from {})", board.source.as_deref().unwrap_or_default()),
             (Some(version), false) => format!("{name} (version {})", version.chars().take(12).collect::<String>()),
             (None, false) => format!("{name} (version unknown)"),
         };
