@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{ItemKind, ItemStatus, Problem, Run};
 
 use super::matrix::RowScores;
-use super::open::ItemTotals;
 use super::stored_run;
+use super::totals::ItemTotals;
 use super::unit::Stamp;
 
 /// Changes whenever the meaning of what is stored changes.
