@@ -9,7 +9,7 @@ use crate::views::{
 };
 
 use super::table::Table;
-use super::{comparability, details, format, verdicts, words};
+use super::{comparability, details, format, summary, verdicts, words};
 
 /// With more arms than this, arms stand in rows and metrics in columns.
 const MAX_ARM_COLUMNS: usize = 6;
@@ -39,7 +39,7 @@ pub fn comparison(comparison: &Comparison) -> Table {
             table.rows.push(cells);
         }
     }
-    let sentences = words::summary_sentences(comparison);
+    let sentences = summary::summary_sentences(comparison);
     table.notes.push(format!("Summary: {}", sentences.join(" ")));
     table.notes.extend(comparability::note(comparison, &labels));
     table.instead.push(("Evidence".to_owned(), evidence_note(comparison)));
@@ -241,7 +241,7 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         several => notes.push(format!("Runs from {} sources are pooled: {}.", several.len(), listed(several))),
     }
     notes.extend(verdicts::board_notes(board));
-    notes.extend(verdicts::entry_notes(board));
+    notes.extend(details::entry_notes(board));
     notes
 }
 

@@ -6,7 +6,7 @@ use crate::views::{
     Reason, Scale, SuiteBoard, Test, Verdict,
 };
 
-use super::{comparability, details, format, words};
+use super::{comparability, format, words};
 
 /// The Evidence column of a table.
 pub fn short(comparison: &Comparison, row: &ComparisonRow) -> String {
@@ -254,7 +254,7 @@ pub fn sentence(metric: &Metric, pair: &PairEvidence, names: &[String], evidence
             text.push_str(": not enough evidence");
             let mut parts: Vec<String> = pair.reason.map(obstacle).into_iter().collect();
             if let Some(detectable) = pair.detectable.filter(|_| pair.reason.is_none()) {
-                let more = details::doubled(metric, pair);
+                let more = doubled(metric, pair);
                 parts.push(format!("so much data can show {}{more}", detectable_words(metric, &difference, detectable)));
             }
             if let Some(needed) = pair.needed.filter(|_| !matches!(pair.reason, Some(Reason::MissingOutcomes | Reason::Censored))) {
@@ -361,7 +361,7 @@ fn group_sentence(metric: &Metric, evidence: &Evidence, names: &[String]) -> Str
     format!("Leading group on {label}: {}{adjusted}", words::listed(&leading))
 }
 
-fn excluded(items: &[ExcludedItem]) -> Vec<String> {
+pub(super) fn excluded(items: &[ExcludedItem]) -> Vec<String> {
     let one = |excluded: &ExcludedItem| {
         let outcomes = format!("{} outcome{}", format::integer(excluded.outcomes), if excluded.outcomes == 1 { "" } else { "s" });
         format!("Excluded: {} ({outcomes}): {}.", excluded.item, excluded.reason)
@@ -379,9 +379,6 @@ pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String>
     }
     notes
 }
-
-/// More attempts than this are in the JSON.
-const MAX_K: usize = 5;
 
 /// More names than this say less than their number.
 pub(super) const MAX_LEADING: usize = 8;
@@ -515,39 +512,17 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     notes
 }
 
-/// Chances over several attempts, and rates with what was excluded: more than a column has room for.
-pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
-    let mut notes = excluded(&board.excluded_items);
-    notes.extend(details::extremes(board));
-    notes.extend(details::amounts(board));
-    let with: Vec<String> = labels
-        .iter()
-        .zip(&board.entries)
-        .filter_map(|(label, entry)| Some(format!("{label} {}", format::estimate(entry.pass_rate_with_excluded.as_ref()?))))
-        .collect();
-    if !with.is_empty() {
-        notes.push(format!("Pass rate in % with what was excluded: {}.", with.join(", ")));
-    }
-    for (label, entry) in labels.iter().zip(&board.entries).take(MAX_LEADING) {
-        let chances: Vec<String> = entry
-            .reliability
-            .iter()
-            .take(MAX_K)
-            .map(|chance| {
-                format!("{} {}/{}", chance.k, format::fixed(chance.all_pass * 100.0, 1), format::fixed(chance.any_passes * 100.0, 1))
-            })
-            .collect();
-        if !chances.is_empty() {
-            notes.push(format!("{label}: all of k attempts pass / any does (pass^k / pass@k), %: {}.", chances.join(", ")));
-        }
-    }
-    notes
-}
-
 /// A significance level: `0.05`, `0.00026`.
 fn level(alpha: f64) -> String {
     // Two significant digits.
     let decimals = (2..12).find(|decimals| alpha * 10f64.powi(*decimals) >= 10.0).unwrap_or(12);
     format::fixed(alpha, usize::try_from(decimals).unwrap_or(2)).trim_end_matches('0').to_owned()
+}
+
+/// What twice the items, or twice the attempts, could show: ` (7.9 pp with twice the items, 9.6 pp with twice the attempts)`.
+fn doubled(metric: &Metric, pair: &PairEvidence) -> String {
+    pair.detail.doubled.map_or_else(String::new, |doubled| {
+        let [items, attempts] = [doubled.items, doubled.attempts].map(|value| amount(metric, value));
+        format!(" ({items} with twice the items, {attempts} with twice the attempts)")
+    })
 }

@@ -12,6 +12,7 @@ mod compare;
 mod cost;
 mod crawlers;
 mod criteria;
+mod cut;
 mod data;
 mod diff;
 mod figure;
@@ -20,8 +21,11 @@ mod glossary;
 mod grid;
 mod history;
 mod item;
+mod item_places;
 mod items;
 mod judged;
+mod link;
+mod mark;
 mod matrix;
 mod method;
 mod metrics;
@@ -35,6 +39,7 @@ mod search;
 mod shell;
 mod sides;
 mod single;
+mod site_file;
 pub(super) mod slug;
 mod spreadsheet;
 mod stated;
@@ -46,8 +51,6 @@ mod whisker;
 
 use std::fmt;
 
-use askama::Template;
-
 use crate::views::{ItemPage, Overview, RunPage, RunTranscripts, SiteContext};
 
 use plan::SuitePlace;
@@ -56,30 +59,10 @@ pub use crawlers::crawler_files;
 pub use plan::Plan;
 pub use publish::published_files;
 pub use single::single_file;
-
-/// One file of the site.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SiteFile {
-    /// Relative to the site's root, with `/` between its parts.
-    pub path: String,
-    pub bytes: Vec<u8>,
-}
-
-impl SiteFile {
-    fn page(path: String, template: &impl Template) -> Self {
-        let text = template.render().expect("a template of text and numbers writes into memory");
-        Self { path, bytes: text.into_bytes() }
-    }
-}
-
-/// How the names of pages end.
-const PAGE_ENDING: &str = ".html";
+pub use site_file::{SiteFile, SitePart};
 
 /// Outcomes on one page of a run, and criteria on its first.
 pub const ITEMS_PER_PAGE: usize = 200;
-
-/// Files that are made one after the other.
-pub type SitePart<'a> = Box<dyn Iterator<Item = SiteFile> + Send + 'a>;
 
 /// Makes everything but the pages of single runs, one file at a time.
 pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<Item = SiteFile> + 'a {

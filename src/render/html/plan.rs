@@ -7,7 +7,7 @@ use crate::render::words;
 use crate::views::{Arm, Comparison, Overview, SuiteBoard};
 
 use super::assets::Assets;
-use super::items::ItemPlaces;
+use super::item_places::ItemPlaces;
 use super::slug::segments;
 
 /// Longest segment; a pair's file name holds two arms.
