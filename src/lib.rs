@@ -33,7 +33,8 @@
 //! | 3 | [`warehouse`] | the only module that names polars: tables, cache, outcome matrices, typed queries | domain, results |
 //! | 4 | [`views`] | what a page or table says, as plain structs | domain, stats, warehouse |
 //! | 5 | [`render`] | views into bytes: HTML, terminal, JSON, Markdown, CSV, reports for other tools; numbers become text once | domain, views |
-//! | 6 | [`cli`] | arguments, one file per command, printing, progress, exit codes, writing the site | everything |
+//! | 6 | [`publish`] | making the site: which runs and transcripts, what must not be said, what is as it was | domain, import, results, warehouse, views, render |
+//! | 7 | [`cli`] | arguments, one file per command, printing, progress, exit codes | everything |
 //!
 //! # Invariants
 //!
@@ -59,6 +60,7 @@ pub mod domain;
 pub mod evaluate;
 pub mod import;
 pub mod process;
+pub mod publish;
 pub mod render;
 pub mod results;
 pub mod run;

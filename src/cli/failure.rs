@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::domain::{Problem, Problems};
+use crate::publish::PublishError;
 use crate::results::StoreError;
 
 use super::exit_code;
@@ -62,6 +63,12 @@ impl From<StoreError> for Failure {
             message.push_str(&format!(": {source}"));
         }
         Self::new(crate::domain::visible(&message))
+    }
+}
+
+impl From<PublishError> for Failure {
+    fn from(error: PublishError) -> Self {
+        Self { hint: error.hint, ..Self::new(error.message) }
     }
 }
 

@@ -25,7 +25,6 @@ use super::failure::Failure;
 use super::progress::Bar;
 use super::raters::{against_judge, against_people};
 use super::settings::{Settings, shown};
-use super::show::store_of;
 use super::{exit_code, labels, output, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Judge) -> Result<u8, Failure> {
@@ -229,7 +228,7 @@ impl Asked<'_> {
 
     /// Says why a run cannot be judged that has no record of its own in the store that is written to.
     fn elsewhere(&self, run: &Run, prepared: &Prepared) -> String {
-        if let Some(store) = store_of(self.settings, &run.id) {
+        if let Some(store) = self.settings.stores().of(&run.id) {
             return format!("it lies in {}, which is only read", shown(store.root()));
         }
         let from = run

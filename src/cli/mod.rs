@@ -1,4 +1,4 @@
-//! Arguments, one file per command, printing, progress, exit codes, writing the site.
+//! Arguments, one file per command, printing, progress, exit codes.
 
 mod arguments;
 mod arms;
@@ -26,7 +26,6 @@ mod output;
 mod policy;
 mod progress;
 mod raters;
-mod redaction;
 mod retract;
 mod run;
 mod runnable;
@@ -34,11 +33,7 @@ mod selection;
 mod serve;
 mod settings;
 mod show;
-mod site;
-mod site_folder;
-mod site_memory;
 mod sql;
-mod transcripts;
 mod until;
 mod verify;
 mod watch;

@@ -114,6 +114,5 @@ pub(super) fn failure(failure: &Failure) {
 
 /// `1 run`, `2 runs`.
 pub(super) fn count(number: usize, noun: &str) -> String {
-    let number = u64::try_from(number).unwrap_or(u64::MAX);
-    format!("{} {noun}{}", crate::render::format::integer(number), if number == 1 { "" } else { "s" })
+    crate::render::format::count(u64::try_from(number).unwrap_or(u64::MAX), noun)
 }

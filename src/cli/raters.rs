@@ -17,7 +17,7 @@ use super::failure::Failure;
 use super::judge::answer;
 use super::labels::{self, Label};
 use super::settings::{Settings, shown};
-use super::{exit_code, selection, show};
+use super::{exit_code, selection};
 
 /// Holds the judge against labels that people gave.
 pub(super) fn against_people(
@@ -147,7 +147,7 @@ pub(super) fn against_judge(settings: &Settings, arguments: &Judge, other: &str,
 
 /// Judgements of a run, in whatever store it lies.
 fn stored(settings: &Settings, run: &RunId) -> Result<Judgements, Failure> {
-    match show::store_of(settings, run) {
+    match settings.stores().of(run) {
         Some(store) => Ok(Store::judgements(&store, run, Evaluator::RequirementFulfillment)?),
         None => Ok(Judgements::default()),
     }

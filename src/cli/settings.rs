@@ -8,6 +8,7 @@ use std::time::Instant;
 use tracing::{debug, info};
 
 use crate::config::{self, Config};
+use crate::publish::Stores;
 use crate::render::terminal::Style;
 use crate::results::Store;
 use crate::warehouse::{Options, Warehouse};
@@ -92,6 +93,11 @@ impl Settings {
     /// The store that is written to.
     pub fn store(&self) -> Store {
         Store::at(&self.results[0])
+    }
+
+    /// The stores, and the names under which things are shown.
+    pub fn stores(&self) -> Stores<'_> {
+        Stores { folders: &self.results, aliases: &self.config.aliases }
     }
 
     /// Opens the stores, and says or refuses what could not be read.

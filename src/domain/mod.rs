@@ -25,7 +25,7 @@ pub use item::{ItemKey, ItemKind, ItemOutcome};
 pub use metric::{Bound, Direction, Metric, MetricKind, MetricSettings, Unit, metric_key, parse_amount, score_label};
 pub use problem::{Problem, Problems};
 pub use profile::Profile;
-pub use redaction::{Counts, OwnPattern, Redactor};
+pub use redaction::{Counts, Foreign, OwnPattern, Published, Redactor};
 pub use run::{Git, ImportedContent, ItemsDigest, Provenance, Run, RunId, ScoreRecord, StatedFigure};
 pub use status::{ItemStatus, RunStatus};
 pub use text::{beginning, nearest, visible};

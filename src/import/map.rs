@@ -186,6 +186,7 @@ impl Map {
 
 #[cfg(test)]
 mod tests {
+    use super::super::source::hex_digest;
     use super::*;
 
     const SMALL: &str = "format: evalreport/map/1\nname: t\nrows: item\n\

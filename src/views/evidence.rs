@@ -24,7 +24,7 @@ use super::sample::{Items, Outcomes, Rates};
 use super::texts::Pairing;
 
 /// What is fixed before anybody looks at the numbers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Policy {
     /// The chance, over the family of pairs, of naming a winner where there is none.
     pub alpha: f64,

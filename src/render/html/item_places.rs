@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::views::{CriterionKey, ItemMatrix};
 
 use super::slug::segments;
@@ -17,7 +19,7 @@ struct Named<'a> {
 }
 
 /// Where a suite's items stand, or its criteria.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct ItemPlaces {
     /// By index of the item.
     slugs: Vec<String>,
