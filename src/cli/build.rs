@@ -10,7 +10,8 @@ use crate::warehouse::{FileStamp, Warehouse};
 use super::arguments::{Build, Publishing};
 use super::failure::Failure;
 use super::progress::Bar;
-use super::settings::{Settings, shown};
+use super::settings::Settings;
+use super::shown::shown;
 use super::{exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure> {

@@ -7,7 +7,7 @@ use crate::publish::PublishError;
 use crate::results::StoreError;
 
 use super::exit_code;
-use super::settings::shown;
+use super::shown::shown;
 
 /// A failed command: what to say, and the exit code.
 #[derive(Debug)]

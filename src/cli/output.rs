@@ -34,6 +34,20 @@ pub(super) fn answer<T: serde::Serialize>(
     print(&text)
 }
 
+/// The same where CSV holds the first table alone.
+pub(super) fn answer_by_first_table<T: serde::Serialize>(
+    settings: &Settings,
+    command: &str,
+    mut tables: Vec<Table>,
+    value: impl FnOnce() -> T,
+) -> Result<(), Failure> {
+    if settings.format == Format::Csv {
+        // Two tables in one file are none.
+        tables.truncate(1);
+    }
+    answer(settings, command, &tables, value)
+}
+
 /// JUnit XML holds checks, and only one command makes any.
 pub(super) fn no_junit() -> Failure {
     Failure::new("only `gate` has something to say as JUnit XML").with_hint("use table, json, markdown or csv")

@@ -12,7 +12,8 @@ use crate::warehouse::{RunRow, Warehouse};
 
 use super::arguments::{Format, Show};
 use super::failure::Failure;
-use super::settings::{self, Settings};
+use super::settings::Settings;
+use super::shown::shown as shown_path;
 use super::{exit_code, output, selection};
 
 /// More runs than this are a list.
@@ -73,7 +74,7 @@ fn one(settings: &Settings, warehouse: &Warehouse, row: &RunRow, choice: ItemCho
         }
         None => Vec::new(),
     };
-    let place = |path: Option<std::path::PathBuf>| path.map(|path| settings::shown(&path));
+    let place = |path: Option<std::path::PathBuf>| path.map(|path| shown_path(&path));
     let transcript = place(store.as_ref().and_then(|store| store.transcript_path(id)));
     let output = place(store.as_ref().and_then(|store| store.output_path(id)));
     let mut page = run_page(warehouse, row);
