@@ -39,9 +39,11 @@
 //! # Invariants
 //!
 //! - Only `warehouse` names polars. Only `results` writes under `results/`, and a committed record is never rewritten.
+//! - Files of a layer do not use each other in a circle.
+//! - What agents, judges and imports wrote reaches a page only as `domain::Published`, which the redactor alone makes.
 //! - `render` computes nothing, orders nothing and reads no file.
 //! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values. Only what runs programs has a
-//!   stopwatch, and `run` notes when a run ended. `import` and `warehouse` say what they did as `tracing` events, which nobody hears
+//!   stopwatch, and `run` notes when a run ended. `import`, `warehouse` and `publish` say what they did as `tracing` events, which nobody hears
 //!   unless `cli` listens.
 //! - Only `process` starts programs. Only `agent` talks to the network; `run` asks a suite's own server on this machine whether it is up, and
 //!   `serve` answers browsers on this machine.
