@@ -8,7 +8,7 @@
 //!                                                                     v
 //! other tools' files --import--> results/ (append-only JSON) --ingest--> warehouse (polars, outcome matrices)
 //!                                                                               |
-//!                       site, terminal, JSON, Markdown, CSV <--render-- views <-+-- stats (pure)
+//!               site, terminal, JSON, Markdown, CSV <--render-- views <-- inference (stats: pure)
 //! ```
 //!
 //! # Layers
@@ -31,7 +31,8 @@
 //! | 2b | [`evaluate`] | one evaluator per file: what an answer or a finished workspace is worth | domain, document, config, suite, process, agent |
 //! | 2c | [`run`] | carries out plans: workspaces, tests, limits, resume | domain, stats, document, config, results, suite, verify, process, agent, evaluate |
 //! | 3 | [`warehouse`] | the only module that names polars: tables, cache, outcome matrices, typed queries | domain, results |
-//! | 4 | [`views`] | what a page or table says, as plain structs | domain, stats, warehouse |
+//! | 4 | [`inference`] | which runs count, what each arm is worth, what may be said of each pair, and what to do | domain, stats, warehouse |
+//! | 4b | [`views`] | what a page or table says, as plain structs | domain, stats, warehouse, inference |
 //! | 5 | [`render`] | views into bytes: HTML, terminal, JSON, Markdown, CSV, reports for other tools; numbers become text once | domain, views |
 //! | 6 | [`publish`] | making the site: which runs and transcripts, what must not be said, what is as it was | domain, import, results, warehouse, views, render |
 //! | 7 | [`cli`] | arguments, one file per command, printing, progress, exit codes | everything |
@@ -61,6 +62,7 @@ pub mod document;
 pub mod domain;
 pub mod evaluate;
 pub mod import;
+pub mod inference;
 pub mod process;
 pub mod publish;
 pub mod render;

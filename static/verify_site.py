@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Recomputes the numbers of the site that this file lies in, or of another FOLDER, from the outcomes in data/, with nothing but Python's own
 library: python3 verify_site.py [FOLDER]
-Compares every data file with its digest, says how many numbers were checked, names each that differs, counts by name what cannot be
-recomputed from the data alone, and ends with 0 where everything agrees, else with 1.
+Compares data files with their digests, counts checked numbers and what the data alone cannot give, names each mismatch; ends with 0 or 1.
 """
-import hashlib, itertools, json, math, os, pathlib, re, statistics, sys
+import decimal, hashlib, itertools, json, math, os, pathlib, re, statistics, sys
 from collections import Counter, defaultdict
 CONFIDENCE, CLOSE, MOST_REARRANGEMENTS, COUNTED_RUNS = 0.95, 1e-6, 1 << 18, {"completed", "failed", "limit"}
 KINDS, COUNTED = ["question", "test", "criterion", "check"], {"pass", "fail", "error", "limit"}
 normal = lambda confidence: statistics.NormalDist().inv_cdf(0.5 + confidence / 2)
+half_up = lambda number: decimal.Decimal(f"{number:.11e}").quantize(decimal.Decimal("0.1"), decimal.ROUND_HALF_UP)
 def beta_share(a, b, x):
     """The regularised incomplete beta function, by its continued fraction."""
     if not 0 < x < 1: return float(x >= 1)
@@ -346,9 +346,9 @@ class Site:
                     families[os.path.dirname(path), row["metric"]["name"], row["evidence"]["tested"]] += row["evidence"]["pairs"]
                     found = row["evidence"]["pairs"][0].get("difference") if row["evidence"]["pairs"] else None
                     if found and found["scale"] == "share":
-                        text = f"{100 * found['value'] + 0.0:+.1f} pp".replace("-", "\u2212")
+                        text = f"{half_up(100 * found['value'] + 0.0):+} pp".replace("-", "\u2212")
                         self.prints(path, f'<td data-v="">{text}', f"the difference {text} of {row['metric']['label']}")
-                cells = [cell for row in table["rows"] for cell in row["cells"] if row["metric"]["name"] == "shared_tests"]
+                cells = (cell for row in table["rows"] for cell in row["cells"] if row["metric"]["name"] == "shared_tests")
                 self.page(path[5:-5] + ".html", [cell["estimate"] for cell in cells if cell.get("estimate")])
         for (folder, metric, tested), pairs in sorted(families.items()):
             self.adjusted(f"{folder}, {metric}", tested, pairs)

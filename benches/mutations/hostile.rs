@@ -106,8 +106,8 @@ impl Hostile {
             Reader::Foreign(format) => {
                 import_foreign(Destination::Store(store, &none), &[path], Some(format), &GivenNames::default(), Mode::DryRun, &mut |_| {})
             }
-            Reader::Table => import_table(store, &[path], &map, none.ids(), Mode::DryRun, &mut |_| {}),
-            Reader::Rubric => import_rubrics(store, &[path], &names, none.ids(), Mode::DryRun, &mut |_| {}),
+            Reader::Table => import_table(store, &[path], &map, &none, Mode::DryRun, &mut |_| {}),
+            Reader::Rubric => import_rubrics(store, &[path], &names, &none, Mode::DryRun, &mut |_| {}),
         }
         .expect("nothing is written")
     }

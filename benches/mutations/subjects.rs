@@ -200,8 +200,8 @@ impl Subject {
                 let names = GivenNames::default();
                 checked(&import_foreign(Destination::Store(&store, &none), &paths, Some(*format), &names, Mode::DryRun, &mut |_| {}))
             }
-            Parser::Table(map) => checked(&import_table(&store, &[&case.path], map, none.ids(), Mode::DryRun, &mut |_| {})),
-            Parser::Rubric => checked(&import_rubrics(&store, &[&case.path], &names, none.ids(), Mode::DryRun, &mut |_| {})),
+            Parser::Table(map) => checked(&import_table(&store, &[&case.path], map, &none, Mode::DryRun, &mut |_| {})),
+            Parser::Rubric => checked(&import_rubrics(&store, &[&case.path], &names, &none, Mode::DryRun, &mut |_| {})),
             Parser::Map => {
                 let text = String::from_utf8_lossy(bytes);
                 Map::parse("map.yaml", &text, &BTreeMap::new()).is_ok_and(|map| !map.name.is_empty()) || !text.is_empty()

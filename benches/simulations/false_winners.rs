@@ -1,6 +1,6 @@
 //! How often the rule names a winner between arms that are equally good, anywhere in the family of all pairs.
 
-use evalreport::stats::{self, ChangeRule};
+use evalreport::stats;
 
 use super::Table;
 use super::rule::{self, ALPHA};
@@ -233,25 +233,6 @@ pub fn nights() -> Table {
             [Some(by_e), Some(by_p), Some(p < ALPHA)]
         });
         table.row(&[percent(differing)], &got);
-    }
-    table
-}
-
-/// A steady series of nights.
-pub fn change_points() -> Table {
-    let mut table = Table::new(
-        "A steady series (level 100): a change point reported somewhere",
-        &["nights", "deviation of a night", "the rule (5 nights a side, p < .001, 5 %)", "without the least size of 5 %"],
-    );
-    for nights in [30, 60, 120] {
-        for deviation in [2.0, 5.0, 15.0] {
-            let got = shares(4_000, |world| {
-                let series: Vec<f64> = (0..nights).map(|_| 100.0 + deviation * world.normal()).collect();
-                let any = |rule| stats::change_points(&series, &[], rule).ok().map(|changes| !changes.is_empty());
-                [any(ChangeRule::default()), any(ChangeRule { min_relative: 0.0, ..ChangeRule::default() })]
-            });
-            table.row(&[nights.to_string(), deviation.to_string()], &got);
-        }
     }
     table
 }

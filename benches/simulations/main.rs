@@ -7,9 +7,14 @@
 
 mod coverage;
 mod false_winners;
+mod families;
+mod gates;
+mod histories;
+mod planned;
 mod power;
 mod replication;
 mod rule;
+mod runs_vary;
 mod world;
 
 fn main() {
@@ -38,7 +43,21 @@ fn main() {
     false_winners::amounts().print();
     false_winners::nights().print();
     false_winners::change_points().print();
+    runs_vary::false_winners().print();
+    runs_vary::crashes().print();
+    runs_vary::clustered().print();
+    runs_vary::totals().print();
+    families::clusters().print();
+    println!("## Histories\n");
+    histories::false_changes().print();
+    histories::changes_found().print();
+    println!("## A gate over nights\n");
+    gates::false_alarms().print();
+    gates::drops_found().print();
     println!("## Differences that are found\n");
+    runs_vary::bound().print();
+    runs_vary::power().print();
+    planned::promises().print();
     power::rates().print();
     power::clusters().print();
     power::amounts().print();

@@ -87,6 +87,14 @@ impl Share {
         }
     }
 
+    /// In percent, with the standard error of the simulation.
+    pub fn with_error(&self) -> String {
+        let (answers, share) = (f64::from(self.answers), f64::from(self.yes) / f64::from(self.answers));
+        // Half a world more, so that none or all of them do not look exact.
+        let smoothed = (f64::from(self.yes) + 0.5) / (answers + 1.0);
+        format!("{:.1} ± {:.1}", 100.0 * share, 100.0 * (smoothed * (1.0 - smoothed) / answers).sqrt())
+    }
+
     /// So many of them.
     pub fn of(yes: u64, all: u64) -> Self {
         let [yes, all] = [yes, all].map(|count| u32::try_from(count).expect("fewer than four billion"));

@@ -373,9 +373,12 @@ pub(super) struct Compare {
     /// Hold each arm against the same arm of other runs: a store, a bundle, a result file, a run, last:K, a tag or a git revision
     #[arg(long, value_name = "WHAT")]
     pub baseline: Option<String>,
-    /// Pool every batch of an arm instead of taking its newest
+    /// Take only each arm's newest batch [default: all its runs on the suite's version]
     #[arg(long)]
-    pub all_batches: bool,
+    pub newest_batch: bool,
+    /// Explain the table: intervals, methods, plans, second looks and what was not measured
+    #[arg(long)]
+    pub explain: bool,
     /// List the items that only one of two arms passed
     #[arg(long)]
     pub flips: bool,
@@ -415,9 +418,9 @@ pub(super) struct Gate {
     /// Write JUnit XML to a file as well
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Pool every batch of an arm instead of taking its newest
+    /// Take only each arm's newest batch [default: all its runs on the suite's version]
     #[arg(long)]
-    pub all_batches: bool,
+    pub newest_batch: bool,
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]
@@ -436,14 +439,14 @@ pub(super) struct Leaderboard {
     #[arg(value_name = "SUITE|PATH")]
     pub suites: Vec<String>,
     /// What to order by, best first
-    #[arg(long, value_enum, default_value_t = Sort::PassRate)]
+    #[arg(long, value_enum, default_value_t = Sort::Primary)]
     pub sort: Sort,
     /// One board over all suites: the mean of suite rates (macro), or all outcomes together (micro)
     #[arg(long, value_enum, value_name = "MEAN")]
     pub overall: Option<Mean>,
-    /// Give each arm's chance of coming first on boards so large that it takes a while, too
-    #[arg(long, help_heading = "Evidence")]
-    pub p_best: bool,
+    /// Show how often each arm ranks first in bootstrap samples of the items; decides nothing
+    #[arg(long, alias = "p-best", help_heading = "Evidence")]
+    pub resample: bool,
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]
@@ -466,6 +469,8 @@ pub(super) struct History {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Sort {
+    /// The metric that decides: the pass rate, unless the suite has another
+    Primary,
     PassRate,
     Cost,
     CostPerSolved,

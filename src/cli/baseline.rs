@@ -99,6 +99,7 @@ fn opened(settings: &Settings, options: &Options) -> Result<Warehouse, Failure> 
     }
     let warehouse = settings.open_with(options);
     output::warnings(settings, warehouse.problems())?;
+    output::conflicts(settings, &warehouse.conflicts())?;
     Ok(warehouse)
 }
 

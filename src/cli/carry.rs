@@ -20,7 +20,7 @@ use crate::render::table::Table;
 use crate::render::{format, markdown, tables};
 use crate::results::{Batch, PlannedRun, Store, scan};
 use crate::run::{Arm, Context, batch_id, execute, git_state, interleaved};
-use crate::views::{Chances, Grouping, SortKey, compare, leaderboard, suite_groups};
+use crate::views::{Grouping, SortKey, compare, leaderboard, suite_groups};
 use crate::warehouse::Warehouse;
 
 use super::arguments::Carrying;
@@ -322,7 +322,7 @@ fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &
         output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart: Vec::new(), retracted: 0 })?;
         tables
     } else {
-        let board = leaderboard(warehouse, filter, SortKey::PassRate, &policy, Chances::IfQuick);
+        let board = leaderboard(warehouse, filter, SortKey::Primary, &policy, false);
         let mut tables: Vec<_> = board.suites.iter().map(tables::suite_board).collect();
         reason(&mut tables);
         output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer { board, overall: None })?;

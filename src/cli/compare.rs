@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use crate::domain::{Filter, visible};
 use crate::render::json::CompareAnswer;
+use crate::render::table::Table;
 use crate::render::{comparability, tables};
 use crate::views::{
     Baseline, Comparison, Grouping, SuiteGroup, apart, compare, compare_with_flips, criterion_flips, held_groups, retracted, suite_groups,
 };
 use crate::warehouse::{Options, Warehouse};
 
-use super::arguments::Compare;
+use super::arguments::{Compare, Format};
 use super::failure::{self, Failure};
 use super::settings::Settings;
 use super::{baseline, exit_code, foreign, output, policy, selection};
@@ -24,11 +25,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     name_targets(&warehouse, &what, &mut filter)?;
     filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
     selection::check(&warehouse, &filter)?;
-    let grouping = if arguments.all_batches || !filter.ids.is_empty() || !arguments.files.is_empty() {
-        Grouping::AllBatches
-    } else {
-        Grouping::NewestBatch
-    };
+    let grouping = if arguments.newest_batch { Grouping::NewestBatch } else { Grouping::AllBatches };
     let groups: Vec<SuiteGroup<'_>> = match &held.baseline {
         Some(baseline) => {
             let groups = held_groups(&warehouse, &filter, baseline, grouping);
@@ -62,6 +59,8 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     if arguments.flips && comparisons.iter().all(|comparison| comparison.arms.len() != 2) {
         return Err(Failure::new("--flips needs two arms").with_hint("choose them with --approach and --model"));
     }
+    let measured = comparisons.iter().flat_map(|comparison| &comparison.rows).map(|row| &row.metric);
+    policy::check_margins(&arguments.judging, measured)?;
     if settings.strict {
         failure::refuse_unlike(&comparability::refusals(&comparisons, &apart))?;
     }
@@ -71,11 +70,22 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
         last.notes.extend(comparability::apart_notes(&apart));
     }
     let tables = tables::scoped(tables, retracted, !warehouse.aliases().is_empty());
+    let tables =
+        if arguments.explain || arguments.flips { tables.into_iter().map(Table::explained).collect() } else { hinted(settings, tables) };
     output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart, retracted })?;
     if held.lasts {
         settings.keep(&mut warehouse);
     }
     Ok(exit_code::DONE)
+}
+
+/// Says how to see what explains the tables, once, where a person reads them.
+fn hinted(settings: &Settings, mut tables: Vec<Table>) -> Vec<Table> {
+    let has_more = tables.iter().any(|table| !table.more.is_empty());
+    if let Some(last) = tables.last_mut().filter(|_| has_more && settings.format == Format::Table) {
+        last.notes.push("More: --explain gives intervals, methods, plans and flips.".to_owned());
+    }
+    tables
 }
 
 /// What the arms are held against, if anything, and whether its warehouse is worth keeping.
@@ -97,13 +107,14 @@ fn open(settings: &Settings, arguments: &Compare) -> Result<(Warehouse, Against)
             return Err(crate::domain::Problems(warehouse.problems().to_vec()).into());
         }
         if arguments.baseline.is_none() {
+            output::conflicts(settings, &warehouse.conflicts())?;
             return Ok((warehouse, Against { baseline: None, lasts: true }));
         }
     }
     let Some(what) = &arguments.baseline else {
         return Ok((settings.open()?, Against { baseline: None, lasts: true }));
     };
-    let opened = baseline::open(settings, what, options, arguments.all_batches)?;
+    let opened = baseline::open(settings, what, options, !arguments.newest_batch)?;
     if let Some(tried) = opened.missing {
         return Err(Failure::new(tried));
     }

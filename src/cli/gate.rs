@@ -5,7 +5,7 @@ use std::fs;
 use tracing::info;
 
 use crate::config;
-use crate::domain::{Bound, metric_key, visible};
+use crate::domain::{BUILT_IN, Bound, PASS_RATE, built_in, metric_key, visible};
 use crate::render::json::GateAnswer;
 use crate::render::{comparability, csv, gate as page, json, junit, markdown, tables, terminal};
 use crate::views::{Ask, Baseline, Basis, GateReport, GateRule, Grouping, Ruling, gate, held_groups, retracted};
@@ -16,12 +16,6 @@ use super::failure::{self, Failure};
 use super::settings::Settings;
 use super::shown::shown;
 use super::{exit_code, output, policy, selection};
-
-/// The pass rate's key; no share of passes can change by more than all of it.
-const PASS_RATE: &str = "shared_tests";
-/// Metrics that every comparison asks for, measured or not.
-const ALWAYS: [&str; 8] =
-    ["duration_seconds", "total_tokens", "cost_usd", PASS_RATE, "own_tests", "files_generated", "lines_generated", "total_calls"];
 
 pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> {
     let mut filter = arguments.selection.filter()?;
@@ -38,7 +32,7 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
     }
     let Opened { mut warehouse, baseline, missing, lasts } = open(settings, arguments, &rules)?;
     selection::check(&warehouse, &filter)?;
-    let grouping = if arguments.all_batches { Grouping::AllBatches } else { Grouping::NewestBatch };
+    let grouping = if arguments.newest_batch { Grouping::NewestBatch } else { Grouping::AllBatches };
     let groups = held_groups(&warehouse, &filter, &baseline, grouping);
     if groups.is_empty() {
         return Err(Failure::new("there is no run to hold against the baseline: every selected one is the baseline's own")
@@ -49,6 +43,7 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
         return Err(Failure::new("no rule is about a selected suite and approach").with_hint("`evalreport list` shows what there is"));
     }
     check_metrics(&asked, &report)?;
+    policy::check_margins(&arguments.judging, report.measured.values())?;
     if settings.strict {
         failure::refuse_unlike(&comparability::gate_notes(&report))?;
     }
@@ -98,7 +93,7 @@ fn code(ruling: Ruling, on_inconclusive: Option<OnInconclusive>) -> u8 {
 
 fn open(settings: &Settings, arguments: &Gate, rules: &[GateRule]) -> Result<Opened, Failure> {
     if let Some(what) = &arguments.baseline {
-        return baseline::open(settings, what, settings.options(), arguments.all_batches);
+        return baseline::open(settings, what, settings.options(), !arguments.newest_batch);
     }
     // Items pass or fail by themselves; everything else is held against something.
     if rules.iter().any(|rule| !matches!(rule.ask, Ask::MustPass { .. })) {
@@ -129,7 +124,7 @@ fn rules_of(arguments: &Gate) -> Result<Vec<GateRule>, Failure> {
     if let Some(text) = &arguments.max_cost {
         // Without the sign, 10 could be dollars or a tenfold.
         let cost = Bound::parse(text)
-            .filter(|bound| bound.is_percent)
+            .filter(|bound| bound.is_percent())
             .ok_or_else(|| Failure::new(format!("--max-cost `{}` is no percentage", visible(text))).with_hint("write it as in +10%"))?;
         rules.extend(bounded("cost_usd", None, Some(cost)));
     }
@@ -149,7 +144,7 @@ fn configured(entry: &config::Gate) -> Result<Vec<GateRule>, Failure> {
 }
 
 fn bounded(metric: &str, drop: Option<Bound>, rise: Option<Bound>) -> impl Iterator<Item = GateRule> {
-    let rule = |ask, bound: Bound| GateRule { suite: None, approach: None, ask, is_percent: bound.is_percent };
+    let rule = |ask, bound: Bound| GateRule { suite: None, approach: None, ask, is_percent: bound.is_percent() };
     let drop = drop.map(|bound| rule(Ask::MaxDrop { metric: metric.to_owned(), allowed: bound.value }, bound));
     let rise = rise.map(|bound| rule(Ask::MaxRise { metric: metric.to_owned(), allowed: bound.value }, bound));
     drop.into_iter().chain(rise)
@@ -175,8 +170,9 @@ fn check_shares(rules: &[GateRule], place: &str) -> Result<(), Failure> {
 fn check_metrics(rules: &[GateRule], report: &GateReport) -> Result<(), Failure> {
     for rule in rules {
         let (Ask::MaxDrop { metric, .. } | Ask::MaxRise { metric, .. }) = &rule.ask else { continue };
-        if !ALWAYS.contains(&metric.as_str()) && !report.measured.contains(metric) {
-            return Err(selection::unknown("metric", metric, ALWAYS.into_iter().chain(report.measured.iter().map(String::as_str))));
+        if built_in(metric).is_none() && !report.measured.contains_key(metric) {
+            let always = BUILT_IN.into_iter().map(|(name, _, _)| name);
+            return Err(selection::unknown("metric", metric, always.chain(report.measured.keys().map(String::as_str))));
         }
     }
     Ok(())

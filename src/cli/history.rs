@@ -12,6 +12,7 @@ use super::{exit_code, output, policy, selection};
 pub(super) fn run(settings: &Settings, arguments: &History) -> Result<u8, Failure> {
     let mut filter = arguments.selection.filter()?;
     filter.suites.extend(arguments.suites.iter().cloned());
+    policy::refuse_margins(&arguments.judging)?;
     let policy = policy::policy(settings, &arguments.judging)?;
     let mut warehouse = settings.open()?;
     selection::check(&warehouse, &filter)?;

@@ -39,11 +39,11 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
         refuse_refused(&import(settings, arguments, &reading, &existing, Mode::DryRun)?, &reading)?;
     }
     let report = import(settings, arguments, &reading, &existing, mode)?;
-    if mode == Mode::Store && matches!(reading, Reading::Foreign(..)) {
+    if mode == Mode::Store && !matches!(reading, Reading::Bundle) {
         retract_replaced(settings, &report, &existing)?;
-        if !existing.ids().is_empty() {
-            retract_superseded(settings, &report)?;
-        }
+    }
+    if mode == Mode::Store && matches!(reading, Reading::Foreign(..)) && !existing.ids().is_empty() {
+        retract_superseded(settings, &report)?;
     }
     match settings.format {
         Format::Json => output::print(&crate::render::json::document("import", import_answer::of(&report)))?,
@@ -67,7 +67,11 @@ fn stored_runs(settings: &Settings) -> Result<StoredRuns, Failure> {
 fn retract_replaced(settings: &Settings, report: &ImportReport, before: &StoredRuns) -> Result<(), Failure> {
     let replaced = report.sources.iter().flat_map(|source| &source.runs_replaced).map(|one| (one.run.clone(), one.by.clone()));
     for (run, by) in before.doubled().into_iter().chain(replaced) {
-        retract(settings, &run, format!("replaced by `{by}`, the same run read again: its source holds other outcomes now"))?;
+        retract(
+            settings,
+            &run,
+            format!("replaced by `{by}`, the same run read again: its source holds something else now, or is read otherwise"),
+        )?;
     }
     Ok(())
 }
@@ -108,8 +112,8 @@ fn import(settings: &Settings, arguments: &Import, reading: &Reading, existing: 
         let (store, files) = (settings.store(), &arguments.files);
         let mut on_bytes = |bytes| (progress.advance)(bytes);
         let report = match reading {
-            Reading::Table(map) => import_table(&store, files, map, existing.ids(), mode, &mut on_bytes),
-            Reading::Rubric(names) => import_rubrics(&store, files, names, existing.ids(), mode, &mut on_bytes),
+            Reading::Table(map) => import_table(&store, files, map, existing, mode, &mut on_bytes),
+            Reading::Rubric(names) => import_rubrics(&store, files, names, existing, mode, &mut on_bytes),
             Reading::Bundle => Ok(import_bundles(&store, files, existing, mode, &mut on_bytes)),
             Reading::Foreign(format, names) => {
                 import_foreign(Destination::Store(&store, existing), files, *format, names, mode, &mut on_bytes)

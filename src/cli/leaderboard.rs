@@ -2,7 +2,7 @@
 
 use crate::render::json::LeaderboardAnswer;
 use crate::render::{comparability, tables};
-use crate::views::{Chances, Pooling, SortKey, leaderboard, overall};
+use crate::views::{Pooling, SortKey, leaderboard, overall};
 
 use super::arguments::{Leaderboard, Mean, Sort};
 use super::failure::{self, Failure};
@@ -15,10 +15,10 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
     let settings = &foreign::with_paths(settings, &paths)?;
     filter.suites.extend(suites);
     let policy = policy::policy(settings, &arguments.judging)?;
-    let chances = if arguments.p_best { Chances::Always } else { Chances::IfQuick };
+    policy::check_only_pass_rate(&arguments.judging)?;
     let mut warehouse = settings.open()?;
     selection::check(&warehouse, &filter)?;
-    let board = leaderboard(&warehouse, &filter, sort_key(arguments.sort), &policy, chances);
+    let board = leaderboard(&warehouse, &filter, sort_key(arguments.sort), &policy, arguments.resample);
     if settings.strict {
         failure::refuse_unlike(&comparability::board_refusals(&board))?;
     }
@@ -42,6 +42,7 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
 
 fn sort_key(sort: Sort) -> SortKey {
     match sort {
+        Sort::Primary => SortKey::Primary,
         Sort::PassRate => SortKey::PassRate,
         Sort::Cost => SortKey::Cost,
         Sort::CostPerSolved => SortKey::CostPerSolved,

@@ -17,6 +17,7 @@ impl Settings {
         self.check_folders()?;
         let warehouse = self.open_with(&self.options());
         output::warnings(self, warehouse.problems())?;
+        output::conflicts(self, &warehouse.conflicts())?;
         Ok(warehouse)
     }
 

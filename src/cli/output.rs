@@ -86,13 +86,7 @@ pub(super) fn warnings(settings: &Settings, problems: &[Problem]) -> Result<(), 
     if problems.is_empty() {
         return Ok(());
     }
-    let lines: Vec<String> = problems
-        .iter()
-        .map(|problem| match &problem.hint {
-            Some(hint) => format!("{problem}\n  hint: {hint}"),
-            None => problem.to_string(),
-        })
-        .collect();
+    let lines = lines_of(problems);
     for problem in problems {
         warn!(%problem, "could not be read");
     }
@@ -113,6 +107,40 @@ pub(super) fn warnings(settings: &Settings, problems: &[Problem]) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Prints where runs contradict each other; under `--strict` that is a refusal.
+pub(super) fn conflicts(settings: &Settings, conflicts: &[Problem]) -> Result<(), Failure> {
+    if conflicts.is_empty() {
+        return Ok(());
+    }
+    for conflict in conflicts {
+        warn!(%conflict, "runs contradict each other");
+    }
+    let lines = lines_of(conflicts);
+    if settings.strict {
+        let mut failure = Failure::new("runs contradict each other about items, and --strict refuses to choose");
+        failure.details = lines;
+        return Err(failure);
+    }
+    if !settings.quiet {
+        for line in lines.iter().take(MAX_WARNINGS) {
+            eprintln!("warning: {line}");
+        }
+        if lines.len() > MAX_WARNINGS {
+            eprintln!("warning: runs of {} contradict each other too", count(lines.len() - MAX_WARNINGS, "more suite version"));
+        }
+    }
+    Ok(())
+}
+
+/// A line for each problem, and one for its hint.
+fn lines_of(problems: &[Problem]) -> Vec<String> {
+    let line = |problem: &Problem| match &problem.hint {
+        Some(hint) => format!("{problem}\n  hint: {hint}"),
+        None => problem.to_string(),
+    };
+    problems.iter().map(line).collect()
 }
 
 /// Prints why a command failed.

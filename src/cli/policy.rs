@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::config::{EXCLUSIONS_FILE, load_exclusions};
-use crate::domain::{metric_key, parse_amount, visible};
+use crate::domain::{BUILT_IN, Bound, Direction, Metric, MetricKind, NoMargin, PASS_RATE, built_in, metric_key, visible};
 use crate::views::{Design, Policy};
 
 use super::arguments::{ClusterField, Judging, JudgingDesign};
 use super::failure::Failure;
+use super::selection;
 use super::settings::Settings;
 
 /// The configuration's policy.
@@ -28,11 +29,13 @@ pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, F
         policy.alpha = alpha;
     }
     for text in &options.margin {
-        let (metric, margin) = parse_margin(text).ok_or_else(|| {
-            Failure::new(format!("--margin `{}` is not METRIC=VALUE", visible(text)))
-                .with_hint("as in --margin shared_tests=2pp, --margin cost_usd=10%, --margin duration_seconds=0.1")
-        })?;
-        policy.metrics.entry(metric).or_default().margin = Some(margin);
+        let (metric, bound) = parse_margin(text)?;
+        let own = policy.metrics.entry(metric.clone()).or_default();
+        // What else there is shows when the runs have been read, see `check_margins`.
+        if let Some((unit, kind)) = built_in(&metric) {
+            bound.margin(own.unit.unwrap_or(unit), own.kind.unwrap_or(kind)).map_err(|wrong| no_margin(text, wrong))?;
+        }
+        own.margin = Some(bound.value);
     }
     policy.use_clusters = options.cluster != Some(ClusterField::None);
     if let Some(design) = options.design {
@@ -54,10 +57,62 @@ fn of_config(design: crate::config::SuiteDesign) -> Design {
     }
 }
 
-/// `shared_tests=2pp`, `cost_usd=10%`, `score=1.5`: the pass rate's names all mean the headline rate.
-fn parse_margin(text: &str) -> Option<(String, f64)> {
-    let (metric, amount) = text.split_once('=')?;
-    let value = parse_amount(amount)?;
-    let metric = metric_key(metric);
-    (!metric.is_empty()).then(|| (metric.to_owned(), value))
+/// Refuses margins of the command line that would change nothing: of metrics that no selected run measures or that are never judged, and
+/// in units that are not the metric's.
+pub(super) fn check_margins<'a>(options: &Judging, measured: impl Iterator<Item = &'a Metric>) -> Result<(), Failure> {
+    let measured: BTreeMap<&str, &Metric> = measured.map(|metric| (metric.name.as_str(), metric)).collect();
+    let is_judged = |metric: &Metric| metric.direction != Direction::None && metric.kind != MetricKind::Count && metric.name != "own_tests";
+    let judged = || measured.values().filter(|metric| is_judged(metric)).map(|metric| metric.name.as_str());
+    let judged_here = || format!("judged here: {}", judged().map(visible).collect::<Vec<_>>().join(", "));
+    for text in &options.margin {
+        let (key, bound) = parse_margin(text)?;
+        match measured.get(key.as_str()) {
+            Some(metric) if is_judged(metric) => {
+                bound.margin(metric.unit, metric.kind).map_err(|wrong| no_margin(text, wrong))?;
+            }
+            Some(_) => {
+                let failure = Failure::new(format!("--margin `{}`: `{}` is shown but never judged", visible(text), visible(&key)));
+                return Err(failure.with_hint(judged_here()));
+            }
+            None if BUILT_IN.iter().any(|(name, _, _)| *name == key) => {
+                let failure = Failure::new(format!("--margin `{}`: no selected run measures `{}`", visible(text), visible(&key)));
+                return Err(failure.with_hint(judged_here()));
+            }
+            None => return Err(selection::unknown("metric", &key, judged())),
+        }
+    }
+    Ok(())
+}
+
+/// Refuses margins where a command judges pass rates only.
+pub(super) fn check_only_pass_rate(options: &Judging) -> Result<(), Failure> {
+    for text in &options.margin {
+        let (key, _) = parse_margin(text)?;
+        if key != PASS_RATE {
+            return Err(Failure::new(format!("--margin `{}`: only pass rates are judged here", visible(text)))
+                .with_hint("`evalreport compare` judges the other metrics"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses all margins where a command judges nothing by them.
+pub(super) fn refuse_margins(options: &Judging) -> Result<(), Failure> {
+    options.margin.first().map_or(Ok(()), |text| {
+        Err(Failure::new(format!("--margin `{}`: nothing is judged equivalent here", visible(text)))
+            .with_hint("`evalreport compare` judges by margins"))
+    })
+}
+
+fn no_margin(text: &str, wrong: NoMargin) -> Failure {
+    Failure::new(format!("--margin `{}` {}", visible(text), wrong.problem)).with_hint(wrong.hint)
+}
+
+/// Reads `shared_tests=2pp`, `cost_usd=10%`, `score=1.5`: the pass rate's names all mean the headline rate.
+fn parse_margin(text: &str) -> Result<(String, Bound), Failure> {
+    let parsed = text.split_once('=').and_then(|(metric, amount)| Some((metric_key(metric), Bound::parse(amount)?)));
+    parsed.filter(|(metric, _)| !metric.is_empty()).map(|(metric, bound)| (metric.to_owned(), bound)).ok_or_else(|| {
+        Failure::new(format!("--margin `{}` is not METRIC=VALUE", visible(text)))
+            .with_hint("as in --margin shared_tests=2pp, --margin cost_usd=10%, --margin duration_seconds=0.1")
+    })
 }

@@ -81,7 +81,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
             must_pass: Vec::new(),
             on_inconclusive: None,
             junit: None,
-            all_batches: false,
+            newest_batch: true,
             judging: Judging::default(),
             selection: Selection { batch: Some(carried.batch.id.clone()), ..Selection::default() },
         };

@@ -1,7 +1,7 @@
 //! Gates: what must not get worse.
 
 use crate::document::{Fields, ScalarKind, Value, quote};
-use crate::domain::Bound;
+use crate::domain::{Bound, Mark};
 
 /// One rule; it holds for every suite and approach unless it names them.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,12 +48,12 @@ fn read_gate(mut fields: Fields) -> Gate {
     gate
 }
 
-/// A number, or text such as `2pp` or `10%`.
-fn bound(fields: &mut Fields, key: &str) -> Option<Bound> {
+/// Reads a number, or text such as `2pp` or `10%`.
+pub(super) fn bound(fields: &mut Fields, key: &str) -> Option<Bound> {
     let text = match &fields.child(key)?.value {
         Value::Scalar(scalar) if scalar.kind == ScalarKind::Text => &scalar.text,
         Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
-            return fields.amount(key).map(|value| Bound { value, is_percent: false });
+            return fields.amount(key).map(|value| Bound { value, mark: Mark::None });
         }
     };
     let bound = Bound::parse(text);

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::document::{Fields, Key, Node, Scalar, ScalarKind, Setting, Value, nearest_hint, quote};
-use crate::domain::{Direction, Evaluator, MetricKind, MetricSettings, Problem, Unit};
+use crate::domain::{Direction, Evaluator, Mark, MetricKind, MetricSettings, Problem, Unit, built_in, metric_key};
+
+use super::gates::bound;
 
 const KINDS: [(&str, MetricKind); 4] =
     [("rate", MetricKind::Rate), ("amount", MetricKind::Amount), ("score", MetricKind::Score), ("count", MetricKind::Count)];
@@ -17,25 +19,52 @@ pub(super) fn read(fields: &mut Fields) -> (BTreeMap<String, MetricSettings>, BT
         if let Value::Scalar(Scalar { kind: ScalarKind::Bool(_), .. }) = &node.value {
             take(fields, name, node, &path, &mut evaluators);
         } else if let Some(own) = Fields::new(fields.file(), node, path, fields.problems()) {
-            metrics.insert(name.text.clone(), read_one(own));
+            metrics.insert(name.text.clone(), read_one(own, &name.text));
         }
     }
     for (name, node) in fields.entries_of("evaluators") {
         take(fields, name, node, &format!("evaluators.{}", name.text), &mut evaluators);
     }
+    share_margins(&mut metrics);
     (metrics, evaluators)
 }
 
-fn read_one(mut fields: Fields) -> MetricSettings {
-    let settings = MetricSettings {
+/// Gives the margin of a metric that goes by another name to its key too, under which it is looked for; one given there stands.
+fn share_margins(metrics: &mut BTreeMap<String, MetricSettings>) {
+    let others = metrics.iter().filter_map(|(name, settings)| Some((metric_key(name), settings.margin?)));
+    let others: Vec<(String, f64)> = others.map(|(key, margin)| (key.to_owned(), margin)).collect();
+    for (key, margin) in others {
+        metrics.entry(key).or_default().margin.get_or_insert(margin);
+    }
+}
+
+fn read_one(mut fields: Fields, name: &str) -> MetricSettings {
+    let mut settings = MetricSettings {
         label: fields.text("label"),
         direction: fields.one_of("direction", &Direction::ALL.map(|direction| (direction.name(), direction))),
         unit: fields.one_of("unit", &Unit::ALL.map(|unit| (unit.name(), unit))),
         kind: fields.one_of("kind", &KINDS),
-        margin: fields.amount("margin"),
+        margin: None,
     };
+    settings.margin = margin(&mut fields, name, &settings);
     fields.finish();
     settings
+}
+
+/// Reads a margin, checked against what is known of the metric before any run is read.
+fn margin(fields: &mut Fields, name: &str, settings: &MetricSettings) -> Option<f64> {
+    let bound = bound(fields, "margin")?;
+    let (unit, kind) = built_in(metric_key(name)).map_or((None, None), |(unit, kind)| (Some(unit), Some(kind)));
+    let kind = settings.kind.or(kind).unwrap_or(MetricKind::Score);
+    // Without a word on its unit, a score with a mark is taken for a share, and one without for a plain number.
+    let of_mark = || if bound.mark == Mark::None { Unit::Number } else { Unit::Fraction };
+    let unit = settings.unit.or(unit).unwrap_or_else(of_mark);
+    bound
+        .margin(unit, kind)
+        .map_err(|wrong| {
+            fields.reject("margin", format!("{} {}", quote(&fields.path_of("margin")), wrong.problem), Some(wrong.hint.to_owned()));
+        })
+        .ok()
 }
 
 fn take(fields: &mut Fields, name: &Key, node: &Node, path: &str, evaluators: &mut BTreeMap<Evaluator, Setting>) {

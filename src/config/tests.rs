@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::*;
-use crate::domain::{Direction, MetricKind, Unit};
+use crate::domain::{Bound, Direction, Mark, MetricKind, Unit};
 
 const GUIDE: &str = include_str!("../../docs/configuration.md");
 
@@ -52,6 +52,7 @@ fn the_guide_has_a_complete_example() {
             margin: Some(0.01),
         }
     );
+    assert_eq!(config.metrics["shared_tests"].margin, Some(0.01), "under the name that it is looked for by");
     assert_eq!(config.prices[0].usd_per_million.cache_write, Some(3.75));
     assert_eq!(config.gate[2].must_pass, ["test_add", "test_list"]);
     assert!(config.site.noindex);
@@ -249,6 +250,26 @@ fn metrics_have_known_words_only() {
 }
 
 #[test]
+fn margins_fit_their_metrics() {
+    let config = accepted(
+        "metrics:\n  pass_rate: {margin: 2pp}\n  cost: {margin: 10%}\n  speed: {margin: 5}\n  f1: {margin: 2pp}\n  g: {unit: fraction, margin: 0.5}\n",
+    );
+    for (metric, margin) in [("shared_tests", 0.02), ("cost_usd", 0.1), ("speed", 5.0), ("f1", 0.02), ("g", 0.5)] {
+        assert_eq!(config.metrics[metric].margin, Some(margin), "{metric}");
+    }
+    refused(
+        "metrics:\n  pass_rate: {margin: 5}\n  duration: {margin: 5}\n  cost_usd: {margin: 5pp}\n  f1: {margin: 60pp}\n  calls: {kind: count, margin: 3}\n",
+        &[
+            "c.yaml:3:23: `metrics.pass_rate.margin` is more than 50 percentage points [write 2pp or 0.02 for two percentage points]",
+            "c.yaml:4:22: `metrics.duration.margin` has no percent sign, and for an amount it is relative [write 10% or 0.1 for a tenth]",
+            "c.yaml:5:22: `metrics.cost_usd.margin` is in percentage points, and for an amount it is relative [write 10%]",
+            "c.yaml:6:16: `metrics.f1.margin` is more than 50 percentage points [write 2pp or 0.02 for two percentage points]",
+            "c.yaml:7:32: `metrics.calls.margin` is for a count, and counts are shown but never judged [leave it out]",
+        ],
+    );
+}
+
+#[test]
 fn a_price_may_have_tiers() {
     let price = "prices:\n  - model: m\n    usd_per_million: {input: 1, output: 2}\n    tiers:\n      - ";
     let config = accepted(&format!("{price}{{above_input_tokens: 200000, usd_per_million: {{input: 2, output: 3}}}}\n"));
@@ -285,9 +306,9 @@ fn prices_are_ordered_and_given_once() {
 fn bounds_of_gates_are_numbers_or_text() {
     let config = parse("c.yaml", "version: 1\ngate:\n  - {metric: a, max_drop: 2pp, max_rise: +10%}\n  - {metric: a, max_drop: 0.5}\n")
         .expect("valid");
-    let bound = |value, is_percent| Some(crate::domain::Bound { value, is_percent });
-    assert_eq!((config.gate[0].max_drop, config.gate[0].max_rise), (bound(0.02, false), bound(0.1, true)));
-    assert_eq!(config.gate[1].max_drop, bound(0.5, false));
+    let bound = |value, mark| Some(Bound { value, mark });
+    assert_eq!((config.gate[0].max_drop, config.gate[0].max_rise), (bound(0.02, Mark::PercentagePoints), bound(0.1, Mark::Percent)));
+    assert_eq!(config.gate[1].max_drop, bound(0.5, Mark::None));
     let problems = parse("c.yaml", "version: 1\ngate:\n  - {metric: a, max_drop: -2pp}\n").expect_err("a negative bound");
     assert_eq!(problems[0].to_string(), "c.yaml:3:27: `gate[0].max_drop` must be an amount, not `-2pp`");
 }

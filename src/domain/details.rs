@@ -21,7 +21,7 @@ pub struct ItemDetails {
     pub answer: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<String>,
-    /// What kind of item it is, by its author.
+    /// The outcome's category, which lines of earlier versions have in here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

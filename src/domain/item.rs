@@ -1,53 +1,8 @@
 //! One outcome of one item.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use super::{ItemStatus, RunId};
-
-/// What kind of thing passes or fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ItemKind {
-    Question,
-    Test,
-    Criterion,
-    Check,
-}
-
-impl ItemKind {
-    pub const ALL: [Self; 4] = [Self::Question, Self::Test, Self::Criterion, Self::Check];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Question => "question",
-            Self::Test => "test",
-            Self::Criterion => "criterion",
-            Self::Check => "check",
-        }
-    }
-
-    /// Returns the word for several of them.
-    pub fn plural(self) -> &'static str {
-        match self {
-            Self::Question => "questions",
-            Self::Test => "tests",
-            Self::Criterion => "criteria",
-            Self::Check => "checks",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-}
-
-impl fmt::Display for ItemKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
+use super::{ItemDetails, ItemKind, ItemStatus, RunId};
 
 /// What tells one item of a suite from another: its kind, who evaluates it, and its id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -63,8 +18,11 @@ pub struct ItemOutcome {
     pub run: RunId,
     pub kind: ItemKind,
     pub item: String,
-    /// Items with the same cluster are not independent of each other (a passage, a repository, a template).
+    /// Items with the same cluster are not independent of each other (a passage, a repository, a template): draws from a population of such
+    /// groups.
     pub cluster: Option<String>,
+    /// The subject, the language, the tag: one of a fixed list that the items are reported by, and never a unit.
+    pub category: Option<String>,
     /// Counts from 1.
     pub attempt: u32,
     pub status: ItemStatus,
@@ -83,5 +41,10 @@ pub struct ItemOutcome {
 impl ItemOutcome {
     pub fn key(&self) -> ItemKey {
         ItemKey { kind: self.kind, evaluator: self.evaluator.clone(), item: self.item.clone() }
+    }
+
+    /// Returns the category, which lines of earlier versions have among the details.
+    pub fn category_in<'a>(&'a self, details: &'a ItemDetails) -> Option<&'a str> {
+        self.category.as_deref().or(details.category.as_deref())
     }
 }

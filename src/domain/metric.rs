@@ -89,25 +89,100 @@ pub fn parse_amount(text: &str) -> Option<f64> {
     (value.is_finite() && value >= 0.0 && !value.is_sign_negative()).then_some(value / scale)
 }
 
-/// How far a metric may go.
+/// What an amount was written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    None,
+    /// `10%`.
+    Percent,
+    /// `2pp`.
+    PercentagePoints,
+}
+
+/// How far a metric may go, or how large a difference does not matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
+    /// As [`parse_amount`] reads it: 0.02 for `2pp` and `2%`.
     pub value: f64,
-    /// It was written with a percent sign.
-    pub is_percent: bool,
+    pub mark: Mark,
+}
+
+/// A rate that may differ by more than this and still be called the same is a slip of the unit.
+const WIDEST_SHARE: f64 = 0.5;
+
+/// Why an amount is no margin of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoMargin {
+    /// Goes on after "the margin".
+    pub problem: &'static str,
+    pub hint: &'static str,
 }
 
 impl Bound {
     /// Reads a bound as people write one, see [`parse_amount`].
     pub fn parse(text: &str) -> Option<Self> {
-        parse_amount(text).map(|value| Self { value, is_percent: text.trim_end().ends_with('%') })
+        let mark = match text.trim_end() {
+            text if text.ends_with('%') => Mark::Percent,
+            text if text.ends_with("pp") => Mark::PercentagePoints,
+            _ => Mark::None,
+        };
+        parse_amount(text).map(|value| Self { value, mark })
     }
+
+    pub fn is_percent(self) -> bool {
+        self.mark == Mark::Percent
+    }
+
+    /// Returns the margin that this is for a metric: a share for rates, relative for amounts (0.1 for a tenth), else in the metric's unit.
+    pub fn margin(self, unit: Unit, kind: MetricKind) -> Result<f64, NoMargin> {
+        let wrong = match (kind, self.mark) {
+            (MetricKind::Count, _) => Some(("is for a count, and counts are shown but never judged", "leave it out")),
+            (MetricKind::Amount, Mark::PercentagePoints) => {
+                Some(("is in percentage points, and for an amount it is relative", "write 10%"))
+            }
+            // 5 could be seconds or a fivefold.
+            (MetricKind::Amount, Mark::None) if self.value >= 1.0 => {
+                Some(("has no percent sign, and for an amount it is relative", "write 10% or 0.1 for a tenth"))
+            }
+            (MetricKind::Rate | MetricKind::Score, Mark::Percent) if unit == Unit::Fraction => {
+                Some(("is in percent, which for a share could be relative", "write 2pp or 0.02 for two percentage points"))
+            }
+            (MetricKind::Rate | MetricKind::Score, _) if unit == Unit::Fraction && self.value > WIDEST_SHARE => {
+                Some(("is more than 50 percentage points", "write 2pp or 0.02 for two percentage points"))
+            }
+            (MetricKind::Rate | MetricKind::Score, Mark::Percent | Mark::PercentagePoints) if unit != Unit::Fraction => {
+                Some(("is no plain number, and the metric is no share", "write it in the metric's own unit, as in 1.5"))
+            }
+            _ => None,
+        };
+        wrong.map_or(Ok(self.value), |(problem, hint)| Err(NoMargin { problem, hint }))
+    }
+}
+
+/// The pass rate's key.
+pub const PASS_RATE: &str = "shared_tests";
+
+/// The metrics that every comparison asks for, measured or not, with their units and kinds.
+pub const BUILT_IN: [(&str, Unit, MetricKind); 8] = [
+    ("duration_seconds", Unit::Seconds, MetricKind::Amount),
+    ("total_tokens", Unit::Tokens, MetricKind::Amount),
+    ("cost_usd", Unit::Usd, MetricKind::Amount),
+    (PASS_RATE, Unit::Fraction, MetricKind::Rate),
+    ("own_tests", Unit::Fraction, MetricKind::Rate),
+    ("files_generated", Unit::Count, MetricKind::Count),
+    ("lines_generated", Unit::Count, MetricKind::Count),
+    ("total_calls", Unit::Count, MetricKind::Count),
+];
+
+/// Returns the unit and kind of a built-in metric by its key.
+pub fn built_in(key: &str) -> Option<(Unit, MetricKind)> {
+    BUILT_IN.into_iter().find(|(name, _, _)| *name == key).map(|(_, unit, kind)| (unit, kind))
 }
 
 /// Returns the key of a metric from the names it goes by.
 pub fn metric_key(name: &str) -> &str {
     match name.trim() {
-        "pass_rate" | "accuracy" => "shared_tests",
+        "pass_rate" | "accuracy" => PASS_RATE,
         "cost" => "cost_usd",
         "duration" => "duration_seconds",
         "tokens" => "total_tokens",
@@ -156,8 +231,41 @@ mod tests {
         for (text, value) in [("2pp", 0.02), ("+10%", 0.1), (" 1.5 ", 1.5), ("0", 0.0), ("0.5 pp", 0.005)] {
             assert_eq!(parse_amount(text), Some(value), "{text}");
         }
+        for (text, mark) in
+            [("2pp", Mark::PercentagePoints), ("2 pp ", Mark::PercentagePoints), ("10%", Mark::Percent), ("0.1", Mark::None)]
+        {
+            assert_eq!(Bound::parse(text).map(|bound| bound.mark), Some(mark), "{text}");
+        }
         for text in ["", "pp", "-2pp", "-0", "1e999", "nan", "2 p", "%"] {
             assert_eq!(parse_amount(text), None, "{text}");
+        }
+    }
+    #[test]
+    fn a_margin_fits_its_metric() {
+        let (rate, share) = ((Unit::Fraction, MetricKind::Rate), (Unit::Fraction, MetricKind::Score));
+        let (cost, points, calls) = ((Unit::Usd, MetricKind::Amount), (Unit::Points, MetricKind::Score), (Unit::Count, MetricKind::Count));
+        for (text, (unit, kind), value) in [
+            ("2pp", rate, Some(0.02)),
+            ("0.02", rate, Some(0.02)),
+            ("50pp", rate, Some(0.5)),
+            ("51pp", rate, None),
+            ("5", rate, None),
+            ("2%", rate, None),
+            ("2pp", share, Some(0.02)),
+            ("2%", share, None),
+            ("60pp", share, None),
+            ("10%", cost, Some(0.1)),
+            ("200%", cost, Some(2.0)),
+            ("0.1", cost, Some(0.1)),
+            ("5", cost, None),
+            ("2pp", cost, None),
+            ("1.5", points, Some(1.5)),
+            ("150", points, Some(150.0)),
+            ("2pp", points, None),
+            ("2%", points, None),
+            ("3", calls, None),
+        ] {
+            assert_eq!(Bound::parse(text).and_then(|bound| bound.margin(unit, kind).ok()), value, "{text} of {unit:?} {kind:?}");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{CostSource, Direction, RunStatus, Unit, Usage};
+use super::{CostSource, Direction, ItemKind, RunStatus, Unit, Usage};
 
 /// A run's id: a UUID for our own and imported runs, any file-name-safe text for a result file written by hand.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -165,6 +165,9 @@ pub struct ScoreRecord {
     pub value: Option<f64>,
     pub unit: Unit,
     pub direction: Direction,
+    /// The least and the most that the value can be, in `unit`, where the source says so and the unit does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<[f64; 2]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,6 +203,8 @@ pub struct Run {
     pub shared_tests_total: Option<u64>,
     pub own_tests_passed: Option<u64>,
     pub own_tests_total: Option<u64>,
+    /// What the shared counts of a run without outcomes are counts of; absent where they are tests of one artefact.
+    pub counted: Option<ItemKind>,
 
     pub files_generated: Option<u64>,
     pub lines_generated: Option<u64>,
@@ -249,6 +254,7 @@ impl Run {
             shared_tests_total: None,
             own_tests_passed: None,
             own_tests_total: None,
+            counted: None,
             files_generated: None,
             lines_generated: None,
             output_dir: None,

@@ -10,7 +10,7 @@ use super::cell::Refused;
 use super::field::View;
 use super::map::{Attempt, ItemFields, Map};
 use super::record::{self, RunNames};
-use super::report::{ImportedRun, Refusals, StatedReport};
+use super::report::{ImportedRun, Refusals, ReplacedRun, StatedReport};
 use super::rows::Row;
 use super::seen::{Attempts, Dictionary};
 use super::spent::{Spent, Sum};
@@ -28,10 +28,21 @@ pub(super) struct Place<'a> {
     pub member: Option<&'a str>,
 }
 
+/// What the store, or an earlier file of the command, has of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    Not,
+    Stored,
+    /// Of the same bytes, read otherwise: the run that stands, and the id of the one that replaces it.
+    ToReplace {
+        stands: RunId,
+        by: RunId,
+    },
+}
+
 pub(super) struct Fold<'a> {
     map: &'a Map,
-    /// Whether the store has the run, or an earlier file of the command.
-    is_stored: &'a dyn Fn(&RunId) -> bool,
+    known: &'a dyn Fn(&RunId) -> Known,
     has_run_figures: bool,
     runs: Vec<RunState>,
     by_names: HashMap<String, usize>,
@@ -53,6 +64,8 @@ struct RunState {
     run: Run,
     source: ImportedRun,
     is_repeated: bool,
+    /// The run that it replaces, and the id that it has by its names.
+    replaces: Option<(RunId, RunId)>,
     attempts: Attempts,
     shared: Counted,
     own: Counted,
@@ -67,19 +80,21 @@ struct Counted {
 }
 
 /// Everything that a source gave, in an order that does not depend on the order of its rows.
+#[derive(Default)]
 pub(super) struct Folded {
     pub runs: Vec<Run>,
     pub new: Vec<ImportedRun>,
     pub repeated: Vec<ImportedRun>,
+    pub replaced: Vec<ReplacedRun>,
     pub stated: StatedReport,
 }
 
 impl<'a> Fold<'a> {
-    pub fn new(map: &'a Map, is_stored: &'a dyn Fn(&RunId) -> bool) -> Self {
+    pub fn new(map: &'a Map, known: &'a dyn Fn(&RunId) -> Known) -> Self {
         let nobody = RunNames::default();
         Self {
             map,
-            is_stored,
+            known,
             has_run_figures: record::has_run_figures(map),
             runs: Vec::new(),
             by_names: HashMap::new(),
@@ -94,6 +109,7 @@ impl<'a> Fold<'a> {
                 kind: ItemKind::Question,
                 item: String::new(),
                 cluster: None,
+                category: None,
                 attempt: 1,
                 status: ItemStatus::NotEvaluated,
                 score: None,
@@ -198,7 +214,14 @@ impl<'a> Fold<'a> {
         Ok(state)
     }
 
-    fn add_run(&mut self, run: Run, row: &Row<'_>, place: &Place<'_>) -> usize {
+    fn add_run(&mut self, mut run: Run, row: &Row<'_>, place: &Place<'_>) -> usize {
+        self.by_id.insert(run.id.clone(), self.runs.len());
+        let known = (self.known)(&run.id);
+        let is_repeated = known == Known::Stored;
+        let replaces = match known {
+            Known::ToReplace { stands, by } => Some((stands, std::mem::replace(&mut run.id, by))),
+            Known::Not | Known::Stored => None,
+        };
         let source = ImportedRun {
             id: run.id.clone(),
             suite: run.suite.clone(),
@@ -208,12 +231,11 @@ impl<'a> Fold<'a> {
             file: place.label.to_owned(),
             line: row.line.and_then(|line| usize::try_from(line).ok()),
         };
-        let is_repeated = (self.is_stored)(&run.id);
-        self.by_id.insert(run.id.clone(), self.runs.len());
         self.runs.push(RunState {
             run,
             source,
             is_repeated,
+            replaces,
             attempts: Attempts::default(),
             shared: Counted::default(),
             own: Counted::default(),
@@ -231,7 +253,7 @@ impl<'a> Fold<'a> {
             (run.suite.clone(), run.approach.clone(), run.model.clone(), run.run_index, state.source.identity.clone(), run.id.clone())
         };
         states.sort_by_cached_key(names);
-        let mut folded = Folded { runs: Vec::new(), new: Vec::new(), repeated: Vec::new(), stated: StatedReport::default() };
+        let mut folded = Folded::default();
         for mut state in states {
             if let Some(item) = &self.map.item {
                 state.complete(item);
@@ -242,7 +264,12 @@ impl<'a> Fold<'a> {
                 folded.repeated.push(state.source);
             } else {
                 folded.new.push(state.source);
-                state.run.provenance = Some(provenance.clone());
+                let (stands, first) = state.replaces.unzip();
+                if let Some(stands) = stands {
+                    let (by, found) = (state.run.id.clone(), state.spent.outcomes);
+                    folded.replaced.push(ReplacedRun { run: stands, by, stored: None, found });
+                }
+                state.run.provenance = Some(Provenance { first, ..provenance.clone() });
                 folded.runs.push(state.run);
             }
         }
@@ -252,10 +279,7 @@ impl<'a> Fold<'a> {
 
 impl RunState {
     fn count(&mut self, outcome: &ItemOutcome) {
-        let is_headline = match outcome.kind {
-            ItemKind::Question | ItemKind::Test => outcome.evaluator != FUNCTIONAL_TESTS,
-            ItemKind::Criterion | ItemKind::Check => false,
-        };
+        let is_headline = outcome.kind.is_counted() && outcome.evaluator != FUNCTIONAL_TESTS;
         if is_headline && outcome.status.is_counted() {
             let counted = if outcome.evaluator == OWN_TESTS { &mut self.own } else { &mut self.shared };
             counted.total += 1;
@@ -286,6 +310,7 @@ impl RunState {
                 unit: score.unit.unit,
                 direction: score.direction,
                 // Attempts at one item are not independent; the interval is a matter of the outcomes, which are stored.
+                range: score.range.map(|range| range.in_unit(score.unit)),
                 standard_error: None,
                 n: Some(self.score.n),
                 evaluator: None,

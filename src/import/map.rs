@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{Direction, Unit};
+use crate::domain::{Direction, ItemKind, Unit};
 
 use super::field::Field;
 
@@ -69,6 +69,8 @@ pub(super) struct RunFields {
     pub files_generated: Option<Field>,
     pub lines_generated: Option<Field>,
     pub counts: Option<Counts>,
+    /// What is counted, where it is not tests of one artefact.
+    pub counted: Option<ItemKind>,
     pub status: Option<Field>,
     pub error: Option<Field>,
     pub agent: Option<Field>,
@@ -82,6 +84,7 @@ pub(super) struct ItemFields {
     pub kind: Field,
     pub evaluator: Field,
     pub cluster: Option<Field>,
+    pub category: Option<Field>,
     pub attempt: Attempt,
     pub status: StatusField,
     pub score: Option<ItemScore>,
@@ -120,6 +123,8 @@ pub(super) enum StatusField {
         field: Field,
         bound: f64,
     },
+    /// The source has scores and says nothing of passing: what has a score stands outside of pass rates, the rest was not evaluated.
+    Scored,
 }
 
 #[derive(Clone, Debug)]
@@ -129,6 +134,21 @@ pub(super) struct ItemScore {
     pub metric: String,
     pub unit: Measure,
     pub direction: Direction,
+    pub range: Option<Bounds>,
+}
+
+/// The least and the most that a score can be, in the unit of the source.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bounds {
+    pub least: f64,
+    pub most: f64,
+}
+
+impl Bounds {
+    /// Returns both in our unit.
+    pub fn in_unit(self, unit: Measure) -> [f64; 2] {
+        [self.least / unit.divisor, self.most / unit.divisor]
+    }
 }
 
 /// Passed of total, where `failed` may be known instead of passed.
@@ -158,6 +178,7 @@ pub(super) struct ScoreField {
     pub value: Field,
     pub unit: Measure,
     pub direction: Direction,
+    pub range: Option<Bounds>,
     pub n: Option<Field>,
     pub standard_error: Option<Field>,
     /// The score is left out where this has a value: better evidence for the same is there.
@@ -252,7 +273,7 @@ mod tests {
             problems(item),
             [
                 "m.yaml:6:7: `item.id` is an empty list",
-                "m.yaml:7:9: `item.kind` must give one of question, test, criterion, check, not `exam`",
+                "m.yaml:7:9: `item.kind` must give one of question, task, test, criterion, check, not `exam`",
                 "m.yaml:8:19: `item.status.equal` must be two columns: what was expected, and what was given",
                 "m.yaml:9:41: `item.cluster.regex.pattern` is not a valid pattern: unclosed group",
                 "m.yaml:10:33: `item.score.otherwise` needs `values`",
@@ -262,6 +283,22 @@ mod tests {
             problems("rows: item\nformat: evalreport/map/1\nname: t\n"),
             ["m.yaml:1:1: `run` is missing", "m.yaml:1:1: `item` is missing"]
         );
+    }
+
+    #[test]
+    fn what_is_counted_and_how_far_a_score_goes_are_checked() {
+        let runs = "format: evalreport/map/1\nname: t\nrows: run\nrun: {suite: s, approach: a, model: m, counted: task}\n\
+            scores:\n  x: {value: v, unit: number, direction: up, range: [5, 1]}\n  y: {value: v, unit: number, direction: up, range: [a, 1]}\n";
+        assert_eq!(
+            problems(runs),
+            [
+                "m.yaml:4:49: `counted` is given without `total`: it says what is counted",
+                "m.yaml:6:53: `scores.x.range` must be two numbers: the least and the most that there can be",
+                "m.yaml:7:53: `scores.y.range` must be two numbers: the least and the most that there can be",
+            ]
+        );
+        assert_eq!(problems(&SMALL.replace(", status: {equal: [answer, pred]}", ", score: {column: x, range: [1, 10]}")), [""; 0]);
+        assert_eq!(problems(&SMALL.replace(", status: {equal: [answer, pred]}", "")), ["m.yaml:5:7: `item.status` is missing"]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::domain::{Direction, ItemKind, ItemStatus, Problem, Problems, RunStatu
 use super::csv_rows::delimiter_of;
 use super::field::{Field, Origin, Otherwise, Rule};
 use super::map::{
-    Attempt, CountedPart, Counter, Counts, FORMAT, ItemFields, ItemScore, Map, MapColumn, Measure, RowsAre, RunFields, ScoreField,
+    Attempt, Bounds, CountedPart, Counter, Counts, FORMAT, ItemFields, ItemScore, Map, MapColumn, Measure, RowsAre, RunFields, ScoreField,
     StatedField, StatusField,
 };
 use super::source::hex_digest;
@@ -169,6 +169,10 @@ impl<'s> MapReader<'s> {
         let suite_version = optional("suite_version");
         check_names(&mut fields, "status", status.as_ref(), &RunStatus::ALL.map(RunStatus::name));
         let counts = self.counts(&mut fields);
+        let counted = fields.one_of("counted", &ItemKind::ALL.map(|kind| (kind.name(), kind)));
+        if counted.is_some() && fields.child("total").is_none() {
+            fields.reject("counted", "`counted` is given without `total`: it says what is counted", None);
+        }
         if rows == Some(RowsAre::Items) && counts.is_some() {
             fields.reject(
                 "total",
@@ -201,6 +205,7 @@ impl<'s> MapReader<'s> {
             files_generated,
             lines_generated,
             counts,
+            counted,
             status,
             error,
             agent,
@@ -215,6 +220,7 @@ impl<'s> MapReader<'s> {
         check_names(&mut fields, "kind", kind.as_ref(), &ItemKind::ALL.map(ItemKind::name));
         let evaluator = self.optional(&mut fields, "evaluator").unwrap_or_else(|| Field::constant("import"));
         let cluster = self.optional(&mut fields, "cluster");
+        let category = self.optional(&mut fields, "category");
         let attempt = self.attempt(&mut fields);
         let status = self.status(&mut fields);
         let score = self.item_score(&mut fields);
@@ -228,6 +234,7 @@ impl<'s> MapReader<'s> {
             kind: kind?,
             evaluator,
             cluster,
+            category,
             attempt: attempt?,
             status: status?,
             score,
@@ -251,6 +258,9 @@ impl<'s> MapReader<'s> {
 
     fn status(&mut self, fields: &mut Fields<'_, '_>) -> Option<StatusField> {
         let Some(node) = fields.child("status") else {
+            if fields.child("score").is_some() {
+                return Some(StatusField::Scored);
+            }
             fields.reject_missing("status");
             return None;
         };
@@ -281,18 +291,20 @@ impl<'s> MapReader<'s> {
 
     fn item_score(&mut self, fields: &mut Fields<'_, '_>) -> Option<ItemScore> {
         let node = fields.child("score")?;
-        let (mut metric, mut unit, mut direction) = (None, None, None);
+        let (mut metric, mut unit, mut direction, mut range) = (None, None, None, None);
         let (file, path) = (fields.file(), fields.path_of("score"));
         let field = self.spec(file, node, &path, Need::Optional, fields.problems(), &mut |inner| {
             metric = inner.text("metric");
             unit = measure(inner);
             direction = direction_of(inner);
+            range = bounds(inner);
         })?;
         Some(ItemScore {
             field,
             metric: metric.unwrap_or_else(|| "score".to_owned()),
             unit: unit.unwrap_or(Measure { unit: Unit::Number, divisor: 1.0 }),
             direction: direction.unwrap_or(Direction::Up),
+            range,
         })
     }
 
@@ -306,11 +318,12 @@ impl<'s> MapReader<'s> {
         if fields.child("direction").is_none() {
             fields.reject_missing("direction");
         }
+        let range = bounds(&mut fields);
         let n = self.optional(&mut fields, "n");
         let standard_error = self.optional(&mut fields, "standard_error");
         let unless = self.optional(&mut fields, "unless");
         fields.finish();
-        Some(ScoreField { metric: metric.to_owned(), value: value?, unit: unit?, direction: direction?, n, standard_error, unless })
+        Some(ScoreField { metric: metric.to_owned(), value: value?, unit: unit?, direction: direction?, range, n, standard_error, unless })
     }
 
     fn stated(&mut self, name: &str, mut fields: Fields<'_, '_>) -> Option<StatedField> {
@@ -577,6 +590,23 @@ fn measure(fields: &mut Fields<'_, '_>) -> Option<Measure> {
     let mut choices = vec![("percent", Measure { unit: Unit::Fraction, divisor: 100.0 })];
     choices.extend(Unit::ALL.map(plain));
     fields.one_of("unit", &choices)
+}
+
+/// Reads the least and the most that a score can be.
+fn bounds(fields: &mut Fields<'_, '_>) -> Option<Bounds> {
+    let nodes = fields.list("range")?;
+    let number = |node: &Node| match &node.value {
+        Value::Scalar(scalar) => scalar.text.parse::<f64>().ok().filter(|number| number.is_finite()),
+        Value::List(_) | Value::Map(_) => None,
+    };
+    match nodes.iter().map(number).collect::<Vec<_>>().as_slice() {
+        [Some(least), Some(most)] if least < most => Some(Bounds { least: *least, most: *most }),
+        _ => {
+            let message = format!("{} must be two numbers: the least and the most that there can be", quote(&fields.path_of("range")));
+            fields.reject("range", message, None);
+            None
+        }
+    }
 }
 
 fn direction_of(fields: &mut Fields<'_, '_>) -> Option<Direction> {

@@ -7,7 +7,7 @@ use crate::results::Store;
 
 use super::cell::{Range, Refused, decimals_of, number, same_value, time};
 use super::field::{Field, View};
-use super::map::{Attempt, CountedPart, Counter, Counts, ItemFields, Map, Measure, StatusField};
+use super::map::{Attempt, Bounds, CountedPart, Counter, Counts, ItemFields, Map, Measure, StatusField};
 
 /// What tells the run of a row from other runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,6 +71,7 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
         && let Some((passed, total)) = passed_of(counts, row)?
     {
         (run.shared_tests_passed, run.shared_tests_total) = (Some(passed), Some(total));
+        run.counted = fields.counted;
     }
     run.status = match &fields.status {
         Some(field) => match field.text(row)? {
@@ -90,12 +91,13 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
         if is_superseded {
             continue;
         }
-        let Some(value) = measured(&score.value, score.unit, row)? else { continue };
+        let Some(value) = measured(&score.value, score.unit, score.range, row)? else { continue };
         run.scores.push(ScoreRecord {
             metric: score.metric.clone(),
             value: Some(value),
             unit: score.unit.unit,
             direction: score.direction,
+            range: score.range.map(|range| range.in_unit(score.unit)),
             standard_error: amount(&score.standard_error)?.map(|error| error / score.unit.divisor),
             n: whole(&score.n)?,
             evaluator: None,
@@ -195,19 +197,21 @@ pub(super) fn outcome_of(fields: &ItemFields, row: &View<'_>, outcome: &mut Item
     set(&mut outcome.evaluator, &fields.evaluator.required_name(row)?);
     let kind = fields.kind.required_name(row)?;
     outcome.kind = ItemKind::from_name(&kind).ok_or_else(|| unknown_name(&fields.kind, &kind))?;
-    match fields.cluster.as_ref().map_or(Ok(None), |field| field.name(row))? {
-        Some(cluster) => set(outcome.cluster.get_or_insert_default(), &cluster),
-        None => outcome.cluster = None,
+    for (field, group) in [(&fields.cluster, &mut outcome.cluster), (&fields.category, &mut outcome.category)] {
+        match field.as_ref().map_or(Ok(None), |field| field.name(row))? {
+            Some(name) => set(group.get_or_insert_default(), &name),
+            None => *group = None,
+        }
     }
     outcome.attempt = match &fields.attempt {
         Attempt::Only | Attempt::Occurrence => 1,
         Attempt::Counted(counter) => counted(counter, row)?.ok_or_else(|| Refused::because(format!("{} is empty", counter.field.label)))?,
     };
-    outcome.status = status_of(&fields.status, row)?;
     outcome.score = match &fields.score {
-        Some(score) => measured(&score.field, score.unit, row)?,
+        Some(score) => measured(&score.field, score.unit, score.range, row)?,
         None => None,
     };
+    outcome.status = status_of(&fields.status, outcome.score, row)?;
     let amount = |field: &Option<Field>| field.as_ref().map_or(Ok(None), |field| field.amount(row));
     let whole = |field: &Option<Field>| field.as_ref().map_or(Ok(None), |field| field.whole(row));
     outcome.duration_seconds = amount(&fields.duration_seconds)?;
@@ -217,7 +221,7 @@ pub(super) fn outcome_of(fields: &ItemFields, row: &View<'_>, outcome: &mut Item
     Ok(())
 }
 
-fn status_of(field: &StatusField, row: &View<'_>) -> Result<ItemStatus, Refused> {
+fn status_of(field: &StatusField, score: Option<f64>, row: &View<'_>) -> Result<ItemStatus, Refused> {
     let passes = |passed: bool| if passed { ItemStatus::Pass } else { ItemStatus::Fail };
     match field {
         StatusField::Named(field) => match field.text(row)? {
@@ -234,6 +238,7 @@ fn status_of(field: &StatusField, row: &View<'_>) -> Result<ItemStatus, Refused>
         StatusField::AtLeast { field, bound } => {
             Ok(field.number(row, Range::Any)?.map_or(ItemStatus::NotEvaluated, |value| passes(value >= *bound)))
         }
+        StatusField::Scored => Ok(if score.is_some() { ItemStatus::Skipped } else { ItemStatus::NotEvaluated }),
     }
 }
 
@@ -261,9 +266,13 @@ fn passed_of(counts: &Counts, row: &View<'_>) -> Result<Option<(u64, u64)>, Refu
     Ok(Some((if is_failed { rest } else { part }, total)))
 }
 
-fn measured(field: &Field, unit: Measure, row: &View<'_>) -> Result<Option<f64>, Refused> {
+fn measured(field: &Field, unit: Measure, range: Option<Bounds>, row: &View<'_>) -> Result<Option<f64>, Refused> {
     let Some(text) = field.text(row)? else { return Ok(None) };
-    in_unit(&field.label, number(&field.label, &text, Range::Any)?, unit, &text).map(Some)
+    let value = number(&field.label, &text, Range::Any)?;
+    if let Some(Bounds { least, most }) = range.filter(|range| !(range.least..=range.most).contains(&value)) {
+        return Err(Refused::with_value(format!("{} is outside {least} to {most}", field.label), &text));
+    }
+    in_unit(&field.label, value, unit, &text).map(Some)
 }
 
 /// Returns the value in our unit, if it can be one of that unit.

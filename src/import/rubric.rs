@@ -16,14 +16,17 @@ use crate::results::heap::{self, TOO_MUCH};
 use crate::results::{SealedWriter, Store, StoreError};
 
 use super::names::GivenNames;
-use super::report::{Disagreement, ImportReport, ImportedRun, SourceOutcome, SourceReport, StatedReport};
+use super::report::{Disagreement, ImportReport, ImportedRun, ReplacedRun, SourceOutcome, SourceReport, StatedReport};
 use super::rows::Stop;
 use super::source::{Format, Part, Source, hex_digest};
+use super::stored::StoredRuns;
 use super::table::{Mode, examined};
 
 /// The metric of a rubric's root, and the evaluator of its leaves.
 pub const RUBRIC_SCORE: &str = "rubric_score";
 const RUBRIC: &str = "rubric";
+/// Changes when the same bytes give other records: what was imported before is then read again, and replaced.
+const READING: &[u8] = b"reading 2";
 /// Larger than any rubric a person has graded.
 const MOST_BYTES: u64 = 64 << 20;
 /// Characters of a requirement where it names a figure.
@@ -38,15 +41,15 @@ pub fn import_rubrics(
     store: &Store,
     files: &[impl AsRef<Path>],
     names: &GivenNames,
-    existing: &BTreeSet<RunId>,
+    existing: &StoredRuns,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
     let mut report = ImportReport { dry_run: mode == Mode::DryRun, ..ImportReport::default() };
-    let mut taken = existing.clone();
+    let mut taken = existing.ids().clone();
     let mut keys = BTreeSet::new();
     for file in files {
-        let source = import_file(store, file.as_ref(), names, &mut taken, &mut keys, mode, progress)?;
+        let source = import_file(store, file.as_ref(), names, (existing, &mut taken), &mut keys, mode, progress)?;
         info!(
             file = source.file,
             outcome = ?source.outcome,
@@ -65,7 +68,7 @@ fn import_file(
     store: &Store,
     path: &Path,
     names: &GivenNames,
-    taken: &mut BTreeSet<RunId>,
+    (existing, taken): (&StoredRuns, &mut BTreeSet<RunId>),
     keys: &mut BTreeSet<String>,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
@@ -100,11 +103,16 @@ fn import_file(
         first: None,
     };
     let mut new = Vec::new();
-    for rubric in &graded {
+    for rubric in &mut graded {
         let nodes = rubric.tree.size();
         report.rows_read += nodes;
         report.rows_accepted += nodes;
         rubric.check(&mut report.stated);
+        let by = Store::imported_run_id("again", &[rubric.source.id.as_str(), &hex_digest(&[READING], false)]);
+        if let Some(stands) = existing.read_otherwise(&rubric.source.id, &source.sha256, None).filter(|_| !taken.contains(&by)) {
+            report.runs_replaced.push(ReplacedRun { run: stands, by: by.clone(), stored: None, found: rubric.leaves.len() as u64 });
+            rubric.rename(by);
+        }
         if taken.insert(rubric.source.id.clone()) {
             report.items += rubric.leaves.len() as u64;
             report.runs_new.push(rubric.source.clone());
@@ -128,7 +136,7 @@ fn import_file(
 
 /// Names the pair: the same bytes under the same names are the same import.
 fn key_of(source: &Source, names: &GivenNames) -> String {
-    let mut parts = vec![RUBRIC.as_bytes(), source.sha256.as_bytes()];
+    let mut parts = vec![READING, RUBRIC.as_bytes(), source.sha256.as_bytes()];
     parts.extend(names.parts());
     hex_digest(&parts, true)
 }
@@ -137,6 +145,8 @@ fn key_of(source: &Source, names: &GivenNames) -> String {
 struct Graded {
     tree: Task,
     source: ImportedRun,
+    /// The id that the run has by its names and grades, where it is stored under another because it replaces what was read before.
+    first: Option<RunId>,
     leaves: Vec<ItemOutcome>,
 }
 
@@ -191,7 +201,13 @@ impl Graded {
             return Err(Stop::Unreadable(problems));
         }
         let source = ImportedRun { id, suite, approach, model, identity: tree.id.clone(), file: label, line: None };
-        Ok(Self { tree, source, leaves })
+        Ok(Self { tree, source, first: None, leaves })
+    }
+
+    /// Takes another id than that of the run which stands and was read of the same bytes.
+    fn rename(&mut self, id: RunId) {
+        self.leaves.iter_mut().for_each(|leaf| leaf.run.clone_from(&id));
+        self.first = Some(std::mem::replace(&mut self.source.id, id));
     }
 
     fn run(&self, provenance: &Provenance) -> Run {
@@ -203,6 +219,7 @@ impl Graded {
             value: self.tree.computed(),
             unit: Unit::Fraction,
             direction: Direction::Up,
+            range: None,
             standard_error: None,
             n: Some(graded as u64),
             evaluator: Some(RUBRIC.to_owned()),
@@ -212,7 +229,7 @@ impl Graded {
         // A branch that does not follow from its leaves is part of what the source says about itself.
         let branches = self.tree.inner().into_iter().skip(1).filter_map(|task| task.figure(task.name()));
         run.stated = root.into_iter().chain(branches.filter(|figure| figure.disagrees() == Some(true))).collect();
-        run.provenance = Some(provenance.clone());
+        run.provenance = Some(Provenance { first: self.first.clone(), ..provenance.clone() });
         run
     }
 
@@ -325,20 +342,22 @@ impl Task {
         if self.below.is_empty() { vec![self] } else { self.below.iter().flat_map(Self::ends).collect() }
     }
 
-    /// The outcomes of the leaves, in their order, each in the cluster of its branch below the root.
+    /// The outcomes of the leaves, in their order, each in the category of its branch below the root.
     fn leaves(&self, run: &RunId, file: &str, problems: &mut Vec<Problem>) -> Vec<ItemOutcome> {
         let ends = self.ends();
         let items = unique_names(&ends, file, problems);
         let is_only = |branch: &Self| self.below.iter().filter(|other| other.requirement == branch.requirement).count() == 1;
         let name = |branch: &Self| if is_only(branch) { clip(&branch.requirement) } else { branch.name() };
-        let clusters: Vec<String> = self.below.iter().flat_map(|branch| vec![name(branch); branch.ends().len()]).collect();
+        let branches: Vec<String> = self.below.iter().flat_map(|branch| vec![name(branch); branch.ends().len()]).collect();
         // A root without anything below it is the only leaf, and of no branch.
-        let clusters = clusters.into_iter().map(Some).chain(std::iter::repeat(None));
-        let outcome = |((task, item), cluster): ((&&Self, String), Option<String>)| ItemOutcome {
+        let branches = branches.into_iter().map(Some).chain(std::iter::repeat(None));
+        let outcome = |((task, item), branch): ((&&Self, String), Option<String>)| ItemOutcome {
             run: run.clone(),
             kind: ItemKind::Criterion,
             item,
-            cluster,
+            // A rubric's branches are the headings of one list, and no draws from a population of branches.
+            cluster: None,
+            category: branch,
             attempt: 1,
             status: match task.stated {
                 None => ItemStatus::NotEvaluated,
@@ -353,7 +372,7 @@ impl Task {
             input_tokens: None,
             output_tokens: None,
         };
-        ends.iter().zip(items).zip(clusters).map(outcome).collect()
+        ends.iter().zip(items).zip(branches).map(outcome).collect()
     }
 
     /// Writes what makes the tree this one, each part to be framed.

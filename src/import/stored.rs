@@ -18,8 +18,10 @@ pub struct StoredRuns {
 #[derive(Clone, Debug)]
 struct Version {
     id: RunId,
-    /// The name of the source.
+    /// The name of the source, what it was read by, and the digest of its bytes.
     file: String,
+    map_sha256: Option<String>,
+    sha256: String,
     /// Absent of runs that were imported before it was kept.
     content: Option<ImportedContent>,
     counts: Counts,
@@ -29,6 +31,15 @@ struct Version {
 
 /// Passed and counted.
 type Counts = [Option<u64>; 2];
+
+/// The source that is being read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Read<'a> {
+    /// Its name, without folders.
+    pub file: &'a str,
+    /// The digest of its bytes.
+    pub sha256: &'a str,
+}
 
 /// How what a source holds of a run is related to what is stored of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +54,7 @@ pub(super) enum Relation {
     Other {
         file: String,
     },
-    /// The source grew, or was changed: the run that stands is to be replaced.
+    /// The source grew, or was changed, or is read otherwise than it was: the run that stands is to be replaced.
     Changed {
         stands: RunId,
         stored: Option<u64>,
@@ -65,8 +76,15 @@ impl StoredRuns {
         self.ids.insert(run.id.clone());
         if let Some(from) = &run.provenance {
             let first = from.first.as_ref().unwrap_or(&run.id);
-            let version =
-                Version { id: run.id.clone(), file: from.file.clone(), content: from.content.clone(), counts: counts(run), stands };
+            let version = Version {
+                id: run.id.clone(),
+                file: from.file.clone(),
+                map_sha256: from.map_sha256.clone(),
+                sha256: from.sha256.clone(),
+                content: from.content.clone(),
+                counts: counts(run),
+                stands,
+            };
             self.versions.entry(first.clone()).or_default().push(version);
         }
     }
@@ -95,12 +113,21 @@ impl StoredRuns {
         doubled
     }
 
-    /// Compares what the source of a name holds of a run, which has the id that it gets when it is first imported.
-    pub(super) fn relation(&self, run: &Run, content: &ImportedContent, file: &str) -> Relation {
+    /// Returns the run that stands of those first imported as `id`, if it was read of the same bytes: by another map than `map`, where it was
+    /// by a map.
+    pub(super) fn read_otherwise(&self, id: &RunId, sha256: &str, map: Option<&str>) -> Option<RunId> {
+        let standing = self.versions.get(id)?.iter().rev().find(|version| version.stands)?;
+        let is_other = map.is_none() || standing.map_sha256.as_deref() != map;
+        (standing.sha256 == sha256 && is_other).then(|| standing.id.clone())
+    }
+
+    /// Compares what a source holds of a run, which has the id that it gets when it is first imported.
+    pub(super) fn relation(&self, run: &Run, content: &ImportedContent, read: Read<'_>) -> Relation {
         let versions = self.versions.get(&run.id).map_or(&[][..], Vec::as_slice);
         let is_same = |version: &Version| match &version.content {
             Some(known) => known == content,
-            None => version.counts == counts(run),
+            // Nobody knows what an earlier version read of these very bytes.
+            None => version.counts == counts(run) && version.sha256 != read.sha256,
         };
         // Of a run that somebody took out, nothing comes back by itself.
         let Some(standing) = versions.iter().rev().find(|version| version.stands) else { return Relation::Same };
@@ -110,9 +137,12 @@ impl StoredRuns {
         let stored = standing.content.as_ref().map(|content| content.outcomes);
         let found = content.outcomes;
         let has_grown = stored.is_some_and(|stored| found > stored);
+        let is_read_anew = standing.sha256 == read.sha256;
         match stored {
-            Some(stored) if found < stored => Relation::Less { stored, found },
-            _ if has_grown || standing.file == file => Relation::Changed { stands: standing.id.clone(), stored, found },
+            Some(stored) if found < stored && !is_read_anew => Relation::Less { stored, found },
+            _ if has_grown || is_read_anew || standing.file == read.file => {
+                Relation::Changed { stands: standing.id.clone(), stored, found }
+            }
             _ => Relation::Other { file: standing.file.clone() },
         }
     }
@@ -156,7 +186,8 @@ impl ContentSum {
         } else {
             let scores = run.scores.iter().map(|score| format!("{}={:?}", score.metric, score.value));
             let stated = run.stated.iter().map(|figure| format!("{}={}", figure.name, figure.value));
-            let figures: BTreeSet<String> = scores.chain(stated).chain([format!("{:?}", counts(run))]).collect();
+            let counted = run.counted.map(|kind| format!("of {kind}"));
+            let figures: BTreeSet<String> = scores.chain(stated).chain([format!("{:?}", counts(run))]).chain(counted).collect();
             hex(&digest(&figures.iter().map(String::as_bytes).collect::<Vec<_>>(), true)[..16])
         };
         ImportedContent { outcomes: self.outcomes, sum }
@@ -175,6 +206,7 @@ mod tests {
             kind: ItemKind::Question,
             item: item.to_owned(),
             cluster: None,
+            category: None,
             attempt: 1,
             status,
             score: None,
@@ -220,19 +252,39 @@ mod tests {
         let (found, stored) = (run("r", None, None), run("r", None, Some(two.clone())));
         let mut runs: StoredRuns = [(&stored, true)].into_iter().collect();
         let stands = |id: &str| RunId::parse(id).expect("an id");
-        assert_eq!(runs.relation(&found, &two, "f"), Relation::Same);
+        let of = |file| Read { file, sha256: "other" };
+        assert_eq!(runs.relation(&found, &two, of("f")), Relation::Same);
         for changed in [&three, &other] {
             let expected = Relation::Changed { stands: stands("r"), stored: Some(2), found: changed.outcomes };
-            assert_eq!(runs.relation(&found, changed, "f"), expected);
+            assert_eq!(runs.relation(&found, changed, of("f")), expected);
         }
-        assert!(matches!(runs.relation(&found, &three, "copy"), Relation::Changed { .. }), "it grew");
-        assert_eq!(runs.relation(&found, &other, "copy"), Relation::Other { file: "f".to_owned() });
+        assert!(matches!(runs.relation(&found, &three, of("copy")), Relation::Changed { .. }), "it grew");
+        assert_eq!(runs.relation(&found, &other, of("copy")), Relation::Other { file: "f".to_owned() });
         runs.replaced(&stands("r"));
         runs.add(&run("r-2", Some("r"), Some(three.clone())), true);
-        assert_eq!(runs.relation(&found, &two, "f"), Relation::Same, "what it held before is known too");
-        assert_eq!(runs.relation(&found, &other, "f"), Relation::Less { stored: 3, found: 2 });
+        assert_eq!(runs.relation(&found, &two, of("f")), Relation::Same, "what it held before is known too");
+        assert_eq!(runs.relation(&found, &other, of("f")), Relation::Less { stored: 3, found: 2 });
         runs.replaced(&stands("r-2"));
-        assert_eq!(runs.relation(&found, &other, "f"), Relation::Same, "nothing comes back by itself");
+        assert_eq!(runs.relation(&found, &other, of("f")), Relation::Same, "nothing comes back by itself");
+    }
+
+    #[test]
+    fn the_same_bytes_read_otherwise_replace_what_they_gave() {
+        use ItemStatus::{Fail, Pass};
+        let [two, three] = [content(&[("1", Pass), ("2", Fail)]), content(&[("1", Pass), ("2", Fail), ("3", Pass)])];
+        let (found, first) = (run("r", None, None), RunId::parse("r").expect("an id"));
+        let same = Read { file: "renamed", sha256: "" };
+        for (stored, outcomes) in [(Some(three), Some(3)), (None, None)] {
+            let runs: StoredRuns = [(&run("r", None, stored), true)].into_iter().collect();
+            let changed = Relation::Changed { stands: first.clone(), stored: outcomes, found: 2 };
+            assert_eq!(runs.relation(&found, &two, same), changed, "whatever the file is called, and though it gives less");
+        }
+        let runs: StoredRuns = [(&run("r", None, Some(two.clone())), true)].into_iter().collect();
+        assert_eq!(runs.relation(&found, &two, same), Relation::Same);
+        assert_eq!(runs.read_otherwise(&first, "", Some("another map")), Some(first.clone()));
+        assert_eq!(runs.read_otherwise(&first, "other bytes", Some("another map")), None);
+        let runs: StoredRuns = [(&run("r", None, Some(two)), false)].into_iter().collect();
+        assert_eq!(runs.read_otherwise(&first, "", Some("another map")), None, "nothing comes back by itself");
     }
 
     #[test]
@@ -242,5 +294,8 @@ mod tests {
         assert_eq!(sum.of(&one), sum.of(&other));
         (one.shared_tests_passed, other.shared_tests_passed) = (Some(1), Some(2));
         assert_ne!(sum.of(&one), sum.of(&other));
+        let before = sum.of(&one);
+        one.counted = Some(ItemKind::Task);
+        assert_ne!(sum.of(&one), before, "what was counted is one of them");
     }
 }

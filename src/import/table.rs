@@ -11,12 +11,13 @@ use crate::results::{SealedWriter, Store, StoreError};
 
 use super::columns::Columns;
 use super::csv_rows::read_csv;
-use super::fold::{Fold, Place};
+use super::fold::{Fold, Known, Place};
 use super::json_rows::{read_json, read_lines};
 use super::map::Map;
 use super::report::{ImportReport, LackingColumn, SourceOutcome, SourceReport};
 use super::rows::{Row, Rows, Stop};
 use super::source::{Format, Part, Source, hex_digest};
+use super::stored::StoredRuns;
 use super::yaml_rows::read_yaml;
 
 /// Whether an import writes.
@@ -27,7 +28,7 @@ pub enum Mode {
     DryRun,
 }
 
-/// Imports each file by the map. `existing` are the runs of the store; `progress` is told how many more bytes of a file were read.
+/// Imports each file by the map. `existing` are the runs of the store: those that another map read of the same bytes are replaced; `progress` is told how many more bytes of a file were read.
 ///
 /// A file that cannot be read, or has no row that the map fits, is reported and keeps no other from being imported. The error is one of
 /// writing to the store; files before it were imported then.
@@ -35,7 +36,7 @@ pub fn import_table(
     store: &Store,
     files: &[impl AsRef<Path>],
     map: &Map,
-    existing: &BTreeSet<RunId>,
+    existing: &StoredRuns,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
@@ -43,8 +44,7 @@ pub fn import_table(
     let mut taken = BTreeSet::new();
     let mut keys = BTreeSet::new();
     for file in files {
-        let is_stored = |id: &RunId| existing.contains(id) || taken.contains(id);
-        let source = import_file(store, file.as_ref(), map, &is_stored, &mut keys, mode, progress)?;
+        let source = import_file(store, file.as_ref(), map, (existing, &taken), &mut keys, mode, progress)?;
         info!(
             file = source.file,
             outcome = ?source.outcome,
@@ -93,7 +93,7 @@ fn import_file(
     store: &Store,
     path: &Path,
     map: &Map,
-    is_stored: &dyn Fn(&RunId) -> bool,
+    (existing, taken): (&StoredRuns, &BTreeSet<RunId>),
     keys: &mut BTreeSet<String>,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
@@ -101,8 +101,17 @@ fn import_file(
     let mut report = SourceReport::new(&path.display().to_string());
     let Some((source, key)) = examined(store, path, keys, progress, |source| key_of(source, map), &mut report) else { return Ok(report) };
 
+    let is_there = |id: &RunId| existing.contains(id) || taken.contains(id);
+    let known = |id: &RunId| match existing.read_otherwise(id, &source.sha256, Some(&map.sha256)) {
+        Some(stands) => {
+            let by = Store::imported_run_id("again", &[id.as_str(), &map.sha256]);
+            if is_there(&by) { Known::Stored } else { Known::ToReplace { stands, by } }
+        }
+        None if is_there(id) => Known::Stored,
+        None => Known::Not,
+    };
     let mut columns = Columns::of(map.columns.iter().map(|column| column.name.clone()).collect());
-    let mut fold = Fold::new(map, is_stored);
+    let mut fold = Fold::new(map, &known);
     // Begun with the first item of a new run, so that a source with nothing to store leaves no trace.
     let mut writer = None;
     let read = read_source(&source, map, &mut columns, &mut fold, progress, &mut |outcome| match mode {
@@ -148,6 +157,7 @@ fn import_file(
     };
     report.runs_new = folded.new;
     report.runs_repeated = folded.repeated;
+    report.runs_replaced = folded.replaced;
     if mode == Mode::Store && report.outcome == SourceOutcome::Imported {
         begun(&mut writer, store, &key)?;
         if let Some(writer) = writer {
@@ -212,7 +222,7 @@ mod tests {
     use std::io::{Read, Write};
 
     use super::*;
-    use crate::domain::{ItemOutcome, ItemStatus, Run};
+    use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Run};
     use crate::import::ImportedRun;
     use crate::results::{ItemLine, SealedReader, examine, scan};
 
@@ -249,7 +259,8 @@ mod tests {
         fn import_as(&self, map: &str, files: &[(&str, &[u8])], mode: Mode) -> Vec<SourceReport> {
             let map = Map::parse("m.yaml", map, &BTreeMap::new()).expect("a valid map");
             let files: Vec<_> = files.iter().map(|(name, bytes)| self.file(name, bytes)).collect();
-            let existing: BTreeSet<RunId> = self.runs().into_iter().map(|run| run.id).collect();
+            let runs = self.runs();
+            let existing: StoredRuns = runs.iter().map(|run| (run, true)).collect();
             let report = import_table(&self.store, &files, &map, &existing, mode, &mut |_| {}).expect("a writable store");
             assert_eq!(report.dry_run, mode == Mode::DryRun);
             report.sources
@@ -443,7 +454,7 @@ mod tests {
         }
         let map = Map::parse("m.yaml", ITEMS, &BTreeMap::new()).expect("a valid map");
         let missing = place.folder.path().join("missing.csv");
-        let report = import_table(&place.store, &[place.folder.path(), &missing], &map, &BTreeSet::new(), Mode::Store, &mut |_| {})
+        let report = import_table(&place.store, &[place.folder.path(), &missing], &map, &StoredRuns::default(), Mode::Store, &mut |_| {})
             .expect("no writing");
         assert_eq!(report.sources[0].problems[0].message, "is a folder, not a file");
         assert!(report.sources[1].problems[0].message.starts_with("cannot be read: "));
@@ -538,6 +549,67 @@ mod tests {
             [("1", 1, ItemStatus::Pass), ("1", 2, ItemStatus::Fail), ("2", 1, ItemStatus::NotEvaluated), ("1", 3, ItemStatus::Pass)];
         assert_eq!(found, expected.map(|(item, attempt, status)| (item.to_owned(), attempt, status)));
         assert_eq!(place.runs()[0].shared_tests_total, Some(3), "what was not evaluated is not counted");
+    }
+
+    #[test]
+    fn scores_without_a_status_stand_outside_of_pass_rates() {
+        let place = Place::new();
+        let map = ITEMS
+            .replace("status: {equal: [answer, pred]}, ", "category: topic, ")
+            .replace("cluster: topic, ", "")
+            .replace("{constant: question}", "{constant: task}")
+            .replace("unit: number", "unit: number, direction: down, range: [0, 10]");
+        let rows = "approach,model,q,topic,trial,points\na,m,1,x,0,9.5\na,m,2,,0,\na,m,3,y,0,0\na,m,4,y,0,10.5\n";
+        let report = place.import(&map, "f.csv", rows.as_bytes());
+        assert_eq!(refused(&report), ["5: row 4: `points` is outside 0 to 10 (it is `10.5`)"]);
+        let items = place.items();
+        let found: Vec<_> = items.iter().map(|item| (item.status, item.score, item.category.as_deref())).collect();
+        let expected = [
+            (ItemStatus::Skipped, Some(9.5), Some("x")),
+            (ItemStatus::NotEvaluated, None, None),
+            (ItemStatus::Skipped, Some(0.0), Some("y")),
+        ];
+        assert_eq!(found, expected);
+        assert!(items.iter().all(|item| item.kind == ItemKind::Task && item.cluster.is_none()));
+        let run = &place.runs()[0];
+        assert_eq!(run.shared_tests_total, None);
+        let mean = &run.scores[0];
+        assert_eq!((mean.value, mean.n, mean.direction, mean.range), (Some(4.75), Some(2), Direction::Down, Some([0.0, 10.0])));
+        assert_eq!(examine(&place.store).damage, []);
+    }
+
+    #[test]
+    fn counts_are_of_what_the_map_says() {
+        let place = Place::new();
+        let map = RUNS.replace("total: total, cost", "total: total, counted: task, cost")
+            + "scores: {grade: {value: cost, unit: percent, direction: up, range: [0, 60]}}\n";
+        let rows = "suite,approach,model,passed,total,rate,cost,date\ns,a,m,1,2,50,30,\ns,a,n,,,,30,\n";
+        place.import(&map, "f.csv", rows.as_bytes());
+        let runs = place.runs();
+        assert_eq!([runs[0].counted, runs[1].counted], [Some(ItemKind::Task), None], "nothing was counted");
+        assert_eq!((runs[0].scores[0].value, runs[0].scores[0].range), (Some(0.3), Some([0.0, 0.6])));
+    }
+
+    #[test]
+    fn the_same_bytes_by_another_map_replace_what_they_gave() {
+        let place = Place::new();
+        let rows = format!("{HEADER}a,m,1,x,0,A,A,1,0.1,10\na,n,1,x,0,A,A,1,0.1,10\n");
+        let first = place.import(ITEMS, "f.csv", rows.as_bytes());
+        let map = ITEMS.replace("cluster: topic", "category: topic");
+        let again = place.import_as(&map, &[("f.csv", rows.as_bytes()), ("copy.csv", rows.as_bytes())], Mode::Store);
+        assert_eq!(again.iter().map(|one| one.outcome).collect::<Vec<_>>(), [SourceOutcome::Imported, SourceOutcome::AlreadyImported]);
+        let ids = |report: &SourceReport| report.runs_new.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
+        let replaced: Vec<_> = again[0].runs_replaced.iter().map(|one| (one.run.clone(), one.by.clone(), one.found)).collect();
+        let expected: Vec<_> = ids(&first).into_iter().zip(ids(&again[0])).map(|(run, by)| (run, by, 1)).collect();
+        assert_eq!(replaced, expected);
+        let of = |id: &RunId| place.runs().into_iter().find(|run| run.id == *id).expect("the run");
+        let new = of(&replaced[0].1);
+        assert_eq!(new.provenance.expect("a source").first.as_ref(), Some(&replaced[0].0));
+        let items: Vec<ItemOutcome> = place.items().into_iter().filter(|item| item.run == new.id).collect();
+        assert_eq!((items.len(), items[0].cluster.as_deref(), items[0].category.as_deref()), (1, None, Some("x")));
+        // Other bytes with the same runs are a repeat, whatever the map.
+        let other = place.import(&map, "f.csv.gz", &gzip(rows.as_bytes()));
+        assert_eq!((other.outcome, other.runs_repeated.len(), other.runs_replaced.len()), (SourceOutcome::NothingNew, 2, 0));
     }
 
     #[test]

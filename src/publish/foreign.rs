@@ -26,6 +26,7 @@ impl Foreign for Run {
             usage: _,
             shared_tests_passed: _,
             shared_tests_total: _,
+            counted: _,
             own_tests_passed: _,
             own_tests_total: _,
             files_generated: _,

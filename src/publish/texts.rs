@@ -261,7 +261,9 @@ impl Texts {
 
     /// Passes the names of an outcome that are few; its item has its name already.
     pub fn row(&mut self, file: &str, row: &mut ItemRow) {
-        for (field, text) in [("evaluator", Some(&mut row.evaluator)), ("cluster", row.cluster.as_mut())] {
+        for (field, text) in
+            [("evaluator", Some(&mut row.evaluator)), ("cluster", row.cluster.as_mut()), ("category", row.category.as_mut())]
+        {
             let Some(text) = text else { continue };
             if !self.known.contains_key(text.as_str()) {
                 let found = self.found_in(&Place { page: Page::Names, file, field }, text);

@@ -112,6 +112,11 @@ pub fn letter(grade: Grade) -> &'static str {
     }
 }
 
+/// What differs between the first arms that a comparison cannot lay side by side.
+pub(super) fn reason(comparison: &Comparison) -> Option<String> {
+    comparison.comparability.iter().find(|pair| pair.is_refused()).map(reasons)
+}
+
 /// The line below a comparison: the pair's grade, or the pairs by grade and what is wrong with the worst.
 pub(super) fn note(comparison: &Comparison, labels: &[String]) -> Option<String> {
     let pairs = &comparison.comparability;

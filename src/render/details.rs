@@ -78,7 +78,7 @@ pub fn amounts(board: &SuiteBoard) -> Vec<String> {
 pub fn extremes(board: &SuiteBoard) -> Vec<String> {
     let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
     let rates = labels.iter().zip(&board.entries).filter_map(|(label, entry)| Some((label, entry.pass_rate.as_ref()?)));
-    let said: Vec<String> = rates.filter_map(|(label, rate)| extreme(label, rate)).take(verdicts::MAX_LEADING).collect();
+    let said: Vec<String> = rates.filter_map(|(label, rate)| extreme(label, rate)).take(words::MAX_LEADING).collect();
     if said.is_empty() {
         Vec::new()
     } else {
@@ -109,12 +109,12 @@ pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
     let with: Vec<String> = labels
         .iter()
         .zip(&board.entries)
-        .filter_map(|(label, entry)| Some(format!("{label} {}", format::estimate(entry.pass_rate_with_excluded.as_ref()?))))
+        .filter_map(|(label, entry)| Some(format!("{label} {}", words::figure(&board.primary, entry.with_excluded.as_ref()?))))
         .collect();
     if !with.is_empty() {
-        notes.push(format!("Pass rate in % with what was excluded: {}.", with.join(", ")));
+        notes.push(format!("With excluded items: {}.", with.join(", ")));
     }
-    for (label, entry) in labels.iter().zip(&board.entries).take(verdicts::MAX_LEADING) {
+    for (label, entry) in labels.iter().zip(&board.entries).take(words::MAX_LEADING) {
         let chances: Vec<String> = entry
             .reliability
             .iter()

@@ -31,7 +31,7 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
             change(check),
         ]);
     }
-    let is_told = |check: &&GateCheck| check.ruling != Ruling::Pass || check.basis == Basis::Deterministic;
+    let is_told = |check: &&GateCheck| check.ruling != Ruling::Pass || matches!(check.basis, Basis::Deterministic | Basis::Identical);
     table.notes.extend(report.checks.iter().filter(is_told).map(|check| format!("{}.", sentence(check, report.confidence))));
     table.notes.extend(comparability::gate_notes(report).iter().map(|note| format!("{note}.")));
     for absent in &report.absent {
@@ -156,14 +156,15 @@ fn found(check: &GateCheck, confidence: f64) -> String {
 }
 
 fn why(check: &GateCheck) -> String {
-    let reason = check.evidence.as_ref().and_then(|pair| pair.reason);
+    let reason = || check.evidence.as_ref().and_then(|pair| verdicts::reason(pair.verdict));
     match check.basis {
         Basis::Attempts if check.ruling == Ruling::Regression => "it takes more than half of the attempts".to_owned(),
         Basis::Interval | Basis::Attempts => String::new(),
         Basis::Deterministic => "every run of each arm has the same outcomes, so the difference itself decides".to_owned(),
+        Basis::Identical => "every item fared as in the baseline".to_owned(),
         Basis::TooWide => "the bound lies within the interval".to_owned(),
-        Basis::TooFew | Basis::NotComparable => reason.map_or_else(|| "the two cannot be compared".to_owned(), verdicts::obstacle),
-        Basis::NoInterval => reason.map_or_else(|| "these data allow no interval".to_owned(), verdicts::obstacle),
+        Basis::TooFew | Basis::NotComparable => reason().unwrap_or_else(|| "the two cannot be compared".to_owned()),
+        Basis::NoInterval => reason().unwrap_or_else(|| "these data allow no interval".to_owned()),
         Basis::MissingOutcomes => "the missing outcomes could make it otherwise".to_owned(),
         Basis::NoBaseline => "there is no baseline for it".to_owned(),
         Basis::OtherVersion => "the baseline's runs are of another version of the suite".to_owned(),

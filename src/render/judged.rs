@@ -31,7 +31,7 @@ pub fn criteria(shown: &ShownRun, texts: Texts) -> Option<Table> {
             row.score.map(format::plain).unwrap_or_default(),
             if repeats { row.attempt.to_string() } else { String::new() },
             if families { row.evaluator.clone() } else { String::new() },
-            row.cluster.clone().unwrap_or_default(),
+            row.category.as_ref().or(row.cluster.as_ref()).cloned().unwrap_or_default(),
         ]
     };
     table.rows = rows.iter().map(cells).collect();

@@ -15,6 +15,9 @@ pub fn table(table: &Table) -> String {
     if let Some(title) = &table.title {
         text.push_str(&format!("### {}\n\n", escape(title)));
     }
+    for sentence in &table.lead {
+        text.push_str(&format!("{}\n\n", escape(sentence)));
+    }
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     text.push_str(&row(table.columns.iter().map(|column| escape(&column.name)).collect()));
     let rule = |align: Align| match align {

@@ -1,90 +1,139 @@
 //! The summary of a comparison in sentences.
 
-use crate::views::{Comparison, Winner};
+use crate::views::{Because, Comparison, Decision, Difference, Why};
 
-use super::words::{count_runs, labels, listed};
-use super::{format, verdicts};
+use super::words::{count_runs, labels, metric, one_or_many, planned, than};
+use super::{comparability, format, verdicts};
 
-/// The summary: who leads on quality and at what price, and whether that is evidence.
+/// The headline: who wins or leads, or that nothing is decided.
+pub fn headline(comparison: &Comparison, names: &[String]) -> String {
+    if comparison.arms.len() < 2 {
+        let name = names.first().cloned().unwrap_or_default();
+        return format!("Only {name} has results. Run a second arm to compare.");
+    }
+    match comparison.primary() {
+        None => "No arm has a figure to compare.".to_owned(),
+        Some(row) => verdicts::sentences(row, names).join(" "),
+    }
+}
+
+/// The headline, and what the reader must know of the arms' runs.
 pub fn summary_sentences(comparison: &Comparison) -> Vec<String> {
     summary_sentences_naming(comparison, &labels(comparison))
 }
 
 /// The same with other names for the arms: where more arms are in sight than these, the shortest names may be ambiguous.
 pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Vec<String> {
-    if comparison.arms.len() < 2 {
-        let name = names.first().cloned().unwrap_or_default();
-        return vec![format!("Only {name} has runs here: nothing to compare with.")];
-    }
-    let mut sentences = Vec::new();
-    let quality = comparison.rows.iter().find(|row| row.metric.name == "shared_tests");
-    match quality {
-        None => sentences.push("No arm has a pass rate.".to_owned()),
-        Some(row) => {
-            let rate = |arm: usize| row.cells[arm].value.map(|value| format::percent(value, row.cells[arm].total.unwrap_or(0)));
-            let what = row.metric.label.to_lowercase();
-            match &row.winner {
-                Winner::Leads { arm, over, .. } => {
-                    let rates = rate(*arm).zip(rate(*over)).map_or_else(String::new, |(won, lost)| format!(" ({won} vs {lost})"));
-                    let behind = if comparison.arms.len() > 2 { format!(", next {}", names[*over]) } else { String::new() };
-                    let price = price(comparison, *arm, *over);
-                    sentences.push(format!("{} passes more {what}{rates}{behind}{price}.", names[*arm]));
-                }
-                Winner::Tie { arms } => {
-                    let tied: Vec<String> = arms.iter().map(|arm| names[*arm].clone()).collect();
-                    let share = arms.first().and_then(|arm| rate(*arm)).map_or_else(String::new, |rate| format!(" ({rate})"));
-                    sentences.push(format!("{} pass the same share of {what}{share}.", listed(&tied)));
-                }
-                Winner::NotAvailable => sentences.push(format!("No leader on {what}: an arm has no completed run or no value.")),
-            }
-            sentences.extend(verdicts::sentences(row, names));
-        }
-    }
-    for (index, arm) in comparison.arms.iter().enumerate() {
-        if arm.earlier_runs > 0 {
-            sentences.push(format!("{}: {} of earlier batches not in this table.", names[index], count_runs(arm.earlier_runs)));
-        }
-        if !arm.not_completed.is_empty() {
-            let parts: Vec<String> = arm.not_completed.iter().map(|(status, count)| format!("{count} {status}")).collect();
-            sentences.push(format!(
-                "{}: {}{}.",
-                names[index],
-                parts.join(", "),
-                if arm.can_win { "" } else { "; an arm without a completed run wins nothing" }
-            ));
-        }
-        if arm.possibly_cached > 0 {
-            let (repeats, are) = (count_runs(arm.possibly_cached), if arm.possibly_cached == 1 { "repeats" } else { "repeat" });
-            let what = "an earlier one in every outcome and figure: possibly cached, which would be no repeat";
-            sentences.push(format!("{}: {repeats} {are} {what}.", names[index]));
-        }
-        if arm.excluded_runs > 0 {
-            sentences.push(format!("{}: {} left out (outage or interrupted).", names[index], count_runs(arm.excluded_runs)));
-        }
-    }
+    let mut sentences: Vec<String> = decision(comparison, names).into_iter().collect();
+    sentences.push(headline(comparison, names));
+    sentences.extend(run_notes(comparison, names));
     sentences
 }
 
-/// `, but costs 2.9× and takes 5.6× as long`: what the leader spends against the other arm.
-fn price(comparison: &Comparison, leader: usize, other: usize) -> String {
-    let ratio = |name: &str| {
-        let row = comparison.rows.iter().find(|row| row.metric.name == name)?;
-        let (own, base) = (row.cells[leader].value?, row.cells[other].value?);
-        (base > 0.0 && own > 0.0).then_some(own / base)
-    };
-    let more = |ratio: f64| ratio >= 1.05;
-    let less = |ratio: f64| ratio <= 0.95;
-    let (cost, time, tokens) = (ratio("cost_usd"), ratio("duration_seconds"), ratio("total_tokens"));
-    let clause = |wanted: &dyn Fn(f64) -> bool| {
-        let of =
-            |ratio: Option<f64>, words: &str| ratio.filter(|ratio| wanted(*ratio)).map(|ratio| words.replace('#', &format::factor(ratio)));
-        [of(cost, "costs #"), of(time, "takes # the time"), of(tokens, "uses # the tokens")].into_iter().flatten().collect::<Vec<_>>()
-    };
-    let (dearer, cheaper) = (clause(&more), clause(&less));
-    match (dearer.is_empty(), cheaper.is_empty()) {
-        (true, true) => String::new(),
-        (false, true) => format!(", but {}", listed(&dearer)),
-        (true, false) => format!(", and {}", listed(&cheaper)),
-        (false, false) => format!(", but {}; it {}", listed(&dearer), listed(&cheaper)),
+/// What the reader must know of the arms' runs: what one run cannot show, and what is not counted.
+pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
+    let mut notes: Vec<String> = variation(comparison).into_iter().collect();
+    for (name, arm) in names.iter().zip(&comparison.arms) {
+        if arm.earlier_runs > 0 {
+            notes.push(format!("{name}: {} from earlier batches not counted (--newest-batch).", count_runs(arm.earlier_runs)));
+        }
+        if !arm.not_completed.is_empty() {
+            let parts: Vec<String> = arm.not_completed.iter().map(|(status, count)| format!("{count} {status}")).collect();
+            let cannot = if arm.can_win { "" } else { "; it has no completed run and cannot win" };
+            notes.push(format!("{name}: {}{cannot}.", parts.join(", ")));
+        }
+        if arm.possibly_cached > 0 {
+            let are = if arm.possibly_cached == 1 { "is" } else { "are" };
+            notes.push(format!("{name}: {} {are} identical to an earlier one (possibly cached).", count_runs(arm.possibly_cached)));
+        }
+        if arm.excluded_runs > 0 {
+            notes.push(format!("{name}: {} not counted (outage or interrupted).", count_runs(arm.excluded_runs)));
+        }
     }
+    notes
+}
+
+/// Says that one run does not show how runs differ, or that they differ more than their items explain.
+fn variation(comparison: &Comparison) -> Option<String> {
+    use crate::views::Design;
+    let row = comparison.primary()?;
+    let mut pairs =
+        row.evidence.pairs.iter().filter(|pair| matches!(pair.design, Design::Items | Design::Clusters) && pair.difference.is_some());
+    if row.evidence.pairs.iter().any(|pair| pair.variation.is_some_and(|variation| variation.runs_vary)) {
+        return Some("Runs vary more than their items explain.".to_owned());
+    }
+    let is_unmeasured = pairs.any(|pair| pair.variation.is_none() && pair.test != Some(crate::views::Test::SignFlip));
+    is_unmeasured.then(|| "How much runs differ from each other is not measured: an arm has one run.".to_owned())
+}
+
+/// What to do, in a sentence.
+pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
+    let decision = comparison.decision.as_ref()?;
+    let primary = comparison.primary()?;
+    let pair = |arm: usize| {
+        let other = comparison.arms.len() == 2;
+        primary.evidence.pairs.iter().find(|pair| other || pair.first == arm || pair.second == arm).map(|pair| pair.seen_from(arm))
+    };
+    let ratio = |arm: usize, name: &str| {
+        let row = comparison.rows.iter().find(|row| row.metric.name == name)?;
+        let pair = row.evidence.pairs.iter().find(|pair| pair.first == arm || pair.second == arm)?;
+        pair.seen_from(arm).difference.map(|difference| difference.value)
+    };
+    let quality = |arm: usize| {
+        let seen = pair(arm).and_then(|seen| Some(verdicts::change(&primary.metric, &Difference { interval: None, ..seen.difference? })));
+        seen.map_or_else(String::new, |change| format!("{} {change}", metric(&primary.metric)))
+    };
+    let margin = comparison.margin.map_or_else(String::new, |margin| format!(" within {}", verdicts::amount(&primary.metric, margin)));
+    Some(match decision {
+        Decision::Ship { arm, because } => {
+            let name = &names[*arm];
+            let why = match because {
+                Because::Better => quality(*arm),
+                Because::BetterAndCheaper => {
+                    let cost = ratio(*arm, "cost_usd")
+                        .map_or_else(String::new, |ratio| format!(", {}", than(ratio, "the cost", "dearer", "cheaper")));
+                    format!("{}{cost}", quality(*arm))
+                }
+                Because::SameAndCheaper => {
+                    let cost = ratio(*arm, "cost_usd").map_or_else(String::new, |ratio| than(ratio, "the cost", "dearer", "cheaper"));
+                    format!("no worse{margin}, {cost}")
+                }
+                Because::SameAndFaster => {
+                    let time =
+                        ratio(*arm, "duration_seconds").map_or_else(String::new, |ratio| than(ratio, "the time", "slower", "faster"));
+                    format!("no worse{margin}, {time}")
+                }
+            };
+            format!("Decision: ship {name} ({why}).")
+        }
+        Decision::ChooseByPrice { better } => {
+            let cost = ratio(*better, "cost_usd")
+                .map_or_else(String::new, |ratio| format!(" but costs {}", than(ratio, "as much", "more", "less")));
+            format!("Decision: choose by price ({} is better, {}{cost}).", names[*better], quality(*better))
+        }
+        Decision::KeepEither => format!("Decision: keep the one in use (same quality{margin}, no clear difference in cost or time)."),
+        Decision::Measure { more, usd, seconds } => {
+            let each = if more.of == "runs" { " per arm" } else { "" };
+            let mut price: Vec<String> = usd.map(|usd| format!("about {}", format::money(usd))).into_iter().collect();
+            price.extend(seconds.map(format::seconds));
+            let price = if price.is_empty() { String::new() } else { format!(" ({})", price.join(", ")) };
+            let unit = match (more.of, more.n) {
+                (of, 1) => one_or_many(1, of),
+                (of, _) => of,
+            };
+            format!("Decision: measure {} more {unit}{each}{price}.", planned(more.n))
+        }
+        Decision::CannotSettle { why } => {
+            let why = match why {
+                Why::Unlike => comparability::reason(comparison).unwrap_or_else(|| "the arms were not measured alike".to_owned()),
+                Why::NoData => "an arm has no figure".to_owned(),
+                Why::Equal => "both arms do the same on it".to_owned(),
+                Why::TooFewUnits => match primary.evidence.pairs.first().and_then(|pair| pair.detectable) {
+                    Some(detectable) => format!("it detects {} or more", verdicts::amount(&primary.metric, detectable)),
+                    None => "it has too few items".to_owned(),
+                },
+            };
+            format!("Decision: cannot be settled by this suite ({why}).")
+        }
+    })
 }

@@ -22,8 +22,12 @@ pub struct Table {
     pub title: Option<String>,
     pub columns: Vec<Column>,
     pub rows: Vec<Vec<String>>,
+    /// Sentences that come before the table: what it all comes to.
+    pub lead: Vec<String>,
     /// Sentences that belong under the table.
     pub notes: Vec<String>,
+    /// Sentences that explain it, for those who ask.
+    pub more: Vec<String>,
     /// By a column's name: the sentence that stands in for it where it has no room.
     pub instead: Vec<(String, String)>,
 }
@@ -39,6 +43,13 @@ impl Table {
 
     pub fn right(&mut self, name: &str, rank: u8) {
         self.columns.push(Column { name: name.to_owned(), align: Align::Right, rank });
+    }
+
+    /// Takes what explains the table among its notes.
+    #[must_use]
+    pub fn explained(mut self) -> Self {
+        self.notes.append(&mut self.more);
+        self
     }
 
     /// Leaves out the columns that are empty in every row.

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::domain::{Direction, score_label};
 use crate::views::{
-    Arm, Board, Comparison, ComparisonRow, Entry, Front, Money, Overall, PairEvidence, Pooling, RunLine, ShownRun, SuiteBoard, SuiteLine,
-    Winner,
+    Arm, Board, Comparison, ComparisonRow, Entry, Front, Leader, Money, Overall, Pooling, RunLine, ShownRun, SuiteBoard, SuiteLine,
 };
 
 use super::table::Table;
@@ -14,14 +13,11 @@ use super::{comparability, details, format, summary, verdicts, words};
 /// With more arms than this, arms stand in rows and metrics in columns.
 const MAX_ARM_COLUMNS: usize = 6;
 
-/// Lays out a comparison: metrics in rows, arms in columns, then Winner and Evidence.
+/// Lays out a comparison: the decision, then metrics in rows and arms in columns, then at most five lines; all that explains them is more.
 pub fn comparison(comparison: &Comparison) -> Table {
-    let arms: Vec<_> = comparison.arms.iter().map(|arm| arm.arm.clone()).collect();
-    let labels = words::arm_labels(&arms);
-    let mut table = Table::new(format!(
-        "Eval Comparison: {}",
-        group_name(&comparison.suite, comparison.suite_version.as_deref(), comparison.source.as_deref())
-    ));
+    let labels = words::labels(comparison);
+    let mut table = Table::new(comparison_title(comparison, &labels));
+    table.lead = summary::decision(comparison, &labels).into_iter().collect();
     if labels.len() > MAX_ARM_COLUMNS {
         wide(comparison, &labels, &mut table);
     } else {
@@ -29,20 +25,80 @@ pub fn comparison(comparison: &Comparison) -> Table {
         for label in &labels {
             table.left(label, 0);
         }
-        table.left("Winner", 0);
-        table.left("Evidence", 1);
+        let is_pair = labels.len() == 2;
+        if is_pair {
+            table.left("Difference", 1);
+        }
+        table.left("Verdict", 0);
         for row in &comparison.rows {
-            let mut cells = vec![row.metric.label.clone()];
+            let mut cells = vec![metric_label(row)];
             cells.extend(row.cells.iter().map(|cell| words::cell(&row.metric, cell)));
-            cells.push(words::winner(comparison, row));
+            if is_pair {
+                cells.push(verdicts::difference(row));
+            }
             cells.push(verdicts::short(comparison, row));
             table.rows.push(cells);
         }
     }
-    let sentences = summary::summary_sentences(comparison);
-    table.notes.push(format!("Summary: {}", sentences.join(" ")));
-    table.notes.extend(comparability::note(comparison, &labels));
-    table.instead.push(("Evidence".to_owned(), evidence_note(comparison)));
+    let mut first = vec![summary::headline(comparison, &labels)];
+    first.extend(beyond(comparison, &labels));
+    first.extend(summary::run_notes(comparison, &labels));
+    first.extend(comparability::note(comparison, &labels));
+    table.more = explained(comparison, &labels);
+    // What does not fit into the first lines is explained with the rest.
+    table.more.splice(0..0, first.split_off(first.len().min(MAX_NOTES)));
+    table.notes = first;
+    table
+}
+
+/// Lines below a comparison's table.
+const MAX_NOTES: usize = 4;
+
+/// The suite, the arms, and what they were measured over: `repo-fixes: planner vs baseline (200 shared items, 1 run each)`.
+fn comparison_title(comparison: &Comparison, labels: &[String]) -> String {
+    let name = group_name(&comparison.suite, comparison.suite_version.as_deref(), comparison.source.as_deref());
+    let runs: Vec<u64> = comparison.arms.iter().map(|arm| arm.run_ids.len() as u64).collect();
+    let shared = comparison
+        .flips
+        .as_ref()
+        .map(|flips| format!("{} shared {}, ", format::integer(flips.shared), words::one_or_many(flips.shared, "items")));
+    match (labels, runs.as_slice()) {
+        ([first, second], [one, other]) => {
+            format!("{name}: {first} vs {second} ({}{})", shared.unwrap_or_default(), words::each(*one, *other, "runs"))
+        }
+        (_, runs) => format!("{name}: {}, {}", words::count_of(labels.len() as u64, "arms"), words::count_of(runs.iter().sum(), "runs")),
+    }
+}
+
+/// A metric's label with what its figures are over.
+fn metric_label(row: &ComparisonRow) -> String {
+    match row.metric.unit {
+        crate::domain::Unit::Usd | crate::domain::Unit::Tokens => format!("{}, mean per run", row.metric.label),
+        crate::domain::Unit::Seconds => format!("{}, mean", row.metric.label),
+        _ => row.metric.label.clone(),
+    }
+}
+
+/// The other question that the same outcomes answer: would it hold on other clusters?
+fn beyond(comparison: &Comparison, labels: &[String]) -> Option<String> {
+    let row = comparison.primary()?;
+    let [pair] = row.evidence.pairs.as_slice() else { return None };
+    let other = pair.beyond.as_ref()?;
+    let items = pair.winner().map_or_else(|| "open".to_owned(), |winner| format!("{} wins", labels[winner]));
+    let winner = other.verdict.winner().map(|place| pair.at(place));
+    let clusters = winner.map_or_else(|| "open".to_owned(), |winner| format!("{} wins", labels[winner]));
+    Some(format!(
+        "These {}: {items} ({}). Other clusters like these {}: {clusters} ({}).",
+        pair.sizes.of,
+        verdicts::p_value(pair.p_adjusted),
+        format::integer(other.clusters),
+        verdicts::p_value(other.p_adjusted)
+    ))
+}
+
+/// Everything that explains a comparison: intervals, methods, plans, second looks, flips and what was not measured.
+fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
+    let mut more = Vec::new();
     for row in &comparison.rows {
         let intervals: Vec<String> = labels
             .iter()
@@ -56,22 +112,27 @@ pub fn comparison(comparison: &Comparison) -> Table {
             })
             .collect();
         if !intervals.is_empty() {
-            table.notes.push(format!("{}: {}.", row.metric.label, intervals.join("; ")));
+            more.push(format!("{}: {}.", row.metric.label, intervals.join("; ")));
         }
-        let caption = row.cells.iter().find_map(|cell| cell.estimate.as_ref()).map(|estimate| words::method(estimate.method));
-        if let Some(caption) = caption {
-            table.notes.push(format!("{}: {caption}.", row.metric.label));
+        if let Some(estimate) = row.cells.iter().find_map(|cell| cell.estimate.as_ref()) {
+            more.push(format!("{}: {}.", row.metric.label, words::method(estimate.method)));
+        }
+        if let [pair] = row.evidence.pairs.as_slice() {
+            if pair.p_adjusted.is_some() {
+                let adjusted = verdicts::adjustment(&row.evidence).map_or_else(String::new, |how| format!("; adjusted by {how}"));
+                more.push(format!("{}: verdict {}{adjusted}.", row.metric.label, verdicts::method(pair)));
+            }
+            if row.role != crate::views::Role::Primary {
+                more.extend(verdicts::sentences(row, labels));
+            }
+            more.extend(verdicts::planning(&row.metric, pair));
         }
     }
-    let headline = comparison.rows.iter().find(|row| row.metric.name == "shared_tests");
-    if let Some(method) = headline.and_then(|row| Some((row, row.evidence.pairs.first()?))).and_then(|(row, pair)| method_note(row, pair)) {
-        table.notes.push(method);
-    }
-    table.notes.extend(details::second_looks(comparison));
+    more.extend(details::second_looks(comparison));
     if let Some(flips) = &comparison.flips {
-        table.notes.push(format!(
-            "On {} shared items: both passed {}, only {} {}, only {} {}, neither {}.",
-            format::integer(flips.shared),
+        more.push(format!(
+            "On {}: both passed {}, only {} {}, only {} {}, neither {}.",
+            words::count_of(flips.shared, "items"),
             format::integer(flips.both_passed),
             labels[0],
             format::integer(flips.only_first),
@@ -81,36 +142,16 @@ pub fn comparison(comparison: &Comparison) -> Table {
         ));
         for (label, items) in flips.items.iter().flat_map(|items| [(&labels[0], &items.only_first), (&labels[1], &items.only_second)]) {
             if !items.is_empty() {
-                table.notes.push(format!("Only {label}: {}.", items.join(", ")));
+                more.push(format!("Only {label}: {}.", items.join(", ")));
             }
         }
     }
-    table.notes.extend(words::judged_notes(comparison, &labels));
-    table.notes.extend(verdicts::exclusion_notes(comparison, &labels));
+    more.extend(words::judged_notes(comparison, labels));
+    more.extend(verdicts::exclusion_notes(comparison, labels));
     if !comparison.not_measured.is_empty() {
-        table.notes.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));
+        more.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));
     }
-    table
-}
-
-/// How the verdict on the headline was reached, where there was a test.
-fn method_note(row: &ComparisonRow, pair: &PairEvidence) -> Option<String> {
-    let is_tested = pair.p_adjusted.is_some();
-    is_tested.then(|| format!("{}: verdict {}.", row.metric.label, verdicts::method(pair)))
-}
-
-/// Says the Evidence column in a sentence, for widths that have no room for it.
-fn evidence_note(comparison: &Comparison) -> String {
-    let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
-    for row in &comparison.rows {
-        let evidence = verdicts::short(comparison, row);
-        match kinds.iter_mut().find(|(kind, _)| *kind == evidence) {
-            Some((_, labels)) => labels.push(&row.metric.label),
-            None => kinds.push((evidence, vec![&row.metric.label])),
-        }
-    }
-    let parts: Vec<String> = kinds.iter().map(|(evidence, labels)| format!("{evidence} ({})", labels.join(", "))).collect();
-    format!("Evidence: {}.", parts.join("; "))
+    more
 }
 
 /// Many arms: one row each, ordered as the views have them.
@@ -122,7 +163,7 @@ fn wide(comparison: &Comparison, labels: &[String], table: &mut Table) {
     for (arm, label) in labels.iter().enumerate() {
         let mut cells = vec![label.clone()];
         cells.extend(comparison.rows.iter().map(|row| {
-            let leads = matches!(row.winner, Winner::Leads { arm: leader, .. } if leader == arm);
+            let leads = matches!(row.leader, Leader::Leads { arm: leader, .. } if leader == arm);
             let text = words::cell(&row.metric, &row.cells[arm]);
             if leads { format!("▸ {text}") } else { text }
         }));
@@ -130,12 +171,7 @@ fn wide(comparison: &Comparison, labels: &[String], table: &mut Table) {
     }
     for row in &comparison.rows {
         if row.metric.direction != Direction::None {
-            table.notes.push(format!(
-                "{}: winner {}; {}.",
-                row.metric.label,
-                words::winner(comparison, row),
-                verdicts::short(comparison, row)
-            ));
+            table.more.push(format!("{}: {}.", row.metric.label, verdicts::short(comparison, row)));
         }
     }
 }
@@ -161,24 +197,24 @@ pub fn suite_board(board: &SuiteBoard) -> Table {
     table.right("Rank", 0);
     table.left("Approach", 0);
     table.left("Model", 0);
-    table.right("Pass rate % [95% CI]", 0);
-    table.right("P(best)", 1);
+    table.right(&primary_header(&board.primary), 0);
+    table.right("First in resamples", 8);
     table.left("Letters", 7);
     table.right("Passed", 3);
     table.left("n", 0);
     table.right("Runs", 2);
-    table.right("Cost", 1);
-    table.right("Cost/solved", 3);
-    table.right("Tokens", 4);
-    table.right("Duration", 2);
-    table.right("p90", 5);
+    table.right("Cost, all runs", 1);
+    table.right("Cost per solved", 3);
+    table.right("Tokens, mean", 4);
+    table.right("Duration, median", 2);
+    table.right("Duration, p90", 5);
     for column in &board.score_columns {
         table.right(score_label(&column.metric), 6);
     }
     table.left("Verification", 4);
     table.left(COST_FRONT, 8);
     table.left(DURATION_FRONT, 8);
-    table.left("Left out", 1);
+    table.left("Not counted", 1);
     let name = words::names_on(board);
     for entry in &board.entries {
         table.rows.push(entry_cells(entry, board, &name));
@@ -190,7 +226,7 @@ pub fn suite_board(board: &SuiteBoard) -> Table {
 }
 
 fn entry_cells(entry: &Entry, board: &SuiteBoard, name: &dyn Fn(&Arm) -> String) -> Vec<String> {
-    let rate = entry.pass_rate.as_ref();
+    let rate = entry.primary.as_ref();
     let standing = entry.standing.as_ref();
     let mut cells = vec![
         standing.map_or_else(|| "–".to_owned(), |standing| words::rank(standing.rank)),
@@ -198,9 +234,12 @@ fn entry_cells(entry: &Entry, board: &SuiteBoard, name: &dyn Fn(&Arm) -> String)
         entry.arm.model.clone(),
         rate.map_or_else(
             || "n/a".to_owned(),
-            |rate| if rate.is_stated() { format!("{} stated", format::estimate(rate)) } else { format::estimate(rate) },
+            |rate| {
+                let shown = words::figure_with_interval(&board.primary, rate);
+                if rate.is_stated() { format!("{shown} published") } else { shown }
+            },
         ),
-        standing.and_then(|standing| standing.p_best).map_or_else(String::new, words::chance),
+        standing.and_then(|standing| standing.first_in_resamples).map_or_else(String::new, words::chance),
         standing.and_then(|standing| standing.letters.clone()).unwrap_or_default(),
         rate.and_then(|rate| Some(format!("{}/{}", format::integer(rate.passed?), format::integer(rate.total?)))).unwrap_or_default(),
         rate.map_or_else(String::new, words::basis),
@@ -223,6 +262,13 @@ fn entry_cells(entry: &Entry, board: &SuiteBoard, name: &dyn Fn(&Arm) -> String)
     cells
 }
 
+/// The header of the figure that decides: what it is, its unit, and that an interval stands beside it.
+pub fn primary_header(metric: &crate::domain::Metric) -> String {
+    let unit = if metric.unit == crate::domain::Unit::Fraction { " %" } else { "" };
+    let label = if words::is_pass_rate(metric) { "Pass rate" } else { &metric.label };
+    format!("{label}{unit} [95% CI]")
+}
+
 /// Says what the board's numbers rest on.
 pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     let mut notes: Vec<String> = verdicts::board_sentence(board).into_iter().collect();
@@ -231,7 +277,7 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         notes.push(format!("{} {}{attempts}.", format::integer(board.items), words::one_or_many(board.items, "items")));
     }
     let methods: BTreeSet<&str> =
-        board.entries.iter().filter_map(|entry| entry.pass_rate.as_ref()).map(|rate| words::method(rate.method)).collect();
+        board.entries.iter().filter_map(|entry| entry.primary.as_ref()).map(|rate| words::method(rate.method)).collect();
     if !methods.is_empty() {
         notes.push(format!("Intervals: {}.", methods.into_iter().collect::<Vec<_>>().join("; ")));
     }
@@ -301,7 +347,9 @@ pub fn costs(board: &SuiteBoard, spent: Option<&Money>) -> Table {
 pub fn overall(overall: &Overall) -> Table {
     let (title, note) = match overall.pooling {
         Pooling::Macro => ("macro mean over suites", "Macro mean: every suite weighs the same."),
-        Pooling::Micro => ("micro mean over suites", "Micro mean: all outcomes together, so large suites weigh more."),
+        Pooling::Micro => {
+            ("micro mean over suites", "Micro mean: every item weighs the same, however often it was repeated, so large suites weigh more.")
+        }
     };
     let mut table = Table::new(format!("Leaderboard: {title}"));
     table.right("#", 0);
@@ -309,16 +357,16 @@ pub fn overall(overall: &Overall) -> Table {
     table.left("Model", 0);
     table.right("Pass rate %", 0);
     table.right("Suites", 0);
-    table.right("Outcomes", 1);
+    table.right("Items", 1);
     table.right("Cost", 1);
     for (place, entry) in (1u64..).zip(&overall.entries) {
         table.rows.push(vec![
             place.to_string(),
             entry.arm.approach.clone(),
             entry.arm.model.clone(),
-            format::percent_number(entry.rate, entry.outcomes.unwrap_or(0)),
+            format::percent_number(entry.rate, entry.items.unwrap_or(0)),
             format!("{}/{}", entry.suites.known, entry.suites.runs),
-            entry.outcomes.map_or_else(String::new, format::integer),
+            entry.items.map_or_else(String::new, format::integer),
             entry.cost.as_ref().map_or_else(|| "unknown".to_owned(), words::money),
         ]);
     }
@@ -326,6 +374,15 @@ pub fn overall(overall: &Overall) -> Table {
     table.notes.push(
         "Arms with rates on fewer suites answered other questions: they stand apart and are not comparable with the rest.".to_owned(),
     );
+    for other in &overall.other_versions {
+        let arms: Vec<String> = other.arms.iter().map(words::arm_name).collect();
+        let counted = other.counted.as_deref().map_or_else(|| "runs of unknown version".to_owned(), |version| format!("version {version}"));
+        table.notes.push(format!(
+            "Of {} only {counted} counts here; not in it, with runs of another version only: {}.",
+            other.suite,
+            arms.join(", ")
+        ));
+    }
     table
 }
 

@@ -26,7 +26,7 @@ pub fn table(table: &Table, style: Style) -> String {
     let mut table = table.clone();
     let dropped = fit(&mut table, style.width);
     let lines = draw(&table, style.width);
-    let mut text = String::new();
+    let mut text = paragraphs(&table.lead, Style { color: false, ..style });
     let inner = lines.first().map_or(0, |line| line.width().saturating_sub(2));
     if let Some(title) = &table.title {
         let title = visible(title);
@@ -49,7 +49,7 @@ pub fn table(table: &Table, style: Style) -> String {
         dropped.into_iter().partition(|name| table.instead.iter().any(|(column, _)| column == name));
     notes.extend(table.instead.iter().filter(|(column, _)| said.contains(column)).map(|(_, note)| note.clone()));
     if !dropped.is_empty() {
-        notes.push(format!("Left out at this width: {}. A wider terminal or --format csv|json has them.", dropped.join(", ")));
+        notes.push(format!("Hidden columns at this width: {}. A wider terminal or --format csv|json has them.", dropped.join(", ")));
     }
     text.push_str(&paragraphs(&notes, style));
     text

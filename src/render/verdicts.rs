@@ -1,91 +1,137 @@
-//! What the evidence amounts to, in words: a short one for a column, and the whole sentence.
+//! What the evidence amounts to, in words: a short one for a column, and the whole sentence. Every pair is turned once, to the arm that is
+//! ahead, and all that is printed of it is taken from there.
 
-use crate::domain::{Metric, MetricKind, Unit};
+use crate::domain::{Direction, Metric, MetricKind, Unit};
 use crate::views::{
-    BoardEvidence, Comparison, ComparisonRow, Design, Difference, Evidence, ExcludedItem, Interval, MIN_ITEMS, MIN_RUNS, PairEvidence,
-    Reason, Scale, SuiteBoard, Test, Verdict,
+    Adjustment, BoardEvidence, Comparison, ComparisonRow, Design, Difference, Evidence, ExcludedItem, Incomparable, Interval, MIN_ITEMS,
+    MIN_RUNS, Missing, Obstacle, PairEvidence, Role, Scale, SuiteBoard, Test, Verdict,
 };
 
 use super::{comparability, format, words};
 
-/// The Evidence column of a table.
+/// The Verdict column of a table.
 pub fn short(comparison: &Comparison, row: &ComparisonRow) -> String {
     let names = words::labels(comparison);
     let evidence = &row.evidence;
     match evidence.pairs.as_slice() {
-        [] => "nothing to compare with".to_owned(),
-        [pair] => short_pair(&row.metric, pair, &names),
+        [] => "only one arm".to_owned(),
+        [pair] => short_pair(row, pair, &names),
         pairs => {
             if let Some(winner) = evidence.winner {
-                return format!("{} beats every other", names[winner]);
+                let is_fixed = pairs.iter().all(|pair| matches!(pair.verdict, Verdict::DeterministicDifference { .. }));
+                let how = if is_fixed { "is ahead of all others in every run" } else { "wins against all others" };
+                return format!("{} {how}", names[winner]);
             }
-            if pairs.iter().all(|pair| pair.verdict == Verdict::NotComparable) {
-                return pairs[0].reason.map_or("not comparable", not_comparable).to_owned();
+            if let Some(reason) = pairs.iter().map(|pair| incomparable(pair.verdict)).collect::<Option<Vec<_>>>() {
+                return reason.first().map_or_else(String::new, |reason| not_comparable(*reason).to_owned());
             }
-            if pairs.iter().all(|pair| pair.verdict == Verdict::NoData || pair.verdict == Verdict::NotComparable) {
-                return "no data".to_owned();
+            if pairs.iter().all(|pair| matches!(pair.verdict, Verdict::NoData { .. } | Verdict::NotComparable { .. })) {
+                return "not measured".to_owned();
             }
-            if pairs.iter().any(|pair| pair.winner().is_some()) {
-                return format!("leading group of {}", evidence.leading.len());
+            if pairs.iter().any(|pair| pair.better().is_some()) {
+                return format!("{} of {} arms share the lead", evidence.leading.len(), comparison.arms.len());
             }
             if pairs.iter().all(|pair| pair.verdict == Verdict::Tie) {
                 return "tie".to_owned();
             }
-            if pairs.iter().any(|pair| pair.verdict == Verdict::DeterministicDifference) {
-                return "deterministic differences".to_owned();
-            }
-            format!("{}: not enough evidence", words::sizes(&evidence.sizes()))
+            let why = pairs.iter().find_map(|pair| pair.verdict.obstacle().map(|obstacle| short_obstacle(obstacle, pair)));
+            why.map_or_else(|| format!("open: {}", sizes(pairs[0].sizes.of, &evidence.sizes())), |why| format!("open: {why}"))
         }
     }
 }
 
-fn short_pair(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
-    let n = match pair.sizes.pairs {
-        Some(pairs) => words::sizes(&[pairs]),
-        None => words::sizes(&[pair.sizes.first, pair.sizes.second]),
-    };
+fn sizes(of: &str, sizes: &[u64]) -> String {
+    match sizes {
+        [one] => words::count_of(*one, of),
+        [first, .., last] => format!("{} to {}", format::integer(*first), words::count_of(*last, of)),
+        [] => of.to_owned(),
+    }
+}
+
+fn incomparable(verdict: Verdict) -> Option<Incomparable> {
+    if let Verdict::NotComparable { reason } = verdict { Some(reason) } else { None }
+}
+
+fn short_pair(row: &ComparisonRow, pair: &PairEvidence, names: &[String]) -> String {
     match pair.verdict {
         Verdict::AWins | Verdict::BWins => {
             let winner = pair.winner().map_or("", |winner| names[winner].as_str());
-            format!("{winner} wins, {}", p_value(pair.p_adjusted))
+            format!("{winner} {}, {}", wins(&row.metric, row.role), adjusted(pair, &row.evidence))
         }
-        Verdict::Tie => format!("{n}: tie"),
-        Verdict::Equivalent => format!("equivalent within {}", margin(metric, pair)),
-        Verdict::NotEnoughEvidence => format!("{n}: not enough evidence"),
-        Verdict::NotComparable => pair.reason.map_or("not comparable", not_comparable).to_owned(),
-        Verdict::NoData if pair.reason == Some(Reason::NotCompleted) => "no completed run".to_owned(),
-        Verdict::NoData => "no data".to_owned(),
-        Verdict::DeterministicDifference => "deterministic difference".to_owned(),
+        Verdict::DeterministicDifference { .. } => {
+            format!("fixed result: {} ahead", pair.better().map_or("", |better| names[better].as_str()))
+        }
+        Verdict::Tie => "tie".to_owned(),
+        Verdict::Equivalent => format!("equivalent within {}", margin(&row.metric, pair)),
+        Verdict::NotEnoughEvidence { reason } => {
+            let why = reason.map_or_else(|| units_short(pair), |obstacle| short_obstacle(obstacle, pair));
+            format!("open: {why}")
+        }
+        Verdict::NotComparable { reason } => not_comparable(reason).to_owned(),
+        Verdict::NoData { reason: Missing::NotCompleted } => "no completed run".to_owned(),
+        Verdict::NoData { reason: Missing::NotMeasured } => "not measured".to_owned(),
     }
 }
 
-fn not_comparable(reason: Reason) -> &'static str {
+/// What a better arm does: `wins` on the metric that decides, and what the metric is about on others.
+fn wins(metric: &Metric, role: Role) -> &'static str {
+    match (role, metric.unit, metric.direction) {
+        (Role::Primary, _, _) => "wins",
+        (_, Unit::Usd, Direction::Down) => "costs less",
+        (_, Unit::Seconds, Direction::Down) => "is faster",
+        (_, Unit::Tokens, Direction::Down) => "uses fewer",
+        _ => "is better",
+    }
+}
+
+fn units_short(pair: &PairEvidence) -> String {
+    match pair.sizes.pairs {
+        Some(pairs) => words::count_of(pairs, pair.sizes.of),
+        None => words::each(pair.sizes.first, pair.sizes.second, pair.sizes.of),
+    }
+}
+
+fn short_obstacle(obstacle: Obstacle, pair: &PairEvidence) -> String {
+    match obstacle {
+        Obstacle::FewRuns => words::each(pair.sizes.first, pair.sizes.second, "runs"),
+        Obstacle::FewItems | Obstacle::FewClusters => words::count_of(
+            pair.sizes.clusters.unwrap_or_else(|| pair.units()),
+            if pair.sizes.clusters.is_some() { "clusters" } else { pair.sizes.of },
+        ),
+        Obstacle::OutOfReach => format!("{} are too few", units_short(pair)),
+        Obstacle::MissingOutcomes => "missing outcomes".to_owned(),
+        Obstacle::Censored => "runs hit a limit".to_owned(),
+        Obstacle::TotalDisagrees => "typical and total disagree".to_owned(),
+    }
+}
+
+fn not_comparable(reason: Incomparable) -> &'static str {
     match reason {
-        Reason::OwnDenominator => "own tests: not comparable",
-        Reason::DisjointItems => "no shared items: not comparable",
-        Reason::OtherTexts => "other texts: not comparable",
-        Reason::OtherTotals => "other totals: not comparable",
-        Reason::OtherUnit => "other units: not comparable",
-        Reason::OtherEvaluator => "other judges: not comparable",
-        Reason::DirectionUnknown => "no direction",
-        Reason::FewRuns
-        | Reason::FewItems
-        | Reason::FewClusters
-        | Reason::NoVariation
-        | Reason::MissingOutcomes
-        | Reason::Censored
-        | Reason::NotCompleted => "not comparable",
+        Incomparable::OwnDenominator => "not comparable: each arm wrote its own tests",
+        Incomparable::DisjointItems => "not comparable: no shared items",
+        Incomparable::OtherTexts => "not comparable: other texts",
+        Incomparable::OtherTotals => "not comparable: different number of tests",
+        Incomparable::OtherUnit => "not comparable: other units",
+        Incomparable::OtherEvaluator => "not comparable: different judges",
+        Incomparable::DirectionUnknown => "not ranked",
     }
 }
 
-/// `p = .03`, `p < .001`; nothing is never said to be certain.
+/// `p = 0.031`, `p < 0.001`, `p > 0.99`: two significant digits, never 0 or 1.
 pub fn p_value(p: Option<f64>) -> String {
     match p {
-        None => "no p".to_owned(),
-        Some(p) if p < 0.001 => "p < .001".to_owned(),
-        Some(p) if p >= 0.995 => "p = 1.00".to_owned(),
-        Some(p) => format!("p = {}", format::fixed(p, if p < 0.1 { 3 } else { 2 }).trim_start_matches('0')),
+        None => "not tested".to_owned(),
+        Some(p) if p < 0.001 => "p < 0.001".to_owned(),
+        Some(p) if p > 0.99 => "p > 0.99".to_owned(),
+        Some(p) if p < 0.1 => format!("p = {}", format::fixed(p, if p < 0.01 { 4 } else { 3 })),
+        Some(p) => format!("p = {}", format::fixed(p, 2)),
     }
+}
+
+/// The p-value that decides: `adjusted p = 0.039` where it is adjusted for others.
+fn adjusted(pair: &PairEvidence, evidence: &Evidence) -> String {
+    let p = p_value(pair.p_adjusted);
+    if evidence.tested > 1 { format!("adjusted {p}") } else { p }
 }
 
 /// A margin in the metric's unit: `2.0 pp`, `10%`.
@@ -97,103 +143,118 @@ pub(super) fn margin(metric: &Metric, pair: &PairEvidence) -> String {
 /// A difference without its sign, with its unit.
 pub(super) fn amount(metric: &Metric, value: f64) -> String {
     match metric.unit {
-        Unit::Fraction => format!("{} pp", format::fixed(value.abs() * 100.0, 1)),
-        Unit::Points => format!("{} points", format::fixed(value.abs(), 1)),
+        Unit::Fraction => format!("{} pp", format::nonzero(value.abs() * 100.0, 1)),
+        Unit::Points => format!("{} points", format::nonzero(value.abs(), 1)),
         Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => format::value(value.abs(), metric.unit, 0),
+    }
+}
+
+/// A difference with its sign and unit: `+16.0 pp`, `−0.8 points`, `2.6×`.
+fn signed(metric: &Metric, scale: Scale, value: f64) -> String {
+    let sign = if value < 0.0 { "−" } else { "+" };
+    match scale {
+        Scale::Ratio => ratio(value),
+        Scale::Share => format!("{sign}{} pp", format::nonzero(value.abs() * 100.0, 1)),
+        Scale::Unit => format!("{sign}{}", amount(metric, value)),
     }
 }
 
 /// The ends of a difference's interval, with their signs; of a ratio, as they are.
 pub(super) fn interval(metric: &Metric, scale: Scale, interval: Interval) -> String {
-    match scale {
-        Scale::Ratio => format!("{} to {}", ratio(interval.low), ratio(interval.high)),
-        Scale::Share => format!("{} to {} pp", format::signed(interval.low * 100.0, 1), format::signed(interval.high * 100.0, 1)),
-        Scale::Unit => match metric.unit {
-            Unit::Points | Unit::Fraction | Unit::Number | Unit::Count => {
-                format!("{} to {}", format::signed(interval.low, 1), format::signed(interval.high, 1))
-            }
-            Unit::Seconds | Unit::Tokens | Unit::Usd => {
-                let signed = |value: f64| format!("{}{}", if value < 0.0 { "−" } else { "+" }, amount(metric, value));
-                format!("{} to {}", signed(interval.low), signed(interval.high))
-            }
-        },
-    }
+    let bare = |value: f64| signed(metric, scale, value).trim_end_matches(" pp").trim_end_matches(" points").to_owned();
+    format!("{} to {}", bare(interval.low), signed(metric, scale, interval.high))
 }
 
 /// The difference with its interval: `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`.
 pub fn change(metric: &Metric, difference: &Difference) -> String {
-    let one = |value: f64| match difference.scale {
-        Scale::Ratio => ratio(value),
-        Scale::Share => format!("{} pp", format::signed(value * 100.0, 1)),
-        Scale::Unit if value < 0.0 => format!("−{}", amount(metric, value)),
-        Scale::Unit => format!("+{}", amount(metric, value)),
-    };
-    let end = |value: f64| match difference.scale {
-        Scale::Ratio => ratio(value).trim_end_matches('×').to_owned(),
-        Scale::Share => format::signed(value * 100.0, 1),
-        Scale::Unit => one(value),
-    };
+    let one = |value: f64| signed(metric, difference.scale, value);
+    let end = |value: f64| one(value).trim_end_matches(" pp").trim_end_matches('×').to_owned();
     match difference.interval {
         Some(interval) => format!("{} [{}, {}]", one(difference.value), end(interval.low), end(interval.high)),
         None => one(difference.value),
     }
 }
 
-/// What two arms were compared over: `paired on 48 of 50 questions`, `5 runs each`.
+/// The Difference column of two arms: the first less the second, or in words how many times it is.
+pub fn difference(row: &ComparisonRow) -> String {
+    let found = row.evidence.pairs.first().and_then(|pair| pair.difference);
+    match found {
+        Some(Difference { value, scale: Scale::Ratio, .. }) => words::times(value),
+        Some(found) => signed(&row.metric, found.scale, found.value),
+        None => String::new(),
+    }
+}
+
+/// What two arms were compared over: `200 shared questions`, `48 of 50 tasks shared`, `3 runs each`.
 pub fn units(pair: &PairEvidence) -> String {
     let sizes = &pair.sizes;
-    match (sizes.pairs, sizes.clusters) {
-        (Some(pairs), clusters) => {
-            let most = sizes.first.max(sizes.second);
-            let of = if pairs < most { format!(" of {}", format::integer(most)) } else { String::new() };
-            let clusters = clusters.map_or_else(String::new, |count| format!(" in {} clusters", format::integer(count)));
-            format!("paired on {}{of} {}{clusters}", format::integer(pairs), words::one_or_many(pairs, sizes.of))
-        }
-        (None, _) if sizes.first == sizes.second => {
-            format!("{} {} each", format::integer(sizes.first), words::one_or_many(sizes.first, sizes.of))
-        }
-        (None, _) => format!("{} and {} {}", format::integer(sizes.first), format::integer(sizes.second), sizes.of),
+    let Some(pairs) = sizes.pairs else { return words::each(sizes.first, sizes.second, sizes.of) };
+    let most = sizes.first.max(sizes.second);
+    let clusters = sizes.clusters.map_or_else(String::new, |count| format!(" in {}", words::count_of(count, "clusters")));
+    if pairs < most {
+        format!("{} of {} shared{clusters}", format::integer(pairs), words::count_of(most, sizes.of))
+    } else {
+        format!("{} shared {}{clusters}", format::integer(pairs), words::one_or_many(pairs, sizes.of))
     }
 }
 
-/// Says how far apart two arms are: `A passes 12.0 pp more questions than B`, `A takes 0.62× the cost of B`.
-fn claim(metric: &Metric, pair: &PairEvidence, difference: &Difference, names: &[String]) -> String {
+/// The arm that is ahead on the numbers shown; nothing where none is.
+fn ahead(metric: &Metric, pair: &PairEvidence) -> Option<usize> {
+    let value = pair.difference?.centred();
+    if value == 0.0 {
+        return None;
+    }
+    let is_first = (value > 0.0) == (metric.direction != Direction::Down);
+    Some(if is_first { pair.first } else { pair.second })
+}
+
+/// Says how far apart two arms are, seen from the arm ahead: `A's pass rate is 12.0 pp higher than B's`, `A costs 38% less than B`.
+fn claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
     let (first, second) = (&names[pair.first], &names[pair.second]);
-    let label = metric.label.to_lowercase();
-    if difference.value == 0.0 || (difference.scale == Scale::Ratio && (difference.value - 1.0).abs() < f64::EPSILON) {
+    let label = words::metric(metric);
+    let Some(difference) = pair.difference.filter(|found| found.centred() != 0.0) else {
         return format!("{first} and {second} have the same {label}");
-    }
-    match difference.scale {
-        Scale::Ratio => format!("{first} has {} the {label} of {second}", ratio(difference.value)),
-        Scale::Share if metric.kind == MetricKind::Rate => {
-            let (more, less) = if difference.value > 0.0 { (first, second) } else { (second, first) };
-            format!("{more} passes {} more {label} than {less}", amount(metric, difference.value))
+    };
+    let (own, other) = (words::possessive(first), words::possessive(second));
+    match (difference.scale, metric.unit) {
+        (Scale::Ratio, Unit::Usd) => {
+            format!("{first} costs {} {second}", words::than(difference.value, "as much as", "more than", "less than"))
         }
-        Scale::Share | Scale::Unit => {
-            let (more, less) = if difference.value > 0.0 { (first, second) } else { (second, first) };
-            format!("{more} has {} more {label} than {less}", amount(metric, difference.value))
+        (Scale::Ratio, Unit::Seconds) => {
+            format!("{first} takes {} {second}", words::than(difference.value, "as long as", "more time than", "less time than"))
+        }
+        (Scale::Ratio, _) => {
+            format!("{own} {label} are {} {other}", words::than(difference.value, "as many as", "higher than", "lower than"))
+        }
+        (Scale::Share | Scale::Unit, _) => {
+            let side = if difference.value > 0.0 { "higher" } else { "lower" };
+            format!("{own} {label} is {} {side} than {other}", amount(metric, difference.value))
         }
     }
 }
 
-/// What it was counted over and how it was tested: `95% CI +4.0 to +23.8 pp, paired on 50 questions, 6 won and 0 lost, p = .031`.
-fn basis(metric: &Metric, pair: &PairEvidence, difference: &Difference, evidence: &Evidence) -> String {
+/// What it was counted over and how it was tested, seen from the arm ahead: `95% CI +4.0 to +23.8 pp, adjusted p = 0.031, 50 shared
+/// questions: 6 only A passed, 0 only B`.
+fn basis(metric: &Metric, pair: &PairEvidence, names: &[String], evidence: &Evidence) -> String {
     let mut parts = Vec::new();
-    if let Some(ends) = difference.interval {
+    if let Some((difference, ends)) = pair.difference.and_then(|found| Some((found, found.interval?))) {
         parts.push(format!("{}% CI {}", level_percent(evidence.alpha), interval(metric, difference.scale, ends)));
     }
-    parts.push(units(pair));
-    if let Some(record) = pair.record {
-        parts.push(format!("{} won and {} lost", format::integer(record.won), format::integer(record.lost)));
+    if pair.p_adjusted.is_some() {
+        parts.push(adjusted(pair, evidence));
+    } else if let Some(p) = pair.p.filter(|_| pair.design == Design::Counts) {
+        parts.push(format!("Fisher's exact test {}; assumes independent tests", p_value(Some(p))));
     }
-    match (pair.p_adjusted, pair.p) {
-        (Some(p), _) if evidence.tested > 1 => parts.push(format!("{} for {} pairs", p_value(Some(p)), format::integer(evidence.tested))),
-        (Some(p), _) => parts.push(p_value(Some(p))),
-        (None, Some(p)) if pair.design == Design::Counts => {
-            parts.push(format!("Fisher {} if the tests were independent; how runs vary is unknown", p_value(Some(p))));
+    let mut over = units(pair);
+    if let Some(record) = pair.record.filter(|record| record.won + record.lost > 0) {
+        let verb = if metric.kind == MetricKind::Rate { "passed" } else { "did better on" };
+        let (won, lost) = (format::integer(record.won), format::integer(record.lost));
+        over.push_str(&format!(": {won} only {} {verb}, {lost} only {}", names[pair.first], names[pair.second]));
+        if metric.kind != MetricKind::Rate || pair.test == Some(Test::TwoWay) || pair.test == Some(Test::PairedT) {
+            over = format!("{}: {} better on {won}, {} on {lost}", units(pair), names[pair.first], names[pair.second]);
         }
-        (None, _) => {}
     }
+    parts.push(over);
     parts.join(", ")
 }
 
@@ -204,87 +265,103 @@ fn level_percent(alpha: f64) -> String {
 }
 
 /// What stands in the way of a verdict.
-pub(super) fn obstacle(reason: Reason) -> String {
+pub(super) fn obstacle(reason: Obstacle) -> String {
     match reason {
-        Reason::FewRuns => format!("a verdict about runs needs at least {MIN_RUNS} a side"),
-        Reason::FewItems => format!("a verdict about items needs at least {MIN_ITEMS} that both have"),
-        Reason::FewClusters => format!("the items come in fewer than {MIN_ITEMS} clusters"),
-        Reason::NoVariation => "no value differs from another, so chance cannot be measured".to_owned(),
-        Reason::MissingOutcomes => "the missing outcomes could turn it round".to_owned(),
-        Reason::Censored => "runs hit a limit, and how long they would have taken is unknown".to_owned(),
-        Reason::NotCompleted => "an arm has no run that came to its end".to_owned(),
-        Reason::OwnDenominator => "each wrote its own tests".to_owned(),
-        Reason::DisjointItems => "they share no item".to_owned(),
-        Reason::OtherTexts => "every item that both have was another text for each".to_owned(),
-        Reason::OtherUnit => "runs give it in different units or directions".to_owned(),
-        Reason::OtherEvaluator => "another judge or evaluator decided about each".to_owned(),
-        Reason::OtherTotals => "their runs counted different numbers of tests".to_owned(),
-        Reason::DirectionUnknown => "neither direction is better".to_owned(),
+        Obstacle::FewRuns => format!("needs at least {MIN_RUNS} runs per arm"),
+        Obstacle::FewItems => format!("needs at least {MIN_ITEMS} shared items"),
+        Obstacle::FewClusters => format!("needs at least {MIN_ITEMS} clusters"),
+        Obstacle::OutOfReach => "so few units cannot give a p-value small enough for this many pairs".to_owned(),
+        Obstacle::MissingOutcomes => "the missing outcomes could turn it round".to_owned(),
+        Obstacle::Censored => "some runs hit a limit, so their true values are unknown".to_owned(),
+        Obstacle::TotalDisagrees => "the typical value and the total point to different arms".to_owned(),
+    }
+}
+
+/// Why two arms cannot be compared.
+pub(super) fn incomparability(reason: Incomparable) -> &'static str {
+    match reason {
+        Incomparable::OwnDenominator => "each arm wrote its own tests",
+        Incomparable::DisjointItems => "they share no item",
+        Incomparable::OtherTexts => "no shared item has the same text in both arms",
+        Incomparable::OtherUnit => "runs give it in different units or directions",
+        Incomparable::OtherEvaluator => "the arms were scored by different judges or evaluators",
+        Incomparable::OtherTotals => "their runs counted different numbers of tests",
+        Incomparable::DirectionUnknown => "this metric has no better direction",
+    }
+}
+
+/// What keeps a verdict from being a winner, whatever its kind.
+pub(super) fn reason(verdict: Verdict) -> Option<String> {
+    match verdict {
+        Verdict::NotEnoughEvidence { reason } => reason.map(obstacle),
+        Verdict::NotComparable { reason } => Some(incomparability(reason).to_owned()),
+        Verdict::NoData { reason: Missing::NotCompleted } => Some("an arm has no completed run".to_owned()),
+        Verdict::NoData { reason: Missing::NotMeasured } => Some("an arm has no value".to_owned()),
+        Verdict::AWins | Verdict::BWins | Verdict::DeterministicDifference { .. } | Verdict::Tie | Verdict::Equivalent => None,
     }
 }
 
 /// The verdict on two arms in a sentence, without its full stop.
 pub fn sentence(metric: &Metric, pair: &PairEvidence, names: &[String], evidence: &Evidence) -> String {
-    let Some(difference) = pair.difference else {
+    if pair.difference.is_none() {
+        let (first, second) = (&names[pair.first], &names[pair.second]);
+        let why = reason(pair.verdict).map_or_else(String::new, |why| format!(": {why}"));
         return match pair.verdict {
-            Verdict::NotComparable => {
-                format!(
-                    "{} and {} are not comparable: {}",
-                    names[pair.first],
-                    names[pair.second],
-                    pair.reason.map_or_else(String::new, obstacle)
-                )
-            }
-            _ => "Not enough evidence: an arm has no data".to_owned(),
+            Verdict::NotComparable { .. } => format!("Not comparable: {first} and {second}{why}"),
+            _ => format!("Not enough evidence about {first} and {second}{why}"),
         };
-    };
-    if pair.verdict == Verdict::DeterministicDifference {
-        // The outcomes say it all: no chance was involved, and no test would mean anything.
-        let (claim, basis) = (claim(metric, pair, &difference, names), basis(metric, pair, &difference, evidence));
-        return format!("deterministic here: {claim} in every run of this suite ({basis}); repeats add nothing");
     }
-    let mut text = format!("{} ({})", claim(metric, pair, &difference, names), basis(metric, pair, &difference, evidence));
-    match pair.verdict {
-        Verdict::AWins | Verdict::BWins => text.push_str(&format!(": {} wins", pair.winner().map_or("", |winner| names[winner].as_str()))),
-        Verdict::Tie => text.push_str(": a tie on these data"),
+    let seen = ahead(metric, pair).map_or_else(|| pair.clone(), |arm| pair.seen_from(arm));
+    let (claim, basis) = (claim(metric, &seen, names), basis(metric, &seen, names, evidence));
+    let mut text = format!("{claim} ({basis})");
+    match seen.verdict {
+        Verdict::AWins | Verdict::BWins => text.push_str(&format!(": {} wins", names[seen.first])),
+        Verdict::DeterministicDifference { .. } => text = format!("{claim} in every run ({}). The result is fixed", units(&seen)),
+        Verdict::Tie => text.push_str(": a tie in these data"),
         Verdict::Equivalent => text.push_str(&format!(": equivalent within {}", margin(metric, pair))),
-        Verdict::DeterministicDifference | Verdict::NotComparable => text.push_str(": not comparable"),
-        Verdict::NoData => text.push_str(": no data"),
-        Verdict::NotEnoughEvidence => {
+        Verdict::NotComparable { .. } => text.push_str(": not comparable"),
+        Verdict::NoData { .. } => text.push_str(": no data"),
+        Verdict::NotEnoughEvidence { reason } => {
             text.push_str(": not enough evidence");
-            let mut parts: Vec<String> = pair.reason.map(obstacle).into_iter().collect();
-            if let Some(detectable) = pair.detectable.filter(|_| pair.reason.is_none()) {
-                let more = doubled(metric, pair);
-                parts.push(format!("so much data can show {}{more}", detectable_words(metric, &difference, detectable)));
-            }
-            if let Some(needed) = pair.needed.filter(|_| !matches!(pair.reason, Some(Reason::MissingOutcomes | Reason::Censored))) {
-                let each = if needed.of == "runs" { " each" } else { "" };
-                let about = if pair.reason.is_none() { "about " } else { "" };
-                parts.push(format!(
-                    "{about}{} {}{each} would be needed to settle a difference of this size",
-                    format::integer(needed.n),
-                    words::one_or_many(needed.n, needed.of)
-                ));
-            }
-            if !parts.is_empty() {
-                text.push_str(&format!("; {}", parts.join("; ")));
+            if let Some(reason) = reason {
+                text.push_str(&format!("; {}", obstacle(reason)));
             }
         }
     }
-    if let Some(bounds) = pair.bounds {
-        text.push_str(&format!(
-            "; with the missing outcomes it lies between {} and {} pp",
-            format::signed(bounds.low * 100.0, 1),
-            format::signed(bounds.high * 100.0, 1)
-        ));
+    if let Some(bounds) = seen.bounds {
+        let (low, high) = (format::signed(bounds.low * 100.0, 1), format::signed(bounds.high * 100.0, 1));
+        text.push_str(&format!("; counting missing outcomes either way: {low} to {high} pp"));
     }
     text
 }
 
+/// What this much data could show, and how much would settle it: planning figures of an open pair.
+pub fn planning(metric: &Metric, pair: &PairEvidence) -> Option<String> {
+    let difference = pair.difference.filter(|_| pair.verdict.is_open())?;
+    let mut parts = Vec::new();
+    if let Some(detectable) = pair.detectable {
+        let more = doubled(metric, pair);
+        parts.push(format!(
+            "Smallest detectable difference with {}: {}{more}",
+            units(pair),
+            detectable_words(metric, &difference, detectable)
+        ));
+    }
+    if let Some(needed) = pair.needed {
+        let each = if needed.of == "runs" { " per arm" } else { "" };
+        parts.push(format!(
+            "about {} {}{each} would be needed to detect this difference",
+            words::planned(needed.n),
+            words::one_or_many(needed.n, needed.of)
+        ));
+    }
+    (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
+}
+
 fn detectable_words(metric: &Metric, difference: &Difference, detectable: f64) -> String {
     match difference.scale {
-        Scale::Ratio => format!("an increase of {}% or a decrease of {}%", percent(detectable - 1.0), percent(1.0 - 1.0 / detectable)),
-        Scale::Share | Scale::Unit => format!("a difference of {} or more", amount(metric, detectable)),
+        Scale::Ratio => format!("{}% more or {}% less", percent(detectable - 1.0), percent(1.0 - 1.0 / detectable)),
+        Scale::Share | Scale::Unit => amount(metric, detectable),
     }
 }
 
@@ -297,7 +374,7 @@ fn percent(share: f64) -> String {
     format::fixed(share * 100.0, 0)
 }
 
-/// How the verdict was reached: the design and the test.
+/// How the verdict was reached: the question, the unit and the test.
 pub fn method(pair: &PairEvidence) -> String {
     let design = design(pair.design);
     match pair.test {
@@ -308,9 +385,9 @@ pub fn method(pair: &PairEvidence) -> String {
 
 fn design(design: Design) -> &'static str {
     match design {
-        Design::Items => "over items: questions like these",
-        Design::Clusters => "over clusters of items: questions like these",
-        Design::Runs => "over runs: this suite, run again",
+        Design::Items => "about items like these",
+        Design::Clusters => "about clusters of items like these",
+        Design::Runs => "about this suite, run again",
         Design::Counts => "counts of these runs only, no inference",
     }
 }
@@ -318,53 +395,63 @@ fn design(design: Design) -> &'static str {
 fn test_name(test: Test) -> &'static str {
     match test {
         Test::McnemarExact => "exact McNemar test, Tango interval",
-        Test::FisherExact => "Fisher's exact test",
-        Test::PairedT => "paired t over item means",
-        Test::SignFlip => "exact sign flips of item differences",
-        Test::ClusterSignFlip => "arms swapped in whole clusters, cluster-robust interval (CR1, t with G − 1 degrees of freedom)",
-        Test::Welch => "Welch's t over runs",
-        Test::WelchOnLogs => "Welch's t on logarithms over runs",
-        Test::Permutation => "permutation of runs",
+        Test::FisherExact => "Fisher's exact test on totals, unpaired: the weaker kind of evidence",
+        Test::PooledTotals => "t test on totals with what runs add, unpaired: the weaker kind of evidence",
+        Test::PairedT => "paired t test over item means",
+        Test::TwoWay => "paired t test over items and runs",
+        Test::SignFlip => "exact sign-flip test over items",
+        Test::ClusterSignFlip => "cluster-level sign-flip test, cluster-robust interval (CR1, t with G − 1 degrees of freedom)",
+        Test::Welch => "Welch's t test over runs",
+        Test::WelchOnLogs => "Welch's t test on logarithms over runs",
+        Test::Permutation => "permutation test over runs",
     }
+}
+
+/// What adjusts the p-values of a table.
+pub(super) fn adjustment(evidence: &Evidence) -> Option<String> {
+    let pairs = words::count_of(evidence.tested, "pairs");
+    (evidence.tested > 1).then(|| match evidence.adjustment {
+        Adjustment::Holm => format!("Holm, {pairs}"),
+        Adjustment::MaxT => format!("max-T over joint sign flips, {pairs}"),
+        Adjustment::BenjaminiHochberg => format!("Benjamini–Hochberg, {} of secondary metrics", words::count_of(evidence.tested, "tests")),
+    })
 }
 
 /// The sentences about one metric: the pair's, or for more arms who leads.
 pub fn sentences(row: &ComparisonRow, names: &[String]) -> Vec<String> {
-    let evidence = &row.evidence;
-    match evidence.pairs.as_slice() {
+    match row.evidence.pairs.as_slice() {
         [] => Vec::new(),
-        [pair] => vec![format!("{}.", sentence(&row.metric, pair, names, evidence))],
-        _ => vec![format!("{}.", group_sentence(&row.metric, evidence, names))],
+        [pair] => vec![format!("{}.", sentence(&row.metric, pair, names, &row.evidence))],
+        _ => vec![format!("{}.", group_sentence(row, names))],
     }
 }
 
 /// Who leads among several arms.
-fn group_sentence(metric: &Metric, evidence: &Evidence, names: &[String]) -> String {
-    let label = metric.label.to_lowercase();
-    let family = evidence.tested;
-    let adjusted = if family > 1 { format!(" (each of {family} pairs tested, adjusted by Holm)") } else { String::new() };
+fn group_sentence(row: &ComparisonRow, names: &[String]) -> String {
+    let evidence = &row.evidence;
+    let label = words::metric(&row.metric);
+    let adjusted = adjustment(evidence).map_or_else(String::new, |how| format!(" ({how})"));
     if let Some(winner) = evidence.winner {
-        return format!("{} beats every other arm on {label}{adjusted}", names[winner]);
+        return format!("{} wins against all {} other arms on {label}{adjusted}", names[winner], names.len() - 1);
     }
-    let reason = || evidence.pairs.iter().find_map(|pair| pair.reason).map_or_else(String::new, |reason| format!(": {}", obstacle(reason)));
+    let why = || evidence.pairs.iter().find_map(|pair| reason(pair.verdict)).map_or_else(String::new, |reason| format!(": {reason}"));
     if evidence.leading.is_empty() {
-        return format!("No arm can lead on {label}{}", reason());
+        return format!("No arm can lead on {label}{}", why());
+    }
+    if evidence.pairs.iter().all(|pair| pair.better().is_none()) {
+        return format!(
+            "No winner yet among {} arms on {label}{adjusted}{}",
+            names.len(),
+            if evidence.tested == 0 { why() } else { String::new() }
+        );
     }
     let leading: Vec<String> = evidence.leading.iter().map(|arm| names[*arm].clone()).collect();
-    if evidence.pairs.iter().any(|pair| pair.verdict == Verdict::DeterministicDifference) && family == 0 {
-        return format!("Deterministic on {label}: every run of an arm has the same outcomes, so the numbers are facts about this suite");
-    }
-    if evidence.pairs.iter().all(|pair| pair.winner().is_none()) {
-        let why = if family == 0 { reason() } else { String::new() };
-        return format!("Not enough evidence to tell any two arms apart on {label}{adjusted}{why}");
-    }
-    format!("Leading group on {label}: {}{adjusted}", words::listed(&leading))
+    format!("{} of {} arms share the lead on {label}: {}{adjusted}", leading.len(), names.len(), words::listed_some(&leading))
 }
 
 pub(super) fn excluded(items: &[ExcludedItem]) -> Vec<String> {
     let one = |excluded: &ExcludedItem| {
-        let outcomes = format!("{} outcome{}", format::integer(excluded.outcomes), if excluded.outcomes == 1 { "" } else { "s" });
-        format!("Excluded: {} ({outcomes}): {}.", excluded.item, excluded.reason)
+        format!("Excluded item {} ({}): {}.", excluded.item, words::count_of(excluded.outcomes, "outcomes"), excluded.reason)
     };
     items.iter().map(one).collect()
 }
@@ -375,76 +462,60 @@ pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String>
     if let Some(row) = &comparison.with_excluded {
         let cells: Vec<String> =
             names.iter().zip(&row.cells).map(|(name, cell)| format!("{name} {}", words::cell(&row.metric, cell))).collect();
-        notes.push(format!("With what was excluded: {}. {}", cells.join(", "), sentences(row, names).join(" ")));
+        notes.push(format!("With excluded items: {}. {}", cells.join(", "), sentences(row, names).join(" ")));
     }
     notes
 }
 
-/// More names than this say less than their number.
-pub(super) const MAX_LEADING: usize = 8;
-
-/// What a board's evidence comes to: who beats all others, who leads, or that no two arms can be told apart.
+/// What a board's evidence comes to: who wins, who shares the lead, or that there is no winner yet.
 pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
     let evidence = board.evidence.as_ref()?;
-    let label = evidence.metric.label.to_lowercase();
-    let adjusted = if evidence.tested > 1 {
-        format!(" (each of {} pairs tested, adjusted by Holm)", format::integer(evidence.tested))
-    } else {
-        String::new()
-    };
-    if evidence.deterministic > 0 && evidence.deterministic == evidence.pairs {
-        return Some(format!(
-            "Deterministic on {label}: every run of an arm has the same outcomes, so the order is a fact about this suite and repeats add \
-             nothing."
-        ));
-    }
-    if evidence.winner.is_none() && evidence.resolved == 0 {
-        return Some(format!("{} on {label}{adjusted}{}.", untold(evidence.arms), why_untold(board, evidence)));
-    }
-    let leading = leading(board);
+    let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
+    let value =
+        |place: usize| board.entries[place].primary.as_ref().map_or_else(String::new, |figure| words::figure(&board.primary, figure));
+    let leading: Vec<usize> = (0..board.entries.len())
+        .filter(|place| board.entries[*place].standing.as_ref().is_some_and(|standing| standing.is_leading))
+        .collect();
+    let first = leading.first().copied();
     if evidence.winner.is_some()
         && let [winner] = leading.as_slice()
     {
-        let others = if evidence.arms > 2 { "every other arm" } else { "the other arm" };
-        return Some(format!("{winner} beats {others} on {label}{adjusted}."));
+        let next = (0..board.entries.len()).find(|place| place != winner && board.entries[*place].primary.is_some());
+        let next = next.map_or_else(String::new, |next| format!(" vs {}{}", if evidence.arms > 2 { "next " } else { "" }, value(next)));
+        let others = if evidence.arms > 2 { format!("all {} other arms", evidence.arms - 1) } else { labels_but(&labels, *winner) };
+        let how = if evidence.deterministic == evidence.pairs {
+            format!("{} is ahead of {others} in every run: {}{next}. The result is fixed.", labels[*winner], value(*winner))
+        } else {
+            format!("{} wins against {others} ({}{next}).", labels[*winner], value(*winner))
+        };
+        return Some(how);
     }
+    if evidence.resolved + evidence.deterministic == 0 {
+        let lead = first.map_or_else(String::new, |first| format!(" Leader: {}, {}.", labels[first], value(first)));
+        let why = why_open(board, evidence);
+        let among = if evidence.arms > 2 { format!(" among {} arms", evidence.arms) } else { String::new() };
+        if evidence.equal > 0 && evidence.equal == evidence.pairs {
+            return Some(format!("Tie: all {} arms have the same {}.", evidence.arms, words::metric(&board.primary)));
+        }
+        return Some(format!("No winner yet{among}{why}.{lead}"));
+    }
+    let first = first.map_or_else(String::new, |first| format!("; {} is first with {}", labels[first], value(first)));
     if leading.len() as u64 == evidence.arms {
-        return Some(format!(
-            "No arm is significantly worse than the first on {label}, though {} of {} pairs can be told apart{adjusted}.",
-            format::integer(evidence.resolved),
-            format::integer(evidence.pairs)
-        ));
+        return Some(format!("All {} arms share the lead{first}: none is significantly worse than the first.", evidence.arms));
     }
-    let mut names = leading;
-    let more = names.len().saturating_sub(MAX_LEADING);
-    if more > 0 {
-        names.truncate(MAX_LEADING);
-        names.push(format!("{} more", format::integer(more as u64)));
-    }
-    Some(format!("Leading group on {label}, of {} arms: {}{adjusted}.", format::integer(evidence.arms), words::listed(&names)))
+    Some(format!("{} of {} arms share the lead{first}.", leading.len(), evidence.arms))
 }
 
-fn untold(arms: u64) -> String {
-    if arms == 2 {
-        "The two arms cannot be told apart".to_owned()
-    } else {
-        format!("No two of the {} arms can be told apart", format::integer(arms))
-    }
+fn labels_but(labels: &[String], arm: usize) -> String {
+    labels.iter().enumerate().find(|(place, _)| *place != arm).map_or_else(String::new, |(_, label)| label.clone())
 }
 
-fn why_untold(board: &SuiteBoard, evidence: &BoardEvidence) -> String {
-    if evidence.deterministic > 0 {
-        return format!(
-            " by a test: in {} of {} pairs every run of each arm has the same outcomes",
-            format::integer(evidence.deterministic),
-            format::integer(evidence.pairs)
-        );
-    }
-    let one_run = board.entries.iter().filter(|entry| entry.pass_rate.is_some()).all(|entry| entry.runs == 1);
+fn why_open(board: &SuiteBoard, evidence: &BoardEvidence) -> String {
+    let one_run = board.entries.iter().filter(|entry| entry.primary.is_some()).all(|entry| entry.runs == 1);
     match evidence.reason {
-        Some(reason @ Reason::FewRuns) if one_run => format!(": one run each; {}", obstacle(reason)),
-        Some(reason) => format!(": {}", obstacle(reason)),
-        None if evidence.tested == 0 => ": nothing is known that could be tested".to_owned(),
+        Some(Obstacle::FewRuns) if one_run => format!(" (1 run each; at least {MIN_RUNS} per arm are needed)"),
+        Some(reason) => format!(" ({})", obstacle(reason)),
+        None if evidence.tested == 0 => " (nothing could be tested)".to_owned(),
         None => String::new(),
     }
 }
@@ -456,25 +527,18 @@ pub fn leading(board: &SuiteBoard) -> Vec<String> {
     labels.into_iter().zip(&board.entries).filter(|(_, entry)| is_leading(entry)).map(|(label, _)| label).collect()
 }
 
-/// Says what a rank range means on this board, what the board could show at all, and what the chances of coming first were drawn from.
+/// Says what a rank range means on this board, what the board could show at all, and what the arms differ in.
 pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     let comparability = || comparability::board_note(board).into_iter().chain(comparability::apart_notes(&board.apart));
     let Some(evidence) = &board.evidence else { return comparability().collect() };
     let mut notes = Vec::new();
-    let family = match evidence.tested {
-        0 => "here no pair has enough data for a test".to_owned(),
-        1 => format!("a difference counts at p < {}", level(evidence.alpha)),
-        tested => {
-            format!(
-                "a difference counts only if it holds for all {} pairs tested (Holm, p < {})",
-                format::integer(tested),
-                level(evidence.alpha)
-            )
-        }
+    let family = match (evidence.tested, evidence.adjustment) {
+        (0, _) => "no pair has enough data for a test".to_owned(),
+        (1, _) => format!("p < {} in one test", level(evidence.alpha)),
+        (tested, Adjustment::MaxT) => format!("max-T-adjusted p < {} over {}", level(evidence.alpha), words::count_of(tested, "pairs")),
+        (tested, _) => format!("Holm-adjusted p < {} over {}", level(evidence.alpha), words::count_of(tested, "pairs")),
     };
-    let mut rank = format!(
-        "Rank: the places that the evidence leaves open, behind every arm that is better and before every arm that is worse; {family}."
-    );
+    let mut rank = format!("Rank: range of places that the pairwise tests cannot rule out; {family}.");
     let designs: Vec<&str> = evidence.designs.iter().filter(|one| **one != Design::Counts).map(|one| design(*one)).collect();
     if evidence.tested > 0 {
         rank.push_str(&format!(" Verdicts are {}.", designs.join(", or ")));
@@ -483,31 +547,21 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     if let Some(resolution) = &evidence.resolution
         && resolution.scale == Scale::Share
     {
-        let typical = if evidence.tested > 1 { "a typical pair (the median)" } else { "the pair" };
-        notes.push(format!(
-            "Resolution: {typical} shows a difference of {} or more, four times out of five at p < {}.",
-            amount(&evidence.metric, resolution.difference),
-            level(resolution.level)
-        ));
+        let pair = if evidence.tested > 1 { " (median pair)" } else { "" };
+        notes.push(format!("Smallest detectable difference{pair}: {}, with 80% power.", amount(&evidence.metric, resolution.difference)));
     }
     if !evidence.partial.is_empty() {
         let name = words::names_on(board);
-        let names: Vec<String> = evidence.partial.iter().take(MAX_LEADING).map(name).collect();
-        let more = evidence.partial.len().saturating_sub(MAX_LEADING);
-        let more = if more > 0 { format!(" and {} more", format::integer(more as u64)) } else { String::new() };
-        notes.push(format!("Rates over fewer items than other arms', which lead no group: {}{more}.", names.join(", ")));
+        let names: Vec<String> = evidence.partial.iter().map(name).collect();
+        notes.push(format!("Rates over fewer items than other arms have, which lead no group: {}.", words::listed_some(&names)));
     }
     notes.extend(comparability());
     if let Some(drawn) = &evidence.drawn {
         notes.push(format!(
-            "P(best): how often an arm comes first when the {} {} are drawn anew, {} times.",
-            format::integer(drawn.units),
-            words::one_or_many(drawn.units, drawn.of),
-            format::integer(u64::from(drawn.resamples))
+            "First in resamples: share of {} bootstrap samples of the {} in which the arm ranks first. It describes these data and decides nothing.",
+            format::integer(u64::from(drawn.resamples)),
+            words::count_of(drawn.units, drawn.of)
         ));
-    }
-    if evidence.p_best_left_out {
-        notes.push("P(best) takes a while on a board of this size: --p-best gives it.".to_owned());
     }
     notes
 }

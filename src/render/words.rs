@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::domain::{Metric, MetricKind, Unit};
-use crate::views::{
-    Arm, Cell, Comparison, ComparisonRow, Delta, DeltaUnit, Entry, Estimate, Front, Method, Money, PriceInterval, RankRange, Spread,
-    SuiteBoard, Winner,
-};
+use crate::views::{Arm, Cell, Comparison, Entry, Estimate, Front, Method, Money, PASS_RATE, PriceInterval, RankRange, Spread, SuiteBoard};
 
 use super::{format, shown};
+
+/// More names than this say less than their number.
+pub(super) const MAX_LEADING: usize = 8;
 
 /// So many criteria are named.
 const MAX_CRITERIA: usize = 10;
@@ -56,9 +56,9 @@ pub fn cell(metric: &Metric, cell: &Cell) -> String {
         }
         (MetricKind::Rate, Some((passed, total)), None) => format!("{}/{}", format::integer(passed), format::integer(total)),
         (MetricKind::Rate, _, Some(value)) => format::percent(value, cell.total.unwrap_or(runs)),
-        (_, _, Some(value)) if runs > 1 => format!("{} (n={runs})", format::value(mean_shown(metric.unit, value), metric.unit, runs)),
+        (_, _, Some(value)) if runs > 1 => format::value(mean_shown(metric.unit, value), metric.unit, runs),
         (_, _, Some(value)) => format::value(value, metric.unit, cell.estimate.as_ref().map_or(runs, |estimate| estimate.n)),
-        (_, _, None) => "n/a".to_owned(),
+        (_, _, None) => "unknown".to_owned(),
     }
 }
 
@@ -80,7 +80,13 @@ pub fn spread(metric: &Metric, cell: &Cell) -> Option<String> {
         Unit::Fraction => format!("{} pp", format::fixed(sd * 100.0, 1)),
         Unit::Points | Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => value(sd),
     };
-    Some(format!("n={}, mean {}, sd {sd}, {} to {}", summary.n, value(summary.mean), value(summary.min), value(summary.max)))
+    Some(format!(
+        "{}, mean {}, sd {sd}, {} to {}",
+        count_of(summary.n, "runs"),
+        value(summary.mean),
+        value(summary.min),
+        value(summary.max)
+    ))
 }
 
 /// The interval of a cell in the metric's unit, with its method: `95% CI 70% to 97%`.
@@ -98,46 +104,100 @@ pub fn interval(metric: &Metric, cell: &Cell, confidence: f64) -> Option<String>
     Some(format!("{level}% CI {} to {}", value(interval.low), value(interval.high)))
 }
 
-/// The Winner column: who leads, and by how much of the arm behind.
-pub fn winner(comparison: &Comparison, row: &ComparisonRow) -> String {
-    let names = labels(comparison);
-    match &row.winner {
-        Winner::Leads { arm, delta, .. } => match delta {
-            Some(delta) => {
-                let n = row.cells.iter().filter_map(|cell| cell.total).max().unwrap_or(0);
-                format!("{} ({})", names[*arm], self::delta(*delta, n))
-            }
-            None => names[*arm].clone(),
-        },
-        Winner::Tie { arms } if arms.len() < comparison.arms.len() => format!("tie of {}", arms.len()),
-        Winner::Tie { .. } => "tie".to_owned(),
-        Winner::NotAvailable => match row.metric.direction {
-            crate::domain::Direction::None => "–".to_owned(),
-            crate::domain::Direction::Up | crate::domain::Direction::Down => "n/a".to_owned(),
-        },
+/// A figure of the metric that decides: `91.5%`, `7.4`.
+pub fn figure(metric: &Metric, estimate: &Estimate) -> String {
+    let n = estimate.total.unwrap_or(estimate.n).max(estimate.n);
+    format::value(estimate.value, metric.unit, n)
+}
+
+/// The same with its interval: `52.0 [47.8, 56.2]` in percent, `7.4 [6.9, 7.9]`.
+pub fn figure_with_interval(metric: &Metric, estimate: &Estimate) -> String {
+    if metric.unit == Unit::Fraction {
+        return format::estimate(estimate);
+    }
+    let value = figure(metric, estimate);
+    let end = |end: f64| format::value(end, metric.unit, estimate.n);
+    estimate.interval.map_or_else(|| value.clone(), |ends| format!("{value} [{}, {}]", end(ends.low), end(ends.high)))
+}
+
+/// A metric's name inside a sentence: `pass rate`, `cost`, and a score's own name as it is.
+pub fn metric(metric: &Metric) -> String {
+    match metric.kind {
+        _ if is_pass_rate(metric) => "pass rate".to_owned(),
+        MetricKind::Score => metric.label.clone(),
+        MetricKind::Rate | MetricKind::Amount | MetricKind::Count => metric.label.to_lowercase(),
     }
 }
 
-/// A difference with its sign and unit, `−82%`, `+20 pp`; percentage points as precise as `n` outcomes allow.
-pub fn delta(delta: Delta, n: u64) -> String {
-    let least = if delta.unit == DeltaUnit::PercentagePoints { format::percent_decimals(n) } else { 0 };
-    // A difference that would be shown as nothing gets decimals until it is something.
-    let shows = |decimals: &usize| format!("{:.decimals$}", delta.value.abs()).bytes().any(|byte| matches!(byte, b'1'..=b'9'));
-    let number = format::signed(delta.value, (least..6).find(shows).unwrap_or(least));
-    match delta.unit {
-        DeltaUnit::Percent => format!("{number}%"),
-        DeltaUnit::PercentagePoints => format!("{number} pp"),
-        DeltaUnit::Points => format!("{number} points"),
-    }
+/// Nouns that tables count, with their plurals.
+const NOUNS: [(&str, &str); 15] = [
+    ("question", "questions"),
+    ("task", "tasks"),
+    ("test", "tests"),
+    ("criterion", "criteria"),
+    ("check", "checks"),
+    ("item", "items"),
+    ("cluster", "clusters"),
+    ("run", "runs"),
+    ("outcome", "outcomes"),
+    ("attempt", "attempts"),
+    ("pair", "pairs"),
+    ("arm", "arms"),
+    ("suite", "suites"),
+    ("unit", "units"),
+    ("night", "nights"),
+];
+
+/// The noun for a number of things, given its plural.
+pub fn one_or_many(n: u64, many: &str) -> &str {
+    NOUNS.iter().find(|(_, plural)| n == 1 && *plural == many).map_or(many, |(one, _)| one)
 }
 
-/// `n = 1` where all arms have the same, else `n = 3, 1`.
-pub(super) fn sizes(n: &[u64]) -> String {
-    let first = n.first().copied().unwrap_or(0);
-    if n.iter().all(|count| *count == first) {
-        format!("n = {}", format::integer(first))
+/// `1 run`, `2 runs`, `1,252 questions`; the noun in its plural.
+pub fn count_of(n: u64, many: &str) -> String {
+    format!("{} {}", format::integer(n), one_or_many(n, many))
+}
+
+/// `3 runs each`, `3 and 12 runs`.
+pub fn each(first: u64, second: u64, many: &str) -> String {
+    if first == second {
+        format!("{} each", count_of(first, many))
     } else {
-        format!("n = {}", n.iter().map(|count| format::integer(*count)).collect::<Vec<_>>().join(", "))
+        format!("{} and {}", format::integer(first), count_of(second, many))
+    }
+}
+
+/// A planning figure: two significant digits, and no more than ten thousand.
+pub fn planned(n: u64) -> String {
+    if n > 10_000 {
+        return "more than 10,000".to_owned();
+    }
+    let step = 10u64.pow(n.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    format::integer(n.div_ceil(step) * step)
+}
+
+/// `ralph's`; after a bracket or a digit the reader needs more than an apostrophe.
+pub fn possessive(name: &str) -> String {
+    format!("{name}'s")
+}
+
+/// A ratio beside what it is compared with: `2.6 times as much as`, `60% more than`, `62% less than`, `about as much as`.
+pub fn than(ratio: f64, times: &str, more: &str, less: &str) -> String {
+    match ratio {
+        ratio if ratio >= 2.0 => format!("{} times {times}", format::fixed(ratio, usize::from(ratio < 9.95))),
+        ratio if ratio >= 1.05 => format!("{}% {more}", format::fixed((ratio - 1.0) * 100.0, 0)),
+        ratio if ratio > 0.95 => format!("about {times}"),
+        ratio if ratio < 0.01 => format!("over 99% {less}"),
+        ratio => format!("{}% {less}", format::fixed((1.0 - ratio) * 100.0, 0)),
+    }
+}
+
+/// The same in a cell: `2.6 times`, `60% more`, `62% less`, `about the same`.
+pub fn times(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= 2.0 => format!("{} times", format::fixed(ratio, usize::from(ratio < 9.95))),
+        ratio if ratio > 0.95 && ratio < 1.05 => "about the same".to_owned(),
+        ratio => than(ratio, "", "more", "less"),
     }
 }
 
@@ -145,22 +205,15 @@ pub(super) fn sizes(n: &[u64]) -> String {
 pub fn method(method: Method) -> &'static str {
     match method {
         Method::Wilson => "Wilson interval over items",
-        Method::WilsonOneRun => "Wilson interval, if the tests were independent; run-to-run variation not measured",
+        Method::WilsonOneRun => "Wilson interval; assumes independent tests and ignores run-to-run variation",
+        Method::WilsonEffective => "Wilson interval at the effective number of items, since nothing varied",
         Method::TOverItems => "t interval over item means",
+        Method::TOverItemsAndRuns => "t interval over items and runs",
         Method::TOverClusters => "t interval over clusters of items (CR1)",
         Method::TOverRuns => "t interval over runs",
         Method::StatedError => "published by the source, with its standard error",
         Method::Stated => "published by the source, without counts",
-        Method::None => "no interval: one value, or no variation",
-    }
-}
-
-/// The plural it was given, or its singular.
-pub fn one_or_many(n: u64, many: &str) -> &str {
-    match (n, many) {
-        (1, "criteria") => "criterion",
-        (1, _) => many.trim_end_matches('s'),
-        _ => many,
+        Method::None => "no interval: only one value",
     }
 }
 
@@ -209,7 +262,7 @@ pub fn exclusions(entry: &Entry) -> Option<String> {
     let mut parts = Vec::new();
     for (count, word) in [
         (entry.failed_runs, "not completed"),
-        (entry.excluded_runs, "left out"),
+        (entry.excluded_runs, "not counted"),
         (entry.disagreeing_runs, "with figures that disagree"),
         (entry.possibly_cached, "possibly cached"),
     ] {
@@ -237,8 +290,8 @@ pub fn chance(share: f64) -> String {
 /// Where an arm stands between quality and price: `on the front`, `dominated by NAME`.
 pub fn front(front: &Front, name: impl Fn(&Arm) -> String) -> String {
     match front {
-        Front::OnFront => "on the front".to_owned(),
-        Front::Dominated { by } => format!("dominated by {}", name(by)),
+        Front::OnFront => "on the Pareto front".to_owned(),
+        Front::Dominated { by } => format!("worse and not cheaper than {}", name(by)),
     }
 }
 
@@ -294,7 +347,15 @@ pub fn verification_note(comparison: &Comparison, labels: &[String]) -> Option<S
 
 /// `1 run`, `3 runs`.
 pub fn count_runs(count: u64) -> String {
-    format!("{} {}", format::integer(count), if count == 1 { "run" } else { "runs" })
+    count_of(count, "runs")
+}
+
+/// Names, or the first few and how many more.
+pub(super) fn listed_some(names: &[String]) -> String {
+    match names.len().checked_sub(MAX_LEADING).filter(|more| *more > 0) {
+        Some(more) => format!("{} and {} more", names[..MAX_LEADING].join(", "), format::integer(more as u64)),
+        None => listed(names),
+    }
 }
 
 pub(super) fn listed(parts: &[String]) -> String {
@@ -316,4 +377,9 @@ pub fn unit(unit: Unit) -> &'static str {
         Unit::Count => "count",
         Unit::Number => "",
     }
+}
+
+/// Says whether a metric is the pass rate.
+pub(super) fn is_pass_rate(metric: &Metric) -> bool {
+    metric.name == PASS_RATE
 }

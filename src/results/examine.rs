@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use crate::domain::{ItemKind, ItemStatus, Problem, Run, RunId, ScoreRecord, visible};
+use crate::domain::{ItemStatus, Problem, Run, RunId, ScoreRecord, visible};
 
 use super::{
     Batch, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, for_each_line, header, journal, scan, standing_revision,
@@ -165,7 +165,7 @@ fn check_items(
                 }
                 items += 1;
                 let own = item.evaluator == "own_tests";
-                let is_headline = matches!(item.kind, ItemKind::Question | ItemKind::Test) && item.evaluator != "functional_tests";
+                let is_headline = item.kind.is_counted() && item.evaluator != "functional_tests";
                 if item.revision == 0 && is_headline && item.status.is_counted() {
                     let counts = counted.entry((run, own)).or_default();
                     counts.total += 1;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::{
-    CostSource, Git, ItemsDigest, Problem, Problems, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage, visible,
+    CostSource, Git, ItemKind, ItemsDigest, Problem, Problems, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage, visible,
 };
 
 use super::heap;
@@ -71,6 +71,9 @@ pub(super) struct WireRun {
     own_tests_passed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     own_tests_total: Option<u64>,
+    /// What the shared counts of a run without outcomes are counts of; absent where they are tests of one artefact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counted: Option<ItemKind>,
     #[serde(skip_serializing_if = "Option::is_none")]
     files_generated: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,6 +141,7 @@ pub fn to_json(run: &Run) -> String {
         shared_tests_total: run.shared_tests_total,
         own_tests_passed: run.own_tests_passed,
         own_tests_total: run.own_tests_total,
+        counted: run.counted,
         files_generated: run.files_generated,
         lines_generated: run.lines_generated,
         output_dir: run.output_dir,
@@ -280,6 +284,7 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
         shared_tests_total: wire.shared_tests_total,
         own_tests_passed: wire.own_tests_passed,
         own_tests_total: wire.own_tests_total,
+        counted: wire.counted,
         files_generated: wire.files_generated,
         lines_generated: wire.lines_generated,
         output_dir: wire.output_dir.filter(|text| !text.is_empty()),

@@ -38,6 +38,9 @@ pub struct ItemLine<'a> {
     pub score: Option<f64>,
     #[serde(borrow, default)]
     pub cluster: Option<Cow<'a, str>>,
+    /// The subject, the language, the tag: one of a fixed list.
+    #[serde(borrow, default)]
+    pub category: Option<Cow<'a, str>>,
     #[serde(default)]
     pub duration_seconds: Option<f64>,
     #[serde(default)]
@@ -93,6 +96,7 @@ impl<'a> ItemLine<'a> {
             kind: self.kind,
             item: self.item.clone().into_owned(),
             cluster: self.cluster.clone().map(Cow::into_owned),
+            category: self.category.clone().map(Cow::into_owned),
             attempt: self.attempt,
             status: self.status,
             score: self.score,
@@ -145,6 +149,9 @@ pub(super) fn write_item_line(outcome: &ItemOutcome, with_run: bool, line: &mut 
     }
     if let Some(cluster) = &outcome.cluster {
         text(line, ",\"cluster\":", cluster);
+    }
+    if let Some(category) = &outcome.category {
+        text(line, ",\"category\":", category);
     }
     if let Some(seconds) = outcome.duration_seconds {
         number(line, ",\"duration_seconds\":", seconds);
@@ -206,6 +213,7 @@ impl<'a> Shape<'a> {
         let status = ItemStatus::from_name(self.string()?)?;
         let score = if self.literal(b",\"score\":").is_some() { Some(self.float()?) } else { None };
         let cluster = if self.literal(b",\"cluster\":\"").is_some() { Some(Cow::Borrowed(self.string()?)) } else { None };
+        let category = if self.literal(b",\"category\":\"").is_some() { Some(Cow::Borrowed(self.string()?)) } else { None };
         let duration_seconds = if self.literal(b",\"duration_seconds\":").is_some() { Some(self.float()?) } else { None };
         let cost_usd = if self.literal(b",\"cost_usd\":").is_some() { Some(self.float()?) } else { None };
         let input_tokens = if self.literal(b",\"input_tokens\":").is_some() { Some(self.integer()?) } else { None };
@@ -220,6 +228,7 @@ impl<'a> Shape<'a> {
             status,
             score,
             cluster,
+            category,
             duration_seconds,
             cost_usd,
             input_tokens,
@@ -292,7 +301,8 @@ mod tests {
     use super::*;
 
     fn outcome() -> impl Strategy<Value = ItemOutcome> {
-        let texts = (any::<String>(), any::<String>(), proptest::option::of(any::<String>()));
+        let text = || proptest::option::of(any::<String>());
+        let texts = (any::<String>(), any::<String>(), text(), text());
         let numbers = (
             proptest::option::of(-1e12..1e12),
             proptest::option::of(0.0..1e9),
@@ -306,6 +316,7 @@ mod tests {
             kind: names.0,
             item: texts.0,
             cluster: texts.2,
+            category: texts.3,
             attempt,
             status: names.1,
             score: numbers.0,

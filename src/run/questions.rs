@@ -156,7 +156,6 @@ fn ask(
     };
     let Measured { usage, cost, steps, tools, duration, transcript, .. } = measured;
     details.expected = question.correct.iter().map(|place| question.answers[*place].clone()).collect();
-    details.category.clone_from(&question.category);
     details.usage = Some(usage).filter(|usage| *usage != crate::domain::Usage::default());
     details.cost_source = cost.usd.map(|_| cost.source);
     details.steps = steps;
@@ -166,6 +165,7 @@ fn ask(
         kind: ItemKind::Question,
         item: question.id.clone(),
         cluster: question.cluster.clone(),
+        category: question.category.clone(),
         attempt: 1,
         status,
         score: None,

@@ -79,6 +79,7 @@ pub fn score(metric: &str, value: Option<f64>, unit: Unit, n: u64, evaluator: &s
         value,
         unit,
         direction: Direction::Up,
+        range: None,
         standard_error: None,
         n: Some(n),
         evaluator: Some(evaluator.to_owned()),

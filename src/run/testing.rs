@@ -85,6 +85,7 @@ impl Bench<'_> {
                     kind: family.kind(),
                     item,
                     cluster: None,
+                    category: None,
                     attempt: 1,
                     status: outcome.status,
                     score: None,

@@ -27,10 +27,17 @@ pub fn rule(change: Interval, floor: f64) -> Ruling {
     }
 }
 
+/// Shares are sums of fractions: a change that is the bound itself but for the last bits keeps to it.
+const SLACK: f64 = 1e-12;
+
+/// Holds a change between two sides of which neither varied from run to run: where they are equal, nothing was seen to fall, and asking for
+/// more runs would be asking for ever. Where they differ, the interval decides, as ever.
+pub fn rule_steady(change: f64, interval: Interval, floor: f64) -> Ruling {
+    if floor <= 0.0 && change.abs() <= SLACK { Ruling::Pass } else { rule(interval, floor) }
+}
+
 /// Holds a change that is known exactly.
 pub fn rule_point(change: f64, floor: f64) -> Ruling {
-    // Shares are sums of fractions: a change that is the bound itself but for the last bits keeps to it.
-    const SLACK: f64 = 1e-12;
     if change >= floor - SLACK { Ruling::Pass } else { Ruling::Regression }
 }
 
@@ -57,6 +64,17 @@ mod tests {
         assert_eq!((rule_point(-0.02, -0.02), rule_point(-0.03, -0.02)), (Ruling::Pass, Ruling::Regression));
         assert_eq!(rule_point(0.7 - 0.8, -0.1), Ruling::Pass, "0.7 − 0.8 is not quite −0.1 in binary");
         assert!(Ruling::Regression > Ruling::Inconclusive && Ruling::Inconclusive > Ruling::Pass);
+    }
+
+    /// A Wilson interval at the effective number is never a point, and a bound of nothing lies within it.
+    #[test]
+    fn identical_nights_pass() {
+        let around = ends(-0.04, 0.04);
+        assert_eq!((rule(around, 0.0), rule_steady(0.0, around, 0.0)), (Ruling::Inconclusive, Ruling::Pass));
+        assert_eq!(rule_steady(0.1 + 0.2 - 0.3, around, -0.02), Ruling::Pass);
+        assert_eq!(rule_steady(-0.01, around, -0.02), Ruling::Inconclusive);
+        assert_eq!(rule_steady(-0.2, ends(-0.3, -0.1), -0.02), Ruling::Regression);
+        assert_eq!(rule_steady(0.0, around, 0.01), Ruling::Inconclusive, "a rise is asked for");
     }
 
     proptest::proptest! {

@@ -6,13 +6,18 @@ mod attempts;
 mod bootstrap;
 mod change_point;
 mod cluster;
+mod counts;
+mod detectable;
 mod discrimination;
 mod distribution;
 mod effect;
 mod exact;
 mod gate;
+mod gate_odds;
+mod gate_process;
 mod interval;
 mod letters;
+mod max_t;
 mod mean;
 mod posterior;
 mod power;
@@ -22,6 +27,7 @@ mod quantile;
 mod ranking;
 mod ratio;
 mod sequential;
+mod two_way;
 mod undefined;
 mod variance;
 mod verdict;
@@ -30,30 +36,39 @@ pub use adjust::{benjamini_hochberg, holm};
 pub use agreement::{Agreement, cohen_kappa, krippendorff_alpha_nominal, prevalence};
 pub use attempts::{mean_pass_at_k, mean_pass_hat_k, pass_at_k, pass_hat_k};
 pub use bootstrap::{BcaInterval, Replicates, Seed, jackknife};
-pub use change_point::{ChangePoint, ChangeRule, Split, change_points, e_divisive_best_split};
+pub use change_point::{ChangePoint, ChangeRule, change_points, change_tests};
 pub use cluster::{Clustered, clustered_mean};
+pub use counts::counts_over_runs;
+pub use detectable::{
+    ClusterSpread, Detectable, cluster_spread, detectable_flips, detectable_mcnemar, detectable_proportions, detectable_t,
+    detectable_welch, pairs_needed, power_flips, power_mcnemar, power_proportions, power_t, units_needed,
+};
 pub use discrimination::{correlation, correlation_by_chance};
 pub use distribution::{normal_quantile, normal_two_sided, t_quantile, t_two_sided};
 pub use effect::{Dominance, StandardizedDifference, cliffs_delta, hedges_g};
 pub use exact::{McNemar, Permutation, Resampling, fisher, mcnemar, permutation, sign_flip};
-pub use gate::{Ruling, rule, rule_point};
+pub use gate::{Ruling, rule, rule_point, rule_steady};
+pub use gate_odds::{GateOdds, GatePlan, GateWorld, gate_odds};
+pub use gate_process::{GateProcess, gate_process, least_nights};
 pub use interval::Interval;
 pub use letters::letters;
+pub use max_t::{MaxT, max_t};
 pub use mean::{MeanDifference, Summary, mean_interval, mean_t, paired_t, summary, welch};
 pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky};
 pub use power::{
     Aim, PairedVariance, Side, mde_few, mde_miller, mde_paired, mde_two_proportions, mde_welch, n_at, n_half_width, n_mcnemar, n_miller,
     n_paired, n_two_proportions, n_welch, power_two_proportions,
 };
-pub use proportion::{chance_adjusted_accuracy, clopper_pearson, wilson};
-pub use proportion_difference::{Pairs, newcombe, newcombe_paired, tango};
+pub use proportion::{chance_adjusted_accuracy, clopper_pearson, effective_interval, wilson};
+pub use proportion_difference::{Pairs, effective_difference, effective_paired_difference, newcombe, newcombe_paired, tango};
 pub use quantile::{MedianInterval, median_absolute_deviation, median_interval, quantile};
 pub use ranking::{RankRange, leading_group, probability_of_best, rank_intervals, rank_ranges};
 pub use ratio::{
-    LogRatio, PairSums, RatioOfMeans, geometric_mean, log_ratio_paired, log_ratio_welch, ratio_of_means, ratio_of_means_paired,
-    relative_change,
+    ItemRatios, LogRatio, PairSums, RatioOfMeans, geometric_mean, log_ratio_items, log_ratio_paired, log_ratio_welch, ratio_of_means,
+    ratio_of_means_paired, relative_change,
 };
 pub use sequential::{bernoulli_confidence_sequence, mcnemar_e_value};
+pub use two_way::{ItemsByRuns, TwoWay, one_way, two_way};
 pub use undefined::Undefined;
 pub use variance::{Buy, VarianceSplit, variance_split};
 pub use verdict::{Question, Verdict, decide};

@@ -7,13 +7,28 @@ use super::{Interval, Undefined};
 ///
 /// The ends are exact where nothing or everything passed.
 pub fn wilson(passed: u64, total: u64, confidence: f64) -> Result<Interval, Undefined> {
+    effective_interval(share(passed, total)?, total as f64, confidence)
+}
+
+/// Wilson's interval for a mean of values from 0 to 1 that tells as much as `n_effective` independent passes and fails would: where
+/// nothing varied, so that the data have no spread to make an interval of.
+///
+/// Items with runs that never varied are as many as there are items, clusters as many as clusters, runs of one artefact as many as runs.
+/// The number need not be whole. A passed share is the widest that values of this mean can be spread, so that the interval is too wide
+/// rather than too narrow for scores.
+pub fn effective_interval(value: f64, n_effective: f64, confidence: f64) -> Result<Interval, Undefined> {
     let z = normal_quantile(upper_level(confidence)?)?;
-    let share = share(passed, total)?;
-    let (n, z2) = (total as f64, z * z);
-    let centre = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
-    let half = z / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
-    let low = if passed == 0 { 0.0 } else { (centre - half).clamp(0.0, share) };
-    let high = if passed == total { 1.0 } else { (centre + half).clamp(share, 1.0) };
+    if !(n_effective > 0.0 && n_effective.is_finite()) {
+        return Err(Undefined::NoData);
+    }
+    if !(0.0..=1.0).contains(&value) {
+        return Err(Undefined::OutOfRange);
+    }
+    let (n, z2) = (n_effective, z * z);
+    let centre = (value + z2 / (2.0 * n)) / (1.0 + z2 / n);
+    let half = z / (1.0 + z2 / n) * (value * (1.0 - value) / n + z2 / (4.0 * n * n)).sqrt();
+    let low = if value <= 0.0 { 0.0 } else { (centre - half).clamp(0.0, value) };
+    let high = if value >= 1.0 { 1.0 } else { (centre + half).clamp(value, 1.0) };
     Interval::new(low, high).ok_or(Undefined::NotFinite)
 }
 
@@ -146,6 +161,19 @@ mod tests {
             assert_eq!(method(3, 2, 0.95), Err(Undefined::OutOfRange));
             assert_eq!(method(1, 2, 95.0), Err(Undefined::OutOfRange));
         }
+    }
+
+    #[test]
+    fn where_nothing_varied() {
+        // Eight nights of all passed: Wilson's 8 of 8, z² = 3.8415, low end 8 / (8 + z²).
+        let nights = effective_interval(1.0, 8.0, 0.95).expect("nights");
+        assert_eq!(Ok(nights), wilson(8, 8, 0.95));
+        assert!((nights.low - 8.0 / (8.0 + 3.841_458_820_694)).abs() < 1e-12);
+        let between = effective_interval(0.85, 12.5, 0.95).expect("some");
+        assert!(between.low < 0.85 && between.high > 0.85 && between.high < 1.0);
+        assert_eq!(effective_interval(0.0, 0.0, 0.95), Err(Undefined::NoData));
+        assert_eq!(effective_interval(1.2, 3.0, 0.95), Err(Undefined::OutOfRange));
+        assert_eq!(effective_interval(f64::NAN, 3.0, 0.95), Err(Undefined::OutOfRange));
     }
 
     #[test]

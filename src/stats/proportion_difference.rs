@@ -1,7 +1,7 @@
 //! Intervals for the difference of two proportions, a − b, as fractions.
 
 use super::distribution::{normal_quantile, upper_level};
-use super::proportion::{share, wilson};
+use super::proportion::{effective_interval, share};
 use super::{Interval, Undefined};
 
 /// How two arms fared on the same items.
@@ -31,17 +31,38 @@ impl Pairs {
 /// The interval for the difference of two independent proportions, from the Wilson intervals of both (Newcombe 1998, Statistics in
 /// Medicine 17:873, method 10).
 pub fn newcombe(passed_a: u64, total_a: u64, passed_b: u64, total_b: u64, confidence: f64) -> Result<Interval, Undefined> {
-    let a = Margin::new(passed_a, total_a, confidence)?;
-    let b = Margin::new(passed_b, total_b, confidence)?;
+    effective_difference((share(passed_a, total_a)?, total_a as f64), (share(passed_b, total_b)?, total_b as f64), confidence)
+}
+
+/// [`newcombe`] for means of values from 0 to 1 that tell as much as so many independent passes and fails: for arms whose runs never
+/// varied, with their numbers of runs; see [`effective_interval`].
+pub fn effective_difference(a: (f64, f64), b: (f64, f64), confidence: f64) -> Result<Interval, Undefined> {
+    let a = Margin::new(a.0, a.1, confidence)?;
+    let b = Margin::new(b.0, b.1, confidence)?;
     combined(a, b, 0.0, a.share - b.share)
+}
+
+/// [`tango`] for items or clusters of which `n_effective` independent ones would tell as much, from the shares where a alone and b alone
+/// passed, or by which a and b were better: for differences that are the same everywhere. ± z² / (n + z²) where there is none.
+pub fn effective_paired_difference(only_a: f64, only_b: f64, n_effective: f64, confidence: f64) -> Result<Interval, Undefined> {
+    let z = normal_quantile(upper_level(confidence)?)?;
+    if !(n_effective > 0.0 && n_effective.is_finite()) {
+        return Err(Undefined::NoData);
+    }
+    if !(only_a >= 0.0 && only_b >= 0.0 && only_a + only_b <= 1.0) {
+        return Err(Undefined::OutOfRange);
+    }
+    let (won, lost) = (only_a * n_effective, only_b * n_effective);
+    // The lower end is the upper one of the swapped question; so swapping the arms mirrors the interval to the last digit.
+    Interval::new(-score_end(lost, won, n_effective, z), score_end(won, lost, n_effective, z)).ok_or(Undefined::NotFinite)
 }
 
 /// The interval for the difference of two proportions on the same items, from both Wilson intervals and the correlation of the outcomes
 /// (Newcombe 1998, Statistics in Medicine 17:2635, method 10).
 pub fn newcombe_paired(pairs: Pairs, confidence: f64) -> Result<Interval, Undefined> {
     let total = pairs.total();
-    let a = Margin::new(pairs.both + pairs.only_a, total, confidence)?;
-    let b = Margin::new(pairs.both + pairs.only_b, total, confidence)?;
+    let a = Margin::new(share(pairs.both + pairs.only_a, total)?, total as f64, confidence)?;
+    let b = Margin::new(share(pairs.both + pairs.only_b, total)?, total as f64, confidence)?;
     combined(a, b, correlation(pairs), pairs.difference()?)
 }
 
@@ -65,8 +86,8 @@ struct Margin {
 }
 
 impl Margin {
-    fn new(passed: u64, total: u64, confidence: f64) -> Result<Self, Undefined> {
-        Ok(Self { share: share(passed, total)?, interval: wilson(passed, total, confidence)? })
+    fn new(share: f64, n: f64, confidence: f64) -> Result<Self, Undefined> {
+        Ok(Self { share, interval: effective_interval(share, n, confidence)? })
     }
 }
 
@@ -151,6 +172,14 @@ mod tests {
         let (z2, alike) = (1.959_963_984_540_054f64.powi(2), Pairs { both: 12, neither: 8, ..Pairs::default() });
         let interval = tango(alike, 0.95).expect("defined");
         assert!((interval.high - z2 / (20.0 + z2)).abs() < 1e-14 && (interval.low + z2 / (20.0 + z2)).abs() < 1e-14);
+        let effective = effective_paired_difference(0.0, 0.0, 20.0, 0.95).expect("defined");
+        assert!((effective.high - interval.high).abs() < 1e-14 && (effective.low - interval.low).abs() < 1e-14);
+        // Two arms that passed everything in eight runs each: nothing apart, and each may be as low as 8 / (8 + z²).
+        let nights = effective_difference((1.0, 8.0), (1.0, 8.0), 0.95).expect("defined");
+        assert_eq!(Ok(nights), newcombe(8, 8, 8, 8, 0.95));
+        assert!((nights.high - z2 / (8.0 + z2)).abs() < 1e-12 && (nights.low + nights.high).abs() < 1e-15);
+        assert_eq!(effective_paired_difference(0.7, 0.4, 20.0, 0.95), Err(Undefined::OutOfRange));
+        assert_eq!(effective_paired_difference(0.0, 0.0, 0.0, 0.95), Err(Undefined::NoData));
         let swept = tango(Pairs { only_a: 9, ..Pairs::default() }, 0.95).expect("defined");
         assert!((swept.high - 1.0).abs() < f64::EPSILON && swept.low > 0.0 && swept.low < 1.0);
         for method in [tango, newcombe_paired] {

@@ -3,6 +3,7 @@
 //! The ratio of geometric means speaks about the typical run; the ratio of arithmetic means about the bill.
 
 use super::distribution::{normal_quantile, t_quantile, upper_level};
+use super::exact::{Resampling, sign_flip};
 use super::mean::{MeanDifference, paired, summary, total, welch};
 use super::{Interval, Undefined};
 
@@ -82,6 +83,63 @@ pub fn log_ratio_paired(a: &[f64], b: &[f64], confidence: f64) -> Result<LogRati
     let (a, b) = (logarithms(a)?, logarithms(b)?);
     let largest = a.iter().chain(&b).fold(1.0, |largest: f64, value| largest.max(value.abs()));
     exponentiated(paired(&a, &b, 8.0 * f64::EPSILON * largest, confidence)?)
+}
+
+/// The least number of items at which the logarithms' t test decides; below it their signs are flipped.
+const ITEMS_FOR_T: usize = 10;
+
+/// The typical ratio a / b over the same items, and which items it is about.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct ItemRatios {
+    /// The geometric mean of the items' ratios.
+    pub ratio: f64,
+    /// From the t interval of the logarithms; absent for fewer than ten items, and where all ratios are equal.
+    pub interval: Option<Interval>,
+    /// By the paired t test of the logarithms from ten items on, below by flipping their signs; absent where all ratios are equal.
+    pub p: Option<f64>,
+    /// Items with both values above zero.
+    pub n: u64,
+    /// Items left out because a value is zero or below: they have no ratio.
+    pub without_ratio: u64,
+    /// Items left out because a value is unknown.
+    pub unknown: u64,
+    /// Items on which a is below b, and above it.
+    pub lower: u64,
+    pub higher: u64,
+}
+
+/// Compares amounts such as cost, tokens or time on the same items: the geometric mean of the ratios and its test.
+///
+/// Where values are means over runs, [`super::two_way()`] on the logarithms respects that runs vary. Undefined where sides differ in
+/// length, a value is not finite, and no item has two values above zero.
+pub fn log_ratio_items(a: &[Option<f64>], b: &[Option<f64>], confidence: f64, resampling: Resampling) -> Result<ItemRatios, Undefined> {
+    if a.len() != b.len() {
+        return Err(Undefined::Unequal);
+    }
+    let known: Vec<(f64, f64)> = a.iter().zip(b).filter_map(|(a, b)| a.zip(*b)).collect();
+    if known.iter().any(|(a, b)| !(a.is_finite() && b.is_finite())) {
+        return Err(Undefined::NotFinite);
+    }
+    let (of_a, of_b): (Vec<f64>, Vec<f64>) = known.iter().filter(|(a, b)| *a > 0.0 && *b > 0.0).copied().unzip();
+    let logs: Vec<f64> = of_a.iter().zip(&of_b).map(|(a, b)| a.ln() - b.ln()).collect();
+    let mean = summary(&logs)?.mean;
+    let count = |holds: fn(f64, f64) -> bool| of_a.iter().zip(&of_b).filter(|(a, b)| holds(**a, **b)).count() as u64;
+    let (interval, p) = match log_ratio_paired(&of_a, &of_b, confidence) {
+        Ok(tested) if logs.len() >= ITEMS_FOR_T => (Some(tested.interval), Some(tested.log.p)),
+        Ok(_) => (None, Some(sign_flip(&logs, resampling)?.p)),
+        Err(Undefined::NoVariation | Undefined::TooFew) => (None, None),
+        Err(reason) => return Err(reason),
+    };
+    Ok(ItemRatios {
+        ratio: mean.exp(),
+        interval,
+        p,
+        n: logs.len() as u64,
+        without_ratio: (known.len() - logs.len()) as u64,
+        unknown: (a.len() - known.len()) as u64,
+        lower: count(|a, b| a < b),
+        higher: count(|a, b| a > b),
+    })
 }
 
 /// The ratio of the means of independent samples, with the delta method on its logarithm.
@@ -176,6 +234,29 @@ mod tests {
         assert_eq!(same.with_student(1.0, 0.95), Ok(interval));
         let proportional = PairSums { n: 2, a: 4.0, b: 8.0, aa: 10.0, ab: 20.0, bb: 40.0 };
         assert_eq!(proportional.ratio_interval(0.95), Err(Undefined::NoVariation));
+    }
+
+    #[test]
+    fn items_with_what_is_left_out() {
+        const DRAWS: Resampling = Resampling { seed: 7, draws: 99 };
+        // Twelve items at half the price, give or take, one free, one unknown on either side.
+        let b: Vec<Option<f64>> = (1..=12).map(|at| Some(f64::from(at))).chain([Some(1.0), None, Some(2.0)]).collect();
+        let halves = (1..=12).map(|at| Some(f64::from(at) * if at % 2 == 0 { 0.25 } else { 1.0 }));
+        let a: Vec<Option<f64>> = halves.chain([Some(0.0), Some(1.0), None]).collect();
+        let got = log_ratio_items(&a, &b, 0.95, DRAWS).expect("ratios");
+        assert!((got.ratio - 0.5).abs() < 1e-12, "{got:?}");
+        assert_eq!((got.n, got.without_ratio, got.unknown, got.lower, got.higher), (12, 1, 2, 6, 0));
+        // Logarithms are 0 and −ln 4 in turn: mean −ln 2, sd ln 2 · √(12/11), t = −√11.
+        assert!((got.p.expect("varied") - super::super::t_two_sided(11f64.sqrt(), 11.0).expect("some")).abs() < 1e-12);
+        let few = log_ratio_items(&a[..6], &b[..6], 0.95, DRAWS).expect("ratios");
+        // Three ratios that move: two of eight ways.
+        assert_eq!((few.interval, few.p), (None, Some(0.25)));
+        let doubled: Vec<Option<f64>> = b.iter().map(|value| value.map(|value| 2.0 * value)).collect();
+        let all = log_ratio_items(&doubled, &b, 0.95, DRAWS).expect("ratios");
+        assert!((all.ratio - 2.0).abs() < 1e-12 && all.p.is_none() && all.higher == 14);
+        assert_eq!(log_ratio_items(&[None], &[Some(1.0)], 0.95, DRAWS), Err(Undefined::NoData));
+        assert_eq!(log_ratio_items(&[Some(f64::INFINITY)], &[Some(1.0)], 0.95, DRAWS), Err(Undefined::NotFinite));
+        assert_eq!(log_ratio_items(&[], &[None], 0.95, DRAWS), Err(Undefined::Unequal));
     }
 
     #[test]

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::inference::seed as seed_of;
 use crate::stats::{Interval, Replicates, Seed, cohen_kappa, krippendorff_alpha_nominal, wilson};
-
-use super::evidence;
 
 const CONFIDENCE: f64 = 0.95;
 const RESAMPLES: u32 = 2000;
@@ -222,7 +221,7 @@ fn interval(
 
 /// Of the labels, so that equal labels give equal numbers.
 fn seed(a: &[bool], b: &[bool]) -> Seed {
-    Seed(evidence::seed(a.iter().chain(b).map(|met| f64::from(u8::from(*met)))))
+    Seed(seed_of(a.iter().chain(b).map(|met| f64::from(u8::from(*met)))))
 }
 
 /// A criterion about which a judge said one thing and then another.

@@ -4,15 +4,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::Unit;
-use crate::stats::{Interval, Verdict, mcnemar, quantile};
+use crate::inference::{Arm, Coverage, Estimate, Front, Missing, Money, Range, SuiteAnswer, SuiteGroup, Verdict, cost, duration, figure};
+use crate::stats::{Interval, mcnemar, quantile};
 use crate::warehouse::RunRow;
 
-use super::arm::{Arm, SuiteGroup};
-use super::compare::Compared;
-use super::estimate::Estimate;
-use super::figures::{Coverage, Money, cost, duration, figure};
+use super::flips;
 use super::leaderboard::{Entry, SuiteBoard, cost_per_run};
-use super::standing::Front;
 
 /// An arm between what it gives and what it takes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -88,6 +85,7 @@ pub struct Discordance {
     /// McNemar's exact test on these counts, for this pair alone.
     pub p: f64,
     /// What the board's evidence says of the pair, adjusted for all of them.
+    #[serde(flatten)]
     pub verdict: Verdict,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
@@ -150,12 +148,13 @@ const MIN_SPREAD: usize = 2;
 const CURVE_POINTS: u64 = 64;
 
 /// Takes from a suite's board and comparison what its charts draw.
-pub(super) fn suite_charts(group: &SuiteGroup<'_>, board: &SuiteBoard, compared: &Compared<'_>, alpha: f64) -> SuiteCharts {
+pub(super) fn suite_charts(board: &SuiteBoard, answer: &SuiteAnswer<'_>, alpha: f64) -> SuiteCharts {
+    let group = &answer.group;
     SuiteCharts {
         pareto: pareto(group, &board.entries),
         cost: distribution(group, board, Unit::Usd, cost),
         duration: distribution(group, board, Unit::Seconds, duration),
-        disagreements: disagreements(board, compared, alpha),
+        disagreements: disagreements(board, answer, alpha),
         spent: spent(board),
     }
 }
@@ -182,12 +181,13 @@ fn rows_of<'a>(group: &'a SuiteGroup<'_>, arm: &Arm) -> &'a [&'a RunRow] {
 fn pareto(group: &SuiteGroup<'_>, entries: &[Entry]) -> Option<Pareto> {
     let point = |entry: &Entry| {
         let (rate, money) = (entry.pass_rate.as_ref()?, entry.cost.as_ref()?);
-        let whole = figure(rows_of(group, &entry.arm), cost).filter(|figure| figure.coverage.known == figure.coverage.runs);
+        let whole =
+            figure(rows_of(group, &entry.arm), Range::NotNegative, cost).filter(|figure| figure.coverage.known == figure.coverage.runs);
         Some(ParetoPoint {
             arm: entry.arm.clone(),
             pass_rate: rate.clone(),
             usd_per_run: cost_per_run(money),
-            interval: whole.and_then(|figure| figure.interval).map(|interval| interval.clipped(0.0, f64::MAX)),
+            interval: whole.and_then(|figure| figure.interval),
             is_lower_bound: money.is_lower_bound,
             coverage: money.coverage,
             front: entry.cost_front.clone(),
@@ -236,18 +236,18 @@ fn thinned(steps: Vec<Step>, most: usize) -> Vec<Step> {
     (0..most).map(|place| steps[place * (steps.len() - 1) / (most - 1)]).collect()
 }
 
-fn disagreements(board: &SuiteBoard, compared: &Compared<'_>, alpha: f64) -> Option<Disagreements> {
+fn disagreements(board: &SuiteBoard, answer: &SuiteAnswer<'_>, alpha: f64) -> Option<Disagreements> {
     let arms: Vec<Arm> = board.entries.iter().map(|entry| entry.arm.clone()).collect();
-    let places: Vec<usize> = arms.iter().filter_map(|arm| compared.table.arms.iter().position(|known| known.arm == *arm)).collect();
+    let places: Vec<usize> = arms.iter().filter_map(|arm| answer.group.arms.iter().position(|known| known.arm == *arm)).collect();
     if places.len() != arms.len() || arms.len() < 2 {
         return None;
     }
-    let evidence = compared.headline().map(|row| &row.evidence);
+    let evidence = answer.metric(crate::inference::PASS_RATE).map(|metric| &metric.evidence);
     let mut pairs = Vec::new();
     let mut left_out = 0;
     for first in 0..arms.len() {
         for second in first + 1..arms.len() {
-            let Some(flips) = compared.flips(places[first], places[second]) else {
+            let Some(flips) = flips::of_pair(answer, places[first], places[second]) else {
                 left_out += 1;
                 continue;
             };
@@ -260,7 +260,7 @@ fn disagreements(board: &SuiteBoard, compared: &Compared<'_>, alpha: f64) -> Opt
                 only_first: flips.only_first,
                 only_second: flips.only_second,
                 p: mcnemar(flips.only_first, flips.only_second).exact,
-                verdict: known.map_or(Verdict::NoData, |pair| pair.verdict),
+                verdict: known.map_or(Verdict::NoData { reason: Missing::NotMeasured }, |pair| pair.verdict),
                 p_adjusted: known.and_then(|pair| pair.p_adjusted),
             });
         }

@@ -166,6 +166,7 @@ mod tests {
             kind,
             item: "x".to_owned(),
             cluster: None,
+            category: None,
             attempt: 1,
             status,
             score: None,

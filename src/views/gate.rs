@@ -1,22 +1,17 @@
 //! Head against baseline, rule by rule: is anything worse than was allowed, as far as the data can tell?
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Metric, MetricKind};
+use crate::inference::{
+    Arm, Cell, Comparability, Design, Difference, Held, MIN_ITEMS, MIN_RUNS, Needed, Obstacle, PASS_RATE, PairEvidence, Policy, Rates,
+    Scale, SuiteAnswer, UNKNOWN_VERSION, Verdict,
+};
 use crate::stats::{Interval, Ruling, n_half_width, rule, rule_point};
 use crate::warehouse::Warehouse;
-
-use super::arm::Arm;
-use super::baseline::{Held, UNKNOWN_VERSION};
-use super::comparability::Comparability;
-use super::compare::{Cell, Compared};
-use super::evidence::{Design, Difference, MIN_ITEMS, MIN_RUNS, Needed, PairEvidence, Policy, Reason, Scale};
-use super::exclusions::without_excluded;
-use super::leaderboard::group_matrix;
-use super::sample::Outcomes;
 
 /// What a rule asks for. Amounts of time, tokens and money are relative to the baseline: 0.1 is a tenth of it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -48,6 +43,8 @@ pub enum Basis {
     Interval,
     /// No run of either arm differs from another of its own: the difference is exact.
     Deterministic,
+    /// Every item of the head fared as in the baseline.
+    Identical,
     /// The attempts at the item.
     Attempts,
     /// The bound lies within the interval.
@@ -131,7 +128,7 @@ pub struct GateReport {
     pub false_regression: f64,
     /// The metrics that an arm has a value of, by name.
     #[serde(skip)]
-    pub measured: BTreeSet<String>,
+    pub measured: BTreeMap<String, Metric>,
 }
 
 /// Holds the newest version of each suite to the rules. Checks come by suite, rule and arm.
@@ -143,7 +140,7 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
         confidence: 1.0 - policy.alpha,
         by_interval: 0,
         false_regression: 0.0,
-        measured: BTreeSet::new(),
+        measured: BTreeMap::new(),
     };
     let mut last: Option<&str> = None;
     for held in groups {
@@ -155,9 +152,11 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
         let mut tables = BTreeMap::new();
         for (head, other) in &held.pairs {
             let group = other.map_or_else(|| held.alone(*head), |other| held.pair(*head, other));
-            let compared = Compared::of(warehouse, &group, group_matrix(warehouse, &group), policy);
-            report.measured.extend(compared.table.rows.iter().map(|row| row.metric.name.clone()));
-            tables.insert((*head, *other), compared);
+            let answer = SuiteAnswer::of(warehouse, &group, policy);
+            let has_values = |cells: &[Cell]| cells.iter().any(|cell| cell.value.is_some() || cell.total.is_some());
+            let measured = answer.metrics.iter().filter(|metric| has_values(&metric.cells));
+            report.measured.extend(measured.map(|metric| (metric.metric.name.clone(), metric.metric.clone())));
+            tables.insert((*head, *other), answer);
         }
         report.absent.extend(held.absent().into_iter().map(|arm| AbsentArm { suite: held.suite.clone(), arm }));
         for rule in rules.iter().filter(|rule| rule.suite.as_ref().is_none_or(|suite| *suite == held.suite)) {
@@ -206,13 +205,13 @@ fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -
 }
 
 fn must_pass(warehouse: &Warehouse, policy: &Policy, group: &Held<'_>, head: usize, rule: &GateRule, item: &str) -> GateCheck {
-    let alone = group.alone(head);
-    let (matrix, _) = without_excluded(group_matrix(warehouse, &alone), &alone, &policy.exclusions);
-    let outcomes = Outcomes::of(&alone.arms[0].counted, &matrix);
-    let places = (0..matrix.items.len()).filter(|place| matrix.items[*place].key.item == item);
+    let answer = SuiteAnswer::of(warehouse, &group.alone(head), policy);
+    let places = (0..answer.matrix.items.len()).filter(|place| answer.matrix.items[*place].key.item == item);
     // Several evaluators may know an item by one name: all must be satisfied.
-    let judged: Vec<(u32, u32)> =
-        outcomes.map_or_else(Vec::new, |outcomes| places.map(|place| outcomes.cells[place]).filter(|cell| cell.1 > 0).collect());
+    let judged: Vec<(u32, u32)> = match &answer.rates[0] {
+        Rates::Outcomes(outcomes) => places.map(|place| outcomes.cells[place]).filter(|cell| cell.1 > 0).collect(),
+        Rates::Counts(_) | Rates::Unknown => Vec::new(),
+    };
     let is_passed = |(passed, counted): &(u32, u32)| 2 * passed > *counted;
     let (ruling, basis) = match judged.as_slice() {
         [] => (Ruling::Inconclusive, Basis::ItemAbsent),
@@ -262,14 +261,14 @@ fn bounded(
     group: &Held<'_>,
     (head, other): (usize, Option<usize>),
     rule: &GateRule,
-    compared: &Compared<'_>,
+    answer: &SuiteAnswer<'_>,
     metric: &str,
     side: Side,
 ) -> GateCheck {
     let mut check = check(group, head, other, rule);
-    let row = compared.table.rows.iter().find(|row| row.metric.name == metric);
-    check.metric = row.map(|row| row.metric.clone());
-    check.head = row.and_then(|row| row.cells.first().cloned());
+    let found = answer.metric(metric).filter(|found| found.cells.iter().any(|cell| cell.value.is_some() || cell.total.is_some()));
+    check.metric = found.map(|found| found.metric.clone());
+    check.head = found.and_then(|found| found.cells.first().cloned());
     if other.is_none() {
         if !group.other_versions.is_empty() {
             check.basis = Basis::OtherVersion;
@@ -278,73 +277,70 @@ fn bounded(
         }
         return check;
     }
-    check.baseline = row.and_then(|row| row.cells.get(1).cloned());
-    let Some((row, pair)) = row.and_then(|row| Some((row, row.evidence.pairs.first()?))) else {
+    check.baseline = found.and_then(|found| found.cells.get(1).cloned());
+    let Some((found, pair)) = found.and_then(|found| Some((found, found.evidence.pairs.first()?))) else {
         check.basis = Basis::NotMeasured;
         return check;
     };
     check.evidence = Some(pair.clone());
-    check.comparability = compared.table.comparability.first().cloned();
+    check.comparability = answer.comparability.first().cloned();
     let Some(difference) = pair.difference else {
-        check.basis = match pair.reason {
-            Some(
-                Reason::OwnDenominator
-                | Reason::DisjointItems
-                | Reason::OtherTexts
-                | Reason::OtherTotals
-                | Reason::OtherUnit
-                | Reason::OtherEvaluator
-                | Reason::DirectionUnknown,
-            ) => Basis::NotComparable,
-            Some(
-                Reason::FewRuns
-                | Reason::FewItems
-                | Reason::FewClusters
-                | Reason::NoVariation
-                | Reason::MissingOutcomes
-                | Reason::Censored
-                | Reason::NotCompleted,
-            )
-            | None => Basis::NotMeasured,
-        };
+        check.basis = if matches!(pair.verdict, Verdict::NotComparable { .. }) { Basis::NotComparable } else { Basis::NotMeasured };
         return check;
     };
-    let is_relative = row.metric.kind == MetricKind::Amount || (rule.is_percent && difference.scale == Scale::Unit);
+    let is_relative = found.metric.kind == MetricKind::Amount || (rule.is_percent && difference.scale == Scale::Unit);
     if is_relative && difference.scale != Scale::Ratio {
         check.basis = Basis::NoRatio;
         return check;
     }
     let change = side.change(difference, pair.bounds);
-    let is_deterministic = metric == "shared_tests" && pair.design == Design::Runs && compared.is_deterministic();
-    (check.ruling, check.basis) = ruled(&change, pair, is_deterministic);
+    let exactness = if metric == PASS_RATE { Exactness::of(answer, pair.design) } else { Exactness::Sampled };
+    (check.ruling, check.basis) = ruled(&change, pair, exactness);
     check.further = further(&change, pair, check.basis);
     check
 }
 
-fn ruled(change: &Change, pair: &PairEvidence, is_deterministic: bool) -> (Ruling, Basis) {
-    let (ruling, basis) = match change.interval {
-        None if is_deterministic => (rule_point(change.value, change.floor), Basis::Deterministic),
+/// Whether chance had any part in a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exactness {
+    Sampled,
+    /// No run of either side differs from another of its own.
+    Fixed,
+    /// Every outcome of the head is that of the baseline.
+    Identical,
+}
+
+impl Exactness {
+    fn of(answer: &SuiteAnswer<'_>, design: Design) -> Self {
+        match answer.rates.as_slice() {
+            [Rates::Outcomes(head), Rates::Outcomes(baseline)]
+                if (0..head.cells.len()).all(|item| head.mean(item) == baseline.mean(item)) =>
+            {
+                Self::Identical
+            }
+            [head, baseline] if design == Design::Runs && head.is_deterministic() && baseline.is_deterministic() => Self::Fixed,
+            _ => Self::Sampled,
+        }
+    }
+}
+
+fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling, Basis) {
+    let obstacle = pair.verdict.obstacle();
+    let (ruling, basis) = match (exactness, change.interval) {
+        (Exactness::Identical, _) => (rule_point(change.value, change.floor), Basis::Identical),
+        (Exactness::Fixed, _) => (rule_point(change.value, change.floor), Basis::Deterministic),
         // There is an adjusted p-value exactly where the data are enough for evidence.
-        Some(interval) if pair.p_adjusted.is_some() => match rule(interval, change.floor) {
+        (Exactness::Sampled, Some(interval)) if pair.p_adjusted.is_some() => match rule(interval, change.floor) {
             Ruling::Inconclusive => return (Ruling::Inconclusive, Basis::TooWide),
             ruling @ (Ruling::Pass | Ruling::Regression) => (ruling, Basis::Interval),
         },
-        None | Some(_) => {
-            let basis = match pair.reason {
-                Some(Reason::FewRuns | Reason::FewItems | Reason::FewClusters) => Basis::TooFew,
-                Some(Reason::MissingOutcomes) => Basis::MissingOutcomes,
-                Some(
-                    Reason::Censored
-                    | Reason::NotCompleted
-                    | Reason::OwnDenominator
-                    | Reason::DisjointItems
-                    | Reason::OtherTexts
-                    | Reason::OtherTotals
-                    | Reason::OtherUnit
-                    | Reason::OtherEvaluator
-                    | Reason::DirectionUnknown,
-                ) => Basis::NotComparable,
-                Some(Reason::NoVariation) | None => Basis::NoInterval,
+        (Exactness::Sampled, None | Some(_)) => {
+            let basis = match obstacle {
+                Some(Obstacle::FewRuns | Obstacle::FewItems | Obstacle::FewClusters) => Basis::TooFew,
+                Some(Obstacle::MissingOutcomes) => Basis::MissingOutcomes,
+                Some(Obstacle::Censored | Obstacle::TotalDisagrees) => Basis::NotComparable,
+                Some(Obstacle::OutOfReach) | None if matches!(pair.verdict, Verdict::NotComparable { .. }) => Basis::NotComparable,
+                Some(Obstacle::OutOfReach) | None => Basis::NoInterval,
             };
             return (Ruling::Inconclusive, basis);
         }
@@ -375,6 +371,7 @@ fn further(change: &Change, pair: &PairEvidence, basis: Basis) -> Option<Needed>
         }
         Basis::Interval
         | Basis::Deterministic
+        | Basis::Identical
         | Basis::Attempts
         | Basis::NoInterval
         | Basis::MissingOutcomes
@@ -391,37 +388,38 @@ fn further(change: &Change, pair: &PairEvidence, basis: Basis) -> Option<Needed>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::views::Sizes;
-    use crate::views::{Test, Verdict};
+    use crate::inference::{Detail, Sizes, Test};
 
     fn share(value: f64, low: f64, high: f64) -> Difference {
         Difference { value, scale: Scale::Share, interval: Interval::new(low, high) }
     }
 
-    fn pair(design: Design, difference: Difference, p_adjusted: Option<f64>, reason: Option<Reason>) -> PairEvidence {
+    fn pair(design: Design, difference: Difference, p_adjusted: Option<f64>, reason: Option<Obstacle>) -> PairEvidence {
         PairEvidence {
             first: 0,
             second: 1,
-            verdict: Verdict::NotEnoughEvidence,
-            reason,
+            verdict: Verdict::NotEnoughEvidence { reason },
             design,
             difference: Some(difference),
             test: Some(Test::Welch),
             p: p_adjusted,
             p_adjusted,
             sizes: Sizes { first: 50, second: 50, pairs: Some(50), of: "questions", clusters: None },
+            variation: None,
             record: None,
             bounds: None,
             detectable: None,
             needed: None,
             margin: None,
-            detail: crate::views::Detail::default(),
+            beyond: None,
+            detail: Detail::default(),
         }
     }
 
     fn outcome(side: Side, difference: Difference, bounds: Option<Interval>, p: Option<f64>, deterministic: bool) -> (Ruling, Basis) {
-        let reason = p.is_none().then_some(Reason::FewRuns);
-        ruled(&side.change(difference, bounds), &pair(Design::Items, difference, p, reason), deterministic)
+        let reason = p.is_none().then_some(Obstacle::FewRuns);
+        let exactness = if deterministic { Exactness::Fixed } else { Exactness::Sampled };
+        ruled(&side.change(difference, bounds), &pair(Design::Items, difference, p, reason), exactness)
     }
 
     #[test]

@@ -8,20 +8,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Filter, ItemStatus};
+use crate::inference::{
+    Arm, ArmTexts, Design, Estimate, FirstTexts, Grouping, Items, Outcomes, Policy, Rates, SAME, SuiteGroup, cost, counts, duration,
+    is_marked, pass_rate, suite_groups, unit_of, without_excluded,
+};
 use crate::stats::{
-    Buy, ChangeRule, Interval, benjamini_hochberg, bernoulli_confidence_sequence, change_points, mcnemar_e_value, probability_flaky,
-    summary, variance_split,
+    Buy, ChangeRule, Interval, bernoulli_confidence_sequence, change_points, change_tests, mcnemar_e_value, probability_flaky, summary,
+    variance_split,
 };
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
-
-use super::arm::{Arm, Grouping, SuiteGroup, suite_groups};
-use super::estimate::{Estimate, counts, pass_rate};
-use super::evidence::{Design, Policy, SAME, unit_of};
-use super::exclusions::without_excluded;
-use super::figures::{cost, duration};
-use super::leaderboard::group_matrix;
-use super::sample::{Items, Outcomes, Rates, is_marked};
-use super::texts::{ArmTexts, FirstTexts};
 
 /// One arm on one night.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -63,7 +58,8 @@ pub enum Series {
     Duration,
 }
 
-/// A change of an arm's level.
+/// A change of an arm's level that holds over the family of all series of the suite: with chance `alpha` at most, any of them shows one
+/// where nothing changed.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LevelChange {
     pub series: Series,
@@ -74,8 +70,9 @@ pub struct LevelChange {
     pub after: f64,
     pub nights_before: u64,
     pub nights_after: u64,
+    /// Of the largest difference among all splits of the series that were looked at.
     pub p: f64,
-    /// Over all changes of all series of the suite, after Benjamini and Hochberg.
+    /// Times the number of series of the suite's arms that could show a change (Bonferroni); at most the history's `alpha`.
     pub p_adjusted: f64,
 }
 
@@ -185,8 +182,8 @@ struct NightRuns<'a> {
 
 fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], policy: &Policy) -> History {
     let matrices: Vec<OutcomeMatrix> =
-        groups.iter().map(|group| without_excluded(group_matrix(warehouse, group), group, &policy.exclusions).0).collect();
-    let items: Vec<Items> = matrices.iter().map(Items::of).collect();
+        groups.iter().map(|group| without_excluded(group.matrix(warehouse), group, &policy.exclusions).0).collect();
+    let items: Vec<Items> = groups.iter().zip(&matrices).map(|(group, matrix)| Items::of(group, matrix)).collect();
     let units: Vec<Design> = items.iter().map(|items| unit_of(suite, items, policy)).collect();
     let mut by_arm = BTreeMap::<Arm, BTreeMap<(NaiveDate, usize), NightRuns<'_>>>::new();
     let mut undated = 0;
@@ -212,7 +209,7 @@ fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], 
             for (_, runs) in &mut nights {
                 let matrix = &matrices[runs.version];
                 let with: Vec<&RunRow> = runs.rows.iter().copied().filter(|row| !matrix.rows_of(&row.run.id).is_empty()).collect();
-                runs.outcomes = Outcomes::of(&with, matrix).filter(|outcomes| outcomes.counted > 0);
+                runs.outcomes = Outcomes::of(&with, matrix, &items[runs.version]).filter(|outcomes| outcomes.counted > 0);
             }
             (arm, nights)
         })
@@ -229,7 +226,7 @@ fn suite_history(warehouse: &Warehouse, suite: &str, groups: &[SuiteGroup<'_>], 
     }
     let mut histories: Vec<ArmHistory> =
         arms.iter().map(|(arm, nights)| arm_history(arm, nights, groups, &matrices, &items, &units)).collect();
-    adjust_changes(&mut histories);
+    find_changes(&mut histories, policy.alpha);
     History { suite: suite.to_owned(), duels: duels(&arms, &matrices, policy.alpha), arms: histories, undated, alpha: policy.alpha }
 }
 
@@ -274,21 +271,22 @@ fn arm_history(
         shown.push(Night {
             date: *date,
             runs: runs.rows.len() as u64,
-            pass_rate: pass_rate(&runs.rows, &Rates::of(&runs.rows, matrix), &items[runs.version], units[runs.version]),
+            pass_rate: pass_rate(
+                &runs.rows,
+                &Rates::of(&runs.rows, matrix, &items[runs.version]),
+                &items[runs.version],
+                units[runs.version],
+            ),
             cost_usd: mean(&cost),
             duration_seconds: mean(&duration),
             suite_version: version.clone(),
             breaks,
         });
     }
-    let mut changes = Vec::new();
-    changes.extend(changes_of(Series::PassRate, &shown, |night| night.pass_rate.as_ref().map(|rate| rate.value)));
-    changes.extend(changes_of(Series::Cost, &shown, |night| night.cost_usd));
-    changes.extend(changes_of(Series::Duration, &shown, |night| night.duration_seconds));
     let since = shown.iter().rposition(|night| !night.breaks.is_empty()).unwrap_or(0);
     let outcomes = outcomes_by_item(&nights[since..], matrices);
     let (flaky, noisiest) = noisy_items(&outcomes);
-    ArmHistory { arm: arm.clone(), nights: shown, changes, flaky, noisiest, precision: precision(&outcomes) }
+    ArmHistory { arm: arm.clone(), nights: shown, changes: Vec::new(), flaky, noisiest, precision: precision(&outcomes) }
 }
 
 /// Who judged a run: another judge is another measure. Of a measure that was judged again, the last one to do so.
@@ -299,41 +297,67 @@ fn judges_of(row: &RunRow) -> impl Iterator<Item = String> {
     scores.iter().filter(is_newest).filter_map(|score| score.evaluator.clone())
 }
 
-/// Finds changes in the nights that have a value. A break between two of them cuts the series there.
-fn changes_of(series: Series, nights: &[Night], value: impl Fn(&Night) -> Option<f64>) -> Vec<LevelChange> {
-    let (mut values, mut places, mut breaks) = (Vec::new(), Vec::new(), Vec::new());
-    let mut is_cut = false;
-    for (place, night) in nights.iter().enumerate() {
-        is_cut |= !night.breaks.is_empty();
-        if let Some(value) = value(night) {
-            if is_cut && !values.is_empty() {
-                breaks.push(values.len());
-            }
-            is_cut = false;
-            values.push(value);
-            places.push(place);
-        }
-    }
-    let found = change_points(&values, &breaks, ChangeRule::default()).unwrap_or_default();
-    let change = |point: crate::stats::ChangePoint| LevelChange {
-        series,
-        date: nights[places[point.at]].date,
-        before: point.before,
-        after: point.after,
-        nights_before: point.nights_before as u64,
-        nights_after: point.nights_after as u64,
-        p: point.p,
-        p_adjusted: point.p,
-    };
-    found.into_iter().map(change).collect()
+/// The values of a series, and the nights that have one. A break between two of them cuts the series there.
+struct Measured {
+    series: Series,
+    values: Vec<f64>,
+    /// Indices into the nights.
+    places: Vec<usize>,
+    /// Indices into the values.
+    breaks: Vec<usize>,
 }
 
-fn adjust_changes(arms: &mut [ArmHistory]) {
-    let p: Vec<f64> = arms.iter().flat_map(|arm| &arm.changes).map(|change| change.p).collect();
-    let adjusted = benjamini_hochberg(&p).unwrap_or_default();
-    for (change, adjusted) in arms.iter_mut().flat_map(|arm| &mut arm.changes).zip(adjusted) {
-        change.p_adjusted = adjusted;
+impl Measured {
+    fn all(nights: &[Night]) -> [Self; 3] {
+        [
+            Self::of(Series::PassRate, nights, |night| night.pass_rate.as_ref().map(|rate| rate.value)),
+            Self::of(Series::Cost, nights, |night| night.cost_usd),
+            Self::of(Series::Duration, nights, |night| night.duration_seconds),
+        ]
     }
+
+    fn of(series: Series, nights: &[Night], value: impl Fn(&Night) -> Option<f64>) -> Self {
+        let mut measured = Self { series, values: Vec::new(), places: Vec::new(), breaks: Vec::new() };
+        let mut is_cut = false;
+        for (place, night) in nights.iter().enumerate() {
+            is_cut |= !night.breaks.is_empty();
+            if let Some(value) = value(night) {
+                if is_cut && !measured.values.is_empty() {
+                    measured.breaks.push(measured.values.len());
+                }
+                is_cut = false;
+                measured.values.push(value);
+                measured.places.push(place);
+            }
+        }
+        measured
+    }
+
+    fn changes(&self, nights: &[Night], rule: ChangeRule) -> Vec<LevelChange> {
+        let found = change_points(&self.values, &self.breaks, rule).unwrap_or_default();
+        let change = |point: crate::stats::ChangePoint| LevelChange {
+            series: self.series,
+            date: nights[self.places[point.at]].date,
+            before: point.before,
+            after: point.after,
+            nights_before: point.nights_before as u64,
+            nights_after: point.nights_after as u64,
+            p: point.p,
+            p_adjusted: point.p_adjusted,
+        };
+        found.into_iter().map(change).collect()
+    }
+}
+
+/// Finds the changes of all series of a suite, which are one family.
+fn find_changes(arms: &mut [ArmHistory], alpha: f64) {
+    let rule = ChangeRule { alpha, ..ChangeRule::default() };
+    let measured: Vec<[Measured; 3]> = arms.iter().map(|arm| Measured::all(&arm.nights)).collect();
+    let tests: usize = measured.iter().flatten().map(|measured| change_tests(&measured.values, &measured.breaks, rule)).sum();
+    let rule = ChangeRule { tests: tests.max(1), ..rule };
+    arms.par_iter_mut().zip(&measured).for_each(|(arm, measured)| {
+        arm.changes = measured.iter().flat_map(|measured| measured.changes(&arm.nights, rule)).collect();
+    });
 }
 
 /// By item: whether it passed, outcome by outcome, in the order of the nights.

@@ -6,11 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{ItemKey, ItemStatus};
+use crate::inference::{Arm, ExcludedItem, SuiteGroup};
 use crate::stats::{correlation, correlation_by_chance};
 use crate::warehouse::OutcomeMatrix;
 
-use super::arm::{Arm, SuiteGroup};
-use super::exclusions::ExcludedItem;
 use super::leaderboard::SuiteBoard;
 
 /// With fewer counted outcomes an item that never, or always, passes is nothing to look at.

@@ -7,11 +7,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::domain::{Direction, Evaluator, ItemKind, ItemOutcome, ItemStatus, Published, RunId, RunStatus, Unit, beginning};
+use crate::inference::{Arm, Estimate, SuiteGroup, evaluators_of, rate_over_runs};
 use crate::warehouse::{RunRow, SqlError, Warehouse};
 
-use super::arm::{Arm, SuiteGroup};
-use super::estimate::{Estimate, rate_over_runs};
-use super::leaderboard::evaluators_of;
 use super::run::{ItemPage, ItemRow, RunPage};
 
 /// Characters of a text that somebody else wrote.

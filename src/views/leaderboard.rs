@@ -7,30 +7,23 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Direction, Filter, ScoreRecord, Unit};
-use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
+use crate::domain::{Direction, Filter, Metric, MetricKind};
+use crate::inference::{
+    Apart, Arm, ArmRuns, Best, BoardEvidence, Coverage, Design, Estimate, ExcludedItem, Figure, Front, Grouping, Method, Money, Policy,
+    PriceInterval, Range, Rates, Reliability, ScoreColumn, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
+    apart_from_newest, chances_to_lead, counts, duration, figure, fronts, money, newest, newest_score, possibly_cached, price_interval,
+    reliability, score_columns, spread, standings, suite_groups, tokens,
+};
+use crate::warehouse::{OutcomeMatrix, Warehouse};
 
-use super::apart::{Apart, apart_from_newest};
-use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
-use super::comparability::{self, UnlikePairs};
-use super::compare::headline;
-use super::estimate::{Estimate, Method, counts, pass_rate};
-use super::evidence::{Policy, unit_of};
-use super::exclusions::{ExcludedItem, without_excluded};
-use super::figures::{Coverage, Figure, Money, Spread, duration, figure, money, spread, tokens};
-use super::item_scores::SuiteScores;
 use super::judged::verified;
-use super::price::{PriceInterval, price_interval};
-use super::reliability::{Reliability, reliability};
-use super::repeats::possibly_cached;
-use super::sample::{Items, Rates};
-use super::standing::{BoardEvidence, Chances, Front, Standing, Trade, fronts, standings};
-use super::texts::{ArmTexts, Pairing};
 
 /// What a board is ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SortKey {
+    /// The metric that decides.
+    Primary,
     PassRate,
     Cost,
     CostPerSolved,
@@ -38,16 +31,6 @@ pub enum SortKey {
     Duration,
     Approach,
     Model,
-}
-
-/// A named figure that the runs of a suite carry beside the pass rate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ScoreColumn {
-    pub metric: String,
-    pub unit: Unit,
-    pub direction: Direction,
-    /// Runs give it in different units or directions: nothing can be said about differences.
-    pub is_mixed: bool,
 }
 
 /// One arm's line.
@@ -60,15 +43,18 @@ pub struct Entry {
     pub excluded_runs: u64,
     /// Counted runs that did not complete.
     pub failed_runs: u64,
+    /// What decides: [`SuiteBoard::primary`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary: Option<Estimate>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate: Option<Estimate>,
-    /// The rate as it would be with the excluded items, where there are some.
+    /// The primary figure as it would be with the excluded items, where there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pass_rate_with_excluded: Option<Estimate>,
+    pub with_excluded: Option<Estimate>,
     /// Over k attempts at an item, where items were tried more than once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reliability: Vec<Reliability>,
-    /// Where the evidence on the pass rate puts the arm; absent without a pass rate.
+    /// Where the evidence on the primary metric puts the arm; absent without a figure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standing: Option<Standing>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,8 +107,10 @@ pub struct SuiteBoard {
     pub items: u64,
     /// Attempts at each item in the run with most of them.
     pub attempts: u32,
+    /// The metric that decides, and that the arms are ranked by.
+    pub primary: Metric,
     pub score_columns: Vec<ScoreColumn>,
-    /// What the pass rates support; absent where fewer than two arms have one.
+    /// What the primary metric supports; absent where fewer than two arms have a figure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<BoardEvidence>,
     /// Pairs of arms that were not compared under like conditions: grade C or worse; absent where there is none.
@@ -150,11 +138,10 @@ pub struct Board {
 }
 
 /// Builds the boards of the selected runs: every batch of an arm counts.
-pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, sort: SortKey, policy: &Policy, chances: Chances) -> Board {
+pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, sort: SortKey, policy: &Policy, resample: bool) -> Board {
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
     let apart = apart_from_newest(&groups);
-    let board =
-        |(group, apart)| SuiteBoard { apart, ..suite_board(warehouse, group, &group_matrix(warehouse, group), sort, policy, chances) };
+    let board = |(group, apart)| SuiteBoard { apart, ..suite_board(&SuiteAnswer::of(warehouse, group, policy), sort, resample) };
     Board {
         suites: groups.par_iter().zip(apart).map(board).collect(),
         retracted: retracted(warehouse, filter),
@@ -168,102 +155,84 @@ pub fn retracted(warehouse: &Warehouse, filter: &Filter) -> u64 {
     warehouse.hidden().iter().filter(|hidden| filter.matches(&hidden.run)).count() as u64
 }
 
-/// Returns the outcomes of all the group's counted runs.
-pub(super) fn group_matrix(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> OutcomeMatrix {
-    warehouse.matrix(group.arms.iter().flat_map(|arm| &arm.counted).map(|row| &row.run.id))
-}
-
-/// Builds one suite's board over the group's outcomes.
-pub(super) fn suite_board(
-    warehouse: &Warehouse,
-    group: &SuiteGroup<'_>,
-    whole: &OutcomeMatrix,
-    sort: SortKey,
-    policy: &Policy,
-    chances: Chances,
-) -> SuiteBoard {
-    if policy.exclusions.is_empty() {
-        return board_over(warehouse, group, whole, sort, policy, chances);
-    }
-    let (matrix, excluded_items) = without_excluded(whole.clone(), group, &policy.exclusions);
-    let mut board = board_over(warehouse, group, &matrix, sort, policy, chances);
-    if !excluded_items.is_empty() {
-        let items = Items::of(whole);
-        let unit = unit_of(&group.suite, &items, policy);
-        for entry in &mut board.entries {
-            let arm = group.arms.iter().find(|arm| arm.arm == entry.arm);
-            entry.pass_rate_with_excluded = arm.and_then(|arm| pass_rate(&arm.counted, &Rates::of(&arm.counted, whole), &items, unit));
-        }
-    }
-    SuiteBoard { excluded_items, ..board }
-}
-
-fn board_over(
-    warehouse: &Warehouse,
-    group: &SuiteGroup<'_>,
-    matrix: &OutcomeMatrix,
-    sort: SortKey,
-    policy: &Policy,
-    chances: Chances,
-) -> SuiteBoard {
-    let items = Items::of(matrix);
-    let unit = unit_of(&group.suite, &items, policy);
-    let lines = group.arms.par_iter().map(|arm| {
-        let rates = Rates::of(&arm.counted, matrix);
-        let mut entry = entry(arm, matrix, &rates);
-        entry.pass_rate = pass_rate(&arm.counted, &rates, &items, unit);
-        entry.reliability = reliability(&rates, &items);
+/// Shows a suite's answer as a board.
+pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: bool) -> SuiteBoard {
+    let (group, matrix) = (&answer.group, &answer.matrix);
+    let lines = group.arms.par_iter().enumerate().map(|(place, arm)| {
+        let rates = &answer.rates[place];
+        let mut entry = entry(arm, matrix, rates);
+        entry.primary = primary_of(answer, place);
+        entry.pass_rate = answer.metric(crate::inference::PASS_RATE).and_then(|metric| metric.cells[place].estimate.clone());
+        entry.item_score = answer.metric("item_score").and_then(|metric| metric.cells[place].estimate.clone());
+        entry.with_excluded = answer.with_excluded.as_ref().and_then(|metric| metric.cells[place].estimate.clone());
+        entry.reliability = reliability(rates, &answer.items);
         if entry.cost_per_solved_usd.is_some() {
-            entry.cost_per_solved_interval = price_interval(&arm.counted, &rates, matrix, unit);
+            entry.cost_per_solved_interval = price_interval(&arm.counted, rates, matrix, answer.unit);
         }
-        (entry, rates)
+        entry
     });
-    let (mut entries, rates): (Vec<Entry>, Vec<Rates>) = lines.unzip();
-    if let Some(scores) = SuiteScores::of(group, matrix, policy) {
-        for (entry, scores) in entries.iter_mut().zip(&scores.arms) {
-            entry.item_score = scores.estimate(&items, unit);
-        }
-    }
-    let texts = ArmTexts::of_group(warehouse, group, matrix);
-    let pairing = Pairing::of(&group.arms, &texts, matrix);
-    let unlike = UnlikePairs::of(&comparability::of_arms(&group.arms, &rates, &texts, matrix));
-    let evidence = weigh(&mut entries, rates, &group.suite, &items, &pairing, policy, chances);
+    let mut entries: Vec<Entry> = lines.collect();
+    let evidence = place(&mut entries, answer, resample);
     weigh_prices(&mut entries, &group.arms);
-    order(&mut entries, sort);
+    order(&mut entries, sort, answer.primary().metric.direction);
     SuiteBoard {
         suite: group.suite.clone(),
         suite_version: group.suite_version.clone(),
         sources: sources(group),
-        items: matrix.items.len() as u64,
+        items: answer.items.unit_count() as u64,
         attempts: matrix.rows.iter().map(|row| row.attempt).max().unwrap_or(1),
+        primary: answer.primary().metric.clone(),
         score_columns: score_columns(group),
         evidence,
-        unlike,
+        unlike: UnlikePairs::of(&answer.comparability),
         apart: Vec::new(),
-        excluded_items: Vec::new(),
+        excluded_items: answer.excluded_items.clone(),
         entries,
     }
 }
 
-/// Says where the evidence puts each arm that has a pass rate.
-fn weigh(
-    entries: &mut [Entry],
-    rates: Vec<Rates>,
-    suite: &str,
-    items: &Items,
-    pairing: &Pairing<'_>,
-    policy: &Policy,
-    chances: Chances,
-) -> Option<BoardEvidence> {
-    let is_rated: Vec<bool> = entries.iter().map(|entry| entry.pass_rate.is_some()).collect();
-    let pairing = pairing.only(|arm| is_rated[arm]);
-    let (mut ranked, rates): (Vec<&mut Entry>, Vec<Rates>) =
-        entries.iter_mut().zip(rates).filter(|(entry, _)| entry.pass_rate.is_some()).unzip();
-    let (evidence, standings) = standings(suite, headline(items, policy), items, &rates, &pairing, policy, chances);
-    for (entry, standing) in ranked.iter_mut().zip(standings) {
-        entry.standing = Some(standing);
+/// An arm's figure for the metric that decides. A score that runs carry is a mean over them.
+fn primary_of(answer: &SuiteAnswer<'_>, arm: usize) -> Option<Estimate> {
+    let cell = &answer.primary().cells[arm];
+    let of_figure = |figure: &Figure| Estimate {
+        value: figure.summary.mean,
+        interval: figure.interval,
+        guaranteed: None,
+        n: figure.summary.n,
+        n_of: "runs",
+        method: if figure.interval.is_some() { Method::TOverRuns } else { Method::None },
+        standard_error: None,
+        clusters: None,
+        missing: figure.coverage.runs - figure.coverage.known,
+        passed: None,
+        total: None,
+    };
+    cell.estimate.clone().or_else(|| cell.figure.as_ref().map(of_figure))
+}
+
+/// Says where the evidence puts each arm that has a figure.
+fn place(entries: &mut [Entry], answer: &SuiteAnswer<'_>, resample: bool) -> Option<BoardEvidence> {
+    let ranked: Vec<usize> = (0..entries.len()).filter(|arm| entries[*arm].primary.is_some()).collect();
+    let names: Vec<&Arm> = ranked.iter().map(|arm| &answer.group.arms[*arm].arm).collect();
+    let primary = answer.primary();
+    let best = resampled(answer, &ranked, resample);
+    let (evidence, standings) = standings(&primary.metric, &primary.evidence, &ranked, &names, best.as_ref());
+    for (arm, standing) in ranked.iter().zip(standings) {
+        entries[*arm].standing = Some(standing);
     }
     evidence
+}
+
+/// How often each arm comes first when the items are drawn anew.
+fn resampled(answer: &SuiteAnswer<'_>, ranked: &[usize], resample: bool) -> Option<Best> {
+    let primary = answer.primary();
+    if primary.metric.kind != MetricKind::Rate || !resample {
+        return None;
+    }
+    let rates: Vec<&Rates> = ranked.iter().map(|arm| &answer.rates[*arm]).collect();
+    let designs: BTreeSet<Design> = primary.evidence.pairs.iter().map(|pair| pair.design).collect();
+    let changed = answer.pairing().only(|arm| ranked.contains(&arm)).changed_anywhere();
+    chances_to_lead(&primary.metric, &answer.items, &rates, &designs, &changed)
 }
 
 /// Sets the pass rates against cost and against time. An arm without a completed run has a price for nothing.
@@ -271,7 +240,7 @@ fn weigh_prices(entries: &mut [Entry], arms: &[ArmRuns<'_>]) {
     let with = |price: &dyn Fn(&Entry) -> Option<(f64, bool)>| {
         let trade = |(entry, arm)| {
             let (entry, arm): (&Entry, &ArmRuns<'_>) = (entry, arm);
-            let quality = entry.pass_rate.as_ref().filter(|_| arm.can_win())?.value;
+            let quality = entry.primary.as_ref().filter(|_| arm.can_win())?.value;
             let (price, is_lower_bound) = price(entry)?;
             Some(Trade { arm: &arm.arm, quality, price, is_lower_bound })
         };
@@ -308,7 +277,11 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
     let mut scores = BTreeMap::new();
     let metrics: BTreeSet<&str> = rows.iter().flat_map(|row| &row.run.scores).map(|score| score.metric.as_str()).collect();
     for metric in metrics {
-        if let Some(figure) = figure(rows, |row| newest_score(row, metric)) {
+        // Runs that give it in different units have no range in common.
+        let ranges: BTreeSet<bool> =
+            rows.iter().filter_map(|row| Some(Range::of(newest(row, metric)?.unit) == Range::NotNegative)).collect();
+        let range = if ranges.into_iter().eq([true]) { Range::NotNegative } else { Range::Any };
+        if let Some(figure) = figure(rows, range, |row| newest_score(row, metric)) {
             scores.insert(metric.to_owned(), figure);
         }
     }
@@ -317,8 +290,9 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
         runs: rows.len() as u64,
         excluded_runs: arm.excluded.len() as u64,
         failed_runs: rows.iter().filter(|row| row.run.status != crate::domain::RunStatus::Completed).count() as u64,
+        primary: None,
         pass_rate: None,
-        pass_rate_with_excluded: None,
+        with_excluded: None,
         reliability: Vec::new(),
         standing: None,
         cost_front: None,
@@ -329,7 +303,7 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
         },
         cost_per_solved_interval: None,
         cost: cost_sum,
-        tokens: figure(rows, tokens),
+        tokens: figure(rows, Range::NotNegative, tokens),
         duration: spread(rows, duration),
         item_score: None,
         scores,
@@ -340,37 +314,11 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
     }
 }
 
-/// Returns the newest revision of a named score of a run.
-pub(super) fn newest_score(row: &RunRow, metric: &str) -> Option<f64> {
-    newest(row, metric)?.value
-}
-
-/// Returns the newest revision of a named score.
-pub(super) fn newest<'a>(row: &'a RunRow, metric: &str) -> Option<&'a ScoreRecord> {
-    row.run.scores.iter().filter(|score| score.metric == metric).max_by_key(|score| score.revision)
-}
-
-/// Returns who gave a score of these runs, as far as they say.
-pub(super) fn evaluators_of<'a>(rows: &[&'a RunRow], metric: &str) -> BTreeSet<&'a str> {
-    rows.iter().filter_map(|row| newest(row, metric)?.evaluator.as_deref()).collect()
-}
-
-/// Lists the named figures of a group's runs. One that means different things in two runs is listed as the first has it.
-pub(super) fn score_columns(group: &SuiteGroup<'_>) -> Vec<ScoreColumn> {
-    let mut columns = BTreeMap::<String, (Unit, Direction, bool)>::new();
-    for score in group.arms.iter().flat_map(|arm| &arm.counted).flat_map(|row| &row.run.scores) {
-        // The pass rate has its own column.
-        if !matches!(score.metric.as_str(), "accuracy" | "pass_rate") {
-            let meaning = columns.entry(score.metric.clone()).or_insert((score.unit, score.direction, false));
-            meaning.2 |= (meaning.0, meaning.1) != (score.unit, score.direction);
-        }
-    }
-    columns.into_iter().map(|(metric, (unit, direction, is_mixed))| ScoreColumn { metric, unit, direction, is_mixed }).collect()
-}
-
 /// Orders by the key, best first, unknown last; equal ones by name.
-fn order(entries: &mut [Entry], sort: SortKey) {
+fn order(entries: &mut [Entry], sort: SortKey, direction: Direction) {
+    let sign = if direction == Direction::Down { 1.0 } else { -1.0 };
     let number = |entry: &Entry| match sort {
+        SortKey::Primary => entry.primary.as_ref().map(|estimate| sign * estimate.value),
         SortKey::PassRate => entry.pass_rate.as_ref().map(|estimate| -estimate.value),
         SortKey::Cost => entry.cost.as_ref().map(cost_per_run),
         SortKey::CostPerSolved => entry.cost_per_solved_usd,
@@ -395,7 +343,7 @@ fn order(entries: &mut [Entry], sort: SortKey) {
 pub enum Pooling {
     /// The mean of the suites' rates: every suite weighs the same.
     Macro,
-    /// All outcomes together: every item weighs the same.
+    /// The mean over all items, each with its mean over the arm's runs: every item weighs the same.
     Micro,
 }
 
@@ -407,6 +355,9 @@ pub struct OverallEntry {
     pub rate: f64,
     /// Suites with a rate, of those on the board.
     pub suites: Coverage,
+    /// Items of those suites, where all are known. What a suite weighs in a micro mean, for every arm alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<u64>,
     /// Counted outcomes over those suites, where all are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcomes: Option<u64>,
@@ -420,27 +371,50 @@ pub struct Overall {
     pub pooling: Pooling,
     pub suites: Vec<String>,
     pub entries: Vec<OverallEntry>,
+    /// Arms with a rate on a suite that is not in their line: it is of another version of the suite than the one that counts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_versions: Vec<OtherVersion>,
 }
 
-/// Puts the boards of each suite's newest version together. A micro mean needs counts; an arm with a suite without them has none.
+/// Arms whose rates on a suite are all of versions that do not count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct OtherVersion {
+    pub suite: String,
+    /// The version that counts: the one with the newest run, of several the one with most arms, else the first by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted: Option<String>,
+    pub arms: Vec<Arm>,
+}
+
+/// Puts the boards of one version of each suite together. A micro mean needs counts; an arm with a suite without them has none.
 pub fn overall(board: &Board, pooling: Pooling) -> Overall {
-    // Boards of one suite stand together, the newest version first: an older one is no suite of its own.
-    let newest: Vec<&SuiteBoard> = board.suites.chunk_by(|one, other| one.suite == other.suite).map(|versions| &versions[0]).collect();
+    // Boards of one suite stand together, the one that counts first, see `suite_groups`: another version is no suite of its own.
+    let by_suite = || board.suites.chunk_by(|one, other| one.suite == other.suite);
+    let newest: Vec<&SuiteBoard> = by_suite().map(|versions| &versions[0]).collect();
     let suites: Vec<String> = newest.iter().map(|suite| suite.suite.clone()).collect();
-    let mut arms = BTreeMap::<&Arm, Vec<&Entry>>::new();
-    for entry in newest.iter().flat_map(|suite| &suite.entries).filter(|entry| entry.pass_rate.is_some()) {
-        arms.entry(&entry.arm).or_default().push(entry);
+    let mut arms = BTreeMap::<&Arm, Vec<Rated<'_>>>::new();
+    for suite in &newest {
+        let items = suite.weight();
+        for entry in suite.entries.iter().filter(|entry| entry.pass_rate.is_some()) {
+            arms.entry(&entry.arm).or_default().push(Rated { entry, items });
+        }
     }
     let mut entries: Vec<OverallEntry> = arms
         .into_iter()
-        .filter_map(|(arm, entries)| {
-            let rates: Vec<&Estimate> = entries.iter().filter_map(|entry| entry.pass_rate.as_ref()).collect();
-            let passed: Option<u64> = rates.iter().map(|rate| rate.passed).sum();
+        .filter_map(|(arm, rated)| {
+            let rates: Vec<&Estimate> = rated.iter().filter_map(|rated| rated.entry.pass_rate.as_ref()).collect();
             let outcomes: Option<u64> = rates.iter().map(|rate| rate.total).sum();
+            let items: Option<f64> = rated.iter().map(|rated| rated.items.filter(|_| outcomes.is_some())).sum();
             let rate = match pooling {
                 Pooling::Macro => rates.iter().map(|rate| rate.value).sum::<f64>() / rates.len() as f64,
-                Pooling::Micro => passed? as f64 / outcomes.filter(|total| *total > 0)? as f64,
+                // Never passed of counted over all runs: an arm whose runs on a hard suite were repeated would seem worse.
+                Pooling::Micro => {
+                    let all = items.filter(|items| *items > 0.0)?;
+                    let weighted = rated.iter().zip(&rates).filter_map(|(rated, rate)| Some(rated.items? * rate.value));
+                    weighted.sum::<f64>() / all
+                }
             };
+            let entries: Vec<&Entry> = rated.iter().map(|rated| rated.entry).collect();
             let costs: Vec<&Money> = entries.iter().filter_map(|entry| entry.cost.as_ref()).collect();
             let cost = (!costs.is_empty()).then(|| Money {
                 usd: costs.iter().map(|money| money.usd).sum(),
@@ -451,18 +425,45 @@ pub fn overall(board: &Board, pooling: Pooling) -> Overall {
                 },
             });
             let suites = Coverage { known: rates.len() as u64, runs: suites.len() as u64 };
-            Some(OverallEntry { arm: arm.clone(), rate, suites, outcomes, cost })
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of items, and the cast saturates")]
+            let items = items.map(|items| items.round() as u64);
+            Some(OverallEntry { arm: arm.clone(), rate, suites, items, outcomes, cost })
         })
         .collect();
     entries.sort_by(|left, right| {
         right.suites.known.cmp(&left.suites.known).then(right.rate.total_cmp(&left.rate)).then_with(|| left.arm.cmp(&right.arm))
     });
-    Overall { pooling, suites, entries }
+    Overall { pooling, suites, entries, other_versions: by_suite().filter_map(OtherVersion::of).collect() }
 }
 
-impl Estimate {
-    /// Says whether the figure is the source's own and not counted here.
-    pub fn is_stated(&self) -> bool {
-        matches!(self.method, Method::Stated | Method::StatedError)
+/// An arm's line on a suite.
+struct Rated<'a> {
+    entry: &'a Entry,
+    items: Option<f64>,
+}
+
+impl OtherVersion {
+    /// Finds the arms that have a rate on some version of a suite and none on the first; nothing where there are none.
+    fn of(versions: &[SuiteBoard]) -> Option<Self> {
+        let rated = |board: &SuiteBoard| -> BTreeSet<Arm> {
+            board.entries.iter().filter(|entry| entry.pass_rate.is_some()).map(|entry| entry.arm.clone()).collect()
+        };
+        let (first, others) = versions.split_first()?;
+        let arms: BTreeSet<Arm> = others.iter().flat_map(rated).collect();
+        let arms: Vec<Arm> = arms.difference(&rated(first)).cloned().collect();
+        (!arms.is_empty()).then(|| Self { suite: first.suite.clone(), counted: first.suite_version.clone(), arms })
+    }
+}
+
+impl SuiteBoard {
+    /// How many items the suite weighs: those with outcomes, else as many as the runs with most counts say on average.
+    fn weight(&self) -> Option<f64> {
+        if self.items > 0 {
+            return Some(self.items as f64);
+        }
+        let rates = self.entries.iter().filter_map(|entry| entry.pass_rate.as_ref());
+        // Of one run n is its tests, else its runs.
+        let of_arm = |rate: &Estimate| Some(rate.total? as f64 / if rate.n_of == "runs" { rate.n.max(1) as f64 } else { 1.0 });
+        rates.filter_map(of_arm).max_by(f64::total_cmp)
     }
 }

@@ -4,62 +4,32 @@
 //! site all print these structs.
 
 mod agreement;
-mod apart;
-mod arm;
-mod baseline;
 mod chart;
-mod comparability;
 mod compare;
-mod conditions;
-mod detail;
-mod estimate;
-mod evidence;
-mod exclusions;
 mod exported;
-mod figures;
+mod flips;
 mod gate;
 mod history;
 mod imported;
-mod item_scores;
 mod items;
 mod judged;
 mod leaderboard;
-mod meeting;
 mod news;
-mod price;
-mod reliability;
-mod repeats;
 mod run;
 mod runnable;
-mod sample;
 mod side;
 mod site;
-mod standing;
 mod stories;
-mod texts;
 mod transcript;
 
 pub use agreement::{
     AgreementReport, Alpha, CriterionFlip, Disagreement, JudgeReport, JudgedRun, PairAgreement, ProbeReport, ProbedRun, Rated, Rater,
     RaterLine, SkippedRun, agreement, decided_otherwise, probe_report,
 };
-pub use apart::{Apart, apart};
-pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
-pub use baseline::{Baseline, Held, held_groups};
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
-pub use comparability::{ChangedItem, Comparability, Grade, Mismatch, MismatchKind, SharedItems, UnlikePairs, grade};
-pub use compare::{
-    Cell, ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, FlippedItems, Flips, ListedItem, ListedItems, MOST_LISTED, Winner,
-    compare, compare_with_flips,
-};
-pub use detail::{Bill, Check, CrossCheck, Detail, Doubled, Effect};
-pub use estimate::{ClusterSpread, Estimate, Method};
-pub use evidence::{
-    Design, Difference, Evidence, MIN_ITEMS, MIN_RUNS, Needed, PairEvidence, Policy, Reason, Record, Resolution, Scale, Sizes, Test,
-};
-pub use exclusions::ExcludedItem;
+pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, compare, compare_with_flips};
 pub use exported::{OutcomeGroup, RunTally, Share, Tally};
-pub use figures::{Coverage, Figure, Money, Spread};
+pub use flips::{FlippedItems, Flips, ListedItem, ListedItems, MOST_LISTED};
 pub use gate::{AbsentArm, Ask, Basis, GateCheck, GateReport, GateRule, gate};
 pub use history::{
     ArmHistory, Break, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
@@ -72,10 +42,8 @@ pub use judged::{
     CriteriaCount, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionKey, CriterionRow, CriterionVerdict,
     EvaluatorScore, JudgeView, StoredVerification, VerificationCheck, VerificationFailure, criterion_flips, newest_scores,
 };
-pub use leaderboard::{Board, Entry, Overall, OverallEntry, Pooling, ScoreColumn, SortKey, SuiteBoard, leaderboard, overall, retracted};
+pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use news::{Event, News, news};
-pub use price::{PriceInterval, PriceMethod};
-pub use reliability::Reliability;
 pub use run::{
     DetailsByItem, ItemChoice, ItemPage, ItemRow, RunLine, RunPage, RunStated, ScoreLineView, ShownRun, StatedLine, SuiteLine, criteria_of,
     items_of, run_line, run_page, shown_run, suite_lines,
@@ -83,8 +51,16 @@ pub use run::{
 pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
 pub use side::{MOST_SIDES, Side, SideBySide, Sides};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
-pub use standing::{BoardEvidence, Chances, Drawn, Front, Standing};
 pub use stories::{ItemNote, ItemStories, ItemStory};
 pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
 
-pub use crate::stats::{Interval, RankRange, Ruling, Summary, Verdict};
+// What pages show of the answer itself.
+pub use crate::inference::{
+    Adjustment, Apart, Arm, ArmRuns, Baseline, Because, Beyond, Bill, BoardEvidence, Cell, ChangedItem, Check, ClusterSpread,
+    Comparability, Coverage, CrossCheck, Decision, Design, Detail, Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem,
+    Figure, Front, Grade, Grouping, Held, Incomparable, MIN_ITEMS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed,
+    Obstacle, PASS_RATE, PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, Reliability, Resolution, Role, Scale,
+    ScoreColumn, SharedItems, Sizes, Spread, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, grade, held_groups,
+    suite_groups,
+};
+pub use crate::stats::{Interval, RankRange, Ruling, Summary};

@@ -7,16 +7,10 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::domain::{Filter, hex};
+use crate::inference::{Arm, ArmRuns, Grouping, Policy, SuiteAnswer, SuiteGroup, suite_groups};
 use crate::warehouse::Warehouse;
 
-use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
-use super::compare::headline;
-use super::evidence::{self, Policy};
-use super::exclusions::without_excluded;
 use super::history::{LevelChange, history};
-use super::leaderboard::group_matrix;
-use super::sample::{Items, Rates};
-use super::texts::{ArmTexts, Pairing};
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,8 +48,6 @@ const NIGHTS: usize = 366;
 const MIN_NIGHTS: usize = 6;
 /// Entries of a feed.
 const MOST: usize = 50;
-/// Changes of level that are less certain are no news.
-const ALPHA: f64 = 0.05;
 
 /// Lists what happened, newest first.
 pub fn news(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<News> {
@@ -73,7 +65,7 @@ pub fn news(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<News
         let times = times(warehouse, &suites);
         for history in history(warehouse, &suites, policy) {
             for arm in history.arms {
-                for change in arm.changes.into_iter().filter(|change| change.p_adjusted <= ALPHA) {
+                for change in arm.changes {
                     let place = (history.suite.clone(), arm.arm.clone(), change.date);
                     let Some(time) = times.get(&place).copied() else { continue };
                     let key = format!("level\n{}\n{}\n{}\n{:?}", arm.arm.approach, arm.arm.model, change.date, change.series);
@@ -155,13 +147,9 @@ fn until<'a>(arm: &ArmRuns<'a>, date: NaiveDate) -> ArmRuns<'a> {
 
 /// The arm that beats every other.
 fn leader(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Option<Arm> {
-    let (matrix, _) = without_excluded(group_matrix(warehouse, group), group, &policy.exclusions);
-    let items = Items::of(&matrix);
-    let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(&arm.counted, &matrix)).collect();
-    let texts = ArmTexts::of_group(warehouse, group, &matrix);
-    let pairing = Pairing::of(&group.arms, &texts, &matrix);
-    let found = evidence::of_rates(&headline(&items, policy), &group.suite, &items, &rates, &pairing, policy);
-    found.winner.filter(|winner| group.arms[*winner].can_win()).map(|winner| group.arms[winner].arm.clone())
+    let answer = SuiteAnswer::of(warehouse, group, policy);
+    let winner = answer.primary().evidence.winner;
+    winner.filter(|winner| group.arms[*winner].can_win()).map(|winner| group.arms[winner].arm.clone())
 }
 
 /// Names an event for ever.

@@ -8,12 +8,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{CostSource, Direction, Filter, ItemDetails, ItemKey, ItemOutcome, ItemStatus, Run, Unit, Usage};
+use crate::inference::{Arm, CONFIDENCE, Money, cost, counts, money, tokens};
 use crate::stats::{Interval, wilson};
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
-use super::arm::Arm;
-use super::estimate::{CONFIDENCE, counts};
-use super::figures::{Money, cost, money, tokens};
 use super::judged::{CriteriaCount, EvaluatorScore, StoredVerification, cut, is_criterion};
 
 /// A stored share that is nearer than this to the counts' own is the same number, however it was rounded.
@@ -193,7 +191,7 @@ pub struct ItemRow {
     pub input_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// What kind of item it is, by its author.
+    /// The subject, the language, the tag: what items are reported by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Why it did not pass: a kind such as `missing` or `wrong_choice`, or a message.
@@ -516,7 +514,7 @@ fn urgency(status: ItemStatus) -> u8 {
 }
 
 fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
-    let ItemDetails { reason, reply, answer, expected, category, usage, cost_source, steps, tools, question, item_hash: _, scores } =
+    let ItemDetails { reason, reply, answer, expected, category: _, usage, cost_source, steps, tools, question, item_hash: _, scores } =
         details.cloned().unwrap_or_default();
     let Usage { cache_write, cache_read, .. } = usage.unwrap_or_default();
     ItemRow {
@@ -532,7 +530,7 @@ fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
         duration_seconds: outcome.duration_seconds,
         input_tokens: outcome.input_tokens,
         output_tokens: outcome.output_tokens,
-        category,
+        category: outcome.category_in(details.unwrap_or(&ItemDetails::default())).map(str::to_owned),
         reason,
         answer,
         expected,

@@ -7,11 +7,12 @@ use serde::Serialize;
 
 use crate::domain::{ItemKind, ItemStatus, Published};
 
-use super::arm::Arm;
-use super::compare::{Comparison, ListedItem};
+use super::compare::Comparison;
+use super::flips::ListedItem;
 use super::judged::{criterion_flips_between, cut};
 use super::run::{ItemPage, ItemRow, RunPage};
 use super::site::Overview;
+use crate::inference::Arm;
 
 /// Items of one pair that are laid side by side.
 pub const MOST_SIDES: usize = 12;

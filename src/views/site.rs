@@ -8,19 +8,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Filter, ItemKind};
+use crate::inference::{Arm, Grouping, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, suite_groups};
 use crate::warehouse::Warehouse;
 
-use super::apart::apart_from_newest;
-use super::arm::{Arm, Grouping, SuiteGroup, suite_groups};
 use super::chart::{SuiteCharts, suite_charts};
-use super::compare::{Compared, Comparison, compare};
-use super::evidence::Policy;
+use super::compare::Comparison;
 use super::history::{History, history};
 use super::items::{ItemMatrix, item_matrix};
 use super::judged::{CriteriaTable, CriterionKey};
-use super::leaderboard::{SortKey, SuiteBoard, group_matrix, retracted, suite_board};
+use super::leaderboard::{SortKey, SuiteBoard, retracted, suite_board};
 use super::run::{RunLine, RunStated, run_line, stated_figures};
-use super::standing::Chances;
 use super::stories::ItemStories;
 
 /// What the owner of the site says about it. Names are those that are shown.
@@ -68,7 +65,7 @@ pub struct OverviewSuite {
     /// The leader against the second, for the sentence of the overview; absent with fewer than two arms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top: Option<Comparison>,
-    /// All arms of the newest batches in one table, one per suite version or source; left out for more than `MAX_TABLE_ARMS` arms.
+    /// All arms in one table; left out for more than `MAX_TABLE_ARMS` arms.
     pub tables: Vec<Comparison>,
     /// The approach that the pairs are against, and that stands second in them; absent where the suite has no other or not this one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,32 +133,24 @@ pub fn overview(
         .zip(apart)
         .enumerate()
         .map(|(place, (group, apart))| {
-            let matrix = group_matrix(warehouse, group);
-            let board = SuiteBoard { apart, ..suite_board(warehouse, group, &matrix, SortKey::PassRate, policy, Chances::Always) };
-            let compared = Compared::of(warehouse, group, matrix.clone(), policy);
+            let answer = SuiteAnswer::of(warehouse, group, policy);
+            let board = SuiteBoard { apart, ..suite_board(&answer, SortKey::Primary, false) };
             let arm_of = |entry: usize| group.arms.iter().position(|arm| arm.arm == board.entries[entry].arm);
-            let pair = |(left, right): (usize, usize)| Some(compared.pair_with_items(arm_of(left)?, arm_of(right)?));
+            let pair = |(left, right): (usize, usize)| Some(Comparison::of_pair_with_items(&answer, arm_of(left)?, arm_of(right)?));
             let arms: Vec<&Arm> = board.entries.iter().map(|entry| &entry.arm).collect();
             let baseline = options.baseline.as_deref().filter(|baseline| stands_out(&arms, baseline));
             let ranks = baseline.map_or_else(|| comparison_pairs(arms.len()), |baseline| pairs_against(&arms, baseline));
             let pairs: Vec<Comparison> = ranks.into_iter().filter_map(pair).collect();
             let only = Filter { suites: vec![group.suite.clone()], ..filter.clone() };
-            let tables = suite_groups(warehouse, &only, Grouping::NewestBatch)
-                .into_iter()
-                .filter(|table| table.suite_version == group.suite_version && (2..=MAX_TABLE_ARMS).contains(&table.arms.len()))
-                .map(|mut table| {
-                    table.arms.sort_by_key(|arm| Some(arm.arm.approach.as_str()) == baseline);
-                    compare(warehouse, &table, policy)
-                })
-                .collect();
+            let tables = (2..=MAX_TABLE_ARMS).contains(&group.arms.len()).then(|| Comparison::of(&answer)).into_iter().collect();
             let baseline = baseline.map(str::to_owned);
             let rows = group.arms.iter().flat_map(|arm| arm.counted.iter().chain(&arm.excluded));
-            let mut runs: Vec<RunLine> = rows.map(|row| run_line(row, &matrix)).collect();
+            let mut runs: Vec<RunLine> = rows.map(|row| run_line(row, &answer.matrix)).collect();
             runs.sort_by(|left, right| right.timestamp.cmp(&left.timestamp).then_with(|| left.id.cmp(&right.id)));
-            let charts = suite_charts(group, &board, &compared, policy.alpha);
+            let charts = suite_charts(&board, &answer, policy.alpha);
             let is_newest = groups[..place].iter().all(|earlier| earlier.suite != group.suite);
             let history = if is_newest { nights_of(warehouse, &only, policy, &groups, &group.suite) } else { None };
-            let items = item_matrix(group, &matrix, &board);
+            let items = item_matrix(group, &answer.matrix, &board);
             let stated = stated_figures(group.arms.iter().flat_map(|arm| arm.counted.iter().chain(&arm.excluded)).copied());
             let top = pairs.first().cloned();
             OverviewSuite {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::domain::{Published, RunStatus, beginning};
 
-use super::arm::Arm;
 use super::run::{ItemPage, ItemRow, RunPage};
 use super::transcript::RunTranscripts;
+use crate::inference::Arm;
 
 /// Distinct notes kept of one item and one arm.
 const MOST_NOTES: usize = 4;

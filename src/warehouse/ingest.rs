@@ -12,12 +12,13 @@ use tracing::info;
 use crate::domain::{Evaluator, ItemStatus, Problem, Run, visible};
 use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header, standing_revision};
 
+use super::facts::{FactNumbers, NOTHING};
 use super::intern::{Keys, Texts, number};
 use super::item_file::{ItemFile, path_text};
 use super::items::{Block, Cell, Dictionary, Mark, Score};
 use super::matrix::RowScores;
 use super::progress::Progress;
-use super::snapshot::{Bytes, HeaderUnit, ItemUnit, Snapshot, StoredKey, StoredRow, status_byte};
+use super::snapshot::{Bytes, HeaderUnit, ItemUnit, NOTHING_KNOWN, Snapshot, StoredRow, status_byte};
 use super::totals::ItemTotals;
 use super::unit::Stamp;
 
@@ -347,55 +348,90 @@ fn parse_compressed(path: &Path, dictionaries: &mut Vec<Dictionary>, progress: &
     parsed
 }
 
-/// The numbers in a [`Merge`] of the names of one dictionary.
+/// The numbers in a [`Merge`] of what one dictionary holds.
 struct Numbers {
     runs: Vec<u32>,
     keys: Vec<u32>,
+    /// Of an item and of what is said of it.
+    told: Vec<(u32, u32)>,
+}
+
+/// One outcome: numbers of a [`Merge`].
+#[derive(Clone, Copy)]
+struct Outcome {
+    run: u32,
+    key: u32,
+    attempt: u32,
+    revision: u32,
+    /// What the line says of the item beside the outcome.
+    facts: u32,
+    status: ItemStatus,
+    score: Mark,
+}
+
+/// Lists of numbers that many rows share.
+#[derive(Default)]
+struct Lists {
+    lists: Vec<Vec<u32>>,
+    numbers: HashMap<Vec<u32>, u32>,
+}
+
+impl Lists {
+    fn of(lists: Vec<Vec<u32>>) -> Self {
+        let mut all = Self::default();
+        for list in lists {
+            all.number(list);
+        }
+        all
+    }
+
+    fn number(&mut self, list: Vec<u32>) -> u32 {
+        if let Some(found) = self.numbers.get(&list) {
+            return *found;
+        }
+        let next = number(self.lists.len());
+        self.lists.push(list.clone());
+        self.numbers.insert(list, next);
+        next
+    }
 }
 
 /// The dictionaries that all units share.
 struct Merge {
     runs: Texts,
     keys: Keys,
-    item_sets: Vec<Vec<u32>>,
-    set_numbers: HashMap<Vec<u32>, u32>,
+    facts: FactNumbers,
+    item_sets: Lists,
+    /// The first says nothing: [`NOTHING_KNOWN`].
+    fact_columns: Lists,
 }
 
 impl Merge {
     fn over(old: Snapshot) -> Self {
-        let mut merge = Self { runs: Texts::default(), keys: Keys::default(), item_sets: Vec::new(), set_numbers: HashMap::new() };
+        let (mut runs, mut keys, mut facts) = (Texts::default(), Keys::default(), FactNumbers::default());
         for run in &old.run_ids {
-            merge.runs.intern(run);
+            runs.intern(run);
         }
         for key in &old.keys {
-            merge.keys.intern(key.kind, &key.evaluator, &key.item, key.cluster.as_deref());
+            keys.intern(key.kind, &key.evaluator, &key.item);
         }
-        for set in old.item_sets {
-            merge.set(set);
+        for known in &old.facts {
+            facts.of(known);
         }
-        merge
+        let mut fact_columns = Lists::of(vec![Vec::new()]);
+        for column in old.fact_columns {
+            fact_columns.number(column);
+        }
+        Self { runs, keys, facts, item_sets: Lists::of(old.item_sets), fact_columns }
     }
 
-    fn set(&mut self, keys: Vec<u32>) -> u32 {
-        if let Some(set) = self.set_numbers.get(&keys) {
-            return *set;
-        }
-        let set = number(self.item_sets.len());
-        self.item_sets.push(keys.clone());
-        self.set_numbers.insert(keys, set);
-        set
-    }
-
-    /// Gives every name of a dictionary its number here.
+    /// Gives everything of a dictionary its number here.
     fn numbers(&mut self, dictionary: &Dictionary) -> Numbers {
-        let entries = &dictionary.keys.entries;
-        Numbers {
-            runs: dictionary.runs.names.iter().map(|run| self.runs.intern(run)).collect(),
-            keys: entries
-                .iter()
-                .map(|entry| self.keys.intern(entry.key.kind, &entry.key.evaluator, &entry.key.item, entry.cluster.as_deref()))
-                .collect(),
-        }
+        let runs = dictionary.runs.names.iter().map(|run| self.runs.intern(run)).collect();
+        let keys: Vec<u32> = dictionary.keys.entries.iter().map(|key| self.keys.intern(key.kind, &key.evaluator, &key.item)).collect();
+        let facts: Vec<u32> = dictionary.told.facts.known.iter().map(|facts| self.facts.of(facts)).collect();
+        let told = dictionary.told.pairs.iter().map(|(key, said)| (keys[*key as usize], facts[*said as usize])).collect();
+        Numbers { runs, keys, told }
     }
 
     fn unit(&mut self, file: &ItemFile, stamp: Stamp, parsed: Parsed, numbers: &[Numbers]) -> ItemUnit {
@@ -405,9 +441,9 @@ impl Merge {
         let mut first_line = 1;
         let mut totals: HashMap<u32, ItemTotals> = HashMap::new();
         let mut scores = Vec::new();
-        let mut cells = Vec::with_capacity(parsed.blocks.iter().map(|(_, block)| block.cells.len()).sum());
+        let mut outcomes = Vec::with_capacity(parsed.blocks.iter().map(|(_, block)| block.cells.len()).sum());
         for (dictionary, block) in parsed.blocks {
-            let Numbers { runs, keys } = &numbers[dictionary];
+            let Numbers { runs, keys, told } = &numbers[dictionary];
             problems.extend(block.problems.into_iter().map(|(line, message)| Problem::at_line(&shown, first_line + line, message)));
             first_line += block.lines;
             for (run, block_totals) in &block.totals {
@@ -418,7 +454,11 @@ impl Merge {
                 key: keys[score.key as usize],
                 ..*score
             }));
-            cells.extend(block.cells.iter().map(|cell| Cell { run: runs[cell.run as usize], key: keys[cell.key as usize], ..*cell }));
+            outcomes.extend(block.cells.iter().map(|cell| {
+                let (key, facts) = told[cell.told as usize];
+                let Cell { attempt, revision, status, score, .. } = *cell;
+                Outcome { run: runs[cell.run as usize], key, facts, attempt, revision, status, score }
+            }));
         }
         if let Some(failure) = parsed.failure {
             problems.push(Problem::in_file(&shown, failure));
@@ -426,77 +466,85 @@ impl Merge {
         let mut totals: Vec<(u32, ItemTotals)> = totals.into_iter().collect();
         totals.sort_by_key(|(run, _)| *run);
         if file.journal_of.is_some() {
-            self.drop_unfinished(&mut cells, &file.standing);
+            self.drop_unfinished(&mut outcomes, &file.standing);
         }
         let standing = file.standing.clone();
-        ItemUnit { path, stamp, standing, rows: self.rows(cells, scores), totals, problems }
+        ItemUnit { path, stamp, standing, rows: self.rows(outcomes, scores), totals, problems }
     }
 
     /// Leaves out what a judge said in other revisions than the one that stands.
-    fn drop_unfinished(&self, cells: &mut Vec<Cell>, standing: &[(String, u32)]) {
-        if standing.is_empty() && cells.iter().all(|cell| cell.revision == 0) {
+    fn drop_unfinished(&self, outcomes: &mut Vec<Outcome>, standing: &[(String, u32)]) {
+        if standing.is_empty() && outcomes.iter().all(|outcome| outcome.revision == 0) {
             return;
         }
         let is_judged = |name: &str| Evaluator::ALL.into_iter().any(|evaluator| evaluator.is_judged() && evaluator.name() == name);
-        cells.retain(|cell| {
-            let evaluator = self.keys.entries[cell.key as usize].key.evaluator.as_str();
+        outcomes.retain(|outcome| {
+            let evaluator = self.keys.entries[outcome.key as usize].evaluator.as_str();
             let revision = standing.iter().find(|(name, _)| name == evaluator).map_or(0, |(_, revision)| *revision);
-            !is_judged(evaluator) || cell.revision == revision
+            !is_judged(evaluator) || outcome.revision == revision
         });
     }
 
-    /// Groups the cells by run and attempt; of several revisions the highest stands.
-    fn rows(&mut self, mut cells: Vec<Cell>, mut scores: Vec<Score>) -> Vec<StoredRow> {
+    /// Groups the outcomes by run and attempt; of several revisions the highest stands.
+    fn rows(&mut self, mut outcomes: Vec<Outcome>, mut scores: Vec<Score>) -> Vec<StoredRow> {
         // Stable, so that of two lines of one revision the later one stands.
-        cells.sort_by_key(|cell| (cell.run, cell.attempt, cell.key, cell.revision));
+        outcomes.sort_by_key(|outcome| (outcome.run, outcome.attempt, outcome.key, outcome.revision));
         scores.sort_by_key(|score| (score.run, score.attempt, score.key, score.revision));
         let mut rows = Vec::new();
-        let mut newest_cells = Vec::new();
-        for group in cells.chunk_by(|left, right| (left.run, left.attempt) == (right.run, right.attempt)) {
+        let mut newest_ones = Vec::new();
+        for group in outcomes.chunk_by(|left, right| (left.run, left.attempt) == (right.run, right.attempt)) {
             let (mut keys, mut statuses) = (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()));
+            let mut facts = Vec::with_capacity(group.len());
             for same in group.chunk_by(|left, right| left.key == right.key) {
                 let newest = same[same.len() - 1];
                 keys.push(newest.key);
                 statuses.push(status_byte(newest.status));
-                newest_cells.push(newest);
+                // A later revision may say nothing of the item, and takes nothing back.
+                facts.push(same.iter().rev().map(|outcome| outcome.facts).find(|facts| *facts != NOTHING).unwrap_or(NOTHING));
+                newest_ones.push(newest);
             }
-            let scores = row_scores(&newest_cells, &scores);
-            newest_cells.clear();
-            rows.push(StoredRow { run: group[0].run, attempt: group[0].attempt, items: self.set(keys), statuses: Bytes(statuses), scores });
+            let scores = row_scores(&newest_ones, &scores);
+            newest_ones.clear();
+            let is_known = facts.iter().any(|facts| *facts != NOTHING);
+            let facts = if is_known { self.fact_columns.number(facts) } else { NOTHING_KNOWN };
+            let items = self.item_sets.number(keys);
+            rows.push(StoredRow { run: group[0].run, attempt: group[0].attempt, items, facts, statuses: Bytes(statuses), scores });
         }
         rows
     }
 
     fn finish(self) -> Snapshot {
-        let keys = self.keys.entries.into_iter().map(|entry| StoredKey {
-            kind: entry.key.kind,
-            evaluator: entry.key.evaluator,
-            item: entry.key.item,
-            cluster: entry.cluster,
-        });
-        Snapshot { headers: Vec::new(), items: Vec::new(), run_ids: self.runs.names, keys: keys.collect(), item_sets: self.item_sets }
+        Snapshot {
+            headers: Vec::new(),
+            items: Vec::new(),
+            run_ids: self.runs.names,
+            keys: self.keys.entries,
+            item_sets: self.item_sets.lists,
+            facts: self.facts.known,
+            fact_columns: self.fact_columns.lists,
+        }
     }
 }
 
 /// Returns the scores of one attempt's outcomes. `scores` are those that say more than a status, sorted by what they belong to.
-fn row_scores(cells: &[Cell], scores: &[Score]) -> RowScores {
-    let is_judged = |cell: &&Cell| matches!(cell.status, ItemStatus::Pass | ItemStatus::Fail);
-    if !cells.iter().any(|cell| cell.score == Mark::Own) {
-        let mut judged = cells.iter().filter(is_judged).peekable();
-        let is_image = judged.peek().is_some() && judged.all(|cell| cell.score == Mark::Image);
+fn row_scores(outcomes: &[Outcome], scores: &[Score]) -> RowScores {
+    let is_judged = |outcome: &&Outcome| matches!(outcome.status, ItemStatus::Pass | ItemStatus::Fail);
+    if !outcomes.iter().any(|outcome| outcome.score == Mark::Own) {
+        let mut judged = outcomes.iter().filter(is_judged).peekable();
+        let is_image = judged.peek().is_some() && judged.all(|outcome| outcome.score == Mark::Image);
         return if is_image { RowScores::Images } else { RowScores::Absent };
     }
-    let score = |cell: &Cell| match cell.score {
+    let score = |outcome: &Outcome| match outcome.score {
         Mark::Absent => None,
-        Mark::Image => Some(f64::from(u8::from(cell.status == ItemStatus::Pass))),
+        Mark::Image => Some(f64::from(u8::from(outcome.status == ItemStatus::Pass))),
         Mark::Own => {
-            let place = (cell.run, cell.attempt, cell.key, cell.revision);
+            let place = (outcome.run, outcome.attempt, outcome.key, outcome.revision);
             // Of two lines of one revision the later one stands.
             let end = scores.partition_point(|score| (score.run, score.attempt, score.key, score.revision) <= place);
             end.checked_sub(1).map(|last| scores[last].value)
         }
     };
-    RowScores::Own(cells.iter().map(score).collect())
+    RowScores::Own(outcomes.iter().map(score).collect())
 }
 
 /// Reads one file's item lines strictly in order, for the segments.

@@ -28,17 +28,10 @@ impl Texts {
     }
 }
 
-/// An item's identity and cluster, as the dictionary keeps it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct KeyEntry {
-    pub key: ItemKey,
-    pub cluster: Option<String>,
-}
-
-/// Numbers every distinct item key in the order of first sight. The first cluster seen for a key stays.
+/// Numbers every distinct item key in the order of first sight.
 #[derive(Default)]
 pub(super) struct Keys {
-    pub entries: Vec<KeyEntry>,
+    pub entries: Vec<ItemKey>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
     /// The key that followed each key last time: item files repeat one order, so this guess is nearly always right and spares the
@@ -48,8 +41,8 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    pub fn intern(&mut self, kind: ItemKind, evaluator: &str, item: &str, cluster: Option<&str>) -> u32 {
-        let is = |entry: &KeyEntry| entry.key.item == item && entry.key.kind == kind && entry.key.evaluator == evaluator;
+    pub fn intern(&mut self, kind: ItemKind, evaluator: &str, item: &str) -> u32 {
+        let is = |key: &ItemKey| key.item == item && key.kind == kind && key.evaluator == evaluator;
         let guess = self.following.get(self.last as usize).copied().unwrap_or(0);
         if self.entries.get(guess as usize).is_some_and(is) {
             self.last = guess;
@@ -59,13 +52,12 @@ impl Keys {
         let hash = hasher.hash_one((kind, evaluator, item));
         let next = number(entries.len());
         let rehash = |id: &u32| {
-            let key = &entries[*id as usize].key;
+            let key = &entries[*id as usize];
             hasher.hash_one((key.kind, key.evaluator.as_str(), key.item.as_str()))
         };
         let found = *index.entry(hash, |id| is(&entries[*id as usize]), rehash).or_insert(next).get();
         if found == next {
-            let key = ItemKey { kind, evaluator: evaluator.to_owned(), item: item.to_owned() };
-            self.entries.push(KeyEntry { key, cluster: cluster.map(str::to_owned) });
+            self.entries.push(ItemKey { kind, evaluator: evaluator.to_owned(), item: item.to_owned() });
             self.following.push(0);
         }
         if let Some(following) = self.following.get_mut(self.last as usize) {
@@ -89,13 +81,13 @@ mod tests {
     fn keys_keep_their_numbers_in_any_order() {
         let mut keys = Keys::default();
         let names: Vec<String> = (0..500).map(|index| format!("q{index}")).collect();
-        let first: Vec<u32> = names.iter().map(|name| keys.intern(ItemKind::Question, "e", name, None)).collect();
-        let again: Vec<u32> = names.iter().map(|name| keys.intern(ItemKind::Question, "e", name, None)).collect();
+        let first: Vec<u32> = names.iter().map(|name| keys.intern(ItemKind::Question, "e", name)).collect();
+        let again: Vec<u32> = names.iter().map(|name| keys.intern(ItemKind::Question, "e", name)).collect();
         assert_eq!(first, again);
-        let mut backwards: Vec<u32> = names.iter().rev().map(|name| keys.intern(ItemKind::Question, "e", name, Some("c"))).collect();
+        let mut backwards: Vec<u32> = names.iter().rev().map(|name| keys.intern(ItemKind::Question, "e", name)).collect();
         backwards.reverse();
         assert_eq!(first, backwards);
-        assert_ne!(keys.intern(ItemKind::Test, "e", "q1", None), first[1], "another kind is another item");
+        assert_ne!(keys.intern(ItemKind::Test, "e", "q1"), first[1], "another kind is another item");
         assert_eq!(keys.entries.len(), 501);
     }
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::domain::{ItemStatus, RunId};
 use crate::results::{ItemLine, MAX_LINE_BYTES};
 
+use super::facts::{Facts, Told};
 use super::intern::{Keys, Texts};
 use super::totals::ItemTotals;
 
@@ -12,7 +13,8 @@ use super::totals::ItemTotals;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub run: u32,
-    pub key: u32,
+    /// The item and what the line says of it: an index into the pairs of [`Told`].
+    pub told: u32,
     pub attempt: u32,
     pub revision: u32,
     pub status: ItemStatus,
@@ -56,6 +58,7 @@ impl Mark {
 pub(super) struct Dictionary {
     pub runs: Texts,
     pub keys: Keys,
+    pub told: Told,
 }
 
 /// The outcomes of a block of whole lines.
@@ -121,7 +124,8 @@ impl Dictionary {
                     continue;
                 }
             };
-            let key = self.keys.intern(item.kind, &item.evaluator, &item.item, item.cluster.as_deref());
+            let key = self.keys.intern(item.kind, &item.evaluator, &item.item);
+            let told = self.told.number(key, Facts { cluster: item.cluster.as_deref() });
             if item.revision == 0 {
                 block.totals_of(run).add(&item);
             }
@@ -129,7 +133,8 @@ impl Dictionary {
             if let (Mark::Own, Some(value)) = (score, item.score) {
                 block.scores.push(Score { run, key, attempt: item.attempt, revision: item.revision, value });
             }
-            block.cells.push(Cell { run, key, attempt: item.attempt, revision: item.revision, status: item.status, score });
+            let (attempt, revision, status) = (item.attempt, item.revision, item.status);
+            block.cells.push(Cell { run, told, attempt, revision, status, score });
         }
         block
     }

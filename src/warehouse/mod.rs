@@ -7,7 +7,10 @@
 //! - the *segments*: item lines as Parquet, keyed by the content they came from, written when a query first needs money, time or
 //!   text per item (`sql`, `export`, pages of imported tables).
 
+mod amounts;
+mod conflicts;
 mod export;
+mod facts;
 mod ingest;
 mod intern;
 mod item_file;
@@ -26,6 +29,7 @@ mod tables;
 mod totals;
 mod unit;
 
+pub use amounts::{Amounts, ItemAmounts};
 pub use export::ExportFormat;
 pub use matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
 pub use open::{Hidden, Options, RunRow, Warehouse};

@@ -14,11 +14,12 @@ use tracing::{debug, info};
 use crate::domain::{Aliases, Filter, ItemKey, ItemKind, ItemStatus, Problem, Run, RunId, hex};
 use crate::results::{Contents, ItemTexts, Retractions, Store, scan, to_json};
 
+use super::facts::{Facts, Voices};
 use super::ingest::{self, Ingested};
 use super::item_file::{ItemFile, path_text};
 use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
 use super::progress::Progress;
-use super::snapshot::{Snapshot, byte_status};
+use super::snapshot::{NOTHING_KNOWN, Snapshot, StoredRow, byte_status};
 use super::sql_error::SqlError;
 use super::totals::ItemTotals;
 
@@ -281,10 +282,14 @@ impl Warehouse {
         self.unfinished
     }
 
+    /// Returns the unit that a run's outcomes come from, and the run's number in it.
+    pub(super) fn place_of(&self, run: &RunId) -> Option<(u32, u32)> {
+        Some((*self.unit_of.get(run)?, *self.run_numbers.get(run)?))
+    }
+
     /// Returns the items of a kind that the given runs have outcomes of, headline or not.
     pub fn items_of_kind<'a>(&self, kind: ItemKind, runs: impl IntoIterator<Item = &'a RunId>) -> BTreeSet<ItemKey> {
-        let wanted: HashSet<(u32, u32)> =
-            runs.into_iter().filter_map(|id| Some((*self.unit_of.get(id)?, *self.run_numbers.get(id)?))).collect();
+        let wanted: HashSet<(u32, u32)> = runs.into_iter().filter_map(|id| self.place_of(id)).collect();
         let units: BTreeSet<u32> = wanted.iter().map(|(unit, _)| *unit).collect();
         let rows = units.iter().flat_map(|unit| self.snapshot.items[*unit as usize].rows.iter().map(move |row| (*unit, row)));
         let sets: BTreeSet<u32> = rows.filter(|(unit, row)| wanted.contains(&(*unit, row.run))).map(|(_, row)| row.items).collect();
@@ -298,9 +303,12 @@ impl Warehouse {
     }
 
     /// Returns the outcomes of the given runs at their headline items (questions, else shared tests, else criteria, else checks).
+    ///
+    /// What is known of the items comes from these runs alone. Ask for runs of one version of a suite: items of other versions are other
+    /// items. Where runs contradict each other, what most of them say stands, and of equally many the clustering that sorts first.
     pub fn matrix<'a>(&self, runs: impl IntoIterator<Item = &'a RunId>) -> OutcomeMatrix {
         let mut wanted: Vec<(&RunId, u32, u32)> =
-            runs.into_iter().filter_map(|id| Some((id, *self.unit_of.get(id)?, *self.run_numbers.get(id)?))).collect();
+            runs.into_iter().filter_map(|id| self.place_of(id).map(|(unit, number)| (id, unit, number))).collect();
         wanted.sort();
         wanted.dedup();
         // One pass over each unit's rows, whatever the number of runs in it.
@@ -332,41 +340,43 @@ impl Warehouse {
         else {
             return OutcomeMatrix::default();
         };
-        let mut items: Vec<(MatrixItem, u32)> = (0..)
+        let mut named: Vec<(ItemKey, u32)> = (0..)
             .zip(keys)
             .filter(|(number, key)| used[*number as usize] && is_headline(headline, key.kind, &key.evaluator))
             .map(|(number, key)| {
                 let item = self.aliases.item.get(&key.item).unwrap_or(&key.item).clone();
-                let key_of = ItemKey { kind: key.kind, evaluator: key.evaluator.clone(), item };
-                (MatrixItem { key: key_of, cluster: key.cluster.clone() }, number)
+                (ItemKey { kind: key.kind, evaluator: key.evaluator.clone(), item }, number)
             })
             .collect();
-        items.sort();
+        // Keys have their numbers by who came first, which must not show: of two that are shown as one, the first by its own name counts.
+        named.sort_by(|(left, one), (right, other)| (left, &keys[*one as usize].item).cmp(&(right, &keys[*other as usize].item)));
         // Aliases can give two keys one name: they become one item.
         let mut index_of = vec![ABSENT; keys.len()];
-        let mut merged: Vec<MatrixItem> = Vec::with_capacity(items.len());
-        for (item, number) in items {
-            match merged.last_mut().filter(|last| last.key == item.key) {
-                // Whoever knows the cluster is right about it.
-                Some(last) => last.cluster = last.cluster.take().or(item.cluster),
-                None => merged.push(item),
+        let mut order_of = vec![ABSENT; keys.len()];
+        let mut merged: Vec<ItemKey> = Vec::with_capacity(named.len());
+        for (order, (key, number)) in (0..).zip(named) {
+            if merged.last() != Some(&key) {
+                merged.push(key);
             }
             index_of[number as usize] = super::intern::number(merged.len() - 1);
+            order_of[number as usize] = order;
         }
+        let facts = self.settled_facts(&found, &index_of, merged.len());
+        let items = merged.into_iter().zip(facts).map(|(key, facts)| MatrixItem { key, cluster: facts.cluster }).collect();
         // For each used set: the places to take, in the order of the matrix's items.
         let mut plans: HashMap<u32, (Arc<[u32]>, Vec<u32>)> = HashMap::new();
         let rows = found
             .into_iter()
             .map(|(place, row)| {
                 let (indices, places) = plans.entry(row.items).or_insert_with(|| {
-                    let mut pairs: Vec<(u32, u32)> = (0..)
+                    let mut taken: Vec<(u32, u32, u32)> = (0..)
                         .zip(&self.snapshot.item_sets[row.items as usize])
-                        .map(|(place, key)| (index_of[*key as usize], place))
-                        .filter(|(index, _)| *index != ABSENT)
+                        .map(|(place, key)| (index_of[*key as usize], order_of[*key as usize], place))
+                        .filter(|(index, _, _)| *index != ABSENT)
                         .collect();
-                    pairs.sort_unstable();
-                    pairs.dedup_by_key(|(index, _)| *index);
-                    (pairs.iter().map(|(index, _)| *index).collect(), pairs.iter().map(|(_, place)| *place).collect())
+                    taken.sort_unstable();
+                    taken.dedup_by_key(|(index, _, _)| *index);
+                    (taken.iter().map(|(index, _, _)| *index).collect(), taken.iter().map(|(_, _, place)| *place).collect())
                 });
                 MatrixRow {
                     run: wanted[place].0.clone(),
@@ -381,7 +391,23 @@ impl Warehouse {
             })
             .filter(|row: &MatrixRow| !row.items.is_empty())
             .collect();
-        OutcomeMatrix { items: merged, rows }
+        OutcomeMatrix { items, rows }
+    }
+
+    /// Returns what is known of each item of a matrix from its own rows, which come with the places of their runs, and from nothing else.
+    fn settled_facts(&self, found: &[(usize, &StoredRow)], index_of: &[u32], items: usize) -> Vec<Facts<String>> {
+        let mut voices = Voices::silent(&self.snapshot.facts, items);
+        // Runs over the same items that say the same of them are heard together.
+        let mut alike: BTreeMap<(u32, u32), BTreeSet<usize>> = BTreeMap::new();
+        for (place, row) in found.iter().filter(|(_, row)| row.facts != NOTHING_KNOWN) {
+            alike.entry((row.items, row.facts)).or_default().insert(*place);
+        }
+        for ((set, column), runs) in alike {
+            let (set, column) = (&self.snapshot.item_sets[set as usize], &self.snapshot.fact_columns[column as usize]);
+            let said = set.iter().zip(column).map(|(key, facts)| (index_of[*key as usize], *facts));
+            voices.hear(runs, said.filter(|(index, _)| *index != ABSENT));
+        }
+        voices.settle()
     }
 
     /// Returns a digest of everything that is shown: runs and outcomes, whatever files they came from.
@@ -392,19 +418,32 @@ impl Warehouse {
                 hasher.update(to_json(&row.run));
                 hasher.update(b"\n");
             }
-            let matrix = self.matrix(suite.iter().map(|row| &row.run.id));
-            for item in &matrix.items {
-                hasher.update(format!("{:?}\n", item.key));
+            let mut versions: BTreeMap<Option<&str>, Vec<&RunId>> = BTreeMap::new();
+            for row in suite {
+                versions.entry(row.run.suite_version.as_deref()).or_default().push(&row.run.id);
             }
-            for row in &matrix.rows {
-                hasher.update(format!("{} {} {:?}\n", row.run, row.attempt, row.items));
-                hasher.update(row.statuses.iter().map(|status| super::snapshot::status_byte(*status)).collect::<Vec<u8>>());
-                if let RowScores::Own(scores) = &row.scores {
-                    hasher.update(format!("{scores:?}"));
-                }
+            for runs in versions.into_values() {
+                self.digest_outcomes(runs, &mut hasher);
             }
         }
         hex(&hasher.finalize())
+    }
+
+    fn digest_outcomes(&self, runs: Vec<&RunId>, hasher: &mut Sha256) {
+        let matrix = self.matrix(runs);
+        for item in &matrix.items {
+            hasher.update(format!("{:?}\n", item.key));
+            if let Some(cluster) = &item.cluster {
+                hasher.update(format!("{cluster:?}\n"));
+            }
+        }
+        for row in &matrix.rows {
+            hasher.update(format!("{} {} {:?}\n", row.run, row.attempt, row.items));
+            hasher.update(row.statuses.iter().map(|status| super::snapshot::status_byte(*status)).collect::<Vec<u8>>());
+            if let RowScores::Own(scores) = &row.scores {
+                hasher.update(format!("{scores:?}"));
+            }
+        }
     }
 
     /// Writes what was learnt for the next command. A cache that cannot be written costs time, nothing else.

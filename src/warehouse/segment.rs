@@ -18,7 +18,7 @@ use super::sql_error::SqlError;
 use super::unit::Stamp;
 
 /// Changes whenever the columns or their meaning do.
-const VERSION: &str = "evalreport segment 1";
+const VERSION: &str = "evalreport segment 2";
 /// Sources are put together until they reach this size, so that many small runs make few files.
 const GROUP_BYTES: u64 = 64 << 20;
 /// Compressed lines count for about what they were.
@@ -117,6 +117,7 @@ struct Rows {
     kind: Vec<&'static str>,
     evaluator: Vec<String>,
     cluster: Vec<Option<String>>,
+    category: Vec<Option<String>>,
     attempt: Vec<u32>,
     revision: Vec<u32>,
     status: Vec<&'static str>,
@@ -138,6 +139,7 @@ impl Rows {
         self.kind.push(item.kind.name());
         self.evaluator.push(item.evaluator.clone().into_owned());
         self.cluster.push(item.cluster.as_deref().map(str::to_owned));
+        self.category.push(item.category.as_deref().map(str::to_owned));
         self.attempt.push(item.attempt);
         self.revision.push(item.revision);
         self.status.push(item.status.name());
@@ -159,6 +161,7 @@ impl Rows {
                 Column::new("kind".into(), rows.kind),
                 Column::new("evaluator".into(), rows.evaluator),
                 Column::new("cluster".into(), rows.cluster),
+                Column::new("category".into(), rows.category),
                 Column::new("attempt".into(), rows.attempt),
                 Column::new("revision".into(), rows.revision),
                 Column::new("status".into(), rows.status),
@@ -189,7 +192,7 @@ pub(super) fn outcomes(items: LazyFrame, runs: &[&RunId]) -> Result<Vec<ItemOutc
     let whole = |name: &str| -> Result<UInt64Chunked, SqlError> { Ok(frame.column(name)?.cast(&DataType::UInt64)?.u64()?.clone()) };
     let number = |name: &str| -> Result<Float64Chunked, SqlError> { Ok(frame.column(name)?.f64()?.clone()) };
     let (run_id, item, kind, evaluator) = (text("run_id")?, text("item")?, text("kind")?, text("evaluator")?);
-    let (cluster, status) = (text("cluster")?, text("status")?);
+    let (cluster, category, status) = (text("cluster")?, text("category")?, text("status")?);
     let (attempt, revision) = (whole("attempt")?, whole("revision")?);
     let (input_tokens, output_tokens) = (whole("input_tokens")?, whole("output_tokens")?);
     let (score, duration_seconds, cost_usd) = (number("score")?, number("duration_seconds")?, number("cost_usd")?);
@@ -199,6 +202,7 @@ pub(super) fn outcomes(items: LazyFrame, runs: &[&RunId]) -> Result<Vec<ItemOutc
             kind: ItemKind::from_name(kind.get(row)?)?,
             item: item.get(row)?.to_owned(),
             cluster: cluster.get(row).map(str::to_owned),
+            category: category.get(row).map(str::to_owned),
             attempt: u32::try_from(attempt.get(row)?).ok()?,
             status: ItemStatus::from_name(status.get(row)?)?,
             score: score.get(row),

@@ -9,15 +9,16 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{ItemKind, ItemStatus, Problem, Run};
+use crate::domain::{ItemKey, ItemStatus, Problem, Run};
 
+use super::facts::Facts;
 use super::matrix::RowScores;
 use super::stored_run;
 use super::totals::ItemTotals;
 use super::unit::Stamp;
 
 /// Changes whenever the meaning of what is stored changes.
-const VERSION: &str = concat!("evalreport snapshot 5 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("evalreport snapshot 6 ", env!("CARGO_PKG_VERSION"));
 const COMPRESSION_LEVEL: i32 = 1;
 
 /// A file of headers: one run's header, or the runs of a sealed pair.
@@ -63,6 +64,8 @@ pub(super) struct StoredRow {
     pub attempt: u32,
     /// Index into [`Snapshot::item_sets`].
     pub items: u32,
+    /// Index into [`Snapshot::fact_columns`]: what this run says of these items.
+    pub facts: u32,
     /// One byte per item of the set; see [`status_byte`].
     pub statuses: Bytes,
     /// Where there are some, one per item of the set.
@@ -73,22 +76,21 @@ pub(super) struct StoredRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bytes(pub Vec<u8>);
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct StoredKey {
-    pub kind: ItemKind,
-    pub evaluator: String,
-    pub item: String,
-    pub cluster: Option<String>,
-}
+/// The column that says nothing of any item.
+pub(super) const NOTHING_KNOWN: u32 = 0;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Snapshot {
     pub headers: Vec<HeaderUnit>,
     pub items: Vec<ItemUnit>,
     pub run_ids: Vec<String>,
-    pub keys: Vec<StoredKey>,
+    pub keys: Vec<ItemKey>,
     /// Ascending indices into `keys`. Runs over the same items share one set.
     pub item_sets: Vec<Vec<u32>>,
+    /// What was ever said of an item beside its outcomes; the first is nothing.
+    pub facts: Vec<Facts<String>>,
+    /// Indices into `facts`, one per item of a row's set. Runs that say the same share one; the first is empty: nothing is said.
+    pub fact_columns: Vec<Vec<u32>>,
 }
 
 impl Snapshot {
@@ -118,11 +120,15 @@ impl Snapshot {
     fn is_consistent(&self) -> bool {
         let in_range = |index: u32, length: usize| (index as usize) < length;
         self.item_sets.iter().flatten().all(|key| in_range(*key, self.keys.len()))
+            && self.fact_columns.iter().flatten().all(|facts| in_range(*facts, self.facts.len()))
             && self.items.iter().all(|unit| {
                 unit.totals.iter().all(|(run, _)| in_range(*run, self.run_ids.len()))
                     && unit.rows.iter().all(|row| {
                         in_range(row.run, self.run_ids.len())
                             && in_range(row.items, self.item_sets.len())
+                            && self.fact_columns.get(row.facts as usize).is_some_and(|column| {
+                                row.facts == NOTHING_KNOWN || column.len() == self.item_sets[row.items as usize].len()
+                            })
                             && row.statuses.0.len() == self.item_sets[row.items as usize].len()
                             && row.scores.len().is_none_or(|length| length == row.statuses.0.len())
                             && row.statuses.0.iter().all(|byte| byte_status(*byte).is_some())

@@ -8,7 +8,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::domain::{CostSource, Git, ItemsDigest, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage};
+use crate::domain::{CostSource, Git, ItemKind, ItemsDigest, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage};
 
 /// Fields in the order of [`Run`]. Text is borrowed from the run or from the snapshot's bytes.
 #[derive(Serialize, Deserialize)]
@@ -21,6 +21,7 @@ struct StoredRun<'a> {
     timestamp: Option<(i64, u32)>,
     duration_seconds: Option<f64>,
     counts: [Option<u64>; 10],
+    counted: Option<ItemKind>,
     cost_usd: Option<f64>,
     cost_source: CostSource,
     output_dir: Option<&'a str>,
@@ -99,6 +100,7 @@ fn store(run: &Run) -> StoredRun<'_> {
             run.files_generated,
             run.lines_generated,
         ],
+        counted: run.counted,
         cost_usd: run.cost_usd,
         cost_source: run.cost_source,
         output_dir: run.output_dir.as_deref(),
@@ -150,6 +152,7 @@ fn restore(stored: StoredRun<'_>) -> Result<Run, String> {
         input_tokens,
         output_tokens,
         total_tokens,
+        counted: stored.counted,
         cost_usd: stored.cost_usd,
         cost_source: stored.cost_source,
         usage: structured.usage,
@@ -190,9 +193,9 @@ mod tests {
         let full = r#"{"id":"r-1","suite":"s","approach":"a","model":"m","timestamp":"2026-01-31T12:00:00.25Z","duration_seconds":1.5,
             "total_calls":1,"input_tokens":2,"output_tokens":3,"total_tokens":9,"cost_usd":0.25,"shared_tests_passed":4,
             "shared_tests_total":5,"own_tests_passed":6,"own_tests_total":7,"files_generated":8,"lines_generated":10,"output_dir":"o",
-            "error":"e","status":"limit","agent":"g","batch_id":"b","run_index":2,"seed":11,"tags":{"k":"v"},"suite_version":"sv",
+            "counted":"task","error":"e","status":"limit","agent":"g","batch_id":"b","run_index":2,"seed":11,"tags":{"k":"v"},"suite_version":"sv",
             "host":"h","tool_version":"t","git":{"rev":"abc"},"usage":{"input":1,"cache_read":2},"cost_source":"priced",
-            "stated":[{"name":"pass_rate","value":0.5,"unit":"fraction"}],"scores":[{"metric":"x","value":1.0,"unit":"points","direction":"up"}],
+            "stated":[{"name":"pass_rate","value":0.5,"unit":"fraction"}],"scores":[{"metric":"x","value":1.0,"unit":"points","direction":"up","range":[0.0,5.0]}],
             "verification":{"outcome":[1,2.5,null]},"provenance":{"importer":"table","file":"f","sha256":"0"},"items_digest":{"sha256":"1","items":3,"hashed":2}}"#;
         let runs = [full, r#"{"id":"r-2","suite":"s","approach":"a"}"#]
             .map(|json| Arc::new(parse_header(json.as_bytes(), "file", None, None).expect("a header")));

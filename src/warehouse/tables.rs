@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use polars::prelude::*;
 
-use crate::domain::{Evaluator, ScoreRecord};
+use crate::domain::{Evaluator, ItemKind, ScoreRecord};
 
 use super::item_file::ItemFile;
 use super::open::{RunRow, Warehouse};
@@ -143,6 +143,7 @@ fn runs(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
             column("shared_tests_total", rows, |row| row.run.shared_tests_total),
             column("own_tests_passed", rows, |row| row.run.own_tests_passed),
             column("own_tests_total", rows, |row| row.run.own_tests_total),
+            column("counted", rows, |row| row.run.counted.map(ItemKind::name)),
             column("files_generated", rows, |row| row.run.files_generated),
             column("lines_generated", rows, |row| row.run.lines_generated),
             column("batch_id", rows, |row| row.run.batch_id.clone()),
@@ -184,6 +185,8 @@ fn scores(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
             Column::new("value".into(), scores.iter().map(|(_, score)| score.value).collect::<Vec<_>>()),
             Column::new("unit".into(), scores.iter().map(|(_, score)| score.unit.name()).collect::<Vec<_>>()),
             Column::new("direction".into(), scores.iter().map(|(_, score)| score.direction.name()).collect::<Vec<_>>()),
+            Column::new("least".into(), scores.iter().map(|(_, score)| score.range.map(|[least, _]| least)).collect::<Vec<_>>()),
+            Column::new("most".into(), scores.iter().map(|(_, score)| score.range.map(|[_, most]| most)).collect::<Vec<_>>()),
             Column::new("standard_error".into(), scores.iter().map(|(_, score)| score.standard_error).collect::<Vec<_>>()),
             Column::new("n".into(), scores.iter().map(|(_, score)| score.n).collect::<Vec<_>>()),
             Column::new("evaluator".into(), scores.iter().map(|(_, score)| score.evaluator.clone()).collect::<Vec<_>>()),

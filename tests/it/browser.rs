@@ -2,11 +2,57 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+
+/// A family of fonts, and how the names of its files begin.
+#[derive(Clone, Copy, Debug)]
+pub struct Family {
+    pub name: &'static str,
+    files: &'static str,
+    /// What to install on Debian.
+    pub package: &'static str,
+}
+
+/// Tall: its lines' boxes are 1.36 times the size.
+pub const NOTO: Family = Family { name: "Noto Sans", files: "NotoSans-", package: "fonts-noto-core" };
+/// Flat: 1.15 times.
+pub const LIBERATION: Family = Family { name: "Liberation Sans", files: "LiberationSans-", package: "fonts-liberation" };
+
+impl Family {
+    /// Returns the folder with its files, if it is installed.
+    pub fn folder(self) -> Option<PathBuf> {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let of_user = home.iter().flat_map(|home| [home.join(".fonts"), home.join(".local/share/fonts")]);
+        let mut folders: Vec<PathBuf> =
+            ["/usr/share/fonts", "/usr/local/share/fonts"].map(PathBuf::from).into_iter().chain(of_user).collect();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                if entry.file_name() == *format!("{}Regular.ttf", self.files) {
+                    return Some(folder);
+                }
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(entry.path());
+                }
+            }
+        }
+        None
+    }
+
+    /// The settings of a machine that has this family and no other, whatever else this one has.
+    fn settings(self, folder: &Path, cache: &Path) -> String {
+        format!(
+            "<?xml version=\"1.0\"?><!DOCTYPE fontconfig SYSTEM \"fonts.dtd\"><fontconfig><dir>{}</dir><cachedir>{}</cachedir><selectfont>\
+             <acceptfont><glob>*/{}*</glob></acceptfont><rejectfont><glob>*</glob></rejectfont></selectfont></fontconfig>",
+            folder.display(),
+            cache.display(),
+            self.files
+        )
+    }
+}
 
 /// A headless Chromium with a profile of its own; closed when dropped.
 pub struct Browser {
@@ -19,7 +65,31 @@ pub struct Browser {
 impl Browser {
     /// Starts chromedriver and a session. `.ci/run` installs both; without them the check fails rather than passing unseen.
     pub fn start() -> Self {
-        let mut driver = Command::new("chromedriver")
+        Self::start_with(None)
+    }
+
+    /// Starts it as on a machine whose only fonts are those of a family; nothing where that is not installed here.
+    pub fn start_in(family: Family) -> Option<Self> {
+        let browser = Self::start_with(Some((family, family.folder()?)));
+        browser.open_address("data:text/html,<p>Overview</p>");
+        browser.devtools("DOM.enable", &json!({}));
+        browser.devtools("CSS.enable", &json!({}));
+        let root = browser.devtools("DOM.getDocument", &json!({}))["root"]["nodeId"].clone();
+        let node = browser.devtools("DOM.querySelector", &json!({"nodeId": root, "selector": "p"}))["nodeId"].clone();
+        let used = browser.devtools("CSS.getPlatformFontsForNode", &json!({"nodeId": node}));
+        assert_eq!(used["fonts"][0]["familyName"], family.name, "{used}");
+        Some(browser)
+    }
+
+    fn start_with(family: Option<(Family, PathBuf)>) -> Self {
+        let profile = tempfile::tempdir().expect("a temporary folder");
+        let mut command = Command::new("chromedriver");
+        if let Some((family, folder)) = family {
+            let file = profile.path().join("fonts.conf");
+            std::fs::write(&file, family.settings(&folder, &profile.path().join("fonts"))).expect("a writable folder");
+            command.env("FONTCONFIG_FILE", file);
+        }
+        let mut driver = command
             .args(["--port=0", "--log-level=SEVERE"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -33,7 +103,6 @@ impl Browser {
             .expect("chromedriver says its port");
         // Keep reading, so that the driver never blocks on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
-        let profile = tempfile::tempdir().expect("a temporary folder");
         let mut browser = Self { driver, port, session: String::new(), profile };
         let arguments = [
             "--headless".to_owned(),
@@ -103,8 +172,8 @@ impl Browser {
             .collect()
     }
 
-    fn devtools(&self, method: &str, parameters: &Value) {
-        self.command("goog/cdp/execute", &json!({"cmd": method, "params": parameters}));
+    fn devtools(&self, method: &str, parameters: &Value) -> Value {
+        self.command("goog/cdp/execute", &json!({"cmd": method, "params": parameters}))
     }
 
     fn command(&self, name: &str, body: &Value) -> Value {

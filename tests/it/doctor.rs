@@ -105,6 +105,7 @@ fn import(project: &Project, key: &str) {
         kind: ItemKind::Question,
         item: "q1".to_owned(),
         cluster: None,
+        category: None,
         attempt: 1,
         status: ItemStatus::Pass,
         score: None,

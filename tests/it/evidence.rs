@@ -251,6 +251,57 @@ fn a_winner_over_all_leads_alone() {
     assert!(project.run(["compare", "s"]).answer().replace('\n', " ").contains("a beats every other arm on questions"));
 }
 
+/// A margin that would change nothing, or something else than was meant, is refused, and what would do is named.
+#[test]
+fn margins_are_checked_as_bounds_of_gates_are() {
+    let project = Project::with(&["a", "b"].map(|arm| {
+        let scores = json!([{"metric": "quality", "value": 71.5, "unit": "points", "direction": "up", "revision": 0},
+            {"metric": "size", "value": 3, "unit": "count", "direction": "none", "revision": 0}]);
+        let fields = json!({"shared_tests_passed": 90, "shared_tests_total": 100, "cost_usd": 1.5, "total_calls": 3, "scores": scores});
+        result(&format!("run-{arm}"), "s", arm, fields)
+    }));
+    let judged = "judged here: cost_usd, quality, shared_tests";
+    for (margin, error, hint) in [
+        ("speed=5", "no metric `speed`", "there are: cost_usd, quality, shared_tests"),
+        ("qualty=5", "no metric `qualty`", "did you mean `quality`?"),
+        ("pass_rate=60pp", "--margin `pass_rate=60pp` is more than 50 percentage points", "write 2pp or 0.02 for two percentage points"),
+        ("shared_tests=5", "--margin `shared_tests=5` is more than 50 percentage points", "write 2pp or 0.02 for two percentage points"),
+        ("pass_rate=2%", "--margin `pass_rate=2%` is in percent, which for a share could be relative", "write 2pp or 0.02"),
+        ("cost=5", "--margin `cost=5` has no percent sign, and for an amount it is relative", "write 10% or 0.1 for a tenth"),
+        ("cost=2pp", "--margin `cost=2pp` is in percentage points, and for an amount it is relative", "write 10%"),
+        ("quality=2pp", "--margin `quality=2pp` is no plain number, and the metric is no share", "write it in the metric's own unit"),
+        ("duration=10%", "--margin `duration=10%`: no selected run measures `duration_seconds`", judged),
+        ("total_calls=3", "--margin `total_calls=3` is for a count, and counts are shown but never judged", "leave it out"),
+        ("size=3", "--margin `size=3`: `size` is shown but never judged", judged),
+        ("own_tests=2pp", "--margin `own_tests=2pp`: no selected run measures `own_tests`", judged),
+    ] {
+        let output = project.run(["compare", "s", "--margin", margin]);
+        let said = output.refusal();
+        assert!(said.contains(error) && said.contains(hint), "{margin}: {said}");
+    }
+    for margin in ["pass_rate=2pp", "accuracy=0.02", "shared_tests=50pp", "cost=10%", "cost_usd=200%", "quality=1.5"] {
+        assert_eq!(project.run(["compare", "s", "--margin", margin]).code, 0, "{margin}");
+    }
+    assert_eq!(project.run(["leaderboard", "--margin", "pass_rate=2pp"]).code, 0);
+    for arguments in
+        [["leaderboard", "--margin", "cost=10%"], ["leaderboard", "--margin", "pass_rate=5"], ["history", "--margin", "pass_rate=2pp"]]
+    {
+        assert!(project.run(arguments).refusal().contains("--margin"), "{arguments:?}");
+    }
+    let gate = project.run(["gate", "s", "--baseline", "run-a", "--max-drop", "2pp", "--margin", "speed=5"]);
+    assert!(gate.refusal().contains("no metric `speed`"), "{}", gate.stderr);
+    project.file("evalreport.yaml", "version: 1\nmetrics:\n  pass_rate: {margin: 500pp}\n");
+    assert!(project.run(["compare", "s"]).refusal().contains("is more than 50 percentage points"));
+}
+
+/// A margin of the configuration holds under every name of its metric.
+#[test]
+fn a_margin_has_an_alias() {
+    let project = questions(&[("a", &"+-".repeat(100)), ("b", &"+-".repeat(100))]);
+    project.file("evalreport.yaml", "version: 1\nmetrics:\n  pass_rate: {margin: 10pp}\n");
+    near(&pair(&compare(&project, &[]), "shared_tests")["margin"], 0.1);
+}
+
 #[test]
 fn options_of_the_policy() {
     let project = questions(&[("a", "++++++--"), ("b", "--------")]);
@@ -559,7 +610,7 @@ fn amounts_have_a_bill_and_sizes_without_a_unit() {
     near(&detail["effect"]["superiority"], 3.0 / 16.0);
     assert_eq!(detail["cross_check"]["check"], "permutation");
     let told = project.run(["compare", "s"]).answer().replace('\n', " ");
-    assert!(told.contains("Cliff's delta −0.62; mean over mean 0.50× ["), "{told}");
+    assert!(told.contains("Cliff's delta −0.63; mean over mean 0.50× ["), "{told}");
 }
 
 /// Ten questions are coins that both arms throw twice, and two are hard for one of them: some of the noise is the throws', some the questions'.
@@ -622,6 +673,7 @@ fn item_scores_are_paired() {
     assert_eq!(found["record"], json!({"won": 12, "lost": 0, "same": 0}));
     assert_eq!(pair(&answer, "shared_tests")["verdict"], "tie", "the same questions pass");
     let cell = &row(&answer, "item_score")["cells"][1];
+    assert!(cell["estimate"]["standard_error"].as_f64() > Some(0.0), "{cell}");
     near(&cell["value"], base.iter().sum::<f64>() / 12.0);
     assert_eq!((&cell["estimate"]["method"], &cell["estimate"]["n"]), (&json!("t_over_items"), &json!(12)));
     assert!(project.run(["compare", "s"]).answer().contains("Item Score"));

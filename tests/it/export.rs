@@ -49,7 +49,12 @@ fn project() -> Project {
     );
     let quality = json!([{"metric": "quality", "value": 71.5, "unit": "points", "direction": "up", "n": 12, "standard_error": 1.5, "revision": 0},
         {"metric": "mood", "value": 1.0, "unit": "number", "direction": "none"}]);
-    project.result(&result("counts-1", "tasks", "two", json!({"shared_tests_passed": 3, "shared_tests_total": 4, "scores": quality})));
+    project.result(&result(
+        "counts-1",
+        "tasks",
+        "two",
+        json!({"shared_tests_passed": 3, "shared_tests_total": 4, "counted": "task", "scores": quality}),
+    ));
     project.result(&result("empty-1", "tasks", "one", json!({"error": "boom"})));
     let judged = |item: &str, status: &str, revision: u32| json!({"item": item, "kind": "criterion", "evaluator": "requirementFulfillment", "revision": revision, "status": status});
     project.result(&result("judged-1", "tasks", "one", json!({"timestamp": time(12), "batch_id": "b1"})));
@@ -381,7 +386,7 @@ fn kinds_attempts_and_counts_come_back() {
              where i.standing group by r.suite, r.approach, i.kind, i.evaluator, i.attempt order by 1, 2, 3, 4, 5",
         );
         let times = by("select suite, approach, timestamp from runs where timestamp is not null order by suite, approach");
-        kinds + &times + &by("select shared_tests_passed, shared_tests_total from runs where suite = 'tasks' and approach = 'two'")
+        kinds + &times + &by("select shared_tests_passed, shared_tests_total, counted from runs where suite = 'tasks' and approach = 'two'")
     };
     assert_eq!(project.run(["export", "ctrf", "all", "--quiet"]).code, 0);
     assert_eq!(project.run(["--results", "by-ctrf", "import", "all", "--quiet"]).code, 0);
@@ -395,8 +400,9 @@ fn kinds_attempts_and_counts_come_back() {
         "select distinct kind, evaluator, attempt from items i join runs r on i.run_id = r.run_id where r.suite = 'quiz' order by 1, 2, 3";
     let of = |store: &str| project.run(["--results", store, "sql", kinds, "--format", "csv"]).stdout;
     assert_eq!(of("by-junit"), of("results"));
-    let counts = "select shared_tests_passed, shared_tests_total from runs where suite = 'tasks' and approach = 'two'";
-    assert_eq!(project.run(["--results", "by-junit", "sql", counts, "--format", "csv"]).rows()[0]["shared_tests_total"], "4");
+    let counts = "select shared_tests_passed, shared_tests_total, counted from runs where suite = 'tasks' and approach = 'two'";
+    let counted = &project.run(["--results", "by-junit", "sql", counts, "--format", "csv"]).rows()[0];
+    assert_eq!((counted["shared_tests_total"].as_str(), counted["counted"].as_str()), ("4", "task"));
 }
 
 /// Passed and counted by suite and arm, of runs with items.

@@ -73,6 +73,14 @@ impl Imported {
         output.stdout.lines().skip(1).map(|line| line.replace(',', " ")).collect()
     }
 
+    /// What kinds of outcomes there are, and what counts without outcomes are counts of.
+    #[track_caller]
+    fn kinds(&self) -> Vec<String> {
+        let mut kinds = self.sql("select distinct kind from items order by kind");
+        kinds.extend(self.sql("select distinct counted from runs where counted is not null order by counted"));
+        kinds
+    }
+
     /// Every outcome as `item attempt status`.
     #[track_caller]
     fn statuses(&self) -> Vec<String> {
@@ -125,4 +133,43 @@ fn samples(tool: &str) -> Option<PathBuf> {
         eprintln!("skipped: EVALREPORT_FORMATS names no folder of samples");
     }
     folder.map(|folder| PathBuf::from(folder).join(tool))
+}
+
+#[test]
+fn every_format_says_what_its_items_are() {
+    for (fixture, kinds) in [
+        ("aider/run", ["task"].as_slice()),
+        ("aider/polyglot_small.yml", &["task"]),
+        ("swe-bench/schema-2", &["task"]),
+        // One submission has counts alone.
+        ("swe-bench/experiments", &["task", "task"]),
+        ("terminal-bench/resolved-and-timed-out", &["task"]),
+        ("harbor/reward-and-exception", &["task"]),
+        ("evalperf/acme--coder-9B_vllm_temp_1.0_evalperf_results.brief.json", &["task"]),
+        ("kotef/eval-2026-01-02T03-04-05-678Z.json", &["task"]),
+        ("inspect/plain.json", &["question"]),
+        ("inspect/no-samples.json", &["question"]),
+        ("promptfoo/repeat-two.json", &["question"]),
+        ("lm_eval/plain", &["question"]),
+        ("every_eval_ever/with-samples", &["question"]),
+        ("helm/splits", &["question"]),
+        ("junit/pytest.xml", &["test"]),
+        ("ctrf/statuses.json", &["test"]),
+        ("ralph/zeros.json", &[]),
+    ] {
+        assert_eq!(Imported::fixture(fixture).kinds(), kinds, "{fixture}");
+    }
+}
+
+#[test]
+fn samples_with_a_sandbox_are_tasks_and_languages_are_categories() {
+    let project = Project::new();
+    project.fixture("import/inspect/plain.json", "log.json");
+    let mut log: Value = serde_json::from_str(&project.read("log.json")).expect("a log");
+    log["eval"]["sandbox"] = serde_json::json!({"type": "docker", "config": "compose.yaml"});
+    project.file("log.json", log.to_string());
+    assert_eq!(Imported::path(&project.path("log.json")).kinds(), ["task"]);
+    let aider = Imported::fixture("aider/run");
+    assert_eq!(aider.sql("select count(*) from items where cluster is not null or category is null"), ["0"]);
+    assert!(aider.sql("select distinct category from items order by category").contains(&"python".to_owned()));
 }

@@ -223,6 +223,7 @@ fn several_runs_have_a_t_interval_over_runs() {
     let rate = &entries(&project, &[])[0]["pass_rate"];
     near(&rate["value"], 0.9);
     assert_eq!((rate["n"].as_u64(), rate["n_of"].as_str(), rate["method"].as_str()), (Some(3), Some("runs"), Some("t_over_runs")));
+    assert!(rate["standard_error"].as_f64() > Some(0.0), "{rate}");
     // t(.975, 2) = 4.302652729911275.
     near(&rate["interval"]["low"], 0.9 - 4.302_652_729_911_275 * 0.1 / 3f64.sqrt());
     assert_eq!((rate["passed"].as_u64(), rate["total"].as_u64()), (Some(27), Some(30)));
@@ -317,6 +318,104 @@ fn macro_and_micro_means_differ() {
     }
     insta::assert_snapshot!("overall_macro", project.run(["leaderboard", "--overall", "macro"]).snapshot());
     insta::assert_snapshot!("overall_micro", project.run(["leaderboard", "--overall", "micro"]).snapshot());
+}
+
+/// An arm's runs of a hard suite are repeated: it answers no other questions, so neither its rate nor its place may change.
+#[test]
+fn repeated_runs_do_not_turn_a_micro_mean_round() {
+    let project = Project::new();
+    let answers = |run: &str, suite: &str, approach: &str, passed: usize, asked: usize| {
+        let items: Vec<Value> =
+            (0..asked).map(|item| question(&format!("q{item}"), 1, if item < passed { "pass" } else { "fail" })).collect();
+        project.result(&result(run, suite, approach, json!({}))).items(run, &items);
+    };
+    let counted = |run: &str, approach: &str, passed: u64| {
+        project.result(&counts(run, "counts", approach, passed, 30, json!({})));
+    };
+    for (approach, easy, hard, counts) in [("a", 19, 2, 25), ("b", 16, 1, 24)] {
+        answers(&format!("{approach}-easy"), "easy", approach, easy, 20);
+        answers(&format!("{approach}-hard"), "hard", approach, hard, 10);
+        counted(&format!("{approach}-counts"), approach, counts);
+    }
+    let overall = || project.run(["leaderboard", "--overall", "micro", "--format", "json"]).json()["overall"]["entries"].clone();
+    let once = overall();
+    near(&once[0]["rate"], 46.0 / 60.0);
+    near(&once[1]["rate"], 41.0 / 60.0);
+    for repeat in 0..4 {
+        answers(&format!("a-hard-{repeat}"), "hard", "a", 2, 10);
+        answers(&format!("b-easy-{repeat}"), "easy", "b", 16, 20);
+        counted(&format!("b-counts-{repeat}"), "b", 24);
+    }
+    let often = overall();
+    for place in 0..2 {
+        assert_eq!(often[place]["approach"], once[place]["approach"]);
+        assert_eq!(often[place]["items"], json!(60));
+        near(&often[place]["rate"], once[place]["rate"].as_f64().expect("a rate"));
+    }
+    assert_eq!((&once[0]["outcomes"], &often[0]["outcomes"]), (&json!(60), &json!(100)));
+}
+
+/// Of two versions with runs of one moment the one with more arms counts, and whoever is not in it is named.
+#[test]
+fn an_arm_of_another_version_is_named_over_suites() {
+    let time = "2026-01-02T03:04:05Z";
+    let run = |id: &str, suite: &str, approach: &str, version: &str| {
+        counts(id, suite, approach, 5, 10, json!({"suite_version": version, "timestamp": time}))
+    };
+    let project = Project::with(&[
+        run("1", "s", "alone", "aaaa"),
+        run("2", "s", "a", "bbbb"),
+        run("3", "s", "b", "bbbb"),
+        run("4", "t", "alone", "cccc"),
+        run("5", "t", "a", "cccc"),
+    ]);
+    let output = project.run(["leaderboard", "--overall", "macro", "--format", "json"]);
+    let overall = &output.json()["overall"];
+    assert_eq!(overall["other_versions"], json!([{"suite": "s", "counted": "bbbb", "arms": [{"approach": "alone", "model": "m1"}]}]));
+    let alone = overall["entries"].as_array().expect("entries").iter().find(|entry| entry["approach"] == "alone").expect("it has a line");
+    assert_eq!(alone["suites"]["known"], 1);
+    let text = project.run(["leaderboard", "--overall", "macro"]).answer().replace('\n', " ");
+    let note = "Of s only version bbbb counts here; not in it, with runs of another version only: alone · m1.";
+    assert!(text.contains(note), "{text}");
+}
+
+/// 47 of 80 by another way: item means of three runs whose sum is a little short of it.
+#[test]
+fn equal_rates_print_equal() {
+    let project = Project::new();
+    let answers = |run: &str, approach: &str, passes: &dyn Fn(usize) -> bool| {
+        let items: Vec<Value> = (0..240).map(|item| question(&format!("q{item}"), 1, if passes(item) { "pass" } else { "fail" })).collect();
+        project.result(&result(run, "s", approach, json!({}))).items(run, &items);
+    };
+    answers("once", "once", &|item| item < 141);
+    for run in 0..3 {
+        // 423 passes over three runs, a third of them each time on other items.
+        answers(&format!("thrice-{run}"), "thrice", &|item| item < 122 || (item >= 122 && item < 179 && item % 3 == run));
+    }
+    let rates = project.run(["leaderboard", "--format", "csv"]).column("Pass rate % [95% CI]");
+    assert_eq!(rates.len(), 2);
+    assert!(rates.iter().all(|rate| rate.starts_with("58.8 ")), "{rates:?}");
+}
+
+#[test]
+fn counts_have_no_negative_end() {
+    let score = |turns: u64| json!([{"metric": "turns", "value": turns, "unit": "count", "direction": "down", "revision": 0}]);
+    let run = |id: &str, approach: &str, tokens: u64, files: u64| {
+        let fields = json!({"total_tokens": tokens, "files_generated": files, "scores": score(files), "batch_id": approach});
+        counts(id, "s", approach, 5, 10, fields)
+    };
+    let project = Project::with(&[run("1", "a", 10, 1), run("2", "a", 900, 9), run("3", "b", 10, 1), run("4", "b", 50, 1)]);
+    let entry = &entries(&project, &["--sort", "approach"])[0];
+    for figure in [&entry["tokens"], &entry["scores"]["turns"]] {
+        assert_eq!(figure["interval"]["low"], 0.0, "{figure}");
+        assert!(figure["interval"]["high"].as_f64() > figure["mean"].as_f64());
+    }
+    let answer = project.run(["compare", "s", "--format", "json"]).json();
+    let rows = answer["comparisons"][0]["rows"].as_array().expect("rows");
+    for name in ["total_tokens", "files_generated", "turns"] {
+        let row = rows.iter().find(|row| row["metric"]["name"] == name).expect("it was measured");
+        assert_eq!(row["cells"][0]["figure"]["interval"]["low"], 0.0, "{row}");
+    }
 }
 
 #[test]

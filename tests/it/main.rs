@@ -4,6 +4,7 @@
 
 mod acceptance;
 mod agents;
+mod amounts;
 mod architecture;
 mod broken;
 mod browser;
@@ -23,6 +24,7 @@ mod harnesses;
 mod history;
 mod import;
 mod imported;
+mod independence;
 mod init;
 mod inspect;
 mod items;

@@ -134,3 +134,72 @@ fn rows_that_come_later_are_read() {
     let again = project.run(["import", "logs"]);
     assert!(again.stdout.contains("6 outcomes, 3 before"), "{}", again.stdout);
 }
+
+/// Makes what was imported look as an earlier version left it: under another name, without what that did not know.
+fn as_of_old(project: &Project, change: impl Fn(&mut Value)) {
+    let files = project.files("results/imports");
+    for runs in files.iter().filter(|file| file.ends_with(".runs.jsonl")) {
+        let text = project.read(runs);
+        let old = text.lines().map(|line| {
+            let mut run: Value = serde_json::from_str(line).expect("a header");
+            change(&mut run);
+            run
+        });
+        let old = lines(old);
+        let name = "0".repeat(64);
+        let items = runs.replace(".runs.jsonl", ".items.jsonl.zst");
+        std::fs::rename(project.path(&items), project.path(&format!("results/imports/{name}.items.jsonl.zst"))).expect("a pair");
+        std::fs::remove_file(project.path(runs)).expect("a pair");
+        project.file(&format!("results/imports/{name}.runs.jsonl"), old);
+    }
+}
+
+#[test]
+fn what_an_earlier_version_imported_is_replaced_by_what_this_one_reads() {
+    let query = "select counted, count(*) as runs from runs group by counted order by counted";
+    // With what the source held, and of before that was kept.
+    for content in [json!({"outcomes": 0, "sum": "of old"}), Value::Null] {
+        let project = Project::new();
+        project.fixture("import/aider/polyglot_small.yml", "board.yml");
+        assert_eq!(project.run(["import", "board.yml"]).code, 0);
+        let new = project.run(["sql", query, "--format", "csv"]).stdout;
+        assert!(new.contains("task,"), "{new}");
+        as_of_old(&project, |run| {
+            run.as_object_mut().expect("a header").remove("counted");
+            run["provenance"]["content"] = content.clone();
+        });
+        assert!(!project.run(["sql", query, "--format", "csv"]).stdout.contains("task"));
+        let again = project.run(["import", "board.yml"]);
+        assert!(again.stdout.contains("is replaced by"), "{}", again.stdout);
+        assert_eq!(project.run(["sql", query, "--format", "csv"]).stdout, new, "both do not stand");
+        assert_eq!(project.run(["doctor"]).code, 0);
+        assert!(project.run(["import", "board.yml"]).stdout.contains("imported before"));
+    }
+}
+
+#[test]
+fn a_changed_map_replaces_what_the_old_one_gave() {
+    let project = Project::new();
+    let map = |group: &str, kind: &str| {
+        format!(
+            "format: evalreport/map/1\nname: t\nrows: item\nrun: {{suite: {{constant: s}}, approach: arm, model: {{constant: m}}}}\n\
+             item: {{id: id, kind: {{constant: {kind}}}, {group}: subject, status: ok}}\n"
+        )
+    };
+    project.file("table.csv", "arm,id,subject,ok\na,1,law,true\na,2,maths,false\nb,1,law,true\nb,2,maths,true\n");
+    project.file("map.yaml", map("cluster", "question"));
+    assert_eq!(project.run(["import", "table.csv", "--map", "map.yaml"]).code, 0);
+    project.file("map.yaml", map("category", "task"));
+    let again = project.run(["import", "table.csv", "--map", "map.yaml"]);
+    assert!(again.stdout.contains("is replaced by") && again.stderr.contains("is retracted"), "{}{}", again.stdout, again.stderr);
+    let items = "select i.item, i.kind, i.cluster, i.category, i.status from items i join runs r on i.run_id = r.run_id \
+                 where r.approach = 'a' order by i.item";
+    let items = project.run(["sql", items, "--format", "csv"]);
+    assert_eq!(items.stdout, "item,kind,cluster,category,status\n1,task,,law,pass\n2,task,,maths,fail\n", "{}", items.stderr);
+    let board = project.run(["leaderboard", "--format", "json"]).json();
+    let entries = board["suites"][0]["entries"].as_array().expect("entries");
+    assert!(entries.len() == 2 && entries.iter().all(|entry| entry["runs"] == 1), "{board:#}");
+    assert_eq!(project.run(["doctor"]).code, 0);
+    let compared = project.run(["compare", "--format", "json"]).json().to_string();
+    assert!(compared.contains("\"Tasks\""), "{compared}");
+}

@@ -66,10 +66,10 @@ fn leaves_are_criteria_and_the_root_is_the_score() {
         .map(|item| {
             let text = |key: &str| item[key].as_str().unwrap_or_default().to_owned();
             assert_eq!((text("kind"), text("evaluator")), ("criterion".to_owned(), "rubric".to_owned()));
-            (text("item"), text("status"), item["score"].as_f64().expect("a score"), text("cluster"))
+            (text("item"), text("status"), item["score"].as_f64().expect("a score"), text("category"))
         })
         .collect();
-    let item = |item: &str, status: &str, score: f64, cluster: &str| (item.to_owned(), status.to_owned(), score, cluster.to_owned());
+    let item = |item: &str, status: &str, score: f64, branch: &str| (item.to_owned(), status.to_owned(), score, branch.to_owned());
     let expected = [
         item("Axes [l3]", "fail", 0.5, "The figures are drawn"),
         item("Axes [l4]", "fail", 0.5, "The figures are drawn"),

@@ -23,6 +23,7 @@ fn outcome(run: &RunId, item: &str, status: ItemStatus) -> ItemOutcome {
         kind: ItemKind::Question,
         item: item.to_owned(),
         cluster: None,
+        category: None,
         attempt: 1,
         status,
         score: Some(0.1 + 0.2),

@@ -61,6 +61,7 @@ impl Attempted {
             value: Some(self.mean()?),
             unit: self.unit(),
             direction,
+            range: None,
             standard_error: self.standard_error(),
             n: Some(self.n()),
             evaluator: Some(evaluator.to_owned()),

@@ -233,13 +233,13 @@ fn take_question(run: Handle, task: &str, number: usize, question: &Question, si
     let item = format!("{task}/{id}");
     let mut outcome = sink.outcome(run, &item, status);
     QUESTIONS.clone_into(&mut outcome.evaluator);
+    outcome.category = Some(task.to_owned());
     outcome.duration_seconds = amount(&question.wall_time_seconds);
     let asked = said(&question.asked);
     let details = ItemDetails {
         reason: run_error.or(parse_error),
         answer: said(&question.agent_answer),
         expected: answers(&question.correct_answers),
-        category: Some(task.to_owned()),
         steps: count(&question.agent_steps),
         tools: question.tool_calls.as_object().into_iter().flatten().filter_map(|(name, n)| Some((name.clone(), count(n)?))).collect(),
         item_hash: asked.as_deref().map(|asked| hex_digest(&[asked.trim().as_bytes()], false)[..32].to_owned()),

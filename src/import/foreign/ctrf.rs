@@ -159,6 +159,8 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         let counts = extra("shared_tests_passed").zip(extra("shared_tests_total")).filter(|(passed, total)| passed <= total);
         let record = sink.run(run);
         (record.shared_tests_passed, record.shared_tests_total) = counts.unzip();
+        let kind = results.and_then(|results| ItemKind::from_name(results.environment.get("extra")?.get("counted")?.as_str()?));
+        record.counted = kind.filter(|_| counts.is_some());
     }
     let by_status = |name: &str| counted.by_status.get(name).copied().unwrap_or(0);
     let figures = [
@@ -258,11 +260,11 @@ impl Test {
     }
 
     /// Takes what `export ctrf` says beyond the format: what kind of outcome it is, who decided, and what it belongs to.
-    fn tell_own(&self, outcome: &mut ItemOutcome, details: &mut ItemDetails) {
+    fn tell_own(&self, outcome: &mut ItemOutcome) {
         let extra = |key: &str| self.extra.get(key).and_then(text).filter(|text| !text.trim().is_empty());
         if let Some(kind) = self.kind.as_str().and_then(ItemKind::from_name) {
             outcome.kind = kind;
-            details.category = extra("category");
+            outcome.category = extra("category");
         }
         if let Some(evaluator) = extra("evaluator") {
             outcome.evaluator = evaluator;
@@ -330,14 +332,15 @@ impl Reading<'_> {
         outcome.duration_seconds = amount(&test.duration).map(|time| time * self.scale).filter(|_| is_measured);
         let reason = filled(&test.message).or_else(|| filled(&test.trace)).filter(|_| outcome.status != ItemStatus::Pass);
         let reason = told(outcome.status, reason, &earlier, &[]);
-        let mut details = ItemDetails { reason, category: filled(&test.kind), ..ItemDetails::default() };
+        let mut details = ItemDetails { reason, ..ItemDetails::default() };
+        outcome.category = filled(&test.kind);
         for place in [&test.labels, &test.extra] {
             for (name, value) in place.as_object().into_iter().flatten() {
                 measured::take(name, &text(value).unwrap_or_default(), &mut outcome, &mut details);
             }
         }
         if self.is_own {
-            test.tell_own(&mut outcome, &mut details);
+            test.tell_own(&mut outcome);
         }
         sink.item(self.run, place, outcome, details)
     }

@@ -127,8 +127,9 @@ fn take_task(run: Handle, item: &str, right: u64, samples: u64, tasks: &Table<Ta
         let status = if attempt <= right { ItemStatus::Pass } else { ItemStatus::Fail };
         let mut outcome = sink.outcome(run, item, status);
         EVALUATOR.clone_into(&mut outcome.evaluator);
+        outcome.category.clone_from(&category);
         outcome.attempt = u32::try_from(attempt).unwrap_or(u32::MAX);
-        let details = ItemDetails { category: category.clone(), scores: std::mem::take(&mut scores), ..ItemDetails::default() };
+        let details = ItemDetails { scores: std::mem::take(&mut scores), ..ItemDetails::default() };
         sink.item(run, item, outcome, details)?;
     }
     Ok(())
@@ -141,6 +142,7 @@ fn push_score(run: Handle, metric: &str, unit: Unit, moments: Moments, sink: &mu
         value: Some(mean),
         unit,
         direction: Direction::Up,
+        range: None,
         standard_error: moments.standard_error(),
         n: Some(moments.n()),
         evaluator: Some(EVALUATOR.to_owned()),

@@ -1,5 +1,7 @@
 //! The formats of other tools that are read.
 
+use crate::domain::ItemKind;
+
 /// The formats that are read.
 ///
 /// A file is of the first that claims it, so those with names of their own in them come before those that share their shape with others.
@@ -67,6 +69,16 @@ impl ForeignFormat {
 
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Returns what the items of the tool are, where a file does not say otherwise of some.
+    pub(super) fn kind(self) -> ItemKind {
+        match self {
+            Self::Harbor | Self::TerminalBench | Self::SweBench | Self::Aider | Self::Evalperf | Self::Kotef => ItemKind::Task,
+            Self::Inspect | Self::Promptfoo | Self::LmEval | Self::Helm | Self::EveryEvalEver | Self::Cogni => ItemKind::Question,
+            Self::Zelda => ItemKind::Criterion,
+            Self::Ralph | Self::Ctrf | Self::Junit => ItemKind::Test,
+        }
     }
 
     /// Returns the name that the tool has in prose.

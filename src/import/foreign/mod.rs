@@ -53,7 +53,7 @@ use super::names::GivenNames;
 use super::report::{ImportReport, ReplacedRun, SourceOutcome, SourceReport};
 use super::rows::Stop;
 use super::source::hex_digest;
-use super::stored::{Relation, StoredRuns};
+use super::stored::{Read, Relation, StoredRuns};
 use super::table::Mode;
 
 pub use destination::Destination;
@@ -62,6 +62,9 @@ pub use inspect::superseded;
 use sink::Sink;
 use source::ForeignSource;
 use walk::walk;
+
+/// Changes when importers give other records for the same bytes: what was imported before is then read again, and replaced where it differs.
+const READING: &[u8] = b"reading 2";
 
 /// Imports what lies at the paths, folders and all; `forced` names the format instead of looking for it. `progress` is told how many more
 /// bytes were read.
@@ -160,7 +163,7 @@ fn import_source(
         report.problems.push(Problem::in_file(&source.shown, "is empty"));
         return Ok((report, Vec::new()));
     }
-    let mut parts = vec![source.format.name().as_bytes(), examined.sha256.as_bytes()];
+    let mut parts = vec![READING, source.format.name().as_bytes(), examined.sha256.as_bytes()];
     if source.format.reads_names() {
         parts.push(source.name.as_bytes());
     }
@@ -185,7 +188,8 @@ fn import_source(
         if !read(source, &mut look, &mut report)? {
             return Ok((report, Vec::new()));
         }
-        let ids = replace(&mut sink, look, taken, &source.name, &mut report);
+        let bytes = Read { file: &source.name, sha256: &examined.sha256 };
+        let ids = replace(&mut sink, look, taken, bytes, &mut report);
         if !ids.is_empty() {
             sink = Sink::new(source, names, taken, &store, &key, mode).under(ids);
             if !read(source, &mut sink, &mut report)? {
@@ -225,10 +229,10 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>, report: &mut SourceReport) 
 
 /// Compares the runs that are in the store already with what was seen on a second look, and returns new ids for those that are to be
 /// replaced, by the ids that they have.
-fn replace(sink: &mut Sink<'_>, look: Sink<'_>, stored: &StoredRuns, file: &str, report: &mut SourceReport) -> BTreeMap<RunId, RunId> {
+fn replace(sink: &mut Sink<'_>, look: Sink<'_>, stored: &StoredRuns, read: Read<'_>, report: &mut SourceReport) -> BTreeMap<RunId, RunId> {
     let mut ids = BTreeMap::new();
     for (run, content) in look.contents().into_iter().filter(|(run, _)| stored.contains(&run.id)) {
-        match stored.relation(&run, &content, file) {
+        match stored.relation(&run, &content, read) {
             Relation::Same => {}
             Relation::Less { stored, found } => {
                 sink.quirk(&format!("the store has more outcomes of the run than the file ({stored}, here {found}): it is kept as it is"));

@@ -180,13 +180,14 @@ impl<'a> Sink<'a> {
         self.runs[handle.0].spent.outcomes
     }
 
-    /// Makes the first attempt at a question, evaluated by the tool, for the caller to change.
+    /// Makes the first attempt at an item of the tool's kind, evaluated by the tool, for the caller to change.
     pub fn outcome(&self, handle: Handle, item: &str, status: ItemStatus) -> ItemOutcome {
         ItemOutcome {
             run: self.runs[handle.0].run.id.clone(),
-            kind: ItemKind::Question,
+            kind: self.format.kind(),
             item: item.to_owned(),
             cluster: None,
+            category: None,
             attempt: 1,
             status,
             score: None,
@@ -208,7 +209,9 @@ impl<'a> Sink<'a> {
         }
         outcome.item = self.name(&outcome.item);
         outcome.evaluator = self.name(&outcome.evaluator);
-        outcome.cluster = outcome.cluster.take().filter(|name| !name.trim().is_empty()).map(|name| self.name(&name));
+        for group in [&mut outcome.cluster, &mut outcome.category] {
+            *group = group.take().filter(|name| !name.trim().is_empty()).map(|name| self.name(&name));
+        }
         outcome.score = outcome.score.filter(|score| score.is_finite());
         outcome.duration_seconds = outcome.duration_seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
         outcome.cost_usd = outcome.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
@@ -301,8 +304,8 @@ impl<'a> Sink<'a> {
     }
 
     fn cut(&mut self, details: &mut ItemDetails) {
-        let ItemDetails { reason, reply, answer, expected, category, question, item_hash, .. } = details;
-        let texts = [reason, reply, answer, category, question, item_hash].into_iter().flatten().chain(expected);
+        let ItemDetails { reason, reply, answer, expected, question, item_hash, .. } = details;
+        let texts = [reason, reply, answer, question, item_hash].into_iter().flatten().chain(expected);
         let mut is_cut = false;
         for text in texts {
             let clipped = clip(text, MOST_TEXT_CHARS);
@@ -320,6 +323,7 @@ impl<'a> Sink<'a> {
         let held = [
             ("item.score", outcome.score.is_some()),
             ("item.cluster", outcome.cluster.is_some()),
+            ("item.category", outcome.category.is_some()),
             ("item.duration_seconds", outcome.duration_seconds.is_some()),
             ("item.cost_usd", outcome.cost_usd.is_some()),
             ("item.input_tokens", outcome.input_tokens.is_some()),
@@ -347,8 +351,9 @@ impl<'a> Sink<'a> {
 
     /// Returns the runs with what the source holds of each, and writes nothing.
     pub(super) fn contents(self) -> Vec<(Run, ImportedContent)> {
+        let kind = self.format.kind();
         let of = |mut state: State| {
-            state.complete();
+            state.complete(kind);
             let content = state.content.of(&state.run);
             (state.run, content)
         };
@@ -366,7 +371,7 @@ impl<'a> Sink<'a> {
         let mut stated = StatedReport::default();
         let (mut runs, mut outcomes) = (Vec::new(), 0);
         for mut state in self.runs {
-            state.complete();
+            state.complete(self.format.kind());
             if let Some(newer) = self.superseded_by {
                 // Left out of its arm and counted there: the retry is what the tool's user wanted.
                 state.run.status = RunStatus::Cancelled;
@@ -413,23 +418,21 @@ impl<'a> Sink<'a> {
 
 impl State {
     fn count(&mut self, outcome: &ItemOutcome) {
-        let is_headline = match outcome.kind {
-            ItemKind::Question | ItemKind::Test => true,
-            ItemKind::Criterion | ItemKind::Check => false,
-        };
-        if is_headline && outcome.status.is_counted() {
+        if outcome.kind.is_counted() && outcome.status.is_counted() {
             self.counted += 1;
             self.passed += u64::from(outcome.status == ItemStatus::Pass);
         }
         self.spent.add(outcome);
     }
 
-    /// Gives the run what its outcomes add up to.
-    fn complete(&mut self) {
+    /// Gives the run what its outcomes add up to. Counts without outcomes are counts of what the tool's items are.
+    fn complete(&mut self, kind: ItemKind) {
         let run = &mut self.run;
         if self.counted > 0 {
             (run.shared_tests_passed, run.shared_tests_total) = (Some(self.passed), Some(self.counted));
         }
+        let has_counts_only = self.spent.outcomes == 0 && run.shared_tests_total.is_some();
+        run.counted = run.counted.or(Some(kind)).filter(|kind| has_counts_only && kind.is_sample());
         run.input_tokens = run.input_tokens.or_else(|| run.usage?.input_total()).or_else(|| self.spent.input_tokens());
         run.output_tokens = run.output_tokens.or_else(|| run.usage?.output).or_else(|| self.spent.output_tokens());
         run.total_tokens = run.total_tokens.or_else(|| run.input_tokens?.checked_add(run.output_tokens?));

@@ -120,6 +120,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
             value: Some(score),
             unit: Unit::Points,
             direction: Direction::Up,
+            range: None,
             standard_error: None,
             n: None,
             evaluator: Some(name.clone()),

@@ -89,10 +89,10 @@ fn is_told(pair: &Discordance) -> bool {
         Verdict::AWins | Verdict::BWins => true,
         Verdict::Tie
         | Verdict::Equivalent
-        | Verdict::NotEnoughEvidence
-        | Verdict::NotComparable
-        | Verdict::NoData
-        | Verdict::DeterministicDifference => false,
+        | Verdict::NotEnoughEvidence { .. }
+        | Verdict::NotComparable { .. }
+        | Verdict::NoData { .. }
+        | Verdict::DeterministicDifference { .. } => false,
     }
 }
 
@@ -110,14 +110,14 @@ fn about(pair: &Discordance, names: &[String]) -> String {
 
 fn verdict(pair: &Discordance, names: &[String]) -> String {
     match pair.verdict {
-        Verdict::AWins => format!("{} is better", names[pair.first]),
-        Verdict::BWins => format!("{} is better", names[pair.second]),
+        Verdict::AWins => format!("{} wins", names[pair.first]),
+        Verdict::BWins => format!("{} wins", names[pair.second]),
         Verdict::Tie => "tie".to_owned(),
         Verdict::Equivalent => "equivalent".to_owned(),
-        Verdict::NotEnoughEvidence => "not enough evidence".to_owned(),
-        Verdict::NotComparable => "not comparable".to_owned(),
-        Verdict::NoData => "no data".to_owned(),
-        Verdict::DeterministicDifference => "deterministic difference".to_owned(),
+        Verdict::NotEnoughEvidence { .. } => "not enough evidence".to_owned(),
+        Verdict::NotComparable { .. } => "not comparable".to_owned(),
+        Verdict::NoData { .. } => "no data".to_owned(),
+        Verdict::DeterministicDifference { .. } => "fixed result".to_owned(),
     }
 }
 

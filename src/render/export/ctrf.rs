@@ -69,6 +69,7 @@ fn names(run: &Run, tally: &RunTally) -> Value {
         ("output_tokens", run.output_tokens.map(|tokens| json!(tokens))),
         (super::PASSED, counts.map(|(passed, _)| json!(passed))),
         (super::TOTAL, counts.map(|(_, total)| json!(total))),
+        (super::COUNTED, counts.and(run.counted).map(|kind| json!(kind))),
     ];
     more.into_iter().filter_map(|(name, value)| Some((name, value?))).for_each(|(name, value)| names[name] = value);
     names
@@ -106,7 +107,7 @@ pub fn test(tally: &RunTally, outcome: &ItemOutcome, details: &ItemDetails) -> S
         ("output_tokens", outcome.output_tokens.map(|tokens| json!(tokens))),
         ("total_tokens", tokens(outcome).map(|(input, output)| json!(input.saturating_add(output)))),
         ("cluster", outcome.cluster.as_ref().map(|cluster| json!(cluster))),
-        ("category", details.category.as_ref().map(|category| json!(category))),
+        ("category", outcome.category_in(details).map(|category| json!(category))),
     ];
     more.into_iter().filter_map(|(name, value)| Some((name, value?))).for_each(|(name, value)| extra[name] = value);
     test["extra"] = extra;

@@ -58,7 +58,10 @@ pub fn record(run: &Run, tally: &RunTally, place: &Place, samples: Option<&Sampl
     if let (true, Some(passed), Some(total)) = (results.is_empty(), run.shared_tests_passed, run.shared_tests_total)
         && let Some(share) = Share::new(passed, total, true)
     {
-        let details = json!({"passed": passed.to_string(), "counted": total.to_string()});
+        let mut details = json!({"passed": passed.to_string(), "counted": total.to_string()});
+        if let Some(kind) = run.counted {
+            details["kind"] = json!(kind);
+        }
         results.push(result(
             run,
             HEADLINE,
@@ -190,7 +193,7 @@ fn metadata(outcome: &ItemOutcome, details: &ItemDetails) -> Value {
         ("score", outcome.score.map(|score| score.to_string())),
         ("cost_usd", outcome.cost_usd.map(|cost| cost.to_string())),
         ("cluster", outcome.cluster.clone()),
-        ("category", details.category.clone()),
+        ("category", outcome.category_in(details).map(str::to_owned)),
         // What is said of a wrong answer is no error.
         ("reason", reason(details).filter(|_| error(outcome.status).is_none()).map(str::to_owned)),
     ];
@@ -271,6 +274,7 @@ fn of_score(run: &Run, score: &ScoreRecord) -> Option<Value> {
         Unit::Count => (Some("count"), None),
         Unit::Number => (None, None),
     };
+    let bounds = score.range.map(|[least, most]| (least, most)).or(bounds);
     let mut metric = json!({
         "metric_id": score.metric,
         "metric_name": score.metric,

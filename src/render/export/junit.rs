@@ -5,7 +5,7 @@
 
 use chrono::{SecondsFormat, TimeDelta};
 
-use crate::domain::{ItemDetails, ItemOutcome, ItemStatus, Run, beginning};
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, beginning};
 use crate::views::RunTally;
 
 use super::super::junit::{escape, escape_lines};
@@ -63,6 +63,7 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
         ("evaluator", headline.map(|(_, evaluator)| evaluator)),
         (super::PASSED, counts.as_ref().map(|(passed, _)| passed.as_str())),
         (super::TOTAL, counts.as_ref().map(|(_, total)| total.as_str())),
+        (super::COUNTED, counts.as_ref().and(run.counted).map(ItemKind::name)),
     ];
     for (name, value) in properties {
         if let Some(value) = value {

@@ -12,6 +12,7 @@ use super::words;
 /// What the counts of a run without outcomes are called.
 const PASSED: &str = "shared_tests_passed";
 const TOTAL: &str = "shared_tests_total";
+const COUNTED: &str = "counted";
 
 fn arm(run: &Run) -> String {
     words::arm_name(&Arm::of(run))

@@ -39,8 +39,8 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
         Column::new("Pass rate, %", Look::Number, Sort::Descending).sub("95% interval"),
         each(&|entry| rate(entry.pass_rate.as_ref()).bold(leads(entry))),
     );
-    if any(&|entry| p_best(entry).is_some()) {
-        let chance = |entry: &Entry| Cell::maybe(p_best(entry).map(|share| (words::chance(share), share)));
+    if any(&|entry| resampled(entry).is_some()) {
+        let chance = |entry: &Entry| Cell::maybe(resampled(entry).map(|share| (words::chance(share), share)));
         grid.column(Column::new("P(best)", Look::Number, Sort::Descending).sub("first when drawn anew"), each(&chance));
     }
     if any(&|entry| entry.pass_rate.is_some()) {
@@ -124,8 +124,8 @@ pub(super) fn is_group(board: &SuiteBoard) -> bool {
     board.entries.iter().filter_map(|entry| entry.standing.as_ref()).any(|standing| !standing.is_leading)
 }
 
-fn p_best(entry: &Entry) -> Option<f64> {
-    entry.standing.as_ref()?.p_best
+fn resampled(entry: &Entry) -> Option<f64> {
+    entry.standing.as_ref()?.first_in_resamples
 }
 
 /// The places that the evidence leaves open. The leading group is bold, and says so.

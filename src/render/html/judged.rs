@@ -71,8 +71,10 @@ pub(super) fn criteria(run: &RunPage, suite: &SuitePlace, root: &str) -> Option<
         grid.about = Text::default();
         grid.column(Column::new("Evaluator", Look::Words, Sort::Ascending), each(&|row| Cell::words(row.evaluator.as_str())));
     }
-    if rows.iter().any(|row| row.cluster.is_some()) {
-        let branch = |row: &ItemRow| Cell::words(row.cluster.as_deref().unwrap_or_default());
+    // What earlier versions imported has its branches as clusters.
+    let branch_of = |row: &ItemRow| row.category.clone().or_else(|| row.cluster.clone());
+    if rows.iter().any(|row| branch_of(row).is_some()) {
+        let branch = |row: &ItemRow| Cell::words(branch_of(row).unwrap_or_default());
         grid.column(Column::new("Branch", Look::Words, Sort::Ascending), each(&branch));
     }
     let judges = run.evaluators.iter().filter(|score| score.evaluator == first.evaluator).filter_map(judged_by);

@@ -1,4 +1,4 @@
-//! A comparison's table: metrics in rows, arms in columns, then Winner and Evidence.
+//! A comparison's table: metrics in rows, arms in columns, then their difference and the verdict.
 
 use crate::domain::Direction;
 use crate::render::{details, verdicts, words};
@@ -29,11 +29,13 @@ pub(super) fn grid(comparison: &Comparison, id: &str, caption: &str) -> Grid {
         };
         grid.column(Column::new(label.as_str(), Look::Number, Sort::None), each(&value));
     }
-    grid.column(
-        Column::new("Winner", Look::Words, Sort::None).sub("on the numbers shown"),
-        each(&|row| Cell::words(words::winner(comparison, row))),
-    );
-    grid.column(Column::new("Evidence", Look::Words, Sort::None), each(&|row| Cell::words(verdicts::short(comparison, row))));
+    if let [first, second] = labels.as_slice() {
+        grid.column(
+            Column::new("Difference", Look::Words, Sort::None).sub(format!("{first} less {second}, or over it")),
+            each(&|row| Cell::words(verdicts::difference(row))),
+        );
+    }
+    grid.column(Column::new("Verdict", Look::Words, Sort::None), each(&|row| Cell::words(verdicts::short(comparison, row))));
     grid
 }
 
@@ -73,11 +75,12 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
 
 /// The mark before a comparison's first sentence.
 pub(super) fn mark(comparison: &Comparison) -> &'static str {
-    let evidence = comparison.rows.iter().find(|row| row.metric.name == "shared_tests").map(|row| &row.evidence);
+    let evidence = comparison.primary().map(|row| &row.evidence);
     match evidence.and_then(|evidence| evidence.pairs.first()).map(|pair| pair.verdict) {
         Some(Verdict::AWins | Verdict::BWins) => "▲",
-        Some(Verdict::Tie | Verdict::Equivalent | Verdict::DeterministicDifference) => "=",
-        Some(Verdict::NotEnoughEvidence) => "○",
-        Some(Verdict::NotComparable | Verdict::NoData) | None => "✕",
+        Some(Verdict::DeterministicDifference { .. }) => "■",
+        Some(Verdict::Tie | Verdict::Equivalent) => "=",
+        Some(Verdict::NotEnoughEvidence { .. }) => "○",
+        Some(Verdict::NotComparable { .. } | Verdict::NoData { .. }) | None => "✕",
     }
 }

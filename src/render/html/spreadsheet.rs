@@ -18,7 +18,7 @@ pub(super) fn boards<'a>(boards: impl IntoIterator<Item = &'a SuiteBoard>) -> St
         "rank_worst",
         "is_leading",
         "letters",
-        "p_best",
+        "first_in_resamples",
         "approach",
         "model",
         "runs",
@@ -61,7 +61,7 @@ fn on_board(board: &SuiteBoard, position: u64, entry: &Entry) -> Vec<String> {
         known(standing.map(|standing| standing.rank.worst)),
         known(standing.map(|standing| standing.is_leading)),
         standing.and_then(|standing| standing.letters.clone()).unwrap_or_default(),
-        known(standing.and_then(|standing| standing.p_best)),
+        known(standing.and_then(|standing| standing.first_in_resamples)),
         approach,
         model,
         entry.runs.to_string(),
@@ -188,6 +188,8 @@ fn metric(pair: &Comparison, row: &ComparisonRow) -> Vec<String> {
         return record;
     };
     let difference = evidence.difference.as_ref();
+    let verdict = serde_json::to_value(evidence.verdict).unwrap_or_default();
+    let verdict = |key: &str| verdict[key].as_str().unwrap_or_default().to_owned();
     record.extend([known(difference.map(|found| found.value)), difference.map(|found| name(found.scale)).unwrap_or_default()]);
     record.extend(ends(difference.and_then(|found| found.interval)));
     record.extend([
@@ -196,8 +198,8 @@ fn metric(pair: &Comparison, row: &ComparisonRow) -> Vec<String> {
         evidence.test.map(name).unwrap_or_default(),
         known(evidence.p),
         known(evidence.p_adjusted),
-        name(evidence.verdict),
-        evidence.reason.map(name).unwrap_or_default(),
+        verdict("verdict"),
+        verdict("reason"),
     ]);
     record
 }

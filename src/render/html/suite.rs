@@ -206,8 +206,8 @@ fn facts(suite: &OverviewSuite) -> Vec<Fact> {
 
 fn table(number: usize, comparison: &Comparison) -> Table {
     let caption = match &comparison.source {
-        Some(source) => format!("Newest batch of each arm, from {source}"),
-        None => "Newest batch of each arm".to_owned(),
+        Some(source) => format!("All arms, from {source}"),
+        None => "All arms".to_owned(),
     };
     let sentences = summary::summary_sentences(comparison).into_iter().chain(metrics::notes(comparison));
     Table { grid: metrics::grid(comparison, &format!("newest-{number}"), &caption), sentences: sentences.map(Text::from).collect() }

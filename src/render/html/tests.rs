@@ -690,6 +690,7 @@ fn many_items(line: &RunLine, text: &str, count: u32) -> Vec<ItemPage> {
             kind: ItemKind::Question,
             item: format!("q-{number:03} {text}"),
             cluster: Some(text.to_owned()),
+            category: Some(text.to_owned()),
             attempt: 1 + number % 2,
             status: ItemStatus::ALL[number as usize % ItemStatus::ALL.len()],
             score: Some(0.5),

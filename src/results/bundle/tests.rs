@@ -14,6 +14,7 @@ fn outcome(run: &str, item: &str) -> ItemOutcome {
         kind: ItemKind::Test,
         item: item.to_owned(),
         cluster: None,
+        category: None,
         attempt: 1,
         status: ItemStatus::Pass,
         score: Some(0.5),

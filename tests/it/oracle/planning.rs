@@ -68,11 +68,6 @@ pub fn compute(method: &str, input: &Input) -> Option<Value> {
             let prior = BetaPrior { a: input.number("prior_a"), b: input.number("prior_b") };
             with_ends(stats::beta_credible_interval(input.count("k"), input.count("n"), prior, input.confidence()), json!({}))
         }
-        "e_divisive_best_split" => {
-            let smallest = usize::try_from(input.count("min_size")).expect("a length");
-            let got = stats::e_divisive_best_split(&input.values("series"), smallest).ok();
-            json!({ "tau": got.map(|got| got.tau), "kappa": got.map(|got| got.kappa), "q": got.map(|got| got.q) })
-        }
         _ => return None,
     };
     Some(got)

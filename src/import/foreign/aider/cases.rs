@@ -177,6 +177,7 @@ impl Arm {
             ItemStatus::Fail
         };
         let mut outcome = sink.outcome(run, &place.item, status);
+        outcome.category.clone_from(&place.language);
         EVALUATOR.clone_into(&mut outcome.evaluator);
         outcome.duration_seconds = amount(&case.duration);
         // What costs nothing was not measured.
@@ -185,7 +186,6 @@ impl Arm {
         (outcome.input_tokens, outcome.output_tokens) = (tokens(&case.prompt_tokens), tokens(&case.completion_tokens));
         let details = ItemDetails {
             reason: (status != ItemStatus::Pass).then(|| reason(case, tries)),
-            category: place.language.clone(),
             cost_source: outcome.cost_usd.map(|_| CostSource::Reported),
             steps: Some(tries.len() as u64),
             ..ItemDetails::default()
@@ -197,8 +197,9 @@ impl Arm {
         self.cases += 1;
         let Some(run) = self.run else { return Ok(()) };
         let mut outcome = sink.outcome(run, &place.item, ItemStatus::Error);
+        outcome.category.clone_from(&place.language);
         EVALUATOR.clone_into(&mut outcome.evaluator);
-        let details = ItemDetails { reason: Some(exception), category: place.language.clone(), ..ItemDetails::default() };
+        let details = ItemDetails { reason: Some(exception), ..ItemDetails::default() };
         sink.item(run, &place.item, outcome, details)
     }
 

@@ -257,6 +257,7 @@ fn store(
             sink.quirk("samples of further results of an evaluation are only added up");
             return Ok(());
         }
+        let is_graded = evaluation.results[result].values.is_graded();
         let result = evaluation.results[result].result;
         let attempt = evaluation.attempts.entry(id.clone()).or_default();
         *attempt = attempt.saturating_add(1);
@@ -264,9 +265,10 @@ fn store(
             sink.quirk("samples that are there several times have so many attempts, in the order of the file");
         }
         let score = sample.score().filter(|score| !result.is_unknown(*score));
-        let mut outcome = sink.outcome(run, &id, status(&sample, score));
+        let mut outcome = sink.outcome(run, &id, status(&sample, score, is_graded));
         outcome.attempt = *attempt;
         outcome.kind = sample.kind().unwrap_or(outcome.kind);
+        (outcome.cluster, outcome.category) = (sample.own("cluster"), sample.own("category"));
         outcome.evaluator = result.metric();
         outcome.score = score;
         outcome.duration_seconds = sample.performance.get("latency_ms").and_then(amount).map(|time| time / 1000.0);
@@ -277,7 +279,8 @@ fn store(
     })
 }
 
-fn status(sample: &Row, score: Option<f64>) -> ItemStatus {
+/// How a sample ended. `is_graded` says that all scores of its result are 0 or 1.
+fn status(sample: &Row, score: Option<f64>, is_graded: bool) -> ItemStatus {
     let error = sample.error().map(|error| error.to_lowercase());
     let begins = |word: &str| {
         error.as_deref().is_some_and(|error| error == word || error.strip_prefix(word).is_some_and(|rest| rest.starts_with(':')))
@@ -291,9 +294,18 @@ fn status(sample: &Row, score: Option<f64>) -> ItemStatus {
         return if is_limit { ItemStatus::Limit } else { ItemStatus::Error };
     }
     match (score, sample.is_correct()) {
-        (_, Some(true)) | (Some(1.0), None) => ItemStatus::Pass,
-        (_, Some(false)) | (Some(0.0), None) => ItemStatus::Fail,
-        (_, None) => ItemStatus::NotEvaluated,
+        (_, Some(true)) => ItemStatus::Pass,
+        (_, Some(false)) => ItemStatus::Fail,
+        // Nothing says what passes: a score, outside of pass rates.
+        (Some(_), None) if !is_graded => ItemStatus::Skipped,
+        (Some(score), None) => {
+            if score >= 1.0 {
+                ItemStatus::Pass
+            } else {
+                ItemStatus::Fail
+            }
+        }
+        (None, None) => ItemStatus::NotEvaluated,
     }
 }
 
@@ -345,6 +357,7 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
         {
             let record = sink.run(run);
             (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
+            record.counted = result.kind();
             sink.quirk("passed and total are worked out from the stated score and its standard error");
             continue;
         }
@@ -356,6 +369,7 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
             value: Some(score),
             unit,
             direction: result.direction(),
+            range: result.range().filter(|_| unit == Unit::Number),
             standard_error: stated_error,
             n: result.samples(),
             evaluator: Some("every-eval-ever".to_owned()),

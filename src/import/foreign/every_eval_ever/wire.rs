@@ -55,6 +55,7 @@ pub(super) struct MetricConfig {
 pub(super) struct ScoreDetails {
     pub score: Value,
     pub uncertainty: Value,
+    pub details: Value,
 }
 
 #[derive(Default, Deserialize)]
@@ -117,6 +118,17 @@ impl ResultEntry {
 
     fn bound(&self, of: fn(&MetricConfig) -> &Value) -> Option<f64> {
         self.metric_config.0.as_ref().and_then(|config| number(of(config)))
+    }
+
+    /// Returns what `export eee` says that the counts of a run without samples are counts of.
+    pub fn kind(&self) -> Option<ItemKind> {
+        ItemKind::from_name(self.score_details.0.as_ref()?.details.get("kind")?.as_str()?)
+    }
+
+    /// Returns the least and the most that the score can be.
+    pub fn range(&self) -> Option<[f64; 2]> {
+        let both = self.bound(|config| &config.min_score).zip(self.bound(|config| &config.max_score));
+        both.filter(|(least, most)| least < most).map(|(least, most)| [least, most])
     }
 
     /// Returns what a score that is a share of samples is divided by to be one: 100 where it is in percent, or goes from 0 to 100.
@@ -196,6 +208,11 @@ impl Row {
     /// What `export eee` says that the sample is, which the format has no place for.
     pub fn kind(&self) -> Option<ItemKind> {
         ItemKind::from_name(self.metadata.get("kind")?.as_str()?)
+    }
+
+    /// What `export eee` says of the sample in words of its own.
+    pub fn own(&self, name: &str) -> Option<String> {
+        text(self.metadata.get(name)?).filter(|text| !text.trim().is_empty())
     }
 
     pub fn error(&self) -> Option<String> {

@@ -309,6 +309,7 @@ fn push_score(sink: &mut Sink<'_>, run: Handle, metric: String, value: f64, stan
         value: Some(value),
         unit: unit(&metric, value),
         direction: if is_up { Direction::Up } else { Direction::None },
+        range: None,
         standard_error,
         n: Some(n).filter(|n| *n > 0),
         evaluator: Some("helm".to_owned()),

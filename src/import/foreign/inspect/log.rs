@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::domain::{CostSource, Direction, Git, ItemDetails, ItemStatus, Problem, RunStatus, ScoreRecord, Unit, Usage};
+use crate::domain::{CostSource, Direction, Git, ItemDetails, ItemKind, ItemStatus, Problem, RunStatus, ScoreRecord, Unit, Usage};
 
 use super::super::super::cell::{Refused, time};
 use super::super::super::rows::Stop;
@@ -31,6 +31,8 @@ pub(super) struct Log {
     tallies: Vec<Tally>,
     roles: Roles,
     model: String,
+    /// What its samples are.
+    kind: ItemKind,
     is_failed: bool,
     /// What the log was to have, where it was not finished.
     planned: Option<Planned>,
@@ -123,6 +125,9 @@ impl Log {
         if text(shown).is_some_and(|text| !has_zone(&text)) && record.timestamp.is_some() {
             record.tags.insert("zone".to_owned(), "unknown".to_owned());
         }
+        // What works in a sandbox has a workspace of its own.
+        let kind = if eval.sandbox.is_null() { ItemKind::Question } else { ItemKind::Task };
+        record.counted = Some(kind);
         (record.usage, record.cost_usd) = roles.usage(&figures.model_usage, &figures.role_usage);
         if record.cost_usd.is_some() {
             record.cost_source = CostSource::Reported;
@@ -172,7 +177,7 @@ impl Log {
             figures.model_usage.iter().filter_map(|(model, usage)| Some((model.clone(), count(&usage.total_tokens)?))).collect();
         let is_failed = run_status == RunStatus::Failed;
         let tokens = BTreeMap::new();
-        Ok(Some(Self { run, tallies, roles, model, is_failed, planned, truncated, is_scaled, has_choices, stated_tokens, tokens }))
+        Ok(Some(Self { run, tallies, roles, model, kind, is_failed, planned, truncated, is_scaled, has_choices, stated_tokens, tokens }))
     }
 
     /// Takes one sample, or the summary of one.
@@ -224,6 +229,7 @@ impl Log {
         }
         let status = self.status(sample, deciding, sink);
         let mut outcome = sink.outcome(self.run, &id, status);
+        outcome.kind = self.kind;
         evaluator.clone_into(&mut outcome.evaluator);
         outcome.attempt = attempt;
         outcome.score = deciding;
@@ -273,6 +279,7 @@ impl Log {
         let evaluator = self.tallies.first().map_or("none", |tally| tally.scorer.as_str());
         for (id, epoch) in planned.missing() {
             let mut outcome = sink.outcome(self.run, id, ItemStatus::NotEvaluated);
+            outcome.kind = self.kind;
             evaluator.clone_into(&mut outcome.evaluator);
             outcome.attempt = epoch;
             let details = ItemDetails { reason: Some("the log ended before this sample".to_owned()), ..ItemDetails::default() };
@@ -322,6 +329,7 @@ impl Log {
                     unit,
                     // Logs do not say which way is better; of grades it is known.
                     direction: if is_graded { Direction::Up } else { Direction::None },
+                    range: None,
                     standard_error,
                     n: Some(n).filter(|n| *n > 0),
                     evaluator: Some(tally.scorer.clone()),

@@ -49,6 +49,7 @@ pub(super) struct Eval {
     pub revision: Lenient<Revision>,
     pub packages: Value,
     pub scorers: Value,
+    pub sandbox: Value,
     pub tags: Value,
 }
 

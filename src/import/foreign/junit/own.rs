@@ -45,6 +45,7 @@ impl Own {
 pub(super) struct Counts {
     passed: Option<u64>,
     total: Option<u64>,
+    kind: Option<ItemKind>,
 }
 
 impl Counts {
@@ -52,12 +53,14 @@ impl Counts {
         match name {
             "shared_tests_passed" => self.passed = value.trim().parse().ok(),
             "shared_tests_total" => self.total = value.trim().parse().ok(),
+            "counted" => self.kind = ItemKind::from_name(value.trim()),
             _ => {}
         }
     }
 
     pub fn tell(self, run: &mut Run) {
         (run.shared_tests_passed, run.shared_tests_total) = self.passed.zip(self.total).filter(|(passed, total)| passed <= total).unzip();
+        run.counted = self.kind.filter(|_| run.shared_tests_total.is_some());
     }
 }
 

@@ -29,7 +29,7 @@ use super::source::{ForeignFile, ForeignSource};
 use super::times::moment;
 use columns::{Columns, MOST_COLUMNS, listed, prompts};
 pub(in crate::import) use exports::prefer_json;
-use row::{Test, Used, details, named_scores, status};
+use row::{Test, Used, category, details, named_scores, status};
 use shape::{Shape, is_lines, look};
 use wire::{Head, Metrics, Row, TableRow};
 
@@ -199,6 +199,7 @@ impl Eval {
         let mut outcome = sink.outcome(run, &test.name, status);
         EVALUATOR.clone_into(&mut outcome.evaluator);
         outcome.attempt = columns.attempt(row, place, &test);
+        outcome.category = category(row);
         outcome.score = score;
         outcome.duration_seconds = used.seconds;
         outcome.cost_usd = used.cost;

@@ -119,6 +119,13 @@ fn usage_of(usage: &TokenUsage) -> Usage {
     Usage { input: prompt.map(|prompt| prompt - cached), cache_write: write, cache_read: read, output: count(&usage.completion) }
 }
 
+/// What a test calls its category, or the plug-in that made it.
+pub(super) fn category(row: &Row) -> Option<String> {
+    let metadata = &row.test_case.0.as_ref()?.metadata;
+    let named = |key: &str| metadata.get(key).and_then(text).filter(|text| !text.trim().is_empty());
+    named("category").or_else(|| named("pluginId"))
+}
+
 pub(super) fn details(row: &Row, test: &Test, status: ItemStatus, used: &Used) -> ItemDetails {
     let case = row.test_case.0.as_ref();
     let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
@@ -136,12 +143,10 @@ pub(super) fn details(row: &Row, test: &Test, status: ItemStatus, used: &Used) -
         }
     };
     let assertions = case.and_then(|case| case.assert.as_array()).into_iter().flatten();
-    let metadata = case.map(|case| &case.metadata);
     ItemDetails {
         reason: filled(reason),
         reply: filled(row.response.0.as_ref().and_then(|response| said(&response.output))),
         expected: assertions.filter_map(|assertion| filled(said(assertion.get("value")?))).collect(),
-        category: filled(metadata.and_then(|metadata| text(metadata.get("category")?).or_else(|| text(metadata.get("pluginId")?)))),
         question: filled(row.prompt.0.as_ref().and_then(|prompt| said(&prompt.raw))),
         usage: used.usage,
         cost_source: used.cost.map(|_| CostSource::Reported),

@@ -172,6 +172,7 @@ fn state(run: Handle, report: &Value, sink: &mut Sink<'_>) {
             value: Some(share),
             unit: Unit::Fraction,
             direction: Direction::Up,
+            range: None,
             standard_error: Some((share * (1.0 - share) / total as f64).max(0.0).sqrt()),
             n: Some(total),
             evaluator: Some(EVALUATOR.to_owned()),

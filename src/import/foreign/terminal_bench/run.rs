@@ -222,6 +222,7 @@ impl TrialRun {
                 value: Some(accuracy),
                 unit: Unit::Fraction,
                 direction: Direction::Up,
+                range: None,
                 standard_error: None,
                 n: total,
                 evaluator: Some(EVALUATOR.to_owned()),

@@ -1,0 +1,345 @@
+//! One suite's answer: the arms, what each is worth, and what may be said of every pair. Made once, in one place; tables, boards, gates
+//! and pages only show it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{Direction, Metric, MetricKind, Unit, score_label};
+use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
+
+use super::arm::{ArmRuns, SuiteGroup};
+use super::cell::Cell;
+use super::comparability::{self, Comparability};
+use super::comparison::PairEvidence;
+use super::decision::{self, Decision, Known, UnitPrice};
+use super::exclusions::{ExcludedItem, without_excluded};
+use super::family::{Evidence, Unsettled, settle_primary, settle_secondary};
+use super::figures::{cost, duration, tokens};
+use super::item_scores::SuiteScores;
+use super::metrics::{self, PASS_RATE, named, pass_rate_metric, unit_of};
+use super::policy::{Design, Policy};
+use super::sample::{Items, Rates};
+use super::scores::{evaluators_of, newest_score, score_columns};
+use super::texts::{ArmTexts, Pairing};
+use super::verdict::Incomparable;
+
+/// What a metric is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Decides who is better; its p-values are adjusted over the pairs.
+    Primary,
+    /// Stands beside it; the p-values of all secondary metrics are adjusted together.
+    Secondary,
+    /// Shown, never weighed.
+    Descriptive,
+}
+
+/// One metric of a suite over all its arms.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct MetricAnswer {
+    pub metric: Metric,
+    pub role: Role,
+    /// By arm.
+    pub cells: Vec<Cell>,
+    pub evidence: Evidence,
+}
+
+/// Everything that is known of one suite's arms on one version of it.
+pub(crate) struct SuiteAnswer<'a> {
+    pub group: SuiteGroup<'a>,
+    pub texts: Vec<ArmTexts>,
+    pub rates: Vec<Rates>,
+    pub scores: Option<SuiteScores>,
+    pub items: Items,
+    /// What verdicts about the suite are counted in.
+    pub unit: Design,
+    /// The outcomes that count.
+    pub matrix: OutcomeMatrix,
+    /// In the order of tables, the primary one first.
+    pub metrics: Vec<MetricAnswer>,
+    /// Of pairs of arms of which each has results.
+    pub comparability: Vec<Comparability>,
+    pub excluded_items: Vec<ExcludedItem>,
+    /// The primary metric as it would be with the excluded items.
+    pub with_excluded: Option<MetricAnswer>,
+    /// The largest difference of the primary metric that does not matter for a decision.
+    pub margin: Option<f64>,
+    /// By pair of arms, in the order of the primary metric's pairs.
+    decisions: Vec<Decision>,
+}
+
+impl<'a> SuiteAnswer<'a> {
+    /// Answers for a group of arms.
+    pub fn of(warehouse: &Warehouse, group: &SuiteGroup<'a>, policy: &Policy) -> Self {
+        let whole = group.matrix(warehouse);
+        if policy.exclusions.is_empty() {
+            return Self::over(warehouse, group, whole, policy);
+        }
+        let (matrix, excluded_items) = without_excluded(whole.clone(), group, &policy.exclusions);
+        if excluded_items.is_empty() {
+            return Self::over(warehouse, group, whole, policy);
+        }
+        let with_excluded = Self::over(warehouse, group, whole, policy).metrics.into_iter().next();
+        Self { excluded_items, with_excluded, ..Self::over(warehouse, group, matrix, policy) }
+    }
+
+    fn over(warehouse: &Warehouse, group: &SuiteGroup<'a>, matrix: OutcomeMatrix, policy: &Policy) -> Self {
+        let items = Items::of(group, &matrix);
+        let unit = unit_of(&group.suite, &items, policy);
+        let texts = ArmTexts::of_group(warehouse, group, &matrix);
+        let rates: Vec<Rates> = group.arms.iter().map(|arm| Rates::of(&arm.counted, &matrix, &items)).collect();
+        let scores = SuiteScores::of(group, &matrix, &items, policy);
+        let comparability = comparability::of_arms(&group.arms, &rates, &texts, &matrix);
+        let metrics = {
+            let pairing = Pairing::of(&group.arms, &texts, &matrix);
+            let apart = comparability::apart_on_items(&comparability);
+            let asked =
+                Asked { group, items: &items, unit, matrix: &matrix, rates: &rates, scores: scores.as_ref(), pairing, apart, policy };
+            asked.metrics()
+        };
+        let margin = decision::margin(&metrics[0].metric, policy);
+        let answer = Self {
+            group: group.clone(),
+            texts,
+            rates,
+            scores,
+            items,
+            unit,
+            matrix,
+            metrics,
+            comparability,
+            excluded_items: Vec::new(),
+            with_excluded: None,
+            margin,
+            decisions: Vec::new(),
+        };
+        Self { decisions: answer.decide(), ..answer }
+    }
+
+    /// What to do about each pair of arms.
+    fn decide(&self) -> Vec<Decision> {
+        let price =
+            |name: &str, pair: &PairEvidence| self.metric(name).and_then(|metric| metric.evidence.pair(pair.first, pair.second)).cloned();
+        let of_pair = |quality: &PairEvidence| {
+            let (cost, time) = (price("cost_usd", quality), price("duration_seconds", quality));
+            let (item, run) = self.unit_prices(quality.first, quality.second);
+            let comparability = self.comparability.iter().find(|pair| (pair.first, pair.second) == (quality.first, quality.second));
+            let known = Known {
+                metric: &self.primary().metric,
+                quality,
+                cost: cost.as_ref(),
+                time: time.as_ref(),
+                comparability,
+                margin: self.margin,
+                item,
+                run,
+            };
+            Decision::of(&known)
+        };
+        self.primary().evidence.pairs.iter().map(of_pair).collect()
+    }
+
+    /// What one more item, and one more run, take of two arms together, as far as it is known.
+    fn unit_prices(&self, one: usize, other: usize) -> (UnitPrice, UnitPrice) {
+        let sum = |name: &str| {
+            let cells = &self.metric(name)?.cells;
+            Some(cells[one].value? + cells[other].value?)
+        };
+        let run = UnitPrice { usd: sum("cost_usd"), seconds: sum("duration_seconds") };
+        let items = self.items.unit_count() as f64;
+        let item = |of_run: Option<f64>| of_run.filter(|_| items > 0.0).map(|of_run| of_run / items);
+        (UnitPrice { usd: item(run.usd), seconds: item(run.seconds) }, run)
+    }
+
+    /// What to do about two of the arms, by their indices.
+    pub fn decision_between(&self, one: usize, other: usize) -> Option<Decision> {
+        let is_it = |pair: &PairEvidence| (pair.first, pair.second) == (one, other) || (pair.first, pair.second) == (other, one);
+        let place = self.primary().evidence.pairs.iter().position(is_it)?;
+        self.decisions.get(place).cloned()
+    }
+
+    /// What to do about all arms: the one to ship against every other; else what the leader and the next best call for.
+    pub fn decision(&self) -> Option<Decision> {
+        let arms = self.group.arms.len();
+        let against = |arm: usize| (0..arms).filter(move |other| *other != arm).filter_map(move |other| self.decision_between(arm, other));
+        let shipped = |arm: usize| {
+            let own: Vec<Decision> = against(arm).collect();
+            let is_own = |decision: &Decision| matches!(decision, Decision::Ship { arm: shipped, .. } if *shipped == arm);
+            let is_nothing = |decision: &Decision| matches!(decision, Decision::CannotSettle { why: decision::Why::NoData });
+            let best = own.iter().find(|decision| is_own(decision)).cloned()?;
+            own.iter().all(|decision| is_own(decision) || is_nothing(decision)).then_some(best)
+        };
+        if let Some(decision) = (0..arms).find_map(shipped) {
+            return Some(decision);
+        }
+        let (first, second) = self.first_two()?;
+        self.decision_between(first, second)
+    }
+
+    /// The arms with the best and the second best value of the primary metric; equal ones in their order.
+    pub fn first_two(&self) -> Option<(usize, usize)> {
+        let primary = self.primary();
+        let sign = if primary.metric.direction == Direction::Down { 1.0 } else { -1.0 };
+        let mut known: Vec<(usize, f64)> =
+            primary.cells.iter().enumerate().filter_map(|(arm, cell)| Some((arm, sign * cell.value?))).collect();
+        known.sort_by(|one, other| one.1.total_cmp(&other.1));
+        Some((known.first()?.0, known.get(1)?.0))
+    }
+
+    /// The metric that decides.
+    pub fn primary(&self) -> &MetricAnswer {
+        &self.metrics[0]
+    }
+
+    /// A metric by its key.
+    pub fn metric(&self, name: &str) -> Option<&MetricAnswer> {
+        self.metrics.iter().find(|answer| answer.metric.name == name)
+    }
+
+    /// The arms with what their outcomes are on items that were one text for two of them.
+    pub fn pairing(&self) -> Pairing<'_> {
+        Pairing::of(&self.group.arms, &self.texts, &self.matrix)
+    }
+
+    /// Asks about the outcomes of two of the arms, on the items that were one text for both.
+    pub fn on_same_texts<T>(&self, one: usize, other: usize, ask: impl FnOnce(&Rates, &Rates) -> T) -> T {
+        let pairing = self.pairing();
+        let changed = pairing.changed(one, other);
+        if changed.is_empty() {
+            return ask(&self.rates[one], &self.rates[other]);
+        }
+        let [first, second] = pairing.rates(one, other, &changed, &self.items);
+        ask(&first, &second)
+    }
+}
+
+/// What a suite's metrics are made from.
+struct Asked<'a> {
+    group: &'a SuiteGroup<'a>,
+    items: &'a Items,
+    unit: Design,
+    matrix: &'a OutcomeMatrix,
+    rates: &'a [Rates],
+    scores: Option<&'a SuiteScores>,
+    pairing: Pairing<'a>,
+    apart: BTreeMap<(usize, usize), Incomparable>,
+    policy: &'a Policy,
+}
+
+/// A metric before its p-values are adjusted.
+struct Open {
+    cells: Vec<Cell>,
+    role: Role,
+    unsettled: Unsettled,
+}
+
+impl Asked<'_> {
+    /// All metrics, adjusted: the primary one over its own pairs, the secondary ones together.
+    fn metrics(&self) -> Vec<MetricAnswer> {
+        let mut open = self.open();
+        let primary = self.primary_of(&open);
+        open[primary].role = Role::Primary;
+        open[..=primary].rotate_right(1);
+        let mut rest = open.split_off(1).into_iter();
+        let first = open.remove(0);
+        let (mut answers, mut secondary) = (Vec::new(), Vec::new());
+        let answer = |cells, role, metric: Metric, evidence| MetricAnswer { metric, role, cells, evidence };
+        let metric = first.unsettled.metric.clone();
+        answers.push(answer(first.cells, first.role, metric, settle_primary(first.unsettled, self.policy)));
+        let mut shells = Vec::new();
+        for open in rest.by_ref() {
+            shells.push((open.cells, open.role, open.unsettled.metric.clone()));
+            secondary.push(open.unsettled);
+        }
+        let settled = settle_secondary(secondary, self.policy);
+        answers.extend(shells.into_iter().zip(settled).map(|((cells, role, metric), evidence)| answer(cells, role, metric, evidence)));
+        answers
+    }
+
+    /// The metric that the project names, else the pass rate, else what items scored, else the only score that runs have.
+    fn primary_of(&self, open: &[Open]) -> usize {
+        let place = |name: &str| open.iter().position(|open| open.unsettled.metric.name == name);
+        let has_values = |at: &usize| open[*at].cells.iter().any(|cell| cell.value.is_some());
+        if let Some(named) = self.policy.primary(&self.group.suite).and_then(place) {
+            return named;
+        }
+        let rate = place(PASS_RATE).unwrap_or(0);
+        let scores: Vec<usize> =
+            (0..open.len()).filter(|at| open[*at].unsettled.metric.kind == MetricKind::Score).filter(has_values).collect();
+        match (has_values(&rate), place(ITEM_SCORE).filter(has_values), scores.as_slice()) {
+            (true, _, _) => rate,
+            (false, Some(score), _) => score,
+            (false, None, [only]) => *only,
+            (false, None, _) => rate,
+        }
+    }
+
+    fn open(&self) -> Vec<Open> {
+        let arms = &self.group.arms;
+        let policy = self.policy;
+        let of_numbers = |metric: Metric, value: &dyn Fn(&RunRow) -> Option<f64>, evaluators: &[BTreeSet<&str>]| {
+            let metric = policy.described(metric);
+            let cells = arms.iter().map(|arm| Cell::of_number(&metric, arm, value)).collect();
+            let is_weighed = metric.direction != Direction::None && metric.kind != MetricKind::Count;
+            let role = if is_weighed { Role::Secondary } else { Role::Descriptive };
+            Open { cells, role, unsettled: metrics::of_numbers(&metric, arms, value, evaluators, &self.apart, policy) }
+        };
+        let amount = |name: &str, label: &str, unit, direction, value: &dyn Fn(&RunRow) -> Option<f64>| {
+            let kind = if unit == Unit::Count { MetricKind::Count } else { MetricKind::Amount };
+            of_numbers(named(name, label, unit, direction, kind), value, &[])
+        };
+        let count = |value: Option<u64>| value.map(|number| number as f64);
+        let mut open = vec![
+            self.pass_rates(),
+            amount("cost_usd", "Cost", Unit::Usd, Direction::Down, &cost),
+            amount("duration_seconds", "Duration", Unit::Seconds, Direction::Down, &duration),
+            amount("total_tokens", "Tokens", Unit::Tokens, Direction::Down, &tokens),
+        ];
+        open.extend(self.item_scores());
+        for column in score_columns(self.group) {
+            let metric = named(&column.metric, score_label(&column.metric), column.unit, column.direction, MetricKind::Score);
+            let evaluators: Vec<BTreeSet<&str>> = arms.iter().map(|arm| evaluators_of(&arm.counted, &column.metric)).collect();
+            let mut score = of_numbers(metric, &|row| newest_score(row, &column.metric), &evaluators);
+            if column.is_mixed {
+                score.unsettled = metrics::of_nothing(&score.unsettled.metric, arms.len(), Design::Runs, Incomparable::OtherUnit);
+                score.role = Role::Descriptive;
+            }
+            open.push(score);
+        }
+        open.push(self.own_tests());
+        open.push(amount("files_generated", "Files", Unit::Count, Direction::Up, &|row| count(row.run.files_generated)));
+        open.push(amount("lines_generated", "Lines", Unit::Count, Direction::None, &|row| count(row.run.lines_generated)));
+        open.push(amount("total_calls", "Agent calls", Unit::Count, Direction::Down, &|row| count(row.run.total_calls)));
+        open
+    }
+
+    fn pass_rates(&self) -> Open {
+        let metric = pass_rate_metric(self.items, self.policy);
+        let cell = |(arm, rates): (&ArmRuns<'_>, &Rates)| Cell::of_rate(arm, rates, self.matrix, self.items, self.unit);
+        let cells: Vec<Cell> = self.group.arms.iter().zip(self.rates).map(cell).collect();
+        let mut unsettled = metrics::of_rates(&metric, &self.group.suite, self.items, self.rates, &self.pairing, self.policy);
+        unsettled.ranked = cells.iter().map(|cell| cell.value.is_some()).collect();
+        Open { cells, role: Role::Secondary, unsettled }
+    }
+
+    fn item_scores(&self) -> Option<Open> {
+        let scores = self.scores?;
+        let is_share = scores.metric.unit == Unit::Fraction && scores.range.low >= 0.0 && scores.range.high <= 1.0;
+        let cells = scores.arms.iter().map(|scores| Cell::of_estimate(scores.estimate(self.items, self.unit, is_share))).collect();
+        let unsettled = metrics::of_item_scores(&self.group.suite, scores, self.items, &self.pairing, self.policy);
+        Some(Open { cells, role: Role::Secondary, unsettled })
+    }
+
+    fn own_tests(&self) -> Open {
+        let metric = self.policy.described(named("own_tests", "Own tests", Unit::Fraction, Direction::Up, MetricKind::Rate));
+        let cells = self.group.arms.iter().map(|arm| Cell::of_own_tests(&arm.counted)).collect();
+        let unsettled = metrics::of_nothing(&metric, self.group.arms.len(), Design::Counts, Incomparable::OwnDenominator);
+        Open { cells, role: Role::Descriptive, unsettled }
+    }
+}
+
+/// The key of what items score.
+const ITEM_SCORE: &str = "item_score";

@@ -1,0 +1,93 @@
+//! Arms of a suite that no table holds together, because their runs are of two versions of the suite or of two sources.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::arm::{Arm, SuiteGroup};
+use super::baseline::UNKNOWN_VERSION;
+use super::mismatch::{Grade, Mismatch, MismatchKind, grade};
+
+/// Arms of one table that stand apart from those of another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Apart {
+    pub suite: String,
+    pub first: Vec<Arm>,
+    pub second: Vec<Arm>,
+    pub grade: Grade,
+    pub mismatches: Vec<Mismatch>,
+}
+
+/// The tables of one suite, and which arms meet in one of them.
+struct Tables<'a> {
+    groups: &'a [SuiteGroup<'a>],
+    meet: BTreeSet<(&'a Arm, &'a Arm)>,
+}
+
+impl<'a> Tables<'a> {
+    fn of(groups: &'a [SuiteGroup<'a>]) -> Self {
+        let mut meet = BTreeSet::new();
+        // One table has no other that an arm could be missed from.
+        if groups.len() > 1 {
+            for group in groups {
+                meet.extend(group.arms.iter().flat_map(|one| group.arms.iter().map(move |other| (&one.arm, &other.arm))));
+            }
+        }
+        Self { groups, meet }
+    }
+
+    /// The arms of two tables that never meet.
+    fn between(&self, one: usize, other: usize) -> Option<Apart> {
+        let (one, other) = (&self.groups[one], &self.groups[other]);
+        let lonely = |own: &SuiteGroup<'_>, others: &SuiteGroup<'_>| -> Vec<Arm> {
+            let misses = |arm: &&Arm| others.arms.iter().any(|other| !self.meet.contains(&(*arm, &other.arm)));
+            own.arms.iter().map(|arm| &arm.arm).filter(misses).cloned().collect()
+        };
+        let (first, second) = (lonely(one, other), lonely(other, one));
+        if first.is_empty() || second.is_empty() {
+            return None;
+        }
+        let mut mismatches = Vec::new();
+        for (kind, own, others, lacking) in [
+            (MismatchKind::SuiteVersion, &one.suite_version, &other.suite_version, UNKNOWN_VERSION),
+            (MismatchKind::Source, &one.source, &other.source, "own runs"),
+        ] {
+            let said = |text: &Option<String>| text.clone().unwrap_or_else(|| lacking.to_owned());
+            if own != others {
+                mismatches.push(Mismatch::between(kind, "", said(own), said(others)));
+            }
+        }
+        if mismatches.is_empty() {
+            // Two files of one name.
+            mismatches.push(Mismatch::of(MismatchKind::Source));
+        }
+        Some(Apart { suite: one.suite.clone(), first, second, grade: grade(&mismatches), mismatches })
+    }
+}
+
+/// Finds the arms of each suite that stand in different tables and in none together.
+pub fn apart(groups: &[SuiteGroup<'_>]) -> Vec<Apart> {
+    let of_suite = |groups| {
+        let tables = Tables::of(groups);
+        let pairs = (0..tables.groups.len()).flat_map(|one| (one + 1..tables.groups.len()).map(move |other| (one, other)));
+        pairs.filter_map(|(one, other)| tables.between(one, other)).collect::<Vec<_>>()
+    };
+    groups.chunk_by(|one, other| one.suite == other.suite).flat_map(of_suite).collect()
+}
+
+/// By group: which of its arms stand apart from those of the suite's newest group, or, of that one, from those of each other.
+pub(crate) fn apart_from_newest(groups: &[SuiteGroup<'_>]) -> Vec<Vec<Apart>> {
+    let of_suite = |groups| {
+        let tables = Tables::of(groups);
+        let mut found = vec![Vec::new(); tables.groups.len()];
+        for other in 1..tables.groups.len() {
+            if let Some(apart) = tables.between(0, other) {
+                found[other].push(apart.clone());
+                found[0].push(apart);
+            }
+        }
+        found
+    };
+    groups.chunk_by(|one, other| one.suite == other.suite).flat_map(of_suite).collect()
+}

@@ -1,0 +1,156 @@
+//! Head against baseline: the runs under judgement, and the runs they are held against.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+
+use crate::domain::{Filter, RunId};
+use crate::warehouse::{RunRow, Warehouse};
+
+use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, arm_runs, batch_of};
+
+/// What stands in the place of a suite's version that runs do not name.
+pub(crate) const UNKNOWN_VERSION: &str = "unknown";
+
+/// Which runs are the baseline.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Baseline {
+    /// These, and of each arm its newest batch or all of them. They never count as head.
+    Runs { ids: BTreeSet<RunId>, grouping: Grouping },
+    /// Of each arm of the head, so many batches before the one under judgement.
+    Last(usize),
+}
+
+/// A suite's arms under judgement and those they are held against. All runs are of one version of the suite.
+#[derive(Clone)]
+pub struct Held<'a> {
+    pub suite: String,
+    pub suite_version: Option<String>,
+    pub newest: Option<DateTime<Utc>>,
+    pub head: Vec<ArmRuns<'a>>,
+    pub baseline: Vec<ArmRuns<'a>>,
+    /// Every arm of the head with one of the baseline: its own; where no arm of the head has one there, each of them.
+    pub pairs: Vec<(usize, Option<usize>)>,
+    /// Other versions of the suite that the baseline has runs of; `unknown` for runs without one.
+    pub other_versions: Vec<String>,
+}
+
+/// Groups the head by suite and version, with the baseline beside it; suites by name, their newest version first.
+pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Baseline, grouping: Grouping) -> Vec<Held<'a>> {
+    let key = |row: &RunRow| (row.run.suite.clone(), row.run.suite_version.clone());
+    let mut of_head = BTreeMap::<(String, Option<String>), Vec<&RunRow>>::new();
+    let mut others = BTreeMap::<(String, Option<String>), Vec<&RunRow>>::new();
+    for row in warehouse.runs() {
+        let (is_baseline, is_kept) = match baseline {
+            Baseline::Runs { ids, .. } => (ids.contains(&row.run.id), false),
+            Baseline::Last(_) => (false, true),
+        };
+        if !is_baseline && filter.matches(&row.run) {
+            of_head.entry(key(row)).or_default().push(row);
+        }
+        if is_baseline || is_kept {
+            others.entry(key(row)).or_default().push(row);
+        }
+    }
+    let versions_beside = |suite: &str, version: &Option<String>| -> Vec<String> {
+        let beside = others.keys().filter(|(other, known)| other == suite && known != version);
+        beside.map(|(_, version)| version.clone().unwrap_or_else(|| UNKNOWN_VERSION.to_owned())).collect()
+    };
+    let mut groups: Vec<Held<'a>> = of_head
+        .into_iter()
+        .map(|(key, rows)| {
+            let newest = rows.iter().filter_map(|row| row.run.timestamp).max();
+            let beside = others.get(&key).map_or(&[][..], Vec::as_slice);
+            let (head, baseline) = match baseline {
+                Baseline::Runs { grouping: of_baseline, .. } => (arm_runs(&rows, grouping), arm_runs(beside, *of_baseline)),
+                Baseline::Last(batches) => {
+                    let head = arm_runs(&rows, Grouping::NewestBatch);
+                    let before = before(&head, beside, *batches);
+                    (head, before)
+                }
+            };
+            let other_versions = versions_beside(&key.0, &key.1);
+            let pairs = pairs(&head, &baseline);
+            Held { suite: key.0, suite_version: key.1, newest, head, baseline, pairs, other_versions }
+        })
+        .collect();
+    groups.sort_by(|left, right| {
+        left.suite.cmp(&right.suite).then(right.newest.cmp(&left.newest)).then(left.suite_version.cmp(&right.suite_version))
+    });
+    groups
+}
+
+/// The batches of each arm that came before the head's, newest first, so many of them.
+fn before<'a>(head: &[ArmRuns<'a>], rows: &[&'a RunRow], batches: usize) -> Vec<ArmRuns<'a>> {
+    let time = |row: &RunRow| (row.run.timestamp, row.run.id.clone());
+    let mut taken: Vec<&'a RunRow> = Vec::new();
+    for arm in head {
+        let own = arm.counted.iter().chain(&arm.excluded);
+        let Some(newest) = own.clone().map(|row| time(row)).max() else { continue };
+        let own: BTreeSet<&str> = own.map(|row| batch_of(&row.run)).collect();
+        let mut earlier = BTreeMap::<&str, Vec<&'a RunRow>>::new();
+        for row in rows.iter().filter(|row| Arm::of(&row.run) == arm.arm && !own.contains(batch_of(&row.run))) {
+            earlier.entry(batch_of(&row.run)).or_default().push(row);
+        }
+        let mut earlier: Vec<_> = earlier.into_values().filter_map(|rows| Some((rows.iter().map(|row| time(row)).max()?, rows))).collect();
+        earlier.retain(|(latest, _)| latest.cmp(&newest) == Ordering::Less);
+        earlier.sort_by(|left, right| right.0.cmp(&left.0));
+        taken.extend(earlier.into_iter().take(batches).flat_map(|(_, rows)| rows));
+    }
+    arm_runs(&taken, Grouping::AllBatches)
+}
+
+fn pairs(head: &[ArmRuns<'_>], baseline: &[ArmRuns<'_>]) -> Vec<(usize, Option<usize>)> {
+    let own = |arm: &ArmRuns<'_>| baseline.iter().position(|other| other.arm == arm.arm);
+    let found: Vec<(usize, Option<usize>)> = head.iter().map(own).enumerate().collect();
+    if baseline.is_empty() || found.iter().any(|(_, other)| other.is_some()) {
+        return found;
+    }
+    (0..head.len()).flat_map(|arm| (0..baseline.len()).map(move |other| (arm, Some(other)))).collect()
+}
+
+impl<'a> Held<'a> {
+    /// All arms as one table: each arm of the head, and behind it its own of the baseline, or behind them all those of the baseline.
+    pub fn table(&self) -> SuiteGroup<'a> {
+        let is_own = |(head, other): &(usize, Option<usize>)| other.is_some_and(|other| self.baseline[other].arm == self.head[*head].arm);
+        let mut arms = Vec::new();
+        if self.pairs.iter().any(is_own) {
+            for (head, other) in &self.pairs {
+                arms.push(self.head[*head].clone());
+                arms.extend(other.map(|other| marked(&self.baseline[other])));
+            }
+        } else {
+            arms.extend(self.head.iter().cloned());
+            arms.extend(self.baseline.iter().map(marked));
+        }
+        self.group(arms)
+    }
+
+    /// One arm of the head and one of the baseline.
+    pub fn pair(&self, head: usize, baseline: usize) -> SuiteGroup<'a> {
+        self.group(vec![self.head[head].clone(), marked(&self.baseline[baseline])])
+    }
+
+    /// One arm of the head alone.
+    pub fn alone(&self, head: usize) -> SuiteGroup<'a> {
+        self.group(vec![self.head[head].clone()])
+    }
+
+    /// Arms of the baseline that the head has no runs of, where it has some of others.
+    pub fn absent(&self) -> Vec<Arm> {
+        let held: BTreeSet<usize> = self.pairs.iter().filter_map(|(_, other)| *other).collect();
+        let absent = self.baseline.iter().enumerate().filter(|(arm, _)| !held.contains(arm));
+        absent.map(|(_, arm)| arm.arm.clone()).collect()
+    }
+
+    fn group(&self, arms: Vec<ArmRuns<'a>>) -> SuiteGroup<'a> {
+        SuiteGroup { suite: self.suite.clone(), suite_version: self.suite_version.clone(), source: None, arms, newest: self.newest }
+    }
+}
+
+/// The arm under the name that tells it from the head's.
+fn marked<'a>(arm: &ArmRuns<'a>) -> ArmRuns<'a> {
+    let name = Arm { approach: format!("{} (baseline)", arm.arm.approach), model: arm.arm.model.clone() };
+    ArmRuns { arm: name, ..arm.clone() }
+}

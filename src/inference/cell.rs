@@ -1,0 +1,89 @@
+//! One arm's figure for one metric, over the population that its evidence is about.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::Metric;
+use crate::stats::Interval;
+use crate::warehouse::{OutcomeMatrix, RunRow};
+
+use super::arm::ArmRuns;
+use super::estimate::{Estimate, counts, pass_rate};
+use super::figures::{Figure, Range, figure};
+use super::numbers::is_measured;
+use super::policy::Design;
+use super::sample::{Items, Rates};
+
+/// One arm's figure for one metric.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Cell {
+    /// In the metric's unit: the run's value, or the mean over runs; of durations their median.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// Passed and total over the runs, for rates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// Mean, standard deviation, smallest and largest over the runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub figure: Option<Figure>,
+    /// The rate or mean score with its interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
+}
+
+impl Cell {
+    /// Returns the interval that belongs to the value shown.
+    pub fn interval(&self) -> Option<Interval> {
+        match &self.estimate {
+            Some(estimate) => estimate.interval,
+            None => self.figure.as_ref().and_then(|figure| figure.interval),
+        }
+    }
+
+    /// Runs that the figure is over.
+    pub fn runs(&self) -> u64 {
+        self.figure.as_ref().map_or(0, |figure| figure.summary.n)
+    }
+
+    /// A cell that shows a score's mean over items.
+    pub(super) fn of_estimate(estimate: Option<Estimate>) -> Self {
+        Self { value: estimate.as_ref().map(|estimate| estimate.value), passed: None, total: None, figure: None, estimate }
+    }
+
+    /// A number per run, over the runs that the metric is measured over.
+    pub(super) fn of_number(metric: &Metric, arm: &ArmRuns<'_>, value: &dyn Fn(&RunRow) -> Option<f64>) -> Self {
+        let rows: Vec<&RunRow> = arm.counted.iter().copied().filter(|row| is_measured(metric, row)).collect();
+        let figure = figure(&rows, Range::of(metric.unit), value);
+        Self { value: figure.as_ref().map(|figure| figure.summary.mean), passed: None, total: None, figure, estimate: None }
+    }
+
+    /// A pass rate.
+    pub(super) fn of_rate(arm: &ArmRuns<'_>, rates: &Rates, matrix: &OutcomeMatrix, items: &Items, unit: Design) -> Self {
+        let estimate = pass_rate(&arm.counted, rates, items, unit);
+        Self {
+            value: estimate.as_ref().map(|estimate| estimate.value),
+            passed: estimate.as_ref().and_then(|estimate| estimate.passed),
+            total: estimate.as_ref().and_then(|estimate| estimate.total),
+            figure: figure(&arm.counted, Range::Share, |row| counts(row, matrix).map(|(passed, total)| passed as f64 / total as f64)),
+            estimate,
+        }
+    }
+
+    /// Own tests: counts as they are. 0 of 0 is a measurement without a rate.
+    pub(super) fn of_own_tests(rows: &[&RunRow]) -> Self {
+        let of_run = |row: &RunRow| row.run.own_tests_passed.zip(row.run.own_tests_total);
+        let known: Vec<(u64, u64)> = rows.iter().filter_map(|row| of_run(row)).collect();
+        let sums = (!known.is_empty()).then(|| known.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1)));
+        Self {
+            value: None,
+            passed: sums.map(|(passed, _)| passed),
+            total: sums.map(|(_, total)| total),
+            figure: figure(rows, Range::Share, |row| {
+                of_run(row).and_then(|(passed, total)| (total > 0).then(|| passed as f64 / total as f64))
+            }),
+            estimate: None,
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Whether two arms were measured alike: the same items in the same texts, under the same conditions. What differs is named and graded.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::ItemKind;
+use crate::warehouse::{MatrixItem, OutcomeMatrix};
+
+use super::arm::ArmRuns;
+use super::conditions::{Conditions, SCORES};
+use super::meeting::Meeting;
+use super::mismatch::{Grade, Mismatch, MismatchKind, SharedItems, grade};
+use super::sample::{Rates, names};
+use super::texts::ArmTexts;
+use super::verdict::Incomparable;
+
+/// A smaller share of the items than this is too little of a suite to speak for it.
+const MOST_OF_THEM: f64 = 0.9;
+
+/// An item by all that tells it from another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangedItem {
+    pub kind: ItemKind,
+    pub evaluator: String,
+    pub item: String,
+}
+
+/// Whether two arms of a table were measured alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Comparability {
+    /// Indices into the arms.
+    pub first: usize,
+    pub second: usize,
+    pub grade: Grade,
+    /// Absent where an arm has counts or scores only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<SharedItems>,
+    /// What differs, worst first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mismatches: Vec<Mismatch>,
+    /// The first items that are left out because their texts differ.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed_items: Vec<ChangedItem>,
+}
+
+/// From here on a strict comparison refuses.
+const REFUSED: Grade = Grade::C;
+/// Changed items that are listed.
+const MOST_CHANGED: usize = 200;
+
+impl Comparability {
+    /// Returns the same about the arms as the first and the second of a table of two; nothing if it is about others.
+    pub(crate) fn between(&self, one: usize, other: usize) -> Option<Self> {
+        let turned = match (self.first == one, self.second == other) {
+            (true, true) => self.clone(),
+            _ if (self.first, self.second) == (other, one) => {
+                Self { mismatches: self.mismatches.iter().map(Mismatch::reversed).collect(), ..self.clone() }
+            }
+            _ => return None,
+        };
+        Some(Self { first: 0, second: 1, ..turned })
+    }
+
+    /// Two arms of two versions of a suite, which stand in no table together.
+    pub(crate) fn of_versions(first: String, second: String) -> Self {
+        let mismatch = Mismatch::between(MismatchKind::SuiteVersion, "", first, second);
+        Self { first: 0, second: 1, grade: mismatch.grade, items: None, mismatches: vec![mismatch], changed_items: Vec::new() }
+    }
+
+    /// Says whether a strict comparison refuses it: something differs, or is not known well enough to be laid side by side.
+    pub fn is_refused(&self) -> bool {
+        self.grade >= REFUSED
+    }
+}
+
+/// Pairs of a board that a strict one refuses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct UnlikePairs {
+    pub pairs: u64,
+    /// Pairs that were graded.
+    pub of: u64,
+    pub worst: Grade,
+    /// What differs in them: of each kind and setting the first that was found.
+    pub mismatches: Vec<Mismatch>,
+}
+
+impl UnlikePairs {
+    pub(crate) fn of(all: &[Comparability]) -> Option<Self> {
+        let unlike: Vec<&Comparability> = all.iter().filter(|pair| pair.is_refused()).collect();
+        let worst = unlike.iter().map(|pair| pair.grade).max()?;
+        let mut mismatches: Vec<Mismatch> = Vec::new();
+        for mismatch in unlike.iter().flat_map(|pair| &pair.mismatches).filter(|mismatch| mismatch.grade >= REFUSED) {
+            if !mismatches.iter().any(|known| (known.kind, &known.what) == (mismatch.kind, &mismatch.what)) {
+                mismatches.push(mismatch.clone());
+            }
+        }
+        sort(&mut mismatches);
+        Some(Self { pairs: unlike.len() as u64, of: all.len() as u64, worst, mismatches })
+    }
+}
+
+/// Worst first, then as the kinds stand.
+fn sort(mismatches: &mut [Mismatch]) {
+    mismatches.sort_by(|left, right| right.grade.cmp(&left.grade).then_with(|| left.cmp(right)));
+}
+
+/// Grades all pairs of arms with results. `rates` and `texts` are theirs, over the items of the matrix.
+pub(crate) fn of_arms(arms: &[ArmRuns<'_>], rates: &[Rates], texts: &[ArmTexts], matrix: &OutcomeMatrix) -> Vec<Comparability> {
+    let conditions: Vec<Conditions> = arms.iter().map(|arm| Conditions::of(arm, matrix)).collect();
+    let has_results = |arm: &usize| !matches!(rates[*arm], Rates::Unknown) || conditions[*arm].has_scores();
+    let names = names(matrix);
+    let pairs: Vec<(usize, usize)> = (0..arms.len())
+        .flat_map(|first| (first + 1..arms.len()).map(move |second| (first, second)))
+        .filter(|(first, second)| has_results(first) && has_results(second))
+        .collect();
+    let graded = pairs.into_par_iter().map(|(first, second)| {
+        let mut mismatches = conditions[first].against(&conditions[second]);
+        let (mut items, mut changed_items) = (None, Vec::new());
+        let is_same_work = match (&rates[first], &rates[second]) {
+            (Rates::Outcomes(one), Rates::Outcomes(other)) => {
+                let meeting = Meeting::of((one, &texts[first]), (other, &texts[second]), names.as_deref());
+                let is_same_work = meeting.items.shared + meeting.items.changed == meeting.items.of;
+                mismatches.extend(of_items(&meeting.items));
+                mismatches.extend(meeting.other_evaluators(matrix));
+                changed_items = meeting.changed.iter().take(MOST_CHANGED).map(|item| changed_item(&matrix.items[*item])).collect();
+                items = Some(meeting.items);
+                is_same_work
+            }
+            (one, other) => {
+                let of_run = |rates: &Rates| rates.by_run().iter().map(|(_, total)| *total).filter(|total| *total > 0).collect();
+                let differ = conditions[first].totals_against(&of_run(one), &conditions[second], &of_run(other));
+                let is_same_work = differ.is_none();
+                let is_unknown = is_same_work && !texts[first].are_of_one_version(&texts[second]);
+                let what = [one, other].iter().any(|rates| matches!(rates, Rates::Unknown)).then(|| SCORES.to_owned());
+                let unknown = || Mismatch { what, ..Mismatch::of(MismatchKind::UnknownItems) };
+                mismatches.extend(differ.or_else(|| is_unknown.then(unknown)));
+                is_same_work
+            }
+        };
+        if is_same_work {
+            mismatches.extend(conditions[first].prompts_against(&conditions[second]));
+        }
+        sort(&mut mismatches);
+        Comparability { first, second, grade: grade(&mismatches), items, mismatches, changed_items }
+    });
+    graded.collect()
+}
+
+/// Returns the pairs that were asked nothing in common, with what a verdict about them says: what their runs took was for other work.
+pub(crate) fn apart_on_items(graded: &[Comparability]) -> BTreeMap<(usize, usize), Incomparable> {
+    let of_pair = |pair: &Comparability| {
+        let items = pair.items.filter(|items| items.shared == 0)?;
+        Some(((pair.first, pair.second), if items.changed > 0 { Incomparable::OtherTexts } else { Incomparable::DisjointItems }))
+    };
+    graded.iter().filter_map(of_pair).collect()
+}
+
+fn of_items(items: &SharedItems) -> Vec<Mismatch> {
+    let mut found = Vec::new();
+    if items.shared == 0 {
+        found.push(MismatchKind::NoItems);
+    } else if (items.shared as f64) < MOST_OF_THEM * items.of as f64 {
+        found.push(MismatchKind::FewItems);
+    } else if items.shared + items.changed < items.of {
+        found.push(MismatchKind::Items);
+    }
+    if items.changed > 0 {
+        found.push(MismatchKind::Texts);
+    }
+    if items.unknown > 0 {
+        found.push(MismatchKind::UnknownTexts);
+    }
+    found.into_iter().map(Mismatch::of).collect()
+}
+
+fn changed_item(item: &MatrixItem) -> ChangedItem {
+    ChangedItem { kind: item.key.kind, evaluator: item.key.evaluator.clone(), item: item.key.item.clone() }
+}
+
+/// The grades with what earns them, as the documentation has them.
+#[cfg(test)]
+fn grade_table() -> String {
+    let mut table = "| grade | what differs | in JSON |\n| --- | --- | --- |\n| A | nothing that is known | |\n".to_owned();
+    for kind in MismatchKind::ALL {
+        let name = serde_json::to_value(kind).expect("a name");
+        table.push_str(&format!("| {:?} | {} | `{}` |\n", kind.grade(), kind.meaning(), name.as_str().expect("text")));
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grade_is_that_of_the_worst_that_differs() {
+        use MismatchKind::{Attempts, FewItems, Items, Judge, NoItems, Texts, UnknownTexts};
+        let check = |kinds: &[MismatchKind], expected: Grade| {
+            let found: Vec<Mismatch> = kinds.iter().map(|kind| Mismatch::of(*kind)).collect();
+            assert_eq!(grade(&found), expected, "{kinds:?}");
+        };
+        check(&[], Grade::A);
+        check(&[UnknownTexts], Grade::B);
+        check(&[UnknownTexts, Texts, Attempts], Grade::C);
+        check(&[Items, Judge, UnknownTexts], Grade::D);
+        check(&[FewItems, Judge], Grade::E);
+        check(&[NoItems, Texts], Grade::F);
+    }
+
+    #[test]
+    fn the_rules_stand_from_best_to_worst() {
+        assert!(MismatchKind::ALL.is_sorted() && MismatchKind::ALL.is_sorted_by_key(|kind| kind.grade()));
+    }
+
+    #[test]
+    fn the_share_of_the_items_decides() {
+        let check = |shared, of, changed, unknown, expected: &[MismatchKind]| {
+            let found: Vec<MismatchKind> =
+                of_items(&SharedItems { shared, of, changed, unknown }).into_iter().map(|mismatch| mismatch.kind).collect();
+            assert_eq!(found, expected, "{shared} of {of}, {changed} changed, {unknown} unknown");
+        };
+        check(300, 300, 0, 0, &[]);
+        check(298, 300, 2, 0, &[MismatchKind::Texts]);
+        check(298, 300, 0, 298, &[MismatchKind::Items, MismatchKind::UnknownTexts]);
+        check(9, 10, 0, 0, &[MismatchKind::Items]);
+        check(89, 100, 0, 0, &[MismatchKind::FewItems]);
+        check(0, 4, 4, 0, &[MismatchKind::NoItems, MismatchKind::Texts]);
+    }
+
+    #[test]
+    fn what_is_said_turns_round_with_the_arms() {
+        let pair = Comparability {
+            first: 2,
+            second: 5,
+            grade: Grade::D,
+            items: None,
+            mismatches: vec![Mismatch::between(MismatchKind::Shots, "", "5".to_owned(), "0".to_owned())],
+            changed_items: Vec::new(),
+        };
+        let turned = pair.between(5, 2).expect("it is about these");
+        assert_eq!((turned.first, turned.second, turned.mismatches[0].first.as_deref()), (0, 1, Some("0")));
+        assert_eq!(pair.between(2, 5).and_then(|pair| pair.mismatches[0].first.clone()).as_deref(), Some("5"));
+        assert_eq!(pair.between(2, 4), None);
+    }
+
+    /// The table in the documentation is that of the code.
+    #[test]
+    fn the_documentation_has_these_grades() {
+        let (begin, end) = ("<!-- grades: begin -->\n\n", "\n<!-- grades: end -->");
+        let doc = include_str!("../../docs/methodology.md");
+        let section = doc.split_once(begin).and_then(|(_, rest)| rest.split_once(end)).map(|(section, _)| section);
+        assert_eq!(section, Some(grade_table().as_str()), "replace what stands between the marks in docs/methodology.md by the right side");
+    }
+}

@@ -1,0 +1,192 @@
+//! Under what an arm's runs were made, as far as they say, and what of it differs between two arms.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::domain::Evaluator;
+use crate::warehouse::OutcomeMatrix;
+
+use super::arm::ArmRuns;
+use super::mismatch::{Mismatch, MismatchKind};
+use super::scores::newest;
+
+/// A setting that importers keep as a tag of the run.
+struct Setting {
+    tag: &'static str,
+    label: &'static str,
+    kind: MismatchKind,
+}
+
+const fn setting(tag: &'static str, label: &'static str, kind: MismatchKind) -> Setting {
+    Setting { tag, label, kind }
+}
+
+const SETTINGS: [Setting; 14] = [
+    setting("judge", "", MismatchKind::Judge),
+    setting("n_shot", "", MismatchKind::Shots),
+    setting("time_limit", "time limit", MismatchKind::Limit),
+    setting("working_limit", "limit of working time", MismatchKind::Limit),
+    setting("agent_timeout", "time limit of the agent", MismatchKind::Limit),
+    setting("max_agent_timeout", "longest time limit of the agent", MismatchKind::Limit),
+    setting("timeout_multiplier", "multiplier of time limits", MismatchKind::Limit),
+    setting("agent_timeout_multiplier", "multiplier of the agent's time limits", MismatchKind::Limit),
+    setting("message_limit", "message limit", MismatchKind::Limit),
+    setting("turn_limit", "turn limit", MismatchKind::Limit),
+    setting("max_steps", "step limit", MismatchKind::Limit),
+    setting("token_limit", "token limit", MismatchKind::Limit),
+    setting("max_tokens", "token limit of a reply", MismatchKind::Limit),
+    setting("cost_limit", "cost limit", MismatchKind::Limit),
+];
+
+/// Tags of imported runs with digests of what was sent to the models beside the items.
+const TEMPLATE: &str = "chat_template_sha";
+const INSTRUCTION: &str = "system_instruction_sha";
+const PROMPTS: &str = "prompt_hashes";
+const TASK: &str = "task_hash";
+/// What is known of an arm that has neither items nor counts.
+pub(super) const SCORES: &str = "scores";
+/// So much of a digest is shown.
+const SHOWN_CHARS: usize = 12;
+
+/// Under what an arm's runs were made.
+pub(super) struct Conditions {
+    importers: BTreeSet<String>,
+    /// By setting: the values that the runs name.
+    settings: Vec<BTreeSet<String>>,
+    template: BTreeSet<String>,
+    instruction: BTreeSet<String>,
+    prompts: BTreeSet<String>,
+    task: BTreeSet<String>,
+    /// Of imported runs: attempts at an item, by run.
+    attempts: BTreeSet<u32>,
+    /// By metric: who decided, and how many times over.
+    decided: BTreeMap<String, (BTreeSet<String>, BTreeSet<u32>)>,
+    /// By metric of a score: over how many items the runs say it is.
+    sizes: BTreeMap<String, BTreeSet<u64>>,
+}
+
+impl Conditions {
+    pub fn of(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Self {
+        let imported = || arm.counted.iter().filter_map(|row| Some((&row.run, row.run.provenance.as_ref()?)));
+        // Tags of our own runs are the user's, and mean what the user likes.
+        let values = |tag: &str| -> BTreeSet<String> { imported().filter_map(|(run, _)| run.tags.get(tag).cloned()).collect() };
+        let mut decided = BTreeMap::<String, (BTreeSet<String>, BTreeSet<u32>)>::new();
+        let mut sizes = BTreeMap::<String, BTreeSet<u64>>::new();
+        for row in &arm.counted {
+            let metrics: BTreeSet<&str> = row.run.scores.iter().map(|score| score.metric.as_str()).collect();
+            for score in metrics.into_iter().filter_map(|metric| newest(row, metric)) {
+                if score.value.is_some() {
+                    sizes.entry(score.metric.clone()).or_default().extend(score.n);
+                }
+                if let Some(evaluator) = &score.evaluator {
+                    let (evaluators, revisions) = decided.entry(score.metric.clone()).or_default();
+                    evaluators.insert(evaluator.clone());
+                    revisions.insert(score.revision);
+                }
+            }
+        }
+        let attempts = |row: &&crate::warehouse::RunRow| matrix.rows_of(&row.run.id).iter().map(|row| row.attempt).max();
+        Self {
+            importers: imported().map(|(_, from)| from.importer.clone()).collect(),
+            settings: SETTINGS.iter().map(|setting| values(setting.tag)).collect(),
+            template: values(TEMPLATE),
+            instruction: values(INSTRUCTION),
+            prompts: values(PROMPTS),
+            task: values(TASK),
+            attempts: arm.counted.iter().filter_map(attempts).collect(),
+            decided,
+            sizes,
+        }
+    }
+
+    /// Says whether a run has a score.
+    pub fn has_scores(&self) -> bool {
+        !self.sizes.is_empty()
+    }
+
+    /// What was sent to the models beside the items, for arms that were asked the same ones. Chat templates change every prompt, so that
+    /// prompts say nothing more where these differ.
+    pub fn prompts_against(&self, other: &Self) -> Vec<Mismatch> {
+        let digests = |values: &BTreeSet<String>| match values.len() {
+            0 => "none".to_owned(),
+            _ => joined(values.iter().map(|value| value.chars().take(SHOWN_CHARS).collect())),
+        };
+        let differ = |own: &BTreeSet<String>, others: &BTreeSet<String>| !own.is_empty() && !others.is_empty() && own != others;
+        let mut found = Vec::new();
+        if self.instruction != other.instruction && self.importers == other.importers {
+            let (own, others) = (digests(&self.instruction), digests(&other.instruction));
+            found.push(Mismatch::between(MismatchKind::Prompts, "system instruction", own, others));
+        }
+        if self.template != other.template && self.importers == other.importers {
+            found.push(Mismatch::between(MismatchKind::Templates, "", digests(&self.template), digests(&other.template)));
+        } else if differ(&self.prompts, &other.prompts) {
+            found.push(Mismatch::of(MismatchKind::Prompts));
+        } else if differ(&self.task, &other.task) {
+            found.push(Mismatch::between(MismatchKind::Prompts, "hash of the task", digests(&self.task), digests(&other.task)));
+        }
+        found
+    }
+
+    /// Says where two arms' figures are over other numbers of items and nothing tells which items: as counted by run, or as scores say.
+    pub fn totals_against(&self, counted: &BTreeSet<u64>, other: &Self, other_counted: &BTreeSet<u64>) -> Option<Mismatch> {
+        let said = |totals: &BTreeSet<u64>| joined(totals.iter().map(u64::to_string));
+        let differ = |own: &BTreeSet<u64>, others: &BTreeSet<u64>| {
+            let what = if counted.is_empty() || other_counted.is_empty() { SCORES } else { "" };
+            Mismatch::between(MismatchKind::Totals, what, said(own), said(others))
+        };
+        if !counted.is_empty() && !other_counted.is_empty() {
+            return (counted.union(other_counted).count() > 1).then(|| differ(counted, other_counted));
+        }
+        if counted.is_empty() && other_counted.is_empty() {
+            let both = self.sizes.iter().filter_map(|(metric, own)| Some((own, other.sizes.get(metric)?)));
+            let mut known = both.filter(|(own, others)| !own.is_empty() && !others.is_empty());
+            return known.find(|(own, others)| own != others).map(|(own, others)| differ(own, others));
+        }
+        // A score may leave some of the items out: one that is over as many is enough.
+        let (own, others) = (self.sizes_or(counted), other.sizes_or(other_counted));
+        (!own.is_empty() && !others.is_empty() && own.is_disjoint(&others)).then(|| differ(&own, &others))
+    }
+
+    fn sizes_or(&self, counted: &BTreeSet<u64>) -> BTreeSet<u64> {
+        if counted.is_empty() { self.sizes.values().flatten().copied().collect() } else { counted.clone() }
+    }
+
+    /// What differs, whatever the items are.
+    pub fn against(&self, other: &Self) -> Vec<Mismatch> {
+        let mut found = Vec::new();
+        for ((setting, own), others) in SETTINGS.iter().zip(&self.settings).zip(&other.settings) {
+            if own == others {
+                continue;
+            }
+            let is_silent = own.is_empty() || others.is_empty();
+            // A tool that writes its limits down and writes none has none.
+            let says_all = setting.kind == MismatchKind::Limit && self.importers == other.importers && self.importers.len() == 1;
+            let said = |values: &BTreeSet<String>| match values.len() {
+                0 if says_all => "none".to_owned(),
+                0 => "not stated".to_owned(),
+                _ => joined(values.iter().cloned()),
+            };
+            let kind = if is_silent && !says_all { MismatchKind::UnknownSetting } else { setting.kind };
+            let what = if kind == MismatchKind::UnknownSetting && setting.label.is_empty() { setting.tag } else { setting.label };
+            found.push(Mismatch::between(kind, what, said(own), said(others)));
+        }
+        if self.attempts != other.attempts && !self.attempts.is_empty() && !other.attempts.is_empty() {
+            let said = |attempts: &BTreeSet<u32>| joined(attempts.iter().map(u32::to_string));
+            found.push(Mismatch::between(MismatchKind::Attempts, "", said(&self.attempts), said(&other.attempts)));
+        }
+        for (metric, (evaluators, revisions)) in &self.decided {
+            let Some((others, other_revisions)) = other.decided.get(metric) else { continue };
+            if evaluators != others {
+                let said = |evaluators: &BTreeSet<String>| joined(evaluators.iter().cloned());
+                found.push(Mismatch::between(MismatchKind::Judge, metric, said(evaluators), said(others)));
+            } else if revisions != other_revisions && Evaluator::from_name(metric).is_some_and(Evaluator::is_judged) {
+                let said = |revisions: &BTreeSet<u32>| joined(revisions.iter().map(u32::to_string));
+                found.push(Mismatch::between(MismatchKind::Revision, metric, said(revisions), said(other_revisions)));
+            }
+        }
+        found
+    }
+}
+
+pub(super) fn joined(values: impl Iterator<Item = String>) -> String {
+    values.collect::<Vec<_>>().join(" and ")
+}

@@ -1,0 +1,221 @@
+//! What stands beside a verdict and decides nothing: sizes without a unit, the bill, a second method, and what twice the data could show.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::stats::{
+    Aim, Interval, PairedVariance, Pairs, Resampling, cliffs_delta, hedges_g, mde_miller, newcombe_paired, permutation, ratio_of_means,
+    sign_flip,
+};
+
+use super::sample::Outcomes;
+
+/// For a second look at a difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Detail {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bill: Option<Bill>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cross_check: Option<CrossCheck>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubled: Option<Doubled>,
+}
+
+/// How far the runs of two arms lie apart, whatever they are measured in. Three runs a side or more.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Effect {
+    /// First less second in standard deviations, corrected for few runs; of logarithms where the difference is a ratio. Absent where no
+    /// run varied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hedges_g: Option<f64>,
+    /// The share of pairs of runs in which the first arm's is higher, less the share in which the second's is.
+    pub cliffs_delta: f64,
+    /// The chance that a run of the first arm is higher than one of the second, with half of the ties.
+    pub superiority: f64,
+}
+
+/// What the runs took on average: the ratio that bills have, where the difference is about the typical run. Two runs a side or more.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Bill {
+    /// Mean of the first arm's runs over that of the second's.
+    pub ratio: f64,
+    /// By the delta method on the logarithm, with Student's quantile for the arm with fewer runs.
+    pub interval: Interval,
+}
+
+/// Another method of the same design. Never decides: choosing the method after looking would be choosing the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CrossCheck {
+    pub check: Check,
+    pub p: f64,
+    /// Newcombe's paired interval beside McNemar's mid-p.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+}
+
+/// The methods that stand beside the deciding ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    /// Beside the exact McNemar test.
+    McnemarMidP,
+    /// Beside the paired t test.
+    SignFlip,
+    /// Beside Welch's test.
+    Permutation,
+}
+
+/// What would be detectable with more data of one sort, each item having been tried several times by both arms.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Doubled {
+    /// With twice as many items like these.
+    pub items: f64,
+    /// With twice as many attempts at these items.
+    pub attempts: f64,
+}
+
+/// All rearrangements are looked at up to here; drawn ones would be noise beside a p-value that decides.
+const MAX_EXACT: usize = 20;
+
+impl Detail {
+    /// The same, seen from the other arm.
+    pub(super) fn reversed(self) -> Self {
+        Self {
+            effect: self.effect.map(|effect| Effect {
+                hedges_g: effect.hedges_g.map(|g| -g),
+                cliffs_delta: -effect.cliffs_delta,
+                superiority: 1.0 - effect.superiority,
+            }),
+            bill: self.bill.map(|bill| Bill {
+                ratio: 1.0 / bill.ratio,
+                interval: Interval { low: 1.0 / bill.interval.high, high: 1.0 / bill.interval.low },
+            }),
+            cross_check: self
+                .cross_check
+                .map(|check| CrossCheck { interval: check.interval.map(|ends| Interval { low: -ends.high, high: -ends.low }), ..check }),
+            ..self
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Effect {
+    /// Nothing for fewer runs than a verdict needs.
+    pub(super) fn of(one: &[f64], other: &[f64], least: usize) -> Option<Self> {
+        let dominance = cliffs_delta(one, other).ok().filter(|_| one.len().min(other.len()) >= least)?;
+        Some(Self {
+            hedges_g: hedges_g(one, other).ok().map(|size| size.hedges_g),
+            cliffs_delta: dominance.delta,
+            superiority: dominance.superiority,
+        })
+    }
+}
+
+impl Bill {
+    pub(super) fn of(one: &[f64], other: &[f64], confidence: f64) -> Option<Self> {
+        let found = ratio_of_means(one, other, confidence).ok()?;
+        let degrees = one.len().min(other.len()) as f64 - 1.0;
+        Some(Self { ratio: found.ratio, interval: found.with_student(degrees, confidence).ok()? })
+    }
+}
+
+impl CrossCheck {
+    pub(super) fn of_pairs(pairs: Pairs, mid_p: f64, confidence: f64) -> Self {
+        Self { check: Check::McnemarMidP, p: mid_p, interval: newcombe_paired(pairs, confidence).ok() }
+    }
+
+    pub(super) fn of_differences(differences: &[f64], resampling: Resampling) -> Option<Self> {
+        let test = if differences.len() <= MAX_EXACT { sign_flip(differences, resampling).ok()? } else { return None };
+        Some(Self { check: Check::SignFlip, p: test.p, interval: None })
+    }
+
+    pub(super) fn of_runs(one: &[f64], other: &[f64], resampling: Resampling) -> Option<Self> {
+        let test = if one.len() + other.len() <= MAX_EXACT { permutation(one, other, resampling).ok()? } else { return None };
+        Some(Self { check: Check::Permutation, p: test.p, interval: None })
+    }
+}
+
+/// Where the variance of the items' differences comes from (Miller 2024).
+#[derive(Clone, Copy)]
+pub(super) struct Parts {
+    /// Each side's variance within items is that of the mean of its attempts as they are, which counts as one run here.
+    variance: PairedVariance,
+    items: u64,
+}
+
+impl Parts {
+    /// Splits the variance `sd²` of the differences of the items that both arms have. Nothing where an arm tried one of them once: then
+    /// items and attempts cannot be told apart.
+    pub(super) fn of(one: &Outcomes, other: &Outcomes, sd: f64) -> Option<Self> {
+        let (mut items, mut noise) = (0u64, [0.0, 0.0]);
+        for cells in one.cells.iter().zip(&other.cells).map(|(a, b)| [*a, *b]).filter(|cells| cells.iter().all(|cell| cell.1 > 0)) {
+            if cells.iter().any(|(_, tried)| *tried < 2) {
+                return None;
+            }
+            items += 1;
+            for ((passed, tried), noise) in cells.into_iter().zip(&mut noise) {
+                let rate = f64::from(passed) / f64::from(tried);
+                // Unbiased, of a mean of so many attempts.
+                *noise += rate * (1.0 - rate) / f64::from(tried - 1);
+            }
+        }
+        let [sigma2_a, sigma2_b] = noise.map(|sum| sum / items as f64);
+        let omega2 = (sd * sd - sigma2_a - sigma2_b).max(0.0);
+        (items > 0).then_some(Self { variance: PairedVariance { omega2, sigma2_a, sigma2_b, runs_a: 1, runs_b: 1 }, items })
+    }
+
+    pub(super) fn doubled(self, aim: Aim) -> Option<Doubled> {
+        let twice = PairedVariance { runs_a: 2, runs_b: 2, ..self.variance };
+        Some(Doubled { items: mde_miller(self.variance, 2 * self.items, aim).ok()?, attempts: mde_miller(twice, self.items, aim).ok()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AIM: Aim = Aim { alpha: 0.05, power: 0.8 };
+
+    fn outcomes(cells: &[(u32, u32)]) -> Outcomes {
+        Outcomes { cells: cells.to_vec(), ..Outcomes::default() }
+    }
+
+    #[test]
+    fn attempts_help_where_the_noise_is_theirs() {
+        // Every item is a coin: passed once of two by both arms. All of the variance lies within items.
+        let coins = outcomes(&[(1, 2); 8]);
+        let sd = (2.0 * 0.25_f64).sqrt();
+        let doubled = Parts::of(&coins, &coins, sd).and_then(|parts| parts.doubled(AIM)).expect("several attempts");
+        assert!((doubled.items - doubled.attempts).abs() < 1e-12, "{doubled:?}");
+        // No noise within items: only items help.
+        let (sure, other) = (outcomes(&[(2, 2); 8]), outcomes(&[(2, 2), (0, 2), (2, 2), (0, 2), (2, 2), (0, 2), (2, 2), (0, 2)]));
+        let doubled = Parts::of(&sure, &other, 0.5).and_then(|parts| parts.doubled(AIM)).expect("several attempts");
+        assert!((doubled.attempts / doubled.items - 2f64.sqrt()).abs() < 1e-12, "{doubled:?}");
+        assert!(Parts::of(&outcomes(&[(1, 1); 8]), &coins, 0.5).is_none());
+    }
+
+    #[test]
+    fn seen_from_the_other_arm() {
+        let (one, other) = ([1.0, 2.0, 4.0], [2.0, 3.0, 9.0]);
+        let detail = |one: &[f64], other: &[f64]| Detail {
+            effect: Effect::of(one, other, 3),
+            bill: Bill::of(one, other, 0.95),
+            cross_check: CrossCheck::of_runs(one, other, Resampling { seed: 1, draws: 10 }),
+            doubled: None,
+        };
+        let (there, back) = (detail(&one, &other), detail(&other, &one).reversed());
+        let (there_bill, back_bill) = (there.bill.expect("amounts"), back.bill.expect("amounts"));
+        assert!((there_bill.ratio - back_bill.ratio).abs() < 1e-12 && (there_bill.ratio - 0.5).abs() < 1e-12);
+        assert_eq!(there.cross_check, back.cross_check);
+        assert!((there_bill.interval.high / back_bill.interval.high - 1.0).abs() < 1e-9);
+        let (there, back) = (there.effect.expect("three runs"), back.effect.expect("three runs"));
+        // 1 < all three; 2 ties once and loses twice; 4 beats two and loses to one.
+        assert!((there.cliffs_delta - (2.0 - 6.0) / 9.0).abs() < 1e-12 && (there.superiority - back.superiority).abs() < 1e-12);
+        assert_eq!(Effect::of(&one, &other[..2], 3), None);
+    }
+}

@@ -1,0 +1,344 @@
+//! One arm's figure with its interval: a pass rate, or a mean score.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{ItemKind, ItemStatus, Unit};
+use crate::stats::{
+    Interval, ItemsByRuns, clopper_pearson, clustered_mean, effective_interval, mean_interval, normal_quantile, one_way, summary, wilson,
+};
+use crate::warehouse::{OutcomeMatrix, RunRow};
+
+use super::policy::{CONFIDENCE, Design};
+use super::sample::{Items, Outcomes, Rates, sums};
+
+/// Beyond this the two intervals agree in every digit shown, and adding up binomial terms takes long.
+const MAX_SUMMED: u64 = 1_000_000;
+
+/// How an estimate's interval was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Wilson's interval over the items of one attempt each, or over the runs of one outcome each.
+    Wilson,
+    /// Wilson's interval over the tests of one run: holds if they were independent, and knows nothing of run-to-run variation.
+    WilsonOneRun,
+    /// Student's t over item means: several attempts at each item.
+    TOverItems,
+    /// Student's t over items with the cluster-robust standard error (CR1, one degree of freedom less than clusters).
+    TOverClusters,
+    /// Student's t over items and runs, each of which adds to the variance.
+    TOverItemsAndRuns,
+    /// Student's t over runs.
+    TOverRuns,
+    /// Wilson's interval where no value differs from another, at the number of units that there effectively are.
+    WilsonEffective,
+    /// The source's own standard error.
+    StatedError,
+    /// A figure the source published, without counts or error.
+    Stated,
+    /// One value, or values without spread: no interval.
+    None,
+}
+
+/// A point with its interval, what it was counted over, and what was left out. Never apart.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Estimate {
+    /// A share between 0 and 1; of scores, in their unit.
+    pub value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// Where that is Wilson's: Clopper and Pearson's, which never covers less often than it says. It is mostly the wider of the two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guaranteed: Option<Interval>,
+    pub n: u64,
+    /// What n counts: `questions`, `tests`, `criteria`, `checks`, `runs`, or `outcomes` of one item.
+    pub n_of: &'static str,
+    pub method: Method,
+    /// Standard error of the value, where it is a mean that varies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<f64>,
+    /// Clusters of the items and how many times their variance is that of independent items, where the interval is over clusters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<ClusterSpread>,
+    /// Outcomes asked for but missing: outages, unjudged, or absent while other arms have them.
+    pub missing: u64,
+    /// Passed and counted outcomes over all runs, where counts are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+}
+
+/// What clustering does to an estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ClusterSpread {
+    pub clusters: u64,
+    /// The squared ratio of the cluster-robust standard error to the one of independent items.
+    pub design_effect: f64,
+}
+
+/// Estimates an arm's pass rate from the best evidence its runs have: outcomes, else counts, else a published figure. `unit` is what
+/// verdicts about the suite are counted in.
+pub(crate) fn pass_rate(rows: &[&RunRow], rates: &Rates, items: &Items, unit: Design) -> Option<Estimate> {
+    match rates {
+        Rates::Outcomes(outcomes) => from_outcomes(outcomes, items, unit),
+        Rates::Counts(_) | Rates::Unknown => from_counts(rows, items, unit).or_else(|| from_stated(rows)),
+    }
+}
+
+/// Counts of one run, from its header or its outcomes.
+pub(crate) fn counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)> {
+    let (mut passed, mut total) = (0, 0);
+    for status in matrix.rows_of(&row.run.id).iter().flat_map(|matrix_row| &matrix_row.statuses).filter(|status| status.is_counted()) {
+        total += 1;
+        passed += u64::from(*status == ItemStatus::Pass);
+    }
+    if total > 0 {
+        Some((passed, total))
+    } else {
+        row.run.shared_tests_passed.zip(row.run.shared_tests_total).filter(|(_, total)| *total > 0)
+    }
+}
+
+fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Estimate> {
+    let kind = items.kind?;
+    let missing = outcomes.unanswered;
+    let (passed, total) = sums(&outcomes.by_run);
+    if total == 0 {
+        return None;
+    }
+    match unit {
+        Design::Items | Design::Clusters => {
+            let means = items.means(|column| outcomes.mean(column));
+            // One outcome of each item: the shares are a count.
+            if unit == Design::Items && outcomes.attempts == 1 && total == means.len() as u64 {
+                let n = (total, kind.plural());
+                let rate = passed as f64 / total as f64;
+                let estimate = of_counts(rate, wilson(passed, total, CONFIDENCE).ok(), n, Method::Wilson, (passed, total));
+                let values: Vec<f64> = means.iter().map(|(_, mean)| *mean).collect();
+                return Some(Estimate { missing, standard_error: standard_error(&values), ..estimate });
+            }
+            let estimate = over_items(&means, &outcomes.runs, items, unit, true)?;
+            Some(Estimate { missing, passed: Some(passed), total: Some(total), ..estimate })
+        }
+        Design::Runs | Design::Counts => Some(Estimate { missing, ..over_runs(&outcomes.by_run, kind.plural())? }),
+    }
+}
+
+/// The mean over items, with all that makes it vary: items or their clusters, and runs where there are several. `runs` are values by run
+/// and column of the matrix; `is_share` says that all values lie between 0 and 1.
+pub(crate) fn over_items(means: &[(u32, f64)], runs: &[Vec<f64>], items: &Items, unit: Design, is_share: bool) -> Option<Estimate> {
+    let values: Vec<f64> = means.iter().map(|(_, mean)| *mean).collect();
+    let summary = summary(&values).ok()?;
+    let cut = |interval: Interval| if is_share { interval.clipped(0.0, 1.0) } else { interval };
+    let base = Estimate {
+        value: summary.mean,
+        interval: None,
+        guaranteed: None,
+        n: values.len() as u64,
+        n_of: items.word(),
+        method: Method::None,
+        standard_error: None,
+        clusters: None,
+        missing: 0,
+        passed: None,
+        total: None,
+    };
+    let codes: Option<Vec<u32>> = items
+        .clusters
+        .as_ref()
+        .filter(|_| unit == Design::Clusters)
+        .map(|codes| means.iter().map(|(item, _)| codes[*item as usize]).collect());
+    let clustered = codes.as_ref().and_then(|codes| clustered_mean(&values, codes, CONFIDENCE).ok());
+    let clusters = clustered.map(|found| ClusterSpread { clusters: found.clusters, design_effect: found.design_effect });
+    let over_runs = (runs.len() > 1)
+        .then(|| by_item_and_run(runs, means, items))
+        .and_then(|values| one_way(ItemsByRuns { runs: runs.len(), values: &values }, codes.as_deref(), CONFIDENCE).ok());
+    if let Some(found) = over_runs {
+        return Some(Estimate {
+            interval: Some(cut(found.interval)),
+            method: Method::TOverItemsAndRuns,
+            standard_error: Some(found.standard_error),
+            clusters,
+            ..base
+        });
+    }
+    if let Some(found) = clustered {
+        let interval = Some(cut(found.interval));
+        return Some(Estimate { interval, method: Method::TOverClusters, standard_error: Some(found.se_cr1), clusters, ..base });
+    }
+    if let Ok(interval) = mean_interval(&values, CONFIDENCE) {
+        return Some(Estimate {
+            interval: Some(cut(interval)),
+            method: Method::TOverItems,
+            standard_error: standard_error(&values),
+            ..base
+        });
+    }
+    let units = codes.map_or(values.len(), |codes| codes.into_iter().collect::<std::collections::BTreeSet<u32>>().len());
+    let interval = if is_share { effective_interval(summary.mean, units as f64, CONFIDENCE).ok() } else { None };
+    let method = if interval.is_some() { Method::WilsonEffective } else { Method::None };
+    Some(Estimate { interval, method, ..base })
+}
+
+/// The values of the items that have a mean, run by run, several evaluators averaged.
+fn by_item_and_run(runs: &[Vec<f64>], means: &[(u32, f64)], items: &Items) -> Vec<Option<f64>> {
+    let value = |item: u32, run: &Vec<f64>| {
+        let known = items.columns(item).iter().map(|column| run[*column as usize]).filter(|value| !value.is_nan());
+        let (sum, n) = known.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
+        (n > 0.0).then_some(sum / n)
+    };
+    means.iter().flat_map(|(item, _)| runs.iter().map(move |run| value(*item, run))).collect()
+}
+
+/// Of the mean of some values; absent where they do not vary.
+pub(crate) fn standard_error(values: &[f64]) -> Option<f64> {
+    let summary = summary(values).ok()?;
+    summary.sd.map(|sd| sd / (summary.n as f64).sqrt()).filter(|error| *error > 0.0)
+}
+
+/// An estimate from passed and total, with nothing missing.
+fn of_counts(
+    value: f64,
+    interval: Option<Interval>,
+    (n, n_of): (u64, &'static str),
+    method: Method,
+    (passed, total): (u64, u64),
+) -> Estimate {
+    let is_wilson = matches!(method, Method::Wilson | Method::WilsonOneRun);
+    Estimate {
+        value,
+        interval,
+        guaranteed: if is_wilson && total <= MAX_SUMMED { clopper_pearson(passed, total, CONFIDENCE).ok() } else { None },
+        n,
+        n_of,
+        method,
+        standard_error: None,
+        clusters: None,
+        missing: 0,
+        passed: Some(passed),
+        total: Some(total),
+    }
+}
+
+/// Estimates over runs that share one artefact each: the run is the unit, its tests are not independent trials.
+fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
+    let counted: Vec<(u64, u64)> = by_run.iter().copied().filter(|(_, total)| *total > 0).collect();
+    let rates: Vec<f64> = counted.iter().map(|(passed, total)| *passed as f64 / *total as f64).collect();
+    let (passed, total) = sums(&counted);
+    let shared = |value, interval, n, n_of, method| of_counts(value, interval, (n, n_of), method, (passed, total));
+    match rates.len() {
+        0 => None,
+        1 => Some(shared(rates[0], wilson(passed, total, CONFIDENCE).ok(), total, item_word, Method::WilsonOneRun)),
+        n => {
+            let value = rates.iter().sum::<f64>() / n as f64;
+            let of_runs = mean_interval(&rates, CONFIDENCE).ok().map(|interval| interval.clipped(0.0, 1.0));
+            // Runs that never vary are one run: its tests are what there is.
+            let most = counted.iter().map(|(_, total)| *total).max().unwrap_or(0);
+            let effective = || effective_interval(value, most as f64, CONFIDENCE).ok();
+            let (interval, method) =
+                match of_runs.map_or_else(|| (effective(), Method::WilsonEffective), |ends| (Some(ends), Method::TOverRuns)) {
+                    (None, _) => (None, Method::None),
+                    found => found,
+                };
+            Some(Estimate { standard_error: standard_error(&rates), ..shared(value, interval, n as u64, "runs", method) })
+        }
+    }
+}
+
+/// Estimates over runs of items that were attempted independently, of which only totals are known: the items' own variance, which is at
+/// most that of one attempt each, and what runs add.
+fn over_totals(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
+    let counted: Vec<(u64, u64)> = by_run.iter().copied().filter(|(_, total)| *total > 0).collect();
+    let (passed, total) = sums(&counted);
+    let items = counted.iter().map(|(_, total)| *total).max()?;
+    let rates: Vec<f64> = counted.iter().map(|(passed, total)| *passed as f64 / *total as f64).collect();
+    let value = rates.iter().sum::<f64>() / rates.len() as f64;
+    if let [(passed, total)] = counted.as_slice() {
+        return Some(of_counts(value, wilson(*passed, *total, CONFIDENCE).ok(), (*total, item_word), Method::Wilson, (*passed, *total)));
+    }
+    let of_items = value * (1.0 - value) / items as f64;
+    let variance = of_items + standard_error(&rates).map_or(0.0, |error| error * error);
+    let effective = if variance > 0.0 { value * (1.0 - value) / variance } else { items as f64 };
+    let interval = effective_interval(value, effective, CONFIDENCE).ok();
+    let method = if interval.is_some() { Method::WilsonEffective } else { Method::None };
+    let estimate = of_counts(value, interval, (items, item_word), method, (passed, total));
+    Some(Estimate { standard_error: Some(variance.sqrt()).filter(|error| *error > 0.0), ..estimate })
+}
+
+/// Estimates how often one item is passed over runs, each with its passed and counted outcomes.
+pub(crate) fn rate_over_runs(by_run: &[(u64, u64)]) -> Option<Estimate> {
+    let counted: Vec<(u64, u64)> = by_run.iter().copied().filter(|(_, total)| *total > 0).collect();
+    if counted.iter().any(|(_, total)| *total > 1) {
+        return over_runs(&counted, "outcomes");
+    }
+    let (passed, total) = sums(&counted);
+    let interval = wilson(passed, total, CONFIDENCE).ok()?;
+    Some(of_counts(passed as f64 / total as f64, Some(interval), (total, "runs"), Method::Wilson, (passed, total)))
+}
+
+fn from_counts(rows: &[&RunRow], items: &Items, unit: Design) -> Option<Estimate> {
+    let by_run: Vec<(u64, u64)> = rows.iter().filter_map(|row| row.run.shared_tests_passed.zip(row.run.shared_tests_total)).collect();
+    let without = rows.len() - by_run.len();
+    let mut estimate = match unit {
+        Design::Items | Design::Clusters => over_totals(&by_run, items.word())?,
+        Design::Runs | Design::Counts => over_runs(&by_run, ItemKind::Test.plural())?,
+    };
+    // A run without counts is missing as a whole; how many tests that is, nobody said.
+    estimate.missing = without as u64;
+    Some(estimate)
+}
+
+/// Takes the mean of the runs' published rates; a single run's stated standard error gives an interval.
+fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
+    let scores: Vec<_> = rows
+        .iter()
+        .filter_map(|row| {
+            let named = |score: &&crate::domain::ScoreRecord| {
+                matches!(score.metric.as_str(), "accuracy" | "pass_rate") && score.unit == Unit::Fraction
+            };
+            let score = row.run.scores.iter().filter(named).max_by_key(|score| score.revision)?;
+            Some((score.value?, score.standard_error, score.n))
+        })
+        .collect();
+    let missing = (rows.len() - scores.len()) as u64;
+    let base = Estimate {
+        value: 0.0,
+        interval: None,
+        guaranteed: None,
+        n: scores.len() as u64,
+        n_of: "runs",
+        method: Method::Stated,
+        standard_error: None,
+        clusters: None,
+        missing,
+        passed: None,
+        total: None,
+    };
+    match scores.as_slice() {
+        [] => None,
+        [(value, error, n)] => {
+            let normal = normal_quantile(0.5 + CONFIDENCE / 2.0).ok();
+            let half = error.filter(|error| *error > 0.0).zip(normal).map(|(error, quantile)| quantile * error);
+            let interval = half.and_then(|half| Interval::new(value - half, value + half)).map(|interval| interval.clipped(0.0, 1.0));
+            let method = if interval.is_some() { Method::StatedError } else { Method::Stated };
+            let (n, n_of) = n.map_or((1, "runs"), |n| (n, "items"));
+            Some(Estimate { value: *value, interval, method, n, n_of, ..base })
+        }
+        several => {
+            let values: Vec<f64> = several.iter().map(|(value, _, _)| *value).collect();
+            let interval = mean_interval(&values, CONFIDENCE).ok().map(|interval| interval.clipped(0.0, 1.0));
+            let method = if interval.is_some() { Method::TOverRuns } else { Method::Stated };
+            let value = values.iter().sum::<f64>() / values.len() as f64;
+            Some(Estimate { value, interval, method, standard_error: standard_error(&values), ..base })
+        }
+    }
+}
+
+impl Estimate {
+    /// Says whether the figure is the source's own and not counted here.
+    pub fn is_stated(&self) -> bool {
+        matches!(self.method, Method::Stated | Method::StatedError)
+    }
+}

@@ -1,0 +1,347 @@
+//! All pairs of arms on one metric together: p-values adjusted for the family, verdicts, and who leads.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{Direction, Metric, MetricKind};
+use crate::stats::{self, Aim, Interval, RankRange, benjamini_hochberg, holm, max_t};
+
+use super::comparison::{Beyond, Difference, Needed, PairEvidence, Scale};
+use super::detail::Detail;
+use super::finding::Finding;
+use super::policy::Policy;
+use super::seed::resampling;
+use super::verdict::{Incomparable, Looked, Obstacle, Support, Verdict, decide};
+
+/// What may be said about all arms on one metric.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Evidence {
+    pub pairs: Vec<PairEvidence>,
+    /// The arm that beats every other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub winner: Option<usize>,
+    /// The arm with the best value and all that are not significantly worse; empty without a better side or without values.
+    pub leading: Vec<usize>,
+    /// Arms whose rate is over so many fewer items than another's that it is a rate of other items: none of them is the one that the
+    /// leading group is formed around.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub partial: Vec<usize>,
+    /// Places that the evidence leaves open, by arm.
+    pub ranks: Vec<RankRange>,
+    /// Arms that share a letter cannot be told apart; by arm.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub letters: Vec<String>,
+    pub alpha: f64,
+    /// How p-values are adjusted.
+    pub adjustment: Adjustment,
+    /// P-values in the family that they are adjusted for. On a page of two arms it is that of the whole suite.
+    pub tested: u64,
+    /// What a typical pair could show at all; absent where no pair is tested or the data show no spread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<Resolution>,
+}
+
+/// How the p-values of a family are adjusted. One metric of a suite is primary and decides; the others are secondary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Adjustment {
+    /// Holm 1979, over the pairs of the primary metric: the chance of one false winner among them is at most alpha.
+    Holm,
+    /// The largest statistic under joint sign flips (Westfall and Young 1993), over the same pairs: where so few units are flipped that
+    /// Holm could never name a winner.
+    MaxT,
+    /// Benjamini and Hochberg 1995, over all pairs of all secondary metrics: of those named, at most a share of alpha is false on average.
+    BenjaminiHochberg,
+}
+
+/// The smallest difference that a typical pair shows four times out of five, if it is to stand first among all that are tested.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Resolution {
+    /// Of the pair with the median precision, on the scale of the difference (a ratio above 1).
+    pub difference: f64,
+    pub scale: Scale,
+    /// Holm's strictest level: alpha over the number of pairs tested.
+    pub level: f64,
+    /// Pairs tested.
+    pub pairs: u64,
+}
+
+impl Evidence {
+    /// Returns the evidence about two arms, whichever comes first in it.
+    pub fn pair(&self, one: usize, other: usize) -> Option<&PairEvidence> {
+        self.pairs.iter().find(|pair| (pair.first, pair.second) == (one, other) || (pair.first, pair.second) == (other, one))
+    }
+
+    /// Returns the distinct numbers of units that the pairs rest on, ascending.
+    pub fn sizes(&self) -> Vec<u64> {
+        self.pairs.iter().map(PairEvidence::units).collect::<BTreeSet<u64>>().into_iter().collect()
+    }
+
+    /// Returns what it says about two of the arms, which become the first and the second. The family stays the whole table's.
+    #[must_use]
+    pub fn between(&self, one: usize, other: usize) -> Self {
+        let pair = self.pair(one, other).map(|pair| if pair.first == one { pair.clone() } else { pair.reversed() });
+        let pair = pair.map(|pair| PairEvidence { first: 0, second: 1, ..pair });
+        let winner = pair.as_ref().and_then(PairEvidence::better);
+        let leading = match winner {
+            Some(winner) => vec![winner],
+            None if self.leading.is_empty() => Vec::new(),
+            None => vec![0, 1],
+        };
+        let place = |arm| match winner {
+            Some(winner) if winner == arm => RankRange { best: 1, worst: 1 },
+            Some(_) => RankRange { best: 2, worst: 2 },
+            None => RankRange { best: 1, worst: 2 },
+        };
+        let ranks = vec![place(0), place(1)];
+        Self {
+            pairs: pair.into_iter().collect(),
+            winner,
+            leading,
+            partial: [one, other].iter().zip(0..).filter(|(arm, _)| self.partial.contains(arm)).map(|(_, place)| place).collect(),
+            ranks,
+            letters: Vec::new(),
+            alpha: self.alpha,
+            adjustment: self.adjustment,
+            tested: self.tested,
+            resolution: self.resolution,
+        }
+    }
+}
+
+/// One metric of a suite before its p-values are adjusted.
+pub(super) struct Unsettled {
+    pub metric: Metric,
+    /// By arm.
+    pub values: Vec<Option<f64>>,
+    pub partial: Vec<usize>,
+    /// By arm: it has a figure, if only a published one, and so a place among the others.
+    pub ranked: Vec<bool>,
+    /// By pair of arms.
+    pub findings: Vec<(usize, usize, Finding)>,
+}
+
+impl Unsettled {
+    pub fn new(metric: &Metric, values: Vec<Option<f64>>, partial: Vec<usize>, findings: Vec<(usize, usize, Finding)>) -> Self {
+        let findings = findings.into_iter().map(|(first, second, mut finding)| {
+            let is_measured = !matches!(finding.support, Support::NotComparable(_) | Support::NoData(_));
+            if metric.direction == Direction::None && is_measured {
+                finding = Finding::not_comparable(finding.design, Incomparable::DirectionUnknown, finding.sizes);
+            }
+            finding.difference = finding.difference.map(Difference::snapped);
+            (first, second, finding)
+        });
+        let ranked = values.iter().map(Option::is_some).collect();
+        Self { metric: metric.clone(), values, partial, ranked, findings: findings.collect() }
+    }
+
+    fn counted(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().map(|(_, _, finding)| finding).filter(|finding| finding.counted_p().is_some())
+    }
+}
+
+/// Adjusts the primary metric's p-values over its pairs, and decides.
+pub(super) fn settle_primary(open: Unsettled, policy: &Policy) -> Evidence {
+    let (adjustment, adjusted) = adjusted(open.counted(), policy);
+    let beyond: Vec<&Finding> = open.findings.iter().filter_map(|(_, _, finding)| finding.beyond.as_deref()).collect();
+    let (_, beyond) = self::adjusted(beyond.into_iter(), policy);
+    settle(open, adjustment, &adjusted, &beyond, policy)
+}
+
+/// Adjusts the p-values of all secondary metrics together, and decides.
+pub(super) fn settle_secondary(open: Vec<Unsettled>, policy: &Policy) -> Vec<Evidence> {
+    let p: Vec<f64> = open.iter().flat_map(Unsettled::counted).filter_map(Finding::counted_p).collect();
+    let adjusted = benjamini_hochberg(&p).unwrap_or_default();
+    let mut rest = adjusted.as_slice();
+    open.into_iter()
+        .map(|open| {
+            let own = open.counted().count();
+            let (first, others) = rest.split_at(own);
+            rest = others;
+            let evidence = settle(open, Adjustment::BenjaminiHochberg, first, &[], policy);
+            Evidence { tested: adjusted.len() as u64, ..evidence }
+        })
+        .collect()
+}
+
+/// Adjusts for all pairs of one metric. Holm's way, unless so few units could be flipped that it cannot name any winner.
+fn adjusted<'f>(findings: impl Iterator<Item = &'f Finding>, policy: &Policy) -> (Adjustment, Vec<f64>) {
+    let findings: Vec<&Finding> = findings.filter(|finding| finding.counted_p().is_some()).collect();
+    let p: Vec<f64> = findings.iter().filter_map(|finding| finding.counted_p()).collect();
+    let is_out_of_reach = |finding: &&Finding| finding.floor().is_some_and(|floor| floor * p.len() as f64 > policy.alpha);
+    let has_sums = |finding: &&Finding| !finding.sums.is_empty() && finding.sums.len() == findings[0].sums.len();
+    if p.len() > 1 && findings.iter().all(|finding| is_out_of_reach(finding) && has_sums(finding)) {
+        let sums: Vec<Vec<f64>> = findings.iter().map(|finding| finding.sums.clone()).collect();
+        if let Ok(found) = max_t(&sums, resampling(sums.iter().flatten().copied())) {
+            return (Adjustment::MaxT, found.adjusted);
+        }
+    }
+    (Adjustment::Holm, holm(&p).unwrap_or_default())
+}
+
+/// With more pairs than this, what each could show is left to [`Evidence::resolution`].
+const MAX_PLANNED: usize = 100;
+
+fn settle(open: Unsettled, adjustment: Adjustment, adjusted: &[f64], beyond: &[f64], policy: &Policy) -> Evidence {
+    let family = adjusted.len();
+    let resolution = resolution(&open, family, policy);
+    // Planned for the level that the smallest p-value of the family has to meet.
+    let aim = Aim { alpha: policy.alpha / family.max(1) as f64, ..policy.aim() };
+    let margin = policy.margin(&open.metric);
+    let (mut adjusted, mut beyond) = (adjusted.iter().copied(), beyond.iter().copied());
+    let is_planned = open.findings.len() <= MAX_PLANNED;
+    let metric = open.metric;
+    let pairs: Vec<PairEvidence> = open
+        .findings
+        .into_iter()
+        .map(|(first, second, mut finding)| {
+            let p_adjusted = finding.counted_p().and_then(|_| adjusted.next());
+            let beyond = finding.beyond.take().and_then(|other| {
+                let p_adjusted = other.counted_p().and_then(|_| beyond.next());
+                let verdict = verdict(&metric, &other, p_adjusted, margin, family, policy);
+                let (difference, test, p) = (other.difference?, other.test?, other.p()?);
+                Some(Box::new(Beyond { verdict, difference, test, p, p_adjusted, clusters: other.sizes.clusters? }))
+            });
+            let verdict = verdict(&metric, &finding, p_adjusted, margin, family, policy);
+            let is_open = verdict.winner().is_none();
+            let needed = finding.needed.filter(|_| verdict.is_open()).and_then(|needed| {
+                let has =
+                    finding.sizes.clusters.unwrap_or_else(|| finding.sizes.pairs.unwrap_or(finding.sizes.first.min(finding.sizes.second)));
+                Some(Needed { n: stats::n_at(needed.n, policy.aim(), aim).ok()?, ..needed }).filter(|needed| needed.n > has)
+            });
+            PairEvidence {
+                first,
+                second,
+                verdict,
+                design: finding.design,
+                difference: finding.difference,
+                test: finding.test,
+                p: finding.p(),
+                p_adjusted,
+                sizes: finding.sizes,
+                variation: finding.variation,
+                record: finding.record,
+                bounds: finding.bounds,
+                detectable: if is_open && is_planned { finding.detectable(aim) } else { None },
+                needed,
+                margin,
+                beyond,
+                detail: Detail { doubled: finding.parts.filter(|_| is_open).and_then(|parts| parts.doubled(aim)), ..finding.detail },
+            }
+        })
+        .collect();
+    Evidence {
+        resolution,
+        adjustment,
+        tested: family as u64,
+        ..overall(&metric, (&open.values, &open.ranked), open.partial, pairs, policy.alpha)
+    }
+}
+
+/// What the pairs that are tested could show at the level that the smallest of their p-values has to meet.
+fn resolution(open: &Unsettled, tested: usize, policy: &Policy) -> Option<Resolution> {
+    let aim = Aim { alpha: policy.alpha / tested.max(1) as f64, ..policy.aim() };
+    let scale = open.counted().find_map(|finding| finding.difference)?.scale;
+    let alike = open.counted().filter(|finding| finding.difference.is_some_and(|difference| difference.scale == scale));
+    // The pair of the median precision stands for all: inverting an exact test for each of thousands takes seconds.
+    let mut pairs: Vec<(f64, &Finding)> = alike.filter_map(|finding| Some((finding.precision.as_ref()?.rough(), finding))).collect();
+    pairs.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let difference = pairs.get(pairs.len() / 2)?.1.detectable(aim)?;
+    Some(Resolution { difference, scale, level: aim.alpha, pairs: tested as u64 })
+}
+
+/// Decides one pair. The rule works on differences: a ratio comes as its logarithm, which is one.
+fn verdict(metric: &Metric, finding: &Finding, p_adjusted: Option<f64>, margin: Option<f64>, family: usize, policy: &Policy) -> Verdict {
+    let log = |ends: Interval| Interval::new(ends.low.ln(), ends.high.ln());
+    let is_ratio = finding.difference.is_some_and(|found| found.scale == Scale::Ratio);
+    // A relative margin says nothing about a difference that has no ratio.
+    let margin = margin.filter(|_| metric.kind != MetricKind::Amount || is_ratio);
+    let interval = finding.difference.and_then(|found| found.interval);
+    let looked = Looked {
+        difference: finding.difference.map(Difference::centred),
+        interval: if is_ratio { interval.and_then(log) } else { interval },
+        bounds: finding.bounds,
+        margin: if is_ratio { margin.map(|margin| (1.0 + margin).ln()) } else { margin },
+        higher_is_better: metric.direction != Direction::Down,
+    };
+    let verdict = decide(finding.support, &looked, p_adjusted, policy.alpha);
+    let is_reachable = finding.floor().is_none_or(|floor| floor * family.max(1) as f64 <= policy.alpha);
+    match verdict {
+        Verdict::NotEnoughEvidence { reason: None } if !is_reachable => Verdict::NotEnoughEvidence { reason: Some(Obstacle::OutOfReach) },
+        verdict => verdict,
+    }
+}
+
+fn overall(
+    metric: &Metric,
+    (values, ranked): (&[Option<f64>], &[bool]),
+    partial: Vec<usize>,
+    pairs: Vec<PairEvidence>,
+    alpha: f64,
+) -> Evidence {
+    let arms = values.len();
+    let mut beats = vec![vec![false; arms]; arms];
+    for pair in &pairs {
+        match pair.better() {
+            Some(better) if better == pair.first => beats[pair.first][pair.second] = true,
+            Some(_) => beats[pair.second][pair.first] = true,
+            None => {}
+        }
+    }
+    let is_comparable = |pair: &PairEvidence| !matches!(pair.verdict, Verdict::NotComparable { .. });
+    let is_compared = metric.direction != Direction::None && pairs.iter().any(is_comparable);
+    // Arms without a value stand behind all others: they cannot lead.
+    let worst = if metric.direction == Direction::Down { f64::MAX } else { f64::MIN };
+    let points: Vec<f64> = values.iter().map(|value| value.unwrap_or(worst)).collect();
+    // Nor is an arm that was asked fewer items the best by its rate on those; it is in the group unless it is beaten.
+    let leaders: Vec<f64> = (0..arms).map(|arm| if partial.contains(&arm) { worst } else { points[arm] }).collect();
+    let leading = stats::leading_group(&leaders, metric.direction != Direction::Down, &beats).unwrap_or_default();
+    let leading = if is_compared { leading.into_iter().filter(|arm| values[*arm].is_some()).collect() } else { Vec::new() };
+    let rivals = ranked.iter().filter(|is_ranked| **is_ranked).count();
+    let winner = (0..arms).find(|arm| rivals > 1 && beats[*arm].iter().filter(|beaten| **beaten).count() == rivals - 1);
+    // An arm that beats every other is alone, whoever has the best number.
+    let leading = winner.map_or(leading, |winner| vec![winner]);
+    Evidence {
+        winner,
+        leading,
+        partial,
+        ranks: ranks(ranked, &beats),
+        letters: lettered(&points, metric.direction != Direction::Down, &beats),
+        alpha,
+        adjustment: Adjustment::Holm,
+        pairs,
+        tested: 0,
+        resolution: None,
+    }
+}
+
+/// Places by arm, among those that have a figure; the others stand behind them all.
+fn ranks(ranked: &[bool], beats: &[Vec<bool>]) -> Vec<RankRange> {
+    let arms: Vec<usize> = (0..ranked.len()).filter(|arm| ranked[*arm]).collect();
+    let among: Vec<Vec<bool>> = arms.iter().map(|one| arms.iter().map(|other| beats[*one][*other]).collect()).collect();
+    let mut places = vec![RankRange { best: arms.len() + 1, worst: ranked.len() }; ranked.len()];
+    for (arm, place) in arms.iter().zip(stats::rank_ranges(&among).unwrap_or_default()) {
+        places[*arm] = place;
+    }
+    places
+}
+
+/// Letters by arm, where anything differs. They are dealt out from the best arm down.
+fn lettered(points: &[f64], higher_is_better: bool, beats: &[Vec<bool>]) -> Vec<String> {
+    if points.len() < 3 || !beats.iter().flatten().any(|beaten| *beaten) {
+        return Vec::new();
+    }
+    let wins = |arm: usize| beats[arm].iter().filter(|beaten| **beaten).count();
+    let mut order: Vec<usize> = (0..points.len()).collect();
+    let sign = if higher_is_better { 1.0 } else { -1.0 };
+    order.sort_by(|one, other| wins(*other).cmp(&wins(*one)).then((sign * points[*other]).total_cmp(&(sign * points[*one]))));
+    let differ = |one: usize, other: usize| beats[one][other] || beats[other][one];
+    let matrix: Vec<Vec<bool>> = order.iter().map(|one| order.iter().map(|other| differ(*one, *other)).collect()).collect();
+    let mut letters = vec![String::new(); points.len()];
+    for (arm, own) in order.into_iter().zip(stats::letters(&matrix).unwrap_or_default()) {
+        letters[arm] = own;
+    }
+    letters
+}

@@ -1,0 +1,101 @@
+//! What quality costs: the arms that no other beats on both, on the numbers shown.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::arm::Arm;
+
+/// An arm's place when the pass rate is weighed against what it takes, both as shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Front {
+    /// No arm is at least as good on both and better on one.
+    OnFront,
+    /// `by` is at least as good on both and better on one; of several, the one with the best pass rate.
+    Dominated { by: Arm },
+}
+
+/// What an arm gives and takes.
+#[derive(Clone, Copy)]
+pub(crate) struct Trade<'a> {
+    pub arm: &'a Arm,
+    pub quality: f64,
+    /// Cost or time: less is better.
+    pub price: f64,
+    /// The price may be higher than this, so it beats no other.
+    pub is_lower_bound: bool,
+}
+
+/// Finds the front among the arms that have both figures; nothing for the others, and where there are not two of them.
+///
+/// An arm whose price is a lower bound may be dominated, but is not known to be on the front.
+pub(crate) fn fronts(trades: &[Option<Trade<'_>>]) -> Vec<Option<Front>> {
+    if trades.iter().flatten().count() < 2 {
+        return vec![None; trades.len()];
+    }
+    let beats = |other: &Trade<'_>, own: &Trade<'_>| {
+        !other.is_lower_bound
+            && other.quality >= own.quality
+            && other.price <= own.price
+            && (other.quality > own.quality || other.price < own.price)
+    };
+    let place = |own: &Trade<'_>| {
+        let better = trades.iter().flatten().filter(|other| beats(other, own));
+        let best = better.max_by(|one, other| {
+            one.quality.total_cmp(&other.quality).then(other.price.total_cmp(&one.price)).then(other.arm.cmp(one.arm))
+        });
+        match best {
+            Some(by) => Some(Front::Dominated { by: by.arm.clone() }),
+            None if own.is_lower_bound => None,
+            None => Some(Front::OnFront),
+        }
+    };
+    trades.iter().map(|trade| trade.as_ref().and_then(place)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `name quality price`, a price with `+` being a lower bound; the front in the same order: `*`, a name, or `?`.
+    #[track_caller]
+    fn check(trades: &[&str], expected: &[&str]) {
+        let arms: Vec<Arm> = trades
+            .iter()
+            .map(|text| Arm { approach: text.split(' ').next().unwrap_or_default().to_owned(), model: String::new() })
+            .collect();
+        let trade = |(text, arm)| {
+            let text: &str = text;
+            let mut words = text.split(' ').skip(1);
+            let quality = words.next()?.parse().ok()?;
+            let price = words.next()?;
+            Some(Trade { arm, quality, price: price.trim_end_matches('+').parse().ok()?, is_lower_bound: price.ends_with('+') })
+        };
+        let trades: Vec<Option<Trade<'_>>> = trades.iter().copied().zip(&arms).map(trade).collect();
+        let found: Vec<String> = fronts(&trades)
+            .into_iter()
+            .map(|front| match front {
+                Some(Front::OnFront) => "*".to_owned(),
+                Some(Front::Dominated { by }) => by.approach,
+                None => "?".to_owned(),
+            })
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn better_and_cheaper_dominates() {
+        check(&["a 0.9 3", "b 0.5 1", "c 0.7 2", "d 0.6 2.5"], &["*", "*", "*", "c"]);
+        // At least as good on both and better on one.
+        check(&["a 0.9 3", "b 0.9 4", "c 0.8 3"], &["*", "a", "a"]);
+        // Equal on both: neither dominates the other.
+        check(&["a 0.9 3", "b 0.9 3"], &["*", "*"]);
+    }
+
+    #[test]
+    fn what_is_not_known_dominates_nothing() {
+        check(&["a 0.9 1+", "b 0.5 2", "c 0.4 3"], &["?", "*", "b"]);
+        check(&["a 0.9 1", "b 0.5 2+", "c 0.5"], &["*", "a", "?"]);
+        check(&["a 0.9 1", "b 0.5"], &["?", "?"]);
+    }
+}

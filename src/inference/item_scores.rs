@@ -1,0 +1,185 @@
+//! What items scored, where that says more than whether they passed.
+
+use crate::domain::{Direction, ItemStatus, Metric, MetricKind, Unit};
+use crate::stats::Interval;
+use crate::warehouse::{MatrixRow, OutcomeMatrix, RowScores, RunRow};
+
+use super::arm::SuiteGroup;
+use super::estimate::{Estimate, Method, over_items};
+use super::policy::{Design, Policy};
+use super::sample::{Items, is_marked};
+use super::scores::{newest_score, score_columns};
+
+/// An arm's scores on the items of a suite.
+pub(crate) struct ItemScores {
+    /// By item of the matrix: the mean over the arm's attempts that have a score.
+    pub means: Vec<Option<f64>>,
+    /// Items with a score.
+    pub counted: u64,
+    /// By item: something was asked, and there is no score.
+    pub missing: Vec<bool>,
+    pub lost: u64,
+    /// The mean score of each run with one, in the order of the runs.
+    pub run_means: Vec<f64>,
+    /// By run and item: the mean over the run's attempts, NaN where none has a score. Empty for a single run.
+    pub runs: Vec<Vec<f64>>,
+}
+
+/// All arms' scores, and what they are measured in.
+pub(crate) struct SuiteScores {
+    pub metric: Metric,
+    pub arms: Vec<ItemScores>,
+    /// The lowest and the highest score of any arm.
+    pub range: Interval,
+}
+
+impl SuiteScores {
+    /// Returns the scores of a group's arms; nothing where all of them say just what the statuses say.
+    pub fn of(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, items: &Items, policy: &Policy) -> Option<Self> {
+        // Suites that only pass or fail cost no more than this look.
+        if !matrix.rows.iter().any(|row| matches!(row.scores, RowScores::Own(_))) {
+            return None;
+        }
+        let mut seen = Seen::default();
+        for row in &matrix.rows {
+            for (status, score) in scored(row) {
+                seen.add(status, score);
+            }
+        }
+        let range = seen.range.filter(|_| seen.says_more)?;
+        let (unit, direction) = meaning(group, matrix, items, policy);
+        let metric = Metric { name: "item_score".to_owned(), label: "Item Score".to_owned(), unit, direction, kind: MetricKind::Score };
+        Some(Self {
+            metric: policy.described(metric),
+            arms: group.arms.iter().map(|arm| ItemScores::of(&[], &arm.counted, matrix, items)).collect(),
+            range: Interval::new(range.0, range.1)?,
+        })
+    }
+}
+
+/// Whether scores say more than statuses do: one score for all that passed and one for all that failed say no more, on whatever scale.
+#[derive(Default)]
+struct Seen {
+    passed: Option<f64>,
+    failed: Option<f64>,
+    says_more: bool,
+    range: Option<(f64, f64)>,
+}
+
+impl Seen {
+    fn add(&mut self, status: ItemStatus, score: f64) {
+        let known = if status == ItemStatus::Pass { &mut self.passed } else { &mut self.failed };
+        let first = *known.get_or_insert(score);
+        self.says_more |= first.total_cmp(&score).is_ne();
+        let (low, high) = self.range.unwrap_or((score, score));
+        self.range = Some((low.min(score), high.max(score)));
+    }
+}
+
+/// The outcomes of a row that have a score.
+fn scored(row: &MatrixRow) -> impl Iterator<Item = (ItemStatus, f64)> {
+    (0..row.statuses.len()).filter_map(|place| Some((row.statuses[place], score_at(row, place)?)))
+}
+
+/// The score at a place of a row. An agent that broke down or ran out of time has scored nothing, which is 0.
+fn score_at(row: &MatrixRow, place: usize) -> Option<f64> {
+    let status = row.statuses[place];
+    let own = match &row.scores {
+        RowScores::Own(scores) => scores[place],
+        RowScores::Images => matches!(status, ItemStatus::Pass | ItemStatus::Fail).then(|| f64::from(u8::from(status == ItemStatus::Pass))),
+        // Nobody scored this attempt.
+        RowScores::Absent => return None,
+    };
+    match status {
+        // Outside of pass rates stand answers with a score that neither passes nor fails.
+        ItemStatus::Pass | ItemStatus::Fail | ItemStatus::Skipped => own,
+        ItemStatus::Error | ItemStatus::Limit => own.or(Some(0.0)),
+        ItemStatus::Infra | ItemStatus::NotEvaluated => None,
+    }
+}
+
+/// What the scores are measured in: as the runs' own score or the project says of the one that is their mean, else plain numbers of which
+/// more is better.
+fn meaning(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, items: &Items, policy: &Policy) -> (Unit, Direction) {
+    let mut runs = group.arms.iter().flat_map(|arm| &arm.counted);
+    let first = runs.find_map(|run| Some((*run, ItemScores::of(&[], &[*run], matrix, items).run_means.first().copied()?)));
+    let column = first.and_then(|(run, mean)| {
+        let is_mean = |value: f64| (value - mean).abs() <= 1e-9 * value.abs().max(1.0);
+        score_columns(group).into_iter().find(|column| !column.is_mixed && newest_score(run, &column.metric).is_some_and(is_mean))
+    });
+    column.map_or((Unit::Number, Direction::Up), |column| {
+        let settings = policy.metrics.get(&column.metric);
+        let (unit, direction) = settings.map_or((None, None), |settings| (settings.unit, settings.direction));
+        (unit.unwrap_or(column.unit), direction.unwrap_or(column.direction))
+    })
+}
+
+impl ItemScores {
+    /// As if the items that are marked were never asked; no mark at all is none.
+    pub fn of(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Self {
+        let mut sums = vec![(0.0, 0u32); matrix.items.len()];
+        let mut missing = vec![false; matrix.items.len()];
+        let mut run_means = Vec::new();
+        let mut by_run = Vec::new();
+        for run in runs {
+            let (mut sum, mut count) = (0.0, 0u32);
+            let mut of_run = vec![(0.0, 0u32); if runs.len() > 1 { matrix.items.len() } else { 0 }];
+            for row in matrix.rows_of(&run.run.id) {
+                for (place, item) in row.items.iter().enumerate().filter(|(_, item)| !is_marked(left_out, **item as usize)) {
+                    match score_at(row, place) {
+                        Some(score) => {
+                            let own = &mut sums[*item as usize];
+                            *own = (own.0 + score, own.1 + 1);
+                            if let Some(own) = of_run.get_mut(*item as usize) {
+                                *own = (own.0 + score, own.1 + 1);
+                            }
+                            (sum, count) = (sum + score, count + 1);
+                        }
+                        None => missing[*item as usize] |= row.statuses[place] != ItemStatus::Skipped,
+                    }
+                }
+            }
+            if count > 0 {
+                run_means.push(sum / f64::from(count));
+            }
+            if runs.len() > 1 {
+                // 0/0 is NaN: no score.
+                by_run.push(of_run.into_iter().map(|(sum, count)| sum / f64::from(count)).collect());
+            }
+        }
+        let means: Vec<Option<f64>> = sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / f64::from(count))).collect();
+        for (missing, mean) in missing.iter_mut().zip(&means) {
+            *missing &= mean.is_none();
+        }
+        let (mut counted, mut lost) = (0, 0);
+        items.each_unit(|_, columns| {
+            let is_counted = columns.iter().any(|column| means[*column as usize].is_some());
+            counted += u64::from(is_counted);
+            lost += u64::from(!is_counted && columns.iter().any(|column| missing[*column as usize]));
+        });
+        Self { counted, lost, means, missing, run_means, runs: by_run }
+    }
+
+    /// The mean score of each item that has one, several evaluators averaged.
+    pub fn item_means(&self, items: &Items) -> Vec<f64> {
+        items.means(|column| self.means[column]).into_iter().map(|(_, mean)| mean).collect()
+    }
+
+    /// The mean score with its interval over what `unit` says was repeated; nothing for an arm without scores.
+    pub fn estimate(&self, items: &Items, unit: Design, is_share: bool) -> Option<Estimate> {
+        let means = items.means(|column| self.means[column]);
+        let found = match unit {
+            Design::Items | Design::Clusters => over_items(&means, &self.runs, items, unit, is_share)?,
+            Design::Runs | Design::Counts => over_run_means(&self.run_means, items)?,
+        };
+        Some(Estimate { missing: self.lost, ..found })
+    }
+}
+
+/// The mean over runs: each is a unit of its own.
+fn over_run_means(means: &[f64], items: &Items) -> Option<Estimate> {
+    let numbered: Vec<(u32, f64)> = (0..).zip(means.iter().copied()).collect();
+    let found = over_items(&numbered, &[], items, Design::Items, false)?;
+    let method = if found.interval.is_some() { Method::TOverRuns } else { Method::None };
+    Some(Estimate { n_of: "runs", method, ..found })
+}

@@ -1,0 +1,82 @@
+//! From stored outcomes to a decision: which runs count, what was independently repeated, what each arm is worth, what may be said of each
+//! pair, and what to do. One file for each noun; data flows from the sample to the decision.
+//!
+//! ```text
+//! arm (which runs) -> sample, item_scores, scores -> estimate -> comparison (paired, unpaired, numbers) -> family -> verdict -> ranking
+//!                                                                                                                      |-> answer -> decision
+//! ```
+
+mod answer;
+mod apart;
+mod arm;
+mod baseline;
+mod cell;
+mod comparability;
+mod comparison;
+mod conditions;
+mod decision;
+mod detail;
+mod estimate;
+mod exclusions;
+mod family;
+mod figures;
+mod finding;
+mod front;
+mod item_scores;
+mod meeting;
+mod metrics;
+mod mismatch;
+mod numbers;
+mod paired;
+mod policy;
+mod price;
+mod ranking;
+mod reliability;
+mod repeats;
+mod sample;
+mod scores;
+mod seed;
+mod texts;
+mod unpaired;
+mod verdict;
+
+pub use answer::Role;
+pub use apart::{Apart, apart};
+pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
+pub use baseline::{Baseline, Held, held_groups};
+pub use cell::Cell;
+pub use comparability::{ChangedItem, Comparability, UnlikePairs};
+pub use comparison::{Beyond, Difference, Needed, PairEvidence, Record, Scale, Sizes, Test, Variation};
+pub use decision::{Because, Decision, Why};
+pub use detail::{Bill, Check, CrossCheck, Detail, Doubled, Effect};
+pub use estimate::{ClusterSpread, Estimate, Method};
+pub use exclusions::ExcludedItem;
+pub use family::{Adjustment, Evidence, Resolution};
+pub use figures::{Coverage, Figure, Money, Spread};
+pub use front::Front;
+pub use metrics::PASS_RATE;
+pub use mismatch::{Grade, Mismatch, MismatchKind, SharedItems, grade};
+pub use policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
+pub use price::{PriceInterval, PriceMethod};
+pub use ranking::{BoardEvidence, Drawn, Standing};
+pub use reliability::Reliability;
+pub use scores::ScoreColumn;
+pub use verdict::{Incomparable, Missing, Obstacle, Place, Verdict};
+
+pub(crate) use answer::{MetricAnswer, SuiteAnswer};
+pub(crate) use apart::apart_from_newest;
+pub(crate) use baseline::UNKNOWN_VERSION;
+pub(crate) use estimate::{counts, pass_rate, rate_over_runs};
+pub(crate) use exclusions::without_excluded;
+pub(crate) use figures::{Range, cost, duration, figure, money, spread, tokens};
+pub(crate) use front::{Trade, fronts};
+pub(crate) use metrics::unit_of;
+pub(crate) use policy::{CONFIDENCE, SAME};
+pub(crate) use price::price_interval;
+pub(crate) use ranking::{Best, chances_to_lead, standings};
+pub(crate) use reliability::reliability;
+pub(crate) use repeats::possibly_cached;
+pub(crate) use sample::{Items, Outcomes, Rates, is_marked};
+pub(crate) use scores::{evaluators_of, newest, newest_score, score_columns};
+pub(crate) use seed::seed;
+pub(crate) use texts::{ArmTexts, FirstTexts};

@@ -1,0 +1,93 @@
+//! Two arms on a number per run: what runs took, what they scored, what they made.
+
+use crate::domain::{Direction, Metric, MetricKind, RunStatus, Unit};
+use crate::stats::{Interval, log_ratio_welch};
+use crate::warehouse::RunRow;
+
+use super::arm::ArmRuns;
+use super::comparison::{Difference, Scale, Sizes, Test};
+use super::detail::{Bill, Detail};
+use super::finding::Finding;
+use super::policy::{Design, Policy};
+use super::unpaired::run_means;
+use super::verdict::{Incomparable, Missing, Obstacle, Support};
+
+/// Says whether a run is one of those that a metric is measured over: what a failed run spent is no price of success.
+pub(crate) fn is_measured(metric: &Metric, row: &RunRow) -> bool {
+    metric.kind != MetricKind::Amount || row.run.status == RunStatus::Completed
+}
+
+/// An arm's numbers per run.
+pub(super) struct RunSample {
+    /// Of completed runs for amounts.
+    pub values: Vec<f64>,
+    /// Runs that a limit ended.
+    censored: usize,
+    /// Runs without a value that counts, though they have one.
+    uncounted: usize,
+}
+
+impl RunSample {
+    pub fn of(metric: &Metric, arm: &ArmRuns<'_>, value: &dyn Fn(&RunRow) -> Option<f64>) -> Self {
+        let taken = arm.counted.iter().filter(|row| is_measured(metric, row));
+        let values: Vec<f64> = taken.filter_map(|row| value(row)).filter(|value| value.is_finite()).collect();
+        let uncounted = arm.counted.iter().filter_map(|row| value(row)).count() - values.len();
+        let limited = arm.counted.iter().filter(|row| row.run.status == RunStatus::Limit).count();
+        Self { values, uncounted, censored: if metric.unit == Unit::Seconds { limited } else { 0 } }
+    }
+}
+
+/// Weighs two arms by their numbers per run.
+pub(super) fn number_pair(metric: &Metric, one: &RunSample, other: &RunSample, policy: &Policy) -> Finding {
+    let sizes = Sizes { first: one.values.len() as u64, second: other.values.len() as u64, of: "runs", ..Sizes::default() };
+    if metric.direction == Direction::None || metric.kind == MetricKind::Count {
+        return Finding::not_comparable(Design::Runs, Incomparable::DirectionUnknown, sizes);
+    }
+    if let Some(sample) = [one, other].into_iter().find(|sample| sample.values.is_empty()) {
+        let reason = if sample.uncounted > 0 { Missing::NotCompleted } else { Missing::NotMeasured };
+        return Finding::no_data(Design::Runs, reason, sizes);
+    }
+    let is_ratio = metric.kind == MetricKind::Amount && one.values.iter().chain(&other.values).all(|value| *value > 0.0);
+    if !is_ratio {
+        let scale = if metric.unit == Unit::Fraction { Scale::Share } else { Scale::Unit };
+        let mut finding = run_means(&one.values, &other.values, scale, policy);
+        censor(&mut finding, one, other);
+        return finding;
+    }
+    let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
+    let mut finding = run_means(&logs(&one.values), &logs(&other.values), Scale::Ratio, policy);
+    // The logarithms' difference is the ratio's logarithm.
+    finding.difference = finding.difference.map(|found| Difference {
+        value: found.value.exp(),
+        scale: Scale::Ratio,
+        interval: found.interval.and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp())),
+    });
+    if let Ok(ratio) = log_ratio_welch(&one.values, &other.values, policy.confidence()) {
+        finding.difference = Some(Difference { value: ratio.ratio, scale: Scale::Ratio, interval: Some(ratio.interval) });
+        if let Support::Tested { p, .. } = &mut finding.support {
+            *p = ratio.log.p;
+        }
+        finding.test = Some(Test::WelchOnLogs);
+    }
+    finding.detail.bill = Bill::of(&one.values, &other.values, policy.confidence());
+    against_the_bill(&mut finding, &one.values, &other.values);
+    censor(&mut finding, one, other);
+    finding
+}
+
+/// The typical run and the sum over all runs must point the same way, or the row would name one arm and show the other as cheaper.
+pub(super) fn against_the_bill(finding: &mut Finding, one: &[f64], other: &[f64]) {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let total = mean(one) / mean(other);
+    if finding.difference.is_some_and(|found| (found.value > 1.0) != (total > 1.0) && (found.value < 1.0) != (total < 1.0)) {
+        finding.doubt(Obstacle::TotalDisagrees);
+    }
+}
+
+/// How long runs at a limit would have taken is unknown, so no mean over the others is the arm's.
+fn censor(finding: &mut Finding, one: &RunSample, other: &RunSample) {
+    if one.censored + other.censored > 0 {
+        finding.support = Support::Thin { obstacle: Obstacle::Censored, p: finding.p() };
+        (finding.needed, finding.detail) = (None, Detail::default());
+    }
+}

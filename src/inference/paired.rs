@@ -1,0 +1,401 @@
+//! Two arms on the items that both have: the differences by item, and what they support.
+
+use crate::stats::{
+    self, Interval, ItemsByRuns, Pairs, TwoWay, Undefined, cluster_spread, clustered_mean, effective_difference, mcnemar, mean_t,
+    sign_flip, summary, tango, two_way,
+};
+
+use super::comparison::{Difference, Needed, Record, Scale, Sizes, Test, Variation};
+use super::detail::{CrossCheck, Parts};
+use super::finding::{Finding, Precision};
+use super::item_scores::ItemScores;
+use super::policy::{Design, MAX_MISSING, MIN_ITEMS, MIN_PAIRED_T, Policy, SAME, natural_design};
+use super::sample::{Items, Outcomes};
+use super::seed::resampling;
+use super::verdict::{Incomparable, Missing, Obstacle, Support};
+
+/// What one arm has on the items of a suite: shares passed, or values with the lowest and the highest that any arm has.
+#[derive(Clone, Copy)]
+pub(super) enum Measured<'a> {
+    Passes(&'a Outcomes),
+    Values(&'a ItemScores, Interval),
+}
+
+impl Measured<'_> {
+    fn mean(self, column: usize) -> Option<f64> {
+        match self {
+            Self::Passes(outcomes) => outcomes.mean(column),
+            Self::Values(values, _) => values.means[column],
+        }
+    }
+
+    /// Whether there is exactly one outcome that passed or failed.
+    fn is_single(self, column: usize) -> bool {
+        match self {
+            Self::Passes(outcomes) => outcomes.cells[column].1 == 1,
+            Self::Values(..) => false,
+        }
+    }
+
+    fn is_missing(self, column: usize) -> bool {
+        match self {
+            Self::Passes(outcomes) => outcomes.missing[column],
+            Self::Values(values, _) => values.missing[column],
+        }
+    }
+
+    /// Items with a value, and items that should have one.
+    fn counts(self) -> (u64, u64) {
+        match self {
+            Self::Passes(outcomes) => (outcomes.counted, outcomes.lost),
+            Self::Values(values, _) => (values.counted, values.lost),
+        }
+    }
+
+    /// What a missing value could be.
+    fn range(self) -> (f64, f64) {
+        match self {
+            Self::Passes(_) => (0.0, 1.0),
+            Self::Values(_, range) => (range.low, range.high),
+        }
+    }
+
+    /// By run and column: the mean over the run's attempts, NaN where there is none. Empty for a single run.
+    fn runs(&self) -> &[Vec<f64>] {
+        match self {
+            Self::Passes(outcomes) => &outcomes.runs,
+            Self::Values(values, _) => &values.runs,
+        }
+    }
+}
+
+/// Two arms' values on the items that both have. An item that several evaluators judged is one item: their values are averaged first.
+pub(super) struct Shared<'a> {
+    one: Measured<'a>,
+    other: Measured<'a>,
+    items: &'a Items,
+    scale: Scale,
+    /// The numbers of the shared items.
+    units: Vec<u32>,
+    /// By shared item: how much more the first arm has.
+    pub differences: Vec<f64>,
+    record: Record,
+    /// Every arm tried every item once.
+    is_binary: bool,
+    /// Of those, items that both passed.
+    both: u64,
+    /// The cluster of each shared item, where clusters count.
+    codes: Option<Vec<u32>>,
+    clusters: usize,
+}
+
+impl<'a> Shared<'a> {
+    /// Lays two arms side by side. `more_is_better` says who wins an item.
+    pub fn of((one, other): (Measured<'a>, Measured<'a>), scale: Scale, more_is_better: bool, items: &'a Items, policy: &Policy) -> Self {
+        let (mut units, mut differences) = (Vec::new(), Vec::new());
+        let (mut is_binary, mut record, mut both) = (true, Record { won: 0, lost: 0, same: 0 }, 0);
+        items.each_unit(|unit, columns| {
+            let (mut sums, mut n) = ((0.0, 0.0), 0u32);
+            for column in columns.iter().map(|column| *column as usize) {
+                if let Some((first, second)) = one.mean(column).zip(other.mean(column)) {
+                    sums = (sums.0 + first, sums.1 + second);
+                    n += 1;
+                    is_binary &= one.is_single(column) && other.is_single(column);
+                }
+            }
+            if n == 0 {
+                return;
+            }
+            is_binary &= n == 1;
+            let difference = (sums.0 - sums.1) / f64::from(n);
+            both += u64::from(is_binary && sums.0 > 0.5 && sums.1 > 0.5);
+            let (ahead, behind) =
+                if more_is_better { (difference > SAME, difference < -SAME) } else { (difference < -SAME, difference > SAME) };
+            record.won += u64::from(ahead);
+            record.lost += u64::from(behind);
+            units.push(unit);
+            differences.push(difference);
+        });
+        record.same = differences.len() as u64 - record.won - record.lost;
+        let codes = items.clusters.as_deref().filter(|_| policy.use_clusters);
+        let codes: Option<Vec<u32>> = codes.map(|codes| units.iter().map(|unit| codes[*unit as usize]).collect());
+        let clusters = codes.as_ref().map_or(0, |codes| {
+            let mut seen = vec![false; items.cluster_count];
+            codes.iter().for_each(|code| seen[*code as usize] = true);
+            seen.into_iter().filter(|seen| *seen).count()
+        });
+        Self { one, other, items, scale, units, differences, record, is_binary, both, codes, clusters }
+    }
+
+    /// What the kind of item says was repeated.
+    pub fn natural_design(&self) -> Design {
+        let clusters = self.codes.as_ref().map(|_| self.clusters);
+        natural_design(self.items.kind, clusters, self.differences.len())
+    }
+
+    /// Says whether the items come in fewer clusters than there are items.
+    pub fn is_clustered(&self) -> bool {
+        self.codes.is_some() && self.clusters < self.differences.len()
+    }
+
+    fn sizes(&self, clusters: Option<usize>) -> Sizes {
+        Sizes {
+            first: self.one.counts().0,
+            second: self.other.counts().0,
+            pairs: Some(self.differences.len() as u64),
+            of: self.items.word(),
+            clusters: clusters.map(|count| count as u64),
+        }
+    }
+
+    /// Why there is nothing to lay side by side; nothing where there is something.
+    pub fn nothing(&self) -> Option<Finding> {
+        if self.one.counts().0 == 0 || self.other.counts().0 == 0 {
+            return Some(Finding::no_data(Design::Counts, Missing::NotMeasured, self.sizes(None)));
+        }
+        if !self.differences.is_empty() {
+            return None;
+        }
+        let has = |arm: Measured<'_>, columns: &[u32]| columns.iter().any(|column| arm.mean(*column as usize).is_some());
+        let mut is_alike = false;
+        self.items.each_unit(|_, columns| is_alike |= has(self.one, columns) && has(self.other, columns));
+        let reason = if is_alike { Incomparable::OtherEvaluator } else { Incomparable::DisjointItems };
+        Some(Finding::not_comparable(Design::Items, reason, self.sizes(None)))
+    }
+
+    /// Weighs the two arms over what a design says was repeated. Items of tasks that come in clusters answer a second question too.
+    pub fn weigh(&self, design: Design, policy: &Policy) -> Finding {
+        if design == Design::Clusters && self.codes.is_some() {
+            return self.over_clusters(policy);
+        }
+        // Clusters were asked for, and the items have none: then items are.
+        let mut finding = self.over_items(policy);
+        if self.is_clustered() {
+            finding.beyond = Some(Box::new(self.over_clusters(policy)));
+        }
+        finding
+    }
+
+    fn over_items(&self, policy: &Policy) -> Finding {
+        let differences = &self.differences;
+        let n = differences.len();
+        let sizes = self.sizes(None);
+        let Ok(summary) = summary(differences) else { return Finding::no_data(Design::Items, Missing::NotMeasured, sizes) };
+        let obstacle = (n < MIN_ITEMS).then_some(Obstacle::FewItems);
+        let mut finding = Finding::new(Design::Items, Support::Thin { obstacle: Obstacle::FewItems, p: None }, sizes);
+        finding.record = Some(self.record);
+        let at = |value: f64, interval: Option<Interval>| Some(Difference { value, scale: self.scale, interval });
+        // Equal differences of thirds can differ in their last digit.
+        let is_spread = summary.max - summary.min > SAME;
+        let flips = || sign_flip(differences, resampling(differences.iter().copied())).map_or(1.0, |test| test.p);
+        let over_runs = self.two_way(None, policy);
+        if self.is_binary {
+            let Record { won, lost, same } = self.record;
+            let pairs = Pairs { both: self.both, only_a: won, only_b: lost, neither: same - self.both };
+            finding.difference = at(summary.mean, tango(pairs, policy.confidence()).ok());
+            let test = mcnemar(won, lost);
+            finding.tested(Test::McnemarExact, test.exact, obstacle);
+            finding.detail.cross_check = Some(CrossCheck::of_pairs(pairs, test.mid, policy.confidence()));
+        } else if let Some(found) = over_runs {
+            finding.difference = at(found.estimate, Some(possible(found.interval, self.scale)));
+            finding.variation = self.variation(&found);
+            // With few items the t distribution of the mean is not to be relied on.
+            let p = if n < MIN_PAIRED_T { found.p.max(flips()) } else { found.p };
+            finding.tested(Test::TwoWay, p, obstacle);
+        } else if let Some(test) = mean_t(&summary, policy.confidence()).ok().filter(|_| n >= MIN_PAIRED_T && is_spread) {
+            finding.difference = at(summary.mean, Some(possible(test.interval, self.scale)));
+            finding.tested(Test::PairedT, test.p, obstacle);
+            finding.detail.cross_check = CrossCheck::of_differences(differences, resampling(differences.iter().copied()));
+        } else {
+            let interval = if is_spread { None } else { self.effective_interval(n, policy) };
+            finding.difference = at(summary.mean, interval);
+            finding.tested(Test::SignFlip, flips(), obstacle);
+        }
+        if n <= MAX_JOINT {
+            finding.sums = self.aligned(self.items.unit_count(), |place| self.units[place]);
+        }
+        if let Some(sd) = summary.sd.filter(|_| is_spread) {
+            finding.precision = Some(match (self.is_binary, over_runs) {
+                (true, _) => Precision::Discordant { share: (self.record.won + self.record.lost) as f64 / n as f64, n: n as u64 },
+                (false, Some(found)) => Precision::Error { se: found.standard_error, degrees: found.degrees },
+                (false, None) => Precision::Error { se: sd / (n as f64).sqrt(), degrees: n as f64 - 1.0 },
+            });
+            finding.parts = match (self.one, self.other) {
+                (Measured::Passes(one), Measured::Passes(other)) if !self.is_binary => Parts::of(one, other, sd),
+                _ => None,
+            };
+            let wanted = stats::n_paired(sd, summary.mean.abs(), policy.aim()).ok().filter(|_| summary.mean != 0.0);
+            finding.needed = wanted.map(|wanted| Needed { n: wanted.max(MIN_ITEMS as u64), of: "items" });
+        }
+        finding.bounds = self.bounds();
+        finding
+    }
+
+    fn over_clusters(&self, policy: &Policy) -> Finding {
+        let differences = &self.differences;
+        let codes = self.codes.as_deref().unwrap_or_default();
+        let clusters = self.clusters;
+        let obstacle = (clusters < MIN_ITEMS).then_some(Obstacle::FewClusters);
+        let mut finding =
+            Finding::new(Design::Clusters, Support::Thin { obstacle: Obstacle::FewClusters, p: None }, self.sizes(Some(clusters)));
+        finding.record = Some(self.record);
+        // Equally good arms may be swapped in any cluster, whatever the clusters' sizes; t(G − 1) names false winners where sizes differ.
+        finding.sums = self.aligned(self.items.cluster_count, |place| codes[place]);
+        let sums: Vec<f64> = finding.sums.iter().copied().filter(|sum| *sum != 0.0).collect();
+        let flips = sign_flip(&sums, resampling(sums.iter().copied())).map_or(1.0, |test| test.p);
+        let over_runs = self.two_way(Some(codes), policy);
+        let clustered = clustered_mean(differences, codes, policy.confidence());
+        match (over_runs, clustered) {
+            (Some(found), _) => {
+                finding.difference =
+                    Some(Difference { value: found.estimate, scale: self.scale, interval: Some(possible(found.interval, self.scale)) });
+                finding.variation = self.variation(&found);
+                finding.tested(Test::TwoWay, found.p.max(flips), obstacle);
+                finding.precision = Some(Precision::Error { se: found.standard_error, degrees: found.degrees });
+            }
+            (None, Ok(mean)) => {
+                let interval = Some(possible(mean.interval, self.scale));
+                finding.difference = Some(Difference { value: mean.mean, scale: self.scale, interval });
+                finding.tested(Test::ClusterSignFlip, flips, obstacle);
+                // The spread that so many independent clusters would have for this standard error.
+                let sd = mean.se_cr1 * (clusters as f64).sqrt();
+                finding.precision =
+                    cluster_spread(differences, codes).ok().map(|spread| Precision::Flips { spread, sizes: sizes_of(codes) });
+                let wanted = stats::n_paired(sd, mean.mean.abs(), policy.aim()).ok().filter(|_| mean.mean != 0.0);
+                finding.needed = wanted.map(|wanted| Needed { n: wanted.max(MIN_ITEMS as u64), of: "clusters" });
+            }
+            (None, Err(reason)) => {
+                let value = summary(differences).ok().map(|summary| summary.mean);
+                let interval = if reason == Undefined::NoVariation { self.effective_interval(clusters, policy) } else { None };
+                finding.difference = value.map(|value| Difference { value, scale: self.scale, interval });
+                let obstacle = obstacle.or((reason != Undefined::NoVariation).then_some(Obstacle::FewClusters));
+                finding.tested(Test::ClusterSignFlip, flips, obstacle);
+            }
+        }
+        finding.bounds = self.bounds();
+        finding
+    }
+
+    /// The differences summed by a number that each has, in the order of the numbers, so that those of all pairs lie side by side.
+    fn aligned(&self, count: usize, number: impl Fn(usize) -> u32) -> Vec<f64> {
+        let mut sums = vec![0.0; count];
+        for (place, difference) in self.differences.iter().enumerate() {
+            sums[number(place) as usize] += difference;
+        }
+        sums
+    }
+
+    /// The comparison over items and runs; nothing where neither arm has a second run, or nothing varies.
+    fn two_way(&self, codes: Option<&[u32]>, policy: &Policy) -> Option<TwoWay> {
+        if self.one.runs().len() < 2 && self.other.runs().len() < 2 {
+            return None;
+        }
+        let (one, other) = (self.by_run(&self.one), self.by_run(&self.other));
+        two_way(one.by_runs(), other.by_runs(), codes, policy.confidence()).ok()
+    }
+
+    /// The values of the shared items, run by run.
+    fn by_run(&self, arm: &Measured<'_>) -> RunValues {
+        let runs = arm.runs();
+        let mut values = Vec::with_capacity(self.units.len() * runs.len().max(1));
+        for unit in &self.units {
+            let columns = || self.items.columns(*unit).iter().filter(|column| self.has(**column)).map(|column| *column as usize);
+            if runs.is_empty() {
+                values.push(Some(mean_of(columns().filter_map(|column| arm.mean(column)))));
+            }
+            for run in runs {
+                values
+                    .push(Some(mean_of(columns().map(|column| run[column]).filter(|value| !value.is_nan()))).filter(|mean| !mean.is_nan()));
+            }
+        }
+        RunValues { runs: runs.len().max(1), values }
+    }
+
+    /// Both arms have a value in a column.
+    fn has(&self, column: u32) -> bool {
+        self.one.mean(column as usize).is_some() && self.other.mean(column as usize).is_some()
+    }
+
+    /// What runs add, where both arms have several.
+    fn variation(&self, found: &TwoWay) -> Option<Variation> {
+        let is_measured = self.one.runs().len() > 1 && self.other.runs().len() > 1;
+        is_measured.then_some(Variation { items: found.var_items, runs: found.var_runs, runs_vary: found.runs_vary })
+    }
+
+    /// The interval of a difference of shares where nothing varied, at the number of units that there effectively are.
+    fn effective_interval(&self, units: usize, policy: &Policy) -> Option<Interval> {
+        let mean = |arm: Measured<'_>| {
+            let mut values = Vec::new();
+            for unit in &self.units {
+                values.push(mean_of(self.items.columns(*unit).iter().filter_map(|column| arm.mean(*column as usize))));
+            }
+            summary(&values).ok().map(|summary| summary.mean)
+        };
+        if self.scale != Scale::Share {
+            return None;
+        }
+        let n = units as f64;
+        effective_difference((mean(self.one)?, n), (mean(self.other)?, n), policy.confidence()).ok()
+    }
+
+    /// What the difference could be if the missing outcomes were known; nothing where few are missing, and as many in both arms.
+    pub fn bounds(&self) -> Option<Interval> {
+        let ((counted, lost), (other_counted, other_lost)) = (self.one.counts(), self.other.counts());
+        let too_many = |lost: u64, counted: u64| lost as f64 > MAX_MISSING * (counted + lost) as f64;
+        if lost == other_lost && !too_many(lost, counted) && !too_many(other_lost, other_counted) {
+            return None;
+        }
+        let (mut low, mut high, mut n) = (0.0, 0.0, 0.0);
+        self.items.each_unit(|_, columns| {
+            let ends = |arm: Measured<'_>| {
+                let mean = mean_of(columns.iter().filter_map(|column| arm.mean(*column as usize)));
+                let is_missing = || columns.iter().any(|column| arm.is_missing(*column as usize));
+                if mean.is_nan() { is_missing().then(|| arm.range()) } else { Some((mean, mean)) }
+            };
+            if let Some(((one_low, one_high), (other_low, other_high))) = ends(self.one).zip(ends(self.other)) {
+                low += one_low - other_high;
+                high += one_high - other_low;
+                n += 1.0;
+            }
+        });
+        Interval::new(low / n, high / n)
+    }
+}
+
+/// Values by item and run.
+struct RunValues {
+    runs: usize,
+    values: Vec<Option<f64>>,
+}
+
+impl RunValues {
+    fn by_runs(&self) -> ItemsByRuns<'_> {
+        ItemsByRuns { runs: self.runs, values: &self.values }
+    }
+}
+
+/// Items up to here take part in joint sign flips: with more, Holm's smallest p-value is no obstacle.
+const MAX_JOINT: usize = 40;
+
+/// How many items each cluster has.
+fn sizes_of(codes: &[u32]) -> Vec<u64> {
+    let mut sizes = std::collections::BTreeMap::<u32, u64>::new();
+    for code in codes {
+        *sizes.entry(*code).or_default() += 1;
+    }
+    sizes.into_values().collect()
+}
+
+/// The mean of values, NaN of none.
+fn mean_of(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, n) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
+    sum / n
+}
+
+/// Cuts a difference of shares to what it can be.
+pub(super) fn possible(interval: Interval, scale: Scale) -> Interval {
+    match scale {
+        Scale::Share => interval.clipped(-1.0, 1.0),
+        Scale::Unit | Scale::Ratio => interval,
+    }
+}

@@ -1,0 +1,92 @@
+//! What a solved item costs, with an interval where the data have one.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::stats::{Interval, PairSums, Replicates, Seed, jackknife, ratio_of_means_paired};
+use crate::warehouse::{OutcomeMatrix, RunRow};
+
+use super::estimate::counts;
+use super::figures::cost;
+use super::policy::{CONFIDENCE, Design, MIN_ITEMS, MIN_RUNS};
+use super::sample::Rates;
+use super::seed::seed;
+
+/// How far the cost of a solved item is known.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PriceInterval {
+    #[serde(flatten)]
+    pub interval: Interval,
+    pub method: PriceMethod,
+    pub n: u64,
+    /// What n counts: `items` or `runs`.
+    pub n_of: &'static str,
+}
+
+/// How the interval of a ratio of totals was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PriceMethod {
+    /// Cost and solved of each unit together, by the delta method on the ratio's logarithm with Student's quantile.
+    Delta,
+    /// Units drawn anew with their cost and what they solved; bias-corrected and accelerated.
+    Bca,
+}
+
+/// From so many units on they are drawn anew; with fewer that covers too seldom.
+const MIN_BOOTSTRAP: usize = 50;
+/// Beyond so many the two methods agree, and drawing takes seconds where many arms have thousands of runs.
+const MAX_BOOTSTRAP: usize = 200;
+const RESAMPLES: u32 = 9999;
+/// A run's own cost and that of its items may differ by rounding, and no more.
+const SAME_COST: f64 = 1e-3;
+
+/// Returns the interval of total cost over solved. `unit` is what verdicts about the suite are counted in.
+pub(crate) fn price_interval(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix, unit: Design) -> Option<PriceInterval> {
+    match unit {
+        Design::Items => over_items(rows, rates, matrix),
+        Design::Runs => over_runs(rows, matrix),
+        // What items cost is known as sums over a run, which say nothing of clusters.
+        Design::Clusters | Design::Counts => None,
+    }
+}
+
+/// One run that tried every item once: the run's sums over its items are enough.
+fn over_items(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix) -> Option<PriceInterval> {
+    let ([row], Rates::Outcomes(outcomes)) = (rows, rates) else { return None };
+    let totals = row.items.filter(|items| items.with_cost == items.lines)?;
+    let [only] = matrix.rows_of(&row.run.id) else { return None };
+    // Lines of other evaluators, excluded items, and outcomes that were judged anew make other sums.
+    let solved = outcomes.by_run.first()?.0;
+    let cost = row.run.cost_usd.unwrap_or(totals.cost_usd);
+    let is_whole = only.items.len() as u64 == totals.lines && totals.passed == solved;
+    if !is_whole || totals.lines < MIN_ITEMS as u64 || (totals.cost_usd - cost).abs() > SAME_COST * cost {
+        return None;
+    }
+    let passed = totals.passed as f64;
+    let sums = PairSums { n: totals.lines, a: totals.cost_usd, b: passed, aa: totals.cost_squares, ab: totals.cost_of_passed, bb: passed };
+    let interval = sums.ratio_interval(CONFIDENCE).ok()?;
+    Some(PriceInterval { interval, method: PriceMethod::Delta, n: totals.lines, n_of: "items" })
+}
+
+fn over_runs(rows: &[&RunRow], matrix: &OutcomeMatrix) -> Option<PriceInterval> {
+    let pairs: Option<Vec<(f64, f64)>> = rows.iter().map(|row| Some((cost(row)?, counts(row, matrix)?.0 as f64))).collect();
+    let (costs, solved): (Vec<f64>, Vec<f64>) = pairs?.into_iter().unzip();
+    let n = costs.len();
+    if n < MIN_RUNS {
+        return None;
+    }
+    let found = |interval, method| Some(PriceInterval { interval, method, n: n as u64, n_of: "runs" });
+    if (MIN_BOOTSTRAP..=MAX_BOOTSTRAP).contains(&n) {
+        let ratio = |drawn: &[u32]| {
+            let sum = |values: &[f64]| drawn.iter().map(|place| values[*place as usize]).sum::<f64>();
+            Some(sum(&costs) / sum(&solved)).filter(|ratio| ratio.is_finite())
+        };
+        let all: Vec<u32> = (0..).take(n).collect();
+        let drawn_from = Seed(seed(costs.iter().chain(&solved).copied()));
+        let drawn = Replicates::draw(n, RESAMPLES, drawn_from, ratio).ok()?;
+        return found(drawn.bca(ratio(&all)?, &jackknife(n, ratio).ok()?, CONFIDENCE).ok()?.interval, PriceMethod::Bca);
+    }
+    let ratio = ratio_of_means_paired(&costs, &solved, CONFIDENCE).ok()?;
+    found(ratio.with_student(n as f64 - 1.0, CONFIDENCE).ok()?, PriceMethod::Delta)
+}

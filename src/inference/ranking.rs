@@ -1,0 +1,188 @@
+//! Where the arms of a board stand: the places that the evidence leaves open.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::domain::{Direction, Metric};
+use crate::stats::{RankRange, Seed, probability_of_best};
+
+use super::arm::Arm;
+use super::family::{Adjustment, Evidence, Resolution};
+use super::policy::{Design, MAX_APART, MIN_ITEMS};
+use super::sample::{Items, Rates, is_marked};
+use super::seed::seed;
+use super::verdict::{Obstacle, Verdict};
+
+/// An arm's place by the evidence on the pass rate.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Standing {
+    /// Best: one more than the arms that are significantly better. Worst: the arms with a pass rate, less those that are significantly worse.
+    pub rank: RankRange,
+    /// The arm has the best pass rate, or is not significantly worse than the one that has it.
+    pub is_leading: bool,
+    /// Arms that share a letter cannot be told apart; absent where no two can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub letters: Option<String>,
+    /// How often the arm comes first when the items are drawn anew, an equal first place shared: a description of these data, not a chance
+    /// of being the best; see [`BoardEvidence::drawn`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_in_resamples: Option<f64>,
+}
+
+/// What the pass rates of a board's arms support, over all pairs of arms with one.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct BoardEvidence {
+    pub metric: Metric,
+    /// The chance, over the family of pairs, of calling an arm better where there is no difference.
+    pub alpha: f64,
+    pub adjustment: Adjustment,
+    /// Arms with a figure.
+    pub arms: u64,
+    pub pairs: u64,
+    /// Pairs with enough data for a test: the family that Holm's adjustment is over.
+    pub tested: u64,
+    /// Pairs in which one arm is significantly better.
+    pub resolved: u64,
+    /// Pairs in which every run of both arms has the same outcomes.
+    pub deterministic: u64,
+    /// Pairs that are a tie, or equivalent within the declared margin.
+    pub equal: u64,
+    /// Pairs of which anything can be said at all.
+    pub comparable: u64,
+    /// What the pairs are compared over, ascending.
+    pub designs: Vec<Design>,
+    /// What most often stands in the way of a verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Obstacle>,
+    /// The arm that beats every other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub winner: Option<Arm>,
+    /// Arms with outcomes on fewer items than others: in the leading group unless they are beaten, but not the one that leads it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub partial: Vec<Arm>,
+    /// What a typical pair could show at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<Resolution>,
+    /// What the chances of coming first were drawn from; absent where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<Drawn>,
+}
+
+/// How the chances of coming first were drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Drawn {
+    pub resamples: u32,
+    /// Units in each of them.
+    pub units: u64,
+    /// `items` or `clusters`.
+    pub of: &'static str,
+}
+
+/// Resamples behind a chance of coming first.
+const RESAMPLES: u32 = 2000;
+/// With fewer items an item drawn twice or not at all decides too much.
+const MIN_RESAMPLED: u64 = 20;
+
+/// Places the arms that have a figure, by the evidence on the primary metric. Nothing is said about a single arm.
+///
+/// `ranked` are the places of those arms among all, `names` theirs.
+pub(crate) fn standings(
+    metric: &Metric,
+    evidence: &Evidence,
+    ranked: &[usize],
+    names: &[&Arm],
+    drawn: Option<&Best>,
+) -> (Option<BoardEvidence>, Vec<Standing>) {
+    let pairs: Vec<_> = evidence.pairs.iter().filter(|pair| ranked.contains(&pair.first) && ranked.contains(&pair.second)).collect();
+    let has_led = |arm: usize| evidence.leading.contains(&arm);
+    // A figure that was only published cannot be tested, so no arm is known to be better.
+    let is_untested = |arm: usize| {
+        pairs.iter().filter(|pair| pair.first == arm || pair.second == arm).all(|pair| matches!(pair.verdict, Verdict::NoData { .. }))
+    };
+    let standings = ranked
+        .iter()
+        .enumerate()
+        .map(|(place, arm)| Standing {
+            rank: evidence.ranks[*arm],
+            is_leading: has_led(*arm) || is_untested(*arm) || ranked.len() == 1,
+            letters: evidence.letters.get(*arm).cloned(),
+            first_in_resamples: drawn.and_then(|best| best.shares[place]),
+        })
+        .collect();
+    let count = |wanted: &dyn Fn(Verdict) -> bool| pairs.iter().filter(|pair| wanted(pair.verdict)).count() as u64;
+    let designs: BTreeSet<Design> = pairs.iter().map(|pair| pair.design).collect();
+    let board = (ranked.len() > 1).then(|| BoardEvidence {
+        metric: metric.clone(),
+        alpha: evidence.alpha,
+        adjustment: evidence.adjustment,
+        arms: ranked.len() as u64,
+        pairs: pairs.len() as u64,
+        tested: evidence.tested,
+        resolved: count(&|verdict| verdict.winner().is_some()),
+        deterministic: count(&|verdict| matches!(verdict, Verdict::DeterministicDifference { .. })),
+        equal: count(&|verdict| matches!(verdict, Verdict::Tie | Verdict::Equivalent)),
+        comparable: count(&|verdict| !matches!(verdict, Verdict::NotComparable { .. } | Verdict::NoData { .. })),
+        designs: designs.into_iter().collect(),
+        reason: commonest_obstacle(evidence),
+        winner: evidence.winner.and_then(|arm| Some(names[ranked.iter().position(|known| *known == arm)?].clone())),
+        partial: evidence.partial.iter().filter_map(|arm| Some(names[ranked.iter().position(|known| known == arm)?].clone())).collect(),
+        resolution: evidence.resolution,
+        drawn: drawn.map(|best| best.drawn),
+    });
+    (board, standings)
+}
+
+fn commonest_obstacle(evidence: &Evidence) -> Option<Obstacle> {
+    let mut counts = BTreeMap::<Obstacle, usize>::new();
+    for obstacle in evidence.pairs.iter().filter_map(|pair| pair.verdict.obstacle()) {
+        *counts.entry(obstacle).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(obstacle, count)| (*count, std::cmp::Reverse(*obstacle))).map(|(obstacle, _)| obstacle)
+}
+
+/// How often each arm came first.
+pub(crate) struct Best {
+    shares: Vec<Option<f64>>,
+    drawn: Drawn,
+}
+
+/// Draws what the design says was sampled: items, or whole clusters of them. Items marked in `changed` were not the same for all arms.
+pub(crate) fn chances_to_lead(
+    metric: &Metric,
+    items: &Items,
+    rates: &[&Rates],
+    designs: &BTreeSet<Design>,
+    changed: &[bool],
+) -> Option<Best> {
+    if rates.len() < 2 || items.is_judged_by_several() || designs.iter().any(|design| matches!(design, Design::Runs | Design::Counts)) {
+        return None;
+    }
+    let outcomes = rates.iter().map(|rates| match rates {
+        Rates::Outcomes(outcomes) => Some(outcomes).filter(|outcomes| outcomes.counted >= MIN_RESAMPLED),
+        Rates::Counts(_) | Rates::Unknown => None,
+    });
+    let outcomes = outcomes.collect::<Option<Vec<_>>>()?;
+    // Over different items, the luck of who was asked what would count.
+    let is_apart = |item: usize| {
+        let tried = outcomes.iter().filter(|outcomes| outcomes.cells[item].1 > 0).count();
+        is_marked(changed, item) || (tried > 0 && tried < outcomes.len())
+    };
+    let all = outcomes.first().map_or(0, |outcomes| outcomes.cells.len());
+    if (0..all).filter(|item| is_apart(*item)).count() as f64 > MAX_APART * all as f64 {
+        return None;
+    }
+    let drawn: Vec<usize> = (0..all).filter(|item| !is_marked(changed, *item)).collect();
+    let clusters = items.clusters.as_deref().filter(|_| designs.contains(&Design::Clusters));
+    let clusters: Option<Vec<u32>> = clusters.map(|clusters| drawn.iter().map(|item| clusters[*item]).collect());
+    let cluster_count = clusters.iter().flatten().collect::<BTreeSet<&u32>>().len();
+    if clusters.is_some() && cluster_count < MIN_ITEMS {
+        return None;
+    }
+    let (units, of) = if clusters.is_some() { (cluster_count as u64, "clusters") } else { (drawn.len() as u64, "items") };
+    let scores: Vec<Vec<Option<f64>>> = outcomes.iter().map(|outcomes| drawn.iter().map(|item| outcomes.mean(*item)).collect()).collect();
+    let seed = seed(scores.iter().flatten().map(|score| score.unwrap_or(-1.0)));
+    let shares = probability_of_best(&scores, clusters.as_deref(), metric.direction != Direction::Down, RESAMPLES, Seed(seed));
+    shares.ok().map(|shares| Best { shares, drawn: Drawn { resamples: RESAMPLES, units, of } })
+}

@@ -1,0 +1,44 @@
+//! Runs that are another run over again: answers from a cache look like repeats and are none.
+
+use std::collections::BTreeMap;
+
+use crate::warehouse::{MatrixRow, OutcomeMatrix, RunRow};
+
+use super::figures::{cost, duration, tokens};
+
+/// Counts the runs that agree with an earlier one of the arm in every outcome and in every figure of time, tokens and cost that either
+/// has, if it has at least two of them. An agent that merely never varies still takes its time anew; one figure may be equal by rounding.
+pub(crate) fn possibly_cached(rows: &[&RunRow], matrix: &OutcomeMatrix) -> u64 {
+    let mut alike = BTreeMap::<[Option<u64>; 3], Vec<&RunRow>>::new();
+    for row in rows {
+        let figures = [duration(row), tokens(row), cost(row)];
+        if figures.iter().flatten().filter(|figure| **figure > 0.0).count() > 1 {
+            alike.entry(figures.map(|figure| figure.map(f64::to_bits))).or_default().push(row);
+        }
+    }
+    let mut repeats = 0;
+    for rows in alike.into_values() {
+        let mut distinct: Vec<&RunRow> = Vec::new();
+        for row in rows {
+            if distinct.iter().any(|earlier| is_same(earlier, row, matrix)) {
+                repeats += 1;
+            } else {
+                distinct.push(row);
+            }
+        }
+    }
+    repeats
+}
+
+/// Whether two runs have outcomes, and the same: item by item, or in their counts.
+fn is_same(one: &RunRow, other: &RunRow, matrix: &OutcomeMatrix) -> bool {
+    let (mine, theirs) = (matrix.rows_of(&one.run.id), matrix.rows_of(&other.run.id));
+    if mine.is_empty() && theirs.is_empty() {
+        let counts = |row: &RunRow| row.run.shared_tests_passed.zip(row.run.shared_tests_total);
+        return counts(one).is_some() && counts(one) == counts(other);
+    }
+    let is_equal = |(mine, theirs): (&MatrixRow, &MatrixRow)| {
+        mine.attempt == theirs.attempt && mine.items == theirs.items && mine.statuses == theirs.statuses
+    };
+    mine.len() == theirs.len() && mine.iter().zip(theirs).all(is_equal)
+}

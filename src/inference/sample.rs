@@ -1,0 +1,347 @@
+//! What an arm's runs say about one metric, reduced to the units that were independently repeated.
+
+use std::collections::BTreeMap;
+
+use crate::domain::{ItemKind, ItemStatus};
+use crate::warehouse::{OutcomeMatrix, RowScores, RunRow};
+
+use super::arm::SuiteGroup;
+
+/// An arm's outcomes on the items of a suite.
+#[cfg_attr(test, derive(Default))]
+pub(crate) struct Outcomes {
+    /// By item of the matrix: passed and counted outcomes over all runs and attempts.
+    pub cells: Vec<(u32, u32)>,
+    /// Items with a counted outcome.
+    pub counted: u64,
+    /// By item: an outcome was asked for and is missing, and none was counted.
+    pub missing: Vec<bool>,
+    /// How many of them there are.
+    pub lost: u64,
+    /// By item: whether an outcome is there that neither counts nor is missing.
+    pub beside: Vec<Asked>,
+    /// Passed and counted by run, in the order of the runs.
+    pub by_run: Vec<(u64, u64)>,
+    /// Goes at the suite: runs, or attempts within them.
+    pub attempts: u64,
+    /// Outcomes that an attempt lacks: outages, unjudged, or absent while other arms have them.
+    pub unanswered: u64,
+    /// By run and item: the share of the run's attempts that passed, NaN where none counted. Empty for a single run.
+    pub runs: Vec<Vec<f64>>,
+    /// At least three runs, and each passed exactly the same items.
+    pub deterministic: bool,
+}
+
+/// Whether an arm was asked an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Asked {
+    Not,
+    /// Its outcome says so, and nothing came of it.
+    Skipped,
+    /// Whatever came of it: an outcome, a score, or an answer that is missing.
+    Answered,
+}
+
+/// Fewer equal runs than this are no sign that an arm never varies.
+const DETERMINISTIC_RUNS: usize = 3;
+
+impl Outcomes {
+    /// Counts the outcomes of an arm's runs; nothing where a counted run has none.
+    pub fn of(runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Option<Self> {
+        Self::without(&[], runs, matrix, items)
+    }
+
+    /// The same as if the items that are marked were never asked.
+    fn without(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Option<Self> {
+        let is_in = |item: u32| !is_marked(left_out, item as usize);
+        let asked = matrix.items.len() - left_out.iter().filter(|marked| **marked).count();
+        let mut cells = vec![(0, 0); matrix.items.len()];
+        let mut missing = vec![false; matrix.items.len()];
+        let mut beside = vec![Asked::Not; matrix.items.len()];
+        let mut by_run = Vec::with_capacity(runs.len());
+        let (mut attempts, mut unanswered) = (0, 0);
+        let mut shares = Vec::new();
+        let mut own = vec![(0u32, 0u32); if runs.len() > 1 { matrix.items.len() } else { 0 }];
+        let mut first: Option<Vec<(u32, ItemStatus)>> = None;
+        let mut all_equal = true;
+        for run in runs {
+            let rows = matrix.rows_of(&run.run.id);
+            if rows.is_empty() {
+                return None;
+            }
+            let (mut passed, mut counted) = (0u64, 0u64);
+            for row in rows {
+                attempts += 1;
+                let held = if left_out.is_empty() { row.items.len() } else { row.items.iter().filter(|item| is_in(**item)).count() };
+                unanswered += (asked - held) as u64;
+                for (place, (item, status)) in row.items.iter().zip(&row.statuses).enumerate().filter(|(_, (item, _))| is_in(**item)) {
+                    let cell = &mut cells[*item as usize];
+                    if status.is_counted() {
+                        let is_pass = *status == ItemStatus::Pass;
+                        cell.0 += u32::from(is_pass);
+                        cell.1 += 1;
+                        if let Some(own) = own.get_mut(*item as usize) {
+                            *own = (own.0 + u32::from(is_pass), own.1 + 1);
+                        }
+                        passed += u64::from(is_pass);
+                        counted += 1;
+                    } else if status.is_missing() {
+                        missing[*item as usize] = true;
+                        unanswered += 1;
+                    } else {
+                        let has_score = matches!(&row.scores, RowScores::Own(scores) if scores[place].is_some());
+                        let how = if has_score { Asked::Answered } else { Asked::Skipped };
+                        beside[*item as usize] = how.max(beside[*item as usize]);
+                    }
+                }
+            }
+            by_run.push((passed, counted));
+            if runs.len() > 1 {
+                // 0/0 is NaN: no outcome.
+                shares.push(own.iter().map(|(passed, counted)| f64::from(*passed) / f64::from(*counted)).collect());
+                own.fill((0, 0));
+            }
+            if runs.len() >= DETERMINISTIC_RUNS && all_equal {
+                let own = rows.iter().flat_map(|row| row.items.iter().copied().zip(row.statuses.iter().copied()));
+                let own = own.filter(|(item, _)| is_in(*item));
+                match &first {
+                    None => first = Some(own.collect()),
+                    Some(first) => all_equal = first.iter().copied().eq(own),
+                }
+            }
+        }
+        for (missing, cell) in missing.iter_mut().zip(&cells) {
+            *missing &= cell.1 == 0;
+        }
+        let deterministic = runs.len() >= DETERMINISTIC_RUNS && all_equal;
+        let (mut counted, mut lost) = (0, 0);
+        items.each_unit(|_, columns| {
+            let is_counted = columns.iter().any(|column| cells[*column as usize].1 > 0);
+            counted += u64::from(is_counted);
+            lost += u64::from(!is_counted && columns.iter().any(|column| missing[*column as usize]));
+        });
+        (!runs.is_empty()).then_some(Self {
+            cells,
+            counted,
+            missing,
+            lost,
+            beside,
+            by_run,
+            attempts,
+            unanswered,
+            runs: shares,
+            deterministic,
+        })
+    }
+
+    /// Whether the arm was asked an item.
+    pub fn asked(&self, item: usize) -> Asked {
+        if self.cells[item].1 > 0 || self.missing[item] { Asked::Answered } else { self.beside[item] }
+    }
+
+    /// Whether no item has an outcome that passes or fails, or lacks one: all that the arm has are scores.
+    pub fn is_unrated(&self) -> bool {
+        self.counted == 0 && self.lost == 0
+    }
+
+    /// The share of its attempts at an item that the arm passed.
+    pub fn mean(&self, item: usize) -> Option<f64> {
+        let (passed, counted) = self.cells[item];
+        (counted > 0).then(|| f64::from(passed) / f64::from(counted))
+    }
+
+    /// The share of attempts passed at each item that has any, several evaluators averaged.
+    pub fn item_means(&self, items: &Items) -> Vec<f64> {
+        items.means(|column| self.mean(column)).into_iter().map(|(_, mean)| mean).collect()
+    }
+
+    /// Whether the arm passed more than half of its attempts at an item.
+    pub fn majority(&self, item: usize) -> Option<bool> {
+        let (passed, counted) = self.cells[item];
+        (counted > 0).then(|| 2 * passed > counted)
+    }
+
+    /// The pass rate of each run with counted outcomes.
+    pub fn run_rates(&self) -> Vec<f64> {
+        self.by_run.iter().filter(|(_, counted)| *counted > 0).map(|(passed, counted)| *passed as f64 / *counted as f64).collect()
+    }
+}
+
+/// What is known of an arm's pass rate.
+pub(crate) enum Rates {
+    Outcomes(Outcomes),
+    /// Passed and total of each run: no items to pair on.
+    Counts(Vec<(u64, u64)>),
+    Unknown,
+}
+
+impl Rates {
+    pub fn of(runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Self {
+        Self::without(&[], runs, matrix, items)
+    }
+
+    /// The same as if the items that are marked were never asked; no mark at all is none.
+    pub fn without(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Self {
+        if let Some(outcomes) = Outcomes::without(left_out, runs, matrix, items) {
+            return Self::Outcomes(outcomes);
+        }
+        let of_run = |row: &&RunRow| row.run.shared_tests_passed.zip(row.run.shared_tests_total).filter(|(_, total)| *total > 0);
+        let counts: Vec<(u64, u64)> = runs.iter().filter_map(of_run).collect();
+        if counts.is_empty() { Self::Unknown } else { Self::Counts(counts) }
+    }
+
+    /// The pass rate of each run.
+    pub fn run_rates(&self) -> Vec<f64> {
+        match self {
+            Self::Outcomes(outcomes) => outcomes.run_rates(),
+            Self::Counts(counts) => counts.iter().map(|(passed, total)| *passed as f64 / *total as f64).collect(),
+            Self::Unknown => Vec::new(),
+        }
+    }
+
+    /// Passed and counted over all runs.
+    pub fn totals(&self) -> (u64, u64) {
+        sums(self.by_run())
+    }
+
+    /// Passed and counted of each run that counted any.
+    pub fn counted_runs(&self) -> Vec<(u64, u64)> {
+        self.by_run().iter().copied().filter(|(_, total)| *total > 0).collect()
+    }
+
+    /// Passed and counted of each run.
+    pub fn by_run(&self) -> &[(u64, u64)] {
+        match self {
+            Self::Outcomes(outcomes) => &outcomes.by_run,
+            Self::Counts(counts) => counts,
+            Self::Unknown => &[],
+        }
+    }
+
+    pub fn is_deterministic(&self) -> bool {
+        match self {
+            Self::Outcomes(outcomes) => outcomes.deterministic,
+            Self::Counts(_) | Self::Unknown => false,
+        }
+    }
+}
+
+/// Whether an item is marked, in marks that may be missing altogether.
+pub(crate) fn is_marked(marks: &[bool], item: usize) -> bool {
+    marks.get(item).copied().unwrap_or_default()
+}
+
+/// Passed and counted over all runs.
+pub(crate) fn sums(by_run: &[(u64, u64)]) -> (u64, u64) {
+    by_run.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+}
+
+/// The items of a suite as far as a comparison needs them. What one item is does not depend on who judged it: an item that several
+/// evaluators know has a column in the matrix for each, and is counted once.
+pub(crate) struct Items {
+    pub kind: Option<ItemKind>,
+    /// By item: the number of its cluster, counted from 0, where any item has one.
+    pub clusters: Option<Vec<u32>>,
+    pub cluster_count: usize,
+    /// By item: its columns in the matrix; absent where each column is an item of its own.
+    columns: Option<Vec<Vec<u32>>>,
+    /// Columns by number, for items that are one column each.
+    plain: Vec<u32>,
+}
+
+impl Items {
+    /// The items of a group's outcomes; where it has only counts, what its runs say they counted.
+    pub fn of(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix) -> Self {
+        let plain: Vec<u32> = (0..).take(matrix.items.len()).collect();
+        let columns = columns(matrix);
+        let of_unit = |column: usize| matrix.items[column].cluster.as_deref();
+        let clusters_by_unit: Vec<Option<&str>> = match &columns {
+            None => (0..matrix.items.len()).map(of_unit).collect(),
+            Some(columns) => columns.iter().map(|own| own.iter().find_map(|column| of_unit(*column as usize))).collect(),
+        };
+        let mut numbers = BTreeMap::<&str, u32>::new();
+        let mut next = 0;
+        let codes = clusters_by_unit.into_iter().map(|cluster| {
+            let own = next;
+            // An item without a cluster among others that have one is a cluster of its own.
+            let code = cluster.map_or(own, |cluster| *numbers.entry(cluster).or_insert(own));
+            next += u32::from(code == own);
+            code
+        });
+        let codes: Vec<u32> = codes.collect();
+        let clusters = if numbers.is_empty() { None } else { Some(codes) };
+        let cluster_count = clusters.as_ref().map_or(0, |_| next as usize);
+        let counted = || group.arms.iter().flat_map(|arm| &arm.counted).find_map(|row| row.run.counted);
+        let kind = matrix.items.first().map(|item| item.key.kind).or_else(counted);
+        Self { kind, clusters, cluster_count, columns, plain }
+    }
+
+    /// Says whether any item has a column for each of several evaluators.
+    pub fn is_judged_by_several(&self) -> bool {
+        self.columns.is_some()
+    }
+
+    /// How many items there are.
+    pub fn unit_count(&self) -> usize {
+        self.columns.as_ref().map_or(self.plain.len(), Vec::len)
+    }
+
+    /// The columns of an item.
+    pub fn columns(&self, unit: u32) -> &[u32] {
+        match &self.columns {
+            Some(columns) => &columns[unit as usize],
+            None => &self.plain[unit as usize..=unit as usize],
+        }
+    }
+
+    /// Goes through the items with their columns, in order.
+    pub fn each_unit(&self, mut each: impl FnMut(u32, &[u32])) {
+        match &self.columns {
+            Some(columns) => (0..).zip(columns).for_each(|(unit, columns)| each(unit, columns)),
+            None => self.plain.iter().for_each(|column| each(*column, std::slice::from_ref(column))),
+        }
+    }
+
+    /// The mean of each item that has a value, over its columns.
+    pub fn means(&self, mean: impl Fn(usize) -> Option<f64>) -> Vec<(u32, f64)> {
+        let mut found = Vec::new();
+        self.each_unit(|unit, columns| {
+            let values = columns.iter().filter_map(|column| mean(*column as usize));
+            let (sum, n) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
+            if n > 0.0 {
+                found.push((unit, sum / n));
+            }
+        });
+        found
+    }
+
+    /// The word for several of them.
+    pub fn word(&self) -> &'static str {
+        self.kind.map_or("items", ItemKind::plural)
+    }
+}
+
+/// The columns of each item, by kind and name; nothing where one evaluator knows them all, for then every column is an item.
+fn columns(matrix: &OutcomeMatrix) -> Option<Vec<Vec<u32>>> {
+    let names = names(matrix)?;
+    let count = names.iter().max().map_or(0, |last| *last as usize + 1);
+    let mut columns = vec![Vec::new(); count];
+    for (column, name) in (0..).zip(names) {
+        columns[name as usize].push(column);
+    }
+    Some(columns)
+}
+
+/// Numbers the items' names with their kinds; nothing where one evaluator knows them all, for then names tell items apart.
+pub(crate) fn names(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
+    let first = &matrix.items.first()?.key.evaluator;
+    if matrix.items.iter().all(|item| item.key.evaluator == *first) {
+        return None;
+    }
+    let mut numbers = BTreeMap::<(ItemKind, &str), u32>::new();
+    let mut number = |name| {
+        let next = numbers.len().try_into().unwrap_or(u32::MAX);
+        *numbers.entry(name).or_insert(next)
+    };
+    Some(matrix.items.iter().map(|item| number((item.key.kind, item.key.item.as_str()))).collect())
+}

@@ -1,0 +1,250 @@
+//! Whether two arms were asked the same texts, and what their outcomes are on the items where they were.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::domain::ItemsDigest;
+use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
+
+use super::arm::{Arm, ArmRuns, SuiteGroup};
+use super::item_scores::ItemScores;
+use super::sample::{Items, Rates};
+
+/// What is known of the texts that one arm was asked.
+pub(crate) enum ArmTexts {
+    /// A run has no hashes, or the runs have those of different tools.
+    Unknown,
+    /// Every run is our own and of the group's suite version, which is a digest of all texts.
+    OfVersion,
+    Hashed {
+        /// No two tools hash alike.
+        importer: String,
+        /// One for each set of texts among the runs.
+        digests: Vec<ItemsDigest>,
+        /// By item of the matrix, 0 where nothing is known; read only where there are different digests.
+        items: Arc<[u64]>,
+    },
+}
+
+impl ArmTexts {
+    /// Finds out what is known of each arm of a group.
+    pub fn of_group(warehouse: &Warehouse, group: &SuiteGroup<'_>, matrix: &OutcomeMatrix) -> Vec<Self> {
+        let runs: Vec<&[&RunRow]> = group.arms.iter().map(|arm| arm.counted.as_slice()).collect();
+        Self::of_runs(warehouse, &runs, group.suite_version.is_some(), matrix)
+    }
+
+    /// Finds out what some runs together were asked, and others. Item lines are read only where there are different hashes of one tool: of
+    /// one run for each digest.
+    pub fn of_runs(warehouse: &Warehouse, runs: &[&[&RunRow]], has_version: bool, matrix: &OutcomeMatrix) -> Vec<Self> {
+        let mut all: Vec<Self> = runs.iter().map(|runs| Self::of(runs, has_version)).collect();
+        let mut known = BTreeMap::<String, BTreeSet<String>>::new();
+        for texts in &all {
+            if let Self::Hashed { importer, digests, .. } = texts {
+                known.entry(importer.clone()).or_default().extend(digests.iter().map(|digest| digest.sha256.clone()));
+            }
+        }
+        let mut open: Vec<(&mut Arc<[u64]>, Vec<_>)> = Vec::new();
+        for (texts, runs) in all.iter_mut().zip(runs) {
+            if let Self::Hashed { importer, items, .. } = texts
+                && known[importer].len() > 1
+            {
+                open.push((items, runs.iter().map(|row| &row.run).collect()));
+            }
+        }
+        if !open.is_empty() {
+            let (items, runs): (Vec<&mut Arc<[u64]>>, Vec<Vec<_>>) = open.into_iter().unzip();
+            items.into_iter().zip(warehouse.item_texts(&runs, &matrix.items)).for_each(|(items, read)| *items = read);
+        }
+        all
+    }
+
+    fn of(runs: &[&RunRow], has_version: bool) -> Self {
+        let importers: BTreeSet<Option<&str>> =
+            runs.iter().map(|row| row.run.provenance.as_ref().map(|from| from.importer.as_str())).collect();
+        let digests: Option<BTreeMap<&str, &ItemsDigest>> =
+            runs.iter().map(|row| row.run.items_digest.as_ref().map(|digest| (digest.sha256.as_str(), digest))).collect();
+        match (importers.first().filter(|_| importers.len() == 1), digests) {
+            (Some(None), _) if has_version => Self::OfVersion,
+            (Some(Some(importer)), Some(digests)) => {
+                Self::Hashed { importer: (*importer).to_owned(), digests: digests.into_values().cloned().collect(), items: Arc::default() }
+            }
+            (Some(None | Some(_)) | None, _) => Self::Unknown,
+        }
+    }
+
+    /// Marks the items of the matrix that two arms were asked in different texts; no mark at all where there is none.
+    pub fn changed(&self, other: &Self) -> Vec<bool> {
+        let Some((own, others)) = self.laid(other).filter(|(own, others)| !std::ptr::eq(*own, *others)) else { return Vec::new() };
+        let changed: Vec<bool> = own.iter().zip(others).map(|(own, other)| *own != 0 && *other != 0 && own != other).collect();
+        if changed.contains(&true) { changed } else { Vec::new() }
+    }
+
+    /// Says whether an item of this arm was asked in another text than one of the other's.
+    pub fn is_other(&self, other: &Self, item: usize, same: usize) -> bool {
+        self.laid(other).is_some_and(|(own, others)| own[item] != 0 && others[same] != 0 && own[item] != others[same])
+    }
+
+    /// Counts the shared items whose texts may differ, as far as anybody knows. Each stands as the one and as the other arm has it.
+    pub fn unknown(&self, other: &Self, shared: impl Iterator<Item = (usize, usize)>) -> u64 {
+        match (self, other) {
+            (Self::OfVersion, Self::OfVersion) => 0,
+            (Self::Hashed { digests: own, .. }, Self::Hashed { digests: others, .. }) if self.is_same(other) => {
+                let lacking = own.iter().chain(others).map(|digest| digest.items - digest.hashed.min(digest.items)).max().unwrap_or(0);
+                lacking.min(shared.count() as u64)
+            }
+            (Self::Unknown | Self::OfVersion | Self::Hashed { .. }, Self::Unknown | Self::OfVersion | Self::Hashed { .. }) => {
+                let laid = self.laid(other);
+                shared.filter(|(item, same)| laid.is_none_or(|(own, others)| own[*item] == 0 || others[*same] == 0)).count() as u64
+            }
+        }
+    }
+
+    /// Says whether both arms' runs are our own, of the version of the suite that they share.
+    pub fn are_of_one_version(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::OfVersion, Self::OfVersion))
+    }
+
+    /// The tool whose hashes are known.
+    fn importer(&self) -> Option<&str> {
+        match self {
+            Self::Hashed { importer, .. } => Some(importer),
+            Self::Unknown | Self::OfVersion => None,
+        }
+    }
+
+    /// Says whether all runs of both arms have one digest.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Hashed { importer, digests, .. }, Self::Hashed { importer: other, digests: others, .. }) => {
+                importer == other && digests.len() == 1 && digests == others
+            }
+            (Self::Unknown | Self::OfVersion | Self::Hashed { .. }, Self::Unknown | Self::OfVersion | Self::Hashed { .. }) => false,
+        }
+    }
+
+    /// The texts by item, where both have those of one tool.
+    fn laid<'a>(&'a self, other: &'a Self) -> Option<(&'a [u64], &'a [u64])> {
+        match (self, other) {
+            (Self::Hashed { importer, items, .. }, Self::Hashed { importer: other, items: others, .. }) => {
+                (importer == other && !items.is_empty() && !others.is_empty()).then_some((items, others))
+            }
+            (Self::Unknown | Self::OfVersion | Self::Hashed { .. }, Self::Unknown | Self::OfVersion | Self::Hashed { .. }) => None,
+        }
+    }
+}
+
+/// The first text that is known of each item.
+#[derive(Default)]
+pub(crate) struct FirstTexts {
+    importer: Option<String>,
+    items: Vec<u64>,
+}
+
+impl FirstTexts {
+    pub fn of(texts: &ArmTexts) -> Self {
+        let mut first = Self::default();
+        first.each_other(texts, |_| {});
+        first
+    }
+
+    /// Goes through the items that were asked in another text now than first, and keeps the texts of new ones. Hashes of another tool than
+    /// before cannot be held against them: with these it begins anew.
+    pub fn each_other(&mut self, texts: &ArmTexts, mut other: impl FnMut(usize)) {
+        let ArmTexts::Hashed { importer, items, .. } = texts else { return };
+        if self.importer.as_ref() != Some(importer) {
+            *self = Self { importer: Some(importer.clone()), items: vec![0; items.len()] };
+        }
+        for (item, (first, text)) in self.items.iter_mut().zip(items.iter()).enumerate() {
+            if *first == 0 {
+                *first = *text;
+            } else if *text != 0 && text != first {
+                other(item);
+            }
+        }
+    }
+}
+
+/// Arms of a group with what makes their outcomes on a part of the items: the part that was the same text for two of them.
+pub(crate) struct Pairing<'a> {
+    arms: Vec<(&'a ArmRuns<'a>, &'a ArmTexts)>,
+    matrix: &'a OutcomeMatrix,
+}
+
+impl<'a> Pairing<'a> {
+    pub fn of(arms: &'a [ArmRuns<'a>], texts: &'a [ArmTexts], matrix: &'a OutcomeMatrix) -> Self {
+        Self { arms: arms.iter().zip(texts).collect(), matrix }
+    }
+
+    /// Keeps the arms at some places.
+    #[must_use]
+    pub fn only(&self, is_kept: impl Fn(usize) -> bool) -> Self {
+        let arms = self.arms.iter().enumerate().filter(|(place, _)| is_kept(*place)).map(|(_, arm)| *arm);
+        Self { arms: arms.collect(), matrix: self.matrix }
+    }
+
+    pub fn arms(&self) -> Vec<&'a Arm> {
+        self.arms.iter().map(|(runs, _)| &runs.arm).collect()
+    }
+
+    /// Marks the items of the matrix that two of the arms were asked in different texts; no mark at all where there is none.
+    pub fn changed(&self, one: usize, other: usize) -> Vec<bool> {
+        self.arms[one].1.changed(self.arms[other].1)
+    }
+
+    /// Marks the items of the matrix that any two of the arms were asked in different texts; no mark at all where there is none.
+    pub fn changed_anywhere(&self) -> Vec<bool> {
+        let mut changed = vec![false; self.matrix.items.len()];
+        for importer in self.arms.iter().filter_map(|(_, texts)| texts.importer()).collect::<BTreeSet<&str>>() {
+            let mut first = FirstTexts::default();
+            for texts in self.arms.iter().map(|(_, texts)| *texts).filter(|texts| texts.importer() == Some(importer)) {
+                first.each_other(texts, |item| changed[item] = true);
+            }
+        }
+        if changed.contains(&true) { changed } else { Vec::new() }
+    }
+
+    /// The outcomes of two arms without some items.
+    pub fn rates(&self, one: usize, other: usize, left_out: &[bool], items: &Items) -> [Rates; 2] {
+        [one, other].map(|arm| Rates::without(left_out, &self.arms[arm].0.counted, self.matrix, items))
+    }
+
+    /// The scores of two arms without some items.
+    pub fn scores(&self, one: usize, other: usize, left_out: &[bool], items: &Items) -> [ItemScores; 2] {
+        [one, other].map(|arm| ItemScores::of(left_out, &self.arms[arm].0.counted, self.matrix, items))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hashed(importer: &str, sha256: &str, items: &[u64]) -> ArmTexts {
+        let hashed = items.iter().filter(|text| **text != 0).count() as u64;
+        ArmTexts::Hashed {
+            importer: importer.to_owned(),
+            digests: vec![ItemsDigest { sha256: sha256.to_owned(), items: items.len() as u64, hashed }],
+            items: items.into(),
+        }
+    }
+
+    #[test]
+    fn texts_differ_only_where_both_are_known_from_one_tool() {
+        let (one, other) = (hashed("lm-eval", "1", &[5, 6, 0, 8]), hashed("lm-eval", "2", &[5, 7, 9, 8]));
+        assert_eq!(one.changed(&other), [false, true, false, false]);
+        let each = |items: std::ops::Range<usize>| items.map(|item| (item, item));
+        assert_eq!(one.unknown(&other, each(0..4).filter(|(item, _)| *item != 1)), 1);
+        assert!(one.is_other(&other, 1, 1) && !one.is_other(&other, 3, 3) && !one.is_other(&other, 2, 1));
+        let foreign = hashed("inspect", "2", &[5, 7, 9, 8]);
+        assert_eq!((one.changed(&foreign).len(), one.unknown(&foreign, each(0..4))), (0, 4));
+        assert_eq!((one.changed(&ArmTexts::OfVersion).len(), one.unknown(&ArmTexts::OfVersion, each(0..4))), (0, 4));
+    }
+
+    #[test]
+    fn one_digest_or_one_version_is_the_same_text_without_a_look() {
+        let (one, other) = (hashed("lm-eval", "1", &[]), hashed("lm-eval", "1", &[]));
+        let each = |items: std::ops::Range<usize>| items.map(|item| (item, item));
+        assert_eq!((one.changed(&other).len(), one.unknown(&other, each(0..4))), (0, 0));
+        assert_eq!(ArmTexts::OfVersion.unknown(&ArmTexts::OfVersion, each(0..4)), 0);
+        assert_eq!(ArmTexts::Unknown.unknown(&ArmTexts::Unknown, each(0..4)), 4);
+    }
+}

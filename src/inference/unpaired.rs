@@ -1,0 +1,138 @@
+//! Two arms without shared items: totals of items that were attempted independently, and rates of runs whose tests share one artefact.
+
+use crate::stats::{self, Interval, Resampling, Side, counts_over_runs, effective_difference, fisher, newcombe, summary, welch};
+
+use super::comparison::{Difference, Needed, Scale, Sizes, Test};
+use super::detail::{CrossCheck, Detail, Effect};
+use super::finding::{Finding, Precision};
+use super::policy::{Design, MAX_APART, MIN_ITEMS, MIN_RUNS, Policy};
+use super::sample::Rates;
+use super::seed::seed;
+use super::verdict::{Incomparable, Missing, Obstacle, Support};
+
+fn sizes_of_runs(one: usize, other: usize) -> Sizes {
+    Sizes { first: one as u64, second: other as u64, of: "runs", ..Sizes::default() }
+}
+
+/// Totals of independent items, without pairing: the weaker kind of evidence about questions and tasks. `word` names the items.
+pub(super) fn over_totals(first: &Rates, second: &Rates, word: &'static str, policy: &Policy) -> Finding {
+    let (one, other) = (first.counted_runs(), second.counted_runs());
+    let (Some(items_a), Some(items_b)) = (largest(&one), largest(&other)) else {
+        return Finding::no_data(Design::Items, Missing::NotMeasured, sizes_of_runs(one.len(), other.len()));
+    };
+    let sizes = Sizes { first: items_a, second: items_b, of: word, ..Sizes::default() };
+    // A case or two that a run lacks make no other sample; a part of the suite may.
+    let (fewest, most) = denominators(first, second);
+    if (fewest as f64) < (1.0 - MAX_APART) * most as f64 {
+        return Finding::not_comparable(Design::Items, Incomparable::OtherTotals, sizes);
+    }
+    let obstacle = (items_a.min(items_b) < MIN_ITEMS as u64).then_some(Obstacle::FewItems);
+    let rate = |runs: &[(u64, u64)]| runs.iter().map(|(passed, total)| *passed as f64 / *total as f64).sum::<f64>() / runs.len() as f64;
+    let (rate_a, rate_b) = (rate(&one), rate(&other));
+    let mut finding = Finding::new(Design::Items, Support::Thin { obstacle: Obstacle::FewItems, p: None }, sizes);
+    let at = |interval: Option<Interval>| Some(Difference { value: rate_a - rate_b, scale: Scale::Share, interval });
+    if let ([(passed_a, total_a)], [(passed_b, total_b)]) = (one.as_slice(), other.as_slice()) {
+        finding.difference = at(newcombe(*passed_a, *total_a, *passed_b, *total_b, policy.confidence()).ok());
+        finding.tested(Test::FisherExact, fisher(*passed_a, *total_a, *passed_b, *total_b).unwrap_or(1.0), obstacle);
+    } else if let Ok(found) = counts_over_runs(&one, &other, policy.confidence()) {
+        finding.difference = at(Some(found.interval.clipped(-1.0, 1.0)));
+        finding.tested(Test::PooledTotals, found.p, obstacle);
+    } else {
+        finding.difference = at(effective_difference((rate_a, items_a as f64), (rate_b, items_b as f64), policy.confidence()).ok());
+    }
+    finding.precision = Some(Precision::Shares { rate: rate_b, first: items_a, second: items_b });
+    let wanted = stats::n_two_proportions(rate_a, rate_b, policy.aim()).ok();
+    finding.needed = wanted.map(|n| Needed { n, of: "items" });
+    finding
+}
+
+fn largest(runs: &[(u64, u64)]) -> Option<u64> {
+    runs.iter().map(|(_, total)| *total).max()
+}
+
+/// Run-level rates: the suite is fixed, and the tests of a run share one artefact.
+pub(super) fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> Finding {
+    let (one, other) = (first.run_rates(), second.run_rates());
+    let sizes = sizes_of_runs(one.len(), other.len());
+    let Ok((mean_a, mean_b)) = summary(&one).and_then(|a| Ok((a.mean, summary(&other)?.mean))) else {
+        return Finding::no_data(Design::Counts, Missing::NotMeasured, sizes);
+    };
+    let (fewest, most) = denominators(first, second);
+    if one.len() == 1 && other.len() == 1 {
+        // What these two runs passed, and nothing about another run.
+        let ((passed_a, total_a), (passed_b, total_b)) = (first.totals(), second.totals());
+        let p = fisher(passed_a, total_a, passed_b, total_b).ok();
+        let mut finding = Finding::new(Design::Counts, Support::Thin { obstacle: Obstacle::FewRuns, p }, sizes);
+        finding.difference = Some(Difference { value: mean_a - mean_b, scale: Scale::Share, interval: None });
+        finding.test = p.map(|_| Test::FisherExact);
+        return finding;
+    }
+    if fewest < most && !matches!((first, second), (Rates::Outcomes(_), Rates::Outcomes(_))) {
+        return Finding::not_comparable(Design::Runs, Incomparable::OtherTotals, sizes);
+    }
+    let mut finding = run_means(&one, &other, Scale::Share, policy);
+    if first.is_deterministic() && second.is_deterministic() {
+        // A fact about this suite: repeats say nothing about chance, and take no part in the family.
+        (finding.support, finding.test, finding.needed, finding.detail) = (Support::Fixed, None, None, Detail::default());
+    }
+    if fewest < most {
+        finding.bounds = run_bounds(first, second, most);
+    }
+    // Where no run varied, the tests of one run are what the interval can rest on.
+    let effective = || effective_difference((mean_a, most as f64), (mean_b, most as f64), policy.confidence()).ok();
+    finding.difference = finding
+        .difference
+        .map(|found| Difference { interval: found.interval.map(|ends| ends.clipped(-1.0, 1.0)).or_else(effective), ..found });
+    finding
+}
+
+/// The fewest and the most items that a run of either arm counts.
+fn denominators(first: &Rates, second: &Rates) -> (u64, u64) {
+    let totals = || first.by_run().iter().chain(second.by_run()).map(|(_, total)| *total).filter(|total| *total > 0);
+    (totals().min().unwrap_or(0), totals().max().unwrap_or(0))
+}
+
+/// What the difference of run means could be if every run had counted `most` items.
+fn run_bounds(first: &Rates, second: &Rates, most: u64) -> Option<Interval> {
+    let mean = |rates: &Rates, unknown: f64| {
+        let runs = rates.by_run().iter().filter(|(_, total)| *total > 0);
+        let shares: Vec<f64> = runs.map(|(passed, total)| (*passed as f64 + unknown * (most - total) as f64) / most as f64).collect();
+        summary(&shares).ok().map(|summary| summary.mean)
+    };
+    Interval::new(mean(first, 0.0)? - mean(second, 1.0)?, mean(first, 1.0)? - mean(second, 0.0)?)
+}
+
+/// Compares the means of numbers per run by Welch's t, or by rearranging where no run of either arm varied.
+pub(super) fn run_means(one: &[f64], other: &[f64], scale: Scale, policy: &Policy) -> Finding {
+    let sizes = sizes_of_runs(one.len(), other.len());
+    let (Ok(a), Ok(b)) = (summary(one), summary(other)) else { return Finding::no_data(Design::Runs, Missing::NotMeasured, sizes) };
+    let obstacle = (one.len().min(other.len()) < MIN_RUNS).then_some(Obstacle::FewRuns);
+    let mut finding = Finding::new(Design::Runs, Support::Thin { obstacle: Obstacle::FewRuns, p: None }, sizes);
+    finding.difference = Some(Difference { value: a.mean - b.mean, scale, interval: None });
+    let resampling = || Resampling { seed: seed(one.iter().copied()) ^ seed(other.iter().copied()), draws: 99_999 };
+    if let Ok(test) = welch(one, other, policy.confidence()) {
+        finding.difference = Some(Difference { value: test.difference, scale, interval: Some(test.interval) });
+        finding.tested(Test::Welch, test.p, obstacle);
+        finding.detail.cross_check = CrossCheck::of_runs(one, other, resampling()).filter(|_| obstacle.is_none());
+    } else if one.len() > 1 && other.len() > 1 {
+        let p = stats::permutation(one, other, resampling()).map_or(1.0, |test| test.p);
+        finding.tested(Test::Permutation, p, obstacle);
+    }
+    finding.detail.effect = Effect::of(one, other, MIN_RUNS);
+    plan_runs(&mut finding, one, other, a.mean - b.mean, policy);
+    finding
+}
+
+/// Says what so many runs could show, and how many would settle the difference; both on the scale of the values.
+fn plan_runs(finding: &mut Finding, one: &[f64], other: &[f64], difference: f64, policy: &Policy) {
+    let sd = |values: &[f64]| summary(values).ok().and_then(|summary| summary.sd);
+    let needed = match sd(one).zip(sd(other)) {
+        Some((sd_a, sd_b)) if sd_a > 0.0 || sd_b > 0.0 => {
+            let side = |sd, values: &[f64]| Side { sd, n: values.len() as u64 };
+            finding.precision = Some(Precision::Samples(side(sd_a, one), side(sd_b, other)));
+            stats::n_welch(sd_a, sd_b, difference.abs(), policy.aim()).ok().filter(|_| difference != 0.0)
+        }
+        _ => None,
+    };
+    finding.needed = needed.map(|n| Needed { n: n.max(MIN_RUNS as u64), of: "runs" });
+}

@@ -1,0 +1,291 @@
+//! What may be said about two arms on one metric. A verdict carries its own reason, so that no reason can stand beside the wrong verdict.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::stats;
+
+/// One of the two arms of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    First,
+    Second,
+}
+
+impl Place {
+    /// Returns the other arm.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::First => Self::Second,
+            Self::Second => Self::First,
+        }
+    }
+}
+
+/// Why two arms cannot be compared on a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Incomparable {
+    /// Each arm wrote and ran its own tests: they are not the same question.
+    OwnDenominator,
+    /// The arms share no item.
+    DisjointItems,
+    /// Every item that both have had another text for each.
+    OtherTexts,
+    /// The runs counted different numbers of tests, and nobody knows which.
+    OtherTotals,
+    /// Some runs give the metric in another unit or direction.
+    OtherUnit,
+    /// Another judge or evaluator decided: another measure.
+    OtherEvaluator,
+    /// Nobody says which way is better.
+    DirectionUnknown,
+}
+
+/// Why data that can be compared give no verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Obstacle {
+    /// Fewer than three runs a side of a suite whose tests share one artefact.
+    FewRuns,
+    /// Fewer than six shared items.
+    FewItems,
+    /// Fewer than six clusters.
+    FewClusters,
+    /// The smallest p-value that so many units can give is above what the family of pairs asks for.
+    OutOfReach,
+    /// Depending on the missing outcomes, the sign could be the other.
+    MissingOutcomes,
+    /// Runs that hit a limit: how long they would have taken is unknown.
+    Censored,
+    /// The typical item points one way and the sum over all items the other.
+    TotalDisagrees,
+}
+
+/// Why there is nothing to compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Missing {
+    /// An arm has no value.
+    NotMeasured,
+    /// No run of an arm completed, and a failed run's spending is no price.
+    NotCompleted,
+}
+
+/// The class of one pair of arms on one metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Verdict {
+    /// The first arm is better beyond chance.
+    AWins,
+    /// The second arm is better beyond chance.
+    BWins,
+    /// All runs of each arm have the same outcomes: the order is a fact about this suite, and no chance was involved.
+    DeterministicDifference {
+        ahead: Place,
+    },
+    /// Exactly equal.
+    Tie,
+    /// The whole interval lies within the margin that was declared.
+    Equivalent,
+    NotEnoughEvidence {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<Obstacle>,
+    },
+    NoData {
+        reason: Missing,
+    },
+    NotComparable {
+        reason: Incomparable,
+    },
+}
+
+impl Verdict {
+    /// The arm that is better beyond chance.
+    pub fn winner(self) -> Option<Place> {
+        match self {
+            Self::AWins => Some(Place::First),
+            Self::BWins => Some(Place::Second),
+            Self::DeterministicDifference { .. }
+            | Self::Tie
+            | Self::Equivalent
+            | Self::NotEnoughEvidence { .. }
+            | Self::NoData { .. }
+            | Self::NotComparable { .. } => None,
+        }
+    }
+
+    /// The arm that ranks before the other: it wins, or is ahead in runs that never vary.
+    pub fn better(self) -> Option<Place> {
+        match self {
+            Self::DeterministicDifference { ahead } => Some(ahead),
+            Self::AWins
+            | Self::BWins
+            | Self::Tie
+            | Self::Equivalent
+            | Self::NotEnoughEvidence { .. }
+            | Self::NoData { .. }
+            | Self::NotComparable { .. } => self.winner(),
+        }
+    }
+
+    /// Says whether the evidence is too thin.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::NotEnoughEvidence { .. })
+    }
+
+    /// Why there is no verdict, where the data can be compared.
+    pub fn obstacle(self) -> Option<Obstacle> {
+        match self {
+            Self::NotEnoughEvidence { reason } => reason,
+            Self::AWins
+            | Self::BWins
+            | Self::DeterministicDifference { .. }
+            | Self::Tie
+            | Self::Equivalent
+            | Self::NoData { .. }
+            | Self::NotComparable { .. } => None,
+        }
+    }
+
+    /// Returns the verdict with the arms exchanged.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        match self {
+            Self::AWins => Self::BWins,
+            Self::BWins => Self::AWins,
+            Self::DeterministicDifference { ahead } => Self::DeterministicDifference { ahead: ahead.other() },
+            same @ (Self::Tie | Self::Equivalent | Self::NotEnoughEvidence { .. } | Self::NoData { .. } | Self::NotComparable { .. }) => {
+                same
+            }
+        }
+    }
+}
+
+/// What a pair's data support before the family of pairs is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Support {
+    NotComparable(Incomparable),
+    NoData(Missing),
+    /// No run of either arm varied.
+    Fixed,
+    /// The data are too thin to count: a p-value is shown, never used.
+    Thin {
+        obstacle: Obstacle,
+        p: Option<f64>,
+    },
+    /// A p-value for the family. A doubt forbids a winner whatever the p-value is.
+    Tested {
+        p: f64,
+        doubt: Option<Obstacle>,
+    },
+}
+
+/// What the rule looks at beside the support. Differences of ratios come as logarithms, so that no difference is 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Looked {
+    pub difference: Option<f64>,
+    pub interval: Option<stats::Interval>,
+    /// Between the worst and the best that missing outcomes could make of the difference.
+    pub bounds: Option<stats::Interval>,
+    pub margin: Option<f64>,
+    pub higher_is_better: bool,
+}
+
+/// Decides by the pure rule of [`stats::decide`], under the doubts that the data leave.
+pub(super) fn decide(support: Support, looked: &Looked, p_adjusted: Option<f64>, alpha: f64) -> Verdict {
+    let (obstacle, doubt) = match support {
+        Support::NotComparable(reason) => return Verdict::NotComparable { reason },
+        Support::NoData(reason) => return Verdict::NoData { reason },
+        Support::Fixed => (None, None),
+        Support::Thin { obstacle, .. } => (Some(obstacle), None),
+        Support::Tested { doubt, .. } => (None, doubt),
+    };
+    let Some(difference) = looked.difference else { return Verdict::NoData { reason: Missing::NotMeasured } };
+    let ahead = if (difference > 0.0) == looked.higher_is_better { Place::First } else { Place::Second };
+    let bounds_hold = |ends: stats::Interval| match ahead {
+        _ if difference == 0.0 => true,
+        _ if difference > 0.0 => ends.low > 0.0,
+        _ => ends.high < 0.0,
+    };
+    let doubt = doubt.or_else(|| looked.bounds.filter(|ends| !bounds_hold(*ends)).map(|_| Obstacle::MissingOutcomes));
+    let decided = stats::decide(&stats::Question {
+        comparable: true,
+        n_a: 1,
+        n_b: 1,
+        difference: looked.difference,
+        interval: looked.interval,
+        p_adjusted,
+        alpha,
+        margin: looked.margin,
+        higher_is_better: looked.higher_is_better,
+        deterministic: support == Support::Fixed,
+    });
+    let is_unsure = || looked.margin.zip(looked.bounds).is_some_and(|(margin, bounds)| bounds.low <= -margin || bounds.high >= margin);
+    let open = |reason| Verdict::NotEnoughEvidence { reason };
+    match decided {
+        stats::Verdict::AWins | stats::Verdict::BWins | stats::Verdict::DeterministicDifference if doubt.is_some() => open(doubt),
+        stats::Verdict::AWins => Verdict::AWins,
+        stats::Verdict::BWins => Verdict::BWins,
+        stats::Verdict::DeterministicDifference => Verdict::DeterministicDifference { ahead },
+        stats::Verdict::Tie => Verdict::Tie,
+        stats::Verdict::Equivalent if obstacle.or(doubt).is_some() || is_unsure() => {
+            open(obstacle.or(doubt).or(Some(Obstacle::MissingOutcomes)))
+        }
+        stats::Verdict::Equivalent => Verdict::Equivalent,
+        stats::Verdict::NotEnoughEvidence | stats::Verdict::NoData | stats::Verdict::NotComparable => open(obstacle.or(doubt)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOOKED: Looked = Looked { difference: Some(0.2), interval: None, bounds: None, margin: None, higher_is_better: true };
+
+    fn tested(doubt: Option<Obstacle>) -> Support {
+        Support::Tested { p: 0.01, doubt }
+    }
+
+    #[test]
+    fn a_doubt_forbids_a_winner_and_is_its_reason() {
+        let clear = Looked { interval: stats::Interval::new(0.1, 0.3), ..LOOKED };
+        assert_eq!(decide(tested(None), &clear, Some(0.01), 0.05), Verdict::AWins);
+        let doubted = decide(tested(Some(Obstacle::Censored)), &clear, Some(0.01), 0.05);
+        assert_eq!(doubted.obstacle(), Some(Obstacle::Censored));
+        let missing = Looked { bounds: stats::Interval::new(-0.1, 0.4), ..clear };
+        assert_eq!(decide(tested(None), &missing, Some(0.01), 0.05).obstacle(), Some(Obstacle::MissingOutcomes));
+    }
+
+    #[test]
+    fn a_fixed_difference_ranks_and_does_not_win() {
+        let fixed = decide(Support::Fixed, &LOOKED, None, 0.05);
+        assert_eq!((fixed.winner(), fixed.better()), (None, Some(Place::First)));
+        let down = decide(Support::Fixed, &Looked { higher_is_better: false, ..LOOKED }, None, 0.05);
+        assert_eq!(down.better(), Some(Place::Second));
+        assert_eq!(decide(Support::Fixed, &Looked { difference: Some(0.0), ..LOOKED }, None, 0.05), Verdict::Tie);
+    }
+
+    #[test]
+    fn thin_data_never_win_whatever_they_show() {
+        let thin = Support::Thin { obstacle: Obstacle::FewRuns, p: Some(1e-9) };
+        let clear = Looked { interval: stats::Interval::new(0.19, 0.21), margin: Some(0.5), ..LOOKED };
+        assert_eq!(decide(thin, &clear, None, 0.05).obstacle(), Some(Obstacle::FewRuns));
+    }
+
+    #[test]
+    fn verdicts_carry_their_reasons_in_json() {
+        let json = |verdict: Verdict| serde_json::to_value(verdict).expect("JSON").to_string();
+        assert_eq!(json(Verdict::AWins), r#"{"verdict":"a_wins"}"#);
+        assert_eq!(
+            json(Verdict::NotEnoughEvidence { reason: Some(Obstacle::FewRuns) }),
+            r#"{"reason":"few_runs","verdict":"not_enough_evidence"}"#
+        );
+        assert_eq!(
+            json(Verdict::NotComparable { reason: Incomparable::OtherTexts }),
+            r#"{"reason":"other_texts","verdict":"not_comparable"}"#
+        );
+    }
+}

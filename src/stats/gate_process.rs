@@ -1,0 +1,281 @@
+//! Whether nights got worse than the nights before them, looked at every night.
+
+use rand_chacha::rand_core::RngCore;
+
+use super::{Seed, Undefined};
+
+/// The evidence after some nights that they got worse.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct GateProcess {
+    /// Nights before, and nights held against them.
+    pub baseline: u64,
+    pub nights: u64,
+    /// Evidence against "nothing got worse" after the last night.
+    pub e_value: f64,
+    /// The largest that it was on any night; an alarm, once raised, stands.
+    pub largest: f64,
+    /// How many nights had been seen when the evidence first sufficed: 1/α or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alarm_at: Option<u64>,
+}
+
+/// How many times as fast a worse night falls below the others as a night that is not worse.
+const HAZARDS: [f64; 3] = [3.0, 10.0, 40.0];
+/// The first night may be the first bad one, or that of a later week, and after so many weeks of a later month of four.
+const WEEK: usize = 7;
+const WEEKS: usize = 8;
+/// The weight of a start on the first night.
+const FIRST: f64 = 0.7;
+/// Ways to order nights of equal rates that are averaged.
+const TIE_BREAKS: usize = 4;
+
+/// Adds up, night by night, the evidence that the rates of `head` are lower than those before: all of them, or from some week on, later from some month on.
+///
+/// An e-process on ranks: if all nights are exchangeable, so that each of them could as well have been any other, it reaches 1/α on any
+/// night at all with a chance of at most α (Ville 1939; Ramdas et al. 2023), whatever a night's rate is distributed like, because the order of
+/// the rates is then any order with equal chance. Against that stands the chance of the order if the nights from some night on fall θ
+/// times as fast below the rest (Savage 1956: the partial likelihood of proportional hazards), from below or, mirrored, from above;
+/// averaged over θ, over both, and over the night of the start: the first one has seven tenths of the weight, the k-th later one 1/(k (k + 1)) of the rest.
+/// The night's items must be the same ones every night, and nights must not hang together.
+///
+/// No rates of less than a few nights before can say much: with b of them, e after t nights is below C(b + t, t). See
+/// [`least_nights`].
+///
+/// Takes time of about nights³ / 7.
+pub fn gate_process(baseline: &[f64], head: &[f64], alpha: f64) -> Result<GateProcess, Undefined> {
+    if !(alpha > 0.0 && alpha < 1.0) {
+        return Err(Undefined::OutOfRange);
+    }
+    if baseline.is_empty() || head.is_empty() {
+        return Err(Undefined::NoData);
+    }
+    if baseline.iter().chain(head).any(|rate| !rate.is_finite()) {
+        return Err(Undefined::NotFinite);
+    }
+    let mut orders: Vec<Order> = (0..TIE_BREAKS as u64).map(Order::new).collect();
+    if !has_ties(baseline, head) {
+        orders.truncate(1);
+    }
+    for order in &mut orders {
+        for rate in baseline {
+            order.insert(*rate);
+        }
+    }
+    let mut process =
+        GateProcess { baseline: baseline.len() as u64, nights: head.len() as u64, e_value: 1.0, largest: 1.0, alarm_at: None };
+    for (night, rate) in head.iter().enumerate() {
+        for order in &mut orders {
+            order.insert(*rate);
+        }
+        process.e_value = orders.iter().map(|order| order.e_value(baseline.len())).sum::<f64>() / orders.len() as f64;
+        process.largest = process.largest.max(process.e_value);
+        if process.e_value >= 1.0 / alpha && process.alarm_at.is_none() {
+            process.alarm_at = Some(night as u64 + 1);
+        }
+    }
+    Ok(process)
+}
+
+/// After how many nights at least, each worse than all of `baseline` nights before, the evidence suffices.
+pub fn least_nights(baseline: u64, alpha: f64) -> Result<u64, Undefined> {
+    let baseline = usize::try_from(baseline).map_err(|_| Undefined::OutOfRange)?;
+    let mut order = Order::new(0);
+    (0..baseline).for_each(|_| order.insert(1.0));
+    if baseline == 0 || !(alpha > 0.0 && alpha < 1.0) {
+        return Err(Undefined::OutOfRange);
+    }
+    (1..=MOST_NIGHTS)
+        .find(|_| {
+            order.insert(0.0);
+            order.e_value(baseline) >= 1.0 / alpha
+        })
+        .ok_or(Undefined::TooFew)
+}
+
+/// Where [`least_nights`] gives up.
+const MOST_NIGHTS: u64 = 400;
+
+fn has_ties(baseline: &[f64], head: &[f64]) -> bool {
+    let mut rates: Vec<f64> = baseline.iter().chain(head).copied().collect();
+    rates.sort_unstable_by(f64::total_cmp);
+    rates.windows(2).any(|pair| is_same(pair[0], pair[1]))
+}
+
+/// Rates are sums of fractions: those that are equal but for the last bits are equal.
+fn is_same(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-12
+}
+
+/// Nights from the lowest rate to the highest; equal ones in an order by chance.
+struct Order {
+    random: rand_chacha::ChaCha8Rng,
+    nights: Vec<Place>,
+}
+
+struct Place {
+    rate: f64,
+    chance: u64,
+    /// The how manieth night it was.
+    night: usize,
+}
+
+impl Order {
+    fn new(number: u64) -> Self {
+        Self { random: Seed(0).stream(number), nights: Vec::new() }
+    }
+
+    fn insert(&mut self, rate: f64) {
+        let (chance, night) = (self.random.next_u64(), self.nights.len());
+        let is_before = |place: &Place| if is_same(place.rate, rate) { place.chance < chance } else { place.rate < rate };
+        let at = self.nights.partition_point(is_before);
+        self.nights.insert(at, Place { rate, chance, night });
+    }
+
+    /// The chance of this order if nights got worse, against that if not; the first `baseline` nights are as they were.
+    fn e_value(&self, baseline: usize) -> f64 {
+        let first = FIRST * self.likelihood_ratio(baseline);
+        let (mut later, mut left, mut number) = (0.0, 1.0 - FIRST, 1.0);
+        let months = (WEEKS + 4..).step_by(4);
+        let starts = (1..=WEEKS).chain(months).map(|week| baseline + week * WEEK);
+        for start in starts.take_while(|start| *start < self.nights.len()) {
+            let weight = (1.0 - FIRST) / (number * (number + 1.0));
+            later += weight * self.likelihood_ratio(start);
+            left -= weight;
+            number += 1.0;
+        }
+        // What would start later has not begun, and is worth what it was.
+        first + later + left
+    }
+
+    /// Averaged over the speeds and both directions; the nights from `start` on are the worse ones.
+    fn likelihood_ratio(&self, start: usize) -> f64 {
+        let upward = sum_of_ratios(self.nights.iter().map(|place| place.night >= start), self.nights.len() - start, start);
+        let downward = sum_of_ratios(self.nights.iter().rev().map(|place| place.night < start), start, self.nights.len() - start);
+        (upward + downward) / (2 * HAZARDS.len()) as f64
+    }
+}
+
+/// The likelihood ratio of an order against chance, for each speed, added up: `falls` is true for those that fall faster, of which there are
+/// `fast`.
+fn sum_of_ratios(falls: impl Iterator<Item = bool>, fast: usize, slow: usize) -> f64 {
+    let (mut fast, mut slow) = (fast as f64, slow as f64);
+    let (mut factors, mut logs) = ([1.0; HAZARDS.len()], [0.0; HAZARDS.len()]);
+    for (step, is_fast) in falls.enumerate() {
+        let all = fast + slow;
+        for (factor, hazard) in factors.iter_mut().zip(HAZARDS) {
+            *factor *= (if is_fast { hazard } else { 1.0 }) * all / (hazard * fast + slow);
+        }
+        if is_fast {
+            fast -= 1.0;
+        } else {
+            slow -= 1.0;
+        }
+        // So many factors, none above a hundred thousand, stay within the range of a number.
+        if step % 32 == 31 {
+            for (log, factor) in logs.iter_mut().zip(&mut factors) {
+                *log += factor.ln();
+                *factor = 1.0;
+            }
+        }
+    }
+    logs.iter().zip(factors).map(|(log, factor)| (log + factor.ln()).exp().min(f64::MAX / 1e3)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(nights: usize, stream: u64) -> Vec<f64> {
+        let mut random = Seed(5).stream(stream);
+        (0..nights).map(|_| (0..12).map(|_| f64::from(random.next_u32()) / f64::from(u32::MAX)).sum::<f64>() - 6.0).collect()
+    }
+
+    #[test]
+    fn one_night_against_three_by_hand() {
+        // The new night is the lowest of four. From below, θ times as fast: θ · 4 / (θ + 3). From above, the three others fall θ times as
+        // fast: 3θ/(3θ + 1) · 2θ/(2θ + 1) · θ/(θ + 1) · 4!/3!. Three tenths of the weight are still on later starts.
+        let ratio = |hazard: f64| {
+            let upward = hazard * 4.0 / (hazard + 3.0);
+            let downward = 4.0 * (3.0 * hazard / (3.0 * hazard + 1.0)) * (2.0 * hazard / (2.0 * hazard + 1.0)) * (hazard / (hazard + 1.0));
+            upward + downward
+        };
+        let expected = 0.3 + 0.7 * HAZARDS.map(ratio).iter().sum::<f64>() / 6.0;
+        let got = gate_process(&[0.8, 0.9, 0.85], &[0.5], 0.05).expect("nights");
+        assert!((got.e_value - expected).abs() < 1e-12 && got.alarm_at.is_none() && (got.baseline, got.nights) == (3, 1), "{got:?}");
+    }
+
+    /// Over all orders of the nights the mean is one: that is what makes it an e-value.
+    #[test]
+    fn its_mean_over_all_orders_is_one() {
+        fn orders(values: &mut Vec<f64>, from: usize, sum: &mut (f64, u32)) {
+            if from == values.len() {
+                let e = gate_process(&values[..2], &values[2..], 0.05).expect("nights").e_value;
+                *sum = (sum.0 + e, sum.1 + 1);
+            }
+            for at in from..values.len() {
+                values.swap(from, at);
+                orders(values, from + 1, sum);
+                values.swap(from, at);
+            }
+        }
+        let mut sum = (0.0, 0);
+        orders(&mut vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 0, &mut sum);
+        assert_eq!(sum.1, 720);
+        assert!((sum.0 / 720.0 - 1.0).abs() < 1e-9, "{sum:?}");
+    }
+
+    #[test]
+    fn a_drop_is_found_now_and_later_and_nothing_else_is() {
+        let steps = |nights: &[(usize, f64)]| -> Vec<f64> {
+            let levels = nights.iter().flat_map(|(nights, level)| std::iter::repeat_n(*level, *nights));
+            levels.zip(noise(100, 3)).map(|(level, noise)| level + noise).collect()
+        };
+        let alarm = |baseline, head: &[(usize, f64)]| {
+            let nights = steps(&[&[(baseline, 0.0)], head].concat());
+            gate_process(&nights[..baseline], &nights[baseline..], 0.05).expect("nights").alarm_at
+        };
+        assert!(alarm(7, &[(10, -4.0)]).is_some_and(|night| night <= 6));
+        assert!(alarm(7, &[(49, 0.0), (14, -4.0)]).is_some_and(|night| (50..=60).contains(&night)));
+        assert_eq!((alarm(7, &[(60, 0.0)]), alarm(7, &[(30, 4.0)])), (None, None));
+        let alarms = (0..100).filter(|&stream| {
+            let nights = noise(90, 100 + stream);
+            gate_process(&nights[..7], &nights[7..], 0.05).expect("nights").alarm_at.is_some()
+        });
+        assert!(alarms.count() <= 8);
+    }
+
+    /// Nights that never vary are in any order with equal chance, and a night that is lower than all of them is the lowest.
+    #[test]
+    fn equal_nights_raise_no_alarm() {
+        assert_eq!(gate_process(&[1.0; 5], &[1.0; 60], 0.05).expect("nights").alarm_at, None);
+        assert_eq!(gate_process(&[0.9; 8], &[1.0; 60], 0.05).expect("nights").alarm_at, None);
+        let found = gate_process(&[1.0; 8], &[0.99; 5], 0.05).expect("nights");
+        assert_eq!(found.alarm_at, least_nights(8, 0.05).ok());
+        let rounded = [0.1 + 0.2, 0.3, 0.3];
+        assert_eq!(gate_process(&rounded, &rounded, 0.05), gate_process(&[0.3; 3], &[0.3; 3], 0.05));
+    }
+
+    #[test]
+    fn what_has_no_answer() {
+        assert_eq!(gate_process(&[], &[1.0], 0.05), Err(Undefined::NoData));
+        assert_eq!(gate_process(&[1.0], &[], 0.05), Err(Undefined::NoData));
+        assert_eq!(gate_process(&[1.0], &[f64::NAN], 0.05), Err(Undefined::NotFinite));
+        assert_eq!(gate_process(&[1.0], &[1.0], 1.0), Err(Undefined::OutOfRange));
+        assert_eq!(least_nights(0, 0.05), Err(Undefined::OutOfRange));
+        assert!(least_nights(30, 0.05) <= least_nights(3, 0.05));
+        // Numbers of nights that need logarithms.
+        let many = gate_process(&[1.0; 40], &[0.5; 500], 0.05).expect("nights");
+        assert!(many.e_value.is_finite() && many.e_value > 1e50);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn only_the_order_of_the_rates_matters(rates in proptest::collection::vec(0u8..20, 4..40), baseline in 1usize..4) {
+            let of = |scale: f64, shift: f64| {
+                let rates: Vec<f64> = rates.iter().map(|rate| f64::from(*rate) * scale + shift).collect();
+                gate_process(&rates[..baseline], &rates[baseline..], 0.05).expect("nights")
+            };
+            proptest::prop_assert_eq!(of(1.0, 0.0), of(0.5, 3.0));
+        }
+    }
+}

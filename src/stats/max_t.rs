@@ -1,0 +1,230 @@
+//! Families of sign-flip tests on the same units, adjusted by flipping all of them together.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+
+use super::Undefined;
+use super::exact::Resampling;
+use super::mean::total;
+
+/// All ways to flip up to this many units are looked at: with the first unit's sign held, as mirrored ways count alike, 2¹⁶.
+const ENUMERATED: usize = 17;
+
+/// Statistics that differ by less than this share are ties; see the sign-flip test of one pair.
+const TIE: f64 = 1e-9;
+
+/// The adjusted p-values of a family of pairs.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct MaxT {
+    /// By pair, in the order of the input: rejecting where this is below alpha errs anywhere in the family with at most that chance.
+    pub adjusted: Vec<f64>,
+    /// By pair: the sign-flip test of the pair alone, from the same flips.
+    pub alone: Vec<f64>,
+    /// Ways to flip that were looked at.
+    pub flips: u64,
+    /// Whether those are all. If not, the data count as one more way in each p.
+    pub exact: bool,
+    /// The smallest p that this design can give, whatever the data.
+    pub smallest: f64,
+}
+
+/// Westfall and Young's step-down adjustment (1993, algorithm 4.1) with the signs of units flipped for all pairs at once.
+///
+/// `pairs` holds by pair the differences of the units, such as the sums of clusters; all have the same units in the same order, and 0
+/// where a pair lacks a unit. A pair's statistic is |Σd| / √Σd², which orders the flips as |t| does, and puts pairs of different spread
+/// on one scale. The largest statistic of the family is compared instead of each by itself: correlated pairs cost less than Holm's
+/// factor, and a p of 2/2ᴳ stays one, however many pairs there are. Differences are taken to be symmetric together, which they are
+/// where no arm differs from another and clusters are swapped whole.
+///
+/// Undefined without pairs or units, where pairs have different numbers of units, and where all differences are zero.
+pub fn max_t(pairs: &[impl AsRef<[f64]>], resampling: Resampling) -> Result<MaxT, Undefined> {
+    let units = pairs.first().ok_or(Undefined::NoData)?.as_ref().len();
+    if units == 0 {
+        return Err(Undefined::NoData);
+    }
+    if pairs.iter().any(|pair| pair.as_ref().len() != units) {
+        return Err(Undefined::Unequal);
+    }
+    if pairs.iter().any(|pair| pair.as_ref().iter().any(|value| !value.is_finite())) {
+        return Err(Undefined::NotFinite);
+    }
+    // Each pair on its own scale, and what is zero up to rounding is zero.
+    let scaled: Vec<Vec<f64>> = pairs.iter().map(|pair| scaled(pair.as_ref())).collect();
+    let moving: Vec<usize> = (0..units).filter(|unit| scaled.iter().any(|pair| pair[*unit] != 0.0)).collect();
+    if moving.is_empty() {
+        return Err(Undefined::NoVariation);
+    }
+    let columns: Vec<Vec<f64>> = moving.iter().map(|unit| scaled.iter().map(|pair| pair[*unit]).collect()).collect();
+    let observed: Vec<f64> = (0..pairs.len()).map(|pair| total(columns.iter().map(|column| column[pair])).abs()).collect();
+    let mut order: Vec<usize> = (0..pairs.len()).collect();
+    order.sort_by(|one, other| observed[*other].total_cmp(&observed[*one]));
+    let mut counts = Counts { alone: vec![0; pairs.len()], stepped: vec![0; pairs.len()], observed: &observed, order: &order };
+    let exact = columns.len() <= ENUMERATED;
+    let flips = if exact { enumerate(&columns, &mut counts) } else { draw(&columns, resampling, &mut counts)? };
+    let more = u64::from(!exact);
+    let p = |count: u64| (count + more) as f64 / (flips + more) as f64;
+    let (mut adjusted, mut largest) = (vec![1.0; pairs.len()], 0.0_f64);
+    for pair in &order {
+        largest = largest.max(p(counts.stepped[*pair]));
+        adjusted[*pair] = largest;
+    }
+    let alone = counts.alone.iter().map(|count| p(*count)).collect();
+    // Whoever reaches furthest is reached by the data and their mirror image, which is one way here.
+    let smallest = if exact { 1.0 / flips as f64 } else { 1.0 / (flips + 1) as f64 };
+    Ok(MaxT { adjusted, alone, flips, exact, smallest })
+}
+
+/// The values with a sum of squares of 1, so that their sum is the statistic; all zero where they are.
+fn scaled(pair: &[f64]) -> Vec<f64> {
+    let largest = pair.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    let kept: Vec<f64> = pair.iter().map(|value| if value.abs() > TIE * largest { value / largest } else { 0.0 }).collect();
+    let length = total(kept.iter().map(|value| value * value)).sqrt();
+    if length > 0.0 { kept.iter().map(|value| value / length).collect() } else { kept }
+}
+
+/// In how many flips a statistic reached that of the data.
+struct Counts<'a> {
+    /// By pair: its own.
+    alone: Vec<u64>,
+    /// By pair: the largest of its own and of those that the data put behind it.
+    stepped: Vec<u64>,
+    observed: &'a [f64],
+    order: &'a [usize],
+}
+
+impl Counts<'_> {
+    fn add(&mut self, sums: &[f64]) {
+        let mut largest = 0.0_f64;
+        for pair in self.order.iter().rev() {
+            let (sum, limit) = (sums[*pair].abs(), self.observed[*pair] - TIE);
+            largest = largest.max(sum);
+            self.alone[*pair] += u64::from(sum >= limit);
+            self.stepped[*pair] += u64::from(largest >= limit);
+        }
+    }
+}
+
+/// One unit's sign at a time (Gray 1953); the first unit keeps its own.
+fn enumerate(columns: &[Vec<f64>], counts: &mut Counts) -> u64 {
+    let pairs = columns[0].len();
+    let mut sums: Vec<f64> = (0..pairs).map(|pair| total(columns.iter().map(|column| column[pair]))).collect();
+    let mut signs = vec![1.0; columns.len()];
+    let ways = 1_u64 << (columns.len() - 1);
+    counts.add(&sums);
+    for way in 1..ways {
+        let unit = 1 + way.trailing_zeros() as usize;
+        signs[unit] = -signs[unit];
+        for (sum, value) in sums.iter_mut().zip(&columns[unit]) {
+            *sum += 2.0 * signs[unit] * value;
+        }
+        counts.add(&sums);
+    }
+    ways
+}
+
+fn draw(columns: &[Vec<f64>], resampling: Resampling, counts: &mut Counts) -> Result<u64, Undefined> {
+    if resampling.draws == 0 {
+        return Err(Undefined::OutOfRange);
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(resampling.seed);
+    let mut sums = vec![0.0; columns[0].len()];
+    for _ in 0..resampling.draws {
+        sums.fill(0.0);
+        for chunk in columns.chunks(64) {
+            let mut word = random.next_u64();
+            for column in chunk {
+                let flip = (word & 1) << 63;
+                word >>= 1;
+                for (sum, value) in sums.iter_mut().zip(column) {
+                    // The sign bit is the only one that changes.
+                    *sum += f64::from_bits(value.to_bits() ^ flip);
+                }
+            }
+        }
+        counts.add(&sums);
+    }
+    Ok(resampling.draws)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sign_flip;
+    use super::*;
+
+    const DRAWS: Resampling = Resampling { seed: 7, draws: 9999 };
+
+    #[test]
+    fn by_hand() {
+        // Three units. Pair one is 1 1 1: |sum| / √3 is √3 in one of four ways, 1/√3 in the others. Pair two is 1 1 −2, over √6: 0, then
+        // 4/√6 for the third flipped, 2/√6 for either other. The largest of both: √3, 4/√6, 2/√6, 2/√6 against √3 and 0.
+        let got = max_t(&[[1.0, 1.0, 1.0], [1.0, 1.0, -2.0]], DRAWS).expect("units");
+        assert_eq!((got.adjusted, got.alone, got.flips, got.exact), (vec![0.25, 1.0], vec![0.25, 1.0], 4, true));
+        assert!((got.smallest - 0.25).abs() < 1e-15);
+        // Beside 2 1 1, over √6: 4/√6 = 1.633, then 2/√6, 2/√6 and 0. Its step is its own; the first one's is over both.
+        let got = max_t(&[[2.0, 1.0, 1.0], [1.0, 1.0, 1.0]], DRAWS).expect("units");
+        assert_eq!(got.adjusted, vec![0.25, 0.25]);
+        // As pairs get more, the smallest p stays: 105 pairs over twelve clusters, Holm would make .0005 into .051.
+        let mut pairs = vec![vec![0.0; 12]; 104];
+        for (at, pair) in pairs.iter_mut().enumerate() {
+            for (unit, value) in pair.iter_mut().enumerate() {
+                *value = if (at * 7 + unit * unit * 5) % 11 < 5 { 1.0 } else { -0.9 };
+            }
+        }
+        pairs.push(vec![1.0; 12]);
+        let got = max_t(&pairs, DRAWS).expect("units");
+        assert!(got.exact && (got.alone[104] - 2.0 / 4096.0).abs() < 1e-15 && got.adjusted[104] < 0.05, "{}", got.adjusted[104]);
+    }
+
+    #[test]
+    fn what_has_no_value() {
+        assert_eq!(max_t(&[[0.0; 0]; 0], DRAWS), Err(Undefined::NoData));
+        assert_eq!(max_t(&[[0.0; 0]; 2], DRAWS), Err(Undefined::NoData));
+        assert_eq!(max_t(&[[0.0; 3]; 2], DRAWS), Err(Undefined::NoVariation));
+        assert_eq!(max_t(&[vec![1.0], vec![1.0, 2.0]], DRAWS), Err(Undefined::Unequal));
+        assert_eq!(max_t(&[[f64::NAN, 1.0]], DRAWS), Err(Undefined::NotFinite));
+        assert_eq!(max_t(&[[1.0; 30]], Resampling { draws: 0, ..DRAWS }), Err(Undefined::OutOfRange));
+        // A pair without any difference beside one that has some.
+        assert_eq!(max_t(&[[0.0; 3], [1.0; 3]], DRAWS).map(|got| got.adjusted), Ok(vec![1.0, 0.25]));
+    }
+
+    #[test]
+    fn draws_agree_with_counting() {
+        let pair =
+            |seed: usize, units: usize| (0..units).map(|unit| ((unit * unit * 31 + seed * 17) % 23) as f64 - 7.0).collect::<Vec<f64>>();
+        let exact = max_t(&[pair(1, 16), pair(2, 16), pair(3, 16)], DRAWS).expect("units");
+        // The same with units that weigh next to nothing, but are too many to count.
+        let more = [1, 2, 3].map(|seed| pair(seed, 16).into_iter().chain(vec![1e-7; 8]).collect::<Vec<f64>>());
+        let drawn = max_t(&more, DRAWS).expect("units");
+        assert!(exact.exact && !drawn.exact && drawn == max_t(&more, DRAWS).expect("units"));
+        for (one, other) in exact.adjusted.iter().zip(&drawn.adjusted) {
+            assert!((one - other).abs() < 0.02, "{exact:?} {drawn:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn never_below_the_test_alone_and_the_same_for_one(
+            family in proptest::collection::vec(proptest::collection::vec(-9i8..9, 8), 1..6), swap: bool,
+        ) {
+            let pairs: Vec<Vec<f64>> = family.iter().map(|pair| pair.iter().map(|value| f64::from(*value) / 10.0).collect()).collect();
+            let Ok(got) = max_t(&pairs, DRAWS) else { return Ok(()) };
+            for (at, pair) in pairs.iter().enumerate() {
+                let alone = sign_flip(pair, DRAWS).expect("values").p;
+                proptest::prop_assert!((got.alone[at] - alone).abs() < 1e-12);
+                proptest::prop_assert!(got.adjusted[at] >= alone - 1e-12 && got.adjusted[at] <= 1.0);
+                if pairs.len() == 1 {
+                    proptest::prop_assert!((got.adjusted[0] - alone).abs() < 1e-12);
+                }
+                proptest::prop_assert!(got.adjusted[at] >= got.smallest - 1e-12);
+            }
+            // Neither the order of the pairs nor the side that is called first matters.
+            let turned: Vec<Vec<f64>> = pairs.iter().rev().map(|pair| {
+                pair.iter().rev().map(|value| if swap { -value } else { *value }).collect()
+            }).collect();
+            let back = max_t(&turned, DRAWS).expect("the same values");
+            for (one, other) in got.adjusted.iter().zip(back.adjusted.iter().rev()) {
+                proptest::prop_assert!((one - other).abs() < 1e-12);
+            }
+        }
+    }
+}

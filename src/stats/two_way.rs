@@ -1,0 +1,505 @@
+//! Means over items and runs together: items are a sample of such items, and runs are a sample of what a run can come out as.
+//!
+//! A run shifts all of its items together (a busy provider, another model behind the same name, a crash half-way), so that more items do
+//! not average it away. The variance of a mean over n items with R runs each is therefore the items' and the runs':
+//!
+//! V = V(items) + σ²(run) · Σ W², where W is the share of a run in its arm's mean (1/R where every item was tried in every run).
+//!
+//! V(items) is s²/n of the items' differences, or CR1 over clusters; what runs shift is in none of them, because it moves all items
+//! alike. σ²(run) is what runs differ by beyond what independent items explain: with r(ij) the deviation of item i in run j from the
+//! item's mean, weighted as in the arm's mean, and Q = Σ(j) (Σ(i) r(ij))², B = Σ(ij) r(ij)², it is (Q − B) / (k(Q) − k(B)), where k is
+//! what a run effect of variance 1 adds to each. Balanced, that is the two-way analysis of variance: (s²(run means) − s²(residual) / n).
+//! It is the crossed random effects model by moments (Henderson 1953; for clusters in two directions Cameron, Gelbach and Miller 2011,
+//! V(items) + V(runs) − V(both)), degrees of freedom as Satterthwaite (1946) has them.
+//!
+//! With two to five runs the runs' part is known badly: no test at all can hold 7 % false winners whatever runs do, and keep 90 % of the
+//! power of a test over items where they do nothing. With two runs a side 64 % is the most, with three 83 %, if all of the items' noise
+//! is that of single attempts (`benches/simulations/runs_vary.rs` has the bound). This one takes what items explain off [`caution`] times,
+//! which was calibrated there to hold 7 %, and has the degrees of freedom of all that was measured between runs, where any of it is added.
+
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+
+use super::distribution::t_two_sided;
+use super::mean::{t_interval, total};
+use super::{Interval, Undefined};
+
+/// The level at which runs are said to vary more than their items explain.
+const RUNS_VARY: f64 = 0.05;
+
+/// One arm's values by item and run.
+#[derive(Clone, Copy, Debug)]
+pub struct ItemsByRuns<'a> {
+    /// How many runs there are, at least one.
+    pub runs: usize,
+    /// The runs of the first item, then those of the second, and so on; nothing where an item lacks a run. A whole number of items.
+    pub values: &'a [Option<f64>],
+}
+
+/// A mean over items and runs, or a difference a − b of two, with its t interval and its test against zero. All in the values' unit.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct TwoWay {
+    /// Items with a value in every arm.
+    pub n: u64,
+    /// Independent units among them: clusters where there are some, else items.
+    pub units: u64,
+    /// The mean over items of the item's mean over runs; of two arms the difference of both.
+    pub estimate: f64,
+    pub standard_error: f64,
+    /// Satterthwaite's, from 1.
+    pub degrees: f64,
+    pub t: f64,
+    /// Two-sided.
+    pub p: f64,
+    pub interval: Interval,
+    /// What the items add to the squared standard error, with all noise that is not shared by a run.
+    pub var_items: f64,
+    /// What the runs of all arms add to it; 0 where they vary no more than their items explain, and where an arm has one run.
+    pub var_runs: f64,
+    /// Whether every arm has the two runs that its part needs. Where not, that arm's runs are taken to be all alike.
+    pub runs_measured: bool,
+    /// The chance of runs that differ this much if nothing but their items differed (F test); absent where no arm has two runs.
+    pub runs_p: Option<f64>,
+    /// Runs vary more than their items explain: `runs_p` is below 5 %.
+    pub runs_vary: bool,
+}
+
+/// Compares two arms over the same items, each tried in the arm's own runs, which are not paired with those of the other.
+///
+/// `a` and `b` hold the same items in the same order; an item without a value on one side is left out. `clusters` names the cluster of
+/// each item. Values are passes (0 and 1), scores, or logarithms of amounts. With one run a side and no clusters this is the paired t
+/// test. Undefined where the sides have different items, with fewer than two units, and where nothing varies.
+pub fn two_way(a: ItemsByRuns, b: ItemsByRuns, clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
+    estimated(&[a, b], clusters, confidence)
+}
+
+/// The mean of one arm over items and runs, as [`two_way`] has the difference of two. The interval is not clipped to any range.
+pub fn one_way(arm: ItemsByRuns, clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
+    estimated(&[arm], clusters, confidence)
+}
+
+fn estimated(arms: &[ItemsByRuns], clusters: Option<&[u32]>, confidence: f64) -> Result<TwoWay, Undefined> {
+    let items = items_of(arms, clusters)?;
+    let (mut kept, mut differences) = (Vec::with_capacity(items), Vec::with_capacity(items));
+    let mut largest = 0.0_f64;
+    for item in 0..items {
+        let mut difference = Some(0.0);
+        for (arm, sign) in arms.iter().zip([1.0, -1.0]) {
+            let row = arm.row(item);
+            for value in row.iter().flatten() {
+                if !value.is_finite() {
+                    return Err(Undefined::NotFinite);
+                }
+                largest = largest.max(value.abs());
+            }
+            difference = difference.zip(mean(row)).map(|(sum, mean)| sum + sign * mean);
+        }
+        if let Some(difference) = difference {
+            kept.push(item);
+            differences.push(difference);
+        }
+    }
+    if kept.is_empty() {
+        return Err(Undefined::NoData);
+    }
+    let n = kept.len() as f64;
+    let estimate = total(differences.iter().copied()) / n;
+    if !estimate.is_finite() {
+        return Err(Undefined::NotFinite);
+    }
+    let units = Units::of(&kept, clusters);
+    let count = units.ends.len() as f64;
+    if units.ends.len() < 2 {
+        return Err(Undefined::TooFew);
+    }
+    let squares = units.iter().map(|unit| total(unit.iter().map(|place| differences[*place] - estimate)).powi(2));
+    let mut var_items = count / (count - 1.0) * total(squares) / (n * n);
+    // What rounding leaves of values that are all alike.
+    if var_items.sqrt() <= 8.0 * f64::EPSILON * largest {
+        var_items = 0.0;
+    }
+    let parts: Vec<RunsPart> = arms.iter().filter_map(|arm| RunsPart::of(arm, &kept, &units)).collect();
+    let (var_runs, run_degrees) = RunsPart::together(&parts);
+    let variance = var_items + var_runs;
+    if variance <= 0.0 {
+        return Err(Undefined::NoVariation);
+    }
+    // Shares instead of squared variances, which could leave the range of numbers.
+    let mut reciprocal = (var_items / variance).powi(2) / (count - 1.0);
+    if var_runs > 0.0 {
+        let measured: f64 = parts.iter().map(|part| part.measured).sum();
+        reciprocal += (measured / variance).powi(2) / run_degrees;
+    }
+    let degrees = (1.0 / reciprocal).max(1.0);
+    let standard_error = variance.sqrt();
+    let t = estimate / standard_error;
+    if !t.is_finite() {
+        return Err(Undefined::NotFinite);
+    }
+    let runs_p = RunsPart::alike(&parts, count);
+    Ok(TwoWay {
+        n: kept.len() as u64,
+        units: units.ends.len() as u64,
+        estimate,
+        standard_error,
+        degrees,
+        t,
+        p: t_two_sided(t, degrees)?,
+        interval: t_interval(estimate, standard_error, degrees, confidence)?,
+        var_items,
+        var_runs,
+        runs_measured: parts.len() == arms.len(),
+        runs_p,
+        runs_vary: runs_p.is_some_and(|p| p < RUNS_VARY),
+    })
+}
+
+impl ItemsByRuns<'_> {
+    fn row(&self, item: usize) -> &[Option<f64>] {
+        &self.values[item * self.runs..(item + 1) * self.runs]
+    }
+}
+
+/// How many items all arms have rows for.
+fn items_of(arms: &[ItemsByRuns], clusters: Option<&[u32]>) -> Result<usize, Undefined> {
+    let mut items = clusters.map(<[u32]>::len);
+    for arm in arms {
+        if arm.runs == 0 {
+            return Err(Undefined::NoData);
+        }
+        let rows = arm.values.len() / arm.runs;
+        if !arm.values.len().is_multiple_of(arm.runs) || items.is_some_and(|items| items != rows) {
+            return Err(Undefined::Unequal);
+        }
+        items = Some(rows);
+    }
+    items.ok_or(Undefined::NoData)
+}
+
+/// The mean over the runs that an item has. Equal values are their own mean, to the last digit.
+fn mean(row: &[Option<f64>]) -> Option<f64> {
+    let first = row.iter().flatten().next()?;
+    if row.iter().flatten().all(|value| value.total_cmp(first).is_eq()) {
+        return Some(*first);
+    }
+    Some(row.iter().flatten().sum::<f64>() / row.iter().flatten().count() as f64)
+}
+
+/// Places of the kept items, those of one independent unit side by side, and where each unit ends.
+struct Units {
+    order: Vec<usize>,
+    ends: Vec<usize>,
+}
+
+impl Units {
+    fn of(kept: &[usize], clusters: Option<&[u32]>) -> Self {
+        let mut order: Vec<usize> = (0..kept.len()).collect();
+        let Some(clusters) = clusters else { return Self { order, ends: (1..=kept.len()).collect() } };
+        let code = |place: usize| clusters[kept[place]];
+        order.sort_by_key(|place| code(*place));
+        let ends = (1..=order.len()).filter(|end| order.get(*end).is_none_or(|next| code(*next) != code(order[end - 1]))).collect();
+        Self { order, ends }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[usize]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.order[start..*end])
+    }
+}
+
+/// What one arm's runs say about the variance that they add to its mean.
+struct RunsPart {
+    /// The variance of the mean that the runs' differences show, with what items explain of it.
+    measured: f64,
+    /// What items explain of it.
+    explained: f64,
+    /// The variance of the mean for runs that differ with a variance of 1: 1/R where no item lacks a run.
+    share: f64,
+    /// Degrees of freedom of the measured variance; one less than the runs where no item lacks any.
+    degrees: f64,
+}
+
+impl RunsPart {
+    /// Nothing where the arm has one run, or its runs share no item.
+    fn of(arm: &ItemsByRuns, kept: &[usize], units: &Units) -> Option<Self> {
+        let (runs, n) = (arm.runs, kept.len() as f64);
+        // By run: its share in the mean, and the sum of its deviations. The matrix is what run effects make of those sums.
+        let (mut shares, mut sums, mut effects) = (vec![0.0; runs], vec![0.0; runs], Effects::none(runs));
+        let (mut by_units, mut k_units, mut unit_sums) = (0.0, 0.0, vec![0.0; runs]);
+        for unit in units.iter() {
+            let mut unit_effects = Effects::none(runs);
+            unit_sums.fill(0.0);
+            for place in unit {
+                let row = arm.row(kept[*place]);
+                let (Some(mean), has) = (mean(row), row.iter().flatten().count()) else { continue };
+                let weight = 1.0 / (n * has as f64);
+                for (run, value) in row.iter().enumerate() {
+                    if let Some(value) = value {
+                        shares[run] += weight;
+                        unit_sums[run] += weight * (value - mean);
+                    }
+                }
+                effects.add(row, has, weight);
+                if unit.len() > 1 {
+                    unit_effects.add(row, has, weight);
+                } else {
+                    k_units += weight * weight * (has - 1) as f64;
+                }
+            }
+            for (sum, of_unit) in sums.iter_mut().zip(&unit_sums) {
+                *sum += of_unit;
+            }
+            by_units += unit_sums.iter().map(|sum| sum * sum).sum::<f64>();
+            k_units += unit_effects.squares();
+        }
+        let k_all = effects.squares();
+        if k_all - k_units <= 1e-9 * k_all {
+            return None;
+        }
+        let share = shares.iter().map(|share| share * share).sum::<f64>();
+        let squares = sums.iter().map(|sum| sum * sum).sum::<f64>();
+        let measured = share * squares / k_all;
+        // Lacking values can leave a remainder below zero.
+        let explained = (measured - share * (squares - by_units) / (k_all - k_units)).max(0.0);
+        Some(Self { measured, explained, share, degrees: effects.degrees() })
+    }
+
+    /// What the runs of all arms add to the variance, and the degrees of freedom of what was measured (Welch 1947), at most those that
+    /// runs of equal spread would have: by chance two runs look alike, and the other arm's many degrees would then count for both.
+    fn together(parts: &[Self]) -> (f64, f64) {
+        let combined = |of: fn(&Self) -> f64| {
+            let sum: f64 = parts.iter().map(of).sum();
+            (sum, 1.0 / parts.iter().map(|part| (of(part) / sum).powi(2) / part.degrees).sum::<f64>())
+        };
+        let (measured, degrees) = combined(|part| part.measured);
+        if measured <= 0.0 || parts.is_empty() {
+            return (0.0, 1.0);
+        }
+        let explained: f64 = parts.iter().map(|part| part.explained).sum();
+        let fewest = parts.iter().map(|part| part.degrees).fold(f64::INFINITY, f64::min);
+        ((measured - caution(fewest) * explained).max(0.0), degrees.min(combined(|part| part.share).1))
+    }
+
+    /// The F test of no differences between runs beyond what their items explain.
+    fn alike(parts: &[Self], units: f64) -> Option<f64> {
+        let degrees: f64 = parts.iter().map(|part| part.degrees).sum();
+        if parts.is_empty() {
+            return None;
+        }
+        let ratio = |part: &Self| if part.measured > 0.0 { part.degrees * part.measured / part.explained } else { 0.0 };
+        let f = parts.iter().map(ratio).sum::<f64>() / degrees;
+        if f.is_infinite() {
+            return Some(0.0);
+        }
+        FisherSnedecor::new(degrees, degrees * (units - 1.0)).ok().map(|distribution| distribution.sf(f))
+    }
+}
+
+/// How many times what items explain is taken off the measured variance between runs; 1 would be unbiased before it is cut at zero.
+///
+/// By the degrees of freedom ν of the arm with fewer runs the smaller of 1.75 − 0.8/ν and 1 + 2.2/ν: two runs get 0.95, three 1.35, five
+/// 1.55, twenty 1.12. The most that keeps false winners at 7 % for every spread of the runs: it is what power can be had by.
+fn caution(degrees: f64) -> f64 {
+    (1.75 - 0.8 / degrees).min(1.0 + 2.2 / degrees)
+}
+
+/// What the effects of runs do to the sums of weighted deviations by run: a symmetric matrix, a sum over items of w (1 − 1/R) on the
+/// diagonal and −w/R beside it. Items that have all runs share one form and are kept as a sum of weights.
+struct Effects {
+    runs: usize,
+    full: f64,
+    matrix: Vec<f64>,
+}
+
+impl Effects {
+    fn none(runs: usize) -> Self {
+        Self { runs, full: 0.0, matrix: Vec::new() }
+    }
+
+    fn add(&mut self, row: &[Option<f64>], has: usize, weight: f64) {
+        if has == self.runs {
+            self.full += weight;
+            return;
+        }
+        self.matrix.resize(self.runs * self.runs, 0.0);
+        for (run, _) in row.iter().enumerate().filter(|(_, value)| value.is_some()) {
+            self.matrix[run * self.runs + run] += weight;
+            for (other, _) in row.iter().enumerate().filter(|(_, value)| value.is_some()) {
+                self.matrix[run * self.runs + other] -= weight / has as f64;
+            }
+        }
+    }
+
+    fn at(&self, run: usize, other: usize) -> f64 {
+        let of_full = self.full * (f64::from(u8::from(run == other)) - 1.0 / self.runs as f64);
+        of_full + self.matrix.get(run * self.runs + other).copied().unwrap_or(0.0)
+    }
+
+    /// The sum of the squared entries.
+    fn squares(&self) -> f64 {
+        if self.runs == 0 {
+            return 0.0;
+        }
+        if self.matrix.is_empty() {
+            return self.full * self.full * (self.runs - 1) as f64;
+        }
+        (0..self.runs).flat_map(|run| (0..self.runs).map(move |other| (run, other))).map(|(run, other)| self.at(run, other).powi(2)).sum()
+    }
+
+    /// (Σλ)² / Σλ² of the eigenvalues λ of the matrix times itself.
+    fn degrees(&self) -> f64 {
+        if self.matrix.is_empty() {
+            return (self.runs - 1) as f64;
+        }
+        let product = |run: usize, other: usize| (0..self.runs).map(|by| self.at(run, by) * self.at(by, other)).sum::<f64>();
+        let squares: f64 = (0..self.runs)
+            .flat_map(|run| (0..self.runs).map(move |other| (run, other)))
+            .map(|(run, other)| product(run, other).powi(2))
+            .sum();
+        (self.squares().powi(2) / squares).max(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{clustered_mean, mean_interval, paired_t};
+    use super::*;
+
+    /// An item's values in the runs of both arms, and its cluster.
+    type Row = (Vec<Option<f64>>, Vec<Option<f64>>, u32);
+
+    fn close(got: f64, expected: f64) -> bool {
+        (got - expected).abs() <= 1e-12 * expected.abs().max(1.0)
+    }
+
+    fn some(values: &[f64]) -> Vec<Option<f64>> {
+        values.iter().copied().map(Some).collect()
+    }
+
+    #[test]
+    fn one_arm_by_hand() {
+        // Items (run 1, run 2): 1 5, 2 4, 3 9. Item means 3, 3, 6: mean 4, s²/n = 3/3 = 1.
+        // Run means 2 and 6: s² = 8, over 2 runs 4. Residuals of the additive table are ±(0, 1, 1), squares 4 over 2 degrees: MS 2,
+        // over nR = 6: 1/3. Two runs: what items explain is taken off once.
+        let values = some(&[1.0, 5.0, 2.0, 4.0, 3.0, 9.0]);
+        let got = one_way(ItemsByRuns { runs: 2, values: &values }, None, 0.95).expect("varied");
+        assert!(close(got.estimate, 4.0) && close(got.var_items, 1.0) && close(got.var_runs, 4.0 - 0.95 / 3.0), "{got:?}");
+        // F = 4 / (1/3) = 12 with 1 and 2 degrees, whose tail is 1 - sqrt(F / (F + 2)).
+        assert!((got.runs_p.expect("two runs") - (1.0 - (12.0f64 / 14.0).sqrt())).abs() < 1e-9 && !got.runs_vary);
+        // V²/df: 1/2 of the items', 4² of the runs'.
+        let degrees = (5.0f64 - 0.95 / 3.0).powi(2) / (0.5 + 16.0);
+        assert!(close(got.degrees, degrees), "{got:?}");
+        assert_eq!((got.n, got.units, got.runs_measured), (3, 3, true));
+    }
+
+    #[test]
+    fn the_variance_of_runs_is_that_of_the_analysis_of_variance() {
+        let table = [[0.0, 1.0, 0.5], [1.0, 1.0, 0.0], [0.0, 2.0, 1.0], [3.0, 1.0, 2.0], [0.0, 0.0, 1.0]];
+        let (n, r) = (5.0, 3.0);
+        let grand = table.iter().flatten().sum::<f64>() / (n * r);
+        let items = table.map(|row| row.iter().sum::<f64>() / r);
+        let runs = [0, 1, 2].map(|run| table.iter().map(|row| row[run]).sum::<f64>() / n);
+        let ms_runs = n * runs.iter().map(|mean| (mean - grand).powi(2)).sum::<f64>() / (r - 1.0);
+        let left = |(item, run): (usize, usize)| (table[item][run] - items[item] - runs[run] + grand).powi(2);
+        let ms_left = (0..5).flat_map(|item| (0..3).map(move |run| (item, run))).map(left).sum::<f64>() / ((n - 1.0) * (r - 1.0));
+        let values = some(table.as_flattened());
+        let kept = [0, 1, 2, 3, 4];
+        let part = RunsPart::of(&ItemsByRuns { runs: 3, values: &values }, &kept, &Units::of(&kept, None)).expect("three runs");
+        assert!(close(part.measured - part.explained, (ms_runs - ms_left) / (n * r)), "{} {}", part.measured, part.explained);
+        assert!(close(part.degrees, 2.0));
+    }
+
+    #[test]
+    fn single_runs_are_the_methods_without_runs() {
+        let (a, b) = ([1.0, 0.0, 1.0, 1.0, 0.5, 1.0], [0.0, 0.0, 1.0, 0.0, 0.25, 0.5]);
+        let (of_a, of_b) = (some(&a), some(&b));
+        let (one, other) = (ItemsByRuns { runs: 1, values: &of_a }, ItemsByRuns { runs: 1, values: &of_b });
+        let (got, plain) = (two_way(one, other, None, 0.95).expect("varied"), paired_t(&a, &b, 0.95).expect("varied"));
+        assert!(close(got.p, plain.p) && close(got.interval.low, plain.interval.low) && close(got.degrees, 5.0));
+        assert_eq!((got.runs_measured, got.runs_p, got.var_runs), (false, None, 0.0));
+        let codes = [0, 0, 1, 1, 2, 2];
+        let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+        let (got, plain) =
+            (two_way(one, other, Some(&codes), 0.95).expect("varied"), clustered_mean(&differences, &codes, 0.95).expect("varied"));
+        assert!(close(got.standard_error, plain.se_cr1) && close(got.interval.high, plain.interval.high) && got.units == 3);
+        let alone = one_way(one, None, 0.95).expect("varied");
+        assert!(close(alone.interval.low, mean_interval(&a, 0.95).expect("varied").low));
+    }
+
+    #[test]
+    fn runs_that_are_all_alike_add_nothing() {
+        let (a, b) = ([0.1, 0.7, 0.3, 0.9, 0.1], [0.2, 0.1, 0.3, 0.4, 0.3]);
+        let thrice = |values: &[f64]| values.iter().flat_map(|value| [Some(*value); 3]).collect::<Vec<_>>();
+        let (of_a, of_b) = (thrice(&a), thrice(&b));
+        let got = two_way(ItemsByRuns { runs: 3, values: &of_a }, ItemsByRuns { runs: 3, values: &of_b }, None, 0.95).expect("varied");
+        assert!(close(got.p, paired_t(&a, &b, 0.95).expect("varied").p) && got.var_runs == 0.0 && !got.runs_vary);
+        assert_eq!(got.runs_p, Some(1.0));
+    }
+
+    #[test]
+    fn a_crashed_run_names_no_winner() {
+        // 200 items of which both arms pass every second one in every run, but the second arm's last run passed nothing.
+        let all: Vec<Option<f64>> = (0..200).flat_map(|item| [Some(f64::from(item % 2)); 3]).collect();
+        let crashed: Vec<Option<f64>> =
+            (0..200).flat_map(|item| [Some(f64::from(item % 2)), Some(f64::from(item % 2)), Some(0.0)]).collect();
+        let got = two_way(ItemsByRuns { runs: 3, values: &all }, ItemsByRuns { runs: 3, values: &crashed }, None, 0.95).expect("varied");
+        assert!(close(got.estimate, 1.0 / 6.0) && got.p > 0.3 && got.runs_vary && got.interval.low < 0.0, "{got:?}");
+    }
+
+    #[test]
+    fn what_has_no_value() {
+        let two = some(&[1.0, 0.0]);
+        let arm = |runs, values| ItemsByRuns { runs, values };
+        assert_eq!(two_way(arm(1, &two), arm(2, &two), None, 0.95), Err(Undefined::Unequal));
+        assert_eq!(two_way(arm(2, &two), arm(2, &two), None, 0.95), Err(Undefined::TooFew));
+        assert_eq!(two_way(arm(1, &two), arm(1, &two), None, 0.95), Err(Undefined::NoVariation));
+        assert_eq!(two_way(arm(1, &[None, None]), arm(1, &two), None, 0.95), Err(Undefined::NoData));
+        assert_eq!(two_way(arm(0, &[]), arm(1, &two), None, 0.95), Err(Undefined::NoData));
+        assert_eq!(two_way(arm(1, &two), arm(1, &[None, Some(f64::NAN)]), None, 0.95), Err(Undefined::NotFinite));
+        let zeros = some(&[0.0, 0.0]);
+        assert_eq!(two_way(arm(1, &two), arm(1, &zeros), Some(&[4, 4]), 0.95), Err(Undefined::TooFew));
+        assert_eq!(one_way(arm(1, &two), None, 1.0), Err(Undefined::OutOfRange));
+        // 0.3 more on each item, up to rounding.
+        assert_eq!(two_way(arm(1, &some(&[0.1, 0.2, 0.7])), arm(1, &some(&[0.4, 0.5, 1.0])), None, 0.95), Err(Undefined::NoVariation));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn order_and_sides_do_not_matter(
+            rows in proptest::collection::vec((proptest::collection::vec(proptest::option::weighted(0.8, 0.0..1.0f64), 3),
+                proptest::collection::vec(proptest::option::weighted(0.8, 0.0..1.0f64), 2), 0u32..5), 12..40),
+        ) {
+            let tables = |rows: &[Row]| {
+                let a: Vec<_> = rows.iter().flat_map(|row| row.0.clone()).collect();
+                let b: Vec<_> = rows.iter().flat_map(|row| row.1.clone()).collect();
+                (a, b, rows.iter().map(|row| row.2).collect::<Vec<_>>())
+            };
+            let turned: Vec<_> = rows.iter().rev().map(|(a, b, code)| {
+                (a.iter().rev().copied().collect::<Vec<_>>(), b.iter().rev().copied().collect::<Vec<_>>(), 9 - code)
+            }).collect();
+            let ((a, b, codes), (turned_a, turned_b, turned_codes)) = (tables(&rows), tables(&turned));
+            for clustered in [false, true] {
+                let there = two_way(ItemsByRuns { runs: 3, values: &a }, ItemsByRuns { runs: 2, values: &b }, clustered.then_some(&codes[..]), 0.95);
+                let back = two_way(
+                    ItemsByRuns { runs: 2, values: &turned_b }, ItemsByRuns { runs: 3, values: &turned_a },
+                    clustered.then_some(&turned_codes[..]), 0.95,
+                );
+                let (Ok(there), Ok(back)) = (there, back) else { continue };
+                proptest::prop_assert!((there.p - back.p).abs() < 1e-9 && (there.interval.low + back.interval.high).abs() < 1e-9);
+                proptest::prop_assert!((there.var_runs - back.var_runs).abs() < 1e-12 && there.runs_vary == back.runs_vary);
+                proptest::prop_assert!(there.interval.low <= there.estimate && there.estimate <= there.interval.high);
+                proptest::prop_assert!(there.degrees >= 1.0 && (0.0..=1.0).contains(&there.p));
+            }
+        }
+
+        #[test]
+        fn a_unit_does_not_matter(rows in proptest::collection::vec((0.1..1.0f64, 0.1..1.0f64, 0.1..1.0f64, 0.1..1.0f64), 5..30)) {
+            let table = |scale: f64, shift: f64| {
+                let a: Vec<_> = rows.iter().flat_map(|row| [Some(scale * row.0 + shift), Some(scale * row.1 + shift)]).collect();
+                let b: Vec<_> = rows.iter().flat_map(|row| [Some(scale * row.2 + shift), Some(scale * row.3 + shift)]).collect();
+                two_way(ItemsByRuns { runs: 2, values: &a }, ItemsByRuns { runs: 2, values: &b }, None, 0.95).expect("varied")
+            };
+            let (there, scaled) = (table(1.0, 0.0), table(100.0, -7.0));
+            proptest::prop_assert!((there.p - scaled.p).abs() < 1e-9 && (there.degrees / scaled.degrees - 1.0).abs() < 1e-7);
+        }
+    }
+}
