@@ -8,9 +8,9 @@
 mod coverage;
 mod false_winners;
 mod families;
-mod planned;
 mod gates;
 mod histories;
+mod planned;
 mod power;
 mod replication;
 mod rule;
@@ -42,7 +42,6 @@ fn main() {
     false_winners::clusters().print();
     false_winners::amounts().print();
     false_winners::nights().print();
-    false_winners::change_points().print();
     runs_vary::false_winners().print();
     runs_vary::crashes().print();
     runs_vary::clustered().print();
