@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{Metric, MetricKind, Unit};
+use crate::domain::{Direction, Metric, MetricKind, Unit};
 use crate::views::{
     Arm, Because, Cell, Comparison, Decision, Difference, Entry, Estimate, Front, Method, Money, PriceInterval, RankRange, Spread,
     SuiteBoard, Why,
@@ -387,6 +387,16 @@ pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
                 Because::SameAndCheaper => {
                     let cost = ratio(*arm, "cost_usd").map_or_else(String::new, |ratio| than(ratio, "the cost", "dearer", "cheaper"));
                     format!("no worse{margin}, {cost}")
+                }
+                Because::SavesMoreThanItRisks => {
+                    let cost = ratio(*arm, "cost_usd").map_or_else(String::new, |ratio| than(ratio, "the cost", "dearer", "cheaper"));
+                    let worst = pair(*arm).and_then(|seen| {
+                        let ends = seen.difference?.interval?;
+                        Some(if primary.metric.direction == Direction::Down { ends.high } else { ends.low })
+                    });
+                    let worst =
+                        worst.map_or_else(String::new, |worst| format!(", at most {} worse", verdicts::amount(&primary.metric, worst)));
+                    format!("{cost}{worst}")
                 }
                 Because::SameAndFaster => {
                     let time =
