@@ -276,6 +276,11 @@ impl Items {
         Self { kind, clusters, cluster_count, columns, plain }
     }
 
+    /// Items without clusters, one column each.
+    pub fn plain(kind: ItemKind, count: u32) -> Self {
+        Self { kind: Some(kind), clusters: None, cluster_count: 0, columns: None, plain: (0..count).collect() }
+    }
+
     /// Says whether any item has a column for each of several evaluators.
     pub fn is_judged_by_several(&self) -> bool {
         self.columns.is_some()

@@ -1,5 +1,6 @@
 //! The summary of a comparison in sentences.
 
+use crate::domain::Direction;
 use crate::views::{Because, Comparison, Decision, Difference, PairEvidence, Why};
 
 use super::words::{count_runs, labels, metric, one_or_many, planned, than};
@@ -101,6 +102,16 @@ pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
                 Because::SameAndCheaper => {
                     let cost = ratio(*arm, "cost_usd").map_or_else(String::new, |ratio| than(ratio, "the cost", "dearer", "cheaper"));
                     format!("no worse{margin}, {cost}")
+                }
+                Because::SavesMoreThanItRisks => {
+                    let cost = ratio(*arm, "cost_usd").map_or_else(String::new, |ratio| than(ratio, "the cost", "dearer", "cheaper"));
+                    let worst = pair(*arm).and_then(|seen| {
+                        let ends = seen.difference?.interval?;
+                        Some(if primary.metric.direction == Direction::Down { ends.high } else { ends.low })
+                    });
+                    let worst =
+                        worst.map_or_else(String::new, |worst| format!(", at most {} worse", verdicts::amount(&primary.metric, worst)));
+                    format!("{cost}{worst}")
                 }
                 Because::SameAndFaster => {
                     let time =
