@@ -10,7 +10,7 @@ use crate::warehouse::RunRow;
 
 use super::arm::ArmRuns;
 use super::comparison::{Scale, Sizes};
-use super::family::Unsettled;
+use super::family::{Evidence, Unsettled, settle_primary};
 use super::finding::Finding;
 use super::item_scores::{ItemScores, SuiteScores};
 use super::numbers::{RunSample, number_pair};
@@ -58,6 +58,13 @@ pub(super) fn of_rates(metric: &Metric, suite: &str, items: &Items, rates: &[Rat
     });
     let values: Vec<Option<f64>> = rates.iter().map(|rates| rate_value(rates, items)).collect();
     Unsettled::new(metric, values, partial(rates), findings.collect())
+}
+
+/// Weighs two arms' pass rates alone, on items that were one text for both.
+pub(super) fn rate_evidence(metric: &Metric, suite: &str, items: &Items, rates: &[Rates; 2], policy: &Policy) -> Evidence {
+    let values: Vec<Option<f64>> = rates.iter().map(|rates| rate_value(rates, items)).collect();
+    let finding = rate_pair(suite, items, &rates[0], &rates[1], policy);
+    settle_primary(Unsettled::new(metric, values, partial(rates), vec![(0, 1, finding)]), policy)
 }
 
 fn rate_pair(suite: &str, items: &Items, first: &Rates, second: &Rates, policy: &Policy) -> Finding {

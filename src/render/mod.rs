@@ -7,6 +7,7 @@ mod details;
 pub mod export;
 pub mod format;
 pub mod gate;
+pub mod gate_plan;
 pub mod html;
 pub mod json;
 pub mod judged;

@@ -69,6 +69,11 @@ fn variation(comparison: &Comparison) -> Option<String> {
 
 /// What to do, in a sentence.
 pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
+    decision_beside(comparison, names, None)
+}
+
+/// The same where one of the arms is in use: it is kept, not shipped.
+pub fn decision_beside(comparison: &Comparison, names: &[String], in_use: Option<usize>) -> Option<String> {
     let decision = comparison.decision.as_ref()?;
     let primary = comparison.primary()?;
     let pair = |arm: usize| {
@@ -119,14 +124,18 @@ pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
                     format!("no worse{margin}, {time}")
                 }
             };
-            format!("Decision: ship {name} ({why}).")
+            let verb = if in_use == Some(*arm) { "keep" } else { "ship" };
+            format!("Decision: {verb} {name} ({why}).")
         }
         Decision::ChooseByPrice { better } => {
             let cost = ratio(*better, "cost_usd")
                 .map_or_else(String::new, |ratio| format!(" but costs {}", than(ratio, "as much", "more", "less")));
             format!("Decision: choose by price ({} is better, {}{cost}).", names[*better], quality(*better))
         }
-        Decision::KeepEither => format!("Decision: keep the one in use (same quality{margin}, no clear difference in cost or time)."),
+        Decision::KeepEither => {
+            let kept = in_use.map_or("the one in use", |arm| names[arm].as_str());
+            format!("Decision: keep {kept} (same quality{margin}, no clear difference in cost or time).")
+        }
         Decision::Measure { more, usd, seconds } => {
             let each = if more.of == "runs" { " per arm" } else { "" };
             let mut price: Vec<String> = usd.map(|usd| format!("about {}", format::money(usd))).into_iter().collect();
