@@ -8,9 +8,9 @@
 mod coverage;
 mod false_winners;
 mod families;
-mod planned;
 mod gates;
 mod histories;
+mod planned;
 mod power;
 mod replication;
 mod rule;
