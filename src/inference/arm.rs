@@ -61,7 +61,12 @@ pub struct SuiteGroup<'a> {
     pub newest: Option<DateTime<Utc>>,
 }
 
-impl SuiteGroup<'_> {
+impl<'a> SuiteGroup<'a> {
+    /// All counted runs, by arm.
+    pub(crate) fn counted_runs(&self) -> Vec<&'a RunRow> {
+        self.arms.iter().flat_map(|arm| &arm.counted).copied().collect()
+    }
+
     /// Returns the outcomes of all counted runs.
     pub(crate) fn matrix(&self, warehouse: &Warehouse) -> OutcomeMatrix {
         warehouse.matrix(self.arms.iter().flat_map(|arm| &arm.counted).map(|row| &row.run.id))

@@ -315,6 +315,19 @@ impl Items {
         found
     }
 
+    /// The items of which both of two arms have a value in a column, each with the arms' means over those columns.
+    pub fn paired(&self, one: impl Fn(usize) -> Option<f64>, other: impl Fn(usize) -> Option<f64>) -> Vec<(u32, f64, f64)> {
+        let mut found = Vec::new();
+        self.each_unit(|unit, columns| {
+            let both = columns.iter().filter_map(|column| one(*column as usize).zip(other(*column as usize)));
+            let (own, others, n) = both.fold((0.0, 0.0, 0.0), |(own, others, n), (a, b)| (own + a, others + b, n + 1.0));
+            if n > 0.0 {
+                found.push((unit, own / n, others / n));
+            }
+        });
+        found
+    }
+
     /// The word for several of them.
     pub fn word(&self) -> &'static str {
         self.kind.map_or("items", ItemKind::plural)

@@ -104,8 +104,8 @@ fn cell(check: &GateCheck, cell: Option<&Cell>) -> String {
 
 /// `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`.
 fn change(check: &GateCheck) -> String {
-    let difference = check.evidence.as_ref().and_then(|pair| pair.difference.as_ref());
-    check.metric.as_ref().zip(difference).map_or_else(String::new, |(metric, difference)| verdicts::change(metric, difference))
+    let found = check.metric.as_ref().zip(check.evidence.as_ref());
+    found.and_then(|(metric, pair)| verdicts::change_of(metric, pair)).unwrap_or_default()
 }
 
 /// One check in a sentence, without its full stop.

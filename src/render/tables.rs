@@ -74,7 +74,7 @@ fn comparison_title(comparison: &Comparison, labels: &[String]) -> String {
 fn metric_label(row: &ComparisonRow) -> String {
     match row.metric.unit {
         crate::domain::Unit::Usd | crate::domain::Unit::Tokens => format!("{}, mean per run", row.metric.label),
-        crate::domain::Unit::Seconds => format!("{}, mean", row.metric.label),
+        crate::domain::Unit::Seconds => format!("{}, median", row.metric.label),
         _ => row.metric.label.clone(),
     }
 }
@@ -122,7 +122,7 @@ fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
                 let adjusted = verdicts::adjustment(&row.evidence).map_or_else(String::new, |how| format!("; adjusted by {how}"));
                 more.push(format!("{}: verdict {}{adjusted}.", row.metric.label, verdicts::method(pair)));
             }
-            if row.role != crate::views::Role::Primary {
+            if row.role == crate::views::Role::Secondary && pair.difference.is_some() {
                 more.extend(verdicts::sentences(row, labels));
             }
             more.extend(verdicts::planning(&row.metric, pair));
@@ -303,8 +303,8 @@ fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
                 None => {}
             }
         }
-        let rest = if dominated.is_empty() { "none".to_owned() } else { listed(&dominated) };
-        let note = format!("Pareto front of pass rate and {price}, on the numbers shown: {}. Dominated: {rest}.", best.join(", "));
+        let rest = if dominated.is_empty() { String::new() } else { format!(" Worse and not cheaper: {}.", listed(&dominated)) };
+        let note = format!("Pareto front of pass rate and {price}, on the numbers shown: {}.{rest}", best.join(", "));
         (!best.is_empty()).then(|| (column.to_owned(), note))
     };
     let cost = note(COST_FRONT, "cost per run", |entry| entry.cost_front.as_ref());
@@ -352,25 +352,26 @@ pub fn overall(overall: &Overall) -> Table {
         }
     };
     let mut table = Table::new(format!("Leaderboard: {title}"));
-    table.right("#", 0);
     table.left("Approach", 0);
     table.left("Model", 0);
-    table.right("Pass rate %", 0);
+    table.right("Pass rate % [95% CI]", 0);
     table.right("Suites", 0);
     table.right("Items", 1);
     table.right("Cost", 1);
-    for (place, entry) in (1u64..).zip(&overall.entries) {
+    for entry in &overall.entries {
+        let n = entry.items.unwrap_or(0);
+        let interval = entry.interval.map_or_else(String::new, |ends| format!(" {}", format::percent_interval(ends, n)));
         table.rows.push(vec![
-            place.to_string(),
             entry.arm.approach.clone(),
             entry.arm.model.clone(),
-            format::percent_number(entry.rate, entry.items.unwrap_or(0)),
+            format!("{}{interval}", format::percent_number(entry.rate, n)),
             format!("{}/{}", entry.suites.known, entry.suites.runs),
             entry.items.map_or_else(String::new, format::integer),
             entry.cost.as_ref().map_or_else(|| "unknown".to_owned(), words::money),
         ]);
     }
     table.notes.push(note.to_owned());
+    table.notes.push("Ordered by the rate shown. Arms are not tested over suites, so there are no ranks here.".to_owned());
     table.notes.push(
         "Arms with rates on fewer suites answered other questions: they stand apart and are not comparable with the rest.".to_owned(),
     );

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::domain::{Metric, MetricKind, Unit};
 use crate::views::{
-    Arm, Because, Cell, Comparison, Decision, Difference, Entry, Estimate, Front, Method, Money, PriceInterval, RankRange, Spread,
-    SuiteBoard, Why,
+    Arm, Because, Cell, Comparison, Decision, Difference, Entry, Estimate, Front, Method, Money, PairEvidence, PriceInterval, RankRange,
+    Spread, SuiteBoard, Why,
 };
 
 use super::{comparability, format, shown, verdicts};
@@ -167,6 +167,15 @@ pub fn each(first: u64, second: u64, many: &str) -> String {
     }
 }
 
+/// `both other arms`, `all 5 other arms`.
+pub fn other_arms(n: u64) -> String {
+    match n {
+        1 => "the other arm".to_owned(),
+        2 => "both other arms".to_owned(),
+        n => format!("all {} other arms", format::integer(n)),
+    }
+}
+
 /// A planning figure: two significant digits, and no more than ten thousand.
 pub fn planned(n: u64) -> String {
     if n > 10_000 {
@@ -211,6 +220,7 @@ pub fn method(method: Method) -> &'static str {
         Method::TOverItemsAndRuns => "t interval over items and runs",
         Method::TOverClusters => "t interval over clusters of items (CR1)",
         Method::TOverRuns => "t interval over runs",
+        Method::RatioOfTotals => "total cost over solved items",
         Method::StatedError => "published by the source, with its standard error",
         Method::Stated => "published by the source, without counts",
         Method::None => "no interval: only one value",
@@ -370,7 +380,11 @@ pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
         pair.seen_from(arm).difference.map(|difference| difference.value)
     };
     let quality = |arm: usize| {
-        let seen = pair(arm).and_then(|seen| Some(verdicts::change(&primary.metric, &Difference { interval: None, ..seen.difference? })));
+        let bare = |seen: &PairEvidence| {
+            let difference = seen.difference.map(|difference| Difference { interval: None, ..difference });
+            verdicts::change_of(&primary.metric, &PairEvidence { difference, ..seen.clone() })
+        };
+        let seen = pair(arm).and_then(|seen| bare(&seen));
         seen.map_or_else(String::new, |change| format!("{} {change}", metric(&primary.metric)))
     };
     let margin = comparison.margin.map_or_else(String::new, |margin| format!(" within {}", verdicts::amount(&primary.metric, margin)));

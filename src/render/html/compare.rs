@@ -194,7 +194,7 @@ fn headline(pair: &Comparison) -> Option<&PairEvidence> {
 fn facts(pair: &Comparison) -> Vec<Fact> {
     let Some(row) = pair.rows.iter().find(|row| row.metric.name == "shared_tests") else { return Vec::new() };
     let Some(evidence) = row.evidence.pairs.first() else { return Vec::new() };
-    let difference = evidence.difference.as_ref().map(|difference| verdicts::change(&row.metric, difference));
+    let difference = verdicts::change_of(&row.metric, evidence);
     let margin = evidence.margin.map(|_| verdicts::margin(&row.metric, evidence));
     [
         ("Difference [95% interval]", Some("difference"), difference),
