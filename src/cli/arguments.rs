@@ -7,9 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::domain::Profile;
 use crate::import::ForeignFormat;
+use crate::publish::Choice;
 use crate::views::ItemChoice;
-
-use super::transcripts::Choice;
 
 /// What the exit codes say, for the help and the man page.
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is negative (damage, a regression); 2 bad arguments, configuration or \

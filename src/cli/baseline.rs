@@ -11,7 +11,8 @@ use crate::views::{Baseline, Grouping};
 use crate::warehouse::{Options, Warehouse};
 
 use super::failure::Failure;
-use super::settings::{Settings, shown};
+use super::settings::Settings;
+use super::shown::shown;
 use super::{output, selection};
 
 /// The words for `last:K`.

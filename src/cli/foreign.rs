@@ -7,7 +7,8 @@ use crate::import::{Destination, GivenNames, ImportReport, Mode, SourceOutcome, 
 
 use super::failure::Failure;
 use super::progress::Bar;
-use super::settings::{Settings, shown};
+use super::settings::Settings;
+use super::shown::shown;
 use super::{import, output};
 
 /// Changes when an importer gives other records for the same file.

@@ -13,7 +13,8 @@ use crate::views::{Ask, Baseline, Basis, GateReport, GateRule, Grouping, Ruling,
 use super::arguments::{Format, Gate, OnInconclusive};
 use super::baseline::{self, Opened};
 use super::failure::{self, Failure};
-use super::settings::{Settings, shown};
+use super::settings::Settings;
+use super::shown::shown;
 use super::{exit_code, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> {

@@ -18,6 +18,7 @@ pub mod png;
 pub mod runnable;
 pub mod shown;
 mod sparkline;
+pub mod summary;
 pub mod table;
 pub mod tables;
 pub mod terminal;

@@ -4,10 +4,10 @@
 use crate::domain::{Direction, Metric, MetricKind, Unit};
 use crate::views::{
     Adjustment, BoardEvidence, Comparison, ComparisonRow, Design, Difference, Evidence, ExcludedItem, Incomparable, Interval, MIN_ITEMS,
-    MIN_RUNS, Missing, Obstacle, PASS_RATE, PairEvidence, Role, Scale, SuiteBoard, Test, Verdict,
+    MIN_RUNS, Missing, Obstacle, PairEvidence, Role, Scale, SuiteBoard, Test, Verdict,
 };
 
-use super::{comparability, details, format, words};
+use super::{comparability, format, words};
 
 /// The Verdict column of a table.
 pub fn short(comparison: &Comparison, row: &ComparisonRow) -> String {
@@ -367,7 +367,7 @@ pub fn planning(metric: &Metric, pair: &PairEvidence) -> Option<String> {
     let difference = pair.difference.filter(|_| pair.verdict.is_open())?;
     let mut parts = Vec::new();
     if let Some(detectable) = pair.detectable {
-        let more = details::doubled(metric, pair);
+        let more = doubled(metric, pair);
         parts.push(format!(
             "Smallest detectable difference with {}: {}{more}",
             units(pair),
@@ -481,7 +481,7 @@ fn group_sentence(row: &ComparisonRow, names: &[String]) -> String {
     format!("{} of {} arms share the lead on {label}: {}{adjusted}", leading.len(), names.len(), words::listed_some(&leading))
 }
 
-fn excluded(items: &[ExcludedItem]) -> Vec<String> {
+pub(super) fn excluded(items: &[ExcludedItem]) -> Vec<String> {
     let one = |excluded: &ExcludedItem| {
         format!("Excluded item {} ({}): {}.", excluded.item, words::count_of(excluded.outcomes, "outcomes"), excluded.reason)
     };
@@ -498,12 +498,6 @@ pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String>
     }
     notes
 }
-
-/// More attempts than this are in the JSON.
-const MAX_K: usize = 5;
-
-/// More names than this say less than their number.
-pub(super) const MAX_LEADING: usize = 8;
 
 /// What a board's evidence comes to: who wins, who shares the lead, or that there is no winner yet.
 pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
@@ -604,36 +598,6 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     notes
 }
 
-/// Chances over several attempts, and rates with what was excluded: more than a column has room for.
-pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
-    let mut notes = excluded(&board.excluded_items);
-    notes.extend(details::extremes(board));
-    notes.extend(details::amounts(board));
-    let with: Vec<String> = labels
-        .iter()
-        .zip(&board.entries)
-        .filter_map(|(label, entry)| Some(format!("{label} {}", words::figure(&board.primary, entry.with_excluded.as_ref()?))))
-        .collect();
-    if !with.is_empty() {
-        notes.push(format!("With excluded items: {}.", with.join(", ")));
-    }
-    for (label, entry) in labels.iter().zip(&board.entries).take(MAX_LEADING) {
-        let chances: Vec<String> = entry
-            .reliability
-            .iter()
-            .take(MAX_K)
-            .map(|chance| {
-                format!("{} {}/{}", chance.k, format::fixed(chance.all_pass * 100.0, 1), format::fixed(chance.any_passes * 100.0, 1))
-            })
-            .collect();
-        if !chances.is_empty() {
-            notes.push(format!("{label}: all of k attempts pass / any does (pass^k / pass@k), %: {}.", chances.join(", ")));
-        }
-    }
-    notes
-}
-
 /// A significance level: `0.05`, `0.00026`.
 fn level(alpha: f64) -> String {
     // Two significant digits.
@@ -641,7 +605,10 @@ fn level(alpha: f64) -> String {
     format::fixed(alpha, usize::try_from(decimals).unwrap_or(2)).trim_end_matches('0').to_owned()
 }
 
-/// Says whether a metric is the pass rate.
-pub(super) fn is_pass_rate(metric: &Metric) -> bool {
-    metric.name == PASS_RATE
+/// What twice the items, or twice the attempts, could show: ` (7.9 pp with twice the items, 9.6 pp with twice the attempts)`.
+fn doubled(metric: &Metric, pair: &PairEvidence) -> String {
+    pair.detail.doubled.map_or_else(String::new, |doubled| {
+        let [items, attempts] = [doubled.items, doubled.attempts].map(|value| amount(metric, value));
+        format!(" ({items} with twice the items, {attempts} with twice the attempts)")
+    })
 }

@@ -101,6 +101,9 @@ pub struct SuiteBoard {
     pub suite: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suite_version: Option<String>,
+    /// The source of its runs, where another board of the suite's version has those of other sources.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// The files that imported runs came from; several are pooled here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
@@ -179,6 +182,7 @@ pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: boo
     SuiteBoard {
         suite: group.suite.clone(),
         suite_version: group.suite_version.clone(),
+        source: group.source.clone(),
         sources: sources(group),
         items: answer.items.unit_count() as u64,
         attempts: matrix.rows.iter().map(|row| row.attempt).max().unwrap_or(1),

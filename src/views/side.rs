@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{ItemKind, ItemStatus};
+use crate::domain::{ItemKind, ItemStatus, Published};
 
 use super::compare::Comparison;
 use super::flips::ListedItem;
 use super::judged::{criterion_flips_between, cut};
-use super::run::{ItemRow, RunPage};
+use super::run::{ItemPage, ItemRow, RunPage};
 use super::site::Overview;
 use crate::inference::Arm;
 
@@ -107,9 +107,9 @@ impl Sides {
     }
 
     /// Takes what a run has of them. Its items are handed over, because its page does not have them.
-    pub fn add<'r>(&mut self, page: &'r RunPage, items: impl Iterator<Item = &'r ItemRow>) {
+    pub fn add(&mut self, page: &Published<RunPage>, items: &Published<Vec<ItemPage>>) {
         let Some(wanted) = self.runs.get(&page.line.id).and_then(|key| self.arms.get_mut(key)) else { return };
-        for row in items.chain(&page.criteria) {
+        for row in items.iter().flat_map(|page| &page.rows).chain(&page.criteria) {
             let Some(kind) = ItemKind::from_name(&row.kind) else { continue };
             let key = ListedItem { kind, item: row.item.clone(), evaluator: row.evaluator.clone() };
             let Some(wanted) = wanted.get_mut(&key) else { continue };
