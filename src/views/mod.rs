@@ -18,6 +18,7 @@ mod news;
 mod run;
 mod runnable;
 mod side;
+mod side_by_side;
 mod site;
 mod stories;
 mod transcript;
@@ -49,7 +50,8 @@ pub use run::{
     items_of, run_line, run_page, shown_run, suite_lines,
 };
 pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
-pub use side::{MOST_SIDES, Side, SideBySide, Sides};
+pub use side::Sides;
+pub use side_by_side::{MOST_SIDES, Side, SideBySide};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
 pub use stories::{ItemNote, ItemStories, ItemStory};
 pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};

@@ -340,6 +340,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         board: SuiteBoard {
             suite: name.to_owned(),
             suite_version: version.map(str::to_owned),
+            source: None,
             sources: Vec::new(),
             items: 500,
             attempts: 2,
