@@ -1,8 +1,8 @@
 //! Two arms on the items that both have: the differences by item, and what they support.
 
 use crate::stats::{
-    self, Interval, ItemsByRuns, Pairs, TwoWay, Undefined, cluster_spread, clustered_mean, effective_difference, mcnemar, mean_t,
-    sign_flip, summary, tango, two_way,
+    self, Interval, ItemsByRuns, Pairs, TwoWay, Undefined, clustered_mean, effective_difference, mcnemar, mean_t, sign_flip, summary,
+    tango, two_way,
 };
 
 use super::comparison::{Difference, Needed, Record, Scale, Sizes, Test, Variation};
@@ -376,15 +376,6 @@ impl RunValues {
 
 /// Items up to here take part in joint sign flips: with more, Holm's smallest p-value is no obstacle.
 const MAX_JOINT: usize = 40;
-
-/// How many items each cluster has.
-fn sizes_of(codes: &[u32]) -> Vec<u64> {
-    let mut sizes = std::collections::BTreeMap::<u32, u64>::new();
-    for code in codes {
-        *sizes.entry(*code).or_default() += 1;
-    }
-    sizes.into_values().collect()
-}
 
 /// The mean of values, NaN of none.
 fn mean_of(values: impl Iterator<Item = f64>) -> f64 {
