@@ -271,6 +271,6 @@ fn the_comparison_says_when_two_arms_had_different_judges() {
     }
     judged.judged(&["--approach", "b", "--judge", "none"], 0);
     let board = judged.project.run(["leaderboard", "--format", "json"]).stdout
-        + &judged.project.run(["compare", "s", "--all-batches", "--format", "json"]).stdout;
+        + &judged.project.run(["compare", "s", "--format", "json"]).stdout;
     assert!(board.contains("other_evaluator"), "{board}");
 }
