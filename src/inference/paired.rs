@@ -259,8 +259,7 @@ impl<'a> Shared<'a> {
                 finding.tested(Test::ClusterSignFlip, flips, obstacle);
                 // The spread that so many independent clusters would have for this standard error.
                 let sd = mean.se_cr1 * (clusters as f64).sqrt();
-                finding.precision =
-                    cluster_spread(differences, codes).ok().map(|spread| Precision::Flips { spread, sizes: sizes_of(codes) });
+                finding.precision = Some(Precision::Flips { se: mean.se_cr1, clusters: clusters as u64 });
                 let wanted = stats::n_paired(sd, mean.mean.abs(), policy.aim()).ok().filter(|_| mean.mean != 0.0);
                 finding.needed = wanted.map(|wanted| Needed { n: wanted.max(MIN_ITEMS as u64), of: "clusters" });
             }

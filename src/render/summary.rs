@@ -13,7 +13,7 @@ pub fn headline(comparison: &Comparison, names: &[String]) -> String {
         return format!("Only {name} has results. Run a second arm to compare.");
     }
     match comparison.primary() {
-        None => "No arm has a figure to compare.".to_owned(),
+        None => "No arm has a pass rate or a score to compare by.".to_owned(),
         Some(row) => verdicts::sentences(row, names).join(" "),
     }
 }

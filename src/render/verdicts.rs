@@ -202,6 +202,8 @@ pub fn difference(row: &ComparisonRow) -> String {
     let Some((pair, found)) = row.evidence.pairs.first().and_then(|pair| Some((pair, pair.difference?))) else { return String::new() };
     match found.scale {
         Scale::Ratio => words::times(found.value),
+        // Exactly equal has no sign.
+        Scale::Share | Scale::Unit if found.value == 0.0 => "none".to_owned(),
         Scale::Share | Scale::Unit => signed(&row.metric, found.scale, found.value, places(pair)),
     }
 }
@@ -333,9 +335,11 @@ pub fn sentence(metric: &Metric, pair: &PairEvidence, names: &[String], evidence
     if pair.difference.is_none() {
         let (first, second) = (&names[pair.first], &names[pair.second]);
         let why = reason(pair.verdict).map_or_else(String::new, |why| format!(": {why}"));
+        let label = words::metric(metric);
         return match pair.verdict {
-            Verdict::NotComparable { .. } => format!("Not comparable: {first} and {second}{why}"),
-            _ => format!("Not enough evidence about {first} and {second}{why}"),
+            Verdict::NotComparable { .. } if words::is_pass_rate(metric) => format!("Not comparable: {first} and {second}{why}"),
+            Verdict::NotComparable { .. } => format!("Not comparable on {label}: {first} and {second}{why}"),
+            _ => format!("No {label} to compare between {first} and {second}{why}"),
         };
     }
     let seen = ahead(metric, pair).map_or_else(|| pair.clone(), |arm| pair.seen_from(arm));
@@ -508,7 +512,9 @@ pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
     let leading: Vec<usize> = (0..board.entries.len())
         .filter(|place| board.entries[*place].standing.as_ref().is_some_and(|standing| standing.is_leading))
         .collect();
-    let first = leading.first().copied();
+    // An arm with fewer items than others has a rate of other items: it leads no group.
+    let is_whole = |place: &usize| !evidence.partial.contains(&board.entries[*place].arm);
+    let first = leading.iter().copied().find(is_whole).or_else(|| leading.first().copied());
     if evidence.winner.is_some()
         && let [winner] = leading.as_slice()
     {
@@ -527,15 +533,21 @@ pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
         let why = why_open(board, evidence);
         let among = if evidence.arms > 2 { format!(" among {} arms", evidence.arms) } else { String::new() };
         if evidence.equal > 0 && evidence.equal == evidence.pairs {
-            return Some(format!("Tie: all {} arms have the same {}.", evidence.arms, words::metric(&board.primary)));
+            return Some(format!("Tie: {} have the same {}.", all_arms(evidence.arms), words::metric(&board.primary)));
         }
         return Some(format!("No winner yet{among}{why}.{lead}"));
     }
     let first = first.map_or_else(String::new, |first| format!("; {} is first with {}", labels[first], value(first)));
     if leading.len() as u64 == evidence.arms {
-        return Some(format!("All {} arms share the lead{first}: none is significantly worse than the first.", evidence.arms));
+        let all = if evidence.arms == 2 { "Both arms".to_owned() } else { format!("All {} arms", evidence.arms) };
+        return Some(format!("{all} share the lead{first}: none is significantly worse than the first."));
     }
     Some(format!("{} of {} arms share the lead{first}.", leading.len(), evidence.arms))
+}
+
+/// All arms of a board: `both arms`, `all 4 arms`.
+fn all_arms(arms: u64) -> String {
+    if arms == 2 { "both arms".to_owned() } else { format!("all {} arms", format::integer(arms)) }
 }
 
 fn labels_but(labels: &[String], arm: usize) -> String {

@@ -163,7 +163,7 @@ pub fn each(first: u64, second: u64, many: &str) -> String {
     if first == second {
         format!("{} each", count_of(first, many))
     } else {
-        format!("{} and {}", format::integer(first), count_of(second, many))
+        format!("{} and {} {many}", format::integer(first), format::integer(second))
     }
 }
 
