@@ -31,7 +31,7 @@ pub struct ItemTable<'a> {
 pub fn decide_pair(one: &ItemTable<'_>, other: &ItemTable<'_>, policy: &Policy) -> Decision {
     let count = u32::try_from(one.passed.len() / one.runs.max(1)).unwrap_or(u32::MAX);
     let items = Items::plain(ItemKind::Question, count);
-    let metric = pass_rate_metric(&items, policy);
+    let metric = pass_rate_metric(policy);
     let outcomes = [one, other].map(|table| table.outcomes());
     let shared = Shared::of((Measured::Passes(&outcomes[0]), Measured::Passes(&outcomes[1])), Scale::Share, true, &items, policy);
     let finding = shared.nothing().unwrap_or_else(|| shared.weigh(Design::Items, policy));
