@@ -34,14 +34,17 @@
 //! | 4 | [`inference`] | which runs count, what each arm is worth, what may be said of each pair, and what to do | domain, stats, warehouse |
 //! | 4b | [`views`] | what a page or table says, as plain structs | domain, stats, warehouse, inference |
 //! | 5 | [`render`] | views into bytes: HTML, terminal, JSON, Markdown, CSV, reports for other tools; numbers become text once | domain, views |
-//! | 6 | [`cli`] | arguments, one file per command, printing, progress, exit codes, writing the site | everything |
+//! | 6 | [`publish`] | making the site: which runs and transcripts, what must not be said, what is as it was | domain, import, results, warehouse, views, render |
+//! | 7 | [`cli`] | arguments, one file per command, printing, progress, exit codes | everything |
 //!
 //! # Invariants
 //!
 //! - Only `warehouse` names polars. Only `results` writes under `results/`, and a committed record is never rewritten.
+//! - Files of a layer do not use each other in a circle.
+//! - What agents, judges and imports wrote reaches a page only as `domain::Published`, which the redactor alone makes.
 //! - `render` computes nothing, orders nothing and reads no file.
 //! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values. Only what runs programs has a
-//!   stopwatch, and `run` notes when a run ended. `import` and `warehouse` say what they did as `tracing` events, which nobody hears
+//!   stopwatch, and `run` notes when a run ended. `import`, `warehouse` and `publish` say what they did as `tracing` events, which nobody hears
 //!   unless `cli` listens.
 //! - Only `process` starts programs. Only `agent` talks to the network; `run` asks a suite's own server on this machine whether it is up, and
 //!   `serve` answers browsers on this machine.
@@ -61,6 +64,7 @@ pub mod evaluate;
 pub mod import;
 pub mod inference;
 pub mod process;
+pub mod publish;
 pub mod render;
 pub mod results;
 pub mod run;

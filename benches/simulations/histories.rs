@@ -3,7 +3,7 @@
 use evalreport::stats::{self, ChangeRule};
 
 use super::Table;
-use super::world::{World, shares};
+use super::world::{Share, World, shares};
 
 /// Nights of mean 0 and deviation 1 of which each resembles the last with the correlation `r`.
 fn nights(world: &mut World, nights: usize, r: f64) -> Vec<f64> {
@@ -91,7 +91,7 @@ pub fn changes_found() -> Table {
             [is_found(3), is_found(30)]
         });
         let case = [count.to_string(), after.to_string(), format!("{step:.1}"), r.to_string()];
-        table.rows.push(case.into_iter().chain(got.iter().map(|share| share.with_error())).collect());
+        table.rows.push(case.into_iter().chain(got.iter().map(Share::with_error)).collect());
     }
     table
 }

@@ -1,8 +1,8 @@
 //! How the methods and the verdict's rule behave where the truth is known, because it was made up.
 //!
 //! `cargo bench --bench simulations` prints the tables of `docs/methodology.md` as Markdown, the same ones every time. Each figure is a
-//! With a store of real outcomes, `-- --store DIR --suite NAME` prints instead how often winners stay winners. Each other figure is a
-//! share of simulated worlds; with 10,000 of them, a true 5 % shows as 4.6 to 5.4 %.
+//! share of simulated worlds; with 10,000 of them, a true 5% shows as 4.6% to 5.4%. With a store of real outcomes,
+//! `-- --store DIR --suite NAME` prints instead how often winners stay winners.
 #![expect(clippy::print_stdout, reason = "a program for a person who reads its tables")]
 
 mod coverage;

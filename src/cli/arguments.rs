@@ -7,9 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::domain::Profile;
 use crate::import::ForeignFormat;
+use crate::publish::Choice;
 use crate::views::ItemChoice;
-
-use super::transcripts::Choice;
 
 /// What the exit codes say, for the help and the man page.
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is negative (damage, a regression); 2 bad arguments, configuration or \
@@ -392,10 +391,11 @@ pub(super) struct Compare {
 #[derive(Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct Gate {
-    /// Suites [default: all]
-    #[arg(value_name = "SUITE")]
+    /// Suites [default: all], and paths such as new/*.xml to other tools' results, which are then the runs under judgement
+    #[arg(value_name = "SUITE|PATH")]
     pub suites: Vec<String>,
-    /// What to hold the runs against: a store, a bundle, a result file, a run, last:K, a tag KEY=VALUE or a git revision
+    /// What to hold the runs against: a store, a bundle, a result file, other tools' results, a run, last:K, a tag KEY=VALUE or a git
+    /// revision
     #[arg(long, value_name = "WHAT")]
     pub baseline: Option<String>,
     /// What --max-drop and --max-rise are about [default: pass_rate]
@@ -410,12 +410,21 @@ pub(super) struct Gate {
     /// How far the cost may rise, as in +10%
     #[arg(long, value_name = "PERCENT", help_heading = "Rules")]
     pub max_cost: Option<String>,
-    /// An item that must pass; may be given several times
+    /// An item that must pass, with all its parametrised cases; `*` stands for any text; may be given several times
     #[arg(long, value_name = "ITEM", help_heading = "Rules")]
     pub must_pass: Vec<String>,
+    /// No item that passed every attempt of the baseline may fail now
+    #[arg(long, help_heading = "Rules")]
+    pub no_new_failures: bool,
     /// Take what is inconclusive for a failure (exit code 1) or a pass (0) [default: exit code 3]
     #[arg(long, value_enum, value_name = "AS", help_heading = "Rules")]
     pub on_inconclusive: Option<OnInconclusive>,
+    /// Judge nothing: say how often these rules would raise a false alarm, and how often they would see drops of 2, 5 and 10 pp
+    #[arg(long, conflicts_with_all = ["decide", "junit"])]
+    pub plan: bool,
+    /// Say whether to ship the head or keep the baseline, from quality, cost and time together; exit code 0 ship, 1 keep, 3 undecided
+    #[arg(long, conflicts_with = "junit")]
+    pub decide: bool,
     /// Write JUnit XML to a file as well
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,

@@ -11,8 +11,9 @@ use crate::views::{Baseline, Grouping};
 use crate::warehouse::{Options, Warehouse};
 
 use super::failure::Failure;
-use super::settings::{Settings, shown};
-use super::{output, selection};
+use super::settings::Settings;
+use super::shown::shown;
+use super::{foreign, output, selection};
 
 /// The words for `last:K`.
 const LAST: &str = "last:";
@@ -36,14 +37,20 @@ pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool)
     let path = Path::new(what);
     let grouping = if pooled { Grouping::AllBatches } else { Grouping::NewestBatch };
     if path.is_dir() {
-        info!(folder = %path.display(), "baseline is a store");
         let own = Options { stores: vec![path.to_owned()], files: Vec::new(), ..head.clone() };
+        if let Some(own) = foreign(settings, path, &own)? {
+            return beside(settings, what, head, own, grouping, true);
+        }
+        info!(folder = %path.display(), "baseline is a store");
         return beside(settings, what, head, own, grouping, true);
     }
     if path.is_file() {
         if !is_bundle(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))? {
-            info!(file = %path.display(), "baseline is a result file");
             let own = Options { stores: Vec::new(), files: vec![path.to_owned()], cache: None, ..head.clone() };
+            if let Some(own) = foreign(settings, path, &own)? {
+                return beside(settings, what, head, own, grouping, true);
+            }
+            info!(file = %path.display(), "baseline is a result file");
             return beside(settings, what, head, own, Grouping::AllBatches, false);
         }
         info!(file = %path.display(), "baseline is a bundle");
@@ -61,6 +68,19 @@ pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool)
     Ok(Opened { warehouse, baseline, missing, lasts: true })
 }
 
+/// Finds what another tool left at a path that holds no runs of ours.
+fn foreign(settings: &Settings, path: &Path, own: &Options) -> Result<Option<Options>, Failure> {
+    if !settings.open_with(own).runs().is_empty() {
+        return Ok(None);
+    }
+    let stores = foreign::stores_of(settings, &[path.to_owned()])?;
+    if stores.is_empty() {
+        return Ok(None);
+    }
+    info!(path = %path.display(), files = stores.len(), "baseline is of another tool");
+    Ok(Some(Options { stores, files: Vec::new(), cache: settings.options().cache, ..own.clone() }))
+}
+
 /// Opens with stores or files beside those of the head, whose runs are the baseline.
 fn beside(settings: &Settings, what: &str, head: Options, own: Options, grouping: Grouping, lasts: bool) -> Result<Opened, Failure> {
     let mut alone = settings.open_with(&own);
@@ -74,7 +94,10 @@ fn beside(settings: &Settings, what: &str, head: Options, own: Options, grouping
         let missing = Some(format!("no baseline: {} holds no runs", shown(Path::new(what))));
         return Ok(Opened { warehouse, baseline: nothing(), missing, lasts });
     }
-    let joined = |first: Vec<PathBuf>, second: Vec<PathBuf>| first.into_iter().chain(second).collect();
+    let joined = |first: Vec<PathBuf>, second: Vec<PathBuf>| {
+        let new: Vec<PathBuf> = second.into_iter().filter(|path| !first.contains(path)).collect();
+        first.into_iter().chain(new).collect()
+    };
     let both = Options { stores: joined(head.stores, own.stores), files: joined(head.files, own.files), ..head };
     let warehouse = opened(settings, &both)?;
     for row in alone.runs() {
@@ -89,7 +112,7 @@ fn beside(settings: &Settings, what: &str, head: Options, own: Options, grouping
         }
     }
     let ids = alone.runs().iter().map(|row| row.run.id.clone()).collect();
-    Ok(Opened { warehouse, baseline: Baseline::Runs { ids, grouping }, missing: None, lasts })
+    Ok(Opened { warehouse, baseline: Baseline::Runs { ids, both: BTreeSet::new(), grouping }, missing: None, lasts })
 }
 
 fn opened(settings: &Settings, options: &Options) -> Result<Warehouse, Failure> {
@@ -103,7 +126,7 @@ fn opened(settings: &Settings, options: &Options) -> Result<Warehouse, Failure> 
 }
 
 fn nothing() -> Baseline {
-    Baseline::Runs { ids: BTreeSet::new(), grouping: Grouping::AllBatches }
+    Baseline::Runs { ids: BTreeSet::new(), both: BTreeSet::new(), grouping: Grouping::AllBatches }
 }
 
 /// Finds the baseline among the runs of the results by the name of one of them, of a tag or of a revision.
@@ -115,7 +138,7 @@ fn named(warehouse: &Warehouse, what: &str) -> Result<(Baseline, Option<String>)
         });
     }
     let runs = || warehouse.runs().iter().map(|row| &row.run);
-    let found = |ids: BTreeSet<RunId>| Ok((Baseline::Runs { ids, grouping: Grouping::AllBatches }, None));
+    let found = |ids: BTreeSet<RunId>| Ok((Baseline::Runs { ids, both: BTreeSet::new(), grouping: Grouping::AllBatches }, None));
     let ids = selection::named(what, runs().map(|run| &run.id));
     if let [one] = ids.as_slice() {
         return found(BTreeSet::from([(*one).clone()]));

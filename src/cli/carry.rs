@@ -25,7 +25,8 @@ use crate::warehouse::Warehouse;
 
 use super::arguments::Carrying;
 use super::failure::Failure;
-use super::settings::{Settings, shown};
+use super::settings::Settings;
+use super::shown::shown;
 use super::until::Until;
 use super::watch::Watch;
 use super::{exit_code, output, policy};

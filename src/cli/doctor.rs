@@ -9,7 +9,8 @@ use crate::results::{Examination, Store, examine};
 
 use super::arguments::{Doctor, Format};
 use super::failure::Failure;
-use super::settings::{Settings, shown};
+use super::settings::Settings;
+use super::shown::shown;
 use super::{exit_code, output};
 
 /// What `doctor` answers for one store.

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use crate::domain::{Problem, Problems};
+use crate::publish::PublishError;
 use crate::results::StoreError;
 
 use super::exit_code;
-use super::settings::shown;
+use super::shown::shown;
 
 /// A failed command: what to say, and the exit code.
 #[derive(Debug)]
@@ -62,6 +63,12 @@ impl From<StoreError> for Failure {
             message.push_str(&format!(": {source}"));
         }
         Self::new(crate::domain::visible(&message))
+    }
+}
+
+impl From<PublishError> for Failure {
+    fn from(error: PublishError) -> Self {
+        Self { hint: error.hint, ..Self::new(error.message) }
     }
 }
 

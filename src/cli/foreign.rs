@@ -7,7 +7,8 @@ use crate::import::{Destination, GivenNames, ImportReport, Mode, SourceOutcome, 
 
 use super::failure::Failure;
 use super::progress::Bar;
-use super::settings::{Settings, shown};
+use super::settings::Settings;
+use super::shown::shown;
 use super::{import, output};
 
 /// Changes when an importer gives other records for the same file.
@@ -28,9 +29,32 @@ pub(super) fn split(words: &[String]) -> (Vec<String>, Vec<PathBuf>) {
 
 /// Returns settings that read the paths' results beside those of the stores.
 pub(super) fn with_paths(settings: &Settings, paths: &[PathBuf]) -> Result<Settings, Failure> {
+    Ok(with_named(settings, paths)?.0)
+}
+
+/// The same, and the stores that hold what the paths do.
+pub(super) fn with_named(settings: &Settings, paths: &[PathBuf]) -> Result<(Settings, Vec<PathBuf>), Failure> {
     if paths.is_empty() {
-        return Ok(settings.clone());
+        return Ok((settings.clone(), Vec::new()));
     }
+    let (report, stores) = imported(settings, paths)?;
+    say(settings, &report)?;
+    let mut results = settings.results.clone();
+    results.extend(stores.iter().filter(|store| !settings.results.contains(store)).cloned());
+    Ok((Settings { results, ..settings.clone() }, stores))
+}
+
+/// Returns the stores of the cache with what the paths hold; none where nothing of a known format is there.
+pub(super) fn stores_of(settings: &Settings, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let (report, stores) = imported(settings, paths)?;
+    if !stores.is_empty() {
+        say(settings, &report)?;
+    }
+    Ok(stores)
+}
+
+/// Imports through the cache; the stores are in the order of the files, each once.
+fn imported(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
     let folder = settings.cache.join(CACHE);
     let place = Destination::Cache(&folder);
     let bar = Bar::new(settings.interactive);
@@ -41,19 +65,11 @@ pub(super) fn with_paths(settings: &Settings, paths: &[PathBuf]) -> Result<Setti
         (progress.end)();
         report
     })?;
-    say(settings, &report)?;
-    let mut results = settings.results.clone();
-    let mut known: BTreeSet<PathBuf> = results.iter().cloned().collect();
-    for source in &report.sources {
-        let is_there = matches!(source.outcome, SourceOutcome::Imported | SourceOutcome::AlreadyImported);
-        if let Some(key) = source.key.as_ref().filter(|_| is_there) {
-            let store = place.store_of(key).root().to_owned();
-            if known.insert(store.clone()) {
-                results.push(store);
-            }
-        }
-    }
-    Ok(Settings { results, ..settings.clone() })
+    let mut known = BTreeSet::new();
+    let is_there = |outcome: &SourceOutcome| matches!(outcome, SourceOutcome::Imported | SourceOutcome::AlreadyImported);
+    let keys = report.sources.iter().filter(|source| is_there(&source.outcome)).filter_map(|source| source.key.as_ref());
+    let stores = keys.map(|key| place.store_of(key).root().to_owned()).filter(|store| known.insert(store.clone())).collect();
+    Ok((report, stores))
 }
 
 /// Warns of what could not be read; refuses it under `--strict`, and where there is nothing else.

@@ -5,31 +5,48 @@ use std::fs;
 use tracing::info;
 
 use crate::config;
-use crate::domain::{BUILT_IN, Bound, PASS_RATE, built_in, metric_key, visible};
-use crate::render::json::GateAnswer;
-use crate::render::{comparability, csv, gate as page, json, junit, markdown, tables, terminal};
-use crate::views::{Ask, Baseline, Basis, GateReport, GateRule, Grouping, Ruling, gate, held_groups, retracted};
+use crate::domain::{BUILT_IN, Bound, Filter, PASS_RATE, built_in, metric_key, visible};
+use crate::render::json::{GateAnswer, GateDecideAnswer, GatePlanAnswer};
+use crate::render::table::Table;
+use crate::render::{comparability, csv, gate as page, gate_plan as gate_plan_page, json, junit, markdown, tables, terminal};
+use crate::views::{
+    Ask, Baseline, Basis, Choice, GateReport, GateRule, Grouping, Held, Policy, Ruling, decide_held, gate, gate_plan, held_groups,
+    retracted,
+};
+use crate::warehouse::{Options, Warehouse};
 
 use super::arguments::{Format, Gate, OnInconclusive};
 use super::baseline::{self, Opened};
 use super::failure::{self, Failure};
-use super::settings::{Settings, shown};
-use super::{exit_code, output, policy, selection};
+use super::settings::Settings;
+use super::shown::shown;
+use super::{exit_code, foreign, output, policy, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> {
+    let (suites, paths) = foreign::split(&arguments.suites);
     let mut filter = arguments.selection.filter()?;
-    filter.suites.extend(arguments.suites.iter().cloned());
+    filter.suites.extend(suites);
     let policy = policy::policy(settings, &arguments.judging)?;
-    let asked = rules_of(arguments)?;
-    let mut rules = asked.clone();
+    let mut rules = rules_of(arguments)?;
+    let metrics = asked_metrics(&rules);
     for rule in &settings.config.gate {
         rules.extend(configured(rule)?);
     }
-    if rules.is_empty() {
+    if rules.is_empty() && !arguments.decide {
         return Err(Failure::new("there is no rule to hold the runs to")
-            .with_hint("as in --max-drop 2pp, --max-cost +10% or --must-pass ITEM, or `gate` in the configuration"));
+            .with_hint("as in --max-drop 2pp, --max-cost +10%, --no-new-failures or --must-pass ITEM, or `gate` in the configuration"));
     }
-    let Opened { mut warehouse, baseline, missing, lasts } = open(settings, arguments, &rules)?;
+    let (settings, stores) = &foreign::with_named(settings, &paths)?;
+    if !stores.is_empty() {
+        // What was named is the head, whatever else the stores hold.
+        let named = settings.open_with(&Options { stores: stores.clone(), cache: None, ..settings.options() });
+        filter.ids = named.runs().iter().map(|row| row.run.id.to_string()).collect();
+    }
+    let Opened { mut warehouse, mut baseline, missing, lasts } = open(settings, arguments, &rules)?;
+    if let Baseline::Runs { ids, both, .. } = &mut baseline {
+        // A file of the same name and content is the same run: named on both sides, it counts on both.
+        both.extend(ids.iter().filter(|id| filter.ids.iter().any(|own| own == id.as_str())).cloned());
+    }
     selection::check(&warehouse, &filter)?;
     let grouping = if arguments.newest_batch { Grouping::NewestBatch } else { Grouping::AllBatches };
     let groups = held_groups(&warehouse, &filter, &baseline, grouping);
@@ -37,41 +54,146 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
         return Err(Failure::new("there is no run to hold against the baseline: every selected one is the baseline's own")
             .with_hint("the runs of the baseline never count as the head; --results must hold the new ones"));
     }
-    let report = gate(&warehouse, &groups, &rules, &policy);
-    if report.checks.is_empty() {
-        return Err(Failure::new("no rule is about a selected suite and approach").with_hint("`evalreport list` shows what there is"));
-    }
-    check_metrics(&asked, &report)?;
-    policy::check_margins(&arguments.judging, report.measured.values())?;
-    if settings.strict {
-        failure::refuse_unlike(&comparability::gate_notes(&report))?;
-    }
-    let retracted = retracted(&warehouse, &filter);
-    let mut notes = Vec::new();
-    if missing.is_some() || report.checks.iter().any(|check| matches!(check.basis, Basis::NoBaseline | Basis::OtherVersion)) {
-        notes.extend(missing.iter().map(|tried| format!("There is {tried}.")));
-        notes.push("To make a baseline, run `evalreport export bundle FILE` where its results are, and give --baseline FILE.".to_owned());
-    }
-    notes.extend(tables::scope_notes(retracted, !warehouse.aliases().is_empty()));
-    let fail_inconclusive = arguments.on_inconclusive == Some(OnInconclusive::Fail);
-    if let Some(path) = &arguments.junit {
-        fs::write(path, junit::junit(&report, fail_inconclusive))
-            .map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(path))))?;
-        info!(file = %path.display(), "file written");
-    }
-    let code = code(report.ruling, arguments.on_inconclusive);
-    let table = page::table(&report, arguments.baseline.as_deref(), &notes);
-    output::print(&match settings.format {
-        Format::Table => terminal::table(&table, settings.style),
-        Format::Csv => csv::table(&table),
-        Format::Markdown => format!("{}\n{}", page::MARKER, markdown::table(&table)),
-        Format::Junit => junit::junit(&report, fail_inconclusive),
-        Format::Json => json::document("gate", GateAnswer { against: arguments.baseline.clone(), missing, report, retracted }),
-    })?;
+    let asked = Asked { settings, arguments, warehouse: &warehouse, groups: &groups, filter: &filter, policy: &policy, missing };
+    let code = if arguments.plan {
+        asked.plan(&rules)?
+    } else if arguments.decide {
+        asked.decide()?
+    } else {
+        asked.judge(&metrics, &rules)?
+    };
     if lasts {
         settings.keep(&mut warehouse);
     }
     Ok(code)
+}
+
+/// What was asked, and of which runs.
+struct Asked<'a> {
+    settings: &'a Settings,
+    arguments: &'a Gate,
+    warehouse: &'a Warehouse,
+    groups: &'a [Held<'a>],
+    filter: &'a Filter,
+    policy: &'a Policy,
+    missing: Option<String>,
+}
+
+impl Asked<'_> {
+    /// Holds the head to the rules.
+    fn judge(&self, metrics: &[String], rules: &[GateRule]) -> Result<u8, Failure> {
+        let Self { settings, arguments, warehouse, .. } = *self;
+        let report = gate(warehouse, self.groups, rules, self.policy);
+        check_items(&report)?;
+        if report.checks.is_empty() {
+            return Err(no_rule());
+        }
+        check_metrics(metrics, &report)?;
+        policy::check_margins(&arguments.judging, report.measured.values())?;
+        if settings.strict {
+            failure::refuse_unlike(&comparability::gate_notes(&report))?;
+        }
+        let is_without = report.checks.iter().any(|check| matches!(check.basis, Basis::NoBaseline | Basis::OtherVersion));
+        let notes = self.notes(is_without);
+        let fail_inconclusive = arguments.on_inconclusive == Some(OnInconclusive::Fail);
+        if let Some(path) = &arguments.junit {
+            fs::write(path, junit::junit(&report, fail_inconclusive))
+                .map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(path))))?;
+            info!(file = %path.display(), "file written");
+        }
+        let code = code(report.ruling, arguments.on_inconclusive);
+        let table = page::table(&report, arguments.baseline.as_deref(), &notes);
+        output::print(&match settings.format {
+            Format::Junit => junit::junit(&report, fail_inconclusive),
+            Format::Json => json::document(
+                "gate",
+                GateAnswer { against: arguments.baseline.clone(), missing: self.missing.clone(), report, retracted: self.retracted() },
+            ),
+            format => laid_out(&table, format, settings),
+        })?;
+        Ok(code)
+    }
+
+    /// Tells the odds of the rules; judges nothing.
+    fn plan(&self, rules: &[GateRule]) -> Result<u8, Failure> {
+        let report = gate_plan(self.warehouse, self.groups, rules, self.policy);
+        if report.plans.is_empty() {
+            return Err(Failure::new("no rule is about the pass rate of a selected suite, and of others no odds can be told")
+                .with_hint("as in --max-drop 2pp or --no-new-failures"));
+        }
+        let table = gate_plan_page::table(&report, self.arguments.baseline.as_deref(), &self.notes(false));
+        self.answer("gate-plan", &table, || GatePlanAnswer { against: self.arguments.baseline.clone(), report })?;
+        Ok(exit_code::DONE)
+    }
+
+    /// Says whether to ship the head.
+    fn decide(&self) -> Result<u8, Failure> {
+        let report = decide_held(self.warehouse, self.groups, self.policy);
+        let measured = report.decisions.iter().filter_map(|one| one.comparison.as_ref()).flat_map(|table| &table.rows);
+        policy::check_margins(&self.arguments.judging, measured.map(|row| &row.metric))?;
+        let is_without = report.decisions.iter().any(|decision| decision.decision.is_none());
+        let table = gate_plan_page::decisions(&report, self.arguments.baseline.as_deref(), &self.notes(is_without));
+        let code = match report.choice {
+            Choice::Ship => exit_code::DONE,
+            Choice::Keep => exit_code::NEGATIVE,
+            Choice::ChooseByPrice | Choice::Measure | Choice::CannotSettle => exit_code::INCONCLUSIVE,
+        };
+        self.answer("gate-decide", &table, || GateDecideAnswer {
+            against: self.arguments.baseline.clone(),
+            missing: self.missing.clone(),
+            sentences: report.decisions.iter().map(gate_plan_page::decision).collect(),
+            report,
+        })?;
+        Ok(code)
+    }
+
+    fn answer<T: serde::Serialize>(&self, name: &str, table: &Table, answer: impl FnOnce() -> T) -> Result<(), Failure> {
+        output::print(&match self.settings.format {
+            Format::Junit => return Err(output::no_junit()),
+            Format::Json => json::document(name, answer()),
+            format => laid_out(table, format, self.settings),
+        })
+    }
+
+    fn retracted(&self) -> u64 {
+        retracted(self.warehouse, self.filter)
+    }
+
+    /// What must be known of the runs; how to make a baseline, where one lacks.
+    fn notes(&self, is_without: bool) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.missing.is_some() || is_without {
+            notes.extend(self.missing.iter().map(|tried| format!("There is {tried}.")));
+            notes.push(
+                "To make a baseline, run `evalreport export bundle FILE` where its results are, and give --baseline FILE.".to_owned(),
+            );
+        }
+        notes.extend(tables::scope_notes(self.retracted(), !self.warehouse.aliases().is_empty()));
+        notes
+    }
+}
+
+/// A table as a format other than JSON and JUnit XML prints it.
+fn laid_out(table: &Table, format: Format, settings: &Settings) -> String {
+    match format {
+        Format::Csv => csv::table(table),
+        Format::Markdown => format!("{}\n{}", page::MARKER, markdown::table(table)),
+        Format::Table | Format::Junit | Format::Json => terminal::table(table, settings.style),
+    }
+}
+
+fn no_rule() -> Failure {
+    Failure::new("no rule is about a selected suite and approach").with_hint("`evalreport list` shows what there is")
+}
+
+/// Refuses items that must pass and that no selected suite has: a slip must not look like a gate.
+fn check_items(report: &GateReport) -> Result<(), Failure> {
+    let Some(unknown) = report.unknown.first() else { return Ok(()) };
+    let failure = Failure::new(format!("no item `{}` in a selected suite", visible(&unknown.pattern)));
+    Err(match &unknown.near {
+        Some(near) => failure.with_hint(format!("did you mean `{}`?", visible(near))),
+        None => failure.with_hint("a `*` stands for any text, as in `auth/*`; `evalreport show RUN --items all` lists the items of a run"),
+    })
 }
 
 /// Refuses to begin where the configuration has no rule, or a wrong one.
@@ -94,12 +216,14 @@ fn open(settings: &Settings, arguments: &Gate, rules: &[GateRule]) -> Result<Ope
     if let Some(what) = &arguments.baseline {
         return baseline::open(settings, what, settings.options(), !arguments.newest_batch);
     }
-    // Items pass or fail by themselves; everything else is held against something.
-    if rules.iter().any(|rule| !matches!(rule.ask, Ask::MustPass { .. })) {
+    // Items pass or fail by themselves; everything else is held against something. Odds can be told of the head alone.
+    let is_change = rules.iter().any(|rule| !matches!(rule.ask, Ask::MustPass { .. }));
+    if arguments.decide || (is_change && !arguments.plan) {
         return Err(Failure::new("a rule is about a change, and --baseline does not say since when")
             .with_hint("give a store, a bundle, a result file, a run id, last:K, a tag KEY=VALUE or a git revision"));
     }
-    let baseline = Baseline::Runs { ids: std::collections::BTreeSet::new(), grouping: Grouping::NewestBatch };
+    let baseline =
+        Baseline::Runs { ids: std::collections::BTreeSet::new(), both: std::collections::BTreeSet::new(), grouping: Grouping::NewestBatch };
     Ok(Opened { warehouse: settings.open()?, baseline, missing: None, lasts: true })
 }
 
@@ -128,6 +252,7 @@ fn rules_of(arguments: &Gate) -> Result<Vec<GateRule>, Failure> {
         rules.extend(bounded("cost_usd", None, Some(cost)));
     }
     rules.extend(arguments.must_pass.iter().map(|item| must_pass(item)));
+    rules.extend(arguments.no_new_failures.then(no_new_failures));
     check_shares(&rules, "the command line")?;
     Ok(rules)
 }
@@ -136,6 +261,7 @@ fn rules_of(arguments: &Gate) -> Result<Vec<GateRule>, Failure> {
 fn configured(entry: &config::Gate) -> Result<Vec<GateRule>, Failure> {
     let metric = metric_key(entry.metric.as_deref().unwrap_or(PASS_RATE));
     let asked = bounded(metric, entry.max_drop, entry.max_rise).chain(entry.must_pass.iter().map(|item| must_pass(item)));
+    let asked = asked.chain(entry.no_new_failures.then(no_new_failures));
     let rules: Vec<GateRule> =
         asked.map(|rule| GateRule { suite: entry.suite.clone(), approach: entry.approach.clone(), ..rule }).collect();
     check_shares(&rules, "`gate` in the configuration")?;
@@ -153,6 +279,10 @@ fn must_pass(item: &str) -> GateRule {
     GateRule { suite: None, approach: None, ask: Ask::MustPass { item: item.to_owned() }, is_percent: false }
 }
 
+fn no_new_failures() -> GateRule {
+    GateRule { suite: None, approach: None, ask: Ask::NoNewFailures, is_percent: false }
+}
+
 /// A pass rate that may change by all of itself is a slip of the unit.
 fn check_shares(rules: &[GateRule], place: &str) -> Result<(), Failure> {
     for rule in rules {
@@ -165,10 +295,18 @@ fn check_shares(rules: &[GateRule], place: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The metrics that rules are about.
+fn asked_metrics(rules: &[GateRule]) -> Vec<String> {
+    let metric = |rule: &GateRule| match &rule.ask {
+        Ask::MaxDrop { metric, .. } | Ask::MaxRise { metric, .. } => Some(metric.clone()),
+        Ask::MustPass { .. } | Ask::NoNewFailures => None,
+    };
+    rules.iter().filter_map(metric).collect()
+}
+
 /// Refuses metrics of the command line that nobody has heard of: a slip must not look like missing data.
-fn check_metrics(rules: &[GateRule], report: &GateReport) -> Result<(), Failure> {
-    for rule in rules {
-        let (Ask::MaxDrop { metric, .. } | Ask::MaxRise { metric, .. }) = &rule.ask else { continue };
+fn check_metrics(metrics: &[String], report: &GateReport) -> Result<(), Failure> {
+    for metric in metrics {
         if built_in(metric).is_none() && !report.measured.contains_key(metric) {
             let always = BUILT_IN.into_iter().map(|(name, _, _)| name);
             return Err(selection::unknown("metric", metric, always.chain(report.measured.keys().map(String::as_str))));

@@ -17,7 +17,8 @@ use crate::results::{Retraction, is_bundle};
 use super::arguments::{Format, Import, ImportAs};
 use super::failure::Failure;
 use super::progress::Bar;
-use super::settings::{Settings, shown};
+use super::settings::Settings;
+use super::shown::shown;
 use super::{exit_code, import_answer, output};
 
 /// How the files are read.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::arguments::Init;
 use super::failure::Failure;
-use super::settings::shown;
+use super::shown::shown;
 use super::{exit_code, output};
 
 /// Every file with its text. All of them run with nothing but a shell.

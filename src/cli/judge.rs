@@ -10,7 +10,6 @@ use crate::domain::{Evaluator, Filter, Run, visible};
 use crate::process::Stop;
 use crate::render::json::{JudgeAnswer, ProbeAnswer};
 use crate::render::judging;
-use crate::render::table::Table;
 use crate::results::StoreError;
 use crate::run::Evaluation;
 use crate::run::judge::{Bench, Judgement, Kept, Standing};
@@ -18,14 +17,14 @@ use crate::suite::Suite;
 use crate::views::{JudgeReport, JudgedRun, ProbedRun, SkippedRun, decided_otherwise, probe_report};
 use crate::warehouse::{Progress, Warehouse};
 
-use super::arguments::{Format, Judge};
+use super::arguments::Judge;
 use super::arms::{Jurors, Maker};
 use super::carry::{self, Place};
 use super::failure::Failure;
 use super::progress::Bar;
 use super::raters::{against_judge, against_people};
-use super::settings::{Settings, shown};
-use super::show::store_of;
+use super::settings::Settings;
+use super::shown::shown;
 use super::{exit_code, labels, output, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Judge) -> Result<u8, Failure> {
@@ -110,10 +109,10 @@ fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter:
     };
     if arguments.probe {
         let report = probe_report(probed, report.skipped);
-        answer(settings, "probe", judging::probe(&report), || ProbeAnswer { report })?;
+        output::answer_by_first_table(settings, "probe", judging::probe(&report), || ProbeAnswer { report })?;
         return Ok(code);
     }
-    answer(settings, "judge", judging::report(&report), || JudgeAnswer { report })?;
+    output::answer_by_first_table(settings, "judge", judging::report(&report), || JudgeAnswer { report })?;
     settings.keep(&mut warehouse);
     Ok(code)
 }
@@ -229,7 +228,7 @@ impl Asked<'_> {
 
     /// Says why a run cannot be judged that has no record of its own in the store that is written to.
     fn elsewhere(&self, run: &Run, prepared: &Prepared) -> String {
-        if let Some(store) = store_of(self.settings, &run.id) {
+        if let Some(store) = self.settings.stores().of(&run.id) {
             return format!("it lies in {}, which is only read", shown(store.root()));
         }
         let from = run
@@ -312,18 +311,4 @@ fn probed(run: &Run, given: &Standing, reversed: &Standing) -> ProbedRun {
         n: in_reverse.iter().filter(|(item, met)| met.is_some() && decided.contains(item.as_str())).count() as u64,
         flips: decided_otherwise(run.id.as_str(), &in_order, &in_reverse),
     }
-}
-
-/// Prints an answer; CSV holds its first table.
-pub(super) fn answer<T: serde::Serialize>(
-    settings: &Settings,
-    command: &str,
-    mut tables: Vec<Table>,
-    value: impl FnOnce() -> T,
-) -> Result<(), Failure> {
-    if settings.format == Format::Csv {
-        // Two tables in one file are none.
-        tables.truncate(1);
-    }
-    output::answer(settings, command, &tables, value)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::domain::{Problem, visible};
 
 use super::failure::Failure;
-use super::settings::shown;
+use super::shown::shown;
 
 /// The rater where the file names none.
 const ONE_RATER: &str = "labels";

@@ -24,7 +24,7 @@ use crate::domain::visible;
 use super::arguments::Global;
 use super::failure::Failure;
 use super::output;
-use super::settings::shown;
+use super::shown::shown;
 
 /// The first segment of our events' targets; the crates below us have events of their own.
 const OURS: &str = env!("CARGO_CRATE_NAME");

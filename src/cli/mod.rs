@@ -1,4 +1,4 @@
-//! Arguments, one file per command, printing, progress, exit codes, writing the site.
+//! Arguments, one file per command, printing, progress, exit codes.
 
 mod arguments;
 mod arms;
@@ -9,6 +9,7 @@ mod compare;
 mod completions;
 mod doctor;
 mod eval;
+pub mod exit_code;
 mod export;
 mod failure;
 mod foreign;
@@ -22,11 +23,11 @@ mod labels;
 mod leaderboard;
 mod list;
 mod log;
+mod opening;
 mod output;
 mod policy;
 mod progress;
 mod raters;
-mod redaction;
 mod retract;
 mod run;
 mod runnable;
@@ -34,11 +35,8 @@ mod selection;
 mod serve;
 mod settings;
 mod show;
-mod site;
-mod site_folder;
-mod site_memory;
+mod shown;
 mod sql;
-mod transcripts;
 mod until;
 mod verify;
 mod watch;
@@ -52,20 +50,6 @@ use tracing::{error, info};
 use arguments::{Arguments, Command};
 use failure::Failure;
 use settings::Settings;
-
-/// What a command's exit code says. A panic is a bug and has its own.
-pub mod exit_code {
-    /// Done.
-    pub const DONE: u8 = 0;
-    /// Done, and the answer is negative: damage found, or a regression.
-    pub const NEGATIVE: u8 = 1;
-    /// Bad arguments, configuration or data, and every refusal of `--strict`.
-    pub const BAD_INPUT: u8 = 2;
-    /// Stopped by the user; what was done is kept.
-    pub const INTERRUPTED: u8 = 130;
-    /// Done, and the data do not say: a gate's bound lies within the interval, or there is no baseline.
-    pub const INCONCLUSIVE: u8 = 3;
-}
 
 /// Runs one command and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

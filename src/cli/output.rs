@@ -34,6 +34,20 @@ pub(super) fn answer<T: serde::Serialize>(
     print(&text)
 }
 
+/// The same where CSV holds the first table alone.
+pub(super) fn answer_by_first_table<T: serde::Serialize>(
+    settings: &Settings,
+    command: &str,
+    mut tables: Vec<Table>,
+    value: impl FnOnce() -> T,
+) -> Result<(), Failure> {
+    if settings.format == Format::Csv {
+        // Two tables in one file are none.
+        tables.truncate(1);
+    }
+    answer(settings, command, &tables, value)
+}
+
 /// JUnit XML holds checks, and only one command makes any.
 pub(super) fn no_junit() -> Failure {
     Failure::new("only `gate` has something to say as JUnit XML").with_hint("use table, json, markdown or csv")
@@ -142,6 +156,5 @@ pub(super) fn failure(failure: &Failure) {
 
 /// `1 run`, `2 runs`.
 pub(super) fn count(number: usize, noun: &str) -> String {
-    let number = u64::try_from(number).unwrap_or(u64::MAX);
-    format!("{} {noun}{}", crate::render::format::integer(number), if number == 1 { "" } else { "s" })
+    crate::render::format::count(u64::try_from(number).unwrap_or(u64::MAX), noun)
 }

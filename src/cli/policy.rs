@@ -16,7 +16,8 @@ pub(super) fn configured(settings: &Settings) -> Result<Policy, Failure> {
     let path = settings.config.folder.join(EXCLUSIONS_FILE);
     let exclusions = load_exclusions(&path).map_err(|problems| Failure::of_document(&path, &problems))?;
     let designs = settings.config.designs.iter().map(|(suite, design)| (suite.clone(), of_config(*design))).collect();
-    Ok(Policy { metrics: settings.config.metrics.clone(), designs, exclusions, ..Policy::default() })
+    let primary = settings.config.primaries.clone();
+    Ok(Policy { metrics: settings.config.metrics.clone(), primary, designs, exclusions, ..Policy::default() })
 }
 
 /// The configuration's policy under the options of a command.

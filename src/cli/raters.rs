@@ -14,10 +14,10 @@ use crate::views::{Rater, agreement};
 
 use super::arguments::Judge;
 use super::failure::Failure;
-use super::judge::answer;
 use super::labels::{self, Label};
-use super::settings::{Settings, shown};
-use super::{exit_code, selection, show};
+use super::settings::Settings;
+use super::shown::shown;
+use super::{exit_code, output, selection};
 
 /// Holds the judge against labels that people gave.
 pub(super) fn against_people(
@@ -96,7 +96,7 @@ pub(super) fn against_people(
     // Several judges are several raters, and never one.
     let raters: Vec<Rater> = judges.into_values().chain(people.into_values()).collect();
     let report = agreement(&raters, undecided.len() as u64);
-    answer(settings, "agreement", judging::agreement(&report), || AgreementAnswer { report })?;
+    output::answer_by_first_table(settings, "agreement", judging::agreement(&report), || AgreementAnswer { report })?;
     Ok(exit_code::DONE)
 }
 
@@ -141,13 +141,13 @@ pub(super) fn against_judge(settings: &Settings, arguments: &Judge, other: &str,
         return Err(Failure::new(format!("no selected run was judged both by `{}` and by another", visible(other))).with_hint(hint));
     };
     let report = agreement(&[ours, theirs], 0);
-    answer(settings, "agreement", judging::agreement(&report), || AgreementAnswer { report })?;
+    output::answer_by_first_table(settings, "agreement", judging::agreement(&report), || AgreementAnswer { report })?;
     Ok(exit_code::DONE)
 }
 
 /// Judgements of a run, in whatever store it lies.
 fn stored(settings: &Settings, run: &RunId) -> Result<Judgements, Failure> {
-    match show::store_of(settings, run) {
+    match settings.stores().of(run) {
         Some(store) => Ok(Store::judgements(&store, run, Evaluator::RequirementFulfillment)?),
         None => Ok(Judgements::default()),
     }

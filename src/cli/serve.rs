@@ -15,7 +15,8 @@ use crate::serve::Server;
 
 use super::arguments::{Build, Global, Serve};
 use super::failure::Failure;
-use super::settings::{Settings, shown};
+use super::settings::Settings;
+use super::shown::shown;
 use super::{build, exit_code, output};
 
 /// Between two looks at the files.

@@ -3,18 +3,17 @@
 use std::env;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use tracing::{debug, info};
+use tracing::info;
 
 use crate::config::{self, Config};
+use crate::publish::Stores;
 use crate::render::terminal::Style;
 use crate::results::Store;
-use crate::warehouse::{Options, Warehouse};
+use crate::warehouse::Options;
 
 use super::arguments::{Color, Format, Global};
 use super::failure::Failure;
-use super::{output, progress};
 
 /// Width of a table that goes to a file or pipe.
 const PIPED_WIDTH: usize = 120;
@@ -94,62 +93,15 @@ impl Settings {
         Store::at(&self.results[0])
     }
 
-    /// Opens the stores, and says or refuses what could not be read.
-    pub fn open(&self) -> Result<Warehouse, Failure> {
-        self.check_folders()?;
-        let warehouse = self.open_with(&self.options());
-        output::warnings(self, warehouse.problems())?;
-        output::conflicts(self, &warehouse.conflicts())?;
-        Ok(warehouse)
+    /// The stores, and the names under which things are shown.
+    pub fn stores(&self) -> Stores<'_> {
+        Stores { folders: &self.results, aliases: &self.config.aliases }
     }
 
     /// What [`Settings::open`] reads.
     pub fn options(&self) -> Options {
         Options { stores: self.results.clone(), files: Vec::new(), cache: Some(self.cache.clone()), aliases: self.config.aliases.clone() }
     }
-
-    /// Refuses stores that are no folders.
-    pub fn check_folders(&self) -> Result<(), Failure> {
-        for folder in &self.results {
-            if folder.exists() && !folder.is_dir() {
-                return Err(Failure::new(format!("{} is not a folder", shown(folder)))
-                    .with_hint("--results takes the folder that holds the result files"));
-            }
-        }
-        Ok(())
-    }
-
-    /// Opens and keeps quiet about problems.
-    pub fn open_with(&self, options: &Options) -> Warehouse {
-        let start = Instant::now();
-        let bar = progress::Bar::new(self.interactive);
-        let warehouse = bar.watch(|progress| Warehouse::open(options, progress));
-        info!(
-            runs = warehouse.runs().len(),
-            retracted = warehouse.hidden().len(),
-            unfinished = warehouse.unfinished(),
-            problems = warehouse.problems().len(),
-            seconds = start.elapsed().as_secs_f64(),
-            "results opened"
-        );
-        warehouse
-    }
-
-    /// Keeps what was learnt for the next command. Without a cache the next one takes longer, nothing else.
-    pub fn keep(&self, warehouse: &mut Warehouse) {
-        let start = Instant::now();
-        if let Err(error) = warehouse.save_cache() {
-            info!(folder = %self.cache.display(), %error, "cache not written");
-            output::say(self, &format!("note: the cache {} could not be written: {error}", shown(&self.cache)));
-            return;
-        }
-        debug!(seconds = start.elapsed().as_secs_f64(), "cache up to date");
-    }
-}
-
-/// A path as it is printed.
-pub(super) fn shown(path: &Path) -> String {
-    crate::domain::visible(&path.display().to_string())
 }
 
 /// Paths below the current folder are shown and stored relative to it.

@@ -19,7 +19,8 @@ use crate::verify::Overrides;
 
 use super::arguments::{Format, Verify, VerifyProfile};
 use super::failure::Failure;
-use super::settings::{Settings, shown};
+use super::settings::Settings;
+use super::shown::shown;
 use super::{carry, exit_code, output};
 
 /// How often the line on a terminal moves.

@@ -14,6 +14,8 @@ pub struct Gate {
     pub max_rise: Option<Bound>,
     /// Items that must pass.
     pub must_pass: Vec<String>,
+    /// No item that always passed in the baseline fails now.
+    pub no_new_failures: bool,
 }
 
 pub(super) fn read(fields: &mut Fields) -> Vec<Gate> {
@@ -28,6 +30,7 @@ fn read_gate(mut fields: Fields) -> Gate {
         max_drop: bound(&mut fields, "max_drop"),
         max_rise: bound(&mut fields, "max_rise"),
         must_pass: fields.texts("must_pass"),
+        no_new_failures: fields.boolean("no_new_failures").unwrap_or_default(),
     };
     let bounded = ["max_drop", "max_rise"].into_iter().find(|key| fields.child(key).is_some());
     let has_metric = fields.child("metric").is_some();
@@ -41,8 +44,9 @@ fn read_gate(mut fields: Fields) -> Gate {
         let message = format!("{} has no bound", quote(&fields.path_of("metric")));
         fields.reject("metric", message, Some("say how far it may go with `max_drop` or `max_rise`".to_owned()));
     }
-    if !has_metric && bounded.is_none() && fields.child("must_pass").is_none() {
-        fields.reject("metric", "this gate asks for nothing", Some("give a `metric` with a bound, or `must_pass`".to_owned()));
+    if !has_metric && bounded.is_none() && fields.child("must_pass").is_none() && !gate.no_new_failures {
+        let hint = "give a `metric` with a bound, `must_pass` or `no_new_failures`";
+        fields.reject("metric", "this gate asks for nothing", Some(hint.to_owned()));
     }
     fields.finish();
     gate

@@ -23,6 +23,7 @@ mod ids;
 mod judge;
 mod metrics;
 mod prices;
+mod primaries;
 mod site;
 mod tasks;
 
@@ -62,6 +63,8 @@ pub struct Config {
     pub file: String,
     /// By suite.
     pub designs: BTreeMap<String, SuiteDesign>,
+    /// By suite: the key of the metric that decides, where that is not the pass rate.
+    pub primaries: BTreeMap<String, String>,
     /// Sorted by model and date.
     pub prices: Vec<Price>,
     pub gate: Vec<Gate>,
@@ -121,6 +124,7 @@ fn read_fields(mut fields: Fields) -> Config {
         verification: fields.child("verification").cloned(),
         file: fields.file().to_owned(),
         designs: designs::read(&mut fields),
+        primaries: primaries::read(&mut fields),
         prices: prices::read(&mut fields),
         gate: gates::read(&mut fields),
         site: site::read(&mut fields),

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::de::IgnoredAny;
 
-use super::{DEEPEST, Key, Node, Scalar, Value, duplicate, too_deep};
+use super::mistake::{DEEPEST, duplicate, too_deep};
+use super::{Key, Node, Scalar, Value};
 use crate::domain::{Problem, visible};
 
 pub(super) fn parse(file: &str, text: &str) -> Result<Node, Vec<Problem>> {

@@ -6,7 +6,8 @@ use std::str::Chars;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
-use super::{DEEPEST, Key, Node, Repeats, Scalar, ScalarKind, Value, duplicate, empty, quote, too_deep};
+use super::mistake::{DEEPEST, duplicate, empty, too_deep};
+use super::{Key, Node, Scalar, ScalarKind, Value, quote};
 use crate::domain::{Problem, visible};
 
 /// How much all aliases of a file may expand to, in bytes of text with [`NODE_COST`] for each node.
@@ -306,6 +307,13 @@ fn depth(node: &Node) -> usize {
         Value::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
         Value::Map(entries) => 1 + entries.iter().map(|(_, node)| depth(node)).max().unwrap_or(0),
     }
+}
+
+/// What becomes of a key that appears twice in a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repeats {
+    Refused,
+    Kept,
 }
 
 #[cfg(test)]

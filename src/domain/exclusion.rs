@@ -1,11 +1,12 @@
 //! An item that is known to be broken, and from when on.
 
 use chrono::NaiveDate;
+use serde::Serialize;
 
 use super::Run;
 
 /// Takes an item's outcomes out of every figure, with a reason that everybody can read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Exclusion {
     pub item: String,
     /// The suite it is in; every suite, if absent.

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 
 use super::Run;
 
 /// The filters that every reading command takes. An empty filter selects every run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Filter {
     pub suites: Vec<String>,
     pub approaches: Vec<String>,
@@ -41,7 +42,7 @@ impl Filter {
 }
 
 /// Names that the configuration maps to other names at query time. The stored records keep their own.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Aliases {
     pub suite: BTreeMap<String, String>,
     pub approach: BTreeMap<String, String>,

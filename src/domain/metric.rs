@@ -212,7 +212,7 @@ pub struct Metric {
 }
 
 /// What a project says about one of its metrics; each value replaces what the metric has of its own.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct MetricSettings {
     pub label: Option<String>,
     pub direction: Option<Direction>,

@@ -6,6 +6,7 @@ mod exclusion;
 mod filter;
 mod hex;
 mod item;
+mod item_kind;
 mod metric;
 mod problem;
 mod profile;
@@ -21,14 +22,15 @@ pub use evaluator::Evaluator;
 pub use exclusion::Exclusion;
 pub use filter::{Aliases, Filter};
 pub use hex::hex;
-pub use item::{ItemKey, ItemKind, ItemOutcome};
+pub use item::{ItemKey, ItemOutcome};
+pub use item_kind::ItemKind;
 pub use metric::{
     BUILT_IN, Bound, Direction, Mark, Metric, MetricKind, MetricSettings, NoMargin, PASS_RATE, Unit, built_in, metric_key, parse_amount,
     score_label,
 };
 pub use problem::{Problem, Problems};
 pub use profile::Profile;
-pub use redaction::{Counts, OwnPattern, Redactor};
+pub use redaction::{Counts, Foreign, OwnPattern, Published, Redactor};
 pub use run::{Git, ImportedContent, ItemsDigest, Provenance, Run, RunId, ScoreRecord, StatedFigure};
 pub use status::{ItemStatus, RunStatus};
 pub use text::{beginning, nearest, visible};

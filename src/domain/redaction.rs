@@ -2,11 +2,13 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
 use regex::{Captures, Match, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use serde::Serialize;
 
 /// A project's own kind of text to take out, checked when it was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OwnPattern {
     name: String,
     pattern: String,
@@ -55,6 +57,67 @@ pub struct Redactor {
     all: RegexSet,
     homes: Pattern,
     users: Option<Regex>,
+}
+
+/// Something that was looked through for what must not be published. Pages take texts by others in no other form.
+///
+/// Only [`Redactor::publish`] makes one of what is none, so that a page cannot be made of what nobody looked through.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Published<T>(T);
+
+impl<T> Published<T> {
+    /// Makes something else of it, and of nothing that was not looked through too.
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Published<U> {
+        Published(make(self.0))
+    }
+
+    /// Puts two things together that were looked through.
+    pub fn and<U>(self, other: Published<U>) -> Published<(T, U)> {
+        Published((self.0, other.0))
+    }
+}
+
+#[cfg(test)]
+impl<T> Published<T> {
+    /// Texts of a test, which hold nobody's secrets.
+    pub fn of_test(value: T) -> Self {
+        Self(value)
+    }
+}
+
+impl<T, U> Published<(T, U)> {
+    /// Takes two things apart that were looked through.
+    pub fn apart(self) -> (Published<T>, Published<U>) {
+        (Published(self.0.0), Published(self.0.1))
+    }
+}
+
+impl<T> Deref for Published<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// Something that holds texts by agents, judges, imports or people.
+pub trait Foreign {
+    /// Visits each of these texts, with the name of its field. Taken apart field by field, a field that is new does not compile until it
+    /// is decided on there.
+    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String));
+}
+
+impl<T: Foreign> Foreign for Vec<T> {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        self.iter_mut().for_each(|one| one.each_text(visit));
+    }
+}
+
+impl<K, T: Foreign> Foreign for BTreeMap<K, T> {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        self.values_mut().for_each(|one| one.each_text(visit));
+    }
 }
 
 /// How what stands in place of a secret begins.
@@ -170,6 +233,19 @@ impl Redactor {
         // Nobody has so many users that they make no pattern; if so, their folders are taken out all the same.
         let users = if names.is_empty() { None } else { RegexBuilder::new(&pattern).size_limit(64 * MOST_BYTES).build().ok() };
         Self { users, ..self }
+    }
+
+    /// Looks through all texts of something. `is_taken_out` hears of each field what was found in it, and says whether it goes; where it
+    /// stays, whoever publishes was told.
+    pub fn publish<T: Foreign>(&self, mut value: T, is_taken_out: &mut dyn FnMut(&str, Counts) -> bool) -> Published<T> {
+        value.each_text(&mut |field, text| {
+            if let Some((shorter, counts)) = self.redact(text)
+                && is_taken_out(field, counts)
+            {
+                *text = shorter;
+            }
+        });
+        Published(value)
     }
 
     /// Returns the text without what must not be published, and what was found; nothing where there is none.

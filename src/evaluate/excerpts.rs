@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use super::budget::Budget;
 use super::transcript::{self, Parts};
 use super::{Workpiece, code};
 use crate::agent::shorten;
-use crate::document::{Fields, quote};
 use crate::domain::visible;
 
 /// A larger file is not read.
@@ -20,57 +20,6 @@ const MOST_FILE_BYTES: u64 = 4 << 20;
 const MOST_NAMED: usize = 50;
 /// Longer lines on average than a person writes.
 const LONGEST_MEAN_LINE: usize = 400;
-
-/// How much a judge is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Budget {
-    /// All files together.
-    pub files_bytes: usize,
-    /// One file; a longer one is cut in the middle.
-    pub file_bytes: usize,
-    /// The transcript in one question.
-    pub transcript_bytes: usize,
-    /// One message; a longer one is cut in the middle.
-    pub message_bytes: usize,
-    /// The most questions that a long transcript is split into.
-    pub parts: usize,
-    /// The most criteria in one question: the reply to more of them might not fit into what a judge can say at once.
-    pub criteria_per_question: usize,
-}
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self {
-            files_bytes: 96 << 10,
-            file_bytes: 24 << 10,
-            transcript_bytes: 96 << 10,
-            message_bytes: 4 << 10,
-            parts: 8,
-            criteria_per_question: 40,
-        }
-    }
-}
-
-impl Budget {
-    /// Reads the keys of the budget, whatever others there are.
-    pub fn read(&mut self, fields: &mut Fields) {
-        let sizes = [
-            ("files_bytes", &mut self.files_bytes),
-            ("file_bytes", &mut self.file_bytes),
-            ("transcript_bytes", &mut self.transcript_bytes),
-            ("message_bytes", &mut self.message_bytes),
-            ("parts", &mut self.parts),
-            ("criteria_per_question", &mut self.criteria_per_question),
-        ];
-        for (key, size) in sizes {
-            match fields.unsigned(key) {
-                Some(0) => fields.reject(key, format!("{} must be at least 1", quote(&fields.path_of(key))), None),
-                Some(given) => *size = usize::try_from(given).unwrap_or(usize::MAX),
-                None => {}
-            }
-        }
-    }
-}
 
 /// What there is to see of a piece of work. All of it is foreign text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,8 @@
 
 use serde_json::{Value, json};
 
-use super::excerpts::{Budget, Material};
+use super::budget::Budget;
+use super::excerpts::Material;
 use super::judge::{Decision, Judge, Opinion, Order, Question, grouped, prompt_sha256};
 use super::{Evaluated, EvaluatedItem, Layer, Workpiece, points};
 use crate::domain::{Evaluator, ItemDetails, ItemKind, ItemStatus, Problem};

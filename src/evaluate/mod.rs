@@ -1,6 +1,7 @@
 //! Evaluators: what an agent's answer, the tests' reports or a finished workspace are worth. One evaluator per file.
 
 mod answer;
+mod budget;
 pub mod code;
 mod code_quality;
 mod command_result;

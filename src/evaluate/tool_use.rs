@@ -5,7 +5,8 @@
 
 use serde_json::{Value, json};
 
-use super::excerpts::{Budget, Material, shown_name};
+use super::budget::Budget;
+use super::excerpts::{Material, shown_name};
 use super::judge::{Decision, Judge, Opinion, Question, grouped, prompt_sha256};
 use super::path_pattern::PathPattern;
 use super::{Evaluated, EvaluatedItem, Layer, Workpiece, points};

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::excerpts::Budget;
+use super::budget::Budget;
 use crate::agent::shorten;
 use crate::domain::visible;
 

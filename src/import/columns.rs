@@ -6,7 +6,6 @@ use crate::document::{nearest_hint, quote};
 use crate::domain::Problem;
 
 use super::cell::Cell;
-use super::map::Map;
 
 /// So many different column names of a source are remembered for messages; a hostile file could have a new one in every row.
 const MOST_KNOWN: usize = 200;
@@ -46,10 +45,6 @@ impl Branch {
 }
 
 impl Columns {
-    pub fn new(map: &Map) -> Self {
-        Self::of(map.columns.iter().map(|column| column.name.clone()).collect())
-    }
-
     pub fn of(wanted: Vec<String>) -> Self {
         let mut tree = Branch::default();
         for (slot, name) in wanted.iter().enumerate() {
@@ -120,9 +115,9 @@ impl Columns {
         nearest_hint(name, self.known.iter().map(String::as_str))
     }
 
-    /// Returns one problem naming all columns that the map cannot do without and no row had.
-    pub fn missing_essential(&self, map: &Map, file: &str) -> Option<Problem> {
-        let missing: Vec<&str> = self.lacking().filter(|name| map.is_essential(name)).collect();
+    /// Returns one problem naming all columns that are essential and that no row had.
+    pub fn missing_essential(&self, is_essential: impl Fn(&str) -> bool, file: &str) -> Option<Problem> {
+        let missing: Vec<&str> = self.lacking().filter(|name| is_essential(name)).collect();
         let first = missing.first()?;
         let names: Vec<String> = missing.iter().map(|name| quote(name)).collect();
         let message = format!("no row has the column{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", "));

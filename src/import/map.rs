@@ -3,20 +3,12 @@
 //! `docs/import/tables.md` is its reference. A map is data and not a program: [`Rule`](super::field::Rule) lists everything a field can say.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
-use crate::document::{self, quote};
-use crate::domain::{Direction, ItemKind, Problem, Problems, Unit};
+use crate::domain::{Direction, ItemKind, Unit};
 
 use super::field::Field;
-use super::map_reader::MapReader;
-use super::source::hex_digest;
 
 pub(super) const FORMAT: &str = "evalreport/map/1";
-
-/// A map is a page of text; a file beyond this is something else.
-const MOST_MAP_BYTES: u64 = 1 << 20;
 
 /// What one row of the source is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,47 +196,6 @@ pub(super) struct StatedField {
 }
 
 impl Map {
-    /// Reads a map file. `set` replaces the map's suite, approach or model by constants.
-    pub fn load(path: &Path, set: &BTreeMap<String, String>) -> Result<Self, Problems> {
-        let shown = path.display().to_string();
-        let one = |message: String| Problems(vec![Problem::in_file(shown.clone(), message)]);
-        let size = fs::metadata(path).map_err(|error| one(format!("cannot be read: {error}")))?;
-        if size.is_dir() {
-            return Err(one("is a folder, not a map".to_owned()));
-        }
-        if size.len() > MOST_MAP_BYTES {
-            return Err(one(format!("is larger than {} KiB; a map is a page of text", MOST_MAP_BYTES >> 10)));
-        }
-        let bytes = fs::read(path).map_err(|error| one(format!("cannot be read: {error}")))?;
-        let text = String::from_utf8(bytes).map_err(|_| one("is not UTF-8".to_owned()))?;
-        let mut map = Self::parse(&shown, &text, set)?;
-        map.file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or(shown);
-        Ok(map)
-    }
-
-    pub fn parse(file: &str, text: &str, set: &BTreeMap<String, String>) -> Result<Self, Problems> {
-        let node = document::parse(file, text).map_err(Problems)?;
-        let mut problems = Vec::new();
-        let reader = MapReader::new(set);
-        for key in set.keys().filter(|key| !["suite", "approach", "model"].contains(&key.as_str())) {
-            problems.push(
-                Problem::in_file(file, format!("{} cannot be set from outside", quote(key))).with_hint("suite, approach and model can"),
-            );
-        }
-        let map = reader.read(file, &node, &mut problems);
-        if !problems.is_empty() {
-            problems.sort_by_key(|problem| (problem.line, problem.column));
-            return Err(Problems(problems));
-        }
-        let mut map = map.ok_or_else(|| Problems(vec![Problem::in_file(file, "is not a map")]))?;
-        let mut parts = vec![text.as_bytes()];
-        for (key, value) in set {
-            parts.extend([key.as_bytes(), value.as_bytes()]);
-        }
-        map.sha256 = if set.is_empty() { hex_digest(&[text.as_bytes()], false) } else { hex_digest(&parts, true) };
-        Ok(map)
-    }
-
     pub(super) fn is_essential(&self, column: &str) -> bool {
         self.columns.iter().any(|one| one.is_essential && one.name == column)
     }
@@ -256,6 +207,7 @@ impl Map {
 
 #[cfg(test)]
 mod tests {
+    use super::super::source::hex_digest;
     use super::*;
 
     const SMALL: &str = "format: evalreport/map/1\nname: t\nrows: item\n\

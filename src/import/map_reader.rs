@@ -1,11 +1,13 @@
 //! Reading a map file: every key it may have, with every mistake in it named by file, line and column.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 use regex::Regex;
 
-use crate::document::{Fields, Node, ScalarKind, Value, nearest_hint, quote};
-use crate::domain::{Direction, ItemKind, ItemStatus, Problem, RunStatus, Unit, visible};
+use crate::document::{self, Fields, Node, ScalarKind, Value, nearest_hint, quote};
+use crate::domain::{Direction, ItemKind, ItemStatus, Problem, Problems, RunStatus, Unit, visible};
 
 use super::csv_rows::delimiter_of;
 use super::field::{Field, Origin, Otherwise, Rule};
@@ -13,6 +15,10 @@ use super::map::{
     Attempt, Bounds, CountedPart, Counter, Counts, FORMAT, ItemFields, ItemScore, Map, MapColumn, Measure, RowsAre, RunFields, ScoreField,
     StatedField, StatusField,
 };
+use super::source::hex_digest;
+
+/// A map is a page of text; a file beyond this is something else.
+const MOST_MAP_BYTES: u64 = 1 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Need {
@@ -20,7 +26,50 @@ enum Need {
     Optional,
 }
 
-pub(super) struct MapReader<'s> {
+impl Map {
+    /// Reads a map file. `set` replaces the map's suite, approach or model by constants.
+    pub fn load(path: &Path, set: &BTreeMap<String, String>) -> Result<Self, Problems> {
+        let shown = path.display().to_string();
+        let one = |message: String| Problems(vec![Problem::in_file(shown.clone(), message)]);
+        let size = fs::metadata(path).map_err(|error| one(format!("cannot be read: {error}")))?;
+        if size.is_dir() {
+            return Err(one("is a folder, not a map".to_owned()));
+        }
+        if size.len() > MOST_MAP_BYTES {
+            return Err(one(format!("is larger than {} KiB; a map is a page of text", MOST_MAP_BYTES >> 10)));
+        }
+        let bytes = fs::read(path).map_err(|error| one(format!("cannot be read: {error}")))?;
+        let text = String::from_utf8(bytes).map_err(|_| one("is not UTF-8".to_owned()))?;
+        let mut map = Self::parse(&shown, &text, set)?;
+        map.file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or(shown);
+        Ok(map)
+    }
+
+    pub fn parse(file: &str, text: &str, set: &BTreeMap<String, String>) -> Result<Self, Problems> {
+        let node = document::parse(file, text).map_err(Problems)?;
+        let mut problems = Vec::new();
+        let reader = MapReader::new(set);
+        for key in set.keys().filter(|key| !["suite", "approach", "model"].contains(&key.as_str())) {
+            problems.push(
+                Problem::in_file(file, format!("{} cannot be set from outside", quote(key))).with_hint("suite, approach and model can"),
+            );
+        }
+        let map = reader.read(file, &node, &mut problems);
+        if !problems.is_empty() {
+            problems.sort_by_key(|problem| (problem.line, problem.column));
+            return Err(Problems(problems));
+        }
+        let mut map = map.ok_or_else(|| Problems(vec![Problem::in_file(file, "is not a map")]))?;
+        let mut parts = vec![text.as_bytes()];
+        for (key, value) in set {
+            parts.extend([key.as_bytes(), value.as_bytes()]);
+        }
+        map.sha256 = if set.is_empty() { hex_digest(&[text.as_bytes()], false) } else { hex_digest(&parts, true) };
+        Ok(map)
+    }
+}
+
+struct MapReader<'s> {
     columns: Vec<MapColumn>,
     reads_file_name: bool,
     /// What replaces the map's suite, approach and model.
@@ -28,11 +77,11 @@ pub(super) struct MapReader<'s> {
 }
 
 impl<'s> MapReader<'s> {
-    pub fn new(set: &'s BTreeMap<String, String>) -> Self {
+    fn new(set: &'s BTreeMap<String, String>) -> Self {
         Self { columns: Vec::new(), reads_file_name: false, set }
     }
 
-    pub fn read(mut self, file: &str, node: &Node, problems: &mut Vec<Problem>) -> Option<Map> {
+    fn read(mut self, file: &str, node: &Node, problems: &mut Vec<Problem>) -> Option<Map> {
         let mut top = Fields::new(file, node, "", problems)?;
         match top.required_text("format") {
             Some(format) if format != FORMAT => {

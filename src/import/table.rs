@@ -110,7 +110,7 @@ fn import_file(
         None if is_there(id) => Known::Stored,
         None => Known::Not,
     };
-    let mut columns = Columns::new(map);
+    let mut columns = Columns::of(map.columns.iter().map(|column| column.name.clone()).collect());
     let mut fold = Fold::new(map, &known);
     // Begun with the first item of a new run, so that a source with nothing to store leaves no trace.
     let mut writer = None;
@@ -122,7 +122,7 @@ fn import_file(
     let read = match read {
         Ok(()) if fold.rows_read == 0 => Err(Problem::in_file(&report.file, "has no rows").into()),
         // Without these columns every row was refused, and saying so once says more.
-        Ok(()) => columns.missing_essential(map, &report.file).map_or(Ok(()), |problem| Err(Stop::from(problem))),
+        Ok(()) => columns.missing_essential(|name| map.is_essential(name), &report.file).map_or(Ok(()), |problem| Err(Stop::from(problem))),
         Err(stop) => Err(stop),
     };
     match read {
@@ -201,7 +201,7 @@ fn read_source(
         match part.format {
             Format::Csv | Format::Tsv => {
                 let delimiter = map.delimiter.unwrap_or(if part.format == Format::Tsv { b'\t' } else { b',' });
-                read_csv(part.input, delimiter, &mut rows, |rows| rows.columns.missing_essential(map, rows.label))
+                read_csv(part.input, delimiter, &mut rows, |rows| rows.columns.missing_essential(|name| map.is_essential(name), rows.label))
             }
             Format::Json => read_json(part.input, list, &mut rows),
             Format::JsonLines => read_lines(part.input, &mut rows),

@@ -7,23 +7,25 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Direction, Metric, MetricKind, Unit, score_label};
-use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
+use crate::warehouse::{ItemAmounts, OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{ArmRuns, SuiteGroup};
 use super::cell::Cell;
 use super::comparability::{self, Comparability};
-use super::comparison::PairEvidence;
+use super::comparison::{PairEvidence, Sizes};
 use super::decision::{self, Decision, Known, UnitPrice};
 use super::exclusions::{ExcludedItem, without_excluded};
 use super::family::{Evidence, Unsettled, settle_primary, settle_secondary};
 use super::figures::{cost, duration, tokens};
+use super::finding::Finding;
 use super::item_scores::SuiteScores;
 use super::metrics::{self, PASS_RATE, named, pass_rate_metric, unit_of};
 use super::policy::{Design, Policy};
-use super::sample::{Items, Rates};
+use super::sample::{Items, Outcomes, Rates};
 use super::scores::{evaluators_of, newest_score, score_columns};
+use super::spending::{self, ItemSpending, Spent};
 use super::texts::{ArmTexts, Pairing};
-use super::verdict::Incomparable;
+use super::verdict::{Incomparable, Missing};
 
 /// What a metric is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -35,6 +37,14 @@ pub enum Role {
     Secondary,
     /// Shown, never weighed.
     Descriptive,
+}
+
+/// How much is asked of a suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Depth {
+    /// Only the metric that decides.
+    Primary,
+    Whole,
 }
 
 /// One metric of a suite over all its arms.
@@ -52,7 +62,6 @@ pub(crate) struct SuiteAnswer<'a> {
     pub group: SuiteGroup<'a>,
     pub texts: Vec<ArmTexts>,
     pub rates: Vec<Rates>,
-    pub scores: Option<SuiteScores>,
     pub items: Items,
     /// What verdicts about the suite are counted in.
     pub unit: Design,
@@ -72,21 +81,30 @@ pub(crate) struct SuiteAnswer<'a> {
 }
 
 impl<'a> SuiteAnswer<'a> {
-    /// Answers for a group of arms.
+    /// Answers for a group of arms, on all metrics.
     pub fn of(warehouse: &Warehouse, group: &SuiteGroup<'a>, policy: &Policy) -> Self {
+        Self::to(Depth::Whole, warehouse, group, policy)
+    }
+
+    /// Answers on the metric that decides alone: the same as in the whole answer.
+    pub fn of_primary(warehouse: &Warehouse, group: &SuiteGroup<'a>, policy: &Policy) -> Self {
+        Self::to(Depth::Primary, warehouse, group, policy)
+    }
+
+    fn to(depth: Depth, warehouse: &Warehouse, group: &SuiteGroup<'a>, policy: &Policy) -> Self {
         let whole = group.matrix(warehouse);
         if policy.exclusions.is_empty() {
-            return Self::over(warehouse, group, whole, policy);
+            return Self::over(depth, warehouse, group, whole, policy);
         }
         let (matrix, excluded_items) = without_excluded(whole.clone(), group, &policy.exclusions);
         if excluded_items.is_empty() {
-            return Self::over(warehouse, group, whole, policy);
+            return Self::over(depth, warehouse, group, whole, policy);
         }
-        let with_excluded = Self::over(warehouse, group, whole, policy).metrics.into_iter().next();
-        Self { excluded_items, with_excluded, ..Self::over(warehouse, group, matrix, policy) }
+        let with_excluded = Self::over(Depth::Primary, warehouse, group, whole, policy).metrics.into_iter().next();
+        Self { excluded_items, with_excluded, ..Self::over(depth, warehouse, group, matrix, policy) }
     }
 
-    fn over(warehouse: &Warehouse, group: &SuiteGroup<'a>, matrix: OutcomeMatrix, policy: &Policy) -> Self {
+    fn over(depth: Depth, warehouse: &Warehouse, group: &SuiteGroup<'a>, matrix: OutcomeMatrix, policy: &Policy) -> Self {
         let items = Items::of(group, &matrix);
         let unit = unit_of(&group.suite, &items, policy);
         let texts = ArmTexts::of_group(warehouse, group, &matrix);
@@ -96,16 +114,19 @@ impl<'a> SuiteAnswer<'a> {
         let metrics = {
             let pairing = Pairing::of(&group.arms, &texts, &matrix);
             let apart = comparability::apart_on_items(&comparability);
-            let asked =
-                Asked { group, items: &items, unit, matrix: &matrix, rates: &rates, scores: scores.as_ref(), pairing, apart, policy };
-            asked.metrics()
+            let amounts = match depth {
+                Depth::Primary => ItemAmounts::default(),
+                // Amounts that cannot be read are as unknown as those that nobody wrote down; opening the store has told why.
+                Depth::Whole => warehouse.item_amounts(&matrix, &group.counted_runs()).unwrap_or_default(),
+            };
+            let scores = scores.as_ref();
+            Asked { group, items: &items, unit, matrix: &matrix, rates: &rates, scores, amounts, pairing, apart, policy }.metrics(depth)
         };
         let margin = decision::margin(&metrics[0].metric, policy);
         let answer = Self {
             group: group.clone(),
             texts,
             rates,
-            scores,
             items,
             unit,
             matrix,
@@ -216,6 +237,9 @@ impl<'a> SuiteAnswer<'a> {
     }
 }
 
+/// A question about what two arms spent on items.
+type AskSpending = fn((&ItemSpending, &Outcomes), (&ItemSpending, &Outcomes), Option<Design>, &Items, &Policy) -> Option<Finding>;
+
 /// What a suite's metrics are made from.
 struct Asked<'a> {
     group: &'a SuiteGroup<'a>,
@@ -224,6 +248,7 @@ struct Asked<'a> {
     matrix: &'a OutcomeMatrix,
     rates: &'a [Rates],
     scores: Option<&'a SuiteScores>,
+    amounts: ItemAmounts,
     pairing: Pairing<'a>,
     apart: BTreeMap<(usize, usize), Incomparable>,
     policy: &'a Policy,
@@ -238,24 +263,27 @@ struct Open {
 
 impl Asked<'_> {
     /// All metrics, adjusted: the primary one over its own pairs, the secondary ones together.
-    fn metrics(&self) -> Vec<MetricAnswer> {
-        let mut open = self.open();
+    fn metrics(&self, depth: Depth) -> Vec<MetricAnswer> {
+        let mut open = self.open(depth);
         let primary = self.primary_of(&open);
         open[primary].role = Role::Primary;
         open[..=primary].rotate_right(1);
-        let mut rest = open.split_off(1).into_iter();
-        let first = open.remove(0);
-        let (mut answers, mut secondary) = (Vec::new(), Vec::new());
-        let answer = |cells, role, metric: Metric, evidence| MetricAnswer { metric, role, cells, evidence };
-        let metric = first.unsettled.metric.clone();
-        answers.push(answer(first.cells, first.role, metric, settle_primary(first.unsettled, self.policy)));
-        let mut shells = Vec::new();
-        for open in rest.by_ref() {
-            shells.push((open.cells, open.role, open.unsettled.metric.clone()));
-            secondary.push(open.unsettled);
+        let rest = open.split_off(1);
+        let mut answers = Vec::new();
+        for first in open {
+            let metric = first.unsettled.metric.clone();
+            answers.push(MetricAnswer {
+                metric,
+                role: first.role,
+                cells: first.cells,
+                evidence: settle_primary(first.unsettled, self.policy),
+            });
         }
-        let settled = settle_secondary(secondary, self.policy);
-        answers.extend(shells.into_iter().zip(settled).map(|((cells, role, metric), evidence)| answer(cells, role, metric, evidence)));
+        let (shown, unsettled): (Vec<_>, Vec<Unsettled>) =
+            rest.into_iter().map(|open| ((open.cells, open.role, open.unsettled.metric.clone()), open.unsettled)).unzip();
+        for ((cells, role, metric), evidence) in shown.into_iter().zip(settle_secondary(unsettled, self.policy)) {
+            answers.push(MetricAnswer { metric, role, cells, evidence });
+        }
         answers
     }
 
@@ -277,7 +305,8 @@ impl Asked<'_> {
         }
     }
 
-    fn open(&self) -> Vec<Open> {
+    /// The metrics in the order of tables. Whatever is asked, those that could be the primary one are among them.
+    fn open(&self, depth: Depth) -> Vec<Open> {
         let arms = &self.group.arms;
         let policy = self.policy;
         let of_numbers = |metric: Metric, value: &dyn Fn(&RunRow) -> Option<f64>, evaluators: &[BTreeSet<&str>]| {
@@ -285,21 +314,28 @@ impl Asked<'_> {
             let cells = arms.iter().map(|arm| Cell::of_number(&metric, arm, value)).collect();
             let is_weighed = metric.direction != Direction::None && metric.kind != MetricKind::Count;
             let role = if is_weighed { Role::Secondary } else { Role::Descriptive };
-            Open { cells, role, unsettled: metrics::of_numbers(&metric, arms, value, evaluators, &self.apart, policy) }
+            let spending = Spent::of_metric(&metric.name).and_then(|spent| self.spending(spent));
+            let over_items = |first: usize, second: usize| self.spent_on_items(spending.as_deref()?, first, second, spending::over_items);
+            Open { cells, role, unsettled: metrics::of_numbers(&metric, arms, value, evaluators, &self.apart, &over_items, policy) }
         };
         let amount = |name: &str, label: &str, unit, direction, value: &dyn Fn(&RunRow) -> Option<f64>| {
             let kind = if unit == Unit::Count { MetricKind::Count } else { MetricKind::Amount };
             of_numbers(named(name, label, unit, direction, kind), value, &[])
         };
         let count = |value: Option<u64>| value.map(|number| number as f64);
-        let mut open = vec![
-            self.pass_rates(),
-            amount("cost_usd", "Cost", Unit::Usd, Direction::Down, &cost),
-            amount("duration_seconds", "Duration", Unit::Seconds, Direction::Down, &duration),
-            amount("total_tokens", "Tokens", Unit::Tokens, Direction::Down, &tokens),
-        ];
+        let mut open = vec![self.pass_rates()];
+        let may_decide = |name: &str| depth == Depth::Whole || policy.primary(&self.group.suite) == Some(name);
+        if depth == Depth::Whole {
+            open.extend([
+                amount("cost_usd", "Cost", Unit::Usd, Direction::Down, &cost),
+                amount("duration_seconds", "Duration", Unit::Seconds, Direction::Down, &duration),
+                amount("total_tokens", "Tokens", Unit::Tokens, Direction::Down, &tokens),
+            ]);
+            open.insert(2, self.cost_per_solved());
+        }
         open.extend(self.item_scores());
-        for column in score_columns(self.group) {
+        let has_rates = open[0].cells.iter().any(|cell| cell.value.is_some());
+        for column in score_columns(self.group).into_iter().filter(|column| !has_rates || may_decide(&column.metric)) {
             let metric = named(&column.metric, score_label(&column.metric), column.unit, column.direction, MetricKind::Score);
             let evaluators: Vec<BTreeSet<&str>> = arms.iter().map(|arm| evaluators_of(&arm.counted, &column.metric)).collect();
             let mut score = of_numbers(metric, &|row| newest_score(row, &column.metric), &evaluators);
@@ -309,6 +345,9 @@ impl Asked<'_> {
             }
             open.push(score);
         }
+        if depth == Depth::Primary {
+            return open;
+        }
         open.push(self.own_tests());
         open.push(amount("files_generated", "Files", Unit::Count, Direction::Up, &|row| count(row.run.files_generated)));
         open.push(amount("lines_generated", "Lines", Unit::Count, Direction::None, &|row| count(row.run.lines_generated)));
@@ -317,7 +356,7 @@ impl Asked<'_> {
     }
 
     fn pass_rates(&self) -> Open {
-        let metric = pass_rate_metric(self.items, self.policy);
+        let metric = pass_rate_metric(self.policy);
         let cell = |(arm, rates): (&ArmRuns<'_>, &Rates)| Cell::of_rate(arm, rates, self.matrix, self.items, self.unit);
         let cells: Vec<Cell> = self.group.arms.iter().zip(self.rates).map(cell).collect();
         let mut unsettled = metrics::of_rates(&metric, &self.group.suite, self.items, self.rates, &self.pairing, self.policy);
@@ -331,6 +370,37 @@ impl Asked<'_> {
         let cells = scores.arms.iter().map(|scores| Cell::of_estimate(scores.estimate(self.items, self.unit, is_share))).collect();
         let unsettled = metrics::of_item_scores(&self.group.suite, scores, self.items, &self.pairing, self.policy);
         Some(Open { cells, role: Role::Secondary, unsettled })
+    }
+
+    /// By arm: what it spent on the items; nothing where no item says.
+    fn spending(&self, spent: Spent) -> Option<Vec<ItemSpending>> {
+        let of_arm = |arm: &ArmRuns<'_>| ItemSpending::of(spent, &arm.counted, self.matrix, &self.amounts, self.items);
+        (!self.amounts.is_empty()).then(|| self.group.arms.iter().map(of_arm).collect())
+    }
+
+    /// Asks what two arms spent on items that were one text for both.
+    fn spent_on_items(&self, spending: &[ItemSpending], first: usize, second: usize, ask: AskSpending) -> Option<Finding> {
+        let (Rates::Outcomes(one), Rates::Outcomes(other)) = (&self.rates[first], &self.rates[second]) else { return None };
+        if !self.pairing.changed(first, second).is_empty() {
+            return None;
+        }
+        ask((&spending[first], one), (&spending[second], other), self.policy.design(&self.group.suite), self.items, self.policy)
+    }
+
+    fn cost_per_solved(&self) -> Open {
+        let arms = &self.group.arms;
+        let metric = self.policy.described(named("cost_per_solved_usd", "Cost per solved", Unit::Usd, Direction::Down, MetricKind::Amount));
+        let cells: Vec<Cell> =
+            arms.iter().zip(self.rates).map(|(arm, rates)| Cell::of_price(&arm.counted, rates, self.matrix, self.unit)).collect();
+        let spending = self.spending(Spent::Cost);
+        let findings = metrics::pairs_of(arms.len()).into_iter().map(|(first, second)| {
+            let found = spending.as_deref().and_then(|spending| self.spent_on_items(spending, first, second, spending::per_solved));
+            let nothing = || Finding::no_data(Design::Items, Missing::NotMeasured, Sizes::default());
+            (first, second, found.unwrap_or_else(nothing))
+        });
+        let values = cells.iter().map(|cell| cell.value).collect();
+        let unsettled = Unsettled::new(&metric, values, Vec::new(), findings.collect());
+        Open { cells, role: Role::Secondary, unsettled }
     }
 
     fn own_tests(&self) -> Open {

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Filter, Provenance, Run, RunStatus};
+use crate::domain::{Run, RunStatus};
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 /// An approach with a model.
@@ -55,59 +55,23 @@ pub struct SuiteGroup<'a> {
     pub suite: String,
     /// The suite's content hash, where the runs know it.
     pub suite_version: Option<String>,
-    /// The file an imported group came from, or the tool where each of its files is a run.
+    /// Where the runs came from, if runs of another source of the suite's version cannot stand beside them: a file, or the tool where each
+    /// of its files is a run.
     pub source: Option<String>,
     pub arms: Vec<ArmRuns<'a>>,
     pub newest: Option<DateTime<Utc>>,
 }
 
-impl SuiteGroup<'_> {
+impl<'a> SuiteGroup<'a> {
+    /// All counted runs, by arm.
+    pub(crate) fn counted_runs(&self) -> Vec<&'a RunRow> {
+        self.arms.iter().flat_map(|arm| &arm.counted).copied().collect()
+    }
+
     /// Returns the outcomes of all counted runs.
     pub(crate) fn matrix(&self, warehouse: &Warehouse) -> OutcomeMatrix {
         warehouse.matrix(self.arms.iter().flat_map(|arm| &arm.counted).map(|row| &row.run.id))
     }
-}
-
-/// What runs must share to stand in one table.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct GroupKey {
-    suite: String,
-    version: Option<String>,
-    /// Importer and study: the runs of two tables are never pooled silently, nor those of two tools.
-    study: Option<(String, Option<String>)>,
-}
-
-/// Groups the selected runs by suite and version or provenance. Groups stand by suite, those with the newest run first, of equal ones those
-/// with most arms; arms by name.
-pub fn suite_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, grouping: Grouping) -> Vec<SuiteGroup<'a>> {
-    let mut groups = BTreeMap::<GroupKey, Vec<&RunRow>>::new();
-    for row in warehouse.runs().iter().filter(|row| filter.matches(&row.run)) {
-        let run = &row.run;
-        let study = match grouping {
-            Grouping::AllBatches => None,
-            Grouping::NewestBatch => {
-                run.provenance.as_ref().map(Provenance::study).map(|(importer, source)| (importer.to_owned(), source.map(str::to_owned)))
-            }
-        };
-        let key = GroupKey { suite: run.suite.clone(), version: run.suite_version.clone(), study };
-        groups.entry(key).or_default().push(row);
-    }
-    let mut groups: Vec<SuiteGroup<'a>> = groups
-        .into_iter()
-        .map(|(key, rows)| {
-            let source = key.study.and_then(|(importer, source)| match source {
-                Some(_) => rows[0].run.provenance.as_ref().map(|from| from.file.clone()),
-                None => Some(importer),
-            });
-            let newest = rows.iter().filter_map(|row| row.run.timestamp).max();
-            SuiteGroup { suite: key.suite, suite_version: key.version, source, arms: arm_runs(&rows, grouping), newest }
-        })
-        .collect();
-    groups.sort_by(|left, right| {
-        let by_age = left.suite.cmp(&right.suite).then(right.newest.cmp(&left.newest));
-        by_age.then(right.arms.len().cmp(&left.arms.len())).then(left.suite_version.cmp(&right.suite_version))
-    });
-    groups
 }
 
 /// Puts the runs of each arm together; arms by name.

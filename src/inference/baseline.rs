@@ -16,8 +16,9 @@ pub(crate) const UNKNOWN_VERSION: &str = "unknown";
 /// Which runs are the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Baseline {
-    /// These, and of each arm its newest batch or all of them. They never count as head.
-    Runs { ids: BTreeSet<RunId>, grouping: Grouping },
+    /// These, and of each arm its newest batch or all of them. They never count as head, but for those of `both`: files of equal content that
+    /// were named on both sides.
+    Runs { ids: BTreeSet<RunId>, both: BTreeSet<RunId>, grouping: Grouping },
     /// Of each arm of the head, so many batches before the one under judgement.
     Last(usize),
 }
@@ -30,6 +31,9 @@ pub struct Held<'a> {
     pub newest: Option<DateTime<Utc>>,
     pub head: Vec<ArmRuns<'a>>,
     pub baseline: Vec<ArmRuns<'a>>,
+    /// By arm of the head: its counted runs since the baseline up to the newest under judgement, whichever batch they are of, oldest first.
+    /// Empty where the baseline moves along, or has no time.
+    pub since: Vec<Vec<&'a RunRow>>,
     /// Every arm of the head with one of the baseline: its own; where no arm of the head has one there, each of them.
     pub pairs: Vec<(usize, Option<usize>)>,
     /// Other versions of the suite that the baseline has runs of; `unknown` for runs without one.
@@ -42,11 +46,11 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
     let mut of_head = BTreeMap::<(String, Option<String>), Vec<&RunRow>>::new();
     let mut others = BTreeMap::<(String, Option<String>), Vec<&RunRow>>::new();
     for row in warehouse.runs() {
-        let (is_baseline, is_kept) = match baseline {
-            Baseline::Runs { ids, .. } => (ids.contains(&row.run.id), false),
-            Baseline::Last(_) => (false, true),
+        let (is_baseline, is_kept, is_both) = match baseline {
+            Baseline::Runs { ids, both, .. } => (ids.contains(&row.run.id), false, both.contains(&row.run.id)),
+            Baseline::Last(_) => (false, true, false),
         };
-        if !is_baseline && filter.matches(&row.run) {
+        if (!is_baseline || is_both) && filter.matches(&row.run) {
             of_head.entry(key(row)).or_default().push(row);
         }
         if is_baseline || is_kept {
@@ -56,6 +60,11 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
     let versions_beside = |suite: &str, version: &Option<String>| -> Vec<String> {
         let beside = others.keys().filter(|(other, known)| other == suite && known != version);
         beside.map(|(_, version)| version.clone().unwrap_or_else(|| UNKNOWN_VERSION.to_owned())).collect()
+    };
+    let any_batch = Filter { batch: None, since: None, ..filter.clone() };
+    let fixed = match baseline {
+        Baseline::Runs { ids, .. } => Some(ids),
+        Baseline::Last(_) => None,
     };
     let mut groups: Vec<Held<'a>> = of_head
         .into_iter()
@@ -72,7 +81,22 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
             };
             let other_versions = versions_beside(&key.0, &key.1);
             let pairs = pairs(&head, &baseline);
-            Held { suite: key.0, suite_version: key.1, newest, head, baseline, pairs, other_versions }
+            let since = head
+                .iter()
+                .map(|arm| match fixed {
+                    Some(ids) => {
+                        let of_arm = warehouse.runs().iter().filter(|row| {
+                            (&row.run.suite, &row.run.suite_version) == (&key.0, &key.1)
+                                && Arm::of(&row.run) == arm.arm
+                                && !ids.contains(&row.run.id)
+                                && any_batch.matches(&row.run)
+                        });
+                        since(of_arm, arm, baseline.iter().find(|other| other.arm == arm.arm))
+                    }
+                    None => Vec::new(),
+                })
+                .collect();
+            Held { suite: key.0, suite_version: key.1, newest, head, baseline, since, pairs, other_versions }
         })
         .collect();
     groups.sort_by(|left, right| {
@@ -99,6 +123,16 @@ fn before<'a>(head: &[ArmRuns<'a>], rows: &[&'a RunRow], batches: usize) -> Vec<
         taken.extend(earlier.into_iter().take(batches).flat_map(|(_, rows)| rows));
     }
     arm_runs(&taken, Grouping::AllBatches)
+}
+
+/// Those of an arm's runs that came after its baseline, and not after the runs under judgement; oldest first.
+fn since<'a>(rows: impl Iterator<Item = &'a RunRow>, head: &ArmRuns<'_>, baseline: Option<&ArmRuns<'_>>) -> Vec<&'a RunRow> {
+    let newest = |arm: &ArmRuns<'_>| arm.counted.iter().filter_map(|row| row.run.timestamp).max();
+    let Some((from, to)) = baseline.and_then(newest).zip(newest(head)) else { return Vec::new() };
+    let is_since = |row: &&RunRow| row.run.status.is_counted() && row.run.timestamp.is_some_and(|time| from < time && time <= to);
+    let mut rows: Vec<&RunRow> = rows.filter(is_since).collect();
+    rows.sort_by(|one, other| (one.run.timestamp, &one.run.id).cmp(&(other.run.timestamp, &other.run.id)));
+    rows
 }
 
 fn pairs(head: &[ArmRuns<'_>], baseline: &[ArmRuns<'_>]) -> Vec<(usize, Option<usize>)> {

@@ -3,15 +3,16 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::Metric;
+use crate::domain::{Metric, Unit};
 use crate::stats::Interval;
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
 use super::arm::ArmRuns;
-use super::estimate::{Estimate, counts, pass_rate};
-use super::figures::{Figure, Range, figure};
+use super::estimate::{Estimate, Method, counts, pass_rate};
+use super::figures::{Figure, Range, figure, spread};
 use super::numbers::is_measured;
 use super::policy::Design;
+use super::price::{per_solved, price_interval};
 use super::sample::{Items, Rates};
 
 /// One arm's figure for one metric.
@@ -55,8 +56,14 @@ impl Cell {
     /// A number per run, over the runs that the metric is measured over.
     pub(super) fn of_number(metric: &Metric, arm: &ArmRuns<'_>, value: &dyn Fn(&RunRow) -> Option<f64>) -> Self {
         let rows: Vec<&RunRow> = arm.counted.iter().copied().filter(|row| is_measured(metric, row)).collect();
-        let figure = figure(&rows, Range::of(metric.unit), value);
-        Self { value: figure.as_ref().map(|figure| figure.summary.mean), passed: None, total: None, figure, estimate: None }
+        let mut figure = figure(&rows, Range::of(metric.unit), value);
+        let median = if metric.unit == Unit::Seconds { spread(&rows, value) } else { None };
+        if let Some((figure, median)) = figure.as_mut().zip(median.as_ref()) {
+            // Durations are skewed: one slow run makes no slow arm.
+            figure.interval = median.interval;
+        }
+        let shown = |figure: &Figure| median.as_ref().map_or(figure.summary.mean, |spread| spread.median);
+        Self { value: figure.as_ref().map(shown), passed: None, total: None, figure, estimate: None }
     }
 
     /// A pass rate.
@@ -69,6 +76,24 @@ impl Cell {
             figure: figure(&arm.counted, Range::Share, |row| counts(row, matrix).map(|(passed, total)| passed as f64 / total as f64)),
             estimate,
         }
+    }
+
+    /// What a solved item costs: all that the runs cost over all that they solved.
+    pub(super) fn of_price(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix, unit: Design) -> Self {
+        let estimate = per_solved(rows, rates, matrix).map(|price| Estimate {
+            value: price.usd,
+            interval: price_interval(rows, rates, matrix, unit).map(|found| found.interval),
+            guaranteed: None,
+            n: price.solved,
+            n_of: "solved items",
+            method: Method::RatioOfTotals,
+            standard_error: None,
+            clusters: None,
+            missing: 0,
+            passed: None,
+            total: None,
+        });
+        Self::of_estimate(estimate)
     }
 
     /// Own tests: counts as they are. 0 of 0 is a measurement without a rate.

@@ -25,6 +25,8 @@ pub enum Test {
     ClusterSignFlip,
     Welch,
     WelchOnLogs,
+    /// Of a ratio of totals, by the delta method on its logarithm over items.
+    DeltaOnLogs,
     Permutation,
 }
 

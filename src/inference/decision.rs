@@ -16,6 +16,8 @@ use super::verdict::{Incomparable, Missing, Obstacle, Verdict};
 pub const DEFAULT_MARGIN: f64 = 0.02;
 /// Costs and times closer than this are taken for the same, where the project declares no margin: a tenth.
 pub const DEFAULT_PRICE_MARGIN: f64 = 0.1;
+/// However much an arm saves, it is not shipped while its quality may lack more margins than this.
+pub const MOST_MARGINS_RISKED: f64 = 5.0;
 /// Beyond so many times what there is, nobody measures more.
 const MOST_TIMES: u64 = 20;
 /// Nor beyond so many units.
@@ -47,6 +49,8 @@ pub enum Because {
     BetterAndCheaper,
     /// No worse than the other by more than the margin, and cheaper.
     SameAndCheaper,
+    /// Cheaper, and what its quality may lack is worth less than what it saves: a margin of quality for each margin of cost.
+    SavesMoreThanItRisks,
     /// No worse than the other by more than the margin, costs about as much, and faster.
     SameAndFaster,
 }
@@ -115,6 +119,9 @@ impl Decision {
         if let Some(arm) = cheaper.filter(|arm| no_worse(*arm)) {
             return Self::Ship { arm, because: Because::SameAndCheaper };
         }
+        if let Some(arm) = cheaper.filter(|arm| known.is_worth_its_risk(*arm)) {
+            return Self::Ship { arm, because: Because::SavesMoreThanItRisks };
+        }
         let is_equal = matches!(quality.verdict, Verdict::Equivalent) || (no_worse(quality.first) && no_worse(quality.second));
         if let Some(arm) = faster.filter(|arm| cheaper.is_none() && no_worse(*arm)) {
             return Self::Ship { arm, because: Because::SameAndFaster };
@@ -142,12 +149,31 @@ impl Decision {
     }
 }
 
+impl Known<'_> {
+    /// Says whether what the cheaper arm saves is worth what its quality may lack. The margins say what one is worth in the other: nobody
+    /// minds a margin of quality, nor a margin of cost. An arm that looks worse by more than the margin is worth no risk.
+    fn is_worth_its_risk(&self, arm: usize) -> bool {
+        let Some((margin, cost)) = self.margin.zip(self.cost) else { return false };
+        let seen = self.quality.seen_from(arm);
+        let sign = if self.metric.direction == Direction::Down { -1.0 } else { 1.0 };
+        let looks_alike = seen.difference.is_some_and(|found| sign * found.value >= -margin);
+        let price_margin = cost.margin.unwrap_or(DEFAULT_PRICE_MARGIN);
+        let margins = saving(cost, arm).map_or(0.0, |saved| (saved / price_margin).min(MOST_MARGINS_RISKED));
+        looks_alike && is_no_worse(self.metric, &seen, margin * margins)
+    }
+}
+
+/// The share that an arm saves of what the other takes, as far as it is known.
+fn saving(price: &PairEvidence, arm: usize) -> Option<f64> {
+    price.seen_from(arm).difference.filter(|found| found.scale == Scale::Ratio).map(|found| 1.0 - found.value)
+}
+
 /// The arm that is cheaper or faster beyond chance, by more than is unimportant.
 fn decided(price: &PairEvidence) -> Option<usize> {
     let arm = price.winner()?;
     let margin = price.margin.unwrap_or(DEFAULT_PRICE_MARGIN);
-    let ratio = price.seen_from(arm).difference.filter(|found| found.scale == Scale::Ratio)?.value;
-    (ratio <= 1.0 / (1.0 + margin)).then_some(arm)
+    let saved = saving(price, arm)?;
+    (1.0 - saved <= 1.0 / (1.0 + margin)).then_some(arm)
 }
 
 /// Says whether the arm that is seen first is worse than the other by no more than the margin, as far as its interval says.

@@ -33,6 +33,8 @@ pub enum Method {
     TOverRuns,
     /// Wilson's interval where no value differs from another, at the number of units that there effectively are.
     WilsonEffective,
+    /// A ratio of totals, its interval by the delta method or the bootstrap.
+    RatioOfTotals,
     /// The source's own standard error.
     StatedError,
     /// A figure the source published, without counts or error.

@@ -21,7 +21,7 @@ pub struct Coverage {
 pub struct Figure {
     #[serde(flatten)]
     pub summary: Summary,
-    /// Student's t over the runs, cut to where the number can lie.
+    /// Student's t over the runs, cut to where the number can lie; of the median of durations in a comparison, by order statistics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     pub coverage: Coverage,

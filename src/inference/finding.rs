@@ -96,7 +96,14 @@ impl Finding {
         let units = match self.test? {
             Test::McnemarExact | Test::SignFlip => self.sizes.pairs?,
             Test::ClusterSignFlip => self.sizes.clusters?,
-            Test::FisherExact | Test::PairedT | Test::TwoWay | Test::PooledTotals | Test::Welch | Test::WelchOnLogs | Test::Permutation => {
+            Test::FisherExact
+            | Test::PairedT
+            | Test::TwoWay
+            | Test::PooledTotals
+            | Test::Welch
+            | Test::WelchOnLogs
+            | Test::DeltaOnLogs
+            | Test::Permutation => {
                 return None;
             }
         };

@@ -114,9 +114,43 @@ fn meaning(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix, items: &Items, policy
     })
 }
 
+/// What is found at a place of a row.
+enum Gathered {
+    Value(f64),
+    /// Something was asked, and there is none.
+    Missing,
+    Not,
+}
+
+impl Gathered {
+    fn of(score: Option<f64>, status: ItemStatus) -> Self {
+        match score {
+            Some(score) => Self::Value(score),
+            None if status == ItemStatus::Skipped => Self::Not,
+            None => Self::Missing,
+        }
+    }
+}
+
 impl ItemScores {
     /// As if the items that are marked were never asked; no mark at all is none.
     pub fn of(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Self {
+        let is_in = |row: usize, place: usize| !is_marked(left_out, matrix.rows[row].items[place] as usize);
+        Self::gathered(runs, matrix, items, |row, place| {
+            if is_in(row, place) {
+                Gathered::of(score_at(&matrix.rows[row], place), matrix.rows[row].statuses[place])
+            } else {
+                Gathered::Not
+            }
+        })
+    }
+
+    /// Other values beside the outcomes, by row of the matrix and place in it. None of them is missed.
+    pub fn from(runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items, value: impl Fn(usize, usize) -> Option<f64>) -> Self {
+        Self::gathered(runs, matrix, items, |row, place| value(row, place).map_or(Gathered::Not, Gathered::Value))
+    }
+
+    fn gathered(runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items, value: impl Fn(usize, usize) -> Gathered) -> Self {
         let mut sums = vec![(0.0, 0u32); matrix.items.len()];
         let mut missing = vec![false; matrix.items.len()];
         let mut run_means = Vec::new();
@@ -124,10 +158,11 @@ impl ItemScores {
         for run in runs {
             let (mut sum, mut count) = (0.0, 0u32);
             let mut of_run = vec![(0.0, 0u32); if runs.len() > 1 { matrix.items.len() } else { 0 }];
-            for row in matrix.rows_of(&run.run.id) {
-                for (place, item) in row.items.iter().enumerate().filter(|(_, item)| !is_marked(left_out, **item as usize)) {
-                    match score_at(row, place) {
-                        Some(score) => {
+            let first = matrix.rows.partition_point(|row| row.run < run.run.id);
+            for (number, row) in (first..).zip(matrix.rows_of(&run.run.id)) {
+                for (place, item) in row.items.iter().enumerate() {
+                    match value(number, place) {
+                        Gathered::Value(score) => {
                             let own = &mut sums[*item as usize];
                             *own = (own.0 + score, own.1 + 1);
                             if let Some(own) = of_run.get_mut(*item as usize) {
@@ -135,7 +170,8 @@ impl ItemScores {
                             }
                             (sum, count) = (sum + score, count + 1);
                         }
-                        None => missing[*item as usize] |= row.statuses[place] != ItemStatus::Skipped,
+                        Gathered::Missing => missing[*item as usize] = true,
+                        Gathered::Not => {}
                     }
                 }
             }

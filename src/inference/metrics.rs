@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use crate::domain::{Direction, ItemKind, Metric, MetricKind, Unit};
+use crate::domain::{Direction, Metric, MetricKind, Unit};
 use crate::stats::summary;
 use crate::warehouse::RunRow;
 
 use super::arm::ArmRuns;
 use super::comparison::{Scale, Sizes};
-use super::family::Unsettled;
+use super::family::{Evidence, Unsettled, settle_primary};
 use super::finding::Finding;
 use super::item_scores::{ItemScores, SuiteScores};
 use super::numbers::{RunSample, number_pair};
@@ -30,15 +30,8 @@ pub(crate) fn named(name: &str, label: &str, unit: Unit, direction: Direction, k
 }
 
 /// The pass rate on what all arms share.
-pub(crate) fn pass_rate_metric(items: &Items, policy: &Policy) -> Metric {
-    let label = match items.kind {
-        Some(ItemKind::Question) => "Questions",
-        Some(ItemKind::Task) => "Tasks",
-        Some(ItemKind::Criterion) => "Criteria",
-        Some(ItemKind::Check) => "Checks",
-        Some(ItemKind::Test) | None => "Shared Tests",
-    };
-    policy.described(named(PASS_RATE, label, Unit::Fraction, Direction::Up, MetricKind::Rate))
+pub(crate) fn pass_rate_metric(policy: &Policy) -> Metric {
+    policy.described(named(PASS_RATE, "Pass rate", Unit::Fraction, Direction::Up, MetricKind::Rate))
 }
 
 /// What one arm's figure on a suite is counted in: the unit that verdicts about it have.
@@ -47,7 +40,7 @@ pub(crate) fn unit_of(suite: &str, items: &Items, policy: &Policy) -> Design {
     policy.design(suite).unwrap_or_else(|| natural_design(items.kind, clusters, items.unit_count()))
 }
 
-fn pairs_of(arms: usize) -> Vec<(usize, usize)> {
+pub(super) fn pairs_of(arms: usize) -> Vec<(usize, usize)> {
     (0..arms).flat_map(move |first| (first + 1..arms).map(move |second| (first, second))).collect()
 }
 
@@ -65,6 +58,13 @@ pub(super) fn of_rates(metric: &Metric, suite: &str, items: &Items, rates: &[Rat
     });
     let values: Vec<Option<f64>> = rates.iter().map(|rates| rate_value(rates, items)).collect();
     Unsettled::new(metric, values, partial(rates), findings.collect())
+}
+
+/// Weighs two arms' pass rates alone, on items that were one text for both.
+pub(super) fn rate_evidence(metric: &Metric, suite: &str, items: &Items, rates: &[Rates; 2], policy: &Policy) -> Evidence {
+    let values: Vec<Option<f64>> = rates.iter().map(|rates| rate_value(rates, items)).collect();
+    let finding = rate_pair(suite, items, &rates[0], &rates[1], policy);
+    settle_primary(Unsettled::new(metric, values, partial(rates), vec![(0, 1, finding)]), policy)
 }
 
 fn rate_pair(suite: &str, items: &Items, first: &Rates, second: &Rates, policy: &Policy) -> Finding {
@@ -128,7 +128,7 @@ pub(super) fn of_item_scores(suite: &str, scores: &SuiteScores, items: &Items, p
     Unsettled::new(metric, values, partial, findings.collect())
 }
 
-/// Weighs a number per run: an amount, a score, or a count. `evaluators` are those who gave the arms' numbers, where that is known;
+/// Weighs a number per run: an amount, a score, or a count; where `over_items` has more to say of two arms, by what it says. `evaluators` are those who gave the arms' numbers, where that is known;
 /// `apart` are pairs that were asked nothing in common, and why.
 pub(super) fn of_numbers(
     metric: &Metric,
@@ -136,12 +136,13 @@ pub(super) fn of_numbers(
     value: &dyn Fn(&RunRow) -> Option<f64>,
     evaluators: &[BTreeSet<&str>],
     apart: &BTreeMap<(usize, usize), Incomparable>,
+    over_items: &dyn Fn(usize, usize) -> Option<Finding>,
     policy: &Policy,
 ) -> Unsettled {
     let samples: Vec<RunSample> = arms.iter().map(|arm| RunSample::of(metric, arm, value)).collect();
     let known = |arm: usize| evaluators.get(arm).filter(|evaluators| !evaluators.is_empty());
     let findings = pairs_of(arms.len()).into_iter().map(|(first, second)| {
-        let mut finding = number_pair(metric, &samples[first], &samples[second], policy);
+        let mut finding = over_items(first, second).unwrap_or_else(|| number_pair(metric, &samples[first], &samples[second], policy));
         if known(first).zip(known(second)).is_some_and(|(one, other)| one != other) && finding.difference.is_some() {
             finding = Finding::not_comparable(Design::Runs, Incomparable::OtherEvaluator, finding.sizes);
         }

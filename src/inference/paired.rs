@@ -221,7 +221,7 @@ impl<'a> Shared<'a> {
                 (false, None) => Precision::Error { se: sd / (n as f64).sqrt(), degrees: n as f64 - 1.0 },
             });
             finding.parts = match (self.one, self.other) {
-                (Measured::Passes(one), Measured::Passes(other)) if !self.is_binary => Parts::of(one, other, sd),
+                (Measured::Passes(one), Measured::Passes(other)) if !self.is_binary && over_runs.is_none() => Parts::of(one, other, sd),
                 _ => None,
             };
             let wanted = stats::n_paired(sd, summary.mean.abs(), policy.aim()).ok().filter(|_| summary.mean != 0.0);

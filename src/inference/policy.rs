@@ -9,7 +9,7 @@ use crate::domain::{Exclusion, ItemKind, Metric, MetricSettings};
 use crate::stats::Aim;
 
 /// What is fixed before anybody looks at the numbers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Policy {
     /// The chance, over the family of pairs, of naming a winner where there is none.
     pub alpha: f64,

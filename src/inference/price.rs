@@ -7,7 +7,7 @@ use crate::stats::{Interval, PairSums, Replicates, Seed, jackknife, ratio_of_mea
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
 use super::estimate::counts;
-use super::figures::cost;
+use super::figures::{cost, money};
 use super::policy::{CONFIDENCE, Design, MIN_ITEMS, MIN_RUNS};
 use super::sample::Rates;
 use super::seed::seed;
@@ -40,6 +40,28 @@ const MAX_BOOTSTRAP: usize = 200;
 const RESAMPLES: u32 = 9999;
 /// A run's own cost and that of its items may differ by rounding, and no more.
 const SAME_COST: f64 = 1e-3;
+
+/// What a solved item costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Price {
+    pub usd: f64,
+    pub solved: u64,
+}
+
+/// Divides what all runs cost by what they solved; nothing where nothing was solved or a part of the cost is unknown.
+pub(crate) fn per_solved(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix) -> Option<Price> {
+    let cost = money(rows).filter(|cost| !cost.is_lower_bound)?;
+    let solved: Option<u64> = match rates {
+        Rates::Outcomes(outcomes) if outcomes.by_run.iter().all(|(_, counted)| *counted > 0) => {
+            Some(outcomes.by_run.iter().map(|(passed, _)| passed).sum())
+        }
+        Rates::Outcomes(_) | Rates::Counts(_) | Rates::Unknown => {
+            rows.iter().map(|row| counts(row, matrix).map(|(passed, _)| passed)).sum()
+        }
+    };
+    let solved = solved.filter(|solved| *solved > 0)?;
+    Some(Price { usd: cost.usd / solved as f64, solved })
+}
 
 /// Returns the interval of total cost over solved. `unit` is what verdicts about the suite are counted in.
 pub(crate) fn price_interval(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix, unit: Design) -> Option<PriceInterval> {

@@ -134,6 +134,42 @@ impl Outcomes {
         })
     }
 
+    /// The outcomes of runs that are made up: by run and item, whether it passed. Items that nobody tried have none.
+    pub(super) fn made_up(runs: &[Vec<bool>], items: &Items, is_tried: impl Fn(usize) -> bool) -> Self {
+        let columns = items.column_count();
+        let mut made = Self {
+            cells: vec![(0, 0); columns],
+            counted: (0..items.unit_count()).filter(|unit| is_tried(*unit)).count() as u64,
+            missing: vec![false; columns],
+            lost: 0,
+            beside: vec![Asked::Not; columns],
+            by_run: Vec::with_capacity(runs.len()),
+            attempts: runs.len() as u64,
+            unanswered: 0,
+            runs: Vec::new(),
+            deterministic: runs.len() >= DETERMINISTIC_RUNS && runs.iter().all(|run| *run == runs[0]),
+        };
+        for run in runs {
+            let mut shares = vec![f64::NAN; columns];
+            let (mut passed, mut counted) = (0, 0);
+            items.each_unit(|unit, columns| {
+                let unit = unit as usize;
+                for column in columns.iter().map(|column| *column as usize).filter(|_| is_tried(unit)) {
+                    made.cells[column].0 += u32::from(run[unit]);
+                    made.cells[column].1 += 1;
+                    shares[column] = f64::from(u8::from(run[unit]));
+                    passed += u64::from(run[unit]);
+                    counted += 1;
+                }
+            });
+            made.by_run.push((passed, counted));
+            if runs.len() > 1 {
+                made.runs.push(shares);
+            }
+        }
+        made
+    }
+
     /// Whether the arm was asked an item.
     pub fn asked(&self, item: usize) -> Asked {
         if self.cells[item].1 > 0 || self.missing[item] { Asked::Answered } else { self.beside[item] }
@@ -276,6 +312,11 @@ impl Items {
         Self { kind, clusters, cluster_count, columns, plain }
     }
 
+    /// Items without clusters, one column each.
+    pub fn plain(kind: ItemKind, count: u32) -> Self {
+        Self { kind: Some(kind), clusters: None, cluster_count: 0, columns: None, plain: (0..count).collect() }
+    }
+
     /// Says whether any item has a column for each of several evaluators.
     pub fn is_judged_by_several(&self) -> bool {
         self.columns.is_some()
@@ -284,6 +325,11 @@ impl Items {
     /// How many items there are.
     pub fn unit_count(&self) -> usize {
         self.columns.as_ref().map_or(self.plain.len(), Vec::len)
+    }
+
+    /// How many columns they have in the matrix.
+    fn column_count(&self) -> usize {
+        self.plain.len()
     }
 
     /// The columns of an item.
@@ -310,6 +356,19 @@ impl Items {
             let (sum, n) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
             if n > 0.0 {
                 found.push((unit, sum / n));
+            }
+        });
+        found
+    }
+
+    /// The items of which both of two arms have a value in a column, each with the arms' means over those columns.
+    pub fn paired(&self, one: impl Fn(usize) -> Option<f64>, other: impl Fn(usize) -> Option<f64>) -> Vec<(u32, f64, f64)> {
+        let mut found = Vec::new();
+        self.each_unit(|unit, columns| {
+            let both = columns.iter().filter_map(|column| one(*column as usize).zip(other(*column as usize)));
+            let (own, others, n) = both.fold((0.0, 0.0, 0.0), |(own, others, n), (a, b)| (own + a, others + b, n + 1.0));
+            if n > 0.0 {
+                found.push((unit, own / n, others / n));
             }
         });
         found

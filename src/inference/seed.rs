@@ -14,7 +14,22 @@ pub(crate) fn seed(values: impl IntoIterator<Item = f64>) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Returns how to rearrange some values.
+/// Returns how to flip the signs of some values: the same way whatever their signs and their order are, so that no drawn p-value depends on
+/// which arm comes first.
 pub(super) fn resampling(values: impl IntoIterator<Item = f64>) -> Resampling {
-    Resampling { seed: seed(values), draws: DRAWS }
+    let mixed = values.into_iter().map(|value| seed([value.abs()])).fold(0_u64, u64::wrapping_add);
+    Resampling { seed: mixed, draws: DRAWS }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_and_order_do_not_matter() {
+        let of = |values: &[f64]| resampling(values.iter().copied()).seed;
+        assert_eq!(of(&[0.5, -1.0, 0.0]), of(&[1.0, -0.0, -0.5]));
+        assert_ne!(of(&[0.5, 0.5]), of(&[]));
+        assert_ne!(of(&[0.5, 1.0]), of(&[0.5, 2.0]));
+    }
 }

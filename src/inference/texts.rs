@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::domain::ItemsDigest;
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
-use super::arm::{Arm, ArmRuns, SuiteGroup};
+use super::arm::{ArmRuns, SuiteGroup};
 use super::item_scores::ItemScores;
 use super::sample::{Items, Rates};
 
@@ -180,10 +180,6 @@ impl<'a> Pairing<'a> {
     pub fn only(&self, is_kept: impl Fn(usize) -> bool) -> Self {
         let arms = self.arms.iter().enumerate().filter(|(place, _)| is_kept(*place)).map(|(_, arm)| *arm);
         Self { arms: arms.collect(), matrix: self.matrix }
-    }
-
-    pub fn arms(&self) -> Vec<&'a Arm> {
-        self.arms.iter().map(|(runs, _)| &runs.arm).collect()
     }
 
     /// Marks the items of the matrix that two of the arms were asked in different texts; no mark at all where there is none.

@@ -235,7 +235,10 @@ pub(super) fn decide(support: Support, looked: &Looked, p_adjusted: Option<f64>,
             open(obstacle.or(doubt).or(Some(Obstacle::MissingOutcomes)))
         }
         stats::Verdict::Equivalent => Verdict::Equivalent,
-        stats::Verdict::NotEnoughEvidence | stats::Verdict::NoData | stats::Verdict::NotComparable => open(obstacle.or(doubt)),
+        // That the total disagrees matters only where the typical value would have decided.
+        stats::Verdict::NotEnoughEvidence | stats::Verdict::NoData | stats::Verdict::NotComparable => {
+            open(obstacle.or(doubt.filter(|doubt| *doubt != Obstacle::TotalDisagrees)))
+        }
     }
 }
 

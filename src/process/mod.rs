@@ -16,94 +16,29 @@
 
 mod background;
 mod captured;
+mod command;
+mod finished;
 mod guard;
 mod running;
+mod start_error;
 mod stop;
 mod system;
 #[cfg(all(test, unix))]
 mod tests;
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io;
 use std::net::TcpListener;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub use background::Background;
 pub use captured::Captured;
+pub use command::{Command, Limits};
+pub use finished::{End, Finished};
+pub use start_error::StartError;
 pub use stop::Stop;
+pub use system::MARK;
 
-use running::{Running, Streams};
-
-/// The environment variable that marks everything a program starts, so that it is found again outside the process group.
-pub const MARK: &str = "EVAL_PROCESS";
-
-/// A program to run, with everything that bounds it.
-#[derive(Debug, Clone)]
-pub struct Command {
-    /// The program and its arguments. No shell reads them.
-    pub argv: Vec<OsString>,
-    pub cwd: PathBuf,
-    /// Variables to set, or with `None` to remove. The others are as in this process.
-    pub env: BTreeMap<OsString, Option<OsString>>,
-    /// What the program reads; then its input ends.
-    pub input: Vec<u8>,
-    pub limits: Limits,
-}
-
-/// What bounds a program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
-    /// How long it may run. A [`Background`] has no such limit: who started it stops it.
-    pub wall: Option<Duration>,
-    /// What is kept of each stream: the first half and the last half of this; what lies between is counted and dropped.
-    pub output_bytes: u64,
-    /// From the request to end until the end is forced, and how long an output is read that other processes hold open.
-    pub grace: Duration,
-}
-
-impl Default for Limits {
-    /// No limit of time, 16 MiB of each stream, five seconds of grace.
-    fn default() -> Self {
-        Self { wall: None, output_bytes: 16 << 20, grace: Duration::from_secs(5) }
-    }
-}
-
-/// What became of a program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finished {
-    pub end: End,
-    /// For a [`Background`] both streams in the order of their writing.
-    pub stdout: Captured,
-    pub stderr: Captured,
-    /// From the start to the program's own end, without the wait for what it left behind.
-    pub wall: Duration,
-}
-
-/// How a program ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// By itself, with this code.
-    Exited(i32),
-    /// By a signal that did not come from here.
-    Signalled(i32),
-    /// It reached its limit of time and was stopped.
-    TimedOut,
-    /// [`Stop`] or [`Background::stop`] stopped it.
-    Stopped,
-}
-
-/// Why a program could not be started.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    #[error("program `{}` not found", .program.display())]
-    NotFound { program: OsString },
-    #[error("`{}` is not a program that can be executed here", .program.display())]
-    NotExecutable { program: OsString },
-    #[error("program `{}` could not be started: {source}", .program.display())]
-    Io { program: OsString, source: io::Error },
-}
+use running::{Running, Streams, later};
 
 /// Runs a program until it ends, its time is up or `stop` says so, and its process group with it.
 ///
@@ -141,9 +76,4 @@ pub fn run(command: &Command, stop: &Stop) -> Result<Finished, StartError> {
 /// Another process may take it before the server does; the server then fails to start, and the caller tries another.
 pub fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
-}
-
-/// Returns the time after a wait, or none where that is beyond the clock.
-fn later(wait: Duration) -> Option<Instant> {
-    Instant::now().checked_add(wait)
 }

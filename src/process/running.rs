@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::captured::{Captured, Keep};
 use super::guard::Guarded;
 use super::system::{self, Reach, Request, Whom};
-use super::{Command, End, Finished, StartError, later};
+use super::{Command, End, Finished, StartError};
 
 /// How long a killed program may take to be gone, and its output to end.
 const SETTLE: Duration = Duration::from_millis(500);
@@ -225,7 +225,7 @@ fn spawn(command: &Command, mark: &str, stdout: impl Into<Stdio>, stderr: impl I
             None => starting.env_remove(name),
         };
     }
-    starting.env(super::MARK, mark);
+    starting.env(system::MARK, mark);
     system::apart(&mut starting);
     // A file that was just written is busy while a program that another thread starts at this moment still holds it open.
     let mut attempts = 20;
@@ -277,4 +277,9 @@ fn read(mut reader: PipeReader, keep: &Mutex<Keep>) {
 
 fn lock(keep: &Mutex<Keep>) -> std::sync::MutexGuard<'_, Keep> {
     keep.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the time after a wait, or none where that is beyond the clock.
+pub(super) fn later(wait: Duration) -> Option<Instant> {
+    Instant::now().checked_add(wait)
 }

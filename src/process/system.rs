@@ -6,6 +6,9 @@ use std::process::Child;
 
 use super::End;
 
+/// The environment variable that marks everything a program starts, so that it is found again outside the process group.
+pub const MARK: &str = "EVAL_PROCESS";
+
 /// What is asked of processes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Request {
@@ -24,7 +27,7 @@ pub enum Whom {
     All,
 }
 
-/// Returns a value of [`super::MARK`] that no other program has. The hasher's keys come from the system's randomness.
+/// Returns a value of [`MARK`] that no other program has. The hasher's keys come from the system's randomness.
 pub fn fresh_mark() -> String {
     let half = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", half(), half())
@@ -130,7 +133,7 @@ mod linux {
 
     use rustix::process::{Pid, Signal, kill_process};
 
-    use super::super::MARK;
+    use super::MARK;
     use super::{Request, unix::Reach};
 
     /// Rounds of looking for processes that were started while others were being killed.

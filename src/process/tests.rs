@@ -1,10 +1,13 @@
 //! Real programs that do everything a program may do to whom waits for it.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::thread;
+use std::time::Instant;
 
 use super::*;
 

@@ -51,14 +51,6 @@ fn bill(bill: &Bill) -> String {
     format!("mean over mean {} [{low}, {high}], which is about the bill", verdicts::ratio(bill.ratio))
 }
 
-/// What twice the items, or twice the attempts, could show: ` (7.9 pp with twice the items, 9.6 pp with twice the attempts)`.
-pub fn doubled(metric: &Metric, pair: &PairEvidence) -> String {
-    pair.detail.doubled.map_or_else(String::new, |doubled| {
-        let [items, attempts] = [doubled.items, doubled.attempts].map(|value| verdicts::amount(metric, value));
-        format!(" ({items} with twice the items, {attempts} with twice the attempts)")
-    })
-}
-
 /// How the intervals of a board's amounts were made.
 pub fn amounts(board: &SuiteBoard) -> Vec<String> {
     let mut notes = Vec::new();
@@ -86,7 +78,7 @@ pub fn amounts(board: &SuiteBoard) -> Vec<String> {
 pub fn extremes(board: &SuiteBoard) -> Vec<String> {
     let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
     let rates = labels.iter().zip(&board.entries).filter_map(|(label, entry)| Some((label, entry.pass_rate.as_ref()?)));
-    let said: Vec<String> = rates.filter_map(|(label, rate)| extreme(label, rate)).take(verdicts::MAX_LEADING).collect();
+    let said: Vec<String> = rates.filter_map(|(label, rate)| extreme(label, rate)).take(words::MAX_LEADING).collect();
     if said.is_empty() {
         Vec::new()
     } else {
@@ -103,4 +95,37 @@ fn extreme(label: &str, rate: &Estimate) -> Option<String> {
         passed if passed == total => Some(format!("{label} passed all of {all}, at least {}", percent(ends.low))),
         _ => None,
     }
+}
+
+/// More attempts than this are in the JSON.
+const MAX_K: usize = 5;
+
+/// Chances over several attempts, and rates with what was excluded: more than a column has room for.
+pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
+    let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
+    let mut notes = verdicts::excluded(&board.excluded_items);
+    notes.extend(extremes(board));
+    notes.extend(amounts(board));
+    let with: Vec<String> = labels
+        .iter()
+        .zip(&board.entries)
+        .filter_map(|(label, entry)| Some(format!("{label} {}", words::figure(&board.primary, entry.with_excluded.as_ref()?))))
+        .collect();
+    if !with.is_empty() {
+        notes.push(format!("With excluded items: {}.", with.join(", ")));
+    }
+    for (label, entry) in labels.iter().zip(&board.entries).take(words::MAX_LEADING) {
+        let chances: Vec<String> = entry
+            .reliability
+            .iter()
+            .take(MAX_K)
+            .map(|chance| {
+                format!("{} {}/{}", chance.k, format::fixed(chance.all_pass * 100.0, 1), format::fixed(chance.any_passes * 100.0, 1))
+            })
+            .collect();
+        if !chances.is_empty() {
+            notes.push(format!("{label}: all of k attempts pass / any does (pass^k / pass@k), %: {}.", chances.join(", ")));
+        }
+    }
+    notes
 }

@@ -144,6 +144,11 @@ pub fn integer(number: u64) -> String {
     grouped(&number.to_string())
 }
 
+/// `1 run`, `2 runs`.
+pub fn count(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", integer(number), if number == 1 { "" } else { "s" })
+}
+
 /// Dollars: two decimals from ten cents up, three significant digits below: `$14.41`, `$0.0324`.
 pub fn money(usd: f64) -> String {
     if usd == 0.0 {

@@ -1,10 +1,10 @@
 //! A gate's report: the table, and a sentence for each check.
 
-use crate::domain::{MetricKind, Unit};
-use crate::views::{Ask, Basis, Cell, GateCheck, GateReport, Ruling};
+use crate::domain::{Metric, MetricKind, Unit};
+use crate::views::{Ask, Basis, Cell, Difference, FailingItem, GateCheck, GateReport, NewFailures, PairEvidence, Ruling, Scale};
 
 use super::table::Table;
-use super::{comparability, format, verdicts, words};
+use super::{comparability, format, shown, verdicts, words};
 
 /// A pull request's comment starts with this line, so that the next one can take its place.
 pub const MARKER: &str = "<!-- evalreport:gate -->";
@@ -31,8 +31,12 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
             change(check),
         ]);
     }
-    let is_told = |check: &&GateCheck| check.ruling != Ruling::Pass || matches!(check.basis, Basis::Deterministic | Basis::Identical);
+    let is_told = |check: &&GateCheck| {
+        let is_odd = matches!(check.basis, Basis::Deterministic | Basis::Identical | Basis::Steady);
+        check.ruling != Ruling::Pass || is_odd || check.over_nights.as_ref().is_some_and(|nights| nights.alarm)
+    };
     table.notes.extend(report.checks.iter().filter(is_told).map(|check| format!("{}.", sentence(check, report.confidence))));
+    table.notes.extend(report.new_failures.iter().flat_map(new_failures));
     table.notes.extend(comparability::gate_notes(report).iter().map(|note| format!("{note}.")));
     for absent in &report.absent {
         table.notes.push(format!("{} on {} is in the baseline and not in the head.", words::arm_name(&absent.arm), absent.suite));
@@ -73,7 +77,11 @@ pub fn rule(check: &GateCheck) -> String {
     match &check.rule {
         Ask::MaxDrop { metric, allowed } => format!("{}: at most {} lower", named(metric), allowance(check, *allowed)),
         Ask::MaxRise { metric, allowed } => format!("{}: at most {} higher", named(metric), allowance(check, *allowed)),
-        Ask::MustPass { item } => format!("must pass {item}"),
+        Ask::MustPass { item } => match check.matched {
+            Some(matched) if matched > 1 => format!("must pass {item} ({})", words::count_of(matched, "items")),
+            _ => format!("must pass {item}"),
+        },
+        Ask::NoNewFailures => "no new failures".to_owned(),
     }
 }
 
@@ -104,72 +112,182 @@ fn cell(check: &GateCheck, cell: Option<&Cell>) -> String {
 
 /// `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`.
 fn change(check: &GateCheck) -> String {
-    let difference = check.evidence.as_ref().and_then(|pair| pair.difference.as_ref());
-    check.metric.as_ref().zip(difference).map_or_else(String::new, |(metric, difference)| verdicts::change(metric, difference))
+    let found = check.metric.as_ref().zip(check.evidence.as_ref());
+    found.and_then(|(metric, pair)| verdicts::change_of(metric, pair)).unwrap_or_default()
 }
 
-/// One check in a sentence, without its full stop.
+/// One check in a few sentences, without the last full stop: what it comes to, what it rests on, what would settle it.
 pub fn sentence(check: &GateCheck, confidence: f64) -> String {
-    let who = format!("{} on {}", words::arm_name(&check.arm), check.suite);
-    let against = match &check.against {
-        Some(against) if *against != check.arm => format!(" ({} in the baseline)", words::arm_name(against)),
-        _ => String::new(),
-    };
-    let mut text = format!("{who}{against}: {}", rule(check));
-    let found = found(check, confidence);
-    if !found.is_empty() {
-        text.push_str(&format!("; {found}"));
-    }
-    text.push_str(&format!(": {}", ruling(check.ruling)));
-    let why = why(check);
-    if !why.is_empty() {
-        text.push_str(&format!(", {why}"));
-    }
-    if let Some(further) = check.further {
-        let each = if further.of == "runs" { " of each arm" } else { "" };
-        let about = if check.basis == Basis::TooFew { "at least" } else { "about" };
-        text.push_str(&format!(
-            "; {about} {} more {}{each} would be needed",
-            format::integer(further.n),
-            words::one_or_many(further.n, further.of)
-        ));
+    let mut text = format!("{}: {}, {}: {}", capital(check.ruling), check.suite, arm(check), headline(check));
+    for more in [evidence(check, confidence), why(check), nights(check), further(check)] {
+        if !more.is_empty() {
+            text.push_str(&format!(". {more}"));
+        }
     }
     text
 }
 
-/// What the data show: values, change, and what it was counted over.
-fn found(check: &GateCheck, confidence: f64) -> String {
-    if let (Some(passed), Some(attempts)) = (check.passed, check.attempts) {
-        return format!("passed {} of {} {}", format::integer(passed), format::integer(attempts), words::one_or_many(attempts, "attempts"));
+fn capital(ruling: Ruling) -> &'static str {
+    match ruling {
+        Ruling::Pass => "Pass",
+        Ruling::Inconclusive => "Inconclusive",
+        Ruling::Regression => "Regression",
     }
+}
+
+fn headline(check: &GateCheck) -> String {
+    let found = check.metric.as_ref().zip(check.evidence.as_ref().and_then(|pair| pair.difference.as_ref()));
+    let limit = match &check.rule {
+        Ask::MaxDrop { allowed, .. } | Ask::MaxRise { allowed, .. } => allowance(check, *allowed),
+        Ask::MustPass { .. } | Ask::NoNewFailures => return items(check),
+    };
+    let Some((metric, difference)) = found else { return rule(check) };
+    let name = words::metric(metric);
+    let (a, b) = (cell(check, check.head.as_ref()), cell(check, check.baseline.as_ref()));
+    match (check.ruling, check.basis) {
+        (Ruling::Regression, _) => format!("{name} {}, from {b} to {a} (limit {limit})", moved(metric, difference)),
+        (Ruling::Pass, _) => format!("{name} is within {limit} of the baseline ({a} vs {b})"),
+        (Ruling::Inconclusive, Basis::TooWide) => {
+            format!("{name} {}; the limit of {limit} is inside the interval", moved(metric, difference))
+        }
+        (Ruling::Inconclusive, _) => format!("{name} {}, from {b} to {a} (limit {limit})", moved(metric, difference)),
+    }
+}
+
+/// `fell 15.0 pp`, `rose 30%`, `did not change`.
+fn moved(metric: &Metric, difference: &Difference) -> String {
+    let (none, by) = match difference.scale {
+        Scale::Ratio => (1.0, format!("{}%", format::nonzero((difference.value - 1.0).abs() * 100.0, 0))),
+        Scale::Share | Scale::Unit => (0.0, verdicts::amount(metric, difference.value)),
+    };
+    match difference.value.total_cmp(&none) {
+        std::cmp::Ordering::Less => format!("fell {by}"),
+        std::cmp::Ordering::Equal => "did not change".to_owned(),
+        std::cmp::Ordering::Greater => format!("rose {by}"),
+    }
+}
+
+/// What became of the items that a rule is about.
+fn items(check: &GateCheck) -> String {
+    let mut text = rule(check);
+    if let (Some(passed), Some(attempts)) = (check.passed, check.attempts) {
+        text.push_str(&format!("; passed {} of {}", format::integer(passed), words::count_of(attempts, "attempts")));
+    }
+    let failing = check.failing.unwrap_or(0);
+    let named = check.not_passed.join(", ");
+    let more = failing.saturating_sub(check.not_passed.len() as u64);
+    let named = if more > 0 { format!("{named} and {} more", format::integer(more)) } else { named };
+    match check.rule {
+        Ask::NoNewFailures if failing > 0 => {
+            let verb = if failing == 1 { "fails" } else { "fail" };
+            text.push_str(&format!("; {} that always passed in the baseline {verb}: {named}", words::count_of(failing, "items")));
+        }
+        Ask::MustPass { .. } if failing > 0 && check.matched.is_some_and(|matched| matched > 1) => {
+            text.push_str(&format!("; not passed: {named}"));
+        }
+        _ => {}
+    }
+    text
+}
+
+/// `95% CI −20.6 to −10.7 pp, 200 shared questions`.
+fn evidence(check: &GateCheck, confidence: f64) -> String {
     let Some((metric, pair)) = check.metric.as_ref().zip(check.evidence.as_ref()) else { return String::new() };
     let Some(difference) = &pair.difference else { return String::new() };
-    let level =
-        if difference.interval.is_some() { format!(" at {}% confidence", format::fixed(confidence * 100.0, 0)) } else { String::new() };
-    format!(
-        "{} against {}, {}{level}, {}",
-        cell(check, check.head.as_ref()),
-        cell(check, check.baseline.as_ref()),
-        verdicts::change(metric, difference),
-        verdicts::units(pair)
-    )
+    let units = verdicts::units(pair);
+    match difference.interval {
+        Some(ends) if matches!(check.basis, Basis::Interval | Basis::TooWide | Basis::Nights) => {
+            format!("{}% CI {}, {units}", format::fixed(confidence * 100.0, 0), verdicts::interval(metric, difference.scale, ends))
+        }
+        _ => units,
+    }
 }
 
 fn why(check: &GateCheck) -> String {
-    let reason = || check.evidence.as_ref().and_then(|pair| verdicts::reason(pair.verdict));
-    match check.basis {
-        Basis::Attempts if check.ruling == Ruling::Regression => "it takes more than half of the attempts".to_owned(),
-        Basis::Interval | Basis::Attempts => String::new(),
+    let reason = || check.evidence.as_ref().and_then(|pair: &PairEvidence| verdicts::reason(pair.verdict));
+    let text = match check.basis {
+        Basis::Attempts if check.ruling == Ruling::Regression && matches!(check.rule, Ask::MustPass { .. }) => {
+            "It takes more than half of the attempts".to_owned()
+        }
+        Basis::Interval | Basis::TooWide | Basis::Attempts => String::new(),
+        Basis::Nights => "The interval does not say, and all nights since the baseline together do".to_owned(),
         Basis::Deterministic => "every run of each arm has the same outcomes, so the difference itself decides".to_owned(),
-        Basis::Identical => "every item fared as in the baseline".to_owned(),
-        Basis::TooWide => "the bound lies within the interval".to_owned(),
-        Basis::TooFew | Basis::NotComparable => reason().unwrap_or_else(|| "the two cannot be compared".to_owned()),
-        Basis::NoInterval => reason().unwrap_or_else(|| "these data allow no interval".to_owned()),
-        Basis::MissingOutcomes => "the missing outcomes could make it otherwise".to_owned(),
-        Basis::NoBaseline => "there is no baseline for it".to_owned(),
-        Basis::OtherVersion => "the baseline's runs are of another version of the suite".to_owned(),
-        Basis::NotMeasured => "it is not measured on both sides".to_owned(),
-        Basis::NoRatio => "a bound in percent needs a share, or amounts above zero".to_owned(),
-        Basis::ItemAbsent => "the head has no outcome of this item".to_owned(),
+        Basis::Identical => "Every item fared as in the baseline".to_owned(),
+        Basis::Steady => "No run differs from another, and both sides are equal".to_owned(),
+        Basis::TooFew | Basis::NotComparable => reason().unwrap_or_else(|| "The two cannot be compared".to_owned()),
+        Basis::NoInterval => reason().unwrap_or_else(|| "These data allow no interval".to_owned()),
+        Basis::MissingOutcomes => "The missing outcomes could make it otherwise".to_owned(),
+        Basis::NoBaseline => "There is no baseline for it".to_owned(),
+        Basis::OtherVersion => "The baseline's runs are of another version of the suite".to_owned(),
+        Basis::NotMeasured => "It is not measured on both sides".to_owned(),
+        Basis::NoRatio => "A bound in percent needs a share, or amounts above zero".to_owned(),
+        Basis::ItemAbsent => "The head has no outcome of some of them".to_owned(),
+        Basis::NoItems => "An arm has counts only, and no items".to_owned(),
+    };
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
+/// `Evidence over 7 nights: e = 34, and 20 is enough`.
+fn nights(check: &GateCheck) -> String {
+    let Some(found) = &check.over_nights else { return String::new() };
+    let evidence = |value: f64| format::plain(if value < 10.0 { (value * 10.0).round() / 10.0 } else { value.min(1e6).round() });
+    let over = format!("Evidence over {}: e = {}", words::count_of(found.nights, "nights"), evidence(found.e_value));
+    let enough = evidence(found.enough);
+    match (found.alarm_at, found.earliest) {
+        (Some(night), _) if night < found.nights => format!("{over}; it reached {enough}, which is enough, on night {night}"),
+        (Some(_), _) => format!("{over}, and {enough} is enough"),
+        (None, Some(earliest)) if earliest > found.nights => {
+            format!("{over}, and {enough} is enough, on night {earliest} at the earliest")
+        }
+        (None, _) => format!("{over}; it takes {enough}"),
     }
+}
+
+fn further(check: &GateCheck) -> String {
+    let Some(further) = check.further else { return String::new() };
+    let each = if further.of == "runs" { " per arm" } else { "" };
+    if check.basis == Basis::TooFew {
+        let verb = if further.n == 1 { "is" } else { "are" };
+        return format!("At least {} more {}{each} {verb} needed", format::integer(further.n), words::one_or_many(further.n, further.of));
+    }
+    let about = if further.n > 10_000 { "" } else { "About " };
+    let planned = words::planned(further.n).replace("more than", "More than");
+    format!("{about}{planned} more {}{each} would decide it", words::one_or_many(further.n, further.of))
+}
+
+/// The items that fail now and did not in the baseline, a line each.
+fn new_failures(found: &NewFailures) -> Vec<String> {
+    let who = format!("{}, {}", found.suite, words::arm_name(&found.arm));
+    let mut lines = Vec::new();
+    for (count, items, what) in
+        [(found.count, &found.items, "always passed in the baseline and"), (found.flaky_count, &found.flaky, "flaky, so no new failure:")]
+    {
+        if count == 0 {
+            continue;
+        }
+        let (noun, verb) = (words::count_of(count, "items"), if count == 1 { "fails" } else { "fail" });
+        lines.push(if what.starts_with("always") {
+            format!("{who}: {noun} {what} {verb} now:")
+        } else {
+            format!("{who}: {noun} {verb} now or sometimes and {} {what}", if count == 1 { "is" } else { "are" })
+        });
+        lines.extend(items.iter().map(failing));
+        let more = count - items.len() as u64;
+        if more > 0 {
+            lines.push(format!("- and {} more", format::integer(more)));
+        }
+    }
+    lines
+}
+
+fn failing(item: &FailingItem) -> String {
+    let of = |passed: u64, attempts: u64| format!("{} of {}", format::integer(passed), format::integer(attempts));
+    let reason = item.reason.as_deref().map_or_else(String::new, |reason| format!(": {}", shown::short(reason)));
+    format!(
+        "- {} (passed {}, baseline {}){reason}",
+        item.item,
+        of(item.passed, item.attempts),
+        of(item.baseline_passed, item.baseline_attempts)
+    )
 }

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::domain::Verification;
 use crate::views::{
-    AgreementReport, Apart, Board, Comparison, GateReport, History, ImportAnswer, JudgeReport, Overall, ProbeReport, RunLine, Runnable,
-    ShownRun, SuiteLine,
+    AgreementReport, Apart, Board, Comparison, DecideReport, GateReport, History, ImportAnswer, JudgeReport, Overall, PlanReport,
+    ProbeReport, RunLine, Runnable, ShownRun, SuiteLine,
 };
 
 /// The answer of a command with the name and version of its shape.
@@ -52,6 +52,31 @@ pub struct GateAnswer {
     pub report: GateReport,
     /// Selected runs that tombstones hide.
     pub retracted: u64,
+}
+
+/// What `gate --plan` answers.
+#[derive(Serialize, JsonSchema)]
+pub struct GatePlanAnswer {
+    /// What was asked for as the baseline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
+    #[serde(flatten)]
+    pub report: PlanReport,
+}
+
+/// What `gate --decide` answers.
+#[derive(Serialize, JsonSchema)]
+pub struct GateDecideAnswer {
+    /// What was asked for as the baseline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
+    /// Why there is no baseline: what was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+    /// The decisions in words, in their order.
+    pub sentences: Vec<String>,
+    #[serde(flatten)]
+    pub report: DecideReport,
 }
 
 /// What `history` answers.
@@ -128,6 +153,8 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("agreement", schema::<AgreementAnswer>()),
         ("compare", schema::<CompareAnswer>()),
         ("gate", schema::<GateAnswer>()),
+        ("gate-decide", schema::<GateDecideAnswer>()),
+        ("gate-plan", schema::<GatePlanAnswer>()),
         ("history", schema::<HistoryAnswer>()),
         ("import", schema::<ImportAnswer>()),
         ("judge", schema::<JudgeAnswer>()),

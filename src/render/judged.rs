@@ -7,7 +7,7 @@ use crate::views::{
 
 use super::shown::{Texts, some_of};
 use super::table::Table;
-use super::{format, tables, words};
+use super::{format, tables, verification, words};
 
 /// Lays out the criteria of a run; none where it has no criteria, or none were asked for.
 pub fn criteria(shown: &ShownRun, texts: Texts) -> Option<Table> {
@@ -154,20 +154,11 @@ pub fn evaluators(shown: &ShownRun, texts: Texts) -> Option<Table> {
     Some(table)
 }
 
-/// `done partial: accept partial`.
-pub fn outcome(verification: &StoredVerification) -> Option<String> {
-    let status = verification.terminal_status.as_deref()?.replace('_', " ");
-    Some(match &verification.next {
-        Some(next) => format!("{status}, next: {}", next.replace('_', " ")),
-        None => status,
-    })
-}
-
 /// The facts of a verification that are one line each: label and text.
 pub fn facts(verification: &StoredVerification) -> Vec<(&'static str, String)> {
     let own = |text: &Option<String>| text.clone();
     let known = [
-        ("Outcome", outcome(verification)),
+        ("Outcome", verification::outcome(verification)),
         ("Because", own(&verification.reason)),
         ("Goal", own(&verification.goal)),
         ("Kind of task", verification.task_kind.as_deref().map(|kind| kind.replace('_', " "))),

@@ -8,7 +8,7 @@ use crate::views::{
 };
 
 use super::table::Table;
-use super::{comparability, details, format, verdicts, words};
+use super::{comparability, details, format, summary, verdicts, words};
 
 /// With more arms than this, arms stand in rows and metrics in columns.
 const MAX_ARM_COLUMNS: usize = 6;
@@ -17,7 +17,7 @@ const MAX_ARM_COLUMNS: usize = 6;
 pub fn comparison(comparison: &Comparison) -> Table {
     let labels = words::labels(comparison);
     let mut table = Table::new(comparison_title(comparison, &labels));
-    table.lead = words::decision(comparison, &labels).into_iter().collect();
+    table.lead = summary::decision(comparison, &labels).into_iter().collect();
     if labels.len() > MAX_ARM_COLUMNS {
         wide(comparison, &labels, &mut table);
     } else {
@@ -40,9 +40,9 @@ pub fn comparison(comparison: &Comparison) -> Table {
             table.rows.push(cells);
         }
     }
-    let mut first = vec![words::headline(comparison, &labels)];
+    let mut first = vec![summary::headline(comparison, &labels)];
     first.extend(beyond(comparison, &labels));
-    first.extend(words::run_notes(comparison, &labels));
+    first.extend(summary::run_notes(comparison, &labels));
     first.extend(comparability::note(comparison, &labels));
     table.more = explained(comparison, &labels);
     // What does not fit into the first lines is explained with the rest.
@@ -74,7 +74,7 @@ fn comparison_title(comparison: &Comparison, labels: &[String]) -> String {
 fn metric_label(row: &ComparisonRow) -> String {
     match row.metric.unit {
         crate::domain::Unit::Usd | crate::domain::Unit::Tokens => format!("{}, mean per run", row.metric.label),
-        crate::domain::Unit::Seconds => format!("{}, mean", row.metric.label),
+        crate::domain::Unit::Seconds => format!("{}, median", row.metric.label),
         _ => row.metric.label.clone(),
     }
 }
@@ -122,8 +122,7 @@ fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
                 let adjusted = verdicts::adjustment(&row.evidence).map_or_else(String::new, |how| format!("; adjusted by {how}"));
                 more.push(format!("{}: verdict {}{adjusted}.", row.metric.label, verdicts::method(pair)));
             }
-            // What is only shown says in its cell why it is not compared.
-            if row.role == crate::views::Role::Secondary {
+            if row.role == crate::views::Role::Secondary && pair.difference.is_some() {
                 more.extend(verdicts::sentences(row, labels));
             }
             more.extend(verdicts::planning(&row.metric, pair));
@@ -194,7 +193,8 @@ const DURATION_FRONT: &str = "Pass rate and duration";
 
 /// Lays out one suite's board.
 pub fn suite_board(board: &SuiteBoard) -> Table {
-    let mut table = Table::new(format!("Leaderboard: {}", group_name(&board.suite, board.suite_version.as_deref(), None)));
+    let mut table =
+        Table::new(format!("Leaderboard: {}", group_name(&board.suite, board.suite_version.as_deref(), board.source.as_deref())));
     table.right("Rank", 0);
     table.left("Approach", 0);
     table.left("Model", 0);
@@ -266,7 +266,7 @@ fn entry_cells(entry: &Entry, board: &SuiteBoard, name: &dyn Fn(&Arm) -> String)
 /// The header of the figure that decides: what it is, its unit, and that an interval stands beside it.
 pub fn primary_header(metric: &crate::domain::Metric) -> String {
     let unit = if metric.unit == crate::domain::Unit::Fraction { " %" } else { "" };
-    let label = if verdicts::is_pass_rate(metric) { "Pass rate" } else { &metric.label };
+    let label = if words::is_pass_rate(metric) { "Pass rate" } else { &metric.label };
     format!("{label}{unit} [95% CI]")
 }
 
@@ -288,7 +288,7 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         several => notes.push(format!("Runs from {} sources are pooled: {}.", several.len(), listed(several))),
     }
     notes.extend(verdicts::board_notes(board));
-    notes.extend(verdicts::entry_notes(board));
+    notes.extend(details::entry_notes(board));
     notes
 }
 
@@ -304,7 +304,7 @@ fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
                 None => {}
             }
         }
-        let rest = if dominated.is_empty() { String::new() } else { format!(" Dominated: {}.", listed(&dominated)) };
+        let rest = if dominated.is_empty() { String::new() } else { format!(" Worse and not cheaper: {}.", listed(&dominated)) };
         let note = format!("Pareto front of pass rate and {price}, on the numbers shown: {}.{rest}", best.join(", "));
         (!best.is_empty()).then(|| (column.to_owned(), note))
     };
@@ -353,25 +353,26 @@ pub fn overall(overall: &Overall) -> Table {
         }
     };
     let mut table = Table::new(format!("Leaderboard: {title}"));
-    table.right("#", 0);
     table.left("Approach", 0);
     table.left("Model", 0);
-    table.right("Pass rate %", 0);
+    table.right("Pass rate % [95% CI]", 0);
     table.right("Suites", 0);
     table.right("Items", 1);
     table.right("Cost", 1);
-    for (place, entry) in (1u64..).zip(&overall.entries) {
+    for entry in &overall.entries {
+        let n = entry.items.unwrap_or(0);
+        let interval = entry.interval.map_or_else(String::new, |ends| format!(" {}", format::percent_interval(ends, n)));
         table.rows.push(vec![
-            place.to_string(),
             entry.arm.approach.clone(),
             entry.arm.model.clone(),
-            format::percent_number(entry.rate, entry.items.unwrap_or(0)),
+            format!("{}{interval}", format::percent_number(entry.rate, n)),
             format!("{}/{}", entry.suites.known, entry.suites.runs),
             entry.items.map_or_else(String::new, format::integer),
             entry.cost.as_ref().map_or_else(|| "unknown".to_owned(), words::money),
         ]);
     }
     table.notes.push(note.to_owned());
+    table.notes.push("Ordered by the rate shown. Arms are not tested over suites, so there are no ranks here.".to_owned());
     table.notes.push(
         "Arms with rates on fewer suites answered other questions: they stand apart and are not comparable with the rest.".to_owned(),
     );
@@ -507,7 +508,7 @@ pub fn run(shown: &ShownRun) -> Table {
     );
     fact("Tokens", line.tokens.map(|tokens| format::fixed(tokens, 0)));
     fact("Duration", Some(line.duration_seconds.map_or_else(|| "unknown".to_owned(), format::seconds)));
-    fact("Verification", page.verification.as_ref().and_then(super::judged::outcome));
+    fact("Verification", page.verification.as_ref().and_then(super::verification::outcome));
     fact("Calls", page.total_calls.map(format::integer));
     fact("Files", page.files_generated.map(format::integer));
     fact("Lines", page.lines_generated.map(format::integer));

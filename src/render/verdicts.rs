@@ -4,10 +4,10 @@
 use crate::domain::{Direction, Metric, MetricKind, Unit};
 use crate::views::{
     Adjustment, BoardEvidence, Comparison, ComparisonRow, Design, Difference, Evidence, ExcludedItem, Incomparable, Interval, MIN_ITEMS,
-    MIN_RUNS, Missing, Obstacle, PASS_RATE, PairEvidence, Role, Scale, SuiteBoard, Test, Verdict,
+    MIN_RUNS, Missing, Obstacle, PairEvidence, Role, Scale, SuiteBoard, Test, Verdict,
 };
 
-use super::{comparability, details, format, words};
+use super::{comparability, format, words};
 
 /// The Verdict column of a table.
 pub fn short(comparison: &Comparison, row: &ComparisonRow) -> String {
@@ -140,34 +140,56 @@ pub(super) fn margin(metric: &Metric, pair: &PairEvidence) -> String {
     if metric.kind == MetricKind::Amount { format!("{}%", format::fixed(margin * 100.0, 0)) } else { amount(metric, margin) }
 }
 
+/// Decimals of a difference of rates: those of the rates beside it.
+pub(super) fn places(pair: &PairEvidence) -> usize {
+    if pair.sizes.of == "runs" { 1 } else { format::percent_decimals(pair.units()) }
+}
+
 /// A difference without its sign, with its unit.
 pub(super) fn amount(metric: &Metric, value: f64) -> String {
+    amount_to(metric, value, 1)
+}
+
+fn amount_to(metric: &Metric, value: f64, places: usize) -> String {
     match metric.unit {
-        Unit::Fraction => format!("{} pp", format::nonzero(value.abs() * 100.0, 1)),
+        Unit::Fraction => format!("{} pp", format::nonzero(value.abs() * 100.0, places)),
         Unit::Points => format!("{} points", format::nonzero(value.abs(), 1)),
         Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => format::value(value.abs(), metric.unit, 0),
     }
 }
 
 /// A difference with its sign and unit: `+16.0 pp`, `−0.8 points`, `2.6×`.
-fn signed(metric: &Metric, scale: Scale, value: f64) -> String {
+fn signed(metric: &Metric, scale: Scale, value: f64, places: usize) -> String {
     let sign = if value < 0.0 { "−" } else { "+" };
     match scale {
         Scale::Ratio => ratio(value),
-        Scale::Share => format!("{sign}{} pp", format::nonzero(value.abs() * 100.0, 1)),
-        Scale::Unit => format!("{sign}{}", amount(metric, value)),
+        Scale::Share => format!("{sign}{} pp", format::nonzero(value.abs() * 100.0, places)),
+        Scale::Unit => format!("{sign}{}", amount_to(metric, value, places)),
     }
 }
 
 /// The ends of a difference's interval, with their signs; of a ratio, as they are.
 pub(super) fn interval(metric: &Metric, scale: Scale, interval: Interval) -> String {
-    let bare = |value: f64| signed(metric, scale, value).trim_end_matches(" pp").trim_end_matches(" points").to_owned();
-    format!("{} to {}", bare(interval.low), signed(metric, scale, interval.high))
+    interval_to(metric, scale, interval, 1)
+}
+
+fn interval_to(metric: &Metric, scale: Scale, interval: Interval, places: usize) -> String {
+    let bare = |value: f64| signed(metric, scale, value, places).trim_end_matches(" pp").trim_end_matches(" points").to_owned();
+    format!("{} to {}", bare(interval.low), signed(metric, scale, interval.high, places))
 }
 
 /// The difference with its interval: `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`.
 pub fn change(metric: &Metric, difference: &Difference) -> String {
-    let one = |value: f64| signed(metric, difference.scale, value);
+    change_to(metric, difference, 1)
+}
+
+/// The same as precise as the rates of the pair are.
+pub(super) fn change_of(metric: &Metric, pair: &PairEvidence) -> Option<String> {
+    pair.difference.map(|difference| change_to(metric, &difference, places(pair)))
+}
+
+fn change_to(metric: &Metric, difference: &Difference, places: usize) -> String {
+    let one = |value: f64| signed(metric, difference.scale, value, places);
     let end = |value: f64| one(value).trim_end_matches(" pp").trim_end_matches('×').to_owned();
     match difference.interval {
         Some(interval) => format!("{} [{}, {}]", one(difference.value), end(interval.low), end(interval.high)),
@@ -177,13 +199,12 @@ pub fn change(metric: &Metric, difference: &Difference) -> String {
 
 /// The Difference column of two arms: the first less the second, or in words how many times it is.
 pub fn difference(row: &ComparisonRow) -> String {
-    let found = row.evidence.pairs.first().and_then(|pair| pair.difference);
-    match found {
-        Some(Difference { value, scale: Scale::Ratio, .. }) => words::times(value),
-        // Exactly equal has no sign.
-        Some(Difference { value: 0.0, .. }) => "none".to_owned(),
-        Some(found) => signed(&row.metric, found.scale, found.value),
-        None => String::new(),
+    let Some((pair, found)) = row.evidence.pairs.first().and_then(|pair| Some((pair, pair.difference?))) else { return String::new() };
+    match found.scale {
+        Scale::Ratio => words::times(found.value),
+        // What is exactly equal has no sign.
+        Scale::Share | Scale::Unit if found.value == 0.0 => "none".to_owned(),
+        Scale::Share | Scale::Unit => signed(&row.metric, found.scale, found.value, places(pair)),
     }
 }
 
@@ -218,19 +239,24 @@ fn claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
         return format!("{first} and {second} have the same {label}");
     };
     let (own, other) = (words::possessive(first), words::possessive(second));
-    match (difference.scale, metric.unit) {
-        (Scale::Ratio, Unit::Usd) => {
+    match (difference.scale, metric.name.as_str()) {
+        (Scale::Ratio, "cost_usd") => {
             format!("{first} costs {} {second}", words::than(difference.value, "as much as", "more than", "less than"))
         }
-        (Scale::Ratio, Unit::Seconds) => {
+        (Scale::Ratio, "duration_seconds") => {
             format!("{first} takes {} {second}", words::than(difference.value, "as long as", "more time than", "less time than"))
         }
+        (Scale::Ratio, "total_tokens") => {
+            let tokens = words::than(difference.value, "as many tokens as", "more tokens than", "fewer tokens than");
+            format!("{first} uses {tokens} {second}")
+        }
         (Scale::Ratio, _) => {
-            format!("{own} {label} are {} {other}", words::than(difference.value, "as many as", "higher than", "lower than"))
+            let [times, more, less] = ["that of", "more than that of", "less than that of"];
+            format!("{own} {label} is {} {second}", words::than(difference.value, times, more, less))
         }
         (Scale::Share | Scale::Unit, _) => {
             let side = if difference.value > 0.0 { "higher" } else { "lower" };
-            format!("{own} {label} is {} {side} than {other}", amount(metric, difference.value))
+            format!("{own} {label} is {} {side} than {other}", amount_to(metric, difference.value, places(pair)))
         }
     }
 }
@@ -240,7 +266,8 @@ fn claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
 fn basis(metric: &Metric, pair: &PairEvidence, names: &[String], evidence: &Evidence) -> String {
     let mut parts = Vec::new();
     if let Some((difference, ends)) = pair.difference.and_then(|found| Some((found, found.interval?))) {
-        parts.push(format!("{}% CI {}", level_percent(evidence.alpha), interval(metric, difference.scale, ends)));
+        let ends = interval_to(metric, difference.scale, ends, places(pair));
+        parts.push(format!("{}% CI {ends}", level_percent(evidence.alpha)));
     }
     if pair.p_adjusted.is_some() {
         parts.push(adjusted(pair, evidence));
@@ -310,7 +337,7 @@ pub fn sentence(metric: &Metric, pair: &PairEvidence, names: &[String], evidence
         let why = reason(pair.verdict).map_or_else(String::new, |why| format!(": {why}"));
         let label = words::metric(metric);
         return match pair.verdict {
-            Verdict::NotComparable { .. } if is_pass_rate(metric) => format!("Not comparable: {first} and {second}{why}"),
+            Verdict::NotComparable { .. } if words::is_pass_rate(metric) => format!("Not comparable: {first} and {second}{why}"),
             Verdict::NotComparable { .. } => format!("Not comparable on {label}: {first} and {second}{why}"),
             _ => format!("No {label} to compare between {first} and {second}{why}"),
         };
@@ -344,7 +371,7 @@ pub fn planning(metric: &Metric, pair: &PairEvidence) -> Option<String> {
     let difference = pair.difference.filter(|_| pair.verdict.is_open())?;
     let mut parts = Vec::new();
     if let Some(detectable) = pair.detectable {
-        let more = details::doubled(metric, pair);
+        let more = doubled(metric, pair);
         parts.push(format!(
             "Smallest detectable difference with {}: {}{more}",
             units(pair),
@@ -407,6 +434,7 @@ fn test_name(test: Test) -> &'static str {
         Test::ClusterSignFlip => "cluster-level sign-flip test, cluster-robust interval (CR1, t with G − 1 degrees of freedom)",
         Test::Welch => "Welch's t test over runs",
         Test::WelchOnLogs => "Welch's t test on logarithms over runs",
+        Test::DeltaOnLogs => "delta method on logarithms over items",
         Test::Permutation => "permutation test over runs",
     }
 }
@@ -436,7 +464,11 @@ fn group_sentence(row: &ComparisonRow, names: &[String]) -> String {
     let label = words::metric(&row.metric);
     let adjusted = adjustment(evidence).map_or_else(String::new, |how| format!(" ({how})"));
     if let Some(winner) = evidence.winner {
-        return format!("{} wins against {} on {label}{adjusted}", names[winner], all_others(names.len() as u64));
+        let others = words::other_arms(names.len() as u64 - 1);
+        if evidence.pairs.iter().all(|pair| matches!(pair.verdict, Verdict::DeterministicDifference { .. })) {
+            return format!("{} is ahead of {others} in every run on {label}. The result is fixed", names[winner]);
+        }
+        return format!("{} wins against {others} on {label}{adjusted}", names[winner]);
     }
     let why = || evidence.pairs.iter().find_map(|pair| reason(pair.verdict)).map_or_else(String::new, |reason| format!(": {reason}"));
     if evidence.leading.is_empty() {
@@ -453,7 +485,7 @@ fn group_sentence(row: &ComparisonRow, names: &[String]) -> String {
     format!("{} of {} arms share the lead on {label}: {}{adjusted}", leading.len(), names.len(), words::listed_some(&leading))
 }
 
-fn excluded(items: &[ExcludedItem]) -> Vec<String> {
+pub(super) fn excluded(items: &[ExcludedItem]) -> Vec<String> {
     let one = |excluded: &ExcludedItem| {
         format!("Excluded item {} ({}): {}.", excluded.item, words::count_of(excluded.outcomes, "outcomes"), excluded.reason)
     };
@@ -470,12 +502,6 @@ pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String>
     }
     notes
 }
-
-/// More attempts than this are in the JSON.
-const MAX_K: usize = 5;
-
-/// More names than this say less than their number.
-pub(super) const MAX_LEADING: usize = 8;
 
 /// What a board's evidence comes to: who wins, who shares the lead, or that there is no winner yet.
 pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
@@ -494,7 +520,7 @@ pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
     {
         let next = (0..board.entries.len()).find(|place| place != winner && board.entries[*place].primary.is_some());
         let next = next.map_or_else(String::new, |next| format!(" vs {}{}", if evidence.arms > 2 { "next " } else { "" }, value(next)));
-        let others = if evidence.arms > 2 { all_others(evidence.arms) } else { labels_but(&labels, *winner) };
+        let others = if evidence.arms > 2 { words::other_arms(evidence.arms - 1) } else { labels_but(&labels, *winner) };
         let how = if evidence.deterministic == evidence.pairs {
             format!("{} is ahead of {others} in every run: {}{next}. The result is fixed.", labels[*winner], value(*winner))
         } else {
@@ -522,11 +548,6 @@ pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
 /// All arms of a board: `both arms`, `all 4 arms`.
 fn all_arms(arms: u64) -> String {
     if arms == 2 { "both arms".to_owned() } else { format!("all {} arms", format::integer(arms)) }
-}
-
-/// All arms but one, of three or more: `both other arms`, `all 3 other arms`.
-fn all_others(arms: u64) -> String {
-    if arms == 3 { "both other arms".to_owned() } else { format!("all {} other arms", format::integer(arms.saturating_sub(1))) }
 }
 
 fn labels_but(labels: &[String], arm: usize) -> String {
@@ -589,36 +610,6 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     notes
 }
 
-/// Chances over several attempts, and rates with what was excluded: more than a column has room for.
-pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
-    let mut notes = excluded(&board.excluded_items);
-    notes.extend(details::extremes(board));
-    notes.extend(details::amounts(board));
-    let with: Vec<String> = labels
-        .iter()
-        .zip(&board.entries)
-        .filter_map(|(label, entry)| Some(format!("{label} {}", words::figure(&board.primary, entry.with_excluded.as_ref()?))))
-        .collect();
-    if !with.is_empty() {
-        notes.push(format!("With excluded items: {}.", with.join(", ")));
-    }
-    for (label, entry) in labels.iter().zip(&board.entries).take(MAX_LEADING) {
-        let chances: Vec<String> = entry
-            .reliability
-            .iter()
-            .take(MAX_K)
-            .map(|chance| {
-                format!("{} {}/{}", chance.k, format::fixed(chance.all_pass * 100.0, 1), format::fixed(chance.any_passes * 100.0, 1))
-            })
-            .collect();
-        if !chances.is_empty() {
-            notes.push(format!("{label}: all of k attempts pass / any does (pass^k / pass@k), %: {}.", chances.join(", ")));
-        }
-    }
-    notes
-}
-
 /// A significance level: `0.05`, `0.00026`.
 fn level(alpha: f64) -> String {
     // Two significant digits.
@@ -626,7 +617,10 @@ fn level(alpha: f64) -> String {
     format::fixed(alpha, usize::try_from(decimals).unwrap_or(2)).trim_end_matches('0').to_owned()
 }
 
-/// Says whether a metric is the pass rate.
-pub(super) fn is_pass_rate(metric: &Metric) -> bool {
-    metric.name == PASS_RATE
+/// What twice the items, or twice the attempts, could show: ` (7.9 pp with twice the items, 9.6 pp with twice the attempts)`.
+fn doubled(metric: &Metric, pair: &PairEvidence) -> String {
+    pair.detail.doubled.map_or_else(String::new, |doubled| {
+        let [items, attempts] = [doubled.items, doubled.attempts].map(|value| amount(metric, value));
+        format!(" ({items} with twice the items, {attempts} with twice the attempts)")
+    })
 }

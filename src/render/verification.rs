@@ -1,6 +1,7 @@
 //! A verification as tables: the checks, what fails and whose it is, and what was fixed.
 
 use crate::domain::{FixedFailure, Verification, VerifiedCheck, VerifiedFailure};
+use crate::views::StoredVerification;
 
 use super::format;
 use super::table::Table;
@@ -134,4 +135,13 @@ fn short(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let clipped: String = line.chars().take(SHORT).collect();
     if clipped.len() < line.len() || text.trim().lines().count() > 1 { format!("{clipped}…") } else { clipped }
+}
+
+/// `done partial: accept partial`.
+pub fn outcome(verification: &StoredVerification) -> Option<String> {
+    let status = verification.terminal_status.as_deref()?.replace('_', " ");
+    Some(match &verification.next {
+        Some(next) => format!("{status}, next: {}", next.replace('_', " ")),
+        None => status,
+    })
 }

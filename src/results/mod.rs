@@ -31,6 +31,7 @@ mod scan;
 mod score_line;
 mod sealed;
 mod store;
+mod store_error;
 mod whole_file;
 
 pub use batch::{Batch, PlannedArm, PlannedRun};
@@ -47,5 +48,6 @@ pub use retraction::{Retraction, Retractions};
 pub use scan::{Contents, HeaderFile, ItemSource, SealedPair, scan};
 pub use score_line::{JudgeLine, ScoreLine};
 pub use sealed::{SealedReader, SealedWriter};
-pub use store::{Store, StoreError};
+pub use store::Store;
+pub use store_error::StoreError;
 pub use whole_file::WholeFile;

@@ -17,7 +17,7 @@ use super::record;
 use super::shell::Shell;
 use super::testing::{Family, Tested};
 use super::verification::verify_workspace;
-use super::workspace::Workspace;
+use super::workspace::{self, Workspace};
 use super::{CodeWork, Context, Event};
 
 /// For suites that name no time-out.
@@ -121,7 +121,7 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
     };
     let order = Order {
         suite: &work.suite.name,
-        requirements: &absolute(requirements),
+        requirements: &workspace::absolute(requirements),
         model: work.model.as_deref(),
         seed: run.seed,
         workspace: workspace.folder(),
@@ -131,10 +131,6 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
         environment: context.environment,
     };
     work.approach.make(&order, context.stop)
-}
-
-pub(super) fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Lets every evaluator say what it has to say. None where the user stopped it.

@@ -13,7 +13,7 @@ use crate::process::{self, End, Finished};
 use super::server::{self, NoServer, Server};
 use super::shell::Shell;
 use super::testing::{Bench, Family, Tested, has_own_tests_command, own_tests_command};
-use super::workspace::Workspace;
+use super::workspace::{self, Workspace};
 use super::{CodeWork, Context, python};
 
 /// Tests of one's own may hang for as long as they like, but not for as long as the suite would wait.
@@ -120,7 +120,7 @@ impl Examination<'_> {
         let suite = &self.work.suite;
         let mut shell = Shell::without_secrets(self.context.environment.variables.keys(), &self.work.wrap_of_tests(&self.context.root));
         shell.set("EVAL_WORKSPACE", self.workspace.folder());
-        shell.set("EVAL_SUITE_DIR", super::code::absolute(&suite.folder));
+        shell.set("EVAL_SUITE_DIR", workspace::absolute(&suite.folder));
         shell.set("EVAL_SUITE", &suite.name);
         shell
     }

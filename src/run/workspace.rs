@@ -87,6 +87,11 @@ fn link(_target: &Path, at: &Path) -> io::Result<()> {
     Err(io::Error::other(format!("{} is a symbolic link, which is not copied here", at.display())))
 }
 
+/// The path from the root of the file system, which a program needs that works in a folder of its own.
+pub fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

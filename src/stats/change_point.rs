@@ -42,8 +42,8 @@ pub struct ChangePoint {
 
 /// How many tests a series adds to its family: its stretches between cuts that are long enough for a change and not constant.
 pub fn change_tests(series: &[f64], breaks: &[usize], rule: ChangeRule) -> usize {
-    let is_tested =
-        |&(from, to): &(usize, usize)| to - from >= 2 * rule.min_nights && series[from..to].iter().any(|value| *value != series[from]);
+    let varies = |values: &[f64]| values.windows(2).any(|pair| pair[0].total_cmp(&pair[1]).is_ne());
+    let is_tested = |&(from, to): &(usize, usize)| to - from >= 2 * rule.min_nights && varies(&series[from..to]);
     stretches(series.len(), breaks).iter().filter(|ends| is_tested(ends)).count()
 }
 
@@ -60,8 +60,8 @@ pub fn change_tests(series: &[f64], breaks: &[usize], rule: ChangeRule) -> usize
 /// `breaks` are indices at which something else changed, such as the suite or the model: the series is cut there, nothing is compared
 /// across a cut, and a cut is never a change.
 pub fn change_points(series: &[f64], breaks: &[usize], rule: ChangeRule) -> Result<Vec<ChangePoint>, Undefined> {
-    let is_rule = rule.min_nights >= 2 && rule.tests >= 1 && rule.alpha > 0.0 && rule.alpha < 1.0;
-    if !is_rule || !(rule.min_relative >= 0.0 && rule.min_relative.is_finite()) {
+    let is_size = rule.min_relative >= 0.0 && rule.min_relative.is_finite();
+    if rule.min_nights < 2 || rule.tests < 1 || !(rule.alpha > 0.0 && rule.alpha < 1.0) || !is_size {
         return Err(Undefined::OutOfRange);
     }
     if series.iter().any(|value| !value.is_finite()) {
@@ -193,11 +193,15 @@ fn normal_scores(values: &[f64]) -> Vec<f64> {
     for places in ascending(values).chunk_by(|one, other| values[*one] >= values[*other]) {
         let middle = (2 * first + places.len()) as f64 / 2.0 / values.len() as f64;
         let score = normal_quantile(middle).unwrap_or(0.0);
-        places.iter().for_each(|place| scores[*place] = score);
+        for place in places {
+            scores[*place] = score;
+        }
         first += places.len();
     }
     let center = mean(&scores);
-    scores.iter_mut().for_each(|score| *score -= center);
+    for score in &mut scores {
+        *score -= center;
+    }
     scores
 }
 

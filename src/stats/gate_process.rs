@@ -57,12 +57,16 @@ pub fn gate_process(baseline: &[f64], head: &[f64], alpha: f64) -> Result<GatePr
         orders.truncate(1);
     }
     for order in &mut orders {
-        baseline.iter().for_each(|rate| order.insert(*rate));
+        for rate in baseline {
+            order.insert(*rate);
+        }
     }
     let mut process =
         GateProcess { baseline: baseline.len() as u64, nights: head.len() as u64, e_value: 1.0, largest: 1.0, alarm_at: None };
     for (night, rate) in head.iter().enumerate() {
-        orders.iter_mut().for_each(|order| order.insert(*rate));
+        for order in &mut orders {
+            order.insert(*rate);
+        }
         process.e_value = orders.iter().map(|order| order.e_value(baseline.len())).sum::<f64>() / orders.len() as f64;
         process.largest = process.largest.max(process.e_value);
         if process.e_value >= 1.0 / alpha && process.alarm_at.is_none() {
@@ -162,9 +166,9 @@ fn sum_of_ratios(falls: impl Iterator<Item = bool>, fast: usize, slow: usize) ->
             *factor *= (if is_fast { hazard } else { 1.0 }) * all / (hazard * fast + slow);
         }
         if is_fast {
-            fast -= 1.0
+            fast -= 1.0;
         } else {
-            slow -= 1.0
+            slow -= 1.0;
         }
         // So many factors, none above a hundred thousand, stay within the range of a number.
         if step % 32 == 31 {

@@ -18,6 +18,7 @@ mod files;
 mod prompt;
 mod questions;
 mod server;
+mod text;
 mod version;
 
 pub use criteria::Criterion;
@@ -28,6 +29,8 @@ pub use prompt::{question_prompt, shuffled};
 pub use questions::{Question, QuestionSpec, load_questions, normalized, parse_questions};
 pub use server::Server;
 pub use version::suite_version;
+
+use text::{commands, nonblank};
 
 /// The name under which a folder's suite is found.
 pub const SUITE_FILE: &str = "suite.yaml";
@@ -189,29 +192,6 @@ fn read_verification(fields: &mut Fields) -> Option<Node> {
     // Its keys belong to verification, which judges them when it is asked.
     Fields::new(fields.file(), node, "verification", fields.problems())?;
     Some(node.clone())
-}
-
-/// Reads text that is not blank where it is given.
-fn nonblank(fields: &mut Fields, key: &str) -> Option<String> {
-    fields.child(key)?;
-    fields.required_text(key)
-}
-
-/// Reads a list of texts, none of them blank.
-fn commands(fields: &mut Fields, key: &str) -> Vec<String> {
-    let items = fields.list(key).unwrap_or_default();
-    let path = fields.path_of(key);
-    let mut commands = Vec::new();
-    for (index, item) in items.iter().enumerate() {
-        let path = format!("{path}[{index}]");
-        let Some(text) = fields.text_of(item, &path) else { continue };
-        if text.trim().is_empty() {
-            let problem = Problem::at(fields.file(), item.line, item.column, format!("{} is empty", quote(&path)));
-            fields.problems().push(problem);
-        }
-        commands.push(text);
-    }
-    commands
 }
 
 /// A suite must ask something and say what decides, and what a suite of questions has no use for is a mistake.

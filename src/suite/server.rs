@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::nonblank;
+use super::text::nonblank;
 use crate::document::{Fields, duration, quote};
 
 /// Filled in with a free port.

@@ -14,7 +14,7 @@ use crate::warehouse::{OutcomeMatrix, Warehouse};
 
 use super::flips::{self, Flips};
 use super::judged::{CriterionFlips, verified};
-use super::side::SideBySide;
+use super::side_by_side::SideBySide;
 
 /// What a difference is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

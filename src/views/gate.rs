@@ -1,39 +1,20 @@
 //! Head against baseline, rule by rule: is anything worse than was allowed, as far as the data can tell?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Metric, MetricKind};
+use crate::domain::{Metric, MetricKind, Run, nearest};
 use crate::inference::{
-    Arm, Cell, Comparability, Design, Difference, Held, MIN_ITEMS, MIN_RUNS, Needed, Obstacle, PASS_RATE, PairEvidence, Policy, Rates,
-    Scale, SuiteAnswer, UNKNOWN_VERSION, Verdict,
+    Arm, Cell, Comparability, Design, Difference, Held, MIN_ITEMS, MIN_RUNS, Needed, NightsEvidence, Obstacle, PASS_RATE, PairEvidence,
+    Policy, Rates, SAME, Scale, SuiteAnswer, UNKNOWN_VERSION, Verdict, over_nights,
 };
-use crate::stats::{Interval, Ruling, n_half_width, rule, rule_point};
+use crate::stats::{Interval, Ruling, n_half_width, rule, rule_point, rule_steady};
 use crate::warehouse::Warehouse;
 
-/// What a rule asks for. Amounts of time, tokens and money are relative to the baseline: 0.1 is a tenth of it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Ask {
-    /// The metric falls by at most so much.
-    MaxDrop { metric: String, allowed: f64 },
-    /// The metric rises by at most so much.
-    MaxRise { metric: String, allowed: f64 },
-    /// The head passes the item in more than half of its attempts.
-    MustPass { item: String },
-}
-
-/// One rule; it holds for every suite and approach unless it names them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GateRule {
-    pub suite: Option<String>,
-    pub approach: Option<String>,
-    pub ask: Ask,
-    /// The bound was written in percent, which is no amount of a score's unit.
-    pub is_percent: bool,
-}
+use super::gate_items::{NewFailures, new_failures};
+use super::gate_rules::{Ask, GateRule, names};
 
 /// What a ruling rests on, or what stands in its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -45,6 +26,10 @@ pub enum Basis {
     Deterministic,
     /// Every item of the head fared as in the baseline.
     Identical,
+    /// No run of either side differs from another of its own, and both have the same rate.
+    Steady,
+    /// The interval does not say, and all nights since the baseline together do.
+    Nights,
     /// The attempts at the item.
     Attempts,
     /// The bound lies within the interval.
@@ -67,6 +52,8 @@ pub enum Basis {
     NotComparable,
     /// The head has no outcome of the item.
     ItemAbsent,
+    /// An arm has counts only, and no items.
+    NoItems,
 }
 
 /// One rule held to one arm.
@@ -102,6 +89,26 @@ pub struct GateCheck {
     pub passed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u64>,
+    /// Of items that must pass: how many the rule names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matched: Option<u64>,
+    /// The first of them that did not pass, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_passed: Vec<String>,
+    /// How many did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failing: Option<u64>,
+    /// What the nights since a fixed baseline say together, of a drop in the pass rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_nights: Option<NightsEvidence>,
+}
+
+/// An item that must pass and that no selected suite has.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UnknownItem {
+    pub pattern: String,
+    /// One that is meant, perhaps.
+    pub near: Option<String>,
 }
 
 /// An arm that only the baseline has.
@@ -120,6 +127,9 @@ pub struct GateReport {
     pub checks: Vec<GateCheck>,
     /// Arms of the baseline that the head has no runs of.
     pub absent: Vec<AbsentArm>,
+    /// Items that fail now and did not in the baseline, by arm; arms without any are left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub new_failures: Vec<NewFailures>,
     /// Confidence of every interval.
     pub confidence: f64,
     /// Checks that an interval decided. Each stands on its own: a pass needs all of them.
@@ -129,6 +139,9 @@ pub struct GateReport {
     /// The metrics that an arm has a value of, by name.
     #[serde(skip)]
     pub measured: BTreeMap<String, Metric>,
+    /// Rules about items that no selected suite has.
+    #[serde(skip)]
+    pub unknown: Vec<UnknownItem>,
 }
 
 /// Holds the newest version of each suite to the rules. Checks come by suite, rule and arm.
@@ -137,18 +150,17 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
         ruling: Ruling::Pass,
         checks: Vec::new(),
         absent: Vec::new(),
+        new_failures: Vec::new(),
         confidence: 1.0 - policy.alpha,
         by_interval: 0,
         false_regression: 0.0,
         measured: BTreeMap::new(),
+        unknown: Vec::new(),
     };
-    let mut last: Option<&str> = None;
-    for held in groups {
-        if last == Some(held.suite.as_str()) {
-            // An older version of the suite.
-            continue;
-        }
-        last = Some(&held.suite);
+    // By pattern: whether any suite has such an item, and what the suites' items are called.
+    let mut asked = BTreeMap::<&str, bool>::new();
+    let mut known = BTreeSet::<String>::new();
+    for held in newest_versions(groups) {
         let mut tables = BTreeMap::new();
         for (head, other) in &held.pairs {
             let group = other.map_or_else(|| held.alone(*head), |other| held.pair(*head, other));
@@ -156,32 +168,70 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
             let has_values = |cells: &[Cell]| cells.iter().any(|cell| cell.value.is_some() || cell.total.is_some());
             let measured = answer.metrics.iter().filter(|metric| has_values(&metric.cells));
             report.measured.extend(measured.map(|metric| (metric.metric.name.clone(), metric.metric.clone())));
-            tables.insert((*head, *other), answer);
+            let failures = other.and_then(|other| new_failures(&answer, held, (*head, other)));
+            tables.insert((*head, *other), (answer, failures));
         }
         report.absent.extend(held.absent().into_iter().map(|arm| AbsentArm { suite: held.suite.clone(), arm }));
-        for rule in rules.iter().filter(|rule| rule.suite.as_ref().is_none_or(|suite| *suite == held.suite)) {
-            let is_meant = |head: usize| rule.approach.as_ref().is_none_or(|approach| *approach == held.head[head].arm.approach);
+        let of_suite: Vec<&GateRule> = rules.iter().filter(|rule| rule.is_about(held)).collect();
+        let items =
+            if of_suite.iter().any(|rule| matches!(rule.ask, Ask::MustPass { .. })) { items_of(warehouse, held) } else { BTreeSet::new() };
+        for rule in of_suite {
+            let pairs = held.pairs.iter().filter(|(head, _)| rule.is_about_arm(held, *head));
+            let bound = |metric: &str, side: Side| {
+                let of_pair = |pair: &(usize, Option<usize>)| {
+                    let check = bounded(held, *pair, rule, &tables[pair].0, metric, side);
+                    with_nights(check, warehouse, held, *pair, metric, side, policy)
+                };
+                pairs.clone().map(of_pair).collect::<Vec<GateCheck>>()
+            };
             match &rule.ask {
-                Ask::MaxDrop { metric, allowed } => {
-                    let pairs = held.pairs.iter().filter(|(head, _)| is_meant(*head));
-                    report.checks.extend(pairs.map(|pair| bounded(held, *pair, rule, &tables[pair], metric, Side::Drop(*allowed))));
-                }
-                Ask::MaxRise { metric, allowed } => {
-                    let pairs = held.pairs.iter().filter(|(head, _)| is_meant(*head));
-                    report.checks.extend(pairs.map(|pair| bounded(held, *pair, rule, &tables[pair], metric, Side::Rise(*allowed))));
-                }
+                Ask::MaxDrop { metric, allowed } => report.checks.extend(bound(metric, Side::Drop(*allowed))),
+                Ask::MaxRise { metric, allowed } => report.checks.extend(bound(metric, Side::Rise(*allowed))),
+                Ask::NoNewFailures => report.checks.extend(pairs.map(|pair| no_new_failures(held, *pair, rule, tables[pair].1.as_ref()))),
                 Ask::MustPass { item } => {
-                    let heads = (0..held.head.len()).filter(|head| is_meant(*head));
-                    report.checks.extend(heads.map(|head| must_pass(warehouse, policy, held, head, rule, item)));
+                    let named: BTreeSet<&str> = items.iter().map(String::as_str).filter(|name| names(item, name)).collect();
+                    *asked.entry(item).or_default() |= !named.is_empty();
+                    if !named.is_empty() {
+                        let heads = (0..held.head.len()).filter(|head| rule.is_about_arm(held, *head));
+                        report.checks.extend(heads.map(|head| must_pass(warehouse, policy, held, head, rule, &named)));
+                    }
                 }
             }
         }
+        known.extend(items);
+        for ((head, _), (_, failures)) in tables {
+            if let Some(mut failures) = failures.filter(|failures| failures.count + failures.flaky_count > 0) {
+                failures.read_reasons(warehouse, &held.head[head]);
+                report.new_failures.push(failures);
+            }
+        }
     }
+    let unknown = asked.into_iter().filter(|(_, is_known)| !is_known);
+    report.unknown = unknown.map(|(pattern, _)| UnknownItem { near: near(pattern, &known), pattern: pattern.to_owned() }).collect();
     report.by_interval = report.checks.iter().filter(|check| matches!(check.basis, Basis::Interval | Basis::TooWide)).count() as u64;
     // The whole interval lies beyond the bound by mistake at one of its two ends.
     report.false_regression = (report.by_interval as f64 * policy.alpha / 2.0).min(1.0);
     report.ruling = report.checks.iter().map(|check| check.ruling).max().unwrap_or(Ruling::Inconclusive);
     report
+}
+
+/// The newest version of each suite.
+pub(super) fn newest_versions<'g, 'a>(groups: &'g [Held<'a>]) -> impl Iterator<Item = &'g Held<'a>> {
+    groups.chunk_by(|one, other| one.suite == other.suite).filter_map(<[_]>::first)
+}
+
+/// The items that any run of the suite's version has, judged or not.
+fn items_of(warehouse: &Warehouse, held: &Held<'_>) -> BTreeSet<String> {
+    let is_of = |run: &Run| (&run.suite, &run.suite_version) == (&held.suite, &held.suite_version);
+    let runs = warehouse.runs().iter().filter(|row| is_of(&row.run)).map(|row| &row.run.id);
+    warehouse.matrix(runs).items.into_iter().map(|item| item.key.item).collect()
+}
+
+/// The item that a pattern that names none may have meant: one that is spelt almost so, or whose name has it as a part.
+fn near(pattern: &str, known: &BTreeSet<String>) -> Option<String> {
+    let core = pattern.trim_matches('*').to_lowercase();
+    let has_it = |name: &&String| !core.is_empty() && name.to_lowercase().contains(&core);
+    nearest(pattern, known.iter().map(String::as_str)).map(str::to_owned).or_else(|| known.iter().find(has_it).cloned())
 }
 
 fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -> GateCheck {
@@ -201,25 +251,95 @@ fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -
         further: None,
         passed: None,
         attempts: None,
+        matched: None,
+        not_passed: Vec::new(),
+        failing: None,
+        over_nights: None,
     }
 }
 
-fn must_pass(warehouse: &Warehouse, policy: &Policy, group: &Held<'_>, head: usize, rule: &GateRule, item: &str) -> GateCheck {
+/// Items that did not pass and are named in a check; the report lists more of what is new.
+const MOST_NAMED: usize = 5;
+
+fn must_pass(warehouse: &Warehouse, policy: &Policy, group: &Held<'_>, head: usize, rule: &GateRule, named: &BTreeSet<&str>) -> GateCheck {
     let answer = SuiteAnswer::of(warehouse, &group.alone(head), policy);
-    let places = (0..answer.matrix.items.len()).filter(|place| answer.matrix.items[*place].key.item == item);
-    // Several evaluators may know an item by one name: all must be satisfied.
-    let judged: Vec<(u32, u32)> = match &answer.rates[0] {
-        Rates::Outcomes(outcomes) => places.map(|place| outcomes.cells[place]).filter(|cell| cell.1 > 0).collect(),
-        Rates::Counts(_) | Rates::Unknown => Vec::new(),
-    };
-    let is_passed = |(passed, counted): &(u32, u32)| 2 * passed > *counted;
-    let (ruling, basis) = match judged.as_slice() {
-        [] => (Ruling::Inconclusive, Basis::ItemAbsent),
-        cells if cells.iter().all(is_passed) => (Ruling::Pass, Basis::Attempts),
+    let mut judged = BTreeMap::<&str, bool>::new();
+    let (mut passed, mut attempts) = (0, 0);
+    if let Rates::Outcomes(outcomes) = &answer.rates[0] {
+        for (item, cell) in answer.matrix.items.iter().zip(&outcomes.cells) {
+            if cell.1 > 0
+                && let Some(name) = named.get(item.key.item.as_str())
+            {
+                // Several evaluators may know an item by one name: all must be satisfied.
+                *judged.entry(name).or_insert(true) &= 2 * cell.0 > cell.1;
+                passed += u64::from(cell.0);
+                attempts += u64::from(cell.1);
+            }
+        }
+    }
+    let failing: Vec<String> = judged.iter().filter(|(_, passes)| !**passes).map(|(name, _)| (*name).to_owned()).collect();
+    let (ruling, basis) = match (failing.len(), judged.len() == named.len()) {
+        (0, true) => (Ruling::Pass, Basis::Attempts),
+        (0, false) => (Ruling::Inconclusive, Basis::ItemAbsent),
         _ => (Ruling::Regression, Basis::Attempts),
     };
-    let sum = |of: fn(&(u32, u32)) -> u32| (!judged.is_empty()).then(|| judged.iter().map(|cell| u64::from(of(cell))).sum());
-    GateCheck { ruling, basis, passed: sum(|cell| cell.0), attempts: sum(|cell| cell.1), ..check(group, head, None, rule) }
+    let is_known = !judged.is_empty();
+    GateCheck {
+        ruling,
+        basis,
+        passed: is_known.then_some(passed),
+        attempts: is_known.then_some(attempts),
+        matched: Some(named.len() as u64),
+        failing: is_known.then_some(failing.len() as u64),
+        not_passed: failing.into_iter().take(MOST_NAMED).collect(),
+        ..check(group, head, None, rule)
+    }
+}
+
+/// Whether any item fails that always passed; what is flaky is no new failure.
+fn no_new_failures(group: &Held<'_>, (head, other): (usize, Option<usize>), rule: &GateRule, found: Option<&NewFailures>) -> GateCheck {
+    let check = check(group, head, other, rule);
+    match (other, found) {
+        (None, _) => without_baseline(check, group),
+        (Some(_), None) => GateCheck { basis: Basis::NoItems, ..check },
+        (Some(_), Some(found)) => GateCheck {
+            ruling: if found.count > 0 { Ruling::Regression } else { Ruling::Pass },
+            basis: Basis::Attempts,
+            failing: Some(found.count),
+            not_passed: found.items.iter().take(MOST_NAMED).map(|item| item.item.clone()).collect(),
+            ..check
+        },
+    }
+}
+
+/// Says why there is no baseline: perhaps it is of another version.
+fn without_baseline(mut check: GateCheck, group: &Held<'_>) -> GateCheck {
+    if !group.other_versions.is_empty() {
+        check.basis = Basis::OtherVersion;
+        let own = group.suite_version.clone().unwrap_or_else(|| UNKNOWN_VERSION.to_owned());
+        check.comparability = Some(Comparability::of_versions(own, group.other_versions.join(" and ")));
+    }
+    check
+}
+
+/// Adds what all nights since the baseline say of a drop in the pass rate: where tonight's runs do not say, they may.
+fn with_nights(
+    mut check: GateCheck,
+    warehouse: &Warehouse,
+    held: &Held<'_>,
+    (head, other): (usize, Option<usize>),
+    metric: &str,
+    side: Side,
+    policy: &Policy,
+) -> GateCheck {
+    if let (Side::Drop(allowed), Some(other), true) = (side, other, metric == PASS_RATE) {
+        check.over_nights = over_nights(warehouse, held, head, other, allowed, policy);
+        let is_open = matches!(check.basis, Basis::TooWide | Basis::TooFew | Basis::NoInterval);
+        if is_open && check.over_nights.as_ref().is_some_and(|nights| nights.alarm) {
+            (check.ruling, check.basis, check.further) = (Ruling::Regression, Basis::Nights, None);
+        }
+    }
+    check
 }
 
 /// Which way the change is bounded, and by how much.
@@ -270,12 +390,7 @@ fn bounded(
     check.metric = found.map(|found| found.metric.clone());
     check.head = found.and_then(|found| found.cells.first().cloned());
     if other.is_none() {
-        if !group.other_versions.is_empty() {
-            check.basis = Basis::OtherVersion;
-            let own = group.suite_version.clone().unwrap_or_else(|| UNKNOWN_VERSION.to_owned());
-            check.comparability = Some(Comparability::of_versions(own, group.other_versions.join(" and ")));
-        }
-        return check;
+        return without_baseline(check, group);
     }
     check.baseline = found.and_then(|found| found.cells.get(1).cloned());
     let Some((found, pair)) = found.and_then(|found| Some((found, found.evidence.pairs.first()?))) else {
@@ -294,10 +409,21 @@ fn bounded(
         return check;
     }
     let change = side.change(difference, pair.bounds);
-    let exactness = if metric == PASS_RATE { Exactness::of(answer, pair.design) } else { Exactness::Sampled };
+    let exactness = if metric == PASS_RATE { Exactness::of(&answer.rates, pair.design) } else { Exactness::Sampled };
     (check.ruling, check.basis) = ruled(&change, pair, exactness);
     check.further = further(&change, pair, check.basis);
     check
+}
+
+/// Holds made-up pass rates, the head's first, to a bound on their change.
+pub(super) fn rule_rates(ask: &Ask, pair: &PairEvidence, rates: &[Rates; 2]) -> Ruling {
+    let side = match ask {
+        Ask::MaxDrop { allowed, .. } => Side::Drop(*allowed),
+        Ask::MaxRise { allowed, .. } => Side::Rise(*allowed),
+        Ask::MustPass { .. } | Ask::NoNewFailures => return Ruling::Inconclusive,
+    };
+    let Some(difference) = pair.difference else { return Ruling::Inconclusive };
+    ruled(&side.change(difference, pair.bounds), pair, Exactness::of(rates, pair.design)).0
 }
 
 /// Whether chance had any part in a difference.
@@ -308,20 +434,35 @@ enum Exactness {
     Fixed,
     /// Every outcome of the head is that of the baseline.
     Identical,
+    /// No run has another rate than another of its own side.
+    Steady,
 }
 
 impl Exactness {
-    fn of(answer: &SuiteAnswer<'_>, design: Design) -> Self {
-        match answer.rates.as_slice() {
+    fn of(rates: &[Rates], design: Design) -> Self {
+        match rates {
             [Rates::Outcomes(head), Rates::Outcomes(baseline)]
                 if (0..head.cells.len()).all(|item| head.mean(item) == baseline.mean(item)) =>
             {
                 Self::Identical
             }
             [head, baseline] if design == Design::Runs && head.is_deterministic() && baseline.is_deterministic() => Self::Fixed,
+            [head, baseline] if (design == Design::Runs || are_counts(rates)) && is_steady(head, 1) && is_steady(baseline, MIN_RUNS) => {
+                Self::Steady
+            }
             _ => Self::Sampled,
         }
     }
+}
+
+fn are_counts(rates: &[Rates]) -> bool {
+    rates.iter().all(|rates| matches!(rates, Rates::Counts(_)))
+}
+
+/// Says whether there are so many runs or more, all with one rate.
+fn is_steady(rates: &Rates, least: usize) -> bool {
+    let rates = rates.run_rates();
+    rates.len() >= least && rates.iter().all(|rate| (rate - rates[0]).abs() <= SAME)
 }
 
 fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling, Basis) {
@@ -329,12 +470,17 @@ fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling,
     let (ruling, basis) = match (exactness, change.interval) {
         (Exactness::Identical, _) => (rule_point(change.value, change.floor), Basis::Identical),
         (Exactness::Fixed, _) => (rule_point(change.value, change.floor), Basis::Deterministic),
+        // What never varied and is equal is not open for ever; where it differs, the interval decides.
+        (Exactness::Steady, Some(interval)) if change.value.abs() <= SAME => {
+            (rule_steady(change.value, interval, change.floor), Basis::Steady)
+        }
+        (Exactness::Steady, None) if change.value.abs() <= SAME => (rule_point(change.value, change.floor), Basis::Steady),
         // There is an adjusted p-value exactly where the data are enough for evidence.
-        (Exactness::Sampled, Some(interval)) if pair.p_adjusted.is_some() => match rule(interval, change.floor) {
+        (Exactness::Sampled | Exactness::Steady, Some(interval)) if pair.p_adjusted.is_some() => match rule(interval, change.floor) {
             Ruling::Inconclusive => return (Ruling::Inconclusive, Basis::TooWide),
             ruling @ (Ruling::Pass | Ruling::Regression) => (ruling, Basis::Interval),
         },
-        (Exactness::Sampled, None | Some(_)) => {
+        (Exactness::Sampled | Exactness::Steady, None | Some(_)) => {
             let basis = match obstacle {
                 Some(Obstacle::FewRuns | Obstacle::FewItems | Obstacle::FewClusters) => Basis::TooFew,
                 Some(Obstacle::MissingOutcomes) => Basis::MissingOutcomes,
@@ -372,7 +518,10 @@ fn further(change: &Change, pair: &PairEvidence, basis: Basis) -> Option<Needed>
         Basis::Interval
         | Basis::Deterministic
         | Basis::Identical
+        | Basis::Steady
+        | Basis::Nights
         | Basis::Attempts
+        | Basis::NoItems
         | Basis::NoInterval
         | Basis::MissingOutcomes
         | Basis::NoBaseline

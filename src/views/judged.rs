@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{Direction, Evaluator, ItemKind, ItemOutcome, ItemStatus, RunId, RunStatus, Unit, beginning};
+use crate::domain::{Direction, Evaluator, ItemKind, ItemOutcome, ItemStatus, Published, RunId, RunStatus, Unit, beginning};
 use crate::inference::{Arm, Estimate, SuiteGroup, evaluators_of, rate_over_runs};
 use crate::warehouse::{RunRow, SqlError, Warehouse};
 
-use super::run::{ItemRow, RunPage};
+use super::run::{ItemPage, ItemRow, RunPage};
 
 /// Characters of a text that somebody else wrote.
 const MOST_OF_A_TEXT: usize = 2_000;
@@ -325,13 +325,13 @@ pub struct CriteriaTally {
 }
 
 impl CriteriaTally {
-    /// Counts the criteria among the rows of one run, if the run counts for its arm.
-    pub fn add<'r>(&mut self, page: &RunPage, rows: impl Iterator<Item = &'r ItemRow>) {
+    /// Counts the criteria among the outcomes of one run, if the run counts for its arm.
+    pub fn add(&mut self, page: &Published<RunPage>, items: &Published<Vec<ItemPage>>) {
         if !RunStatus::from_name(&page.line.status).is_some_and(RunStatus::is_counted) {
             return;
         }
         let mut of_run = BTreeMap::<(&str, &str), (u64, u64)>::new();
-        for row in rows.filter(|row| is_criterion(row)) {
+        for row in items.iter().flat_map(|page| &page.rows).chain(&page.criteria).filter(|row| is_criterion(row)) {
             let Some(status) = ItemStatus::from_name(&row.status) else { continue };
             let passed = u64::from(status == ItemStatus::Pass);
             let counted = of_run.entry((row.evaluator.as_str(), row.item.as_str())).or_default();

@@ -11,9 +11,10 @@ use crate::domain::{Direction, Filter, Metric, MetricKind};
 use crate::inference::{
     Apart, Arm, ArmRuns, Best, BoardEvidence, Coverage, Design, Estimate, ExcludedItem, Figure, Front, Grouping, Method, Money, Policy,
     PriceInterval, Range, Rates, Reliability, ScoreColumn, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
-    apart_from_newest, chances_to_lead, counts, duration, figure, fronts, money, newest, newest_score, possibly_cached, price_interval,
+    apart_from_newest, chances_to_lead, duration, figure, fronts, money, newest, newest_score, per_solved, possibly_cached, price_interval,
     reliability, score_columns, spread, standings, suite_groups, tokens,
 };
+use crate::stats::Interval;
 use crate::warehouse::{OutcomeMatrix, Warehouse};
 
 use super::judged::verified;
@@ -100,6 +101,9 @@ pub struct SuiteBoard {
     pub suite: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suite_version: Option<String>,
+    /// The source of its runs, where another board of the suite's version has those of other sources.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// The files that imported runs came from; several are pooled here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
@@ -141,7 +145,7 @@ pub struct Board {
 pub fn leaderboard(warehouse: &Warehouse, filter: &Filter, sort: SortKey, policy: &Policy, resample: bool) -> Board {
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
     let apart = apart_from_newest(&groups);
-    let board = |(group, apart)| SuiteBoard { apart, ..suite_board(&SuiteAnswer::of(warehouse, group, policy), sort, resample) };
+    let board = |(group, apart)| SuiteBoard { apart, ..suite_board(&SuiteAnswer::of_primary(warehouse, group, policy), sort, resample) };
     Board {
         suites: groups.par_iter().zip(apart).map(board).collect(),
         retracted: retracted(warehouse, filter),
@@ -178,6 +182,7 @@ pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: boo
     SuiteBoard {
         suite: group.suite.clone(),
         suite_version: group.suite_version.clone(),
+        source: group.source.clone(),
         sources: sources(group),
         items: answer.items.unit_count() as u64,
         attempts: matrix.rows.iter().map(|row| row.attempt).max().unwrap_or(1),
@@ -266,14 +271,6 @@ fn sources(group: &SuiteGroup<'_>) -> Vec<String> {
 fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
     let rows = &arm.counted;
     let cost_sum = money(rows);
-    let solved: Option<u64> = match rates {
-        Rates::Outcomes(outcomes) if outcomes.by_run.iter().all(|(_, counted)| *counted > 0) => {
-            Some(outcomes.by_run.iter().map(|(passed, _)| passed).sum())
-        }
-        Rates::Outcomes(_) | Rates::Counts(_) | Rates::Unknown => {
-            rows.iter().map(|row| counts(row, matrix).map(|(passed, _)| passed)).sum()
-        }
-    };
     let mut scores = BTreeMap::new();
     let metrics: BTreeSet<&str> = rows.iter().flat_map(|row| &row.run.scores).map(|score| score.metric.as_str()).collect();
     for metric in metrics {
@@ -297,10 +294,7 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
         standing: None,
         cost_front: None,
         duration_front: None,
-        cost_per_solved_usd: match (&cost_sum, solved) {
-            (Some(money), Some(solved)) if !money.is_lower_bound && solved > 0 => Some(money.usd / solved as f64),
-            _ => None,
-        },
+        cost_per_solved_usd: per_solved(rows, rates, matrix).map(|price| price.usd),
         cost_per_solved_interval: None,
         cost: cost_sum,
         tokens: figure(rows, Range::NotNegative, tokens),
@@ -353,6 +347,9 @@ pub struct OverallEntry {
     #[serde(flatten)]
     pub arm: Arm,
     pub rate: f64,
+    /// At 95%, for these suites; arms are not tested against each other over suites.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
     /// Suites with a rate, of those on the board.
     pub suites: Coverage,
     /// Items of those suites, where all are known. What a suite weighs in a micro mean, for every arm alike.
@@ -414,6 +411,14 @@ pub fn overall(board: &Board, pooling: Pooling) -> Overall {
                     weighted.sum::<f64>() / all
                 }
             };
+            let weights: Option<Vec<f64>> = rated
+                .iter()
+                .map(|rated| match pooling {
+                    Pooling::Macro => Some(1.0 / rates.len() as f64),
+                    Pooling::Micro => Some(rated.items? / items?),
+                })
+                .collect();
+            let interval = weights.and_then(|weights| combined(rate, &rates, &weights));
             let entries: Vec<&Entry> = rated.iter().map(|rated| rated.entry).collect();
             let costs: Vec<&Money> = entries.iter().filter_map(|entry| entry.cost.as_ref()).collect();
             let cost = (!costs.is_empty()).then(|| Money {
@@ -427,13 +432,25 @@ pub fn overall(board: &Board, pooling: Pooling) -> Overall {
             let suites = Coverage { known: rates.len() as u64, runs: suites.len() as u64 };
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of items, and the cast saturates")]
             let items = items.map(|items| items.round() as u64);
-            Some(OverallEntry { arm: arm.clone(), rate, suites, items, outcomes, cost })
+            Some(OverallEntry { arm: arm.clone(), rate, interval, suites, items, outcomes, cost })
         })
         .collect();
     entries.sort_by(|left, right| {
         right.suites.known.cmp(&left.suites.known).then(right.rate.total_cmp(&left.rate)).then_with(|| left.arm.cmp(&right.arm))
     });
     Overall { pooling, suites, entries, other_versions: by_suite().filter_map(OtherVersion::of).collect() }
+}
+
+/// The interval of a weighted mean of independent rates from their own intervals (MOVER, Zou and Donner 2008, Stat Med 27:1693); nothing
+/// where one has none.
+fn combined(rate: f64, rates: &[&Estimate], weights: &[f64]) -> Option<Interval> {
+    let (mut below, mut above) = (0.0, 0.0);
+    for (estimate, weight) in rates.iter().zip(weights) {
+        let ends = estimate.interval?;
+        below += (weight * (estimate.value - ends.low)).powi(2);
+        above += (weight * (ends.high - estimate.value)).powi(2);
+    }
+    Interval::new(rate - below.sqrt(), rate + above.sqrt()).map(|ends| ends.clipped(0.0, 1.0))
 }
 
 /// An arm's line on a suite.

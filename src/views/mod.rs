@@ -9,6 +9,10 @@ mod compare;
 mod exported;
 mod flips;
 mod gate;
+mod gate_decide;
+mod gate_items;
+mod gate_plan;
+mod gate_rules;
 mod history;
 mod imported;
 mod items;
@@ -18,6 +22,7 @@ mod news;
 mod run;
 mod runnable;
 mod side;
+mod side_by_side;
 mod site;
 mod stories;
 mod transcript;
@@ -30,7 +35,11 @@ pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, Par
 pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, compare, compare_with_flips};
 pub use exported::{OutcomeGroup, RunTally, Share, Tally};
 pub use flips::{FlippedItems, Flips, ListedItem, ListedItems, MOST_LISTED};
-pub use gate::{AbsentArm, Ask, Basis, GateCheck, GateReport, GateRule, gate};
+pub use gate::{AbsentArm, Basis, GateCheck, GateReport, UnknownItem, gate};
+pub use gate_decide::{Choice, DecideReport, HeldDecision, decide_held};
+pub use gate_items::{FailingItem, MOST_FAILING, NewFailures};
+pub use gate_plan::{PlanBasis, PlanReport, PlannedGate, gate_plan};
+pub use gate_rules::{Ask, GateRule};
 pub use history::{
     ArmHistory, Break, FLAKY_MARGIN, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Precision, Series, history,
 };
@@ -49,7 +58,8 @@ pub use run::{
     items_of, run_line, run_page, shown_run, suite_lines,
 };
 pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
-pub use side::{MOST_SIDES, Side, SideBySide, Sides};
+pub use side::Sides;
+pub use side_by_side::{MOST_SIDES, Side, SideBySide};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
 pub use stories::{ItemNote, ItemStories, ItemStory};
 pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
@@ -59,8 +69,8 @@ pub use crate::inference::{
     Adjustment, Apart, Arm, ArmRuns, Baseline, Because, Beyond, Bill, BoardEvidence, Cell, ChangedItem, Check, ClusterSpread,
     Comparability, Coverage, CrossCheck, Decision, Design, Detail, Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem,
     Figure, Front, Grade, Grouping, Held, Incomparable, MIN_ITEMS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed,
-    Obstacle, PASS_RATE, PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, Reliability, Resolution, Role, Scale,
-    ScoreColumn, SharedItems, Sizes, Spread, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, grade, held_groups,
-    suite_groups,
+    NightsEvidence, Obstacle, PASS_RATE, PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, Reliability, Resolution, Role,
+    Scale, ScoreColumn, SharedItems, Sizes, Spread, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, grade,
+    held_groups, suite_groups,
 };
-pub use crate::stats::{Interval, RankRange, Ruling, Summary};
+pub use crate::stats::{GateOdds, Interval, RankRange, Ruling, Summary};

@@ -147,7 +147,7 @@ fn until<'a>(arm: &ArmRuns<'a>, date: NaiveDate) -> ArmRuns<'a> {
 
 /// The arm that beats every other.
 fn leader(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Option<Arm> {
-    let answer = SuiteAnswer::of(warehouse, group, policy);
+    let answer = SuiteAnswer::of_primary(warehouse, group, policy);
     let winner = answer.primary().evidence.winner;
     winner.filter(|winner| group.arms[*winner].can_win()).map(|winner| group.arms[winner].arm.clone())
 }

@@ -2,72 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use crate::domain::{ItemKind, ItemStatus};
+use crate::domain::{ItemKind, ItemStatus, Published};
 
 use super::compare::Comparison;
 use super::flips::ListedItem;
-use super::judged::{criterion_flips_between, cut};
-use super::run::{ItemRow, RunPage};
+use super::judged::criterion_flips_between;
+use super::run::{ItemPage, RunPage};
+use super::side_by_side::{MOST_SIDES, Side, SideBySide};
 use super::site::Overview;
 use crate::inference::Arm;
-
-/// Items of one pair that are laid side by side.
-pub const MOST_SIDES: usize = 12;
-
-/// One item on which two arms ended differently, with what each of them did.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SideBySide {
-    #[serde(flatten)]
-    pub item: ListedItem,
-    /// The right answers, where the item has some.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub expected: Vec<String>,
-    pub first: Side,
-    pub second: Side,
-}
-
-/// What one arm did on one item: the first attempt that ended as most of the arm's attempts did. Texts are cut to a bounded length.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Side {
-    pub run: String,
-    pub attempt: u32,
-    pub status: String,
-    /// The answer that was read from the reply.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub answer: Option<String>,
-    /// The end of the agent's last message.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reply: Option<String>,
-    /// Why it ended so: what the evaluator or judge gave.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// Who judged, where a judge did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub judge: Option<String>,
-}
-
-impl Side {
-    fn of(page: &RunPage, row: &ItemRow) -> Self {
-        let text = |text: &Option<String>| text.as_deref().filter(|text| !text.trim().is_empty()).map(cut);
-        Self {
-            run: page.line.id.clone(),
-            attempt: row.attempt,
-            status: row.status.clone(),
-            answer: text(&row.answer),
-            reply: text(&row.reply),
-            reason: text(&row.reason),
-            judge: page.judge_of(&row.evaluator),
-        }
-    }
-
-    /// Says whether there is more to read than how it ended.
-    pub fn has_words(&self) -> bool {
-        self.answer.is_some() || self.reply.is_some() || self.reason.is_some()
-    }
-}
 
 /// An item that a page wants to show of an arm.
 #[derive(Clone, Debug)]
@@ -107,9 +50,9 @@ impl Sides {
     }
 
     /// Takes what a run has of them. Its items are handed over, because its page does not have them.
-    pub fn add<'r>(&mut self, page: &'r RunPage, items: impl Iterator<Item = &'r ItemRow>) {
+    pub fn add(&mut self, page: &Published<RunPage>, items: &Published<Vec<ItemPage>>) {
         let Some(wanted) = self.runs.get(&page.line.id).and_then(|key| self.arms.get_mut(key)) else { return };
-        for row in items.chain(&page.criteria) {
+        for row in items.iter().flat_map(|page| &page.rows).chain(&page.criteria) {
             let Some(kind) = ItemKind::from_name(&row.kind) else { continue };
             let key = ListedItem { kind, item: row.item.clone(), evaluator: row.evaluator.clone() };
             let Some(wanted) = wanted.get_mut(&key) else { continue };

@@ -21,7 +21,7 @@ use super::run::{RunLine, RunStated, run_line, stated_figures};
 use super::stories::ItemStories;
 
 /// What the owner of the site says about it. Names are those that are shown.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SiteOptions {
     pub title: String,
     /// Where the site will be served. Ends in no slash.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{RunStatus, beginning};
+use crate::domain::{Published, RunStatus, beginning};
 
-use super::run::{ItemRow, RunPage};
+use super::run::{ItemPage, ItemRow, RunPage};
 use super::transcript::RunTranscripts;
 use crate::inference::Arm;
 
@@ -60,7 +60,7 @@ impl ItemStories {
     }
 
     /// Takes what one run tells of its items, if the run counts for its arm.
-    pub fn add<'r>(&mut self, page: &RunPage, rows: impl Iterator<Item = &'r ItemRow>, transcripts: &RunTranscripts) {
+    pub fn add(&mut self, page: &Published<RunPage>, items: &Published<Vec<ItemPage>>, transcripts: &RunTranscripts) {
         if !RunStatus::from_name(&page.line.status).is_some_and(RunStatus::is_counted) {
             return;
         }
@@ -73,7 +73,7 @@ impl ItemStories {
                 Some((entry.item.as_deref()?, first.text.as_str()))
             })
             .collect();
-        for row in rows {
+        for row in items.iter().flat_map(|page| &page.rows).chain(&page.criteria) {
             let answer = row.answer.as_deref().or(row.reply.as_deref()).filter(|text| !text.trim().is_empty());
             let reason = row.reason.as_deref().filter(|text| !text.trim().is_empty());
             let transcript = transcripts.links.get(&row.item);

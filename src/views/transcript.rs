@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use serde_json::Value;
 
+use crate::domain::Published;
+
 /// One message, tool call or result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TranscriptPart {
     /// Who speaks, in the source's word; nothing in what says how much was left out.
     pub role: Option<String>,
@@ -13,7 +16,7 @@ pub struct TranscriptPart {
 }
 
 /// The transcript of one item, or of the whole run where it is one piece of work.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ItemTranscript {
     pub item: Option<String>,
     /// SHA-256 of all of it, before anything was left out.
@@ -23,11 +26,11 @@ pub struct ItemTranscript {
     pub left_out: u64,
     /// Where, from the site's root, the same transcript stands already; then there are no parts.
     pub same_as: Option<String>,
-    pub parts: Vec<TranscriptPart>,
+    pub parts: Published<Vec<TranscriptPart>>,
 }
 
 /// The transcripts that a run's pages show.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunTranscripts {
     /// What is on each page.
     pub pages: Vec<Vec<ItemTranscript>>,

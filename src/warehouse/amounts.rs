@@ -9,7 +9,8 @@ use rayon::prelude::*;
 use crate::domain::{ItemKind, RunId};
 use crate::results::{ItemLine, standing_revision};
 
-use super::ingest::{ItemFile, each_item_line};
+use super::ingest::each_item_line;
+use super::item_file::ItemFile;
 use super::matrix::OutcomeMatrix;
 use super::open::{RunRow, Warehouse};
 

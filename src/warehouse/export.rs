@@ -8,7 +8,7 @@ use polars::prelude::*;
 use crate::domain::Filter;
 
 use super::open::Warehouse;
-use super::sql::SqlError;
+use super::sql_error::SqlError;
 use super::tables::TABLES;
 
 /// What the files are.

@@ -3,21 +3,23 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use tracing::info;
 
-use crate::domain::{Evaluator, ItemStatus, Problem, Run, RunId, visible};
+use crate::domain::{Evaluator, ItemStatus, Problem, Run, visible};
 use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header, standing_revision};
 
 use super::facts::{FactNumbers, NOTHING};
 use super::intern::{Keys, Texts, number};
+use super::item_file::{ItemFile, path_text};
 use super::items::{Block, Cell, Dictionary, Mark, Score};
 use super::matrix::RowScores;
-use super::open::{ItemTotals, Progress};
+use super::progress::Progress;
 use super::snapshot::{Bytes, HeaderUnit, ItemUnit, NOTHING_KNOWN, Snapshot, StoredRow, status_byte};
+use super::totals::ItemTotals;
 use super::unit::Stamp;
 
 /// Large enough that the dictionary of a block repeats, small enough that two cores stay busy and memory small.
@@ -29,23 +31,6 @@ const SHARES_PER_THREAD: u64 = 4;
 /// Headers whose memory is asked for at once; together less than what the C library would map apart (128 KiB).
 const HEADERS_PER_STEP: usize = 48;
 const HEADER_MEMORY: usize = 2 << 10;
-
-/// A file of item lines to read.
-#[derive(Clone, Debug)]
-pub(super) struct ItemFile {
-    pub path: PathBuf,
-    /// The run of a journal; none for the items of an import, whose lines name their runs.
-    pub journal_of: Option<RunId>,
-    /// By evaluator that is asked again: the revision that stands, where it is not the first.
-    pub standing: Vec<(String, u32)>,
-}
-
-impl ItemFile {
-    /// Returns the revision of a judged evaluator that stands.
-    pub fn standing_of(&self, evaluator: &str) -> u32 {
-        self.standing.iter().find(|(one, _)| one == evaluator).map_or(0, |(_, revision)| *revision)
-    }
-}
 
 /// What the stores hold now.
 pub(super) struct Ingested {
@@ -560,11 +545,6 @@ fn row_scores(outcomes: &[Outcome], scores: &[Score]) -> RowScores {
         }
     };
     RowScores::Own(outcomes.iter().map(score).collect())
-}
-
-/// A path as text for the cache; paths that are not UTF-8 are refused by the scan.
-pub(super) fn path_text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
 }
 
 /// Reads one file's item lines strictly in order, for the segments.

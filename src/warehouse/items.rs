@@ -7,7 +7,7 @@ use crate::results::{ItemLine, MAX_LINE_BYTES};
 
 use super::facts::{Facts, Told};
 use super::intern::{Keys, Texts};
-use super::open::ItemTotals;
+use super::totals::ItemTotals;
 
 /// One outcome: numbers into the dictionary it was parsed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,17 +8,20 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tracing::{debug, info};
 
 use crate::domain::{Aliases, Filter, ItemKey, ItemKind, ItemStatus, Problem, Run, RunId, hex};
-use crate::results::{Contents, ItemLine, ItemTexts, Retractions, Store, scan, to_json};
+use crate::results::{Contents, ItemTexts, Retractions, Store, scan, to_json};
 
 use super::facts::{Facts, Voices};
-use super::ingest::{self, Ingested, ItemFile, path_text};
+use super::ingest::{self, Ingested};
+use super::item_file::{ItemFile, path_text};
 use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
+use super::progress::Progress;
 use super::snapshot::{NOTHING_KNOWN, Snapshot, StoredRow, byte_status};
+use super::sql_error::SqlError;
+use super::totals::ItemTotals;
 
 /// What to open.
 #[derive(Clone, Debug, Default)]
@@ -30,91 +33,6 @@ pub struct Options {
     /// Where derived files may be kept; without one nothing is.
     pub cache: Option<PathBuf>,
     pub aliases: Aliases,
-}
-
-/// Reports long work. All calls may come from several threads.
-#[derive(Clone, Copy)]
-pub struct Progress<'a> {
-    pub begin: &'a (dyn Fn(&'static str, u64) + Sync),
-    pub advance: &'a (dyn Fn(u64) + Sync),
-    pub end: &'a (dyn Fn() + Sync),
-}
-
-impl Progress<'_> {
-    pub const SILENT: Progress<'static> = Progress { begin: &|_, _| {}, advance: &|_| {}, end: &|| {} };
-
-    pub(super) fn begin(&self, what: &'static str, total: u64) {
-        (self.begin)(what, total);
-    }
-
-    pub(super) fn advance(&self, by: u64) {
-        (self.advance)(by);
-    }
-
-    pub(super) fn end(&self) {
-        (self.end)();
-    }
-}
-
-/// Sums over a run's item lines of revision 0. A sum goes with how many lines had the value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ItemTotals {
-    pub lines: u64,
-    pub cost_usd: f64,
-    pub with_cost: u64,
-    /// Of the squares of the costs, and of the costs of the items that passed.
-    pub cost_squares: f64,
-    pub cost_of_passed: f64,
-    pub passed: u64,
-    pub duration_seconds: f64,
-    pub with_duration: u64,
-    pub input_tokens: u64,
-    pub with_input: u64,
-    pub output_tokens: u64,
-    pub with_output: u64,
-}
-
-impl ItemTotals {
-    pub(super) fn add(&mut self, item: &ItemLine<'_>) {
-        let is_pass = item.status == ItemStatus::Pass;
-        self.lines += 1;
-        self.passed += u64::from(is_pass);
-        if let Some(cost) = item.cost_usd {
-            self.cost_usd += cost;
-            self.cost_squares += cost * cost;
-            self.with_cost += 1;
-            if is_pass {
-                self.cost_of_passed += cost;
-            }
-        }
-        if let Some(seconds) = item.duration_seconds {
-            self.duration_seconds += seconds;
-            self.with_duration += 1;
-        }
-        if let Some(tokens) = item.input_tokens {
-            self.input_tokens = self.input_tokens.saturating_add(tokens);
-            self.with_input += 1;
-        }
-        if let Some(tokens) = item.output_tokens {
-            self.output_tokens = self.output_tokens.saturating_add(tokens);
-            self.with_output += 1;
-        }
-    }
-
-    pub(super) fn merge(&mut self, other: &Self) {
-        self.lines += other.lines;
-        self.cost_usd += other.cost_usd;
-        self.with_cost += other.with_cost;
-        self.cost_squares += other.cost_squares;
-        self.cost_of_passed += other.cost_of_passed;
-        self.passed += other.passed;
-        self.duration_seconds += other.duration_seconds;
-        self.with_duration += other.with_duration;
-        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
-        self.with_input += other.with_input;
-        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
-        self.with_output += other.with_output;
-    }
 }
 
 /// A run and what its items add up to.
@@ -299,17 +217,14 @@ impl Warehouse {
     }
 
     /// Returns where Parquet segments are kept: in the cache, or for the life of this value in a folder of their own.
-    pub(super) fn segments_folder(&self) -> Result<PathBuf, super::sql::SqlError> {
+    pub(super) fn segments_folder(&self) -> Result<PathBuf, SqlError> {
         if let Some(cache) = &self.cache {
             return Ok(cache.join("segments"));
         }
         let made = self.temporary.get_or_init(|| tempfile::Builder::new().prefix("evalreport-").tempdir().ok());
         match made {
             Some(folder) => Ok(folder.path().to_owned()),
-            None => Err(super::sql::SqlError::cache(
-                std::path::Path::new("the temporary folder"),
-                &io::Error::other("cannot make a temporary folder"),
-            )),
+            None => Err(SqlError::cache(std::path::Path::new("the temporary folder"), &io::Error::other("cannot make a temporary folder"))),
         }
     }
 

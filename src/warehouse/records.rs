@@ -10,7 +10,8 @@ use tracing::debug;
 use crate::domain::{Filter, ItemDetails, ItemOutcome, Run, RunId};
 use crate::results::{ItemLine, ItemTexts, SealedPair, details_of, item_hash_of, standing_revision};
 
-use super::ingest::{ItemFile, each_item_line, path_text};
+use super::ingest::each_item_line;
+use super::item_file::{ItemFile, path_text};
 use super::matrix::MatrixItem;
 use super::open::{RunRow, Warehouse};
 use super::spool::{RunLines, RunOutcomes, Spool};

@@ -12,8 +12,9 @@ use sha2::{Digest, Sha256};
 use crate::domain::{ItemKind, ItemOutcome, ItemStatus, RunId, hex};
 use crate::results::ItemLine;
 
-use super::ingest::{ItemFile, each_item_line, path_text};
-use super::sql::SqlError;
+use super::ingest::each_item_line;
+use super::item_file::{ItemFile, path_text};
+use super::sql_error::SqlError;
 use super::unit::Stamp;
 
 /// Changes whenever the columns or their meaning do.

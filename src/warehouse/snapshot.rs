@@ -13,8 +13,8 @@ use crate::domain::{ItemKey, ItemStatus, Problem, Run};
 
 use super::facts::Facts;
 use super::matrix::RowScores;
-use super::open::ItemTotals;
 use super::stored_run;
+use super::totals::ItemTotals;
 use super::unit::Stamp;
 
 /// Changes whenever the meaning of what is stored changes.

@@ -7,7 +7,8 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId};
 use crate::results::{ItemLine, details_of, standing_revision};
 
-use super::ingest::{ItemFile, each_item_line};
+use super::ingest::each_item_line;
+use super::item_file::ItemFile;
 
 /// Where a line begins, and its length.
 type Place = (u64, usize);

@@ -1,47 +1,20 @@
 //! SQL over the four tables, and nothing else: one SELECT, no table functions, no files.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 
 use polars::prelude::*;
 use polars::sql::SQLContext;
 use sqlparser::ast::{ObjectName, Query, Select, SetExpr, Statement, TableFactor, Visit, Visitor};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
-use thiserror::Error;
 
 use crate::domain::{ItemOutcome, RunId, visible};
 
 use super::open::Warehouse;
 use super::segment;
+use super::sql_error::SqlError;
 use super::tables::TABLES;
-
-/// Why a query has no answer; lower case, no final period.
-#[derive(Debug, Error)]
-pub enum SqlError {
-    #[error("the query is not SQL: {0}")]
-    Syntax(String),
-    #[error("{0}")]
-    Refused(String),
-    #[error("the query failed: {0}")]
-    Failed(String),
-    #[error("cannot use {}: {message}", path.display())]
-    Cache { path: PathBuf, message: String },
-}
-
-impl SqlError {
-    pub(super) fn cache(path: &Path, error: &io::Error) -> Self {
-        Self::Cache { path: path.to_owned(), message: error.to_string() }
-    }
-}
-
-impl From<PolarsError> for SqlError {
-    fn from(error: PolarsError) -> Self {
-        Self::Failed(visible(&error.to_string()))
-    }
-}
 
 /// One value of an answer.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]

@@ -6,10 +6,10 @@ use polars::prelude::*;
 
 use crate::domain::{Evaluator, ItemKind, ScoreRecord};
 
-use super::ingest::ItemFile;
+use super::item_file::ItemFile;
 use super::open::{RunRow, Warehouse};
 use super::segment;
-use super::sql::SqlError;
+use super::sql_error::SqlError;
 
 /// The tables' names, in the order they are listed.
 pub(super) const TABLES: [&str; 4] = ["runs", "items", "scores", "usage"];

@@ -2,8 +2,10 @@
 //!
 //! The sources are parsed, not searched: [`scan`] collects every path a module names (in `use` items, expressions, types, attributes and
 //! macro arguments), [`resolve`] follows renames, groups, globs and re-exports to where a name comes from, [`table`] reads the layers
-//! from the documentation, so that the documentation is the rule, and [`rules`] says what may be named where.
+//! from the documentation, so that the documentation is the rule, [`rules`] says what may be named where, and [`cycles`] that files of a
+//! layer use each other in one direction.
 
+mod cycles;
 mod resolve;
 mod rules;
 mod scan;
@@ -29,6 +31,7 @@ fn check(sources: &[Source], templates: &[Source]) -> Vec<Violation> {
         Err(message) => violations.push(Violation::new("src/lib.rs", 1, "layer table", &message)),
     }
     violations.extend(rules::check_invariants(&facts, &Resolver::new(&facts)));
+    violations.extend(cycles::check_cycles(&facts, &Resolver::new(&facts)));
     violations.sort();
     violations.dedup();
     violations

@@ -18,7 +18,21 @@ fn committed_schemas_are_up_to_date() {
     let schemas = evalreport::render::json::schemas();
     assert_eq!(
         schemas.iter().map(|(command, _)| *command).collect::<Vec<_>>(),
-        ["agreement", "compare", "gate", "history", "import", "judge", "leaderboard", "list", "probe", "show", "verify"]
+        [
+            "agreement",
+            "compare",
+            "gate",
+            "gate-decide",
+            "gate-plan",
+            "history",
+            "import",
+            "judge",
+            "leaderboard",
+            "list",
+            "probe",
+            "show",
+            "verify"
+        ]
     );
     for (command, schema) in schemas.into_iter().chain([("records", evalreport::results::records_schema())]) {
         let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";

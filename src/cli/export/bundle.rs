@@ -9,7 +9,8 @@ use crate::warehouse::{StoredAt, Warehouse};
 use super::super::arguments::Export;
 use super::super::failure::Failure;
 use super::super::output;
-use super::super::settings::{Settings, shown};
+use super::super::settings::Settings;
+use super::super::shown::shown;
 
 pub(super) fn write(settings: &Settings, arguments: &Export, warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
     let path = &arguments.path;

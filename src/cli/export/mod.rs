@@ -13,7 +13,8 @@ use crate::warehouse::ExportFormat;
 
 use super::arguments::{Export, ExportAs};
 use super::failure::Failure;
-use super::settings::{Settings, shown};
+use super::settings::Settings;
+use super::shown::shown;
 use super::{exit_code, output, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Export) -> Result<u8, Failure> {

@@ -12,7 +12,8 @@ use crate::warehouse::{RunOutcomes, Warehouse};
 
 use super::super::failure::Failure;
 use super::super::output;
-use super::super::settings::{Settings, shown};
+use super::super::settings::Settings;
+use super::super::shown::shown;
 use super::written::Written;
 
 /// How much was written.

@@ -9,7 +9,7 @@ use crate::domain::hex;
 use crate::results::WholeFile;
 
 use super::super::failure::Failure;
-use super::super::settings::shown;
+use super::super::shown::shown;
 
 /// A file being written. Dropping it without [`Written::commit`] leaves nothing behind.
 pub(super) struct Written {

@@ -7,6 +7,7 @@
 mod counts;
 mod language;
 mod left_out;
+mod walk;
 
 use std::fs::File;
 use std::io::Read;
@@ -14,8 +15,9 @@ use std::path::{Component, Path};
 
 use serde_json::{Map, Value, json};
 
-use self::counts::{Counts, count};
+use self::counts::Counts;
 use self::language::CodeLanguage;
+use self::walk::count;
 use super::evaluated::{Evaluated, Workpiece, points};
 use super::layer::{Layer, amount, divisor};
 use crate::domain::{Evaluator, Problem};

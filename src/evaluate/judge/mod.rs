@@ -1,7 +1,7 @@
 //! The judge: an agent that is asked whether statements about a piece of work hold.
 //!
 //! What it is shown was written by the agent under judgement, and what it replies is foreign text, too: the one goes into its prompt
-//! behind a [`Fence`], the other through [`parse_reply`], which takes nothing for a pass but a plain `true` beside a statement's own name.
+//! behind a [`fence::Fence`], the other through [`reply::parse_reply`], which takes nothing for a pass but a plain `true` beside a statement's own name.
 
 use std::time::Duration;
 
@@ -15,10 +15,6 @@ mod tally;
 
 pub(super) use opinion::{Decision, Opinion};
 pub(super) use question::{Question, grouped, prompt_sha256};
-
-use fence::Fence;
-use reply::{Verdict, parse_reply};
-use tally::Tally;
 
 /// An agent with the say over criteria, and how it is asked.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,10 @@
 //! A vote asks about each part of the work in turn; what holds in any part holds. The votes that could be read are counted, and a statement
 //! holds by more than half of them. Groups know nothing of each other: what goes wrong with one leaves the statements of another alone.
 
-use super::question::Group;
-use super::{Judge, Question, Tally, Verdict, parse_reply};
+use super::Judge;
+use super::question::{Group, Question};
+use super::reply::{Verdict, parse_reply};
+use super::tally::Tally;
 use crate::agent::{FailureKind, Prompt};
 use crate::config::Budget;
 use crate::evaluate::Judged;

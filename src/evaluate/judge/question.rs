@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::Fence;
+use super::fence::Fence;
 use crate::domain::{hex, visible};
 use crate::evaluate::excerpts::Material;
 

@@ -14,7 +14,7 @@ use crate::domain::{Git, ItemDetails, ItemKind, ItemStatus, Unit};
 use super::super::cell::Refused;
 use super::super::rows::Stop;
 use super::super::source::hex_digest;
-use super::Claim;
+use super::claim::Claim;
 use super::json::{Lenient, List, amount, count, number, read_object, text};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};

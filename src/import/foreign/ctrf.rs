@@ -13,7 +13,7 @@ use crate::domain::{Git, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem
 
 use super::super::cell::{Refused, time};
 use super::super::rows::Stop;
-use super::Claim;
+use super::claim::Claim;
 use super::json::{Lenient, amount, count, number, read_object, text};
 use super::measured::{self, Names};
 use super::namesakes::Namesakes;

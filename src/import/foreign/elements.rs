@@ -186,6 +186,19 @@ impl Scan {
     }
 }
 
+/// Reads the elements of a list one by one.
+pub(in crate::import) fn read_list<Item: DeserializeOwned>(
+    reader: impl Read,
+    label: &str,
+    each: &mut dyn FnMut(Item) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let mut list = ElementReader::of(reader, label);
+    while let Some(item) = list.next()? {
+        each(item)?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};

@@ -13,7 +13,7 @@ use crate::domain::{Direction, ItemDetails, ItemStatus, ScoreRecord, Unit};
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
-use super::Claim;
+use super::claim::Claim;
 use super::json::{Table, amount, count, number, read_value, text};
 use super::moments::Moments;
 use super::peek::{Content, Peek};

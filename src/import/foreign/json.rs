@@ -17,7 +17,6 @@ use crate::results::heap::{self, Heap, TOO_MUCH, is_too_much};
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
-use super::elements::ElementReader;
 
 /// Larger ones are no faster, and files are often small.
 const BUFFER_BYTES: usize = 32 << 10;
@@ -45,19 +44,6 @@ pub(in crate::import) fn read_object<Head: DeserializeOwned, Item: DeserializeOw
     }
     let head = read.map_err(|error| explain(label, 0, &error))?;
     Head::deserialize(account.bounds(Value::Object(head))).map_err(|error| explain(label, 0, &error))
-}
-
-/// Reads the elements of a list one by one.
-pub(in crate::import) fn read_list<Item: DeserializeOwned>(
-    reader: impl Read,
-    label: &str,
-    each: &mut dyn FnMut(Item) -> Result<(), Stop>,
-) -> Result<(), Stop> {
-    let mut list = ElementReader::of(reader, label);
-    while let Some(item) = list.next()? {
-        each(item)?;
-    }
-    Ok(())
 }
 
 /// Reads one value a line, each with the line's number. A line that cannot be understood is passed on as such; one that is cut off at the

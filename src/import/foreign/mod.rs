@@ -7,11 +7,14 @@
 
 mod aider;
 mod attempts;
+mod claim;
 mod cogni;
 mod ctrf;
+mod destination;
 mod elements;
 mod evalperf;
 mod every_eval_ever;
+mod format;
 mod harbor;
 mod helm;
 mod inspect;
@@ -26,6 +29,7 @@ mod near;
 mod peek;
 mod promptfoo;
 mod ralph;
+mod readers;
 mod sink;
 mod source;
 mod swe_bench;
@@ -37,11 +41,11 @@ mod walk;
 mod zelda;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tracing::{debug, info};
 
-use crate::domain::{ItemKind, Problem, Provenance, Run, RunId, visible};
+use crate::domain::{Problem, Provenance, Run, RunId, visible};
 use crate::results::{SealedWriter, Store, StoreError};
 
 use super::bundle::import_bundle;
@@ -52,226 +56,15 @@ use super::source::hex_digest;
 use super::stored::{Read, Relation, StoredRuns};
 use super::table::Mode;
 
+pub use destination::Destination;
+pub use format::ForeignFormat;
 pub use inspect::superseded;
-use peek::Peek;
 use sink::Sink;
 use source::ForeignSource;
 use walk::walk;
 
-/// The formats that are read.
-///
-/// A file is of the first that claims it, so those with names of their own in them come before those that share their shape with others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ForeignFormat {
-    Inspect,
-    Harbor,
-    TerminalBench,
-    Promptfoo,
-    LmEval,
-    Helm,
-    SweBench,
-    Aider,
-    Evalperf,
-    EveryEvalEver,
-    Zelda,
-    Cogni,
-    Kotef,
-    Ralph,
-    Ctrf,
-    Junit,
-}
-
 /// Changes when importers give other records for the same bytes: what was imported before is then read again, and replaced where it differs.
 const READING: &[u8] = b"reading 2";
-/// Enough of a key to tell the sources of a cache apart.
-const SHORT_KEY: usize = 32;
-
-/// What a format says of a file that it recognises.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Claim {
-    /// The file is a source.
-    Alone,
-    /// It belongs with the others that name the same folder, or the same beginning of their names.
-    PartOf(PathBuf),
-}
-
-impl ForeignFormat {
-    pub const ALL: [Self; 16] = [
-        Self::Inspect,
-        Self::Harbor,
-        Self::TerminalBench,
-        Self::Promptfoo,
-        Self::LmEval,
-        Self::Helm,
-        Self::SweBench,
-        Self::Aider,
-        Self::Evalperf,
-        Self::EveryEvalEver,
-        Self::Zelda,
-        Self::Cogni,
-        Self::Kotef,
-        Self::Ralph,
-        Self::Ctrf,
-        Self::Junit,
-    ];
-
-    /// Returns the name that `--as` takes and provenance has.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Inspect => "inspect",
-            Self::Harbor => "harbor",
-            Self::TerminalBench => "terminal-bench",
-            Self::Promptfoo => "promptfoo",
-            Self::LmEval => "lm-eval",
-            Self::Helm => "helm",
-            Self::SweBench => "swe-bench",
-            Self::Aider => "aider",
-            Self::Evalperf => "evalperf",
-            Self::EveryEvalEver => "every-eval-ever",
-            Self::Zelda => "zelda",
-            Self::Cogni => "cogni",
-            Self::Kotef => "kotef",
-            Self::Ralph => "ralph",
-            Self::Ctrf => "ctrf",
-            Self::Junit => "junit",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
-    }
-
-    /// Returns what the items of the tool are, where a file does not say otherwise of some.
-    pub(super) fn kind(self) -> ItemKind {
-        match self {
-            Self::Harbor | Self::TerminalBench | Self::SweBench | Self::Aider | Self::Evalperf | Self::Kotef => ItemKind::Task,
-            Self::Inspect | Self::Promptfoo | Self::LmEval | Self::Helm | Self::EveryEvalEver | Self::Cogni => ItemKind::Question,
-            Self::Zelda => ItemKind::Criterion,
-            Self::Ralph | Self::Ctrf | Self::Junit => ItemKind::Test,
-        }
-    }
-
-    /// Returns the name that the tool has in prose.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Inspect => "Inspect AI",
-            Self::Harbor => "Harbor",
-            Self::TerminalBench => "Terminal-Bench",
-            Self::Promptfoo => "promptfoo",
-            Self::LmEval => "lm-evaluation-harness",
-            Self::Helm => "HELM",
-            Self::SweBench => "SWE-bench",
-            Self::Aider => "aider",
-            Self::Evalperf => "EvalPerf",
-            Self::EveryEvalEver => "Every Eval Ever",
-            Self::Zelda => "zelda",
-            Self::Cogni => "cogni",
-            Self::Kotef => "kotef",
-            Self::Ralph => "ralph eval",
-            Self::Ctrf => "CTRF",
-            Self::Junit => "JUnit XML",
-        }
-    }
-
-    fn claim(self, peek: &Peek) -> Option<Claim> {
-        match self {
-            Self::Inspect => inspect::claim(peek),
-            Self::Harbor => harbor::claim(peek),
-            Self::TerminalBench => terminal_bench::claim(peek),
-            Self::Promptfoo => promptfoo::claim(peek),
-            Self::LmEval => lm_eval::claim(peek),
-            Self::Helm => helm::claim(peek),
-            Self::SweBench => swe_bench::claim(peek),
-            Self::Aider => aider::claim(peek),
-            Self::Evalperf => evalperf::claim(peek),
-            Self::EveryEvalEver => every_eval_ever::claim(peek),
-            Self::Zelda => zelda::claim(peek),
-            Self::Cogni => cogni::claim(peek),
-            Self::Kotef => kotef::claim(peek),
-            Self::Ralph => ralph::claim(peek),
-            Self::Ctrf => ctrf::claim(peek),
-            Self::Junit => junit::claim(peek),
-        }
-    }
-
-    fn read(self, source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-        match self {
-            Self::Inspect => inspect::read(source, sink),
-            Self::Harbor => harbor::read(source, sink),
-            Self::TerminalBench => terminal_bench::read(source, sink),
-            Self::Promptfoo => promptfoo::read(source, sink),
-            Self::LmEval => lm_eval::read(source, sink),
-            Self::Helm => helm::read(source, sink),
-            Self::SweBench => swe_bench::read(source, sink),
-            Self::Aider => aider::read(source, sink),
-            Self::Evalperf => evalperf::read(source, sink),
-            Self::EveryEvalEver => every_eval_ever::read(source, sink),
-            Self::Zelda => zelda::read(source, sink),
-            Self::Cogni => cogni::read(source, sink),
-            Self::Kotef => kotef::read(source, sink),
-            Self::Ralph => ralph::read(source, sink),
-            Self::Ctrf => ctrf::read(source, sink),
-            Self::Junit => junit::read(source, sink),
-        }
-    }
-
-    /// Says whether a file that nobody reads, by its path below a source's folder, is one that the tool leaves there.
-    fn is_companion(self, below: &Path) -> bool {
-        match self {
-            Self::Harbor => harbor::is_companion(below),
-            Self::TerminalBench => terminal_bench::is_companion(below),
-            Self::Inspect
-            | Self::Promptfoo
-            | Self::LmEval
-            | Self::Helm
-            | Self::SweBench
-            | Self::Aider
-            | Self::Evalperf
-            | Self::EveryEvalEver
-            | Self::Zelda
-            | Self::Cogni
-            | Self::Kotef
-            | Self::Ralph
-            | Self::Ctrf
-            | Self::Junit => false,
-        }
-    }
-
-    /// Says whether a file's name is part of what it says, so that the same bytes under another name are another import.
-    fn reads_names(self) -> bool {
-        match self {
-            Self::SweBench | Self::Aider | Self::LmEval | Self::Junit | Self::Ctrf | Self::Kotef | Self::Promptfoo | Self::Evalperf => true,
-            Self::Inspect
-            | Self::Harbor
-            | Self::TerminalBench
-            | Self::Helm
-            | Self::EveryEvalEver
-            | Self::Zelda
-            | Self::Cogni
-            | Self::Ralph => false,
-        }
-    }
-}
-
-/// Where sources are sealed.
-#[derive(Clone, Copy)]
-pub enum Destination<'a> {
-    /// All in one store, which has these runs already.
-    Store(&'a Store, &'a StoredRuns),
-    /// Each in a store of its own below the folder, named by its content: a cache of what was read. Sources may hold the same run; whoever
-    /// opens the stores takes it from the first.
-    Cache(&'a Path),
-}
-
-impl Destination<'_> {
-    /// Returns the store of a source by its key.
-    pub fn store_of(self, key: &str) -> Store {
-        match self {
-            Self::Store(store, _) => store.clone(),
-            Self::Cache(folder) => Store::at(folder.join(&key[..SHORT_KEY])),
-        }
-    }
-}
 
 /// Imports what lies at the paths, folders and all; `forced` names the format instead of looking for it. `progress` is told how many more
 /// bytes were read.
@@ -424,7 +217,7 @@ fn import_source(
 
 /// Says whether the source could be read; if not, the report says why.
 fn read(source: &ForeignSource, sink: &mut Sink<'_>, report: &mut SourceReport) -> Result<bool, StoreError> {
-    match source.format.read(source, sink) {
+    match readers::read(source.format, source, sink) {
         Ok(()) => Ok(true),
         Err(Stop::Store(error)) => Err(error),
         Err(Stop::Unreadable(problems)) => {

@@ -7,7 +7,7 @@ use crate::results::parse_header;
 
 use super::super::rows::Stop;
 use super::super::source::hex_digest;
-use super::Claim;
+use super::claim::Claim;
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::ForeignSource;

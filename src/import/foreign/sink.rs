@@ -17,7 +17,7 @@ use super::super::seen::{Attempts, Dictionary};
 use super::super::spent::Spent;
 use super::super::stored::{ContentSum, StoredRuns};
 use super::super::table::Mode;
-use super::ForeignFormat;
+use super::format::ForeignFormat;
 use super::source::ForeignSource;
 
 /// Characters of a text that is kept with an outcome.

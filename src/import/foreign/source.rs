@@ -13,7 +13,7 @@ use crate::domain::{Problem, RunId, visible};
 use super::super::inflation::{Allowance, Bounded, leading_out, leads_out};
 use super::super::rows::Stop;
 use super::super::source::{digest_of, hex_digest};
-use super::ForeignFormat;
+use super::format::ForeignFormat;
 use super::near::Near;
 
 const BUFFER_BYTES: usize = 64 << 10;

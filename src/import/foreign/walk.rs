@@ -10,10 +10,12 @@ use crate::domain::Problem;
 use crate::results::begins_bundle;
 
 use super::super::report::Unrecognised;
+use super::claim::Claim;
+use super::format::ForeignFormat;
 use super::peek::Peek;
+use super::readers;
 use super::source::{ForeignFile, ForeignSource, shown};
 use super::unread::{self, Unread};
-use super::{Claim, ForeignFormat};
 
 /// Result folders are not deeper.
 const MOST_DEPTH: usize = 24;
@@ -69,8 +71,8 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
             continue;
         }
         let claim = match forced {
-            Some(format) => format.claim(&peek).or_else(|| is_named.then_some(Claim::Alone)).map(|claim| (format, claim)),
-            None => ForeignFormat::ALL.into_iter().find_map(|format| Some((format, format.claim(&peek)?))),
+            Some(format) => readers::claim(format, &peek).or_else(|| is_named.then_some(Claim::Alone)).map(|claim| (format, claim)),
+            None => ForeignFormat::ALL.into_iter().find_map(|format| Some((format, readers::claim(format, &peek)?))),
         };
         match claim {
             Some((format, Claim::Alone)) => walked.sources.push(alone(format, &path)),
@@ -104,7 +106,8 @@ pub(super) fn walk(paths: &[impl AsRef<Path>], forced: Option<ForeignFormat>) ->
         }
     }
     for (path, file) in unknown {
-        let is_companion = groups.keys().any(|(format, folder)| path.strip_prefix(folder).is_ok_and(|below| format.is_companion(below)));
+        let is_companion =
+            groups.keys().any(|(format, folder)| path.strip_prefix(folder).is_ok_and(|below| readers::is_companion(*format, below)));
         if file.tool.is_none() && is_companion {
             walked.passed_over += 1;
         } else {

@@ -13,7 +13,7 @@ use crate::domain::{Direction, ItemDetails, ItemKind, ItemStatus, Problem, Run, 
 
 use super::super::rows::Stop;
 use super::super::source::hex_digest;
-use super::Claim;
+use super::claim::Claim;
 use super::json::{Table, amount, count, number, read_object, read_value, text};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};

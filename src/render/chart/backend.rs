@@ -14,14 +14,11 @@ use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyl
 use crate::domain::visible;
 
 use super::ink::Ink;
+use super::size::{TEXT, UNIT};
 use super::widths::text_width;
 
-/// Units of the grid in one pixel.
-pub(super) const UNIT: i32 = 100;
 /// Bytes after which marks get no title of their own any more: enough is left for hundreds of bare ones.
 const ROOM: usize = 16 * 1024;
-/// The size of all text, in pixels.
-pub(super) const TEXT: u32 = 12;
 
 /// A finished drawing. It escapes every text it is given, so templates take it as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,9 +6,10 @@ use crate::render::table::Table;
 use crate::views::{Arm, ArmSpread, Distribution};
 
 use super::axis::Axis;
-use super::backend::{About, Sheet, UNIT};
+use super::backend::{About, Sheet};
 use super::frame::{Frame, Names, Point};
 use super::ink::{Ink, Place};
+use super::size::UNIT;
 use super::widths::brief;
 use super::{Chart, Key};
 

@@ -11,8 +11,9 @@ use plotters::style::{Color, TRANSPARENT};
 use plotters_backend::text_anchor::{HPos, Pos, VPos};
 
 use super::axis::Axis;
-use super::backend::{Sheet, TEXT, UNIT};
+use super::backend::Sheet;
 use super::ink::Ink;
+use super::size::{TEXT, UNIT};
 use super::widths::{shortened, text_width};
 
 /// A place on the sheet, in units.

@@ -3,7 +3,7 @@
 use plotters::style::{Color, RGBAColor, ShapeStyle, TextStyle};
 use plotters_backend::{BackendColor, FontFamily};
 
-use super::backend::{TEXT, UNIT};
+use super::size::{TEXT, UNIT};
 
 /// Arms that get a colour and a sign of their own; further ones share a grey.
 pub(super) const SERIES: usize = 6;

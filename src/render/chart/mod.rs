@@ -10,6 +10,7 @@ mod frame;
 mod ink;
 mod pairs;
 mod pareto;
+mod size;
 #[cfg(test)]
 mod tests;
 mod trend;

@@ -9,9 +9,10 @@ use crate::views::{Disagreements, Discordance, Verdict};
 
 use super::Chart;
 use super::axis::Axis;
-use super::backend::{About, Sheet, UNIT};
+use super::backend::{About, Sheet};
 use super::frame::Frame;
 use super::ink::Ink;
+use super::size::UNIT;
 use super::widths::brief;
 
 /// Pairs with a title and a link; further ones are bare dots.

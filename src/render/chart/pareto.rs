@@ -9,9 +9,10 @@ use crate::views::{Arm, Front, Pareto, ParetoPoint};
 
 use super::Chart;
 use super::axis::Axis;
-use super::backend::{About, Sheet, UNIT};
+use super::backend::{About, Sheet};
 use super::frame::{Frame, Names, Point};
 use super::ink::Ink;
+use super::size::UNIT;
 use super::widths::brief;
 
 /// Points with a title and whiskers of their own; further ones are bare dots.

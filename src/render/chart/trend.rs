@@ -8,9 +8,10 @@ use crate::views::{ArmHistory, Night, Series};
 
 use super::Chart;
 use super::axis::Axis;
-use super::backend::{About, Sheet, UNIT};
+use super::backend::{About, Sheet};
 use super::frame::{Frame, Point};
 use super::ink::Ink;
+use super::size::UNIT;
 
 /// Nights with a title of their own.
 const FULL: usize = 60;

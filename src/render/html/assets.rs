@@ -2,6 +2,8 @@
 
 use rust_embed::{EmbeddedFile, RustEmbed};
 
+use serde::Serialize;
+
 use super::SiteFile;
 use super::slug::hex;
 
@@ -10,7 +12,7 @@ use super::slug::hex;
 struct Static;
 
 /// Where the assets stand, relative to the site's root.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Assets {
     pub css: String,
     pub js: String,

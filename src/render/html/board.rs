@@ -1,7 +1,7 @@
 //! A suite's leaderboard as a table.
 
 use crate::domain::{Direction, Unit, score_label};
-use crate::render::{format, tables, verdicts, words};
+use crate::render::{details, format, tables, verdicts, words};
 use crate::views::{Arm, Entry, Estimate, Figure, Front, Interval, Standing, SuiteBoard};
 
 use super::grid::{Cell, Column, Grid, Look, Sort};
@@ -205,7 +205,7 @@ pub(super) fn notes(board: &SuiteBoard) -> Vec<String> {
         }
     }
     let mut notes = verdicts::board_notes(board);
-    notes.extend(verdicts::entry_notes(board));
+    notes.extend(details::entry_notes(board));
     if board.entries.iter().any(|entry| entry.cost_front.is_some() || entry.duration_front.is_some()) {
         let cost = "Cost is weighed per run. An arm is dominated where another is at least as good on both figures shown and better on one";
         notes.push(format!("{cost}; a cost known in part dominates nothing."));

@@ -3,20 +3,20 @@
 use askama::Template;
 
 use crate::domain::{Evaluator, beginning};
-use crate::render::{comparability, format, verdicts, words};
+use crate::render::{comparability, format, summary, verdicts, words};
 use crate::views::{
     Comparability, Comparison, CriterionFlips, CriterionRow, Flips, ListedItem, MOST_LISTED, OverviewSuite, PairEvidence, SiteContext, Test,
 };
 
 use super::board::{rate, samples};
+use super::cut::cut;
 use super::forest::{self, Forest};
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::items::{criterion_href, item_href};
+use super::link::{ItemLink, Link};
 use super::plan::{Plan, SuitePlace};
-use super::run::cut;
 use super::shell::{Crumb, Here, Shell, Text};
 use super::sides::{self, Sides};
-use super::suite::Link;
 use super::whisker::Whisker;
 use super::{SiteFile, matrix, metrics};
 
@@ -101,13 +101,6 @@ struct List {
     more: Option<String>,
 }
 
-pub(super) struct ItemLink {
-    pub name: Text,
-    pub href: Option<String>,
-    /// Where on the page both answers stand.
-    pub beside: Option<String>,
-}
-
 /// The criteria that one arm meets and the other does not.
 struct Criteria {
     sentences: Vec<Text>,
@@ -127,7 +120,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
     let [first, second] = pair.arms.as_slice() else { return None };
     let labels = metrics::labels(pair);
     let names = [words::arm_name(&first.arm), words::arm_name(&second.arm)];
-    let sentences = words::summary_sentences(pair);
+    let sentences = summary::summary_sentences(pair);
     let title = format!("{} against {} on {} · {}", names[0], names[1], place.label, context.title);
     let stem = place.pair_stem(pair)?;
     let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, sentences.join(" "));
@@ -194,7 +187,7 @@ fn headline(pair: &Comparison) -> Option<&PairEvidence> {
 fn facts(pair: &Comparison) -> Vec<Fact> {
     let Some(row) = pair.rows.iter().find(|row| row.metric.name == "shared_tests") else { return Vec::new() };
     let Some(evidence) = row.evidence.pairs.first() else { return Vec::new() };
-    let difference = evidence.difference.as_ref().map(|difference| verdicts::change(&row.metric, difference));
+    let difference = verdicts::change_of(&row.metric, evidence);
     let margin = evidence.margin.map(|_| verdicts::margin(&row.metric, evidence));
     [
         ("Difference [95% interval]", Some("difference"), difference),

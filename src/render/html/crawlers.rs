@@ -4,8 +4,8 @@ use askama::Template;
 
 use crate::views::SiteContext;
 
-use super::SiteFile;
 use super::shell::Text;
+use super::site_file::{PAGE_ENDING, SiteFile};
 
 /// Addresses that one sitemap may hold; the protocol's limit.
 const MOST_ADDRESSES: usize = 50_000;
@@ -36,7 +36,7 @@ pub fn crawler_files<'a>(context: &SiteContext, paths: impl IntoIterator<Item = 
 
 /// One sitemap, or several and the list of them.
 fn sitemaps<'a>(base: &str, paths: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<SiteFile> {
-    let pages: Vec<&str> = paths.into_iter().filter(|path| path.ends_with(super::PAGE_ENDING)).collect();
+    let pages: Vec<&str> = paths.into_iter().filter(|path| path.ends_with(PAGE_ENDING)).collect();
     let addresses = |paths: &[&str]| paths.iter().map(|path| Text::from(format!("{base}/{path}"))).collect();
     let main = "sitemap.xml".to_owned();
     if pages.len() <= most {

@@ -12,13 +12,13 @@ use crate::views::{CriteriaTable, CriterionCell, CriterionKey, CriterionRow, Cri
 use super::SiteFile;
 use super::board::rate;
 use super::charts::pair_link;
+use super::cut::cut;
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::items::{CRITERIA_PER_BUCKET, bucket_name, criterion_href, in_turns};
+use super::link::Link;
 use super::plan::{Plan, SuitePlace};
-use super::run::cut;
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text, escaped_length};
-use super::suite::Link;
 use super::whisker::Whisker;
 
 /// Criteria of one table of the index, and cells of it.

@@ -124,7 +124,7 @@ fn drawn(pair: &Comparison, number: usize, reach: f64) -> Option<Row> {
     let coordinate = |x: f64| format!("{x:.2}");
     Some(Row {
         metric: Text::new(&row.metric.label),
-        difference: Text::from(verdicts::change(&row.metric, difference)),
+        difference: Text::from(verdicts::change_of(&row.metric, evidence).unwrap_or_default()),
         evidence: Text::from(verdicts::short(pair, row)),
         margin: evidence.margin.map(|_| Text::from(format!("margin {}", verdicts::margin(&row.metric, evidence)))),
         x: coordinate(at(difference.value)),

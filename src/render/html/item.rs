@@ -9,7 +9,7 @@ use crate::views::{Go, ItemLine, ItemNote, ItemSign, ItemStory, OverviewSuite, S
 
 use super::SiteFile;
 use super::items::{ITEMS_PER_BUCKET, bucket_name, in_turns};
-use super::matrix::{Mark, mark, outcome_mark};
+use super::mark::{Mark, mark, outcome_mark};
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
 use super::shell::{Crumb, Here, Shell, Text, escaped_length};

@@ -5,10 +5,10 @@ use crate::render::format;
 use crate::render::judged::{cost, count, facts, judged_by, left_out, outcome_word, score_word};
 use crate::views::{EvaluatorScore, ItemRow, RunPage, StoredVerification, VerificationFailure};
 
+use super::cut::cut;
 use super::grid::{Cell, Column, Grid, Look, Sort};
 use super::items::criterion_href;
 use super::plan::SuitePlace;
-use super::run::cut;
 use super::shell::Text;
 
 /// Characters of an evaluator's own numbers on a page.

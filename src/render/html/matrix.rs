@@ -2,12 +2,13 @@
 
 use askama::Template;
 
-use crate::domain::{ItemStatus, beginning};
+use crate::domain::beginning;
 use crate::render::{format, words};
-use crate::views::{ItemCell, ItemLine, ItemMatrix, OverviewSuite, SiteContext};
+use crate::views::{ItemLine, ItemMatrix, OverviewSuite, SiteContext};
 
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::item::sign_word;
+use super::mark::{Mark, mark};
 use super::picture::{self, Strip};
 use super::plan::{Plan, SuitePlace};
 use super::runs::Pager;
@@ -71,19 +72,6 @@ struct Row {
     rate: Option<(f64, String)>,
     discrimination: Option<(f64, String)>,
     notes: String,
-}
-
-/// One item and one arm: a sign, words, and where more is told.
-pub(super) struct Mark {
-    pub class: &'static str,
-    pub sign: &'static str,
-    /// Shown beside the sign, where there are several outcomes.
-    pub count: Option<String>,
-    /// Heard beside the sign.
-    pub word: &'static str,
-    pub href: String,
-    /// For sorting.
-    pub key: Option<f64>,
 }
 
 /// Which items a page lists, in which order.
@@ -381,35 +369,6 @@ pub(super) fn name(item: &ItemLine) -> Text {
 pub(super) fn notes(item: &ItemLine) -> String {
     let differ = item.is_disputed().then_some("arms differ");
     item.signs.iter().map(|sign| sign_word(*sign)).chain(differ).collect::<Vec<&str>>().join(", ")
-}
-
-/// How one arm fared on an item.
-pub(super) fn mark(cell: ItemCell, href: &str) -> Mark {
-    let ItemCell { passed, counted, broken, missing, skipped } = cell;
-    let (class, sign, word) = match (passed, counted) {
-        (_, 0) if missing > 0 => ("mo", "?", "no outcome"),
-        (_, 0) if skipped > 0 => ("mo", "–", "skipped"),
-        (_, 0) => ("mo", "–", "not tried"),
-        (0, _) if 2 * broken > counted => ("mw", "!", "error or limit"),
-        (0, _) => ("mf", "✗", "not passed"),
-        (passed, counted) if passed == counted => ("mp", "✓", "passed"),
-        (_, _) => ("mx", "◐", "sometimes"),
-    };
-    let count = (counted > 1).then(|| format!("{}/{}", format::integer(passed.into()), format::integer(counted.into())));
-    Mark { class, sign, count, word, href: href.to_owned(), key: cell.rate() }
-}
-
-/// How one outcome is marked: class, sign and word.
-pub(super) fn outcome_mark(status: ItemStatus) -> (&'static str, &'static str, &'static str) {
-    match status {
-        ItemStatus::Pass => ("mp", "✓", "pass"),
-        ItemStatus::Fail => ("mf", "✗", "fail"),
-        ItemStatus::Error => ("mw", "!", "error"),
-        ItemStatus::Limit => ("mw", "!", "limit"),
-        ItemStatus::Infra => ("mo", "?", "infra"),
-        ItemStatus::NotEvaluated => ("mo", "?", "not evaluated"),
-        ItemStatus::Skipped => ("mo", "–", "skipped"),
-    }
 }
 
 fn shown(matrix: &ItemMatrix, suite: &OverviewSuite, strips: &[Strip], width: u32, height: u32) -> Shown {

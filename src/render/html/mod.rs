@@ -12,6 +12,7 @@ mod compare;
 mod cost;
 mod crawlers;
 mod criteria;
+mod cut;
 mod data;
 mod diff;
 mod figure;
@@ -20,8 +21,11 @@ mod glossary;
 mod grid;
 mod history;
 mod item;
+mod item_places;
 mod items;
 mod judged;
+mod link;
+mod mark;
 mod matrix;
 mod method;
 mod metrics;
@@ -35,6 +39,7 @@ mod search;
 mod shell;
 mod sides;
 mod single;
+mod site_file;
 pub(super) mod slug;
 mod spreadsheet;
 mod stated;
@@ -44,10 +49,9 @@ mod tests;
 mod transcript;
 mod whisker;
 
-use std::fmt;
+use serde::Serialize;
 
-use askama::Template;
-
+use crate::domain::Published;
 use crate::views::{ItemPage, Overview, RunPage, RunTranscripts, SiteContext};
 
 use plan::SuitePlace;
@@ -56,30 +60,10 @@ pub use crawlers::crawler_files;
 pub use plan::Plan;
 pub use publish::published_files;
 pub use single::single_file;
-
-/// One file of the site.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SiteFile {
-    /// Relative to the site's root, with `/` between its parts.
-    pub path: String,
-    pub bytes: Vec<u8>,
-}
-
-impl SiteFile {
-    fn page(path: String, template: &impl Template) -> Self {
-        let text = template.render().expect("a template of text and numbers writes into memory");
-        Self { path, bytes: text.into_bytes() }
-    }
-}
-
-/// How the names of pages end.
-const PAGE_ENDING: &str = ".html";
+pub use site_file::{SiteFile, SitePart};
 
 /// Outcomes on one page of a run, and criteria on its first.
 pub const ITEMS_PER_PAGE: usize = 200;
-
-/// Files that are made one after the other.
-pub type SitePart<'a> = Box<dyn Iterator<Item = SiteFile> + Send + 'a>;
 
 /// Makes everything but the pages of single runs, one file at a time.
 pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<Item = SiteFile> + 'a {
@@ -130,7 +114,13 @@ where
 /// Makes the pages and the data file of one run. `items` are its outcomes in pages of [`ITEMS_PER_PAGE`].
 ///
 /// Nothing for a run that is not among the overview's.
-pub fn run_files(overview: &Overview, plan: &Plan, page: &RunPage, items: &[ItemPage], transcripts: &RunTranscripts) -> Vec<SiteFile> {
+pub fn run_files(
+    overview: &Overview,
+    plan: &Plan,
+    page: &Published<RunPage>,
+    items: &Published<Vec<ItemPage>>,
+    transcripts: &RunTranscripts,
+) -> Vec<SiteFile> {
     let Some(place) = plan.runs.get(&page.line.id) else { return Vec::new() };
     let mut files = run::pages(&overview.context, plan, place, page, items, transcripts);
     files.extend(transcript::pages(&overview.context, plan, place, page, transcripts));
@@ -142,20 +132,28 @@ pub fn run_files(overview: &Overview, plan: &Plan, page: &RunPage, items: &[Item
 /// hold. `suite` is the name, which several versions may share.
 pub fn around_suite(overview: &Overview, plan: &Plan, suite: &str) -> String {
     let versions = overview.suites.iter().zip(&plan.suites).filter(|(own, _)| own.board.suite == suite);
-    let places: Vec<(u64, &SuitePlace, Vec<Option<&str>>)> =
-        versions.map(|(own, place)| (own.retracted, place, own.runs.iter().map(|run| plan.run_segment(&run.id)).collect())).collect();
-    format!("{:?} {:?}", around(overview, plan), (overview.context.aliased, places))
+    let places: Vec<_> = versions
+        .map(|(own, place)| {
+            let runs: Vec<Option<&str>> = own.runs.iter().map(|run| plan.run_segment(&run.id)).collect();
+            (own.retracted, place.for_suite(), runs)
+        })
+        .collect();
+    serialised(&(around(overview, plan), overview.context.aliased, places))
 }
 
 /// Says the same of the pages of a suite's runs, which do not tell of other runs. `place` is the suite's in the overview.
 pub fn around_runs(overview: &Overview, plan: &Plan, place: usize) -> String {
-    format!("{:?} {:?}", around(overview, plan), plan.suites.get(place).map(SuitePlace::for_runs))
+    serialised(&(around(overview, plan), plan.suites.get(place).map(SuitePlace::for_runs)))
 }
 
 /// What is on every page.
-fn around<'a>(overview: &'a Overview, plan: &'a Plan) -> impl fmt::Debug + 'a {
+fn around<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Serialize + 'a {
     // What is left out stands on pages about all suites alone, see `shell::Foot`, or in a suite's data.
     let SiteContext { title, base_url, noindex, version, data_digest: _, newest: _, retracted: _, aliased: _, problems: _ } =
         &overview.context;
     (title, base_url, noindex, version, &plan.assets)
+}
+
+fn serialised(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("places and names are JSON: their keys are text")
 }

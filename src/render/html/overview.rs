@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::render::{format, verdicts, words};
+use crate::render::{format, summary, verdicts, words};
 use crate::views::{Arm, Comparison, Overview, OverviewSuite};
 
 use super::SiteFile;
@@ -81,7 +81,7 @@ fn summary(number: usize, suite: &OverviewSuite, place: &SuitePlace) -> Summary 
 pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
     match (&suite.top, suite.board.entries.as_slice()) {
         (Some(top), entries) => {
-            let mut sentences = words::summary_sentences_naming(top, &names(suite, top));
+            let mut sentences = summary::summary_sentences_naming(top, &names(suite, top));
             if entries.len() > 2 {
                 // With more than two arms the question is who leads them all; the leading two come after.
                 sentences.splice(0..0, verdicts::board_sentence(&suite.board));

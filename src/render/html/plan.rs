@@ -1,13 +1,14 @@
 //! Where every page stands: decided once for the whole site, so that links and files agree.
 
 use std::collections::BTreeMap;
-use std::fmt;
+
+use serde::Serialize;
 
 use crate::render::words;
 use crate::views::{Arm, Comparison, Overview, SuiteBoard};
 
 use super::assets::Assets;
-use super::items::ItemPlaces;
+use super::item_places::ItemPlaces;
 use super::slug::segments;
 
 /// Longest segment; a pair's file name holds two arms.
@@ -96,9 +97,14 @@ impl SuitePlace {
     }
 
     /// Returns what the pages of the suite's runs are made of: they link to the suite and its items, not to pairs of arms.
-    pub fn for_runs(&self) -> impl fmt::Debug + '_ {
+    pub fn for_runs(&self) -> impl Serialize + '_ {
         let Self { segment, label, arms: _, items, criteria } = self;
         (segment, label, items, criteria)
+    }
+
+    /// Returns what all pages of the suite have of it.
+    pub fn for_suite(&self) -> impl Serialize + '_ {
+        (self.for_runs(), self.arms.iter().collect::<Vec<_>>())
     }
 
     pub fn criteria_path(&self) -> String {
@@ -136,6 +142,7 @@ fn suite_labels(boards: &[&SuiteBoard]) -> Vec<String> {
         let name = if board.suite.trim().is_empty() { "(no name)" } else { board.suite.as_str() };
         let mut label = match (&board.suite_version, is_newest) {
             (_, true) => name.to_owned(),
+            (_, false) if board.source.is_some() => format!("{name} (from {})", board.source.as_deref().unwrap_or_default()),
             (Some(version), false) => format!("{name} (version {})", version.chars().take(12).collect::<String>()),
             (None, false) => format!("{name} (version unknown)"),
         };

@@ -8,6 +8,7 @@ use crate::render::{format, words};
 use crate::views::{ItemPage, ItemRow, RunPage, RunTranscripts, ScoreLineView, SiteContext};
 
 use super::SiteFile;
+use super::cut::{MOST_OF_A_TEXT, cut};
 use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
 use super::items::item_href;
 use super::judged::{self, Criteria, Unfolding, Verified};
@@ -274,8 +275,6 @@ fn scores(run: &RunPage) -> Option<Grid> {
     Some(grid)
 }
 
-/// Characters of a reason, an answer or what was expected, and bytes of all such texts of a page.
-const MOST_OF_A_TEXT: usize = 240;
 const MOST_OF_A_PAGE: usize = 48_000;
 
 /// Which columns the items of a run have, the same on all its pages.
@@ -330,11 +329,6 @@ impl Columns {
         let bytes = escaped_length(&shown);
         if bytes > most { beginning(text, most * shown.chars().count() / bytes) } else { shown }
     }
-}
-
-/// The beginning of a text that may be pages long; the data beside the page have all that was kept.
-pub(super) fn cut(text: &str) -> String {
-    beginning(text, MOST_OF_A_TEXT)
 }
 
 fn item_grid(page: &ItemPage, columns: &Columns, transcripts: &RunTranscripts, suite: &SuitePlace) -> Grid {

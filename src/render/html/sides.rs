@@ -4,9 +4,9 @@ use crate::domain::beginning;
 use crate::render::format;
 use crate::views::{Comparison, ListedItem, MOST_SIDES, Side};
 
-use super::compare::ItemLink;
 use super::diff::{Beside, Piece};
 use super::grid::{Cell, Kind};
+use super::link::ItemLink;
 use super::plan::Plan;
 use super::shell::{Text, escaped_length};
 

@@ -12,7 +12,8 @@ use crate::views::Overview;
 
 use super::plan::Plan;
 use super::shell::Text;
-use super::{SiteFile, assets, site_files};
+use super::site_file::{PAGE_ENDING, SiteFile};
+use super::{assets, site_files};
 
 #[derive(Template)]
 #[template(path = "single.html")]
@@ -37,7 +38,7 @@ const SCRIPT: &str = "\u{1}script";
 pub fn single_file(overview: &Overview, plan: &Plan) -> Vec<u8> {
     // The search loads its index from beside it.
     let is_left_out = |path: &str| path.starts_with("runs/") || path.starts_with("search") || super::items::is_item_page(path);
-    let is_in = |file: &SiteFile| file.path.ends_with(super::PAGE_ENDING) && !is_left_out(&file.path);
+    let is_in = |file: &SiteFile| file.path.ends_with(PAGE_ENDING) && !is_left_out(&file.path);
     let pages: Vec<SiteFile> = site_files(overview, plan).filter(is_in).collect();
     let numbers: BTreeMap<&str, usize> = pages.iter().map(|page| page.path.as_str()).zip(1..).collect();
     let sections: String = (1..).zip(&pages).map(|(number, page)| section(page, number, &numbers)).collect();

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::render::{format, words};
+use crate::render::{format, summary};
 use crate::views::{Comparison, OverviewSuite, SiteContext};
 
 use super::board::{self, Extent};
@@ -10,6 +10,7 @@ use super::chart_data::ChartOf;
 use super::charts;
 use super::figure::Figure;
 use super::grid::{Grid, Kind, Look, Sort};
+use super::link::Link;
 use super::matrix::{self, Shortlist};
 use super::overview::{names, verdict};
 use super::plan::{Plan, SuitePlace};
@@ -76,12 +77,6 @@ struct Fact {
 struct Table {
     grid: Grid,
     sentences: Vec<Text>,
-}
-
-/// A link and its words.
-pub(super) struct Link {
-    pub href: String,
-    pub label: Text,
 }
 
 pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace) -> SiteFile {
@@ -214,6 +209,6 @@ fn table(number: usize, comparison: &Comparison) -> Table {
         Some(source) => format!("All arms, from {source}"),
         None => "All arms".to_owned(),
     };
-    let sentences = words::summary_sentences(comparison).into_iter().chain(metrics::notes(comparison));
+    let sentences = summary::summary_sentences(comparison).into_iter().chain(metrics::notes(comparison));
     Table { grid: metrics::grid(comparison, &format!("newest-{number}"), &caption), sentences: sentences.map(Text::from).collect() }
 }

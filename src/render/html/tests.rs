@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, TimeZone, Utc};
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
+use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, Published, RunId, Unit};
 use crate::views::{
     Adjustment, Apart, Arm, ArmHistory, ArmSpread, BoardEvidence, Break, Cell, ChangedItem, Comparability, ComparedArm, Comparison,
     ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, Decision, Delta,
@@ -340,6 +340,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         board: SuiteBoard {
             suite: name.to_owned(),
             suite_version: version.map(str::to_owned),
+            source: None,
             sources: Vec::new(),
             items: 500,
             attempts: 2,
@@ -447,13 +448,15 @@ fn stories(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> It
         let mut page = run_page(&run_line(name, version, arm, 1), hostile);
         page.line.status = "completed".to_owned();
         for text in HOSTILE {
-            let mut rows = items(&page.line, text).remove(0).rows;
-            for (row, name) in rows.iter_mut().zip(item_names()) {
+            let mut pages = items(&page.line, text);
+            pages.truncate(1);
+            for (row, name) in pages[0].rows.iter_mut().zip(item_names()) {
                 row.item = name;
                 row.evaluator = "answers".to_owned();
                 row.kind = "question".to_owned();
             }
-            stories.add(&page, rows.iter(), &transcripts(text));
+            let own = RunPage { criteria: Vec::new(), ..page.clone() };
+            stories.add(&Published::of_test(own), &Published::of_test(pages), &transcripts(text));
         }
     }
     stories
@@ -728,7 +731,7 @@ fn transcripts(text: &str) -> RunTranscripts {
         bytes: 1,
         left_out: 0,
         same_as: None,
-        parts: vec![part.clone(), TranscriptPart { role: None, ..part }],
+        parts: Published::of_test(vec![part.clone(), TranscriptPart { role: None, ..part }]),
     };
     let links = [(text.to_owned(), "t/0001.html#t-1".to_owned())].into_iter().collect();
     RunTranscripts { pages: vec![vec![entry]], links, shown: 1, ..RunTranscripts::default() }
@@ -747,7 +750,8 @@ fn whole_site() -> Vec<SiteFile> {
     for (index, line) in lines.enumerate() {
         let text = HOSTILE[index % HOSTILE.len()];
         let items = if index % 9 == 0 { items(line, text) } else { Vec::new() };
-        files.extend(run_files(&overview, &plan, &run_page(line, text), &items, &transcripts(text)));
+        let (page, items) = (Published::of_test(run_page(line, text)), Published::of_test(items));
+        files.extend(run_files(&overview, &plan, &page, &items, &transcripts(text)));
     }
     files
 }

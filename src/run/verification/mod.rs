@@ -7,6 +7,7 @@ mod aids;
 mod baseline;
 mod checks;
 mod git;
+mod settings;
 mod ticket;
 mod tree;
 mod workspace;
@@ -23,7 +24,8 @@ use baseline::Baseline;
 use checks::Place;
 use git::Git;
 
-pub use workspace::{VerificationSettings, verify_workspace};
+pub use settings::VerificationSettings;
+pub use workspace::verify_workspace;
 
 /// What is compared with where nobody names a revision.
 const HEAD: &str = "HEAD";

@@ -2,58 +2,15 @@
 //!
 //! Git is not asked about the workspace: what works there may have changed what git runs. What is changed is told by comparing files.
 
-use std::path::{Path, PathBuf};
-
 use serde_json::Value;
 
-use crate::config::Config;
-use crate::domain::{Problem, Profile};
 use crate::run::shell::Shell;
 use crate::run::workspace::Workspace;
 use crate::run::{CodeWork, Context};
-use crate::suite::Suite;
-use crate::verify::{Overrides, Task};
+use crate::verify::Task;
 
 use super::baseline::Baseline;
-use super::{Grounds, decide, settle, tickets_folder, tree};
-
-/// What a suite wants verified.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VerificationSettings {
-    pub goal: String,
-    pub profile: Profile,
-    pub files: Vec<String>,
-    pub overrides: Overrides,
-    pub tickets: Option<PathBuf>,
-}
-
-impl VerificationSettings {
-    /// Reads what suite and configuration say, the suite's own word first. None for a suite that has neither goal nor `verification`,
-    /// and where it is switched off.
-    pub fn of(suite: &Suite, config: &Config, root: &Path) -> Result<Option<Self>, Vec<Problem>> {
-        if suite.goal.is_none() && suite.verification.is_none() {
-            return Ok(None);
-        }
-        let mut problems = Vec::new();
-        let mut read = |file: &str, node| Overrides::read(file, "verification", node, &mut problems);
-        let own = suite.verification.as_ref().map(|node| read(&suite.file, node)).unwrap_or_default();
-        let general = config.verification.as_ref().map(|node| read(&config.file, node)).unwrap_or_default();
-        // Each file's folder of tickets starts where that file's other paths do.
-        let tickets = tickets_folder(&own, &suite.folder).or_else(|| tickets_folder(&general, root));
-        let overrides = own.over(general);
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        let settings = (overrides.is_off != Some(true)).then(|| Self {
-            goal: suite.goal.clone().unwrap_or_else(|| suite.name.clone()),
-            profile: suite.profile.or(overrides.profile).unwrap_or(Profile::Strict),
-            files: suite.files.clone(),
-            overrides,
-            tickets,
-        });
-        Ok(settings)
-    }
-}
+use super::{Grounds, VerificationSettings, decide, settle, tree};
 
 /// Verifies a finished workspace against the tree that it began with. None where that was stopped.
 ///

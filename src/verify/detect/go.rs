@@ -1,6 +1,7 @@
 //! Go modules.
 
-use super::{Folder, Found, Part};
+use super::folder::Folder;
+use super::part::{Found, Part};
 use crate::verify::Stack;
 
 pub(super) fn find(folder: &Folder, _: &[Part]) -> Found {

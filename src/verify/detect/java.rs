@@ -1,6 +1,7 @@
 //! Maven and Gradle.
 
-use super::{Folder, Found, Part, around, shown_folder};
+use super::folder::{Folder, shown_folder};
+use super::part::{Found, Part, around};
 use crate::verify::Stack;
 
 const GRADLE: [&str; 4] = ["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"];

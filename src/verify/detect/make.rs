@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Folder, Part};
+use super::folder::Folder;
+use super::part::Part;
 use crate::verify::Stack;
 
 /// Which targets stand for what, the first that is there.

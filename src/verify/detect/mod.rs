@@ -4,58 +4,28 @@
 
 use std::collections::BTreeSet;
 
-use super::listing::{STACK_MANIFESTS, below, folder_of, is_foreign_folder, is_requirements, join, name_of};
-use super::{Listing, Readiness, Stack};
-use crate::domain::visible;
+use super::listing::{STACK_MANIFESTS, folder_of, is_requirements, name_of};
+use super::{Listing, Stack};
 
+mod folder;
 mod go;
 mod java;
 mod make;
 mod node;
 mod package;
+mod part;
 mod python;
 mod rust;
 
+pub(super) use folder::{has_extension, shown_folder};
 pub(super) use java::program_of;
 pub(super) use node::{Runner, runner_of};
+pub use part::Part;
 pub(super) use python::is_test_file as is_python_test;
 pub(super) use rust::package_of;
 
-/// A folder with a stack and commands of its own. All commands are lines for `sh -c` in that folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// Below the root; empty for the root itself.
-    pub folder: String,
-    pub stack: Stack,
-    pub primary_test: Option<String>,
-    pub smoke_test: Option<String>,
-    pub build: Option<String>,
-    pub lint: Option<String>,
-    pub syntax_check: Option<String>,
-    /// How the smoke test shows that it is up, where it may stay up.
-    pub server: Option<Readiness>,
-    pub reasons: Vec<String>,
-}
-
-impl Part {
-    fn new(folder: &str, stack: Stack) -> Self {
-        Self {
-            folder: folder.to_owned(),
-            stack,
-            primary_test: None,
-            smoke_test: None,
-            build: None,
-            lint: None,
-            syntax_check: None,
-            server: None,
-            reasons: Vec::new(),
-        }
-    }
-
-    fn because(&mut self, reason: impl Into<String>) {
-        self.reasons.push(reason.into());
-    }
-}
+use folder::{Folder, is_aside, is_foreign, names};
+use part::Found;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detected {
@@ -105,69 +75,6 @@ pub fn detect(listing: &Listing) -> Detected {
     Detected { stack, parts, reasons }
 }
 
-/// The files of one folder and below.
-#[derive(Clone, Copy)]
-struct Folder<'l> {
-    listing: &'l Listing,
-    path: &'l str,
-}
-
-impl<'l> Folder<'l> {
-    fn has(&self, name: &str) -> bool {
-        self.listing.files.contains(&join(self.path, name))
-    }
-
-    fn text(&self, name: &str) -> Option<&'l str> {
-        self.listing.contents.get(&join(self.path, name)).map(|text| text.strip_prefix('\u{feff}').unwrap_or(text))
-    }
-
-    /// Paths of the files here and below, without what was installed or made by a program.
-    fn files(&self) -> impl Iterator<Item = &'l str> + use<'l> {
-        let path = self.path;
-        self.listing.files.iter().filter_map(move |file| below(path, file)).filter(|file| !is_foreign(file))
-    }
-
-    /// Names of the files right here.
-    fn names(&self) -> impl Iterator<Item = &'l str> + use<'l> {
-        self.files().filter(|file| !file.contains('/'))
-    }
-
-    /// The first of the names that is a file here.
-    fn first_of<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
-        names.iter().copied().find(|name| self.has(name))
-    }
-}
-
-/// Says whether a path leads through a folder that was installed or made by a program.
-fn is_foreign(path: &str) -> bool {
-    folder_of(path).split('/').any(is_foreign_folder)
-}
-
-/// Says whether a folder holds documentation, examples or test data: a manifest there says nothing about the project.
-fn is_aside(folder: &str) -> bool {
-    const ASIDE: [&str; 18] = [
-        "__fixtures__",
-        "__tests__",
-        "benches",
-        "benchmarks",
-        "demo",
-        "demos",
-        "doc",
-        "docs",
-        "documentation",
-        "example",
-        "examples",
-        "fixtures",
-        "templates",
-        "test",
-        "testdata",
-        "tests",
-        "website",
-        ".github",
-    ];
-    folder.split('/').any(|name| ASIDE.contains(&name))
-}
-
 /// The folders in which a manifest of some stack stands, the outer ones first.
 fn manifest_folders(listing: &Listing) -> BTreeSet<String> {
     let folder = |path: &String| {
@@ -180,14 +87,6 @@ fn manifest_folders(listing: &Listing) -> BTreeSet<String> {
         (is_wanted && !is_foreign(path)).then(|| folder.to_owned())
     };
     listing.files.iter().filter_map(folder).collect()
-}
-
-/// What a look at one folder for one stack gave.
-enum Found {
-    Nothing,
-    Part(Box<Part>),
-    /// There is something, but it is no part; this says why.
-    Note(String),
 }
 
 fn parts_of(listing: &Listing, folders: &[String], reasons: &mut Vec<String>) -> Vec<Part> {
@@ -229,30 +128,6 @@ fn without_manifest(listing: &Listing, reasons: &mut Vec<String>) -> Option<Part
         }
     }
     part
-}
-
-/// The nearest part of the stack in a folder around `folder`.
-fn around<'p>(parts: &'p [Part], folder: &str, stacks: &[Stack]) -> Option<&'p Part> {
-    let is_around = |part: &&Part| stacks.contains(&part.stack) && part.folder != folder && below(&part.folder, folder).is_some();
-    parts.iter().filter(is_around).max_by_key(|part| part.folder.len())
-}
-
-pub(super) fn has_extension(path: &str, endings: &[&str]) -> bool {
-    name_of(path).rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && endings.contains(&ending))
-}
-
-pub(super) fn shown_folder(folder: &str) -> String {
-    if folder.is_empty() { "the root".to_owned() } else { format!("`{}`", visible(folder)) }
-}
-
-/// At most five names, and how many more there are.
-fn names<'n>(all: impl Iterator<Item = &'n str>) -> String {
-    let all: Vec<&str> = all.collect();
-    let mut shown: Vec<String> = all.iter().take(5).map(|name| format!("`{}`", visible(name))).collect();
-    if all.len() > 5 {
-        shown.push(format!("{} more", all.len() - 5));
-    }
-    shown.join(", ")
 }
 
 #[cfg(test)]

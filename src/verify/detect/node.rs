@@ -1,7 +1,9 @@
 //! Node packages and Vite frontends.
 
+use super::folder::{Folder, has_extension, names, shown_folder};
 use super::package::{Manager, Package};
-use super::{Folder, Found, Part, Readiness, around, has_extension, names, shown_folder};
+use super::part::{Found, Part, around};
+use crate::verify::Readiness;
 use crate::verify::shell::word;
 use crate::verify::{Listing, Stack};
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Folder;
+use super::folder::Folder;
 use crate::verify::listing::folder_of;
 
 /// What `package.json` says, in the parts that matter here.

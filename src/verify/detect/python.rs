@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use regex::Regex;
 use toml_edit::{Document, Item, TableLike};
 
-use super::{Folder, Found, Part, Readiness, around, has_extension, is_aside, names, shown_folder};
+use super::folder::{Folder, has_extension, is_aside, names, shown_folder};
+use super::part::{Found, Part, around};
+use crate::verify::Readiness;
 use crate::verify::Stack;
 use crate::verify::listing::{folder_of, is_requirements, name_of};
 use crate::verify::shell::word;

@@ -2,7 +2,8 @@
 
 use toml_edit::{Document, Item};
 
-use super::{Folder, Found, Part, around, shown_folder};
+use super::folder::{Folder, shown_folder};
+use super::part::{Found, Part, around};
 use crate::verify::listing::below;
 use crate::verify::{Listing, Stack};
 

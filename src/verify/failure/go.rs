@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::Found;
+use super::found::{Found, LONGEST_TEXT};
 use super::pattern::{Pattern, pattern};
 
 static FAILED: LazyLock<Pattern> = LazyLock::new(|| pattern("--- FAIL", r"^(\s*)--- FAIL: (\S+)(?: \(.*\))?$"));
@@ -39,7 +39,7 @@ pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
             } else if let Some(captures) = STACK.captures(line) {
                 last.found.files.insert(captures[1].to_owned());
             }
-            if last.found.text.len() < super::LONGEST_TEXT {
+            if last.found.text.len() < LONGEST_TEXT {
                 last.found.text += line;
                 last.found.text.push('\n');
             }

@@ -9,6 +9,7 @@ use super::Check;
 use super::listing::join;
 
 mod compilers;
+mod found;
 mod go;
 mod javascript;
 mod jvm;
@@ -19,6 +20,7 @@ mod rust;
 mod said;
 mod signature;
 
+use found::{Found, LONGEST_TEXT};
 use said::Said;
 
 /// One thing that failed.
@@ -38,7 +40,6 @@ pub struct Failure {
 const MOST_FAILURES: usize = 500;
 /// Several of those found may be the same failure.
 const MOST_FOUND: usize = 1000;
-const LONGEST_TEXT: usize = 2000;
 
 /// Reads the failures out of what a failed check said. `roots` are the absolute folders that the tree was in; paths below them become
 /// relative. They come in the order of their signatures, each once.
@@ -74,18 +75,6 @@ pub(super) fn plain(said: &str) -> String {
 pub(super) fn silent(check: &Check, why: &str) -> Failure {
     let signature = signature::sign(why, check.kind.name(), "");
     Failure { signature, text: format!("{why}: {}", check.command), files: Vec::new(), test: None }
-}
-
-/// A failure as a reader found it: paths are as the program said them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Found {
-    /// Who said so.
-    tool: &'static str,
-    test: Option<String>,
-    files: BTreeSet<String>,
-    /// What tells it from another failure of the same test or file: one line.
-    message: String,
-    text: String,
 }
 
 fn finish(check: &Check, mut found: Vec<Found>) -> Vec<Failure> {

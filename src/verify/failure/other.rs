@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::Found;
+use super::found::Found;
 use super::pattern::{Pattern, pattern};
 
 static TELLING: LazyLock<Pattern> = LazyLock::new(|| {

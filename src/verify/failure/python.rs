@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::Found;
+use super::found::{Found, LONGEST_TEXT};
 use super::pattern::{Pattern, pattern};
 
 static SUMMARY: LazyLock<Pattern> = LazyLock::new(|| pattern(".py", r"^(?:FAILED|ERROR) (\S.*\.py(?:::.*?)?)(?: - (.*))?$"));
@@ -92,7 +92,7 @@ fn sections<'l>(lines: &[&'l str]) -> Vec<Section<'l>> {
             if let Some(captures) = LOCATION.captures(line) {
                 section.files.insert(captures[1].to_owned());
             }
-            if section.text.len() < super::LONGEST_TEXT {
+            if section.text.len() < LONGEST_TEXT {
                 section.text += line;
                 section.text.push('\n');
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use super::Found;
+use super::found::Found;
 use super::pattern::{Pattern, pattern};
 
 static FAILED: LazyLock<Pattern> = LazyLock::new(|| pattern("FAILED", r"^test (.+?)(?: - should panic)? \.\.\. FAILED$"));

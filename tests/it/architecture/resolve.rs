@@ -10,6 +10,8 @@ pub struct Reached {
     pub path: Segments,
     /// Reached without going through another top-level module's re-export: this is what the layer table judges.
     pub direct: bool,
+    /// Nothing gives it on from elsewhere: this is where it is defined, as far as the sources say.
+    pub last: bool,
 }
 
 pub struct Resolver<'a> {
@@ -79,7 +81,8 @@ impl<'a> Resolver<'a> {
         let foreign = path.first().is_some_and(|first| first == "crate") && path.len() > 1 && path.get(1) != from.get(1);
         let is_module = self.facts.modules.contains(path.get(..2).unwrap_or_default());
         let next_direct = direct && !(foreign && is_module);
-        reached.push(Reached { path: path.clone(), direct });
+        let place = reached.len();
+        reached.push(Reached { path: path.clone(), direct, last: true });
         if step > MAX_STEPS || path.first().is_none_or(|first| first != "crate") {
             return;
         }
@@ -89,6 +92,7 @@ impl<'a> Resolver<'a> {
         let Some(scope) = self.facts.scopes.get(&holder) else { return };
         for target in self.exported(scope, &holder, rest, from.starts_with(&holder), step) {
             if target != path {
+                reached[place].last = false;
                 self.follow(from, &target, next_direct, step + 1, reached);
             }
         }

@@ -44,6 +44,8 @@ pub struct Mention {
     /// Within `#[cfg(test)]` code.
     pub test: bool,
     pub kind: Kind,
+    /// Given on by a `use` item that others can see.
+    pub exported: bool,
     pub segments: Segments,
 }
 
@@ -68,6 +70,10 @@ pub struct Facts {
     pub mentions: Vec<Mention>,
     pub scopes: BTreeMap<Segments, Scope>,
     pub modules: BTreeSet<Segments>,
+    /// The file that each module is, for modules that are a file.
+    pub files: BTreeMap<Segments, String>,
+    /// What each module defines itself, by name.
+    pub items: BTreeMap<Segments, BTreeSet<String>>,
     /// Modules declared under `#[cfg(test)]`; their files are test code.
     test_modules: BTreeSet<Segments>,
 }
@@ -80,15 +86,19 @@ impl Facts {
         for source in sources {
             let module = module_of(&source.path);
             facts.modules.insert(module.clone());
+            facts.files.insert(module.clone(), source.path.clone());
             match syn::parse_file(&source.text) {
-                Ok(file) => Scanner { facts: &mut facts, file: &source.path, module, test: false, first_line: 0 }.visit_file(&file),
+                Ok(file) => {
+                    Scanner { facts: &mut facts, file: &source.path, module, test: false, exported: false, first_line: 0 }
+                        .visit_file(&file);
+                }
                 Err(error) => violations.push(Violation::new(&source.path, error.span().start().line, "parse", &error.to_string())),
             }
         }
         for template in templates {
             for (first_line, code) in template_code(&template.text) {
                 let module = segments(&["crate", "render"]);
-                let mut scanner = Scanner { facts: &mut facts, file: &template.path, module, test: false, first_line };
+                let mut scanner = Scanner { facts: &mut facts, file: &template.path, module, test: false, exported: false, first_line };
                 match code.parse::<TokenStream>() {
                     Ok(tokens) => scanner.tokens(tokens, TokensOf::Macro),
                     Err(error) => violations.push(Violation::new(&template.path, first_line + 1, "parse", &error.to_string())),
@@ -158,6 +168,7 @@ struct Scanner<'a> {
     file: &'a str,
     module: Segments,
     test: bool,
+    exported: bool,
     first_line: usize,
 }
 
@@ -169,6 +180,7 @@ impl Scanner<'_> {
             module: self.module.clone(),
             test: self.test,
             kind,
+            exported: self.exported,
             segments,
         });
     }
@@ -185,15 +197,15 @@ impl Scanner<'_> {
         self.test = outside;
     }
 
-    fn use_tree(&mut self, tree: &UseTree, prefix: &Segments, public: bool) {
+    fn use_tree(&mut self, tree: &UseTree, prefix: &Segments) {
         let with = |name: &syn::Ident| {
             let mut path = prefix.clone();
             path.push(plain(name));
             path
         };
         match tree {
-            UseTree::Path(path) => self.use_tree(&path.tree, &with(&path.ident), public),
-            UseTree::Group(group) => group.items.iter().for_each(|item| self.use_tree(item, prefix, public)),
+            UseTree::Path(path) => self.use_tree(&path.tree, &with(&path.ident)),
+            UseTree::Group(group) => group.items.iter().for_each(|item| self.use_tree(item, prefix)),
             UseTree::Name(name) if name.ident == "self" => self.import(name.span(), prefix.clone(), prefix.last().cloned()),
             UseTree::Name(name) => self.import(name.span(), with(&name.ident), Some(plain(&name.ident))),
             UseTree::Rename(rename) if rename.ident == "self" => {
@@ -203,7 +215,7 @@ impl Scanner<'_> {
             UseTree::Glob(glob) => {
                 self.import(glob.span(), prefix.clone(), None);
                 let scope = self.facts.scopes.entry(self.module.clone()).or_default();
-                scope.globs.push(Glob { target: prefix.clone(), public });
+                scope.globs.push(Glob { target: prefix.clone(), public: self.exported });
             }
         }
     }
@@ -291,6 +303,9 @@ impl Scanner<'_> {
 
 impl<'ast> Visit<'ast> for Scanner<'_> {
     fn visit_item(&mut self, item: &'ast Item) {
+        if let Some(name) = defined(item) {
+            self.facts.items.entry(self.module.clone()).or_default().insert(plain(name));
+        }
         self.within(attributes(item), |scanner| visit::visit_item(scanner, item));
     }
 
@@ -309,7 +324,9 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
     }
 
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
-        self.use_tree(&item.tree, &Vec::new(), !matches!(item.vis, syn::Visibility::Inherited));
+        self.exported = !matches!(item.vis, syn::Visibility::Inherited);
+        self.use_tree(&item.tree, &Vec::new());
+        self.exported = false;
     }
 
     fn visit_item_extern_crate(&mut self, item: &'ast syn::ItemExternCrate) {
@@ -425,6 +442,22 @@ fn attributes(item: &Item) -> &[Attribute] {
         Item::Use(item) => &item.attrs,
         // The enum is not exhaustive; what is left cannot hold test code here.
         _ => &[],
+    }
+}
+
+/// The name that an item gives to something of its own; a module has a place of its own.
+fn defined(item: &Item) -> Option<&syn::Ident> {
+    match item {
+        Item::Const(item) => Some(&item.ident),
+        Item::Enum(item) => Some(&item.ident),
+        Item::Fn(item) => Some(&item.sig.ident),
+        Item::Macro(item) => item.ident.as_ref(),
+        Item::Static(item) => Some(&item.ident),
+        Item::Struct(item) => Some(&item.ident),
+        Item::Trait(item) => Some(&item.ident),
+        Item::Type(item) => Some(&item.ident),
+        Item::Union(item) => Some(&item.ident),
+        _ => None,
     }
 }
 

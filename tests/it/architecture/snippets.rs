@@ -225,6 +225,44 @@ fn a_re_export_does_not_hide_where_a_name_comes_from() {
 }
 
 #[test]
+fn files_of_a_layer_that_use_each_other_in_a_circle_are_seen() {
+    const CYCLE: &str = "cycle of files";
+    let two = [("src/verify/a.rs", "use super::b::B; pub struct A;"), ("src/verify/b.rs", "pub struct B; fn f() { super::a::A }")];
+    assert_eq!(broken(&two), BTreeSet::from([CYCLE]));
+    // Through what the folder's own file gives on, and through a name of another kind.
+    let given_on = [
+        ("src/verify/mod.rs", "mod a; mod b; pub use a::A; pub use b::B as C;"),
+        ("src/verify/a.rs", "use super::C; pub struct A;"),
+        ("src/verify/b.rs", "pub struct B(super::A);"),
+    ];
+    assert_eq!(broken(&given_on), BTreeSet::from([CYCLE]));
+    // What a folder's file defines itself is used like that of any other.
+    let of_the_folder =
+        [("src/verify/mod.rs", "mod a; pub struct M; pub fn f() { a::go() }"), ("src/verify/a.rs", "use super::M; pub fn go() {}")];
+    assert_eq!(broken(&of_the_folder), BTreeSet::from([CYCLE]));
+    let three = [
+        ("src/verify/a.rs", "pub struct A(super::b::B);"),
+        ("src/verify/b.rs", "pub struct B(super::c::C);"),
+        ("src/verify/c.rs", "macro_rules! m { () => { $crate::verify::a::A } } pub struct C;"),
+    ];
+    let mut sources = empty_house();
+    sources.extend(three.iter().map(|(path, text)| source(path, text)));
+    let found: Vec<String> = check(&sources, &[]).iter().map(ToString::to_string).collect();
+    let expected = "src/verify/a.rs:1: src/verify/a.rs -> src/verify/b.rs -> src/verify/c.rs -> src/verify/a.rs [cycle of files]";
+    assert_eq!(found, [expected]);
+}
+
+#[test]
+fn giving_on_naming_a_module_and_test_code_make_no_circle() {
+    let fine = [
+        ("src/verify/mod.rs", "mod a; mod b; pub use a::A; pub use b::B; pub struct M;"),
+        ("src/verify/a.rs", "use super::{M, b}; pub struct A; fn f() { b::B } #[cfg(test)] mod tests { use super::super::C; }"),
+        ("src/verify/b.rs", "use super::M; use super::a; pub struct B; #[cfg(test)] mod tests { use super::super::A; }"),
+    ];
+    assert_eq!(broken(&fine), BTreeSet::new());
+}
+
+#[test]
 fn names_that_lead_in_circles_end() {
     keeps("src/cli/a.rs", "use self::b as c; use self::c as b; pub use super::*; fn f() { b::x(); unknown(); }");
 }

@@ -11,7 +11,7 @@ use super::super::super::source::hex_digest;
 use super::super::json::{amount, count, read_value, text};
 use super::super::sink::{Handle, Sink};
 use super::super::source::ForeignSource;
-use super::{CASE_RESULTS, EVALUATOR, began, git, push_rate, tell_time};
+use super::run::{CASE_RESULTS, EVALUATOR, began, git, push_rate, tell_time};
 
 const MOST_CASE_BYTES: u64 = 64 << 20;
 

@@ -9,7 +9,7 @@ use super::super::super::cell::{Range, Refused, number, whole};
 use super::super::super::rows::Stop;
 use super::super::sink::Sink;
 use super::super::source::ForeignFile;
-use super::{git, push_rate, score, tell_time};
+use super::run::{git, push_rate, score, tell_time};
 
 const MOST_BYTES: u64 = 16 << 20;
 /// Rates are printed in percent with one decimal.

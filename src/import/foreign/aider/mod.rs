@@ -5,20 +5,16 @@
 
 mod cases;
 mod leaderboard;
+mod run;
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::{Direction, Git, Run, ScoreRecord, Unit};
-
-use super::super::cell::time;
 use super::super::rows::Stop;
-use super::Claim;
+use super::claim::Claim;
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::ForeignSource;
-
-const EVALUATOR: &str = "tests";
-const CASE_RESULTS: &str = ".aider.results.json";
+use run::{CASE_RESULTS, began};
 
 pub(super) fn claim(peek: &Peek) -> Option<Claim> {
     match peek.content {
@@ -47,48 +43,6 @@ fn folder_of_run(path: &Path) -> Option<PathBuf> {
     };
     let folder = dated.or_else(above)?;
     Some(if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() })
-}
-
-/// Reads when a run began off its name, `2026-01-02-03-04-05--name`, in the form that times have.
-fn began(name: &str) -> Option<String> {
-    let stamp = name.split_once("--")?.0;
-    let parts: Vec<&str> = stamp.split('-').collect();
-    let [year, month, day, hour, minute, second] = parts.as_slice() else { return None };
-    let is_number = |part: &&str| !part.is_empty() && part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit());
-    parts.iter().all(is_number).then(|| format!("{year}-{month}-{day} {hour}:{minute}:{second}"))
-}
-
-/// Gives the run its time, of which no zone is known.
-fn tell_time(run: &mut Run, text: &str) {
-    if let Ok(time) = time("date", text.trim()) {
-        run.timestamp = Some(time);
-        run.tags.insert("zone".to_owned(), "unknown".to_owned());
-    }
-}
-
-/// Says which code of aider ran: `abc123` or `abc123-dirty`.
-fn git(commit: &str) -> Option<Git> {
-    let (rev, dirty) = commit.trim().strip_suffix("-dirty").map_or((commit.trim(), false), |rev| (rev, true));
-    (!rev.is_empty()).then(|| Git { rev: rev.to_owned(), branch: None, dirty })
-}
-
-/// Makes a rate a named number of the run.
-fn push_rate(run: &mut Run, metric: &str, share: f64, n: Option<u64>) {
-    run.scores.push(score(metric, share, Unit::Fraction, Direction::Up, n));
-}
-
-fn score(metric: &str, value: f64, unit: Unit, direction: Direction, n: Option<u64>) -> ScoreRecord {
-    ScoreRecord {
-        metric: metric.to_owned(),
-        value: Some(value),
-        unit,
-        direction,
-        range: None,
-        standard_error: None,
-        n,
-        evaluator: Some(EVALUATOR.to_owned()),
-        revision: 0,
-    }
 }
 
 #[cfg(test)]

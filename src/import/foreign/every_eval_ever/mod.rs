@@ -15,7 +15,7 @@ use crate::domain::{ItemStatus, Problem, ScoreRecord, StatedFigure, Unit};
 
 use super::super::cell::{Refused, decimals_of, time};
 use super::super::rows::Stop;
-use super::Claim;
+use super::claim::Claim;
 use super::json::{amount, count, read_lines, read_value, text};
 use super::moments::{Moments, passed_of};
 use super::peek::{Content, Peek};

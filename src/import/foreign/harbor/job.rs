@@ -13,7 +13,7 @@ use super::super::attempts::Attempted;
 use super::super::json::{Lenient, amount, count, number, text};
 use super::super::sink::{Handle, Sink};
 use super::super::times::Span;
-use super::Entry;
+use super::entry::Entry;
 use super::trial::{Beside, Rewards, RunKey, exception_type, known, status};
 use super::wire::{Figures, Job, Trial};
 

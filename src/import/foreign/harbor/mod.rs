@@ -4,6 +4,7 @@
 //! are the attempts, in the order in which they began. Trials are read twice, because their order is only known once all were seen. The
 //! job's own times have no zone, so a run's are those of its trials.
 
+mod entry;
 mod job;
 mod trial;
 mod wire;
@@ -11,7 +12,6 @@ mod wire;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -19,14 +19,14 @@ use crate::domain::Problem;
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
-use super::Claim;
+use super::claim::Claim;
 use super::json::{Lenient, read_object, read_value, text};
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::{ForeignFile, ForeignSource};
-use super::times::moment;
+use entry::{Entry, Place};
 use job::Runs;
-use trial::{Beside, Rewards, RunKey};
+use trial::{Beside, RunKey};
 use wire::{JOB, Job, Trial};
 
 const RESULT: &str = "result.json";
@@ -100,41 +100,6 @@ pub(super) fn is_companion(below: &Path) -> bool {
         [file] | [_, file] => matches!(*file, CONFIG | LOCK),
         [_, folder, ..] => matches!(*folder, "agent" | "verifier" | "artifacts" | "steps"),
         [] => false,
-    }
-}
-
-/// Where a trial lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
-    /// By its number among the source's files.
-    File(usize),
-    /// By its number in the job's result.
-    Inline(usize),
-}
-
-/// What a trial's place in its run depends on.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    run: RunKey,
-    task: String,
-    started: Option<DateTime<Utc>>,
-    name: String,
-    place: Place,
-    is_rewarded: bool,
-    is_error: bool,
-}
-
-impl Entry {
-    fn of(trial: &Trial, place: Place) -> Self {
-        Self {
-            run: RunKey::of(trial),
-            task: text(&trial.task_name).unwrap_or_default(),
-            started: moment(&trial.started_at),
-            name: text(&trial.trial_name).unwrap_or_default(),
-            place,
-            is_rewarded: Rewards::of(trial).is_some(),
-            is_error: trial.exception_info.0.is_some(),
-        }
     }
 }
 

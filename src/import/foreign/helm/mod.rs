@@ -20,8 +20,9 @@ use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, P
 use super::super::cell::Refused;
 use super::super::rows::Stop;
 use super::super::source::hex_digest;
-use super::Claim;
-use super::json::{number, read_list, read_object, read_value, text};
+use super::claim::Claim;
+use super::elements::read_list;
+use super::json::{number, read_object, read_value, text};
 use super::peek::Peek;
 use super::sink::{Handle, Sink, clip};
 use super::source::{ForeignFile, ForeignSource};

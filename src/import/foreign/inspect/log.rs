@@ -148,7 +148,7 @@ impl Log {
         let tags: Vec<String> = tags.as_array().into_iter().flatten().filter_map(text).collect();
         let facts = [
             ("inspect_status", status.clone()),
-            (super::TASK_TAG, word(&eval.task_id)),
+            (TASK_TAG, word(&eval.task_id)),
             ("eval_set_id", word(&eval.eval_set_id)),
             ("settings", hex_digest(&[settings.as_bytes()], false)[..12].to_owned()),
             ("judge", roles.judges()),
@@ -447,3 +447,6 @@ fn message_text(value: &Value) -> Option<String> {
         one => text(one),
     }
 }
+
+/// What logs of one task have in common.
+pub(super) const TASK_TAG: &str = "task_id";

@@ -25,18 +25,17 @@ use super::super::names::GivenNames;
 use super::super::rows::Stop;
 use super::super::stored::StoredRuns;
 use super::super::table::Mode;
-use super::elements::ElementReader;
-use super::json::{Lenient, count, read_list, read_object, read_value, text};
+use super::claim::Claim;
+use super::elements::{ElementReader, read_list};
+use super::format::ForeignFormat;
+use super::json::{Lenient, count, read_object, read_value, text};
 use super::peek::{Content, Peek};
 use super::sink::{SUPERSEDED_TAG, Sink};
 use super::source::{Archive, ForeignFile, ForeignSource};
-use super::{Claim, ForeignFormat};
-use log::Log;
+use log::{Log, TASK_TAG};
 use wire::{Brief, HEADER, Header, Sample};
 
 const MOST_HEADER_BYTES: u64 = 256 << 20;
-/// What logs of one task have in common.
-const TASK_TAG: &str = "task_id";
 /// Journals have a file of summaries for every few samples.
 const JOURNAL: &str = "_journal/summaries/";
 

@@ -6,7 +6,7 @@ use crate::domain::ItemStatus;
 
 use super::super::super::cell::{Range, number};
 use super::super::tries::{Try, told};
-use super::attribute;
+use super::attribute::attribute;
 
 /// A test has few of each; more are of no use.
 const MOST_PROPERTIES: usize = 64;

@@ -10,9 +10,11 @@ use super::super::measured::Names;
 use super::super::namesakes::Namesakes;
 use super::super::sink::{Handle, Sink, clip};
 use super::super::tries::FLAKY_TAG;
+use super::attribute::attribute;
+use super::case;
 use super::own::{self, Counts, Own};
+use super::told::Told;
 use super::totals::Totals;
-use super::{Told, attribute, case};
 
 /// What a report says outside of its cases.
 #[derive(Default)]

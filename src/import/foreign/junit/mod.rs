@@ -4,16 +4,18 @@
 //! of a suite or the command line name approach and model. Text comes by as it is read; there are no entities but the five of XML and
 //! no document types, so nothing can grow.
 
+mod attribute;
 mod case;
 mod encoding;
 mod header;
 mod own;
+mod told;
 mod totals;
 
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
 
-use quick_xml::events::{BytesStart, Event};
+use quick_xml::events::Event;
 use quick_xml::reader::Reader;
 
 use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, Unit, visible};
@@ -21,16 +23,19 @@ use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, Unit, visible};
 use super::super::cell::Refused;
 use super::super::inflation::{Allowance, Bounded};
 use super::super::rows::Stop;
-use super::Claim;
+use super::claim::Claim;
 use super::measured;
 use super::namesakes::Namesakes;
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink, clip};
 use super::source::{ForeignFile, ForeignSource};
+pub(super) use attribute::attribute;
+use attribute::unescaped;
 use case::Case;
 use encoding::{Decoded, Encoding};
 use header::Header;
 use own::Own;
+use told::Told;
 use totals::Totals;
 
 /// Suites in suites; real ones nest two or three deep.
@@ -204,22 +209,6 @@ impl Reading<'_> {
     }
 }
 
-/// What a report tells as it is read.
-enum Told<'a> {
-    /// A suite, or the whole.
-    Suite {
-        start: &'a BytesStart<'a>,
-        depth: usize,
-        is_whole: bool,
-    },
-    /// Of the whole or of a suite.
-    Property {
-        name: &'a str,
-        value: &'a str,
-    },
-    Case(Box<Case>),
-}
-
 /// Calls with what the report tells, in its order.
 fn walk(reader: impl Read, label: &str, tell: &mut dyn FnMut(Told<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
     let problem = |message: String| Stop::from(Problem::in_file(label, message));
@@ -322,16 +311,6 @@ fn push(open: &mut Option<Case>, text: &str) {
     if let Some(case) = open {
         case.text(text, MOST_TEXT_BYTES);
     }
-}
-
-pub(super) fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
-    let found = start.attributes().with_checks(false).flatten().find(|attribute| attribute.key.as_ref() == name.as_bytes())?;
-    Some(unescaped(&String::from_utf8_lossy(&found.value)))
-}
-
-/// Returns the text with its references resolved, as it stands if one is unknown.
-fn unescaped(text: &str) -> String {
-    quick_xml::escape::unescape(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
 }
 
 #[cfg(test)]

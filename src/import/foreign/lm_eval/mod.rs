@@ -18,8 +18,8 @@ use crate::domain::Problem;
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
-use super::Claim;
-use super::json::{read_lines_to_cut, read_list, read_value};
+use super::claim::Claim;
+use super::json::read_value;
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::{ForeignFile, ForeignSource};
@@ -159,24 +159,6 @@ fn from_names(source: &ForeignSource, samples: &[&ForeignFile]) -> Results {
         results.model_name = folder.map_or(Value::Null, Value::String);
     }
     results
-}
-
-/// Takes a sample with its place.
-type OnSample<'a> = &'a mut dyn FnMut(&str, Result<Value, Refused>) -> Result<(), Stop>;
-
-/// Calls with each sample of a file and its place: a value a line, or, before 0.4.3, all in one list.
-/// Returns the line that is cut off, where the last one is.
-fn each_sample(file: &ForeignFile, each: OnSample<'_>) -> Result<Option<usize>, Stop> {
-    if Peek::of(&file.path).is_ok_and(|peek| peek.has("[].doc_id")) {
-        let mut place = 0;
-        read_list(file.open()?, &file.shown, &mut |sample: Value| {
-            place += 1;
-            each(&format!("sample {place}"), Ok(sample))
-        })
-        .map(|()| None)
-    } else {
-        read_lines_to_cut(file.open()?, &file.shown, &mut |line, sample: Result<Value, Refused>| each(&format!("line {line}"), sample))
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,13 @@ use serde_json::Value;
 
 use crate::domain::ItemDetails;
 
+use super::super::super::cell::Refused;
+use super::super::super::rows::Stop;
 use super::super::super::source::hex_digest;
-use super::super::json::{number, text};
+use super::super::elements::read_list;
+use super::super::json::{number, read_lines_to_cut, text};
+use super::super::peek::Peek;
+use super::super::source::ForeignFile;
 
 /// Keys of a line that are no metrics, for lines that do not list theirs.
 const NO_METRICS: [&str; 13] = [
@@ -144,6 +149,24 @@ fn end_of(prompt: &str) -> String {
     match prompt.char_indices().rev().nth(MOST_PROMPT_CHARS - 1) {
         Some((start, _)) if start > 0 => format!("…{}", &prompt[start..]),
         _ => prompt.to_owned(),
+    }
+}
+
+/// Takes a sample with its place.
+pub(super) type OnSample<'a> = &'a mut dyn FnMut(&str, Result<Value, Refused>) -> Result<(), Stop>;
+
+/// Calls with each sample of a file and its place: a value a line, or, before 0.4.3, all in one list.
+/// Returns the line that is cut off, where the last one is.
+pub(super) fn each_sample(file: &ForeignFile, each: OnSample<'_>) -> Result<Option<usize>, Stop> {
+    if Peek::of(&file.path).is_ok_and(|peek| peek.has("[].doc_id")) {
+        let mut place = 0;
+        read_list(file.open()?, &file.shown, &mut |sample: Value| {
+            place += 1;
+            each(&format!("sample {place}"), Ok(sample))
+        })
+        .map(|()| None)
+    } else {
+        read_lines_to_cut(file.open()?, &file.shown, &mut |line, sample: Result<Value, Refused>| each(&format!("line {line}"), sample))
     }
 }
 

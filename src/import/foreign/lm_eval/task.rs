@@ -14,8 +14,8 @@ use super::super::sink::{Handle, Sink, clip};
 use super::super::source::ForeignFile;
 use super::super::times::unix_moment;
 use super::metric::{MetricKey, Stated, Tally, direction, is_mean, may_grade, stated, unit, worth};
+use super::sample::{self, each_sample};
 use super::wire::Results;
-use super::{each_sample, sample};
 
 /// Tasks have a handful of metrics.
 const MOST_METRICS: usize = 256;

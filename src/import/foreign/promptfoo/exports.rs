@@ -7,13 +7,13 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use super::super::super::report::{ForeignReport, SourceOutcome, SourceReport};
-use super::super::ForeignFormat;
+use super::super::format::ForeignFormat;
 use super::super::json::count;
 use super::super::junit::attribute;
 use super::super::peek::Peek;
 use super::super::source::{ForeignFile, ForeignSource};
 use super::super::times::moment;
-use super::{is_lines, look};
+use super::shape::{is_lines, look};
 
 /// What tells evaluations apart in both kinds of file: when it began, to the millisecond, and its tests, failures and errors.
 type Mark = (DateTime<Utc>, [u64; 3]);

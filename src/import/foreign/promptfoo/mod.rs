@@ -6,13 +6,13 @@
 mod columns;
 mod exports;
 mod row;
+mod shape;
 mod wire;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
@@ -20,8 +20,8 @@ use crate::domain::{Direction, ItemStatus, Problem, RunStatus, Unit};
 
 use super::super::cell::Refused;
 use super::super::rows::Stop;
-use super::Claim;
 use super::attempts::Attempted;
+use super::claim::Claim;
 use super::json::{Lenient, amount, count, number, read_lines_to_cut, read_object, text};
 use super::peek::{Content, Peek};
 use super::sink::{Handle, Sink};
@@ -30,7 +30,8 @@ use super::times::moment;
 use columns::{Columns, MOST_COLUMNS, listed, prompts};
 pub(in crate::import) use exports::prefer_json;
 use row::{Test, Used, category, details, named_scores, status};
-use wire::{HEAD, Head, Metrics, Row, TableRow};
+use shape::{Shape, is_lines, look};
+use wire::{Head, Metrics, Row, TableRow};
 
 const EVALUATOR: &str = "assertions";
 
@@ -38,22 +39,6 @@ pub(super) fn claim(peek: &Peek) -> Option<Claim> {
     let is_results = peek.has("results.version") && ["results.prompts", "results.results", "results.table"].iter().any(|key| peek.has(key));
     let is_rows = peek.has_all(&["promptIdx", "testIdx"]);
     (peek.content == Content::Json && (is_results || is_rows)).then_some(Claim::Alone)
-}
-
-/// Rows a line: an evaluation of one row is one too.
-fn is_lines(peek: &Peek) -> bool {
-    peek.is_lines || peek.has("promptIdx")
-}
-
-/// Where a file has its rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
-    /// `results.results`, a row for each test in each column.
-    Rows,
-    /// `results.table.body`, a row for each test: versions 1 and 2.
-    Table,
-    /// A row a line, and nothing else.
-    Lines,
 }
 
 pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
@@ -101,23 +86,6 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         }
     }
     Ok(())
-}
-
-/// Reads the head, and finds where the rows are.
-fn look(file: &ForeignFile) -> Result<(Shape, Head), Stop> {
-    let mut has_numbers = false;
-    let head: Head = read_object(file.open()?, &file.shown, &HEAD, "results.results", &mut |row: Lenient<Numbered>| {
-        has_numbers |= row.0.is_some_and(|row| !row.prompt_idx.is_null());
-        Ok(())
-    })?;
-    let has_table = head.results.0.as_ref().is_some_and(|results| results.table.0.is_some());
-    Ok((if has_table && !has_numbers { Shape::Table } else { Shape::Rows }, head))
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Numbered {
-    prompt_idx: Value,
 }
 
 type EachRow<'a> = dyn FnMut(u64, Result<&Row, Refused>) -> Result<(), Stop> + 'a;

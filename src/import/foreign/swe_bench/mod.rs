@@ -3,23 +3,20 @@
 //! A run's report and those of its instances are one source: the first says which instances there are and how they ended, the others which
 //! tests failed. Model and run are only in the names of files and folders.
 
+mod instance;
 mod run;
 mod submission;
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use crate::domain::Problem;
 
 use super::super::rows::Stop;
-use super::Claim;
-use super::json::text;
+use super::claim::Claim;
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::ForeignSource;
-
-const EVALUATOR: &str = "tests";
+use instance::dated;
 
 pub(super) fn claim(peek: &Peek) -> Option<Claim> {
     let folder = |levels: usize| Some(peek.path.ancestors().nth(levels)?.to_owned());
@@ -69,16 +66,6 @@ fn is_metadata(peek: &Peek) -> bool {
     is_dated && matches!(peek.name.as_str(), "metadata.yaml" | "metadata.yml") && has("info:") && (has("tags:") || has("assets:"))
 }
 
-/// Splits a submission's folder name, `20240620_agent`, into the date in ISO form and the rest.
-fn dated(folder: &str) -> (Option<String>, &str) {
-    match folder.split_once('_') {
-        Some((date, name)) if date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()) => {
-            (Some(format!("{}-{}-{}", &date[..4], &date[4..6], &date[6..])), name)
-        }
-        Some(_) | None => (None, folder),
-    }
-}
-
 /// `[logs/run_evaluation/]<run>/<model>/<instance>/report.json` goes with `<model>.<run>.json`, which lies beside `logs`.
 fn group_of_instance(path: &Path) -> Option<PathBuf> {
     let folders: Vec<&Path> = path.ancestors().skip(1).collect();
@@ -113,14 +100,4 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     } else {
         Err(Problem::in_file(&source.shown, "holds no report of a run and no results of a submission").into())
     }
-}
-
-/// The instances of one repository are not independent of each other.
-fn repository(instance: &str) -> Option<String> {
-    instance.rsplit_once('-').map(|(repository, _)| repository.to_owned())
-}
-
-/// Returns the texts of a list, however often each is there.
-fn ids(list: &Value) -> Vec<String> {
-    list.as_array().into_iter().flatten().filter_map(text).collect()
 }

@@ -12,7 +12,7 @@ use super::super::super::rows::Stop;
 use super::super::json::{Lenient, count, read_value, text};
 use super::super::sink::{Handle, Sink};
 use super::super::source::{ForeignFile, ForeignSource};
-use super::{EVALUATOR, ids, repository};
+use super::instance::{EVALUATOR, ids, repository};
 
 const MOST_FAILED_SHOWN: usize = 10;
 

@@ -14,7 +14,7 @@ use super::super::super::rows::Stop;
 use super::super::json::{Lenient, amount, count, read_value};
 use super::super::sink::{Handle, Sink};
 use super::super::source::{ForeignFile, ForeignSource};
-use super::{EVALUATOR, dated, ids, repository};
+use super::instance::{EVALUATOR, dated, ids, repository};
 
 const MOST_METADATA_BYTES: u64 = 1 << 20;
 /// How many instances the benchmark's splits have.

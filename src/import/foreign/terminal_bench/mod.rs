@@ -3,25 +3,26 @@
 //! A run is one agent with one model at one dataset, a task is a question, and its trials are the attempts, which their names number. The
 //! trials' own files are read before the run's, which has them all once more but may be missing.
 
+mod holdings;
 mod run;
+mod trial_name;
 mod wire;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
-use serde_json::Value;
 
 use crate::domain::Problem;
 
-use super::super::cell::Refused;
 use super::super::rows::Stop;
-use super::Claim;
-use super::json::{Lenient, count, number, read_object, read_value, text};
+use super::claim::Claim;
+use super::json::{Lenient, read_object, read_value};
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::{ForeignFile, ForeignSource};
-use run::{Opened, Opening, of_attempts};
+use holdings::{Found, Holdings};
+use run::{Opened, Opening};
+use trial_name::numbered;
 use wire::{Metadata, RESULTS, Results, Trial};
 
 const METADATA: &str = "run_metadata.json";
@@ -50,7 +51,7 @@ fn is_trial(peek: &Peek) -> bool {
 
 /// A trial's results that end before they show what they are: the folders tell, `<task>/<task>.1-of-3.<run>`.
 fn is_cut_trial(peek: &Peek) -> bool {
-    let in_trial = || Some(run::numbered(peek.folder_name(0)?, peek.folder_name(1)?).is_some());
+    let in_trial = || Some(numbered(peek.folder_name(0)?, peek.folder_name(1)?).is_some());
     peek.name == RESULTS_FILE && !is_results(peek) && in_trial() == Some(true)
 }
 
@@ -124,66 +125,6 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     Ok(())
 }
 
-/// What a first look finds of the trials, which may lie in folders of their own and in the run's results.
-#[derive(Default)]
-struct Found<'f> {
-    /// By the trials' names.
-    there: BTreeSet<String>,
-    inline: BTreeSet<String>,
-    resolved: u64,
-    /// By task, how many attempts its trials' names say that there are.
-    attempts: BTreeMap<String, u64>,
-    damaged: Vec<(&'f ForeignFile, Vec<Problem>)>,
-}
-
-impl<'f> Found<'f> {
-    /// Takes note of a trial's file. Says whether it can be read.
-    fn look_at(&mut self, file: &'f ForeignFile) -> bool {
-        match file.open().and_then(|reader| read_value::<Trial>(reader, &file.shown)) {
-            Ok(trial) => {
-                self.see(&trial);
-                true
-            }
-            Err(Stop::Unreadable(problems)) => {
-                self.damaged.push((file, problems));
-                false
-            }
-            // Reading it again says so.
-            Err(Stop::Store(_)) => true,
-        }
-    }
-
-    fn see(&mut self, trial: &Trial) {
-        let name = trial.key();
-        if let Some(task) = text(&trial.task_id)
-            && let Some(of) = of_attempts(&name, &task)
-        {
-            let most = self.attempts.entry(task).or_default();
-            *most = of.max(*most);
-        }
-        if self.there.insert(name) {
-            self.resolved += u64::from(trial.is_resolved == Value::Bool(true));
-        }
-    }
-
-    /// Refuses what cannot be read by its name, and returns how many trials and results these are. What the run's results have of them
-    /// is not lost.
-    fn refuse(&self, sink: &mut Sink<'_>) -> u64 {
-        let mut refused = 0;
-        for (file, problems) in &self.damaged {
-            let folder = file.path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
-            if folder.is_some_and(|name| self.inline.contains(name.as_ref())) {
-                sink.quirk("trials whose own results are damaged are read from the run's");
-                continue;
-            }
-            let why = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
-            sink.refuse(&file.name, Refused::with_detail("the results cannot be read", why));
-            refused += 1;
-        }
-        refused
-    }
-}
-
 fn look_at_results(file: &ForeignFile, found: &mut Found<'_>) -> Result<Results, Stop> {
     read_object(file.open()?, &file.shown, &RESULTS, "results", &mut |trial: Lenient<Trial>| {
         if let Some(trial) = trial.0 {
@@ -198,33 +139,4 @@ fn each_result(file: &ForeignFile, each: &mut dyn FnMut(&Trial) -> Result<(), St
     let head: Result<IgnoredAny, Stop> =
         read_object(file.open()?, &file.shown, &[], "results", &mut |trial: Lenient<Trial>| trial.0.map_or(Ok(()), |trial| each(&trial)));
     head.map(|_| ())
-}
-
-/// How many of a run's trials there are.
-#[derive(Clone, Copy)]
-struct Holdings {
-    /// Fewer than it had: what it states stands. The second number is none where the run does not count them.
-    part: Option<(u64, Option<u64>)>,
-    /// Results that cannot be read.
-    damaged: u64,
-}
-
-impl Holdings {
-    fn of(metadata: Option<&Metadata>, stated: &Results, found: &Found<'_>, damaged: u64) -> Self {
-        let there = found.there.len() as u64;
-        let counted = count(&stated.n_resolved).zip(count(&stated.n_unresolved)).and_then(|(yes, no)| yes.checked_add(no));
-        let accuracy = number(&stated.accuracy).or_else(|| number(&metadata?.accuracy));
-        if let Some(total) = counted {
-            let is_part = accuracy.is_some() && total > there + damaged;
-            return Self { part: is_part.then_some((there, Some(total))), damaged };
-        }
-        let planned = metadata.and_then(|metadata| {
-            text(&metadata.end_time)?;
-            count(&metadata.dataset_size)?.checked_mul(count(&metadata.n_attempts)?)
-        });
-        // Trials that crashed leave nothing, and are in no figure: fewer are a part only where the figure is not theirs.
-        let is_theirs = |accuracy: f64| (accuracy - found.resolved as f64 / there as f64).abs() < 1e-6;
-        let is_part = planned.unwrap_or(0).max(found.attempts.values().sum()) > there + damaged;
-        Self { part: (is_part && accuracy.is_some_and(|accuracy| !is_theirs(accuracy))).then_some((there, None)), damaged }
-    }
 }

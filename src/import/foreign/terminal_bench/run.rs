@@ -14,13 +14,12 @@ use super::super::json::{count, number, text};
 use super::super::sink::{Handle, Sink};
 use super::super::source::ForeignSource;
 use super::super::times::{Span, seconds};
-use super::Holdings;
+use super::holdings::Holdings;
+use super::trial_name::numbered;
 use super::wire::{Metadata, Results, Trial};
 
 const EVALUATOR: &str = "tests";
 const MOST_FAILED_SHOWN: usize = 10;
-/// What a name says of more is no number of attempts.
-const MOST_ATTEMPTS: u64 = 100_000;
 
 /// The run that trials are taken into.
 pub(super) enum Opened {
@@ -248,20 +247,6 @@ fn status(is_resolved: &Value, mode: Option<&str>) -> ItemStatus {
     }
 }
 
-/// Reads the number of the attempt, and the run's id, off a trial's name: `<task>.<k>-of-<n>.<run>`.
-pub(super) fn numbered(name: &str, task: &str) -> Option<(u32, String)> {
-    let (number, rest) = name.strip_prefix(task)?.strip_prefix('.')?.split_once("-of-")?;
-    let run = rest.split_once('.').map(|(_, run)| run.to_owned()).unwrap_or_default();
-    Some((number.parse().ok().filter(|number| *number > 0)?, run)).filter(|_| rest.starts_with(|first: char| first.is_ascii_digit()))
-}
-
-/// Reads how many attempts there are off a trial's name.
-pub(super) fn of_attempts(name: &str, task: &str) -> Option<u64> {
-    numbered(name, task)?;
-    let of = name.strip_prefix(task)?.split_once("-of-")?.1;
-    of.split('.').next()?.parse().ok().filter(|of| *of <= MOST_ATTEMPTS)
-}
-
 /// The share of a trial's tests that passed, and which failed.
 fn tests(results: &Value) -> (Option<f64>, Option<String>) {
     let Some(tests) = results.as_object().filter(|tests| !tests.is_empty()) else { return (None, None) };
@@ -275,16 +260,6 @@ fn tests(results: &Value) -> (Option<f64>, Option<String>) {
 #[cfg(test)]
 mod unit_tests {
     use super::*;
-
-    #[test]
-    fn names_number_the_attempts() {
-        let run = |id: &str| id.to_owned();
-        assert_eq!(numbered("hello.world.2-of-5.2025-06-01__10-00", "hello.world"), Some((2, run("2025-06-01__10-00"))));
-        assert_eq!(numbered("hello.1-of-1", "hello"), Some((1, run(""))));
-        for name in ["hello", "hello.x-of-2", "other.1-of-1", "hello.0-of-1", "hello.1-of-"] {
-            assert_eq!(numbered(name, "hello"), None, "{name}");
-        }
-    }
 
     #[test]
     fn failures_say_whose_fault_it_was() {

@@ -7,21 +7,20 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Run, RunId, hex, visible};
+use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Published, Run, RunId, hex, visible};
 use crate::render::html::{ITEMS_PER_PAGE, Plan, around_runs, around_suite, run_files};
+use crate::results::to_json;
 use crate::views::{
     CriteriaTally, DetailsByItem, ItemPage, ItemRow, ItemStories, Overview, RunPage, RunTranscripts, Sides, criteria_of, items_of, run_page,
 };
 use crate::warehouse::{FileStamp, Progress, RunRow, Warehouse};
 
-use super::build::write_all;
-use super::failure::Failure;
-use super::progress::Bar;
-use super::redaction::{self, JOURNALS, Texts};
-use super::settings::Settings;
-use super::show;
-use super::site_folder::SiteFolder;
-use super::site_memory::{Made, Places, Said};
+use super::error::PublishError;
+use super::folder::SiteFolder;
+use super::memory::{Made, Places, Said};
+use super::stamp::serialised;
+use super::stored::{self, JOURNALS, Stores};
+use super::texts::{Page, Texts};
 use super::transcripts::Transcripts;
 
 /// Outcomes held in memory at once, with their answers and transcripts, and runs.
@@ -30,12 +29,13 @@ const RUNS_AT_ONCE: usize = 64;
 
 /// What is published.
 pub(super) struct Site<'a> {
-    pub settings: &'a Settings,
+    pub stores: Stores<'a>,
     pub warehouse: &'a Warehouse,
     pub filter: &'a Filter,
     pub overview: &'a Overview,
     pub plan: &'a Plan,
     pub folder: &'a SiteFolder,
+    pub progress: &'a Progress<'a>,
     /// What all pages are made by: of two builds with the same, pages of the same data are the same. None where that is not known.
     pub rules: Option<String>,
 }
@@ -77,44 +77,48 @@ struct Lines {
 /// What is on the pages of a run.
 struct OfRun<'a> {
     row: &'a RunRow,
-    page: RunPage,
-    items: Vec<ItemPage>,
-    criteria: Vec<ItemRow>,
+    page: Published<RunPage>,
+    items: Published<Vec<ItemPage>>,
     transcripts: RunTranscripts,
+}
+
+/// The same before all of it was read.
+struct Begun<'a> {
+    row: &'a RunRow,
+    page: RunPage,
+    items: Published<Vec<ItemPage>>,
+    criteria: Published<Vec<ItemRow>>,
 }
 
 impl Site<'_> {
     /// Writes the pages of runs, but of suites that are as they were at the last build; keeps all pages of those, and returns the others.
-    pub fn write_runs(&self, gathered: &mut Gathered<'_>) -> Result<Vec<UnmadeSuite>, Failure> {
+    pub fn write_runs(&self, gathered: &mut Gathered<'_>) -> Result<Vec<UnmadeSuite>, PublishError> {
         let rows: Vec<&RunRow> = self.warehouse.select(self.filter).collect();
-        let bar = Bar::new(self.settings.interactive);
-        bar.watch(|progress| {
-            (progress.begin)("writing run pages", rows.len() as u64);
-            let mut unmade = Vec::new();
-            for rows in rows.chunk_by(|left, right| left.run.suite == right.run.suite) {
-                let suite = rows[0].run.suite.as_str();
-                let sources: Vec<String> = rows.par_iter().map(|row| self.sources(row)).collect();
-                let around = around_suite(self.overview, self.plan, suite);
-                let made_of = std::iter::once(&around).chain(&sources).map(String::as_str);
-                let stamp = self.stamp(made_of).filter(|_| !gathered.texts.counts_all());
-                let would_repeat = |said: &Said| gathered.transcripts.would_repeat(&said.transcripts);
-                let kept = stamp.as_ref().and_then(|stamp| self.folder.keep(stamp, would_repeat));
-                match kept {
-                    Some(Made { said, .. }) => {
-                        gathered.transcripts.repeat(&said.transcripts);
-                        gathered.texts.repeat(&said.places);
-                        (progress.advance)(rows.len() as u64);
-                    }
-                    None => {
-                        let mut suite = UnmadeSuite { stamp, places: self.places(suite), ..UnmadeSuite::default() };
-                        self.write_suite(rows, &sources, &mut suite, gathered, progress)?;
-                        unmade.push(suite);
-                    }
+        (self.progress.begin)("writing run pages", rows.len() as u64);
+        let mut unmade = Vec::new();
+        for rows in rows.chunk_by(|left, right| left.run.suite == right.run.suite) {
+            let suite = rows[0].run.suite.as_str();
+            let sources: Vec<String> = rows.par_iter().map(|row| self.sources(row)).collect();
+            let around = around_suite(self.overview, self.plan, suite);
+            let made_of = std::iter::once(&around).chain(&sources).map(String::as_str);
+            let stamp = self.stamp(made_of).filter(|_| !gathered.texts.counts_all());
+            let would_repeat = |said: &Said| gathered.transcripts.would_repeat(&said.transcripts);
+            let kept = stamp.as_ref().and_then(|stamp| self.folder.keep(stamp, would_repeat));
+            match kept {
+                Some(Made { said, .. }) => {
+                    gathered.transcripts.repeat(&said.transcripts);
+                    gathered.texts.repeat(&said.places);
+                    (self.progress.advance)(rows.len() as u64);
+                }
+                None => {
+                    let mut suite = UnmadeSuite { stamp, places: self.places(suite), ..UnmadeSuite::default() };
+                    self.write_suite(rows, &sources, &mut suite, gathered)?;
+                    unmade.push(suite);
                 }
             }
-            (progress.end)();
-            Ok(unmade)
-        })
+        }
+        (self.progress.end)();
+        Ok(unmade)
     }
 
     /// Writes the pages of a suite's runs, some runs at a time, and gathers what they tell about it. `sources` are the runs', see
@@ -125,8 +129,7 @@ impl Site<'_> {
         sources: &[String],
         suite: &mut UnmadeSuite,
         gathered: &mut Gathered<'_>,
-        progress: &Progress<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), PublishError> {
         let around = |place: &usize| (*place, hex(&Sha256::digest(around_runs(self.overview, self.plan, *place))));
         let around: BTreeMap<usize, String> = suite.places.iter().map(around).collect();
         let mut done = 0;
@@ -135,18 +138,18 @@ impl Site<'_> {
             let made = self.runs(some, gathered.texts, gathered.transcripts)?;
             let write = |(made, sources): (&OfRun<'_>, &String)| {
                 let around = around.get(&self.plan.suite_of_run(made.row.run.id.as_str())?)?;
-                let transcripts = format!("{:?}", made.transcripts);
+                let transcripts = serialised(&made.transcripts);
                 Some(self.write_run(made, self.stamp([around.as_str(), sources, &transcripts])))
             };
-            let runs: Vec<Option<String>> = made.par_iter().zip(&sources[done..]).filter_map(write).collect::<Result<_, Failure>>()?;
+            let runs: Vec<Option<String>> = made.par_iter().zip(&sources[done..]).filter_map(write).collect::<Result<_, PublishError>>()?;
             done += some.len();
             suite.made.parts.extend(runs.into_iter().flatten());
             for made in &made {
                 self.tell(made, suite, gathered.sides);
             }
-            (progress.advance)(some.len() as u64);
+            (self.progress.advance)(some.len() as u64);
         }
-        let found: Places = rows.iter().flat_map(|row| gathered.texts.found_of(self.settings, row)).collect();
+        let found: Places = rows.iter().flat_map(|row| gathered.texts.found_of(&self.stores, row)).collect();
         suite.made.said = Said { transcripts: gathered.transcripts.end_suite(), places: found };
         Ok(())
     }
@@ -158,9 +161,9 @@ impl Site<'_> {
 
     /// Says what a run's pages are made of, as far as the run goes: equal texts for runs that are as they were.
     fn sources(&self, row: &RunRow) -> String {
-        let store = show::store_of(self.settings, &row.run.id);
+        let store = self.stores.of(&row.run.id);
         let journals = store.map(|store| JOURNALS.map(|name| FileStamp::of(&store.run_dir(&row.run.id).join(name)).ok()));
-        format!("{:?} {:?} {journals:?}", row.run, self.warehouse.outcomes_stamp(&row.run.id))
+        serialised(&(to_json(&row.run), self.warehouse.outcomes_stamp(&row.run.id), journals))
     }
 
     /// Stands for the rules and all that they are applied to, where the rules are known.
@@ -176,22 +179,21 @@ impl Site<'_> {
     /// Gives a suite what one of its runs tells about it.
     fn tell(&self, made: &OfRun<'_>, suite: &mut UnmadeSuite, sides: &mut Sides) {
         let OfRun { page, items, transcripts, .. } = made;
-        let items = || items.iter().flat_map(|page| &page.rows);
-        sides.add(page, items());
+        sides.add(page, items);
         if let Some(place) = self.plan.suite_of_run(&page.line.id) {
             let told = suite.told.entry(place).or_default();
-            told.criteria.add(page, items().chain(&page.criteria));
-            told.stories.add(page, items().chain(&page.criteria), transcripts);
+            told.criteria.add(page, items);
+            told.stories.add(page, items, transcripts);
         }
     }
 
     /// Writes the pages of a run, unless the last build made them of the same. Returns the stamp.
-    fn write_run(&self, made: &OfRun<'_>, stamp: Option<String>) -> Result<Option<String>, Failure> {
+    fn write_run(&self, made: &OfRun<'_>, stamp: Option<String>) -> Result<Option<String>, PublishError> {
         let OfRun { page, items, transcripts, .. } = made;
         if stamp.as_ref().is_some_and(|stamp| self.folder.keep(stamp, |_| true).is_some()) {
             return Ok(stamp);
         }
-        let paths = write_all(self.folder, run_files(self.overview, self.plan, page, items, transcripts))?;
+        let paths = self.folder.write_all(run_files(self.overview, self.plan, page, items, transcripts))?;
         if let Some(stamp) = &stamp {
             self.folder.note(stamp.clone(), Made { paths, ..Made::default() });
         }
@@ -199,64 +201,70 @@ impl Site<'_> {
     }
 
     /// Reads what is on the pages of some runs. Texts and transcripts are looked through one run after the other, as they are counted.
-    fn runs<'r>(&self, rows: &[&'r RunRow], texts: &mut Texts, transcripts: &mut Transcripts) -> Result<Vec<OfRun<'r>>, Failure> {
-        let mut lines = self.lines(rows)?;
-        for (row, lines) in rows.iter().zip(&mut lines) {
-            let file = redaction::journal_of(self.settings, row, "items.jsonl");
-            for details in lines.details.values_mut() {
-                texts.details(&file, details);
-            }
-        }
-        let page = |(row, lines): (&&'r RunRow, &Lines)| {
-            let (criteria, others) = without_criteria(&lines.outcomes, &lines.details);
-            let items = items_of(row.run.id.as_str(), &others, &lines.details, ITEMS_PER_PAGE);
-            OfRun { row, page: run_page(self.warehouse, row), items, criteria, transcripts: RunTranscripts::default() }
+    fn runs<'r>(&self, rows: &[&'r RunRow], texts: &mut Texts, transcripts: &mut Transcripts) -> Result<Vec<OfRun<'r>>, PublishError> {
+        let lines: Vec<(Vec<ItemOutcome>, Published<DetailsByItem>)> = rows
+            .iter()
+            .zip(self.lines(rows)?)
+            .map(|(row, Lines { outcomes, details })| {
+                (outcomes, texts.published(Page::Items, &self.stores.journal_of(&row.run.id, "items.jsonl"), details))
+            })
+            .collect();
+        let page = |(row, (outcomes, details)): (&&'r RunRow, (Vec<ItemOutcome>, Published<DetailsByItem>))| {
+            let rows = details.map(|details| {
+                let (criteria, others) = without_criteria(&outcomes, &details);
+                (items_of(row.run.id.as_str(), &others, &details, ITEMS_PER_PAGE), criteria)
+            });
+            let (items, criteria) = rows.apart();
+            Begun { row, page: run_page(self.warehouse, row), items, criteria }
         };
-        let mut runs: Vec<OfRun<'r>> = rows.par_iter().zip(&lines).map(page).collect();
-        for run in &mut runs {
-            self.complete(run, texts, transcripts)?;
-        }
-        Ok(runs)
+        let begun: Vec<Begun<'r>> = rows.par_iter().zip(lines).map(page).collect();
+        begun.into_iter().map(|run| self.complete(run, texts, transcripts)).collect()
     }
 
     /// Adds what other files than the outcomes' say of a run.
-    fn complete(&self, run: &mut OfRun<'_>, texts: &mut Texts, transcripts: &mut Transcripts) -> Result<(), Failure> {
-        let row = run.row;
-        let file = redaction::journal_of(self.settings, row, "items.jsonl");
-        run.items.iter_mut().flat_map(|page| &mut page.rows).for_each(|item| texts.row(&file, item));
-        if let Some(segment) = self.plan.run_segment(row.run.id.as_str()) {
-            run.transcripts = transcripts.of_run(self.settings, texts, row, &run.items, segment)?;
-        }
-        let store = show::store_of(self.settings, &row.run.id);
-        let mut scores = store.map(|store| show::evaluators(&store, &row.run.id)).unwrap_or_default();
-        let file = redaction::journal_of(self.settings, row, "scores.jsonl");
-        for score in &mut scores {
-            texts.score(&file, score);
-        }
-        run.page.add_judgements(scores, std::mem::take(&mut run.criteria));
-        Ok(())
+    fn complete<'r>(&self, run: Begun<'r>, texts: &mut Texts, transcripts: &mut Transcripts) -> Result<OfRun<'r>, PublishError> {
+        let Begun { row, page, items, criteria } = run;
+        let id = &row.run.id;
+        let file = self.stores.journal_of(id, "items.jsonl");
+        let items = items.map(|mut pages| {
+            pages.iter_mut().flat_map(|page| &mut page.rows).for_each(|item| texts.row(&file, item));
+            pages
+        });
+        let transcripts = match self.plan.run_segment(id.as_str()) {
+            Some(segment) => transcripts.of_run(&self.stores, texts, row, &items, segment)?,
+            None => RunTranscripts::default(),
+        };
+        let scores = self.stores.of(id).map(|store| stored::evaluators(&store, id)).unwrap_or_default();
+        let scores = texts.published(Page::Runs, &self.stores.journal_of(id, "scores.jsonl"), scores);
+        // The rest of the page is of the warehouse, which was looked through as a whole.
+        let page = scores.and(criteria).map(|(scores, criteria)| {
+            let mut page = page;
+            page.add_judgements(scores, criteria);
+            page
+        });
+        Ok(OfRun { row, page, items, transcripts })
     }
 
     /// Reads the lines of some runs: those with a journal of their own from there, side by side; the imports that keep texts from their
     /// files; and other imports, which are large and say nothing but outcomes, from the segments.
-    fn lines(&self, rows: &[&RunRow]) -> Result<Vec<Lines>, Failure> {
+    fn lines(&self, rows: &[&RunRow]) -> Result<Vec<Lines>, PublishError> {
         let journal = |row: &&RunRow| {
             let id = &row.run.id;
-            let items = show::store_of(self.settings, id).map(|store| show::detailed(self.settings, &store, id));
+            let items = self.stores.of(id).map(|store| self.stores.detailed(&store, id));
             Ok(items.transpose()?.map(|items| Lines::of(items.unwrap_or_default())))
         };
-        let mut read: Vec<Option<Lines>> = rows.par_iter().map(journal).collect::<Result<_, Failure>>()?;
+        let mut read: Vec<Option<Lines>> = rows.par_iter().map(journal).collect::<Result<_, PublishError>>()?;
         let imported = |keep_texts: bool| {
             let unread = rows.iter().zip(&read).filter(|(row, lines)| lines.is_none() && row.items.is_some());
-            unread.map(|(row, _)| *row).filter(move |row| show::has_details(row) == keep_texts)
+            unread.map(|(row, _)| *row).filter(move |row| stored::has_details(row) == keep_texts)
         };
         let with_texts: Vec<Arc<Run>> = imported(true).map(|row| Arc::clone(&row.run)).collect();
         let without: Vec<&RunId> = imported(false).map(|row| &row.run.id).collect();
         let mut found: BTreeMap<RunId, Vec<(ItemOutcome, ItemDetails)>> = BTreeMap::new();
-        for item in show::detailed_imports(self.settings, self.warehouse, &with_texts)? {
+        for item in self.stores.detailed_imports(self.warehouse, &with_texts)? {
             found.entry(item.0.run.clone()).or_default().push(item);
         }
-        for outcome in self.warehouse.outcomes(&without).map_err(|error| Failure::new(visible(&error.to_string())))? {
+        for outcome in self.warehouse.outcomes(&without).map_err(|error| PublishError::new(visible(&error.to_string())))? {
             found.entry(outcome.run.clone()).or_default().push((outcome, ItemDetails::default()));
         }
         for (row, lines) in rows.iter().zip(&mut read).filter(|(_, lines)| lines.is_none()) {

@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 use crate::domain::hex;
 use crate::warehouse::FileStamp;
 
-use super::site_folder::replace;
-use super::transcripts::Tally;
+use super::replace::replace;
+use super::tally::Tally;
 
 /// What a file and a field of it were found to hold, by pattern.
 pub(super) type Places = BTreeMap<(String, String), BTreeSet<String>>;

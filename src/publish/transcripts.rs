@@ -3,21 +3,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Filter, ItemStatus, RunStatus, hex};
+use crate::domain::{Filter, ItemStatus, Published, RunStatus, hex};
+use crate::render::format;
 use crate::views::{ItemPage, ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
 use crate::warehouse::{RunRow, Warehouse};
 
-use super::failure::Failure;
-use super::redaction::{self, Page, Texts};
-use super::settings::Settings;
-use super::{output, show};
+use super::error::PublishError;
+use super::stored::Stores;
+use super::tally::Tally;
+use super::texts::{Page, Texts};
 
 /// What to show. A run that is one piece of work has one transcript.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Choice {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
     /// Of items that did not pass, of items on which runs disagree, and some of those that passed.
     #[default]
     Usual,
@@ -52,30 +54,6 @@ pub(super) struct Transcripts {
     /// Of the suite, and of those before it.
     suite: Tally,
     all: Tally,
-}
-
-/// What became of some transcripts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Tally {
-    shown: u64,
-    cut: u64,
-    left_out: u64,
-    left_out_bytes: u64,
-    /// Bytes of text on pages.
-    spent: u64,
-    /// Some that were wanted had no room.
-    was_short: bool,
-}
-
-impl Tally {
-    fn add(&mut self, other: &Self) {
-        self.shown += other.shown;
-        self.cut += other.cut;
-        self.left_out += other.left_out;
-        self.left_out_bytes += other.left_out_bytes;
-        self.spent += other.spent;
-        self.was_short |= other.was_short;
-    }
 }
 
 impl FromStr for Choice {
@@ -140,20 +118,20 @@ impl Transcripts {
     /// Reads a run's transcripts and takes what is to be shown. `segment` is the run's in addresses.
     pub fn of_run(
         &mut self,
-        settings: &Settings,
+        stores: &Stores<'_>,
         texts: &mut Texts,
         row: &RunRow,
         pages: &[ItemPage],
         segment: &str,
-    ) -> Result<RunTranscripts, Failure> {
+    ) -> Result<RunTranscripts, PublishError> {
         let mut run = RunTranscripts::default();
         let id = &row.run.id;
-        let Some(store) = show::store_of(settings, id) else { return Ok(run) };
+        let Some(store) = stores.of(id) else { return Ok(run) };
         // In the order in which items came; lines of an item need not follow each other.
         let mut found = Vec::<(Option<String>, Vec<TranscriptPart>)>::new();
         let mut places = BTreeMap::<Option<String>, usize>::new();
         for line in store.transcript(id)? {
-            let item = line.item.map(|item| settings.config.aliases.item.get(&item).cloned().unwrap_or(item));
+            let item = line.item.map(|item| stores.aliases.item.get(&item).cloned().unwrap_or(item));
             let place = *places.entry(item.clone()).or_insert_with(|| {
                 found.push((item, Vec::new()));
                 found.len() - 1
@@ -161,9 +139,9 @@ impl Transcripts {
             found[place].1.extend(transcript_parts(&line.entry));
         }
         let wanted = self.wanted(row, pages, found.iter().map(|(item, _)| item.as_deref()));
-        let file = redaction::journal_of(settings, row, "transcript.jsonl");
+        let file = stores.journal_of(id, "transcript.jsonl");
         let mut page_bytes = 0;
-        for (item, mut parts) in found {
+        for (item, parts) in found {
             let size: u64 = parts.iter().map(|part| part.text.len() as u64).sum();
             let is_wanted = wanted.contains(&item);
             let fits = size.min((HEAD + TAIL) as u64) <= self.left;
@@ -173,13 +151,10 @@ impl Transcripts {
                 run.left_out_bytes += size;
                 continue;
             }
-            for part in &mut parts {
-                part.role.iter_mut().for_each(|role| texts.text(Page::Transcripts, &file, "role", role));
-                texts.text(Page::Transcripts, &file, "content", &mut part.text);
-            }
+            let parts = texts.published(Page::Transcripts, &file, parts);
             let bytes = parts.iter().map(|part| part.text.len() as u64).sum();
             let digest = digest(&parts);
-            let (parts, left_out) = without_middle(parts, HEAD, TAIL);
+            let (parts, left_out) = parts.map(|parts| without_middle(parts, HEAD, TAIL)).apart();
             let kept: usize = parts.iter().map(|part| escaped_length(&part.text)).sum();
             let same_as = self.published.get(&digest).filter(|_| bytes > SHORT).cloned();
             let kept = if same_as.is_some() { 0 } else { kept };
@@ -191,15 +166,15 @@ impl Transcripts {
             let number = run.pages.len();
             let Some(page) = run.pages.last_mut() else { continue };
             let link = format!("t/{number:04}.html#t-{}", page.len() + 1);
-            let parts = if same_as.is_some() { Vec::new() } else { parts };
+            let parts = if same_as.is_some() { Published::default() } else { parts };
             let spent = parts.iter().map(|part| part.text.len() as u64).sum::<u64>();
             self.left -= spent.min(self.left);
             self.suite.spent += spent;
             self.published.entry(digest.clone()).or_insert_with(|| format!("runs/{segment}/{link}"));
             run.links.insert(item.clone().unwrap_or_default(), link);
             run.shown += 1;
-            run.cut += u64::from(left_out > 0);
-            page.push(ItemTranscript { item, digest, bytes, left_out, same_as, parts });
+            run.cut += u64::from(*left_out > 0);
+            page.push(ItemTranscript { item, digest, bytes, left_out: *left_out, same_as, parts });
         }
         self.suite.shown += run.shown;
         self.suite.cut += run.cut;
@@ -244,21 +219,20 @@ impl Transcripts {
         wanted
     }
 
-    /// Tells what the site shows and what it does not.
-    pub fn say(&self, settings: &Settings) {
+    /// Says what the site shows and what it does not; nothing where there are none.
+    pub fn note(&self) -> Option<String> {
         let Tally { shown, cut, left_out, left_out_bytes, .. } = self.all;
         if shown + left_out == 0 {
-            return;
+            return None;
         }
-        let count = |number: u64, noun: &str| output::count(usize::try_from(number).unwrap_or(usize::MAX), noun);
-        let mut line = format!("{} shown", count(shown, "transcript"));
+        let mut line = format!("{} shown", format::count(shown, "transcript"));
         if cut > 0 {
             line.push_str(&format!(", {cut} of them without the middle"));
         }
         if left_out > 0 {
-            line.push_str(&format!("; {left_out} left out, {}", count(left_out_bytes, "byte")));
+            line.push_str(&format!("; {left_out} left out, {}", format::count(left_out_bytes, "byte")));
         }
-        output::say(settings, &line);
+        Some(line)
     }
 }
 

@@ -9,19 +9,19 @@ use serde::Serialize;
 use serde_json::Value;
 use tracing::warn;
 
-use crate::domain::{Filter, Git, ItemDetails, Provenance, Redactor, Run, RunId, visible};
-use crate::render::json;
-use crate::views::{EvaluatorScore, ItemRow, Policy, SiteOptions};
+use crate::domain::{Counts, Filter, Foreign, OwnPattern, Published, Redactor, Run, RunId, visible};
+use crate::render::{format, json};
+use crate::views::{ItemRow, Policy, SiteOptions};
 use crate::warehouse::{RunRow, Warehouse};
 
-use super::failure::Failure;
-use super::settings::{Settings, shown};
-use super::site_memory::Places;
-use super::{output, show};
+use super::error::PublishError;
+use super::memory::Places;
+use super::stored::{self, JOURNALS, Stores};
 
 /// What becomes of what is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Found {
     TakenOut,
     Named,
 }
@@ -69,10 +69,31 @@ struct Report<'a> {
 }
 
 impl Texts {
+    /// Looks through what the warehouse shows and the names by which the command line and the configuration select it, and changes both.
+    /// Pages that are made of the warehouse afterwards say nothing of runs that was not looked through.
+    pub fn looked_through(
+        stores: &Stores<'_>,
+        own: &[OwnPattern],
+        found: Found,
+        warehouse: &mut Warehouse,
+        selected: (&mut Filter, &mut Policy, &mut SiteOptions),
+    ) -> Result<Self, PublishError> {
+        let (filter, policy, options) = selected;
+        let mut texts = Self::of_names(stores, own, warehouse, filter, found)?;
+        texts.apply(stores, warehouse, filter, policy, options);
+        Ok(texts)
+    }
+
     /// Looks through the names. To take out users' names where they stand alone, it reads all other texts for home folders first.
-    pub fn new(settings: &Settings, warehouse: &Warehouse, filter: &Filter, found: Found) -> Result<Self, Failure> {
+    fn of_names(
+        stores: &Stores<'_>,
+        own: &[OwnPattern],
+        warehouse: &Warehouse,
+        filter: &Filter,
+        found: Found,
+    ) -> Result<Self, PublishError> {
         let mut texts = Self {
-            redactor: Redactor::new(&settings.config.site.redact),
+            redactor: Redactor::new(own),
             users: BTreeSet::new(),
             found,
             counts: BTreeMap::new(),
@@ -81,7 +102,7 @@ impl Texts {
             known: BTreeMap::new(),
         };
         if found == Found::TakenOut {
-            let mut users = texts.users(settings, warehouse, filter)?;
+            let mut users = texts.users(stores, warehouse, filter)?;
             // The project's own word for an approach is not told by somebody's folder.
             let own = |run: &Run| [run.suite.clone(), run.approach.clone(), run.model.clone()];
             let own: BTreeSet<String> = warehouse.runs().iter().flat_map(|row| own(&row.run)).collect();
@@ -91,7 +112,7 @@ impl Texts {
         }
         let mut values: BTreeMap<&'static str, BTreeMap<String, String>> = BTreeMap::new();
         for row in warehouse.select(filter) {
-            let file = file_of(settings, &row.run.id);
+            let file = stores.file_of(&row.run.id);
             texts.check_id(&row.run.id, &file)?;
             each_name(&row.run, &mut |kind, name| {
                 values.entry(kind).or_default().entry(name.to_owned()).or_insert_with(|| file.clone());
@@ -126,28 +147,28 @@ impl Texts {
     }
 
     /// A run's id is the name of its files and pages, so it cannot be shown as another.
-    fn check_id(&mut self, id: &RunId, file: &str) -> Result<(), Failure> {
+    fn check_id(&mut self, id: &RunId, file: &str) -> Result<(), PublishError> {
         let found = self.found_in(&Place { page: Page::Names, file, field: "id" }, id.as_str());
         if self.found == Found::TakenOut && found.is_some() {
-            return Err(Failure::new(format!("the id of the run in {file} looks like a secret, and ids are addresses of pages"))
+            return Err(PublishError::new(format!("the id of the run in {file} looks like a secret, and ids are addresses of pages"))
                 .with_hint("retract the run, or give its file another name"));
         }
         Ok(())
     }
 
-    fn users(&self, settings: &Settings, warehouse: &Warehouse, filter: &Filter) -> Result<BTreeSet<String>, Failure> {
+    fn users(&self, stores: &Stores<'_>, warehouse: &Warehouse, filter: &Filter) -> Result<BTreeSet<String>, PublishError> {
         let mut users = BTreeSet::new();
         for row in warehouse.select(filter) {
             each_name(&row.run, &mut |_, name| self.redactor.learn(name, &mut users));
-            each_text(&mut Run::clone(&row.run), &mut |_, text| self.redactor.learn(text, &mut users));
-            let Some(store) = show::store_of(settings, &row.run.id) else { continue };
+            Run::clone(&row.run).each_text(&mut |_, text| self.redactor.learn(text, &mut users));
+            let Some(store) = stores.of(&row.run.id) else { continue };
             for (_, mut details) in store.detailed_items(&row.run.id)?.unwrap_or_default() {
-                each_detail(&mut details, &mut |_, text| self.redactor.learn(text, &mut users));
+                details.each_text(&mut |_, text| self.redactor.learn(text, &mut users));
             }
             for line in store.transcript(&row.run.id)? {
                 each_string(&line.entry, &mut |text| self.redactor.learn(text, &mut users));
             }
-            for score in show::evaluators(&store, &row.run.id) {
+            for score in stored::evaluators(&store, &row.run.id) {
                 for text in score.not_evaluated.iter().chain(&score.reasoning) {
                     self.redactor.learn(text, &mut users);
                 }
@@ -160,10 +181,9 @@ impl Texts {
         Ok(users)
     }
 
-    /// Changes what the warehouse shows, and the names by which the command line and the configuration select it.
-    pub fn apply(
+    fn apply(
         &mut self,
-        settings: &Settings,
+        stores: &Stores<'_>,
         warehouse: &mut Warehouse,
         filter: &mut Filter,
         policy: &mut Policy,
@@ -172,7 +192,7 @@ impl Texts {
         let selected: BTreeSet<RunId> = warehouse.select(filter).map(|row| row.run.id.clone()).collect();
         let items = self.names.get(ITEM).cloned().unwrap_or_default();
         let found = self.found;
-        let mut shown = |run: &Run| selected.contains(&run.id).then(|| self.shown_run(settings, run));
+        let mut shown = |run: &Run| selected.contains(&run.id).then(|| self.shown_run(stores, run));
         match found {
             Found::TakenOut => warehouse.show_as(items, shown),
             Found::Named => {
@@ -223,44 +243,20 @@ impl Texts {
         policy.metrics = std::mem::take(&mut policy.metrics).into_iter().map(|(name, set)| (renamed("scores.metric", name), set)).collect();
     }
 
-    fn shown_run(&mut self, settings: &Settings, run: &Run) -> Run {
-        let file = file_of(settings, &run.id);
+    fn shown_run(&mut self, stores: &Stores<'_>, run: &Run) -> Run {
+        let file = stores.file_of(&run.id);
         let mut run = run.clone();
         rename_run(&mut run, &self.names);
-        each_text(&mut run, &mut |field, text| self.text(Page::Runs, &file, field, text));
-        run
+        Run::clone(&self.published(Page::Runs, &file, run))
     }
 
-    /// Passes one text of a run's page, item or transcript.
-    pub fn text(&mut self, page: Page, file: &str, field: &str, text: &mut String) {
-        if let Some(shorter) = self.found_in(&Place { page, file, field }, text)
-            && self.found == Found::TakenOut
-        {
-            *text = shorter;
-        }
-    }
-
-    /// Passes what the run's journal says of an item.
-    pub fn details(&mut self, file: &str, details: &mut ItemDetails) {
-        each_detail(details, &mut |field, text| self.text(Page::Items, file, field, text));
-    }
-
-    /// Passes what an evaluator said about a run.
-    pub fn score(&mut self, file: &str, score: &mut EvaluatorScore) {
-        for (field, text) in [("not_evaluated", &mut score.not_evaluated), ("reasoning", &mut score.reasoning)] {
-            if let Some(text) = text {
-                self.text(Page::Runs, file, field, text);
-            }
-        }
-        if let Some(details) = &mut score.details {
-            each_string_mut(details, &mut |text| self.text(Page::Runs, file, "details", text));
-        }
-        if let Some(judge) = &mut score.judge {
-            self.text(Page::Runs, file, "judge.agent", &mut judge.agent);
-            if let Some(model) = &mut judge.model {
-                self.text(Page::Runs, file, "judge.model", model);
-            }
-        }
+    /// Passes the texts of a run's page, items or transcripts. `file` is the one they came from.
+    pub fn published<T: Foreign>(&mut self, page: Page, file: &str, value: T) -> Published<T> {
+        let Self { redactor, found, counts, places, .. } = self;
+        redactor.publish(value, &mut |field, seen| {
+            note(counts, places, &Place { page, file, field }, seen);
+            *found == Found::TakenOut
+        })
     }
 
     /// Passes the names of an outcome that are few; its item has its name already.
@@ -281,16 +277,13 @@ impl Texts {
 
     fn found_in(&mut self, place: &Place, text: &str) -> Option<String> {
         let (shorter, counts) = self.redactor.redact(text)?;
-        for (pattern, count) in counts {
-            self.places.entry((place.file.to_owned(), place.field.to_owned())).or_default().insert(pattern.clone());
-            *self.counts.entry(pattern).or_default().entry(place.page).or_default() += count;
-        }
+        note(&mut self.counts, &mut self.places, place, counts);
         Some(shorter)
     }
 
-    /// Says what texts become here, beside what the configuration says; the same text for the same.
-    pub fn rules(&self) -> String {
-        format!("{:?} {:?} {:?}", self.found, self.names, self.users)
+    /// Says what texts become here, beside what the project's own patterns say; the same for the same.
+    pub fn rules(&self) -> impl Serialize + '_ {
+        (self.found, &self.names, &self.users)
     }
 
     /// Says whether texts that are not read again would be missed: those that were taken out are counted.
@@ -299,8 +292,8 @@ impl Texts {
     }
 
     /// Returns what was found in the journals of a run.
-    pub fn found_of(&self, settings: &Settings, row: &RunRow) -> Places {
-        let files: BTreeSet<String> = JOURNALS.map(|name| journal_of(settings, row, name)).into();
+    pub fn found_of(&self, stores: &Stores<'_>, row: &RunRow) -> Places {
+        let files: BTreeSet<String> = JOURNALS.map(|name| stores.journal_of(&row.run.id, name)).into();
         // Not all places are gone through for each run: there may be as many of the one as of the other.
         let of_file = |file: String| {
             let places = self.places.range((file.clone(), String::new())..);
@@ -322,8 +315,8 @@ impl Texts {
         (self.found == Found::TakenOut).then(|| json::document("redactions", report).into_bytes())
     }
 
-    /// Tells the person at the terminal what was taken out, or where there is something to take out.
-    pub fn say(&self, settings: &Settings) {
+    /// Says for the person at the terminal what was taken out, or where there is something to take out.
+    pub fn notes(&self) -> Vec<String> {
         match self.found {
             Found::TakenOut => {
                 let word = |page: &Page| match page {
@@ -337,22 +330,24 @@ impl Texts {
                     format!("  {pattern}: {}", pages.join(", "))
                 };
                 let lines: Vec<String> = self.counts.iter().map(line).collect();
-                let text = if lines.is_empty() { "nothing found to redact".to_owned() } else { format!("redacted\n{}", lines.join("\n")) };
-                output::say(settings, &text);
+                vec![if lines.is_empty() { "nothing found to redact".to_owned() } else { format!("redacted\n{}", lines.join("\n")) }]
             }
             Found::Named => {
+                let mut notes = Vec::new();
                 for ((file, field), patterns) in self.places.iter().take(MAX_PLACES) {
                     let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
                     let patterns = patterns.join(", ");
                     warn!(file, field, patterns, "looks like something that is not to be published");
-                    output::say(settings, &format!("warning: {file}: `{}` holds what looks like: {patterns}", visible(field)));
+                    notes.push(format!("warning: {file}: `{}` holds what looks like: {patterns}", visible(field)));
                 }
                 if self.places.len() > MAX_PLACES {
-                    output::say(settings, &format!("warning: and so do {} more", output::count(self.places.len() - MAX_PLACES, "field")));
+                    let more = (self.places.len() - MAX_PLACES) as u64;
+                    notes.push(format!("warning: and so do {} more", format::count(more, "field")));
                 }
                 if !self.places.is_empty() {
-                    output::say(settings, "  hint: build with --redact to leave it out of the site");
+                    notes.push("  hint: build with --redact to leave it out of the site".to_owned());
                 }
+                notes
             }
         }
     }
@@ -360,9 +355,12 @@ impl Texts {
 
 const ITEM: &str = "item";
 
-/// The file to name in a message about a run.
-pub(super) fn file_of(settings: &Settings, id: &RunId) -> String {
-    show::store_of(settings, id).map_or_else(|| format!("imported run {id}"), |store| shown(&store.header_path(id)))
+/// Keeps what was found, and where, but nothing of the text itself.
+fn note(counts: &mut BTreeMap<String, BTreeMap<Page, u64>>, places: &mut Places, place: &Place, found: Counts) {
+    for (pattern, count) in found {
+        places.entry((place.file.to_owned(), place.field.to_owned())).or_default().insert(pattern.clone());
+        *counts.entry(pattern).or_default().entry(place.page).or_default() += count;
+    }
 }
 
 /// Visits the names by which a run is grouped: two of them must not become one.
@@ -403,116 +401,6 @@ fn rename_run(run: &mut Run, names: &BTreeMap<&'static str, BTreeMap<String, Str
     }
 }
 
-/// Visits every text of a run that is no name. A field that is new does not compile until it is decided on here.
-fn each_text(run: &mut Run, visit: &mut dyn FnMut(&str, &mut String)) {
-    let Run {
-        id: _,
-        suite: _,
-        approach: _,
-        model: _,
-        batch_id: _,
-        suite_version: _,
-        timestamp: _,
-        duration_seconds: _,
-        total_calls: _,
-        input_tokens: _,
-        output_tokens: _,
-        total_tokens: _,
-        cost_usd: _,
-        cost_source: _,
-        usage: _,
-        shared_tests_passed: _,
-        shared_tests_total: _,
-        counted: _,
-        own_tests_passed: _,
-        own_tests_total: _,
-        files_generated: _,
-        lines_generated: _,
-        status: _,
-        run_index: _,
-        seed: _,
-        output_dir,
-        error,
-        agent,
-        tags,
-        host,
-        tool_version,
-        git,
-        stated,
-        scores,
-        verification,
-        provenance,
-        items_digest: _,
-    } = run;
-    let named = [("output_dir", output_dir), ("error", error), ("agent", agent), ("host", host), ("tool_version", tool_version)];
-    for (field, text) in named {
-        if let Some(text) = text {
-            visit(field, text);
-        }
-    }
-    for (key, value) in tags {
-        visit(&format!("tags.{key}"), value);
-    }
-    if let Some(Git { rev, branch, dirty: _ }) = git {
-        visit("git.rev", rev);
-        if let Some(branch) = branch {
-            visit("git.branch", branch);
-        }
-    }
-    for figure in stated {
-        visit("stated.name", &mut figure.name);
-    }
-    scores.iter_mut().flat_map(|score| &mut score.evaluator).for_each(|evaluator| visit("scores.evaluator", evaluator));
-    if let Some(Provenance { importer, file, sha256: _, map, map_sha256: _, url, content: _, first: _ }) = provenance {
-        for (field, text) in [("provenance.importer", Some(importer)), ("provenance.file", Some(file)), ("provenance.map", map.as_mut())] {
-            if let Some(text) = text {
-                visit(field, text);
-            }
-        }
-        if let Some(url) = url {
-            visit("provenance.url", url);
-        }
-    }
-    if let Some(record) = verification {
-        each_string_mut(record, &mut |text| visit("verification", text));
-    }
-}
-
-fn each_detail(details: &mut ItemDetails, visit: &mut dyn FnMut(&str, &mut String)) {
-    let ItemDetails {
-        reason,
-        reply,
-        answer,
-        expected,
-        category,
-        tools,
-        question,
-        usage: _,
-        cost_source: _,
-        steps: _,
-        item_hash: _,
-        scores,
-    } = details;
-    for (field, text) in [("reason", reason), ("reply", reply), ("answer", answer), ("category", category), ("question", question)] {
-        if let Some(text) = text {
-            visit(field, text);
-        }
-    }
-    for text in expected {
-        visit("expected", text);
-    }
-    let named = |(mut name, calls): (String, u64)| {
-        visit("tools", &mut name);
-        (name, calls)
-    };
-    *tools = std::mem::take(tools).into_iter().map(named).collect();
-    let named = |(mut name, score): (String, f64)| {
-        visit("scores", &mut name);
-        (name, score)
-    };
-    *scores = std::mem::take(scores).into_iter().map(named).collect();
-}
-
 fn each_string(value: &Value, visit: &mut dyn FnMut(&str)) {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -523,29 +411,4 @@ fn each_string(value: &Value, visit: &mut dyn FnMut(&str)) {
             each_string(value, visit);
         }),
     }
-}
-
-fn each_string_mut(value: &mut Value, visit: &mut dyn FnMut(&mut String)) {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        Value::String(text) => visit(text),
-        Value::Array(values) => values.iter_mut().for_each(|value| each_string_mut(value, visit)),
-        Value::Object(fields) => {
-            let renamed = |(mut key, mut value): (String, Value)| {
-                visit(&mut key);
-                each_string_mut(&mut value, visit);
-                (key, value)
-            };
-            *fields = std::mem::take(fields).into_iter().map(renamed).collect();
-        }
-    }
-}
-
-/// What a run's folder holds that pages show.
-pub(super) const JOURNALS: [&str; 3] = ["items.jsonl", "scores.jsonl", "transcript.jsonl"];
-
-/// The file to name in a message about what a run's folder holds.
-pub(super) fn journal_of(settings: &Settings, row: &RunRow, name: &str) -> String {
-    let id = &row.run.id;
-    show::store_of(settings, id).map_or_else(|| format!("imported run {id}"), |store| shown(&store.run_dir(id).join(name)))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,11 +12,13 @@ use sha2::{Digest, Sha256};
 use tracing::debug;
 
 use crate::domain::hex;
+use crate::render::html::SiteFile;
 use crate::warehouse::FileStamp;
 
-use super::failure::Failure;
-use super::settings::shown;
-use super::site_memory::{Made, Said, SiteMemory};
+use super::error::PublishError;
+use super::memory::{Made, Said, SiteMemory};
+use super::replace::replace;
+use super::stored::shown;
 
 /// Lists what we wrote; its presence says that the folder is ours.
 const MANIFEST: &str = ".evalreport-manifest.json";
@@ -48,31 +50,31 @@ struct New {
 
 impl SiteFolder {
     /// Takes an empty or new folder, or one that holds a site of ours. What was made of what is kept in the cache, where there is one.
-    pub fn open(root: &Path, cache: Option<&Path>) -> Result<Self, Failure> {
+    pub fn open(root: &Path, cache: Option<&Path>) -> Result<Self, PublishError> {
         let manifest = root.join(MANIFEST);
         let old = match fs::read(&manifest) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-                Failure::new(format!("{} is damaged: {error}", shown(&manifest)))
+                PublishError::new(format!("{} is damaged: {error}", shown(&manifest)))
                     .with_hint("delete the folder, or choose another with --out")
             })?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let is_empty = match fs::read_dir(root) {
                     Ok(mut entries) => entries.next().is_none(),
                     Err(error) if error.kind() == io::ErrorKind::NotFound => true,
-                    Err(error) => return Err(Failure::new(format!("cannot use {}: {error}", shown(root)))),
+                    Err(error) => return Err(PublishError::new(format!("cannot use {}: {error}", shown(root)))),
                 };
                 if !is_empty {
-                    return Err(Failure::new(format!("{} holds other files than a site of evalreport", shown(root)))
+                    return Err(PublishError::new(format!("{} holds other files than a site of evalreport", shown(root)))
                         .with_hint("choose an empty or new folder with --out"));
                 }
                 Manifest::default()
             }
-            Err(error) => return Err(Failure::new(format!("cannot read {}: {error}", shown(&manifest)))),
+            Err(error) => return Err(PublishError::new(format!("cannot read {}: {error}", shown(&manifest)))),
         };
         let memory = cache.and_then(|cache| SiteMemory::place(cache, root).ok());
         let known = memory.as_deref().map_or_else(SiteMemory::default, SiteMemory::load);
         let folder = Self { root: root.to_owned(), old, known, memory, new: Mutex::default() };
-        fs::create_dir_all(root).map_err(|error| Failure::new(format!("cannot create {}: {error}", shown(root))))?;
+        fs::create_dir_all(root).map_err(|error| PublishError::new(format!("cannot create {}: {error}", shown(root))))?;
         // From here on the folder is ours, also if this build is cut short.
         if folder.old.files.is_empty() {
             folder.save(&folder.old)?;
@@ -81,12 +83,13 @@ impl SiteFolder {
     }
 
     /// Writes one file unless it is there with these bytes.
-    pub fn write(&self, path: &str, bytes: &[u8]) -> Result<(), Failure> {
-        let place = self.place(path).ok_or_else(|| Failure::new(format!("a page wants the path `{}`", crate::domain::visible(path))))?;
+    pub fn write(&self, path: &str, bytes: &[u8]) -> Result<(), PublishError> {
+        let place =
+            self.place(path).ok_or_else(|| PublishError::new(format!("a page wants the path `{}`", crate::domain::visible(path))))?;
         let digest = digest(bytes);
         let is_same = self.old.files.get(path) == Some(&digest) && fs::read(&place).is_ok_and(|found| found == bytes);
         if !is_same {
-            replace(&place, bytes).map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(&place))))?;
+            replace(&place, bytes).map_err(|error| PublishError::new(format!("cannot write {}: {error}", shown(&place))))?;
         }
         let stamp = FileStamp::of(&place).ok();
         let mut new = self.new_files();
@@ -94,6 +97,12 @@ impl SiteFolder {
         new.manifest.files.insert(path.to_owned(), digest);
         new.memory.files.extend(stamp.map(|stamp| (path.to_owned(), stamp)));
         Ok(())
+    }
+
+    /// Writes files and returns their paths.
+    pub fn write_all(&self, files: impl IntoIterator<Item = SiteFile>) -> Result<Vec<String>, PublishError> {
+        let write = |file: SiteFile| self.write(&file.path, &file.bytes).map(|()| file.path);
+        files.into_iter().map(write).collect()
     }
 
     /// Keeps the files that the last build made of the same, if nobody touched them since and `may` says so of what was said of them.
@@ -147,7 +156,7 @@ impl SiteFolder {
     }
 
     /// Removes the files of the last build that this one has not, and records what there is. Returns how many were removed.
-    pub fn finish(self) -> Result<usize, Failure> {
+    pub fn finish(self) -> Result<usize, PublishError> {
         let mut removed = 0;
         let new = self.new_files();
         for path in self.old.files.keys().filter(|path| !new.manifest.files.contains_key(*path)) {
@@ -156,7 +165,7 @@ impl SiteFolder {
             match fs::remove_file(&place) {
                 Ok(()) => removed += 1,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(Failure::new(format!("cannot remove {}: {error}", shown(&place)))),
+                Err(error) => return Err(PublishError::new(format!("cannot remove {}: {error}", shown(&place)))),
             }
             remove_empty_folders(&self.root, &place);
         }
@@ -172,11 +181,12 @@ impl SiteFolder {
         self.new.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn save(&self, manifest: &Manifest) -> Result<(), Failure> {
-        let mut json = serde_json::to_vec_pretty(manifest).map_err(|error| Failure::new(format!("cannot write the manifest: {error}")))?;
+    fn save(&self, manifest: &Manifest) -> Result<(), PublishError> {
+        let mut json =
+            serde_json::to_vec_pretty(manifest).map_err(|error| PublishError::new(format!("cannot write the manifest: {error}")))?;
         json.push(b'\n');
         let place = self.root.join(MANIFEST);
-        replace(&place, &json).map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(&place))))
+        replace(&place, &json).map_err(|error| PublishError::new(format!("cannot write {}: {error}", shown(&place))))
     }
 
     /// Returns the place of a path within the folder; nothing for one that would leave it.
@@ -189,27 +199,6 @@ impl SiteFolder {
 
 fn digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
-}
-
-/// Puts a file in its place, whole or not at all.
-pub(super) fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = place.parent().unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        // A site is there to be read by a web server.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o644));
-    }
-    builder.prefix(".writing-");
-    let mut file = match builder.tempfile_in(folder) {
-        // Most folders are there: a site has few, with many files.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(folder).and_then(|()| builder.tempfile_in(folder))?,
-        made => made?,
-    };
-    file.write_all(bytes)?;
-    file.persist(place).map_err(|error| error.error)?;
-    Ok(())
 }
 
 fn remove_empty_folders(root: &Path, place: &Path) {

@@ -1,0 +1,26 @@
+//! The metric that decides in a suite, where that is not the pass rate.
+
+use std::collections::BTreeMap;
+
+use crate::document::{Fields, quote};
+use crate::domain::metric_key;
+
+/// Reads the keys of metrics by suite.
+pub(super) fn read(fields: &mut Fields) -> BTreeMap<String, String> {
+    let mut primaries = BTreeMap::new();
+    for (suite, metric) in fields.text_map("primary") {
+        let key = metric_key(&metric);
+        if key.is_empty() {
+            let place = quote(&format!("primary.{suite}"));
+            fields.reject_entry(
+                "primary",
+                &suite,
+                format!("{place} names no metric"),
+                Some("such as item_score, or a score of the runs".to_owned()),
+            );
+        } else {
+            primaries.insert(suite, key.to_owned());
+        }
+    }
+    primaries
+}

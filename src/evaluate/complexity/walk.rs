@@ -1,0 +1,88 @@
+//! One file counted by a walk over its syntax tree.
+
+use std::ops::ControlFlow;
+
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
+
+use super::counts::Counts;
+use super::language::{CodeLanguage, Role};
+
+/// How often a parser may say that it is still at work: four times what ordinary code of the largest size takes. Counted, not timed, so
+/// that the same file is measured or left out on every machine.
+const MOST_STEPS: u64 = 20_000;
+
+/// Counts a text, or says why it cannot be.
+pub fn count(language: CodeLanguage, text: &str) -> Result<Counts, &'static str> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let tree = parse(language, text, MOST_STEPS).ok_or("too hard to parse")?;
+    let mut counts = Counts { is_broken: tree.root_node().has_error(), ..Counts::default() };
+    let mut is_code: Vec<bool> = vec![false; text.lines().count() + 1];
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        let role = language.take(node, cursor.field_name(), text, &mut counts);
+        let goes_in = match role {
+            Role::Comment => false,
+            Role::Lines => {
+                mark(node, &mut is_code);
+                false
+            }
+            // A text over several lines is code on each of them, also where its parts are not told apart.
+            Role::Code => {
+                if node.child_count() == 0 || node.kind().contains("string") {
+                    mark(node, &mut is_code);
+                }
+                true
+            }
+        };
+        if goes_in && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                counts.lines = text.lines().zip(&is_code).filter(|(line, is_code)| **is_code && !line.trim().is_empty()).count() as u64;
+                return Ok(counts);
+            }
+        }
+    }
+}
+
+/// Notes the lines that a node covers.
+fn mark(node: Node, is_code: &mut [bool]) {
+    let (start, end) = (node.start_position(), node.end_position());
+    if node.start_byte() == node.end_byte() {
+        // What the parser only supposes.
+        return;
+    }
+    let last = if end.column == 0 { end.row.saturating_sub(1) } else { end.row };
+    for row in start.row..=last {
+        if let Some(row) = is_code.get_mut(row) {
+            *row = true;
+        }
+    }
+}
+
+fn parse(language: CodeLanguage, text: &str, most_steps: u64) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(&language.grammar()).ok()?;
+    let mut steps = 0_u64;
+    let mut progress = |_: &ParseState| {
+        steps += 1;
+        if steps > most_steps { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let bytes = text.as_bytes();
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    parser.parse_with_options(&mut |offset: usize, _: Point| bytes.get(offset..).unwrap_or_default(), None, Some(options))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parser_that_does_not_end_is_ended() {
+        let text = "x = f(1)\n".repeat(10_000);
+        assert!(parse(CodeLanguage::Python, &text, 100).is_none());
+        assert!(parse(CodeLanguage::Python, &text, MOST_STEPS).is_some());
+    }
+}

@@ -1,0 +1,21 @@
+//! What a report tells as it is read.
+
+use quick_xml::events::BytesStart;
+
+use super::case::Case;
+
+/// What a report tells as it is read.
+pub(super) enum Told<'a> {
+    /// A suite, or the whole.
+    Suite {
+        start: &'a BytesStart<'a>,
+        depth: usize,
+        is_whole: bool,
+    },
+    /// Of the whole or of a suite.
+    Property {
+        name: &'a str,
+        value: &'a str,
+    },
+    Case(Box<Case>),
+}

@@ -1,0 +1,43 @@
+//! Where a file has its rows.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::super::super::rows::Stop;
+use super::super::json::{Lenient, read_object};
+use super::super::peek::Peek;
+use super::super::source::ForeignFile;
+use super::wire::{HEAD, Head};
+
+/// Rows a line: an evaluation of one row is one too.
+pub(super) fn is_lines(peek: &Peek) -> bool {
+    peek.is_lines || peek.has("promptIdx")
+}
+
+/// Where a file has its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// `results.results`, a row for each test in each column.
+    Rows,
+    /// `results.table.body`, a row for each test: versions 1 and 2.
+    Table,
+    /// A row a line, and nothing else.
+    Lines,
+}
+
+/// Reads the head, and finds where the rows are.
+pub(super) fn look(file: &ForeignFile) -> Result<(Shape, Head), Stop> {
+    let mut has_numbers = false;
+    let head: Head = read_object(file.open()?, &file.shown, &HEAD, "results.results", &mut |row: Lenient<Numbered>| {
+        has_numbers |= row.0.is_some_and(|row| !row.prompt_idx.is_null());
+        Ok(())
+    })?;
+    let has_table = head.results.0.as_ref().is_some_and(|results| results.table.0.is_some());
+    Ok((if has_table && !has_numbers { Shape::Table } else { Shape::Rows }, head))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Numbered {
+    prompt_idx: Value,
+}

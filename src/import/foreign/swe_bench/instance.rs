@@ -1,0 +1,27 @@
+//! What runs and submissions say alike of instances.
+
+use serde_json::Value;
+
+use super::super::json::text;
+
+pub(super) const EVALUATOR: &str = "tests";
+
+/// Splits a submission's folder name, `20240620_agent`, into the date in ISO form and the rest.
+pub(super) fn dated(folder: &str) -> (Option<String>, &str) {
+    match folder.split_once('_') {
+        Some((date, name)) if date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()) => {
+            (Some(format!("{}-{}-{}", &date[..4], &date[4..6], &date[6..])), name)
+        }
+        Some(_) | None => (None, folder),
+    }
+}
+
+/// The instances of one repository are not independent of each other.
+pub(super) fn repository(instance: &str) -> Option<String> {
+    instance.rsplit_once('-').map(|(repository, _)| repository.to_owned())
+}
+
+/// Returns the texts of a list, however often each is there.
+pub(super) fn ids(list: &Value) -> Vec<String> {
+    list.as_array().into_iter().flatten().filter_map(text).collect()
+}

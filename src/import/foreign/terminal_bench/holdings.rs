@@ -1,0 +1,105 @@
+//! How many of a run's trials there are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::domain::Problem;
+
+use super::super::super::cell::Refused;
+use super::super::super::rows::Stop;
+use super::super::json::{count, number, read_value, text};
+use super::super::sink::Sink;
+use super::super::source::ForeignFile;
+use super::trial_name::of_attempts;
+use super::wire::{Metadata, Results, Trial};
+
+/// What a first look finds of the trials, which may lie in folders of their own and in the run's results.
+#[derive(Default)]
+pub(super) struct Found<'f> {
+    /// By the trials' names.
+    pub there: BTreeSet<String>,
+    pub inline: BTreeSet<String>,
+    pub resolved: u64,
+    /// By task, how many attempts its trials' names say that there are.
+    pub attempts: BTreeMap<String, u64>,
+    pub damaged: Vec<(&'f ForeignFile, Vec<Problem>)>,
+}
+
+impl<'f> Found<'f> {
+    /// Takes note of a trial's file. Says whether it can be read.
+    pub fn look_at(&mut self, file: &'f ForeignFile) -> bool {
+        match file.open().and_then(|reader| read_value::<Trial>(reader, &file.shown)) {
+            Ok(trial) => {
+                self.see(&trial);
+                true
+            }
+            Err(Stop::Unreadable(problems)) => {
+                self.damaged.push((file, problems));
+                false
+            }
+            // Reading it again says so.
+            Err(Stop::Store(_)) => true,
+        }
+    }
+
+    pub fn see(&mut self, trial: &Trial) {
+        let name = trial.key();
+        if let Some(task) = text(&trial.task_id)
+            && let Some(of) = of_attempts(&name, &task)
+        {
+            let most = self.attempts.entry(task).or_default();
+            *most = of.max(*most);
+        }
+        if self.there.insert(name) {
+            self.resolved += u64::from(trial.is_resolved == Value::Bool(true));
+        }
+    }
+
+    /// Refuses what cannot be read by its name, and returns how many trials and results these are. What the run's results have of them
+    /// is not lost.
+    pub fn refuse(&self, sink: &mut Sink<'_>) -> u64 {
+        let mut refused = 0;
+        for (file, problems) in &self.damaged {
+            let folder = file.path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
+            if folder.is_some_and(|name| self.inline.contains(name.as_ref())) {
+                sink.quirk("trials whose own results are damaged are read from the run's");
+                continue;
+            }
+            let why = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
+            sink.refuse(&file.name, Refused::with_detail("the results cannot be read", why));
+            refused += 1;
+        }
+        refused
+    }
+}
+
+/// How many of a run's trials there are.
+#[derive(Clone, Copy)]
+pub(super) struct Holdings {
+    /// Fewer than it had: what it states stands. The second number is none where the run does not count them.
+    pub part: Option<(u64, Option<u64>)>,
+    /// Results that cannot be read.
+    pub damaged: u64,
+}
+
+impl Holdings {
+    pub fn of(metadata: Option<&Metadata>, stated: &Results, found: &Found<'_>, damaged: u64) -> Self {
+        let there = found.there.len() as u64;
+        let counted = count(&stated.n_resolved).zip(count(&stated.n_unresolved)).and_then(|(yes, no)| yes.checked_add(no));
+        let accuracy = number(&stated.accuracy).or_else(|| number(&metadata?.accuracy));
+        if let Some(total) = counted {
+            let is_part = accuracy.is_some() && total > there + damaged;
+            return Self { part: is_part.then_some((there, Some(total))), damaged };
+        }
+        let planned = metadata.and_then(|metadata| {
+            text(&metadata.end_time)?;
+            count(&metadata.dataset_size)?.checked_mul(count(&metadata.n_attempts)?)
+        });
+        // Trials that crashed leave nothing, and are in no figure: fewer are a part only where the figure is not theirs.
+        let is_theirs = |accuracy: f64| (accuracy - found.resolved as f64 / there as f64).abs() < 1e-6;
+        let is_part = planned.unwrap_or(0).max(found.attempts.values().sum()) > there + damaged;
+        Self { part: (is_part && accuracy.is_some_and(|accuracy| !is_theirs(accuracy))).then_some((there, None)), damaged }
+    }
+}

@@ -1,0 +1,97 @@
+//! Runs that are made up after those of one arm, and what would be said of two sets of them: for the odds of a gate.
+
+use crate::stats::{GateWorld, summary};
+
+use super::answer::SuiteAnswer;
+use super::comparison::PairEvidence;
+use super::metrics::{PASS_RATE, rate_evidence};
+use super::policy::{Design, Policy};
+use super::sample::{Items, Outcomes, Rates};
+
+/// Pairs of made-up arms on the items of one that was seen.
+pub(crate) struct MadeUp<'a> {
+    answer: &'a SuiteAnswer<'a>,
+    policy: &'a Policy,
+    /// By item: attempts passed and counted.
+    pub seen: Vec<(u64, u64)>,
+    /// The standard deviation, as a share, by which whole runs differ beyond what their items explain.
+    pub run_deviation: f64,
+    /// Only counts are known, and not which items passed.
+    is_counted: bool,
+}
+
+/// The part of an outcome's variance that lies within an item where that is not known: as in [`crate::stats::gate_odds`].
+const UNKNOWN_WITHIN: f64 = 0.2;
+/// Runs do not differ by more than this.
+const MOST_DEVIATION: f64 = 0.25;
+
+impl<'a> MadeUp<'a> {
+    /// Takes an arm for the pattern; nothing where its pass rate is unknown.
+    pub fn of(answer: &'a SuiteAnswer<'a>, arm: usize, policy: &'a Policy) -> Option<Self> {
+        let rates = &answer.rates[arm];
+        let seen = match rates {
+            Rates::Outcomes(outcomes) => by_item(outcomes, &answer.items),
+            Rates::Counts(_) => {
+                let runs = rates.counted_runs();
+                let total = runs.iter().map(|run| run.1).max()?;
+                let rate = summary(&rates.run_rates()).ok()?.mean;
+                let passed = (rate * total as f64).round() as u64;
+                (0..total).map(|item| (u64::from(item < passed), 1)).collect()
+            }
+            Rates::Unknown => return None,
+        };
+        let is_counted = matches!(rates, Rates::Counts(_));
+        let run_deviation = run_deviation(&seen, &rates.run_rates(), is_counted);
+        seen.iter().any(|item| item.1 > 0).then_some(Self { answer, policy, seen, run_deviation, is_counted })
+    }
+
+    /// Whether drawing takes part in what is said of each pair, which takes time.
+    pub fn is_slow(&self) -> bool {
+        self.answer.unit == Design::Clusters
+    }
+
+    /// What would be said of the two sides of a world, the head first, and their pass rates.
+    pub fn held(&self, world: &GateWorld) -> (Option<PairEvidence>, [Rates; 2]) {
+        let rates = [&world.head, &world.baseline].map(|runs| self.rates(runs));
+        let metric = self.answer.metric(PASS_RATE).map(|found| &found.metric);
+        let evidence = metric.map(|metric| rate_evidence(metric, &self.answer.group.suite, &self.answer.items, &rates, self.policy));
+        (evidence.and_then(|evidence| evidence.pairs.into_iter().next()), rates)
+    }
+
+    fn rates(&self, runs: &[Vec<bool>]) -> Rates {
+        if self.is_counted {
+            let passed = |run: &Vec<bool>| run.iter().filter(|passed| **passed).count() as u64;
+            return Rates::Counts(runs.iter().map(|run| (passed(run), run.len() as u64)).collect());
+        }
+        let is_tried = |unit: usize| self.seen[unit].1 > 0;
+        Rates::Outcomes(Outcomes::made_up(runs, &self.answer.items, is_tried))
+    }
+}
+
+/// Attempts at each item over all runs; of an item that several evaluators judged, by the first that did.
+fn by_item(outcomes: &Outcomes, items: &Items) -> Vec<(u64, u64)> {
+    let mut seen = Vec::with_capacity(items.unit_count());
+    items.each_unit(|_, columns| {
+        let cell = columns.iter().map(|column| outcomes.cells[*column as usize]).find(|cell| cell.1 > 0).unwrap_or_default();
+        seen.push((u64::from(cell.0), u64::from(cell.1)));
+    });
+    seen
+}
+
+/// How much more the rates of runs vary than the noise of their items makes them, by moments; 0 for fewer than three runs.
+fn run_deviation(seen: &[(u64, u64)], rates: &[f64], is_counted: bool) -> f64 {
+    let Some(sd) = summary(rates).ok().and_then(|summary| summary.sd).filter(|_| rates.len() > 2) else { return 0.0 };
+    let n = seen.iter().filter(|item| item.1 > 0).count() as f64;
+    let within = |(passed, counted): &(u64, u64)| {
+        let (passed, counted) = (*passed as f64, *counted as f64);
+        passed * (counted - passed) / (counted * (counted - 1.0))
+    };
+    let repeated: Vec<f64> = seen.iter().filter(|item| item.1 > 1).map(within).collect();
+    let noise = if is_counted || repeated.is_empty() {
+        let rate = rates.iter().sum::<f64>() / rates.len() as f64;
+        UNKNOWN_WITHIN * rate * (1.0 - rate)
+    } else {
+        repeated.iter().sum::<f64>() / repeated.len() as f64
+    };
+    (sd * sd - noise / n).max(0.0).sqrt().min(MOST_DEVIATION)
+}

@@ -1,0 +1,130 @@
+//! Two arms decided from plain tables, without a store: the same parts in the same order as for a suite's answer.
+
+use crate::domain::{Direction, ItemKind, Metric, MetricKind, Unit};
+use crate::stats::{ItemsByRuns, log_ratio_items, two_way};
+
+use super::comparison::{Difference, PairEvidence, Scale, Sizes, Test};
+use super::decision::{self, Decision, Known, UnitPrice};
+use super::family::{Unsettled, settle_primary, settle_secondary};
+use super::finding::Finding;
+use super::metrics::{named, pass_rate_metric};
+use super::paired::{Measured, Shared};
+use super::policy::{Design, MIN_ITEMS, Policy};
+use super::sample::{Asked, Items, Outcomes};
+use super::seed::resampling;
+use super::verdict::{Missing, Obstacle, Support};
+
+/// What one arm has on the questions of a suite. Every table has a row for each item and in it a value for each run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ItemTable<'a> {
+    /// Runs, at least one.
+    pub runs: usize,
+    /// Whether the item was passed; nothing where the outcome is missing.
+    pub passed: &'a [Option<bool>],
+    /// In dollars; empty where costs are not known.
+    pub cost_usd: &'a [Option<f64>],
+    /// Empty where times are not known.
+    pub seconds: &'a [Option<f64>],
+}
+
+/// Decides about two arms that were asked the same questions; 0 is the first and 1 the second.
+pub fn decide_pair(one: &ItemTable<'_>, other: &ItemTable<'_>, policy: &Policy) -> Decision {
+    let count = u32::try_from(one.passed.len() / one.runs.max(1)).unwrap_or(u32::MAX);
+    let items = Items::plain(ItemKind::Question, count);
+    let metric = pass_rate_metric(policy);
+    let outcomes = [one, other].map(|table| table.outcomes());
+    let shared = Shared::of((Measured::Passes(&outcomes[0]), Measured::Passes(&outcomes[1])), Scale::Share, true, &items, policy);
+    let finding = shared.nothing().unwrap_or_else(|| shared.weigh(Design::Items, policy));
+    let of_pair = |metric: &Metric, finding: Finding| Unsettled::new(metric, vec![None; 2], Vec::new(), vec![(0, 1, finding)]);
+    let quality = settle_primary(of_pair(&metric, finding), policy).pairs.remove(0);
+    let amount = |name: &str, label: &str, unit, values: [&[Option<f64>]; 2]| {
+        let metric = policy.described(named(name, label, unit, Direction::Down, MetricKind::Amount));
+        let table = |arm: &ItemTable<'_>, values| ItemsByRuns { runs: arm.runs, values };
+        of_pair(&metric, amounts_on_items(table(one, values[0]), table(other, values[1]), policy))
+    };
+    let prices = vec![
+        amount("cost_usd", "Cost", Unit::Usd, [one.cost_usd, other.cost_usd]),
+        amount("duration_seconds", "Duration", Unit::Seconds, [one.seconds, other.seconds]),
+    ];
+    let prices: Vec<PairEvidence> =
+        settle_secondary(prices, policy).into_iter().filter_map(|evidence| evidence.pairs.into_iter().next()).collect();
+    let both = |of: fn(&ItemTable<'_>) -> Option<f64>| Some(of(one)? + of(other)?);
+    let item = UnitPrice { usd: both(|table| mean(table.cost_usd)), seconds: both(|table| mean(table.seconds)) };
+    let of_run = |of_item: Option<f64>| of_item.map(|of_item| of_item * f64::from(count));
+    let known = Known {
+        metric: &metric,
+        quality: &quality,
+        cost: prices.first(),
+        time: prices.get(1),
+        comparability: None,
+        margin: decision::margin(&metric, policy),
+        item,
+        run: UnitPrice { usd: of_run(item.usd), seconds: of_run(item.seconds) },
+    };
+    Decision::of(&known)
+}
+
+impl ItemTable<'_> {
+    fn outcomes(&self) -> Outcomes {
+        let by_item = || self.passed.chunks(self.runs.max(1));
+        let tally = |values: &mut dyn Iterator<Item = Option<bool>>| {
+            values.flatten().fold((0_u32, 0_u32), |(passed, counted), is_pass| (passed + u32::from(is_pass), counted + 1))
+        };
+        let cells: Vec<(u32, u32)> = by_item().map(|row| tally(&mut row.iter().copied())).collect();
+        let missing: Vec<bool> = cells.iter().map(|(_, counted)| *counted == 0).collect();
+        let of_run = |run: usize| by_item().map(move |row| row.get(run).copied().flatten());
+        let by_run = (0..self.runs).map(|run| tally(&mut of_run(run))).map(|(passed, counted)| (u64::from(passed), u64::from(counted)));
+        let share = |is_pass: Option<bool>| is_pass.map_or(f64::NAN, |is_pass| f64::from(u8::from(is_pass)));
+        let runs = if self.runs > 1 { (0..self.runs).map(|run| of_run(run).map(share).collect()).collect() } else { Vec::new() };
+        let lost = missing.iter().filter(|missing| **missing).count() as u64;
+        Outcomes {
+            counted: cells.len() as u64 - lost,
+            beside: vec![Asked::Not; cells.len()],
+            by_run: by_run.collect(),
+            attempts: self.runs as u64,
+            unanswered: self.passed.iter().filter(|outcome| outcome.is_none()).count() as u64,
+            cells,
+            missing,
+            lost,
+            runs,
+            deterministic: false,
+        }
+    }
+}
+
+fn mean(values: &[Option<f64>]) -> Option<f64> {
+    let known: Vec<f64> = values.iter().flatten().copied().collect();
+    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+}
+
+/// Weighs what two arms took on the same items: the typical ratio, over items, and over runs where there are several.
+fn amounts_on_items(one: ItemsByRuns<'_>, other: ItemsByRuns<'_>, policy: &Policy) -> Finding {
+    let logs = |table: ItemsByRuns<'_>| -> Vec<Option<f64>> {
+        table.values.iter().map(|value| value.filter(|value| *value > 0.0).map(f64::ln)).collect()
+    };
+    let (of_one, of_other) = (logs(one), logs(other));
+    let counted =
+        |table: &[Option<f64>], runs: usize| table.chunks(runs.max(1)).filter(|row| row.iter().any(Option::is_some)).count() as u64;
+    let sizes =
+        |pairs| Sizes { first: counted(&of_one, one.runs), second: counted(&of_other, other.runs), pairs, of: "items", clusters: None };
+    let at = |ratio: f64, ends: Option<crate::stats::Interval>| Some(Difference { value: ratio, scale: Scale::Ratio, interval: ends });
+    let open = |n: u64| Finding::new(Design::Items, Support::Thin { obstacle: Obstacle::FewItems, p: None }, sizes(Some(n)));
+    let obstacle = |n: u64| (n < MIN_ITEMS as u64).then_some(Obstacle::FewItems);
+    if one.runs > 1 || other.runs > 1 {
+        let tables = [(one.runs, &of_one), (other.runs, &of_other)].map(|(runs, values)| ItemsByRuns { runs, values });
+        if let Ok(found) = two_way(tables[0], tables[1], None, policy.confidence()) {
+            let mut finding = open(found.n);
+            finding.difference = at(found.estimate.exp(), crate::stats::Interval::new(found.interval.low.exp(), found.interval.high.exp()));
+            finding.tested(Test::TwoWay, found.p, obstacle(found.n));
+            return finding;
+        }
+    } else if let Ok(found) =
+        log_ratio_items(one.values, other.values, policy.confidence(), resampling(of_one.iter().chain(&of_other).flatten().copied()))
+    {
+        let mut finding = open(found.n);
+        finding.difference = at(found.ratio, found.interval);
+        finding.tested(Test::PairedT, found.p.unwrap_or(1.0), obstacle(found.n));
+        return finding;
+    }
+    Finding::no_data(Design::Items, Missing::NotMeasured, sizes(None))
+}

@@ -1,0 +1,166 @@
+//! What arms spent on the same items: cost, tokens and time paired item by item, and what a solved item costs.
+
+use crate::domain::{ItemStatus, RunStatus};
+use crate::stats::{Interval, ratio_of_means_paired, summary, t_quantile, t_two_sided};
+use crate::warehouse::{Amounts, ItemAmounts, OutcomeMatrix, RunRow};
+
+use super::comparison::{Difference, Scale, Sizes, Test};
+use super::detail::Bill;
+use super::finding::{Finding, Precision};
+use super::item_scores::ItemScores;
+use super::paired::{Measured, Shared};
+use super::policy::{Design, MIN_ITEMS, Policy};
+use super::sample::{Items, Outcomes};
+use super::verdict::{Missing, Obstacle, Support};
+
+/// What is spent on an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spent {
+    Cost,
+    Tokens,
+    Seconds,
+}
+
+impl Spent {
+    /// By the key of the metric that sums it up.
+    pub fn of_metric(name: &str) -> Option<Self> {
+        match name {
+            "cost_usd" => Some(Self::Cost),
+            "total_tokens" => Some(Self::Tokens),
+            "duration_seconds" => Some(Self::Seconds),
+            _ => None,
+        }
+    }
+
+    fn of(self, amounts: Amounts) -> Option<f64> {
+        match self {
+            Self::Cost => amounts.cost_usd,
+            Self::Tokens => amounts.tokens.map(|tokens| tokens as f64),
+            Self::Seconds => amounts.seconds,
+        }
+    }
+}
+
+/// What an arm spent on the items of a suite, in its completed runs.
+pub(super) struct ItemSpending {
+    /// As it is.
+    amounts: ItemScores,
+    /// The logarithms of what is above zero.
+    logs: ItemScores,
+    /// Outcomes that a limit ended: how much longer they would have taken is unknown.
+    censored: u64,
+}
+
+impl ItemSpending {
+    pub fn of(spent: Spent, runs: &[&RunRow], matrix: &OutcomeMatrix, amounts: &ItemAmounts, items: &Items) -> Self {
+        let completed: Vec<&RunRow> = runs.iter().copied().filter(|row| row.run.status == RunStatus::Completed).collect();
+        let value = |row: usize, place: usize| spent.of(amounts.at(row, place)).filter(|value| value.is_finite());
+        let log = |row: usize, place: usize| value(row, place).filter(|value| *value > 0.0).map(f64::ln);
+        let is_time = spent == Spent::Seconds;
+        let limited = |run: &&RunRow| {
+            let rows = matrix.rows_of(&run.run.id);
+            rows.iter().flat_map(|row| &row.statuses).filter(|status| **status == ItemStatus::Limit).count() as u64
+        };
+        Self {
+            amounts: ItemScores::from(&completed, matrix, items, value),
+            logs: ItemScores::from(&completed, matrix, items, log),
+            censored: if is_time { completed.iter().map(limited).sum() } else { 0 },
+        }
+    }
+
+    /// Whether amounts are known of most of the items that the arm has outcomes of.
+    fn is_known(&self, outcomes: &Outcomes) -> bool {
+        self.logs.counted >= MIN_ITEMS as u64 && self.logs.counted as f64 >= MOST * outcomes.counted as f64
+    }
+}
+
+/// Amounts of a smaller share of the items than this say little of the arm.
+const MOST: f64 = 0.9;
+
+/// Weighs what two arms spent on the items that both have: the typical ratio decides, if the sum points the same way. Nothing where too
+/// little is known item by item.
+pub(super) fn over_items(
+    (one, outcomes): (&ItemSpending, &Outcomes),
+    (other, other_outcomes): (&ItemSpending, &Outcomes),
+    design: Option<Design>,
+    items: &Items,
+    policy: &Policy,
+) -> Option<Finding> {
+    if !one.is_known(outcomes) || !other.is_known(other_outcomes) {
+        return None;
+    }
+    let any = Interval::new(f64::MIN, f64::MAX)?;
+    let arms = (Measured::Values(&one.logs, any), Measured::Values(&other.logs, any));
+    let shared = Shared::of(arms, Scale::Unit, false, items, policy);
+    let design = design.unwrap_or_else(|| shared.natural_design());
+    if shared.nothing().is_some() || !matches!(design, Design::Items | Design::Clusters) {
+        return None;
+    }
+    let mut finding = shared.weigh(design, policy);
+    // The logarithms' difference is the ratio's logarithm. Missing amounts have no bounds.
+    finding.difference = finding.difference.map(|found| Difference {
+        value: found.value.exp(),
+        scale: Scale::Ratio,
+        interval: found.interval.and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp())),
+    });
+    (finding.bounds, finding.beyond, finding.parts) = (None, None, None);
+    let (own, others): (Vec<f64>, Vec<f64>) = items
+        .paired(|column| one.amounts.means[column], |column| other.amounts.means[column])
+        .into_iter()
+        .map(|(_, own, others)| (own, others))
+        .unzip();
+    if let Ok(found) = ratio_of_means_paired(&own, &others, policy.confidence()) {
+        let degrees = own.len() as f64 - 1.0;
+        finding.detail.bill = found.with_student(degrees, policy.confidence()).ok().map(|interval| Bill { ratio: found.ratio, interval });
+    }
+    super::numbers::against_the_bill(&mut finding, &own, &others);
+    if one.censored + other.censored > 0 {
+        finding.support = Support::Thin { obstacle: Obstacle::Censored, p: finding.p() };
+    }
+    Some(finding)
+}
+
+/// What two arms paid for a solved item, over the items that both have: the ratio of total cost over solved, by the delta method on its
+/// logarithm with Student's quantile over items. Nothing where costs are not known item by item, and where an arm solved nothing.
+pub(super) fn per_solved(
+    (one, outcomes): (&ItemSpending, &Outcomes),
+    (other, other_outcomes): (&ItemSpending, &Outcomes),
+    _: Option<Design>,
+    items: &Items,
+    policy: &Policy,
+) -> Option<Finding> {
+    if !one.is_known(outcomes) || !other.is_known(other_outcomes) {
+        return None;
+    }
+    let costs = items.paired(|column| one.amounts.means[column], |column| other.amounts.means[column]);
+    let solved = items.paired(|column| outcomes.mean(column), |column| other_outcomes.mean(column));
+    let by_item: std::collections::BTreeMap<u32, (f64, f64)> =
+        solved.into_iter().map(|(item, own, others)| (item, (own, others))).collect();
+    let rows: Vec<[f64; 4]> = costs
+        .into_iter()
+        .filter_map(|(item, cost, other_cost)| by_item.get(&item).map(|(solved, other_solved)| [cost, *solved, other_cost, *other_solved]))
+        .collect();
+    let n = rows.len();
+    let means = [0, 1, 2, 3].map(|at| rows.iter().map(|row| row[at]).sum::<f64>() / n as f64);
+    let sizes = Sizes { first: n as u64, second: n as u64, pairs: Some(n as u64), of: items.word(), clusters: None };
+    if n < MIN_ITEMS || means.iter().any(|mean| mean.is_nan() || *mean <= 0.0) {
+        return Some(Finding::no_data(Design::Items, Missing::NotMeasured, sizes));
+    }
+    let pull = |row: &[f64; 4]| row[0] / means[0] - row[1] / means[1] - row[2] / means[2] + row[3] / means[3];
+    let pulls: Vec<f64> = rows.iter().map(pull).collect();
+    let error = summary(&pulls).ok()?.sd? / (n as f64).sqrt();
+    let log = (means[0] / means[1]).ln() - (means[2] / means[3]).ln();
+    let degrees = n as f64 - 1.0;
+    let mut finding = Finding::new(Design::Items, Support::NoData(Missing::NotMeasured), sizes);
+    if error > 0.0 {
+        let half = t_quantile(0.5 + policy.confidence() / 2.0, degrees).ok()? * error;
+        let interval = Interval::new((log - half).exp(), (log + half).exp());
+        finding.difference = Some(Difference { value: log.exp(), scale: Scale::Ratio, interval });
+        finding.tested(Test::DeltaOnLogs, t_two_sided(log / error, degrees).ok()?, None);
+        finding.precision = Some(Precision::Error { se: error, degrees });
+    } else {
+        finding.difference = Some(Difference { value: log.exp(), scale: Scale::Ratio, interval: None });
+        finding.support = Support::Fixed;
+    }
+    Some(finding)
+}

@@ -1,0 +1,160 @@
+//! A site made from beginning to end.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rayon::prelude::*;
+use serde::Serialize;
+use tracing::info;
+
+use crate::domain::{Filter, OwnPattern};
+use crate::render::html::{Plan, SitePart, common_parts, crawler_files, published_files, single_file, suite_parts};
+use crate::render::json;
+use crate::views::{Policy, Sides, SiteOptions, news, overview};
+use crate::warehouse::{FileStamp, Progress, Warehouse};
+
+use super::error::PublishError;
+use super::folder::SiteFolder;
+use super::replace::replace;
+use super::site::{Gathered, Site};
+use super::stamp::serialised;
+use super::stored::{Stores, shown};
+use super::texts::{Found, Texts};
+use super::transcripts::{Choice, Transcripts};
+
+/// What is published, and how.
+pub struct Order<'a> {
+    pub stores: Stores<'a>,
+    pub filter: Filter,
+    pub policy: Policy,
+    pub options: SiteOptions,
+    /// The project's own kinds of text that must not be published.
+    pub patterns: &'a [OwnPattern],
+    pub found: Found,
+    pub transcripts: Choice,
+    /// Tells this program from others, which may draw other pages of the same data; none where that is not known.
+    pub program: Option<FileStamp>,
+    /// Of this program, as pages show it.
+    pub version: &'a str,
+}
+
+/// Where a site goes.
+#[derive(Clone, Copy)]
+pub enum Target<'a> {
+    /// Overview, suites and comparisons in one file that opens by itself.
+    File(&'a Path),
+    /// A folder; what was made of what is kept in the cache.
+    Folder { folder: &'a Path, cache: &'a Path },
+}
+
+/// What came of it.
+pub enum Built {
+    File {
+        bytes: usize,
+        /// What to tell whoever asked.
+        notes: Vec<String>,
+    },
+    Folder {
+        written: usize,
+        kept: usize,
+        removed: usize,
+        notes: Vec<String>,
+    },
+}
+
+/// What pages of runs are made by, beside the data.
+#[derive(Serialize)]
+struct Rules<'a, T: Serialize> {
+    program: FileStamp,
+    stores: Vec<String>,
+    filter: &'a Filter,
+    policy: &'a Policy,
+    options: &'a SiteOptions,
+    aliases: &'a crate::domain::Aliases,
+    patterns: &'a [OwnPattern],
+    transcripts: Choice,
+    texts: T,
+}
+
+/// Makes a site of what a warehouse holds. Afterwards the warehouse shows what the site does.
+pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, progress: &Progress<'_>) -> Result<Built, PublishError> {
+    let Order { stores, mut filter, mut policy, mut options, patterns, found, transcripts: choice, program, version } = order;
+    let mut texts = Texts::looked_through(&stores, patterns, found, warehouse, (&mut filter, &mut policy, &mut options))?;
+    // What was said of names holds for the journals that are read from here on.
+    let aliases = warehouse.aliases().clone();
+    let stores = Stores { aliases: &aliases, ..stores };
+    let warehouse = &*warehouse;
+    let mut overview = overview(warehouse, &filter, &policy, &options, version, &warehouse.digest());
+    let plan = Plan::new(&overview);
+    info!(suites = overview.suites.len(), runs = overview.runs_by_name().len(), "overview made");
+    let (root, cache) = match target {
+        Target::File(file) => {
+            let bytes = single_file(&overview, &plan);
+            replace(file, &bytes).map_err(|error| PublishError::new(format!("cannot write {}: {error}", shown(file))))?;
+            return Ok(Built::File { bytes: bytes.len(), notes: texts.notes() });
+        }
+        Target::Folder { folder, cache } => (folder, cache),
+    };
+    let folder = SiteFolder::open(root, Some(cache))?;
+    let mut transcripts = Transcripts::new(warehouse, &filter, choice);
+    let mut sides = Sides::of(&overview);
+    let rules = program.map(|program| {
+        serialised(&Rules {
+            program,
+            stores: stores.folders.iter().map(|folder| folder.display().to_string()).collect(),
+            filter: &filter,
+            policy: &policy,
+            options: &options,
+            aliases: &aliases,
+            patterns,
+            transcripts: choice,
+            texts: texts.rules(),
+        })
+    });
+    let site = Site { stores, warehouse, filter: &filter, overview: &overview, plan: &plan, folder: &folder, progress, rules };
+    let mut suites = site.write_runs(&mut Gathered { texts: &mut texts, transcripts: &mut transcripts, sides: &mut sides })?;
+    for (place, told) in suites.iter_mut().flat_map(|suite| std::mem::take(&mut suite.told)) {
+        if let Some(suite) = overview.suites.get_mut(place) {
+            suite.criteria = told.criteria.tables();
+            suite.stories = told.stories;
+        }
+    }
+    sides.give(&mut overview);
+    let of_suite = |number: usize| suites[number].places.iter().flat_map(|place| suite_parts(&overview, &plan, *place));
+    let parts = (0..suites.len()).flat_map(|number| of_suite(number).map(move |part| (Some(number), part)));
+    let parts: Vec<(Option<usize>, SitePart<'_>)> =
+        parts.chain(common_parts(&overview, &plan).into_iter().map(|part| (None, part))).collect();
+    let written: Vec<(Option<usize>, Vec<String>)> =
+        parts.into_par_iter().map(|(suite, part)| Ok((suite, folder.write_all(part)?))).collect::<Result<_, PublishError>>()?;
+    for (suite, paths) in written {
+        if let Some(suite) = suite.and_then(|suite| suites.get_mut(suite)) {
+            suite.made.paths.extend(paths);
+        }
+    }
+    for suite in suites {
+        if let Some(stamp) = suite.stamp {
+            folder.note(stamp, suite.made);
+        }
+    }
+    let (written, kept) = folder.counts();
+    info!(written, kept, "suite pages");
+    folder.write_all(published_files(&overview, &plan, &news(warehouse, &filter, &policy)))?;
+    if let Some(report) = texts.report() {
+        folder.write("redactions.json", &report)?;
+    }
+    let digests = json::document("digests", Digests { files: folder.digests("data/") });
+    folder.write("data/digests.json", digests.as_bytes())?;
+    folder.write_all(crawler_files(&overview.context, folder.paths().iter().map(String::as_str)))?;
+    let (written, kept) = folder.counts();
+    let removed = folder.finish()?;
+    info!(folder = %root.display(), written, kept, removed, "site written");
+    let notes = transcripts.note().into_iter().chain(texts.notes()).collect();
+    Ok(Built::Folder { written, kept, removed, notes })
+}
+
+/// What `data/digests.json` says.
+#[derive(Serialize)]
+struct Digests {
+    /// SHA-256 of every other file below data/, by its path from the site's root.
+    files: BTreeMap<String, String>,
+}

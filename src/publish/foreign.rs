@@ -1,0 +1,180 @@
+//! The texts in what pages are made of.
+
+use serde_json::Value;
+
+use crate::domain::{Foreign, Git, ItemDetails, Provenance, Run};
+use crate::views::{EvaluatorScore, JudgeView, TranscriptPart};
+
+/// Not its names, by which it is grouped: two of them must not become one.
+impl Foreign for Run {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        let Run {
+            id: _,
+            suite: _,
+            approach: _,
+            model: _,
+            batch_id: _,
+            suite_version: _,
+            timestamp: _,
+            duration_seconds: _,
+            total_calls: _,
+            input_tokens: _,
+            output_tokens: _,
+            total_tokens: _,
+            cost_usd: _,
+            cost_source: _,
+            usage: _,
+            shared_tests_passed: _,
+            shared_tests_total: _,
+            counted: _,
+            own_tests_passed: _,
+            own_tests_total: _,
+            files_generated: _,
+            lines_generated: _,
+            status: _,
+            run_index: _,
+            seed: _,
+            output_dir,
+            error,
+            agent,
+            tags,
+            host,
+            tool_version,
+            git,
+            stated,
+            scores,
+            verification,
+            provenance,
+            items_digest: _,
+        } = self;
+        let named = [("output_dir", output_dir), ("error", error), ("agent", agent), ("host", host), ("tool_version", tool_version)];
+        for (field, text) in named {
+            if let Some(text) = text {
+                visit(field, text);
+            }
+        }
+        for (key, value) in tags {
+            visit(&format!("tags.{key}"), value);
+        }
+        if let Some(Git { rev, branch, dirty: _ }) = git {
+            visit("git.rev", rev);
+            if let Some(branch) = branch {
+                visit("git.branch", branch);
+            }
+        }
+        for figure in stated {
+            visit("stated.name", &mut figure.name);
+        }
+        scores.iter_mut().flat_map(|score| &mut score.evaluator).for_each(|evaluator| visit("scores.evaluator", evaluator));
+        if let Some(Provenance { importer, file, sha256: _, map, map_sha256: _, url, content: _, first: _ }) = provenance {
+            for (field, text) in
+                [("provenance.importer", Some(importer)), ("provenance.file", Some(file)), ("provenance.map", map.as_mut())]
+            {
+                if let Some(text) = text {
+                    visit(field, text);
+                }
+            }
+            if let Some(url) = url {
+                visit("provenance.url", url);
+            }
+        }
+        if let Some(record) = verification {
+            each_string_mut(record, &mut |text| visit("verification", text));
+        }
+    }
+}
+
+impl Foreign for ItemDetails {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        let ItemDetails {
+            reason,
+            reply,
+            answer,
+            expected,
+            category,
+            tools,
+            question,
+            usage: _,
+            cost_source: _,
+            steps: _,
+            item_hash: _,
+            scores,
+        } = self;
+        for (field, text) in [("reason", reason), ("reply", reply), ("answer", answer), ("category", category), ("question", question)] {
+            if let Some(text) = text {
+                visit(field, text);
+            }
+        }
+        for text in expected {
+            visit("expected", text);
+        }
+        let named = |(mut name, calls): (String, u64)| {
+            visit("tools", &mut name);
+            (name, calls)
+        };
+        *tools = std::mem::take(tools).into_iter().map(named).collect();
+        let named = |(mut name, score): (String, f64)| {
+            visit("scores", &mut name);
+            (name, score)
+        };
+        *scores = std::mem::take(scores).into_iter().map(named).collect();
+    }
+}
+
+impl Foreign for EvaluatorScore {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        let Self { evaluator: _, value: _, unit: _, direction: _, revision: _, earlier: _, not_evaluated, reasoning, details, judge } =
+            self;
+        for (field, text) in [("not_evaluated", not_evaluated), ("reasoning", reasoning)] {
+            if let Some(text) = text {
+                visit(field, text);
+            }
+        }
+        if let Some(details) = details {
+            each_string_mut(details, &mut |text| visit("details", text));
+        }
+        if let Some(JudgeView {
+            agent,
+            model,
+            prompt_sha256: _,
+            votes: _,
+            agreement: _,
+            input_tokens: _,
+            output_tokens: _,
+            cost_usd: _,
+            cost_source: _,
+        }) = judge
+        {
+            visit("judge.agent", agent);
+            if let Some(model) = model {
+                visit("judge.model", model);
+            }
+        }
+    }
+}
+
+impl Foreign for TranscriptPart {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        let Self { role, text } = self;
+        if let Some(role) = role {
+            visit("role", role);
+        }
+        visit("content", text);
+    }
+}
+
+fn each_string_mut(value: &mut Value, visit: &mut dyn FnMut(&mut String)) {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(text) => visit(text),
+        Value::Array(values) => values.iter_mut().for_each(|value| each_string_mut(value, visit)),
+        Value::Object(fields) => {
+            let renamed = |(mut key, mut value): (String, Value)| {
+                visit(&mut key);
+                each_string_mut(&mut value, visit);
+                (key, value)
+            };
+            *fields = std::mem::take(fields).into_iter().map(renamed).collect();
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Making a site: what is shown of which runs, what must not be said, and which files are as they were.
+//!
+//! Texts that agents, judges and imports wrote reach a page only as [`Published`](crate::domain::Published), which `texts` makes.
+
+mod build;
+mod error;
+mod folder;
+mod foreign;
+mod memory;
+mod replace;
+mod site;
+mod stamp;
+mod stored;
+mod tally;
+mod texts;
+mod transcripts;
+
+pub use build::{Built, Order, Target, build};
+pub use error::PublishError;
+pub use stored::{Stores, evaluators, has_details};
+pub use texts::Found;
+pub use transcripts::Choice;

@@ -1,0 +1,107 @@
+//! What the stores hold of a run beside its header.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::domain::{Aliases, ItemDetails, ItemOutcome, Run, RunId, visible};
+use crate::import::ForeignFormat;
+use crate::results::{ScoreLine, Store};
+use crate::views::{EvaluatorScore, JudgeView, newest_scores};
+use crate::warehouse::{RunRow, Warehouse};
+
+use super::error::PublishError;
+
+/// The stores, and the names under which things are shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Stores<'a> {
+    pub folders: &'a [PathBuf],
+    pub aliases: &'a Aliases,
+}
+
+/// What a run's folder holds that pages show.
+pub(super) const JOURNALS: [&str; 3] = ["items.jsonl", "scores.jsonl", "transcript.jsonl"];
+
+impl Stores<'_> {
+    /// Returns the store that has the run as a file of its own.
+    pub fn of(&self, id: &RunId) -> Option<Store> {
+        self.folders.iter().map(Store::at).find(|store| store.header_path(id).is_file())
+    }
+
+    /// Reads a run's journal under the names that are shown.
+    pub fn detailed(&self, store: &Store, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, PublishError> {
+        let mut items = store.detailed_items(id)?;
+        self.under_aliases(items.iter_mut().flatten());
+        Ok(items)
+    }
+
+    /// The same of imported runs.
+    pub fn detailed_imports(&self, warehouse: &Warehouse, runs: &[Arc<Run>]) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
+        let mut items = warehouse.detailed(runs).map_err(|error| PublishError::new(visible(&error.to_string())))?;
+        self.under_aliases(items.iter_mut());
+        Ok(items)
+    }
+
+    fn under_aliases<'i>(&self, items: impl Iterator<Item = &'i mut (ItemOutcome, ItemDetails)>) {
+        for (outcome, _) in items {
+            if let Some(alias) = self.aliases.item.get(&outcome.item) {
+                outcome.item.clone_from(alias);
+            }
+        }
+    }
+
+    /// The file to name in a message about a run.
+    pub(super) fn file_of(&self, id: &RunId) -> String {
+        self.of(id).map_or_else(|| format!("imported run {id}"), |store| shown(&store.header_path(id)))
+    }
+
+    /// The file to name in a message about what a run's folder holds.
+    pub(super) fn journal_of(&self, id: &RunId, name: &str) -> String {
+        self.of(id).map_or_else(|| format!("imported run {id}"), |store| shown(&store.run_dir(id).join(name)))
+    }
+}
+
+/// A path as it is printed.
+pub(super) fn shown(path: &Path) -> String {
+    visible(&path.display().to_string())
+}
+
+/// More texts than this are not held in memory for one page.
+const MOST_DETAILED: u64 = 20_000;
+
+/// Says whether an imported run's lines are worth reading for what they say beside the outcomes: importers of known formats keep texts.
+pub fn has_details(row: &RunRow) -> bool {
+    let importer = row.run.provenance.as_ref().map(|provenance| provenance.importer.as_str());
+    let keeps_texts = importer.and_then(ForeignFormat::from_name).is_some();
+    keeps_texts && row.items.is_some_and(|items| items.lines <= MOST_DETAILED)
+}
+
+/// Reads what evaluators said of a run. Lines that cannot be read were told of when the store was opened.
+pub fn evaluators(store: &Store, id: &RunId) -> Vec<EvaluatorScore> {
+    newest_scores(ScoreLine::read_all(&store.scores_path(id), &mut Vec::new()).into_iter().map(evaluator_score).collect())
+}
+
+fn evaluator_score(line: ScoreLine) -> EvaluatorScore {
+    let ScoreLine { score, details, reasoning, not_evaluated, judge, raw: _ } = line;
+    EvaluatorScore {
+        evaluator: score.metric,
+        value: score.value,
+        unit: score.unit,
+        direction: score.direction,
+        revision: score.revision,
+        earlier: 0,
+        not_evaluated,
+        reasoning,
+        details: details.filter(|details| !details.is_null()),
+        judge: judge.map(|judge| JudgeView {
+            agent: judge.agent,
+            model: judge.model,
+            prompt_sha256: judge.prompt_sha256,
+            votes: judge.votes,
+            agreement: judge.agreement,
+            input_tokens: judge.usage.and_then(|usage| usage.input),
+            output_tokens: judge.usage.and_then(|usage| usage.output),
+            cost_usd: judge.cost_usd,
+            cost_source: judge.cost_source.map(|source| source.name().to_owned()),
+        }),
+    }
+}

@@ -1,0 +1,27 @@
+//! What became of some transcripts.
+
+use serde::{Deserialize, Serialize};
+
+/// What became of some transcripts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Tally {
+    pub shown: u64,
+    pub cut: u64,
+    pub left_out: u64,
+    pub left_out_bytes: u64,
+    /// Bytes of text on pages.
+    pub spent: u64,
+    /// Some that were wanted had no room.
+    pub was_short: bool,
+}
+
+impl Tally {
+    pub fn add(&mut self, other: &Self) {
+        self.shown += other.shown;
+        self.cut += other.cut;
+        self.left_out += other.left_out;
+        self.left_out_bytes += other.left_out_bytes;
+        self.spent += other.spent;
+        self.was_short |= other.was_short;
+    }
+}

@@ -1,0 +1,101 @@
+//! A gate's odds before anybody relies on it, and its decision.
+
+use crate::views::{Choice, DecideReport, GateOdds, HeldDecision, PlanBasis, PlanReport, PlannedGate};
+
+use super::table::Table;
+use super::{format, words};
+
+/// Lays out the odds, a row for each arm. `notes` come last.
+pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Table {
+    let title = against.map_or_else(String::new, |against| format!(" against {against}"));
+    let mut table = Table::new(format!("Odds of the gate{title}"));
+    table.left("Suite", 0);
+    table.left("Arm", 0);
+    table.right("Items", 3);
+    table.left("Runs", 1);
+    table.right("Passes if unchanged", 2);
+    table.right("False alarm", 0);
+    let mut drops: Vec<f64> = report.plans.iter().flat_map(|plan| &plan.odds).map(|odds| odds.drop).filter(|drop| *drop > 0.0).collect();
+    drops.sort_by(f64::total_cmp);
+    drops.dedup();
+    for drop in &drops {
+        table.right(&format!("Sees −{} pp", format::fixed(drop * 100.0, 0)), 0);
+    }
+    for plan in &report.plans {
+        let odds = |drop: f64, share: fn(&GateOdds) -> f64| {
+            plan.odds.iter().find(|odds| odds.drop.total_cmp(&drop).is_eq()).map_or_else(String::new, |odds| words::chance(share(odds)))
+        };
+        let mut row = vec![
+            plan.suite.clone(),
+            words::arm_name(&plan.arm),
+            format::integer(plan.items),
+            words::each(plan.head_runs, plan.baseline_runs, "runs"),
+            odds(0.0, |odds| odds.pass),
+            odds(0.0, |odds| odds.regression),
+        ];
+        row.extend(drops.iter().map(|drop| odds(*drop, |odds| odds.regression)));
+        table.rows.push(row);
+    }
+    table.notes.push(
+        "False alarm: a regression is called although nothing changed. Sees: a regression is called when the pass rate truly fell by so much."
+            .to_owned(),
+    );
+    table.notes.extend(report.plans.iter().flat_map(of_plan));
+    table.notes.extend_from_slice(notes);
+    table
+}
+
+/// What must be known of one arm's odds.
+fn of_plan(plan: &PlannedGate) -> Vec<String> {
+    let who = format!("{}, {}", plan.suite, words::arm_name(&plan.arm));
+    let basis = match plan.basis {
+        PlanBasis::Baseline => "the items of the baseline",
+        PlanBasis::Head => "the items of the newest runs (there is no baseline)",
+    };
+    let runs = if plan.run_deviation > 0.0 {
+        format!("; whole runs differ by {} pp more than their items explain", format::nonzero(plan.run_deviation * 100.0, 1))
+    } else {
+        String::new()
+    };
+    let mut notes = vec![format!("{who}: simulated {} times from {basis}{runs}.", format::integer(u64::from(plan.worlds)))];
+    if !plan.left_out.is_empty() {
+        let rules = if plan.left_out.len() == 1 { "1 rule".to_owned() } else { format!("{} rules", plan.left_out.len()) };
+        notes.push(format!("{who}: {rules} not about the pass rate left out of these odds."));
+    }
+    notes
+}
+
+/// Lays out what to do with the head, a row for each arm, and below why. `notes` come last.
+pub fn decisions(report: &DecideReport, against: Option<&str>, notes: &[String]) -> Table {
+    let title = against.map_or_else(String::new, |against| format!(" against {against}"));
+    let mut table = Table::new(format!("Decision{title}: {}", choice(report.choice)));
+    table.left("Decision", 0);
+    table.left("Suite", 0);
+    table.left("Head", 0);
+    table.left("Baseline", 0);
+    for one in &report.decisions {
+        let against = one.against.as_ref().map_or_else(|| "none".to_owned(), words::arm_name);
+        table.rows.push(vec![choice(one.choice).to_owned(), one.suite.clone(), words::arm_name(&one.arm), against]);
+    }
+    table.notes.extend(report.decisions.iter().map(|one| format!("{}: {}", one.suite, decision(one))));
+    table.notes.extend_from_slice(notes);
+    table
+}
+
+fn choice(choice: Choice) -> &'static str {
+    match choice {
+        Choice::Ship => "ship the head",
+        Choice::ChooseByPrice => "choose by price",
+        Choice::Measure => "measure more",
+        Choice::CannotSettle => "cannot be settled",
+        Choice::Keep => "keep the baseline",
+    }
+}
+
+/// The decision about one arm in a sentence.
+pub fn decision(one: &HeldDecision) -> String {
+    let names = [words::arm_name(&one.arm), "the baseline".to_owned()];
+    let table = one.comparison.as_ref();
+    let said = table.and_then(|table| words::decision_beside(table, &names, Some(1)));
+    said.unwrap_or_else(|| format!("Decision: cannot be settled ({} has no baseline).", names[0]))
+}

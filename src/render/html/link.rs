@@ -1,0 +1,16 @@
+//! A link and its words.
+
+use super::shell::Text;
+
+/// A link and its words.
+pub(super) struct Link {
+    pub href: String,
+    pub label: Text,
+}
+
+pub(super) struct ItemLink {
+    pub name: Text,
+    pub href: Option<String>,
+    /// Where on the page both answers stand.
+    pub beside: Option<String>,
+}

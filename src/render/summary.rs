@@ -1,0 +1,163 @@
+//! The summary of a comparison in sentences.
+
+use crate::domain::Direction;
+use crate::views::{Because, Comparison, Decision, Difference, PairEvidence, Why};
+
+use super::words::{count_runs, labels, metric, one_or_many, planned, than};
+use super::{comparability, format, verdicts};
+
+/// The headline: who wins or leads, or that nothing is decided.
+pub fn headline(comparison: &Comparison, names: &[String]) -> String {
+    if comparison.arms.len() < 2 {
+        let name = names.first().cloned().unwrap_or_default();
+        return format!("Only {name} has results. Run a second arm to compare.");
+    }
+    match comparison.primary() {
+        None => "No arm has a pass rate or a score to compare by.".to_owned(),
+        Some(row) => verdicts::sentences(row, names).join(" "),
+    }
+}
+
+/// The headline, and what the reader must know of the arms' runs.
+pub fn summary_sentences(comparison: &Comparison) -> Vec<String> {
+    summary_sentences_naming(comparison, &labels(comparison))
+}
+
+/// The same with other names for the arms: where more arms are in sight than these, the shortest names may be ambiguous.
+pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Vec<String> {
+    let mut sentences: Vec<String> = decision(comparison, names).into_iter().collect();
+    sentences.push(headline(comparison, names));
+    sentences.extend(run_notes(comparison, names));
+    sentences
+}
+
+/// What the reader must know of the arms' runs: what one run cannot show, and what is not counted.
+pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
+    let mut notes: Vec<String> = variation(comparison).into_iter().collect();
+    for (name, arm) in names.iter().zip(&comparison.arms) {
+        if arm.earlier_runs > 0 {
+            notes.push(format!("{name}: {} from earlier batches not counted (--newest-batch).", count_runs(arm.earlier_runs)));
+        }
+        if !arm.not_completed.is_empty() {
+            let parts: Vec<String> = arm.not_completed.iter().map(|(status, count)| format!("{count} {status}")).collect();
+            let cannot = if arm.can_win { "" } else { "; it has no completed run and cannot win" };
+            notes.push(format!("{name}: {}{cannot}.", parts.join(", ")));
+        }
+        if arm.possibly_cached > 0 {
+            let are = if arm.possibly_cached == 1 { "is" } else { "are" };
+            notes.push(format!("{name}: {} {are} identical to an earlier one (possibly cached).", count_runs(arm.possibly_cached)));
+        }
+        if arm.excluded_runs > 0 {
+            notes.push(format!("{name}: {} not counted (outage or interrupted).", count_runs(arm.excluded_runs)));
+        }
+    }
+    notes
+}
+
+/// Says that one run does not show how runs differ, or that they differ more than their items explain.
+fn variation(comparison: &Comparison) -> Option<String> {
+    use crate::views::Design;
+    let row = comparison.primary()?;
+    let mut pairs =
+        row.evidence.pairs.iter().filter(|pair| matches!(pair.design, Design::Items | Design::Clusters) && pair.difference.is_some());
+    if row.evidence.pairs.iter().any(|pair| pair.variation.is_some_and(|variation| variation.runs_vary)) {
+        return Some("Runs vary more than their items explain.".to_owned());
+    }
+    let is_unmeasured = pairs.any(|pair| pair.variation.is_none() && pair.test != Some(crate::views::Test::SignFlip));
+    is_unmeasured.then(|| "How much runs differ from each other is not measured: an arm has one run.".to_owned())
+}
+
+/// What to do, in a sentence.
+pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
+    decision_beside(comparison, names, None)
+}
+
+/// The same where one of the arms is in use: it is kept, not shipped.
+pub fn decision_beside(comparison: &Comparison, names: &[String], in_use: Option<usize>) -> Option<String> {
+    let decision = comparison.decision.as_ref()?;
+    let primary = comparison.primary()?;
+    let pair = |arm: usize| {
+        let other = comparison.arms.len() == 2;
+        primary.evidence.pairs.iter().find(|pair| other || pair.first == arm || pair.second == arm).map(|pair| pair.seen_from(arm))
+    };
+    let ratio = |arm: usize, name: &str| {
+        let row = comparison.rows.iter().find(|row| row.metric.name == name)?;
+        let pair = row.evidence.pairs.iter().find(|pair| pair.first == arm || pair.second == arm)?;
+        pair.seen_from(arm).difference.map(|difference| difference.value)
+    };
+    let quality = |arm: usize| {
+        let bare = |seen: &PairEvidence| {
+            let difference = seen.difference.map(|difference| Difference { interval: None, ..difference });
+            verdicts::change_of(&primary.metric, &PairEvidence { difference, ..seen.clone() })
+        };
+        let seen = pair(arm).and_then(|seen| bare(&seen));
+        seen.map_or_else(String::new, |change| format!("{} {change}", metric(&primary.metric)))
+    };
+    let margin = comparison.margin.map_or_else(String::new, |margin| format!(" within {}", verdicts::amount(&primary.metric, margin)));
+    Some(match decision {
+        Decision::Ship { arm, because } => {
+            let name = &names[*arm];
+            let why = match because {
+                Because::Better => quality(*arm),
+                Because::BetterAndCheaper => {
+                    let cost = ratio(*arm, "cost_usd")
+                        .map_or_else(String::new, |ratio| format!(", {}", than(ratio, "the cost", "dearer", "cheaper")));
+                    format!("{}{cost}", quality(*arm))
+                }
+                Because::SameAndCheaper => {
+                    let cost = ratio(*arm, "cost_usd").map_or_else(String::new, |ratio| than(ratio, "the cost", "dearer", "cheaper"));
+                    format!("no worse{margin}, {cost}")
+                }
+                Because::SavesMoreThanItRisks => {
+                    let cost = ratio(*arm, "cost_usd").map_or_else(String::new, |ratio| than(ratio, "the cost", "dearer", "cheaper"));
+                    let worst = pair(*arm).and_then(|seen| {
+                        let ends = seen.difference?.interval?;
+                        Some(if primary.metric.direction == Direction::Down { ends.high } else { ends.low })
+                    });
+                    let worst =
+                        worst.map_or_else(String::new, |worst| format!(", at most {} worse", verdicts::amount(&primary.metric, worst)));
+                    format!("{cost}{worst}")
+                }
+                Because::SameAndFaster => {
+                    let time =
+                        ratio(*arm, "duration_seconds").map_or_else(String::new, |ratio| than(ratio, "the time", "slower", "faster"));
+                    format!("no worse{margin}, {time}")
+                }
+            };
+            let verb = if in_use == Some(*arm) { "keep" } else { "ship" };
+            format!("Decision: {verb} {name} ({why}).")
+        }
+        Decision::ChooseByPrice { better } => {
+            let cost = ratio(*better, "cost_usd")
+                .map_or_else(String::new, |ratio| format!(" but costs {}", than(ratio, "as much", "more", "less")));
+            format!("Decision: choose by price ({} is better, {}{cost}).", names[*better], quality(*better))
+        }
+        Decision::KeepEither => {
+            let kept = in_use.map_or("the one in use", |arm| names[arm].as_str());
+            format!("Decision: keep {kept} (same quality{margin}, no clear difference in cost or time).")
+        }
+        Decision::Measure { more, usd, seconds } => {
+            let each = if more.of == "runs" { " per arm" } else { "" };
+            let mut price: Vec<String> = usd.map(|usd| format!("about {}", format::money(usd))).into_iter().collect();
+            price.extend(seconds.map(format::seconds));
+            let price = if price.is_empty() { String::new() } else { format!(" ({})", price.join(", ")) };
+            let unit = match (more.of, more.n) {
+                (of, 1) => one_or_many(1, of),
+                (of, _) => of,
+            };
+            format!("Decision: measure {} more {unit}{each}{price}.", planned(more.n))
+        }
+        Decision::CannotSettle { why } => {
+            let why = match why {
+                Why::Unlike => comparability::reason(comparison).unwrap_or_else(|| "the arms were not measured alike".to_owned()),
+                Why::NoData => "an arm has no figure".to_owned(),
+                Why::Equal => "both arms do the same on it".to_owned(),
+                Why::TooFewUnits => match primary.evidence.pairs.first().and_then(|pair| pair.detectable) {
+                    Some(detectable) => format!("it detects {} or more", verdicts::amount(&primary.metric, detectable)),
+                    None => "it has too few items".to_owned(),
+                },
+            };
+            format!("Decision: cannot be settled by this suite ({why}).")
+        }
+    })
+}

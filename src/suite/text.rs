@@ -1,0 +1,27 @@
+//! Texts of a suite that must not be blank.
+
+use crate::document::{Fields, quote};
+use crate::domain::Problem;
+
+/// Reads text that is not blank where it is given.
+pub(super) fn nonblank(fields: &mut Fields, key: &str) -> Option<String> {
+    fields.child(key)?;
+    fields.required_text(key)
+}
+
+/// Reads a list of texts, none of them blank.
+pub(super) fn commands(fields: &mut Fields, key: &str) -> Vec<String> {
+    let items = fields.list(key).unwrap_or_default();
+    let path = fields.path_of(key);
+    let mut commands = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let path = format!("{path}[{index}]");
+        let Some(text) = fields.text_of(item, &path) else { continue };
+        if text.trim().is_empty() {
+            let problem = Problem::at(fields.file(), item.line, item.column, format!("{} is empty", quote(&path)));
+            fields.problems().push(problem);
+        }
+        commands.push(text);
+    }
+    commands
+}

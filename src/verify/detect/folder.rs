@@ -1,0 +1,86 @@
+//! The files of one folder and below.
+
+use crate::domain::visible;
+use crate::verify::Listing;
+use crate::verify::listing::{below, folder_of, is_foreign_folder, join, name_of};
+
+/// The files of one folder and below.
+#[derive(Clone, Copy)]
+pub(super) struct Folder<'l> {
+    pub listing: &'l Listing,
+    pub path: &'l str,
+}
+
+impl<'l> Folder<'l> {
+    pub fn has(&self, name: &str) -> bool {
+        self.listing.files.contains(&join(self.path, name))
+    }
+
+    pub fn text(&self, name: &str) -> Option<&'l str> {
+        self.listing.contents.get(&join(self.path, name)).map(|text| text.strip_prefix('\u{feff}').unwrap_or(text))
+    }
+
+    /// Paths of the files here and below, without what was installed or made by a program.
+    pub fn files(&self) -> impl Iterator<Item = &'l str> + use<'l> {
+        let path = self.path;
+        self.listing.files.iter().filter_map(move |file| below(path, file)).filter(|file| !is_foreign(file))
+    }
+
+    /// Names of the files right here.
+    pub fn names(&self) -> impl Iterator<Item = &'l str> + use<'l> {
+        self.files().filter(|file| !file.contains('/'))
+    }
+
+    /// The first of the names that is a file here.
+    pub fn first_of<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
+        names.iter().copied().find(|name| self.has(name))
+    }
+}
+
+/// Says whether a path leads through a folder that was installed or made by a program.
+pub(super) fn is_foreign(path: &str) -> bool {
+    folder_of(path).split('/').any(is_foreign_folder)
+}
+
+/// Says whether a folder holds documentation, examples or test data: a manifest there says nothing about the project.
+pub(super) fn is_aside(folder: &str) -> bool {
+    const ASIDE: [&str; 18] = [
+        "__fixtures__",
+        "__tests__",
+        "benches",
+        "benchmarks",
+        "demo",
+        "demos",
+        "doc",
+        "docs",
+        "documentation",
+        "example",
+        "examples",
+        "fixtures",
+        "templates",
+        "test",
+        "testdata",
+        "tests",
+        "website",
+        ".github",
+    ];
+    folder.split('/').any(|name| ASIDE.contains(&name))
+}
+
+pub(in crate::verify) fn has_extension(path: &str, endings: &[&str]) -> bool {
+    name_of(path).rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && endings.contains(&ending))
+}
+
+pub(in crate::verify) fn shown_folder(folder: &str) -> String {
+    if folder.is_empty() { "the root".to_owned() } else { format!("`{}`", visible(folder)) }
+}
+
+/// At most five names, and how many more there are.
+pub(super) fn names<'n>(all: impl Iterator<Item = &'n str>) -> String {
+    let all: Vec<&str> = all.collect();
+    let mut shown: Vec<String> = all.iter().take(5).map(|name| format!("`{}`", visible(name))).collect();
+    if all.len() > 5 {
+        shown.push(format!("{} more", all.len() - 5));
+    }
+    shown.join(", ")
+}

@@ -1,0 +1,54 @@
+//! A folder with a stack and commands of its own.
+
+use crate::verify::listing::below;
+use crate::verify::{Readiness, Stack};
+
+/// A folder with a stack and commands of its own. All commands are lines for `sh -c` in that folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Below the root; empty for the root itself.
+    pub folder: String,
+    pub stack: Stack,
+    pub primary_test: Option<String>,
+    pub smoke_test: Option<String>,
+    pub build: Option<String>,
+    pub lint: Option<String>,
+    pub syntax_check: Option<String>,
+    /// How the smoke test shows that it is up, where it may stay up.
+    pub server: Option<Readiness>,
+    pub reasons: Vec<String>,
+}
+
+impl Part {
+    pub(super) fn new(folder: &str, stack: Stack) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            stack,
+            primary_test: None,
+            smoke_test: None,
+            build: None,
+            lint: None,
+            syntax_check: None,
+            server: None,
+            reasons: Vec::new(),
+        }
+    }
+
+    pub(super) fn because(&mut self, reason: impl Into<String>) {
+        self.reasons.push(reason.into());
+    }
+}
+
+/// What a look at one folder for one stack gave.
+pub(super) enum Found {
+    Nothing,
+    Part(Box<Part>),
+    /// There is something, but it is no part; this says why.
+    Note(String),
+}
+
+/// The nearest part of the stack in a folder around `folder`.
+pub(super) fn around<'p>(parts: &'p [Part], folder: &str, stacks: &[Stack]) -> Option<&'p Part> {
+    let is_around = |part: &&Part| stacks.contains(&part.stack) && part.folder != folder && below(&part.folder, folder).is_some();
+    parts.iter().filter(is_around).max_by_key(|part| part.folder.len())
+}

@@ -1,0 +1,107 @@
+//! What a gate asks for.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::inference::Held;
+
+/// What a rule asks for. Amounts of time, tokens and money are relative to the baseline: 0.1 is a tenth of it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Ask {
+    /// The metric falls by at most so much.
+    MaxDrop { metric: String, allowed: f64 },
+    /// The metric rises by at most so much.
+    MaxRise { metric: String, allowed: f64 },
+    /// The head passes each of these items in more than half of its attempts. `*` stands for any text, and a name also for its parametrised
+    /// cases: `test_login` for `test_login[a]`.
+    MustPass { item: String },
+    /// No item that passed every attempt of the baseline fails half of the head's attempts or more.
+    NoNewFailures,
+}
+
+/// One rule; it holds for every suite and approach unless it names them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateRule {
+    pub suite: Option<String>,
+    pub approach: Option<String>,
+    pub ask: Ask,
+    /// The bound was written in percent, which is no amount of a score's unit.
+    pub is_percent: bool,
+}
+
+impl GateRule {
+    /// Says whether the rule is about a suite.
+    pub(super) fn is_about(&self, held: &Held<'_>) -> bool {
+        self.suite.as_ref().is_none_or(|suite| *suite == held.suite)
+    }
+
+    /// Says whether the rule is about an arm of the head.
+    pub(super) fn is_about_arm(&self, held: &Held<'_>, head: usize) -> bool {
+        self.approach.as_ref().is_none_or(|approach| *approach == held.head[head].arm.approach)
+    }
+}
+
+/// Says whether a pattern names an item: the item itself, one of its parametrised cases, or, where it has a `*`, any that fits.
+pub(super) fn names(pattern: &str, item: &str) -> bool {
+    fits(pattern, item) || item.split_once('[').is_some_and(|(stem, case)| case.ends_with(']') && fits(pattern, stem))
+}
+
+/// Holds a text to a pattern in which each `*` stands for any text, the empty one too.
+fn fits(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, between)) = parts.split_last() else { return rest.is_empty() };
+    for part in between {
+        // The earliest place leaves most for the parts to come.
+        let Some(place) = rest.find(part) else { return false };
+        rest = &rest[place + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_name_items() {
+        let named = [
+            ("auth/login", "auth/login"),
+            ("auth/*", "auth/login"),
+            ("auth/*", "auth/"),
+            ("*login*", "a::login[x]"),
+            ("test_login[*]", "test_login[a-b]"),
+            ("test_login", "test_login[a]"),
+            ("test_login", "test_login[a[0]]"),
+            ("a*b*a", "abba"),
+            ("*", ""),
+        ];
+        assert_eq!(named.iter().find(|(pattern, item)| !names(pattern, item)), None);
+        let others = [
+            ("auth/*", "author"),
+            ("test_login", "test_login2"),
+            ("test_login", "test_login2[a]"),
+            ("test_login", "a::test_login"),
+            ("test_login[*]", "test_login"),
+            ("a*a", "a"),
+            ("[a]", "xa]"),
+            ("", "x"),
+        ];
+        assert_eq!(others.iter().find(|(pattern, item)| names(pattern, item)), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_cut_out_of_a_name_may_be_a_star(item in "[a-c\\[\\]/é]{0,12}", from in 0usize..12, length in 0usize..12) {
+            let characters: Vec<char> = item.chars().collect();
+            let from = from.min(characters.len());
+            let to = (from + length).min(characters.len());
+            let pattern: String = characters[..from].iter().chain(&['*']).chain(&characters[to..]).collect();
+            proptest::prop_assert!(names(&pattern, &item), "{pattern} {item}");
+            proptest::prop_assert!(names(&item, &item));
+        }
+    }
+}

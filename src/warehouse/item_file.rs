@@ -1,0 +1,27 @@
+//! A file of item lines.
+
+use std::path::{Path, PathBuf};
+
+use crate::domain::RunId;
+
+/// A file of item lines to read.
+#[derive(Clone, Debug)]
+pub(super) struct ItemFile {
+    pub path: PathBuf,
+    /// The run of a journal; none for the items of an import, whose lines name their runs.
+    pub journal_of: Option<RunId>,
+    /// By evaluator that is asked again: the revision that stands, where it is not the first.
+    pub standing: Vec<(String, u32)>,
+}
+
+impl ItemFile {
+    /// Returns the revision of a judged evaluator that stands.
+    pub fn standing_of(&self, evaluator: &str) -> u32 {
+        self.standing.iter().find(|(one, _)| one == evaluator).map_or(0, |(_, revision)| *revision)
+    }
+}
+
+/// A path as text for the cache; paths that are not UTF-8 are refused by the scan.
+pub(super) fn path_text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,34 @@
+//! Why a question to the tables has no answer.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use polars::prelude::PolarsError;
+use thiserror::Error;
+
+use crate::domain::visible;
+
+/// Why a query has no answer; lower case, no final period.
+#[derive(Debug, Error)]
+pub enum SqlError {
+    #[error("the query is not SQL: {0}")]
+    Syntax(String),
+    #[error("{0}")]
+    Refused(String),
+    #[error("the query failed: {0}")]
+    Failed(String),
+    #[error("cannot use {}: {message}", path.display())]
+    Cache { path: PathBuf, message: String },
+}
+
+impl SqlError {
+    pub(super) fn cache(path: &Path, error: &io::Error) -> Self {
+        Self::Cache { path: path.to_owned(), message: error.to_string() }
+    }
+}
+
+impl From<PolarsError> for SqlError {
+    fn from(error: PolarsError) -> Self {
+        Self::Failed(visible(&error.to_string()))
+    }
+}
