@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, reason = "a program for a person who reads its tables")]
 
 mod coverage;
+mod decisions;
 mod false_winners;
 mod families;
 mod gates;
@@ -53,6 +54,10 @@ fn main() {
     println!("## A gate over nights\n");
     gates::false_alarms().print();
     gates::drops_found().print();
+    println!("## Decisions\n");
+    for table in decisions::tables() {
+        table.print();
+    }
     println!("## Differences that are found\n");
     runs_vary::bound().print();
     runs_vary::power().print();

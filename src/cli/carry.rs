@@ -20,7 +20,7 @@ use crate::render::table::Table;
 use crate::render::{format, markdown, tables};
 use crate::results::{Batch, PlannedRun, Store, scan};
 use crate::run::{Arm, Context, batch_id, execute, git_state, interleaved};
-use crate::views::{Grouping, SortKey, compare, leaderboard, suite_groups};
+use crate::views::{Grouping, PairOrder, SortKey, compare, leaderboard, suite_groups};
 use crate::warehouse::Warehouse;
 
 use super::arguments::Carrying;
@@ -316,7 +316,7 @@ fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &
     };
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
     let tables = if groups.iter().any(|group| group.arms.len() > 1) {
-        let comparisons: Vec<_> = groups.iter().map(|group| compare(warehouse, group, &policy)).collect();
+        let comparisons: Vec<_> = groups.iter().map(|group| compare(warehouse, group, &policy, PairOrder::AheadFirst)).collect();
         let mut tables: Vec<_> = comparisons.iter().map(tables::comparison).collect();
         reason(&mut tables);
         output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart: Vec::new(), retracted: 0 })?;

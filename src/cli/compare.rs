@@ -7,7 +7,8 @@ use crate::render::json::CompareAnswer;
 use crate::render::table::Table;
 use crate::render::{comparability, tables};
 use crate::views::{
-    Baseline, Comparison, Grouping, SuiteGroup, apart, compare, compare_with_flips, criterion_flips, held_groups, retracted, suite_groups,
+    Baseline, Comparison, Grouping, PairOrder, SuiteGroup, apart, compare, compare_with_flips, criterion_flips, held_groups, retracted,
+    suite_groups,
 };
 use crate::warehouse::{Options, Warehouse};
 
@@ -35,9 +36,14 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     };
     let is_asked = !what.is_empty() || !arguments.selection.suite.is_empty() || !arguments.files.is_empty();
     let one = if arguments.flips { compare_with_flips } else { compare };
-    let with_criteria = |group| {
-        let criteria = criterion_flips(&warehouse, group).map_err(|error| Failure::new(visible(&error.to_string())))?;
-        Ok(Comparison { criteria, ..one(&warehouse, group, &policy) })
+    let order = if held.baseline.is_some() { PairOrder::AsGiven } else { PairOrder::AheadFirst };
+    let with_criteria = |group: &SuiteGroup<'_>| {
+        let table = one(&warehouse, group, &policy, order);
+        // The criteria are those of the table's first arm and its second.
+        let mut turned = group.clone();
+        turned.arms.sort_by_key(|arm| table.arms.iter().position(|compared| compared.arm == arm.arm));
+        let criteria = criterion_flips(&warehouse, &turned).map_err(|error| Failure::new(visible(&error.to_string())))?;
+        Ok(Comparison { criteria, ..table })
     };
     let comparisons: Vec<Comparison> =
         groups.iter().filter(|group| is_asked || group.arms.len() > 1).map(with_criteria).collect::<Result<_, Failure>>()?;

@@ -9,7 +9,7 @@ use crate::stats::Interval;
 use super::comparability::Comparability;
 use super::comparison::{Needed, PairEvidence, Scale};
 use super::mismatch::Grade;
-use super::policy::Policy;
+use super::policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
 use super::verdict::{Incomparable, Missing, Obstacle, Verdict};
 
 /// Two arms whose qualities are closer than this are taken for equally good, where the project declares no margin: two percentage points.
@@ -129,7 +129,7 @@ impl Decision {
         if is_equal {
             return Self::KeepEither;
         }
-        if quality.verdict == Verdict::Tie && quality.needed.is_none() {
+        if quality.verdict == Verdict::Tie && thin(quality).is_none() && quality.needed.is_none() {
             return Self::CannotSettle { why: Why::Equal };
         }
         measure(known, quality)
@@ -191,13 +191,23 @@ pub(super) fn margin(metric: &Metric, policy: &Policy) -> Option<f64> {
     policy.margin(metric).or_else(|| (metric.kind == MetricKind::Rate).then_some(DEFAULT_MARGIN))
 }
 
+/// What a pair has too few of, whatever its verdict: exactly equal figures of one run each are no evidence of being equal.
+fn thin(quality: &PairEvidence) -> Option<Obstacle> {
+    let has_few = |least: usize| (quality.units() as usize) < least;
+    quality.verdict.obstacle().or(match quality.design {
+        Design::Runs | Design::Counts if has_few(MIN_RUNS) => Some(Obstacle::FewRuns),
+        Design::Items if has_few(MIN_ITEMS) => Some(Obstacle::FewItems),
+        Design::Items | Design::Clusters | Design::Runs | Design::Counts => None,
+    })
+}
+
 /// Plans what would settle a pair that is open.
 fn measure(known: &Known<'_>, quality: &PairEvidence) -> Decision {
     let has = quality.sizes.clusters.unwrap_or_else(|| quality.units());
-    let least = match quality.verdict.obstacle() {
-        Some(Obstacle::FewRuns) => Some(Needed { n: super::policy::MIN_RUNS as u64, of: "runs" }),
-        Some(Obstacle::FewItems) => Some(Needed { n: super::policy::MIN_ITEMS as u64, of: "items" }),
-        Some(Obstacle::FewClusters) => Some(Needed { n: super::policy::MIN_ITEMS as u64, of: "clusters" }),
+    let least = match thin(quality) {
+        Some(Obstacle::FewRuns) => Some(Needed { n: MIN_RUNS as u64, of: "runs" }),
+        Some(Obstacle::FewItems) => Some(Needed { n: MIN_ITEMS as u64, of: "items" }),
+        Some(Obstacle::FewClusters) => Some(Needed { n: MIN_ITEMS as u64, of: "clusters" }),
         Some(Obstacle::OutOfReach | Obstacle::MissingOutcomes | Obstacle::Censored | Obstacle::TotalDisagrees) | None => None,
     };
     let needed = match (least, quality.needed) {

@@ -1,11 +1,10 @@
 //! What a pair's data give before the family of pairs is known.
 
-use crate::stats::{self, Aim, ClusterSpread, Detectable, Interval, Side};
+use crate::stats::{self, Aim, Detectable, Interval, Side};
 
 use super::comparison::{Difference, Needed, Record, Scale, Sizes, Test, Variation};
 use super::detail::{Detail, Parts};
 use super::policy::Design;
-use super::seed::resampling;
 use super::verdict::{Incomparable, Missing, Obstacle, Support};
 
 /// What one pair of arms shows on one metric.
@@ -107,7 +106,7 @@ impl Finding {
                 return None;
             }
         };
-        Some(0.5f64.powi(i32::try_from(units).unwrap_or(i32::MAX).saturating_sub(1)))
+        Some(smallest_flip(units))
     }
 
     /// Says how many items each arm has, of which this is about those that were one text for both.
@@ -133,15 +132,20 @@ impl Finding {
     }
 }
 
+/// The smallest two-sided p-value that flipping so many signs can give.
+fn smallest_flip(units: u64) -> f64 {
+    0.5f64.powi(i32::try_from(units).unwrap_or(i32::MAX).saturating_sub(1))
+}
+
 /// What decides how small a difference the data can show.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) enum Precision {
     /// One outcome each of so many items, of which a share fell differently for the two arms.
     Discordant { share: f64, n: u64 },
     /// A standard error with its degrees of freedom.
     Error { se: f64, degrees: f64 },
-    /// Clusters of these sizes, whose signs are flipped, and how their differences spread.
-    Flips { spread: ClusterSpread, sizes: Vec<u64> },
+    /// So many clusters, whose signs are flipped, and the cluster-robust standard error.
+    Flips { se: f64, clusters: u64 },
     /// Two samples with a spread of their own; of logarithms where the difference is a ratio.
     Samples(Side, Side),
     /// Two shares: that of the second arm, and the sizes of both.
@@ -155,9 +159,9 @@ impl Precision {
         let found = match self {
             Self::Discordant { share, n } => stats::detectable_mcnemar(*n, *share, aim),
             Self::Error { se, degrees } => stats::detectable_t(*se, *degrees, aim),
-            Self::Flips { spread, sizes } => {
-                stats::detectable_flips(sizes, *spread, aim, resampling(sizes.iter().map(|size| *size as f64)))
-            }
+            // Flipping signs has the power of the t test on the clusters, down to the smallest p-value that it can give.
+            Self::Flips { se, clusters } if smallest_flip(*clusters) < aim.alpha => stats::detectable_t(*se, *clusters as f64 - 1.0, aim),
+            Self::Flips { .. } => return None,
             Self::Samples(one, other) => stats::detectable_welch(*one, *other, aim),
             Self::Shares { rate, first, second } => stats::detectable_proportions(*rate, *first, *second, aim),
         };
@@ -173,12 +177,7 @@ impl Precision {
     pub fn rough(&self) -> f64 {
         match self {
             Self::Discordant { share, n } => (share / *n as f64).sqrt(),
-            Self::Error { se, .. } => *se,
-            Self::Flips { spread, sizes } => {
-                let items: u64 = sizes.iter().sum();
-                let squares: f64 = sizes.iter().map(|size| (*size as f64).powi(2)).sum();
-                (spread.within / items as f64 + spread.between * squares / (items as f64).powi(2)).sqrt()
-            }
+            Self::Error { se, .. } | Self::Flips { se, .. } => *se,
             Self::Samples(one, other) => (one.sd * one.sd / one.n as f64 + other.sd * other.sd / other.n as f64).sqrt(),
             Self::Shares { rate, first, second } => (rate * (1.0 - rate) * (1.0 / *first as f64 + 1.0 / *second as f64)).sqrt(),
         }

@@ -1,8 +1,8 @@
 //! Two arms on the items that both have: the differences by item, and what they support.
 
 use crate::stats::{
-    self, Interval, ItemsByRuns, Pairs, TwoWay, Undefined, cluster_spread, clustered_mean, effective_difference, mcnemar, mean_t,
-    sign_flip, summary, tango, two_way,
+    self, Interval, ItemsByRuns, Pairs, TwoWay, Undefined, clustered_mean, effective_difference, mcnemar, mean_t, sign_flip, summary,
+    tango, two_way,
 };
 
 use super::comparison::{Difference, Needed, Record, Scale, Sizes, Test, Variation};
@@ -259,8 +259,7 @@ impl<'a> Shared<'a> {
                 finding.tested(Test::ClusterSignFlip, flips, obstacle);
                 // The spread that so many independent clusters would have for this standard error.
                 let sd = mean.se_cr1 * (clusters as f64).sqrt();
-                finding.precision =
-                    cluster_spread(differences, codes).ok().map(|spread| Precision::Flips { spread, sizes: sizes_of(codes) });
+                finding.precision = Some(Precision::Flips { se: mean.se_cr1, clusters: clusters as u64 });
                 let wanted = stats::n_paired(sd, mean.mean.abs(), policy.aim()).ok().filter(|_| mean.mean != 0.0);
                 finding.needed = wanted.map(|wanted| Needed { n: wanted.max(MIN_ITEMS as u64), of: "clusters" });
             }
@@ -376,15 +375,6 @@ impl RunValues {
 
 /// Items up to here take part in joint sign flips: with more, Holm's smallest p-value is no obstacle.
 const MAX_JOINT: usize = 40;
-
-/// How many items each cluster has.
-fn sizes_of(codes: &[u32]) -> Vec<u64> {
-    let mut sizes = std::collections::BTreeMap::<u32, u64>::new();
-    for code in codes {
-        *sizes.entry(*code).or_default() += 1;
-    }
-    sizes.into_values().collect()
-}
 
 /// The mean of values, NaN of none.
 fn mean_of(values: impl Iterator<Item = f64>) -> f64 {

@@ -1,7 +1,7 @@
 //! The summary of a comparison in sentences.
 
 use crate::domain::Direction;
-use crate::views::{Because, Comparison, Decision, Difference, PairEvidence, Why};
+use crate::views::{Because, Comparison, Decision, Difference, Evidence, PairEvidence, Why};
 
 use super::words::{count_runs, labels, metric, one_or_many, planned, than};
 use super::{comparability, format, verdicts};
@@ -65,6 +65,14 @@ fn variation(comparison: &Comparison) -> Option<String> {
     }
     let is_unmeasured = pairs.any(|pair| pair.variation.is_none() && pair.test != Some(crate::views::Test::SignFlip));
     is_unmeasured.then(|| "How much runs differ from each other is not measured: an arm has one run.".to_owned())
+}
+
+/// The smallest difference that a table can show: of its pair, or of its typical pair.
+fn detectable(evidence: &Evidence) -> Option<f64> {
+    match evidence.pairs.as_slice() {
+        [pair] => pair.detectable,
+        _ => evidence.resolution.map(|resolution| resolution.difference),
+    }
 }
 
 /// What to do, in a sentence.
@@ -151,8 +159,9 @@ pub fn decision_beside(comparison: &Comparison, names: &[String], in_use: Option
             let why = match why {
                 Why::Unlike => comparability::reason(comparison).unwrap_or_else(|| "the arms were not measured alike".to_owned()),
                 Why::NoData => "an arm has no figure".to_owned(),
+                Why::Equal if comparison.arms.len() > 2 => "the leading arms do the same on it".to_owned(),
                 Why::Equal => "both arms do the same on it".to_owned(),
-                Why::TooFewUnits => match primary.evidence.pairs.first().and_then(|pair| pair.detectable) {
+                Why::TooFewUnits => match detectable(&primary.evidence) {
                     Some(detectable) => format!("it detects {} or more", verdicts::amount(&primary.metric, detectable)),
                     None => "it has too few items".to_owned(),
                 },

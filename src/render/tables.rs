@@ -42,6 +42,7 @@ pub fn comparison(comparison: &Comparison) -> Table {
     }
     let mut first = vec![summary::headline(comparison, &labels)];
     first.extend(beyond(comparison, &labels));
+    first.extend(verdicts::exclusion_notes(comparison, &labels));
     first.extend(summary::run_notes(comparison, &labels));
     first.extend(comparability::note(comparison, &labels));
     table.more = explained(comparison, &labels);
@@ -147,7 +148,6 @@ fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
         }
     }
     more.extend(words::judged_notes(comparison, labels));
-    more.extend(verdicts::exclusion_notes(comparison, labels));
     if !comparison.not_measured.is_empty() {
         more.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));
     }

@@ -202,7 +202,7 @@ pub fn difference(row: &ComparisonRow) -> String {
     let Some((pair, found)) = row.evidence.pairs.first().and_then(|pair| Some((pair, pair.difference?))) else { return String::new() };
     match found.scale {
         Scale::Ratio => words::times(found.value),
-        // What is exactly equal has no sign.
+        // Exactly equal has no sign.
         Scale::Share | Scale::Unit if found.value == 0.0 => "none".to_owned(),
         Scale::Share | Scale::Unit => signed(&row.metric, found.scale, found.value, places(pair)),
     }

@@ -120,32 +120,58 @@ pub struct Comparison {
     pub with_excluded: Option<ComparisonRow>,
 }
 
+/// Which of two arms stands first. More of them stand as their group has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairOrder {
+    /// The one with the better value of the metric that decides; of equal ones, and of those without a value, as the group has them.
+    AheadFirst,
+    /// As the group has them: a baseline stands second.
+    AsGiven,
+}
+
 /// Puts a group's arms side by side.
-pub fn compare(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Comparison {
-    Comparison::of(&SuiteAnswer::of(warehouse, group, policy))
+pub fn compare(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy, order: PairOrder) -> Comparison {
+    Comparison::ordered(&SuiteAnswer::of(warehouse, group, policy), order)
 }
 
 /// The same with the names of the items on which two arms differ; a table of more arms has none.
-pub fn compare_with_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Comparison {
+pub fn compare_with_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy, order: PairOrder) -> Comparison {
     let answer = SuiteAnswer::of(warehouse, group, policy);
-    let mut table = Comparison::of(&answer);
+    let mut table = Comparison::ordered(&answer, order);
     if let ([_, _], Some(flips)) = (table.arms.as_slice(), &mut table.flips) {
-        flips.items = answer.on_same_texts(0, 1, |first, second| flips::flipped_items(first, second, &answer.matrix));
+        let (one, other) = order.of_two(&answer);
+        flips.items = answer.on_same_texts(one, other, |first, second| flips::flipped_items(first, second, &answer.matrix));
     }
     table
 }
 
+impl PairOrder {
+    /// Which of two arms stands first, and which second.
+    fn of_two(self, answer: &SuiteAnswer<'_>) -> (usize, usize) {
+        let has_value = |arm: usize| answer.primary().cells[arm].value.is_some();
+        match self {
+            Self::AsGiven => (0, 1),
+            Self::AheadFirst => answer.first_two().unwrap_or(if has_value(1) && !has_value(0) { (1, 0) } else { (0, 1) }),
+        }
+    }
+}
+
 impl Comparison {
-    /// Shows a suite's answer as one table of all its arms.
-    pub(super) fn of(answer: &SuiteAnswer<'_>) -> Self {
+    /// Shows a suite's answer as one table of all its arms. Two of them are turned once, and all that is said is taken from there.
+    pub(super) fn ordered(answer: &SuiteAnswer<'_>, order: PairOrder) -> Self {
+        if answer.group.arms.len() == 2 {
+            let (one, other) = order.of_two(answer);
+            return Self::of_pair(answer, one, other);
+        }
+        Self::of(answer)
+    }
+
+    fn of(answer: &SuiteAnswer<'_>) -> Self {
         let arms: Vec<ComparedArm> = answer.group.arms.iter().map(|arm| compared_arm(arm, &answer.matrix)).collect();
         let mut table = Self::empty(answer, arms);
         table.comparability = answer.comparability.clone();
         for metric in &answer.metrics {
             table.push(metric.clone());
-        }
-        if table.arms.len() == 2 {
-            table.flips = flips::of_pair(answer, 0, 1);
         }
         table.with_excluded = answer.with_excluded.clone().map(|metric| row(metric, &table.arms));
         table.decision = answer.decision();

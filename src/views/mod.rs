@@ -32,7 +32,7 @@ pub use agreement::{
     RaterLine, SkippedRun, agreement, decided_otherwise, probe_report,
 };
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
-pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, compare, compare_with_flips};
+pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare, compare_with_flips};
 pub use exported::{OutcomeGroup, RunTally, Share, Tally};
 pub use flips::{FlippedItems, Flips, ListedItem, ListedItems, MOST_LISTED};
 pub use gate::{AbsentArm, Basis, GateCheck, GateReport, UnknownItem, gate};

@@ -12,7 +12,8 @@ use crate::inference::{Arm, Grouping, Policy, SuiteAnswer, SuiteGroup, apart_fro
 use crate::warehouse::Warehouse;
 
 use super::chart::{SuiteCharts, suite_charts};
-use super::compare::Comparison;
+use super::compare::{Comparison, PairOrder};
+use super::flips::Flips;
 use super::history::{History, history};
 use super::items::{ItemMatrix, item_matrix};
 use super::judged::{CriteriaTable, CriterionKey};
@@ -142,7 +143,14 @@ pub fn overview(
             let ranks = baseline.map_or_else(|| comparison_pairs(arms.len()), |baseline| pairs_against(&arms, baseline));
             let pairs: Vec<Comparison> = ranks.into_iter().filter_map(pair).collect();
             let only = Filter { suites: vec![group.suite.clone()], ..filter.clone() };
-            let tables = (2..=MAX_TABLE_ARMS).contains(&group.arms.len()).then(|| Comparison::of(&answer)).into_iter().collect();
+            // A table of two arms is their pair, without the names of its items.
+            let flat =
+                |pair: &Comparison| Comparison { flips: pair.flips.clone().map(|flips| Flips { listed: None, ..flips }), ..pair.clone() };
+            let table = || match (arms.len(), pairs.first()) {
+                (2, Some(pair)) => flat(pair),
+                _ => Comparison::ordered(&answer, PairOrder::AheadFirst),
+            };
+            let tables = (2..=MAX_TABLE_ARMS).contains(&group.arms.len()).then(table).into_iter().collect();
             let baseline = baseline.map(str::to_owned);
             let rows = group.arms.iter().flat_map(|arm| arm.counted.iter().chain(&arm.excluded));
             let mut runs: Vec<RunLine> = rows.map(|row| run_line(row, &answer.matrix)).collect();

@@ -51,5 +51,6 @@ mod sql_export;
 mod store;
 mod suites;
 mod support;
+mod surfaces;
 mod textbook;
 mod verify;
