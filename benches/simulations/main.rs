@@ -42,7 +42,6 @@ fn main() {
     false_winners::clusters().print();
     false_winners::amounts().print();
     false_winners::nights().print();
-    false_winners::change_points().print();
     runs_vary::false_winners().print();
     runs_vary::crashes().print();
     runs_vary::clustered().print();

@@ -109,7 +109,13 @@ impl Finding {
         if let (Some(_), Some(first), Some(second)) = (self.sizes.pairs, first, second) {
             (self.sizes.first, self.sizes.second) = (first, second);
         }
-        if matches!(self.support, Support::NotComparable(Incomparable::DisjointItems | Incomparable::OtherEvaluator)) {
+        let is_nothing = match self.support {
+            Support::NotComparable(reason) => matches!(reason, Incomparable::DisjointItems | Incomparable::OtherEvaluator),
+            // Both have outcomes, none of them on an item that was one text for both.
+            Support::NoData(Missing::NotMeasured) => first.zip(second).is_some_and(|(first, second)| first > 0 && second > 0),
+            Support::NoData(Missing::NotCompleted) | Support::Thin { .. } | Support::Tested { .. } | Support::Fixed => false,
+        };
+        if is_nothing {
             self.support = Support::NotComparable(Incomparable::OtherTexts);
         }
         self

@@ -241,6 +241,8 @@ pub(super) fn decide(support: Support, looked: &Looked, p_adjusted: Option<f64>,
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     const LOOKED: Looked = Looked { difference: Some(0.2), interval: None, bounds: None, margin: None, higher_is_better: true };
@@ -277,15 +279,15 @@ mod tests {
 
     #[test]
     fn verdicts_carry_their_reasons_in_json() {
-        let json = |verdict: Verdict| serde_json::to_value(verdict).expect("JSON").to_string();
-        assert_eq!(json(Verdict::AWins), r#"{"verdict":"a_wins"}"#);
+        let json = |verdict: Verdict| serde_json::to_value(verdict).expect("JSON");
+        assert_eq!(json(Verdict::AWins), json!({"verdict": "a_wins"}));
         assert_eq!(
             json(Verdict::NotEnoughEvidence { reason: Some(Obstacle::FewRuns) }),
-            r#"{"reason":"few_runs","verdict":"not_enough_evidence"}"#
+            json!({"verdict": "not_enough_evidence", "reason": "few_runs"})
         );
         assert_eq!(
             json(Verdict::NotComparable { reason: Incomparable::OtherTexts }),
-            r#"{"reason":"other_texts","verdict":"not_comparable"}"#
+            json!({"verdict": "not_comparable", "reason": "other_texts"})
         );
     }
 }

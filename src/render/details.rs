@@ -74,7 +74,7 @@ pub fn amounts(board: &SuiteBoard) -> Vec<String> {
         }
     }
     if !prices.is_empty() {
-        notes.push(format!("Cost/solved [95% CI]: {}.", prices.join("; ")));
+        notes.push(format!("Cost per solved [95% CI]: {}.", prices.join("; ")));
     }
     if board.entries.iter().any(|entry| entry.duration.as_ref().is_some_and(|spread| spread.interval.is_some())) {
         notes.push("Duration: median of runs [95% CI by order statistics, from six runs on].".to_owned());

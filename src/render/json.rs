@@ -133,9 +133,15 @@ pub struct ProbeAnswer {
     pub report: ProbeReport,
 }
 
+/// The number of a command's shape. The second of those with verdicts: a verdict carries its reason, and what had the best value is the
+/// leader, not the winner.
+fn version(command: &str) -> u32 {
+    if matches!(command, "compare" | "disagreements" | "gate" | "leaderboard" | "suite") { 2 } else { 1 }
+}
+
 /// Writes an answer as one indented document.
 pub fn document<T: Serialize>(command: &str, answer: T) -> String {
-    let versioned = Versioned { schema: format!("evalreport/{command}/1"), answer };
+    let versioned = Versioned { schema: format!("evalreport/{command}/{}", version(command)), answer };
     let mut text = serde_json::to_string_pretty(&versioned).expect("views are JSON: their numbers are finite and their keys are text");
     text.push('\n');
     text

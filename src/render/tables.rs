@@ -122,7 +122,8 @@ fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
                 let adjusted = verdicts::adjustment(&row.evidence).map_or_else(String::new, |how| format!("; adjusted by {how}"));
                 more.push(format!("{}: verdict {}{adjusted}.", row.metric.label, verdicts::method(pair)));
             }
-            if row.role != crate::views::Role::Primary {
+            // What is only shown says in its cell why it is not compared.
+            if row.role == crate::views::Role::Secondary {
                 more.extend(verdicts::sentences(row, labels));
             }
             more.extend(verdicts::planning(&row.metric, pair));
@@ -303,8 +304,8 @@ fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
                 None => {}
             }
         }
-        let rest = if dominated.is_empty() { "none".to_owned() } else { listed(&dominated) };
-        let note = format!("Pareto front of pass rate and {price}, on the numbers shown: {}. Dominated: {rest}.", best.join(", "));
+        let rest = if dominated.is_empty() { String::new() } else { format!(" Dominated: {}.", listed(&dominated)) };
+        let note = format!("Pareto front of pass rate and {price}, on the numbers shown: {}.{rest}", best.join(", "));
         (!best.is_empty()).then(|| (column.to_owned(), note))
     };
     let cost = note(COST_FRONT, "cost per run", |entry| entry.cost_front.as_ref());

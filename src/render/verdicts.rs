@@ -180,6 +180,8 @@ pub fn difference(row: &ComparisonRow) -> String {
     let found = row.evidence.pairs.first().and_then(|pair| pair.difference);
     match found {
         Some(Difference { value, scale: Scale::Ratio, .. }) => words::times(value),
+        // Exactly equal has no sign.
+        Some(Difference { value: 0.0, .. }) => "none".to_owned(),
         Some(found) => signed(&row.metric, found.scale, found.value),
         None => String::new(),
     }
@@ -306,9 +308,11 @@ pub fn sentence(metric: &Metric, pair: &PairEvidence, names: &[String], evidence
     if pair.difference.is_none() {
         let (first, second) = (&names[pair.first], &names[pair.second]);
         let why = reason(pair.verdict).map_or_else(String::new, |why| format!(": {why}"));
+        let label = words::metric(metric);
         return match pair.verdict {
-            Verdict::NotComparable { .. } => format!("Not comparable: {first} and {second}{why}"),
-            _ => format!("Not enough evidence about {first} and {second}{why}"),
+            Verdict::NotComparable { .. } if is_pass_rate(metric) => format!("Not comparable: {first} and {second}{why}"),
+            Verdict::NotComparable { .. } => format!("Not comparable on {label}: {first} and {second}{why}"),
+            _ => format!("No {label} to compare between {first} and {second}{why}"),
         };
     }
     let seen = ahead(metric, pair).map_or_else(|| pair.clone(), |arm| pair.seen_from(arm));
@@ -432,7 +436,7 @@ fn group_sentence(row: &ComparisonRow, names: &[String]) -> String {
     let label = words::metric(&row.metric);
     let adjusted = adjustment(evidence).map_or_else(String::new, |how| format!(" ({how})"));
     if let Some(winner) = evidence.winner {
-        return format!("{} wins against all {} other arms on {label}{adjusted}", names[winner], names.len() - 1);
+        return format!("{} wins against {} on {label}{adjusted}", names[winner], all_others(names.len() as u64));
     }
     let why = || evidence.pairs.iter().find_map(|pair| reason(pair.verdict)).map_or_else(String::new, |reason| format!(": {reason}"));
     if evidence.leading.is_empty() {
@@ -482,13 +486,15 @@ pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
     let leading: Vec<usize> = (0..board.entries.len())
         .filter(|place| board.entries[*place].standing.as_ref().is_some_and(|standing| standing.is_leading))
         .collect();
-    let first = leading.first().copied();
+    // An arm with fewer items than others has a rate of other items: it leads no group.
+    let is_whole = |place: &usize| !evidence.partial.contains(&board.entries[*place].arm);
+    let first = leading.iter().copied().find(is_whole).or_else(|| leading.first().copied());
     if evidence.winner.is_some()
         && let [winner] = leading.as_slice()
     {
         let next = (0..board.entries.len()).find(|place| place != winner && board.entries[*place].primary.is_some());
         let next = next.map_or_else(String::new, |next| format!(" vs {}{}", if evidence.arms > 2 { "next " } else { "" }, value(next)));
-        let others = if evidence.arms > 2 { format!("all {} other arms", evidence.arms - 1) } else { labels_but(&labels, *winner) };
+        let others = if evidence.arms > 2 { all_others(evidence.arms) } else { labels_but(&labels, *winner) };
         let how = if evidence.deterministic == evidence.pairs {
             format!("{} is ahead of {others} in every run: {}{next}. The result is fixed.", labels[*winner], value(*winner))
         } else {
@@ -501,15 +507,26 @@ pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
         let why = why_open(board, evidence);
         let among = if evidence.arms > 2 { format!(" among {} arms", evidence.arms) } else { String::new() };
         if evidence.equal > 0 && evidence.equal == evidence.pairs {
-            return Some(format!("Tie: all {} arms have the same {}.", evidence.arms, words::metric(&board.primary)));
+            return Some(format!("Tie: {} have the same {}.", all_arms(evidence.arms), words::metric(&board.primary)));
         }
         return Some(format!("No winner yet{among}{why}.{lead}"));
     }
     let first = first.map_or_else(String::new, |first| format!("; {} is first with {}", labels[first], value(first)));
     if leading.len() as u64 == evidence.arms {
-        return Some(format!("All {} arms share the lead{first}: none is significantly worse than the first.", evidence.arms));
+        let all = if evidence.arms == 2 { "Both arms".to_owned() } else { format!("All {} arms", evidence.arms) };
+        return Some(format!("{all} share the lead{first}: none is significantly worse than the first."));
     }
     Some(format!("{} of {} arms share the lead{first}.", leading.len(), evidence.arms))
+}
+
+/// All arms of a board: `both arms`, `all 4 arms`.
+fn all_arms(arms: u64) -> String {
+    if arms == 2 { "both arms".to_owned() } else { format!("all {} arms", format::integer(arms)) }
+}
+
+/// All arms but one, of three or more: `both other arms`, `all 3 other arms`.
+fn all_others(arms: u64) -> String {
+    if arms == 3 { "both other arms".to_owned() } else { format!("all {} other arms", format::integer(arms.saturating_sub(1))) }
 }
 
 fn labels_but(labels: &[String], arm: usize) -> String {

@@ -163,7 +163,7 @@ pub fn each(first: u64, second: u64, many: &str) -> String {
     if first == second {
         format!("{} each", count_of(first, many))
     } else {
-        format!("{} and {}", format::integer(first), count_of(second, many))
+        format!("{} and {} {many}", format::integer(first), format::integer(second))
     }
 }
 
@@ -302,7 +302,7 @@ pub fn headline(comparison: &Comparison, names: &[String]) -> String {
         return format!("Only {name} has results. Run a second arm to compare.");
     }
     match comparison.primary() {
-        None => "No arm has a figure to compare.".to_owned(),
+        None => "No arm has a pass rate or a score to compare by.".to_owned(),
         Some(row) => verdicts::sentences(row, names).join(" "),
     }
 }

@@ -181,6 +181,7 @@ proptest! {
             kind: ItemKind::Question,
             item: format!("q{}", place.2),
             cluster: None,
+            category: None,
             attempt: place.1,
             status: ItemStatus::Pass,
             score: None,

@@ -214,7 +214,7 @@ fn items_whose_text_changed_leave_the_pair() {
     for format in ["table", "markdown"] {
         let text = project.run(["compare", "./logs", "--format", format]);
         let text = unwrapped(text.answer());
-        assert!(text.contains(said) && text.contains("paired on 298 of 300 questions"), "{text}");
+        assert!(text.contains(said) && text.contains("298 of 300 questions shared: "), "{text}");
     }
     // The same from the store, warm and cold.
     assert_eq!(project.run(["import", "logs", "--quiet"]).code, 0);
@@ -232,7 +232,7 @@ fn the_page_of_a_pair_says_what_was_left_out_and_its_numbers_can_be_recomputed()
     let page = project.read(pages.iter().find(|file| file.contains("--")).expect("a page of the pair"));
     for said in [
         "C: 298 of 300 items shared; 2 changed their text",
-        "paired on 298 of 300 questions",
+        "298 of 300 questions shared",
         "Why comparability is C",
         "Left out of the pair, as their texts differ: <bdi>3</bdi>, <bdi>8</bdi>.",
         "Of 298 shared items",

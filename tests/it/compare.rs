@@ -19,36 +19,62 @@ fn column(output: &Output, name: &str) -> BTreeMap<String, String> {
     output.rows().into_iter().map(|row| (row["Metric"].clone(), row[name].clone())).collect()
 }
 
-/// Compares two runs of suite `s` by arms `a` and `b` that differ in one field, and returns that row's Winner.
+/// Who has the best value of a metric and how far ahead it is, as the JSON of the first table says: `a -81%`, `tie`, `n/a`.
 #[track_caller]
-fn winner(field: &str, left: Value, right: Value, metric: &str) -> String {
+fn leader(project: &Project, arguments: &[&str], metric: &str) -> String {
+    let json = project.run(arguments.iter().copied().chain(["--format", "json"])).json();
+    let table = &json["comparisons"][0];
+    let rows = table["rows"].as_array().expect("rows");
+    let leader = &rows.iter().find(|row| row["metric"]["name"] == metric).expect("the metric has a row")["leader"];
+    match leader["kind"].as_str() {
+        Some("leads") => {
+            let place = usize::try_from(leader["arm"].as_u64().expect("an arm")).expect("a place");
+            let name = table["arms"][place]["approach"].as_str().expect("a name");
+            let unit = match leader["delta"]["unit"].as_str() {
+                None => return name.to_owned(),
+                Some("percent") => "%",
+                Some("percentage_points") => " pp",
+                Some(other) => other,
+            };
+            format!("{name} {:+.0}{unit}", leader["delta"]["value"].as_f64().expect("a number"))
+        }
+        Some("tie") => "tie".to_owned(),
+        _ => "n/a".to_owned(),
+    }
+}
+
+/// Compares two runs of suite `s` by arms `a` and `b` that differ in one field.
+#[track_caller]
+fn leader_of_two(field: &str, left: Value, right: Value, metric: &str) -> String {
     let mut runs = [result("run-a", "s", "a", json!({})), result("run-b", "s", "b", json!({}))];
     for (run, value) in runs.iter_mut().zip([left, right]) {
         if !value.is_null() {
             run[field] = value;
         }
     }
-    let output = Project::with(&runs).run(["compare", "s", "--format", "csv"]);
-    column(&output, "Winner").remove(metric).expect("the metric has a row")
+    leader(&Project::with(&runs), &["compare", "s"], metric)
 }
 
 #[test]
-fn the_golden_case_has_the_published_winners() {
-    let output = golden().run(["compare", "tasktracker", "--format", "csv"]);
-    let winners = column(&output, "Winner");
-    for (metric, winner) in [
-        ("Duration", "oneshot (−82%)"),
-        ("Total Tokens", "oneshot (−64%)"),
-        ("Cost", "oneshot (−65%)"),
-        ("Shared Tests", "ralph (+20 pp)"),
-        ("Own Tests", "ralph"),
-        ("Files Generated", "ralph (+50%)"),
+fn the_golden_case_has_the_published_leaders() {
+    let project = golden();
+    for (metric, ahead) in [
+        ("duration_seconds", "oneshot -82%"),
+        ("tokens", "oneshot -64%"),
+        ("cost_usd", "oneshot -65%"),
+        ("shared_tests", "ralph +20 pp"),
+        ("own_tests", "ralph"),
     ] {
-        assert_eq!(winners[metric], winner, "{metric}");
+        assert_eq!(leader(&project, &["compare", "tasktracker"], metric), ahead, "{metric}");
     }
-    let evidence = column(&output, "Evidence");
-    assert_eq!(evidence["Shared Tests"], "n = 1: not enough evidence");
-    assert_eq!(evidence["Own Tests"], "own tests: not comparable");
+    let output = project.run(["compare", "tasktracker", "--format", "csv"]);
+    let verdicts = column(&output, "Verdict");
+    assert_eq!(verdicts["Shared Tests"], "open: 1 run each");
+    assert_eq!(verdicts["Own tests"], "not comparable: each arm wrote its own tests");
+    let differences = column(&output, "Difference");
+    for (metric, difference) in [("Duration, mean", "82% less"), ("Cost, mean per run", "65% less"), ("Tokens, mean per run", "64% less")] {
+        assert_eq!(differences[metric], difference, "{metric}");
+    }
 }
 
 #[test]
@@ -75,11 +101,11 @@ fn formats_of_the_golden_case() {
     insta::assert_snapshot!("golden_markdown", project.run(["compare", "--format", "markdown"]).answer());
     insta::assert_snapshot!("golden_csv", project.run(["compare", "--format", "csv"]).answer());
     let json = project.run(["compare", "--format", "json"]).json();
-    assert_eq!(json["schema"], "evalreport/compare/1");
+    assert_eq!(json["schema"], "evalreport/compare/2");
     let rows = json["comparisons"][0]["rows"].as_array().expect("rows");
     let duration = rows.iter().find(|row| row["metric"]["name"] == "duration_seconds").expect("a duration");
-    assert_eq!(duration["winner"]["kind"], "leads");
-    let delta = duration["winner"]["delta"]["value"].as_f64().expect("a number");
+    assert_eq!(duration["leader"]["kind"], "leads");
+    let delta = duration["leader"]["delta"]["value"].as_f64().expect("a number");
     assert!((delta - (135.0 - 754.0) / 754.0 * 100.0).abs() < 1e-9, "{delta}");
 }
 
@@ -99,19 +125,19 @@ fn colour_only_when_asked_for() {
 
 #[test]
 fn the_loser_is_the_base() {
-    assert_eq!(winner("duration_seconds", json!(1546), json!(298), "Duration"), "b (−81%)");
-    assert_eq!(winner("files_generated", json!(12), json!(8), "Files Generated"), "a (+50%)");
-    assert_eq!(winner("files_generated", json!(26), json!(0), "Files Generated"), "a", "nothing can be a share of zero");
+    assert_eq!(leader_of_two("duration_seconds", json!(1546), json!(298), "duration_seconds"), "b -81%");
+    assert_eq!(leader_of_two("cost_usd", json!(0.0), json!(0.5), "cost_usd"), "a -100%");
+    assert_eq!(leader_of_two("files_generated", json!(12), json!(8), "files_generated"), "n/a", "more files are not better");
 }
 
 #[test]
-fn equal_values_tie_and_missing_ones_have_no_winner() {
-    assert_eq!(winner("cost_usd", json!(0), json!(0), "Cost"), "tie");
-    assert_eq!(winner("cost_usd", json!(0.5), Value::Null, "Cost"), "n/a");
+fn equal_values_tie_and_missing_ones_have_no_leader() {
+    assert_eq!(leader_of_two("cost_usd", json!(0), json!(0), "cost_usd"), "tie");
+    assert_eq!(leader_of_two("cost_usd", json!(0.5), Value::Null, "cost_usd"), "n/a");
     let project = Project::with(&[result("run-a", "s", "a", json!({"cost_usd": 0.5})), result("run-b", "s", "b", json!({}))]);
     let output = project.run(["compare", "s", "--format", "csv"]);
-    let row = output.rows().into_iter().find(|row| row["Metric"] == "Cost").expect("a cost row");
-    assert_eq!((row["a"].as_str(), row["b"].as_str(), row["Evidence"].as_str()), ("$0.50", "n/a", "no data"));
+    let row = output.rows().into_iter().find(|row| row["Metric"] == "Cost, mean per run").expect("a cost row");
+    assert_eq!((row["a"].as_str(), row["b"].as_str(), row["Verdict"].as_str()), ("$0.50", "unknown", "not measured"));
 }
 
 #[test]
@@ -120,9 +146,9 @@ fn nobody_having_a_value_is_said_once() {
         result("run-a", "s", "a", json!({"duration_seconds": 1})),
         result("run-b", "s", "b", json!({"duration_seconds": 2})),
     ]);
-    let output = project.run(["compare", "s"]);
+    let output = project.run(["compare", "s", "--explain"]);
     assert!(!output.answer().contains("│ Cost"), "{}", output.stdout);
-    assert!(output.stdout.contains("Not measured: Total Tokens, Cost"), "{}", output.stdout);
+    assert!(output.stdout.contains("Not measured: Shared Tests, Cost, Tokens"), "{}", output.stdout);
 }
 
 #[test]
@@ -131,10 +157,9 @@ fn a_failed_run_wins_nothing() {
         result("run-a", "s", "a", json!({"duration_seconds": 10, "cost_usd": 0.1, "error": "boom"})),
         result("run-b", "s", "b", json!({"duration_seconds": 90, "cost_usd": 0.9})),
     ]);
-    let output = project.run(["compare", "s", "--format", "csv"]);
-    assert_eq!(column(&output, "Winner")["Duration"], "n/a");
+    assert_eq!(leader(&project, &["compare", "s"], "duration_seconds"), "n/a");
     let table = project.run(["compare", "s"]);
-    assert!(table.answer().contains("a: 1 failed; an arm without a completed run wins nothing."), "{}", table.stdout);
+    assert!(table.answer().contains("a: 1 failed; it has no completed run and cannot win."), "{}", table.stdout);
 }
 
 #[test]
@@ -149,9 +174,9 @@ fn cancelled_and_infra_runs_are_left_out_and_counted() {
         batch("run-b1", "b", 20, "completed"),
     ]);
     let output = project.run(["compare", "s", "--format", "csv"]);
-    assert_eq!(column(&output, "a")["Duration"], "10.0 s");
+    assert_eq!(column(&output, "a")["Duration, mean"], "10.0 s");
     let table = project.run(["compare", "s"]);
-    assert!(table.answer().contains("a: 2 runs left out"), "{}", table.stdout);
+    assert!(table.answer().contains("a: 2 runs not counted (outage or interrupted)."), "{}", table.stdout);
     assert_eq!(project.run(["compare", "s", "--format", "json"]).json()["comparisons"][0]["arms"][0]["excluded_runs"], 2);
 }
 
@@ -221,7 +246,7 @@ fn files_and_ids_can_be_named() {
     let project = Project::new();
     project.fixture("golden/ralph.json", "a.json").fixture("golden/oneshot.json", "else/b.json");
     let by_files = project.run(["compare", "--files", "a.json,else/b.json", "--format", "csv"]);
-    assert_eq!(column(&by_files, "Winner")["Duration"], "oneshot (−82%)");
+    assert_eq!(column(&by_files, "Difference")["Duration, mean"], "82% less");
     assert!(!project.path("results").exists() && !project.path(".evalreport").exists(), "--files touches no store");
 
     let project = golden();
@@ -236,11 +261,11 @@ fn an_id_that_begins_another_id_is_only_itself() {
     let run = |id: &str, approach: &str, seconds: u64| result(id, "s", approach, json!({"duration_seconds": seconds}));
     let project = Project::with(&[run("run-1", "a", 10), run("run-10", "a", 90), run("other", "b", 20)]);
     let output = project.run(["compare", "run-1", "other", "--format", "csv"]);
-    assert_eq!(column(&output, "a")["Duration"], "10.0 s");
+    assert_eq!(column(&output, "a")["Duration, mean"], "10.0 s");
 }
 
 #[test]
-fn the_newest_batch_stands_unless_all_are_pooled() {
+fn all_batches_count_unless_only_the_newest_is_asked_for() {
     let run = |id: &str, approach: &str, seconds: u64, batch: &str, day: u32| {
         let fields = json!({"duration_seconds": seconds, "batch_id": batch, "timestamp": format!("2026-03-{day:02}T00:00:00Z")});
         result(id, "s", approach, fields)
@@ -251,12 +276,12 @@ fn the_newest_batch_stands_unless_all_are_pooled() {
         run("run-a3", "a", 20, "new", 2),
         run("run-b1", "b", 50, "old", 1),
     ]);
-    let newest = project.run(["compare", "s", "--format", "csv"]);
-    assert_eq!(column(&newest, "a")["Duration"], "15.0 s (n=2)");
-    let pooled = project.run(["compare", "s", "--all-batches", "--format", "csv"]);
-    assert_eq!(column(&pooled, "a")["Duration"], "43.3 s (n=3)");
+    let pooled = project.run(["compare", "s", "--format", "csv"]);
+    assert_eq!(column(&pooled, "a")["Duration, mean"], "43.3 s");
+    let newest = project.run(["compare", "s", "--newest-batch", "--format", "csv"]);
+    assert_eq!(column(&newest, "a")["Duration, mean"], "15.0 s");
     let old = project.run(["compare", "s", "--batch", "old", "--format", "csv"]);
-    assert_eq!(column(&old, "a")["Duration"], "1m 40s");
+    assert_eq!(column(&old, "a")["Duration, mean"], "1m 40s");
 }
 
 #[test]
@@ -275,7 +300,7 @@ fn versions_of_a_suite_have_a_table_each() {
     let versions: Vec<&Value> = json["comparisons"].as_array().expect("a list").iter().map(|table| &table["suite_version"]).collect();
     assert_eq!(versions, ["bbbb", "aaaa"], "newest first");
     let table = project.run(["compare", "s"]);
-    assert_eq!(table.answer().matches("Eval Comparison: s (version ").count(), 2);
+    assert_eq!(table.answer().matches("│ s (version ").count(), 2);
 }
 
 fn arms(count: usize) -> Project {
@@ -290,11 +315,12 @@ fn arms(count: usize) -> Project {
 
 #[test]
 fn three_arms_are_three_columns() {
-    let output = arms(3).run(["compare", "s", "--format", "csv"]);
-    assert_eq!(column(&output, "Winner")["Duration"], "arm1 (−50%)", "against the second, not the last");
-    assert_eq!(column(&output, "Winner")["Cost"], "tie");
-    assert_eq!(column(&output, "Winner")["Shared Tests"], "arm3 (+10 pp)");
-    assert!(output.stdout.starts_with("Metric,arm1,arm2,arm3,Winner,Evidence\n"), "{}", output.stdout);
+    let project = arms(3);
+    assert_eq!(leader(&project, &["compare", "s"], "duration_seconds"), "arm1 -50%", "over the second, not the last");
+    assert_eq!(leader(&project, &["compare", "s"], "cost_usd"), "tie");
+    assert_eq!(leader(&project, &["compare", "s"], "shared_tests"), "arm3 +10 pp");
+    let output = project.run(["compare", "s", "--format", "csv"]);
+    assert!(output.answer().starts_with("Metric,arm1,arm2,arm3,Verdict\n"), "{}", output.stdout);
 }
 
 #[test]
@@ -327,8 +353,7 @@ fn outcomes_on_shared_items_are_laid_side_by_side() {
 fn aliases_rename_and_merge() {
     let project = golden();
     project.file("evalreport.yaml", "version: 1\naliases:\n  approach: {ralph: loop}\n  suite: {tasktracker: todo}\n");
-    let output = project.run(["compare", "todo", "--format", "csv"]);
-    assert_eq!(column(&output, "Winner")["Files Generated"], "loop (+50%)");
+    assert_eq!(leader(&project, &["compare", "todo"], "shared_tests"), "loop +20 pp");
     let table = project.run(["compare", "todo"]);
     assert!(table.answer().contains("Names are mapped by the configuration's aliases."), "{}", table.stdout);
     assert_eq!(project.run(["compare", "tasktracker"]).code, 2, "the old name is gone");

@@ -68,7 +68,13 @@ fn questions_are_paired() {
     assert!(interval["low"].as_f64() > Some(0.0) && interval["high"].as_f64() < Some(0.45), "{interval}");
     let table = project.run(["compare", "s"]);
     let text = table.answer().replace('\n', " ");
-    for part in ["a wins, p = .013", "a passes 25.0 pp more questions than b", "paired on 40 questions, 12 won and 2 lost", ": a wins."] {
+    for part in [
+        "a wins, p = 0.013",
+        "a's pass rate is 25.0 pp higher than b's",
+        "40 shared questions: 12 only a passed, 2 only b",
+        "): a wins.",
+        "Decision: ship a",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
@@ -169,7 +175,12 @@ fn runs_that_never_vary_are_deterministic() {
     let found = pair(&answer, "shared_tests");
     assert_eq!((&found["verdict"], &found["design"]), (&json!("deterministic_difference"), &json!("runs")));
     near(&found["difference"]["value"], 0.5);
-    assert!(found["difference"].get("interval").is_none());
+    // An interval at the number of items, as nothing varied: it says how exactly, and decides nothing.
+    let interval = &found["difference"]["interval"];
+    assert!(interval["low"].as_f64() < Some(0.5) && interval["high"].as_f64() > Some(0.5), "{interval}");
+    let table = project.run(["compare", "s"]);
+    let text = table.answer().replace('\n', " ");
+    assert!(text.contains("fixed result: a ahead") && text.contains("in every run (3 runs each). The result is fixed."), "{text}");
 }
 
 fn runs(arms: &[(&str, &[f64])], field: &str) -> Project {
@@ -248,7 +259,7 @@ fn a_winner_over_all_leads_alone() {
     assert_eq!((&evidence["winner"], &evidence["leading"]), (&json!(0), &json!([0])));
     assert_eq!(evidence["ranks"], json!([{"best": 1, "worst": 1}, {"best": 2, "worst": 3}, {"best": 2, "worst": 3}]));
     assert_eq!(evidence["letters"], json!(["a", "b", "b"]));
-    assert!(project.run(["compare", "s"]).answer().replace('\n', " ").contains("a beats every other arm on questions"));
+    assert!(project.run(["compare", "s"]).answer().replace('\n', " ").contains("a wins against all 2 other arms on pass rate"));
 }
 
 /// A margin that would change nothing, or something else than was meant, is refused, and what would do is named.
@@ -332,9 +343,9 @@ fn excluded_items_are_out_and_shown_both_ways() {
     assert_eq!((cells[0]["passed"].as_u64(), cells[0]["total"].as_u64()), (Some(9), Some(9)));
     assert_eq!(cells[0]["estimate"]["missing"], 0, "nobody asked for it");
     assert_eq!(answer["comparisons"][0]["with_excluded"]["cells"][0]["total"], 10);
-    let text = project.run(["compare", "s"]).answer().replace('\n', " ");
+    let text = project.run(["compare", "s", "--explain"]).answer().replace('\n', " ");
     assert!(
-        text.contains("Excluded: q008 (2 outcomes): its key is wrong.") && text.contains("With what was excluded: a 9/10 (90%)"),
+        text.contains("Excluded item q008 (2 outcomes): its key is wrong.") && text.contains("With excluded items: a 9/10 (90%)"),
         "{text}"
     );
     project.file("exclusions.yaml", "exclusions:\n  - {item: q008}\n");
@@ -554,7 +565,7 @@ fn scores_of_other_judges_are_not_comparable() {
     let answer = compare(&project(Some("judge-2")), &[]);
     let found = pair(&answer, "quality");
     assert_eq!((&found["verdict"], &found["reason"]), (&json!("not_comparable"), &json!("other_evaluator")));
-    assert!(project(Some("judge-2")).run(["compare", "s"]).stdout.contains("other judges: not comparable"));
+    assert!(project(Some("judge-2")).run(["compare", "s"]).stdout.contains("not comparable: different judges"));
     for same_or_unknown in [Some("judge-1"), None] {
         assert_eq!(pair(&compare(&project(same_or_unknown), &[]), "quality")["verdict"], "a_wins");
     }
@@ -592,8 +603,8 @@ fn other_methods_stand_beside_the_verdict() {
     assert_eq!(check["check"], "mcnemar_mid_p");
     near(&check["p"], (2.0 * 106.0 - 91.0) / 16384.0);
     assert!(check["interval"]["low"].as_f64() > Some(0.0), "{check}");
-    let told = project.run(["compare", "s"]).answer().replace('\n', " ");
-    assert!(told.contains("for a second look: McNemar's mid-p = .007, Newcombe's paired interval +"), "{told}");
+    let told = project.run(["compare", "s", "--explain"]).answer().replace('\n', " ");
+    assert!(told.contains("for a second look: McNemar's mid-p = 0.007, Newcombe's paired interval +"), "{told}");
 }
 
 #[test]
@@ -609,7 +620,7 @@ fn amounts_have_a_bill_and_sizes_without_a_unit() {
     near(&detail["effect"]["cliffs_delta"], -10.0 / 16.0);
     near(&detail["effect"]["superiority"], 3.0 / 16.0);
     assert_eq!(detail["cross_check"]["check"], "permutation");
-    let told = project.run(["compare", "s"]).answer().replace('\n', " ");
+    let told = project.run(["compare", "s", "--explain"]).answer().replace('\n', " ");
     assert!(told.contains("Cliff's delta −0.63; mean over mean 0.50× ["), "{told}");
 }
 
@@ -638,7 +649,7 @@ fn more_items_or_more_attempts() {
         doubled["attempts"].as_f64().expect("a plan"),
     );
     assert!(items < now && attempts <= now && items <= attempts, "{found}");
-    let told = project.run(["compare", "s"]).answer().replace('\n', " ");
+    let told = project.run(["compare", "s", "--explain"]).answer().replace('\n', " ");
     assert!(told.contains("with twice the items") && told.contains("with twice the attempts"), "{told}");
 }
 

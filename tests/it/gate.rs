@@ -179,13 +179,16 @@ fn suites_of_tests(project: &Project, store: &str, runs: usize, passed: usize) {
 
 #[test]
 fn what_never_varies_is_decided_by_the_point() {
-    for (passed, ruling, code) in [(18, "pass", 0), (15, "regression", 1)] {
+    for (passed, ruling, basis, why, code) in [
+        (18, "pass", "identical", "Every item fared as in the baseline", 0),
+        (15, "regression", "deterministic", "Every run of each arm has the same outcomes", 1),
+    ] {
         let project = Project::new();
         suites_of_tests(&project, "main", 3, 18);
         suites_of_tests(&project, "results", 3, passed);
-        assert_eq!(rulings(&project, &DROP, code), pairs(&[(ruling, "deterministic")]));
+        assert_eq!(rulings(&project, &DROP, code), pairs(&[(ruling, basis)]));
         let output = project.run_in(DROP, &[("COLUMNS", "400")]);
-        assert!(output.stdout.contains("Every run of each arm has the same outcomes"));
+        assert!(output.stdout.contains(why), "{}", output.stdout);
     }
 }
 
@@ -405,20 +408,20 @@ fn an_id_of_two_runs_is_refused() {
 fn compare_takes_a_baseline() {
     let project = against(130);
     let csv = project.run(["compare", "--baseline", "main", "--format", "csv"]);
-    assert!(csv.answer().starts_with("Metric,oneshot,oneshot (baseline),Winner,Evidence\n"), "{}", csv.stdout);
+    assert!(csv.answer().starts_with("Metric,oneshot,oneshot (baseline),Difference,Verdict\n"), "{}", csv.stdout);
     let rows = csv.rows();
     let row = rows.iter().find(|row| row["Metric"] == "Questions").expect("a row");
     assert_eq!((row["oneshot"].as_str(), row["oneshot (baseline)"].as_str()), ("130/200 (65.0%)", "160/200 (80.0%)"));
-    assert!(row["Evidence"].starts_with("oneshot (baseline) wins"), "{row:?}");
+    assert!(row["Verdict"].starts_with("oneshot (baseline) wins"), "{row:?}");
     // Arms that are in one of them only stand beside all of the other.
     quiz(&project, "results", "head-2", 100, json!({"approach": "other"}));
     let header =
         |arguments: &[&str]| project.run(with(arguments, &["--format", "csv"])).answer().lines().next().expect("a line").to_owned();
-    assert_eq!(header(&["compare", "--baseline", "main"]), "Metric,oneshot,oneshot (baseline),other,Winner,Evidence");
-    assert_eq!(header(&["compare", "--baseline", "main", "--approach", "other"]), "Metric,other,oneshot (baseline),Winner,Evidence");
+    assert_eq!(header(&["compare", "--baseline", "main"]), "Metric,oneshot,oneshot (baseline),other,Difference,Verdict");
+    assert_eq!(header(&["compare", "--baseline", "main", "--approach", "other"]), "Metric,other,oneshot (baseline),Difference,Verdict");
     assert_eq!(
         header(&["compare", "--files", "results/head-1.json", "--baseline", "main/base-1.json"]),
-        "Metric,oneshot,oneshot (baseline),Winner,Evidence"
+        "Metric,oneshot,oneshot (baseline),Difference,Verdict"
     );
     let unknown = project.run(["compare", "--baseline", "nowhere"]);
     assert!(unknown.refusal().contains("no baseline `nowhere`: no folder or file has that name"), "{}", unknown.stderr);

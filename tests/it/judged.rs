@@ -229,7 +229,7 @@ fn arms_are_compared_by_criteria_of_one_judge_and_by_outcomes() {
     run(&project, "a-1", "a", "opus", "pass", "done_success");
     run(&project, "b-1", "b", "opus", "fail", "not_done");
     run(&project, "b-2", "b", "opus", "fail", "done_partial");
-    let output = project.run_in(["compare", "s"], &[("COLUMNS", "240")]);
+    let output = project.run_in(["compare", "s", "--explain"], &[("COLUMNS", "240")]);
     let text = output.answer();
     for expected in [
         "On 2 shared criteria, judged by claude:opus #01234567: both met 1, only a 1, only b 0, neither 0.",
@@ -245,7 +245,7 @@ fn arms_are_compared_by_criteria_of_one_judge_and_by_outcomes() {
     assert!(board.answer().contains("1 done partial, 1 not done"), "{}", board.stdout);
 
     run(&project, "b-2", "b", "haiku", "fail", "done_partial");
-    let output = project.run_in(["compare", "s"], &[("COLUMNS", "240")]);
+    let output = project.run_in(["compare", "s", "--explain"], &[("COLUMNS", "240")]);
     assert!(
         output.answer().contains("Criteria: not comparable, they were judged by claude:haiku #01234567 and by claude:opus #01234567."),
         "{}",

@@ -59,7 +59,7 @@ fn every_order_puts_the_best_first_and_the_unknown_last() {
     let entries = entries(&project, &[]);
     near(&entries[0]["cost_per_solved_usd"], 3.0 / 9.0);
     assert!(entries[1].get("cost").is_none() && entries[1].get("tokens").is_none(), "unknown is absent: {}", entries[1]);
-    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("Cost"), ["$3.00", "unknown", "$0.50"]);
+    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("Cost, all runs"), ["$3.00", "unknown", "$0.50"]);
 }
 
 #[test]
@@ -80,8 +80,12 @@ fn cost_that_is_known_in_part_is_a_lower_bound() {
         counts("b-1", "s", "b", 1, 2, json!({"cost_usd": 0})),
     ]);
     let rows = project.run(["leaderboard", "--format", "csv", "--sort", "approach"]).rows();
-    assert_eq!((rows[0]["Cost"].as_str(), rows[1]["Cost"].as_str()), ("≥ $1.25", "$0"));
-    assert_eq!((rows[0]["Cost/solved"].as_str(), rows[1]["Cost/solved"].as_str()), ("", "$0"), "a bound has no price per solved item");
+    assert_eq!((rows[0]["Cost, all runs"].as_str(), rows[1]["Cost, all runs"].as_str()), ("≥ $1.25", "$0"));
+    assert_eq!(
+        (rows[0]["Cost per solved"].as_str(), rows[1]["Cost per solved"].as_str()),
+        ("", "$0"),
+        "a bound has no price per solved item"
+    );
     let entries = entries(&project, &["--sort", "approach"]);
     assert_eq!(entries[0]["cost"]["coverage"], json!({"known": 1, "runs": 2}));
 }
@@ -101,8 +105,8 @@ fn a_run_without_its_own_cost_costs_what_its_items_cost() {
     project.items("a-1", &[priced("q1", Some(0.25)), priced("q2", Some(0.5))]);
     project.items("b-1", &[priced("q1", Some(0.25)), priced("q2", None)]);
     let rows = project.run(["leaderboard", "--format", "csv", "--sort", "approach"]).rows();
-    assert_eq!((rows[0]["Cost"].as_str(), rows[1]["Cost"].as_str()), ("$0.75", "≥ $0.25"));
-    assert_eq!((rows[0]["Tokens"].as_str(), rows[1]["Tokens"].as_str()), ("30", ""));
+    assert_eq!((rows[0]["Cost, all runs"].as_str(), rows[1]["Cost, all runs"].as_str()), ("$0.75", "≥ $0.25"));
+    assert_eq!((rows[0]["Tokens, mean"].as_str(), rows[1]["Tokens, mean"].as_str()), ("30", ""));
 }
 
 #[test]
@@ -115,7 +119,7 @@ fn durations_have_median_and_p90() {
     near(&entry["duration"]["median"], 60.0);
     near(&entry["duration"]["p90"], 100.0);
     let row = &project.run(["leaderboard", "--format", "csv"]).rows()[0];
-    assert_eq!((row["Duration"].as_str(), row["p90"].as_str()), ("1m 00s [20.0 s, 1m 40s]", "1m 40s"));
+    assert_eq!((row["Duration, median"].as_str(), row["Duration, p90"].as_str()), ("1m 00s [20.0 s, 1m 40s]", "1m 40s"));
     // Of eleven values the second and the tenth hold the median: 1 − 2 · 12 / 2048.
     assert_eq!(entry["duration"]["interval"], json!({"low": 20.0, "high": 100.0}));
     assert!(project.run(["leaderboard"]).answer().contains("95% CI by order statistics"));
@@ -191,7 +195,11 @@ fn a_rate_of_fewer_items_leads_nobody() {
     assert_eq!(leading(&board), ["few", "whole"], "behind the best whole arm is only who is beaten by it");
     assert_eq!(board["evidence"]["partial"][0]["approach"], "few");
     let told = project.run(["leaderboard"]).answer().replace('\n', " ");
-    assert!(told.contains("Rates over fewer items than other arms', which lead no group: few."), "{told}");
+    assert!(
+        told.contains("2 of 3 arms share the lead; whole is first with 75%.")
+            && told.contains("Rates over fewer items than other arms have, which lead no group: few."),
+        "{told}"
+    );
 }
 
 #[test]
@@ -204,7 +212,7 @@ fn repeats_from_a_cache_are_no_repeats() {
     assert_eq!(entries(&twice, &[])[0]["possibly_cached"], 1);
     assert!(twice.run(["leaderboard", "--format", "csv"]).answer().contains("1 run possibly cached"));
     let told = twice.run(["compare", "s"]).stdout.replace('\n', " ");
-    assert!(told.contains("1 run repeats an earlier one in every outcome and figure: possibly cached"), "{told}");
+    assert!(told.contains("a: 1 run is identical to an earlier one (possibly cached)."), "{told}");
     // The same outcomes every time are no sign of a cache.
     let steady = Project::with(&[run(0, fresh(0)), run(1, fresh(1)), run(2, fresh(2))]);
     assert_eq!(entries(&steady, &[])[0]["possibly_cached"], 0);
@@ -288,7 +296,7 @@ fn failed_runs_count_and_outages_do_not() {
     ]);
     let row = &project.run(["leaderboard", "--format", "csv"]).rows()[0];
     assert_eq!((row["Passed"].as_str(), row["Runs"].as_str()), ("4/20", "2"));
-    assert_eq!(row["Left out"], "1 run not completed, 2 runs left out");
+    assert_eq!(row["Not counted"], "1 run not completed, 2 runs not counted");
 }
 
 /// `big`: a 90 of 100, b 50 of 100. `small`: a 1 of 10, b 9 of 10. `only`: c 10 of 10.
@@ -483,7 +491,7 @@ fn show_gives_the_cost_that_the_leaderboard_counts() {
     project.items("partly", &[priced("q1", json!(0.5)), priced("q2", json!(0.75)), priced("q3", Value::Null)]);
     project.items("unpriced", &[priced("q1", Value::Null)]);
     let board = project.run(["leaderboard", "quiz", "--format", "csv", "--sort", "approach"]);
-    assert_eq!(board.column("Cost"), ["≥ $1.25", "unknown"]);
+    assert_eq!(board.column("Cost, all runs"), ["≥ $1.25", "unknown"]);
     assert!(
         project.run(["show", "partly"]).answer().contains("│ Cost     │ ≥ $1.25 (reported)"),
         "{}",
@@ -550,7 +558,7 @@ fn ranks_are_as_wide_as_the_evidence_leaves_them() {
     near(&evidence["resolution"]["level"], 0.05 / 6.0);
     let table = project.run(["leaderboard"]);
     assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("Rank"), ["1–2", "1–2", "3", "4"]);
-    assert!(table.answer().contains("Leading group on questions, of 4 arms: good and twin (each of 6 pairs tested, adjusted by Holm)."));
+    assert!(table.answer().contains("2 of 4 arms share the lead; good is first with 80.0%."));
     assert!(project.run(["leaderboard", "--format", "markdown"]).answer().contains("| 1–2 | good |"));
 }
 
@@ -560,14 +568,14 @@ fn an_arm_that_beats_all_others_is_first_alone() {
     let found = board(&project, &["--approach", "good,middle,poor"]);
     assert_eq!(ranks(&found), ["good 1–1", "middle 2–2", "poor 3–3"]);
     assert_eq!(found["evidence"]["winner"]["approach"], "good");
-    assert!(project.run(["leaderboard", "--approach", "good,middle"]).answer().contains("good beats the other arm on questions."));
+    assert!(project.run(["leaderboard", "--approach", "good,middle"]).answer().contains("good wins against middle (80.0% vs 50.0%)."));
     // Nothing is beyond doubt at a level that no p-value meets.
     let strict = board(&project, &["--approach", "good,middle,poor", "--alpha", "1e-30"]);
     assert_eq!(ranks(&strict), ["good 1–3", "middle 1–3", "poor 1–3"]);
     // Nor over runs, of which there is one each.
     let runs = board(&project, &["--approach", "good,middle", "--design", "runs"]);
     assert_eq!((ranks(&runs), &runs["evidence"]["reason"]), (vec!["good 1–2".to_owned(), "middle 1–2".to_owned()], &json!("few_runs")));
-    assert!(runs["entries"][0]["standing"].get("p_best").is_none(), "items drawn anew say nothing about runs");
+    assert!(runs["entries"][0]["standing"].get("first_in_resamples").is_none(), "items drawn anew say nothing about runs");
 }
 
 #[test]
@@ -579,7 +587,7 @@ fn one_run_each_leaves_every_place_open() {
     let evidence = &found["evidence"];
     assert_eq!((&evidence["tested"], &evidence["resolved"], &evidence["reason"]), (&json!(0), &json!(0), &json!("few_runs")));
     assert!(evidence.get("resolution").is_none() && evidence.get("drawn").is_none(), "{evidence}");
-    assert!(found["entries"][0]["standing"].get("p_best").is_none());
+    assert!(found["entries"][0]["standing"].get("first_in_resamples").is_none());
     let alone = board(&project, &["--approach", "a"]);
     assert_eq!((ranks(&alone), alone.get("evidence")), (vec!["a 1–1".to_owned()], None));
 }
@@ -611,17 +619,19 @@ fn an_arm_without_a_rate_has_no_place() {
 #[test]
 fn chances_to_come_first_are_the_same_on_any_number_of_threads() {
     let project = quiz();
-    let command = ["leaderboard", "--format", "json"];
+    let command = ["leaderboard", "--resample", "--format", "json"];
     let one = project.run_in(command, &[("RAYON_NUM_THREADS", "1")]).json();
     assert_eq!(one, project.run_in(command, &[("RAYON_NUM_THREADS", "8")]).json());
     let found = &one["suites"][0];
-    let chances: Vec<f64> =
-        found["entries"].as_array().expect("entries").iter().map(|entry| entry["standing"]["p_best"].as_f64().expect("a chance")).collect();
+    let chance = |entry: &Value| entry["standing"]["first_in_resamples"].as_f64().expect("a chance");
+    let chances: Vec<f64> = found["entries"].as_array().expect("entries").iter().map(chance).collect();
     assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{chances:?}");
     // The best two have lost two items to each other, and the others can only be behind them.
     assert!((0.4..0.6).contains(&chances[0]) && chances[2] == 0.0 && chances[3] == 0.0, "{chances:?}");
     assert_eq!(found["evidence"]["drawn"], json!({"resamples": 2000, "units": 100, "of": "items"}));
-    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("P(best)")[2..], ["< 1%", "< 1%"]);
+    assert_eq!(project.run(["leaderboard", "--resample", "--format", "csv"]).column("First in resamples")[2..], ["< 1%", "< 1%"]);
+    // Nobody asked: the board is as it decides.
+    assert!(board(&project, &[])["evidence"].get("drawn").is_none());
 }
 
 #[test]
@@ -629,9 +639,9 @@ fn few_items_give_no_chance_to_come_first() {
     let project = Project::with(&[]);
     answers(&project, "a", 19, |number| number < 15);
     answers(&project, "b", 19, |number| number < 5);
-    let found = board(&project, &["--p-best"]);
-    assert_eq!(found["evidence"]["p_best_left_out"], false);
-    assert!(found["entries"].as_array().expect("entries").iter().all(|entry| entry["standing"].get("p_best").is_none()));
+    let found = board(&project, &["--resample"]);
+    assert!(found["evidence"].get("drawn").is_none(), "{found}");
+    assert!(found["entries"].as_array().expect("entries").iter().all(|entry| entry["standing"].get("first_in_resamples").is_none()));
 }
 
 #[test]
@@ -667,7 +677,10 @@ fn dearer_and_no_better_is_dominated() {
     );
     assert_eq!(fronts(&found, "duration_front"), ["best: on_front", "cheap: best", "failed: -", "partly-1: -", "unpriced: -", "worse: -"]);
     let csv = project.run(["leaderboard", "--format", "csv", "--sort", "approach"]);
-    assert_eq!(csv.column("Pass rate and cost"), ["on the front", "on the front", "", "", "", "dominated by cheap"]);
+    assert_eq!(
+        csv.column("Pass rate and cost"),
+        ["on the Pareto front", "on the Pareto front", "", "", "", "worse and not cheaper than cheap"]
+    );
     let table = project.run(["leaderboard"]);
     let note = "Pareto front of pass rate and cost per run, on the numbers shown: best, cheap. Dominated: worse (by cheap).";
     assert!(table.answer().replace('\n', " ").contains(note), "{}", table.stdout);
@@ -688,10 +701,10 @@ fn clusters_widen_the_ranks_unless_told_not_to() {
     };
     passages(&|number| number < 10 || number.is_multiple_of(2), "a");
     passages(&|number| number >= 10 && number.is_multiple_of(2), "b");
-    let clustered = board(&project, &[]);
+    let clustered = board(&project, &["--resample"]);
     assert_eq!(ranks(&clustered), ["a 1–2", "b 1–2"]);
     assert_eq!((&clustered["evidence"]["designs"], &clustered["evidence"]["drawn"]["of"]), (&json!(["clusters"]), &json!("clusters")));
-    let loose = board(&project, &["--cluster", "none"]);
+    let loose = board(&project, &["--cluster", "none", "--resample"]);
     assert_eq!(ranks(&loose), ["a 1–1", "b 2–2"]);
     assert_eq!(loose["evidence"]["drawn"], json!({"resamples": 2000, "units": 80, "of": "items"}));
 }

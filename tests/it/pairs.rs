@@ -69,7 +69,7 @@ fn a_pairs_markdown_is_what_compare_prints() {
         let file = project.files("site/data/compare").into_iter().find(|file| file.contains("--") && file.ends_with(ending));
         project.read(&file.expect("a pair"))
     };
-    let printed = project.run(["compare", "s", "--all-batches", "--format", "markdown"]);
+    let printed = project.run(["compare", "s", "--format", "markdown"]);
     assert_eq!(beside(".md"), printed.stdout);
     assert!(printed.stdout.contains("1 run retracted and left out") && printed.stdout.contains("mapped"), "{}", printed.stdout);
     let spreadsheet = beside(".csv");

@@ -35,13 +35,13 @@ fn tasktracker_of_the_ralph_study() {
     assert_eq!(arms, ["oneshot", "ralph"]);
     let tests = rows(comparison, "shared_tests");
     assert_eq!((&tests["cells"][0]["passed"], &tests["cells"][1]["passed"]), (&23.into(), &26.into()));
-    let delta = tests["winner"]["delta"]["value"].as_f64().expect("a difference");
+    let delta = tests["leader"]["delta"]["value"].as_f64().expect("a difference");
     assert!((delta - 10.714).abs() < 0.001, "published as 13 % relative, which is 10.7 points: {delta}");
     let cost = rows(comparison, "cost_usd");
     let ratio = cost["cells"][1]["value"].as_f64().expect("a cost") / cost["cells"][0]["value"].as_f64().expect("a cost");
     assert!((ratio - 5.806).abs() < 0.001, "published as 480 % more: {ratio}");
     let duration = rows(comparison, "duration_seconds");
-    assert_eq!((duration["winner"]["arm"].as_u64(), duration["winner"]["delta"]["value"].as_f64().map(f64::round)), (Some(0), Some(-81.0)));
+    assert_eq!((duration["leader"]["arm"].as_u64(), duration["leader"]["delta"]["value"].as_f64().map(f64::round)), (Some(0), Some(-81.0)));
     // One run a side is no evidence, whatever the headline said.
     for row in comparison["rows"].as_array().expect("rows") {
         let pair = &row["evidence"]["pairs"][0];
@@ -65,8 +65,8 @@ fn workflow_of_the_ralph_study() {
     let tests = rows(comparison, "shared_tests");
     let passed: Vec<u64> = tests["cells"].as_array().expect("cells").iter().filter_map(|cell| cell["passed"].as_u64()).collect();
     assert_eq!(passed, [40, 40, 41, 41]);
-    assert_eq!(tests["winner"]["kind"], "tie");
-    assert_eq!(tests["winner"]["arms"], serde_json::json!([2, 3]));
+    assert_eq!(tests["leader"]["kind"], "tie");
+    assert_eq!(tests["leader"]["arms"], serde_json::json!([2, 3]));
     let cost: Vec<f64> =
         rows(comparison, "cost_usd")["cells"].as_array().expect("cells").iter().filter_map(|cell| cell["value"].as_f64()).collect();
     let pair = self::answer(&["compare", "workflow", "--model", "opus"]);

@@ -85,7 +85,7 @@ fn made_pairs(arms: usize) -> Disagreements {
         only_first: 40 + (first * 7 % 31) as u64,
         only_second: (second * 5 % 37) as u64,
         p: 0.01 * (second % 9) as f64,
-        verdict: if second.is_multiple_of(3) { Verdict::AWins } else { Verdict::NotEnoughEvidence },
+        verdict: if second.is_multiple_of(3) { Verdict::AWins } else { Verdict::NotEnoughEvidence { reason: None } },
         p_adjusted: Some(0.04),
     };
     Disagreements {

@@ -7,14 +7,15 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, RunId, Unit};
 use crate::views::{
-    Apart, Arm, ArmHistory, ArmSpread, BoardEvidence, Break, Cell, ChangedItem, Comparability, ComparedArm, Comparison, ComparisonRow,
-    Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, Delta, DeltaUnit, Design,
-    Difference, Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event, Evidence, Figure,
-    Flips, Front, Go, Grade, History, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories,
-    ItemTranscript, JudgeView, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Money, Needed, News, Night, NightlyDuel,
-    NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, RunLine, RunPage, RunStated,
-    RunTranscripts, Scale, ScoreColumn, ScoreLineView, SharedItems, Side, SideBySide, SiteContext, Sizes, Spread, Standing, StatedLine,
-    Step, StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, UnlikePairs, Verdict, Winner, items_of,
+    Adjustment, Apart, Arm, ArmHistory, ArmSpread, BoardEvidence, Break, Cell, ChangedItem, Comparability, ComparedArm, Comparison,
+    ComparisonRow, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, Decision, Delta,
+    DeltaUnit, Design, Difference, Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event,
+    Evidence, Figure, Flips, Front, Go, Grade, History, Interval, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign,
+    ItemStories, ItemTranscript, JudgeView, Leader, ListedItem, ListedItems, MatrixArm, Method, Mismatch, MismatchKind, Missing, Money,
+    Needed, News, Night, NightlyDuel, NoisyItem, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange, Resolution, Role,
+    RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn, ScoreLineView, SharedItems, Side, SideBySide, SiteContext, Sizes,
+    Spread, Standing, StatedLine, Step, StoredVerification, SuiteBoard, SuiteCharts, Summary, Threshold, TranscriptPart, UnlikePairs,
+    Verdict, items_of,
 };
 
 use super::*;
@@ -70,8 +71,9 @@ fn entry(arm: Arm, passed: u64, total: u64) -> Entry {
         runs: 3,
         excluded_runs: u64::from(passed.is_multiple_of(2)),
         failed_runs: passed % 3,
+        primary: Some(estimate(passed, total, 0.04)),
         pass_rate: Some(estimate(passed, total, 0.04)),
-        pass_rate_with_excluded: None,
+        with_excluded: None,
         reliability: Vec::new(),
         cost: (!passed.is_multiple_of(5)).then_some(Money {
             usd: cost,
@@ -97,7 +99,7 @@ fn entry(arm: Arm, passed: u64, total: u64) -> Entry {
             rank: RankRange { best: 1, worst: 12 },
             is_leading: passed > 200,
             letters: Some("ab".to_owned()),
-            p_best: Some(0.25),
+            first_in_resamples: Some(0.25),
         }),
         cost_front: Some(if passed.is_multiple_of(2) { Front::OnFront } else { Front::Dominated { by: arm.clone() } }),
         duration_front: None,
@@ -115,9 +117,8 @@ fn evidence(arms: usize, verdict: Verdict, n: u64, of: &'static str) -> Evidence
         first,
         second,
         verdict,
-        reason: None,
         design: Design::Items,
-        difference: (verdict != Verdict::NoData).then_some(Difference {
+        difference: (!matches!(verdict, Verdict::NoData { .. })).then_some(Difference {
             value: 0.04,
             scale: Scale::Share,
             interval: Interval::new(-0.01, 0.09),
@@ -126,11 +127,13 @@ fn evidence(arms: usize, verdict: Verdict, n: u64, of: &'static str) -> Evidence
         p: Some(0.2),
         p_adjusted: Some(0.2),
         sizes: Sizes { first: n, second: n, pairs: None, of, clusters: None },
+        variation: None,
         record: None,
         bounds: None,
         detectable: Some(0.08),
         needed: Some(Needed { n: 2 * n, of: "items" }),
         margin: None,
+        beyond: None,
         detail: crate::views::Detail::default(),
     };
     let pairs = (0..arms).flat_map(|first| (first + 1..arms).map(move |second| pair(first, second)));
@@ -142,6 +145,7 @@ fn evidence(arms: usize, verdict: Verdict, n: u64, of: &'static str) -> Evidence
         ranks: vec![RankRange { best: 1, worst: arms }; arms],
         letters: Vec::new(),
         alpha: 0.05,
+        adjustment: Adjustment::Holm,
         tested: 1,
         resolution: None,
     }
@@ -153,6 +157,7 @@ fn board_evidence(arms: u64) -> BoardEvidence {
     BoardEvidence {
         metric: metric("shared_tests", "Questions", Unit::Fraction, Direction::Up, MetricKind::Rate),
         alpha: 0.05,
+        adjustment: Adjustment::Holm,
         arms,
         pairs,
         tested: pairs,
@@ -166,7 +171,6 @@ fn board_evidence(arms: u64) -> BoardEvidence {
         partial: Vec::new(),
         resolution: Some(Resolution { difference: 0.08, scale: Scale::Share, level: 0.05 / pairs as f64, pairs }),
         drawn: Some(Drawn { resamples: 2000, units: 500, of: "items" }),
-        p_best_left_out: false,
     }
 }
 
@@ -185,31 +189,35 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         let estimate = estimate(260 - 20 * index as u64, 500, 0.043);
         Cell { value: Some(estimate.value), passed: estimate.passed, total: estimate.total, figure: None, estimate: Some(estimate) }
     };
-    let leads = |value, unit| Winner::Leads { arm: 0, over: 1, delta: Some(Delta { value, unit }) };
+    let leads = |value, unit| Leader::Leads { arm: 0, over: 1, delta: Some(Delta { value, unit }) };
     let rows = vec![
         ComparisonRow {
             metric: metric("duration_seconds", "Duration", Unit::Seconds, Direction::Down, MetricKind::Amount),
+            role: Role::Secondary,
             cells: amounts(135.0),
-            winner: leads(-82.0, DeltaUnit::Percent),
-            evidence: evidence(arms.len(), Verdict::NotEnoughEvidence, 3, "runs"),
+            leader: leads(-82.0, DeltaUnit::Percent),
+            evidence: evidence(arms.len(), Verdict::NotEnoughEvidence { reason: None }, 3, "runs"),
         },
         ComparisonRow {
             metric: metric("cost_usd", "Cost", Unit::Usd, Direction::Down, MetricKind::Amount),
+            role: Role::Secondary,
             cells: amounts(0.18),
-            winner: leads(-65.0, DeltaUnit::Percent),
-            evidence: evidence(arms.len(), Verdict::NotEnoughEvidence, 2, "runs"),
+            leader: leads(-65.0, DeltaUnit::Percent),
+            evidence: evidence(arms.len(), Verdict::NotEnoughEvidence { reason: None }, 2, "runs"),
         },
         ComparisonRow {
             metric: metric("shared_tests", "Questions", Unit::Fraction, Direction::Up, MetricKind::Rate),
+            role: Role::Primary,
             cells: (0..arms.len()).map(rate).collect(),
-            winner: leads(4.0, DeltaUnit::PercentagePoints),
-            evidence: evidence(arms.len(), Verdict::NotEnoughEvidence, 500, "questions"),
+            leader: leads(4.0, DeltaUnit::PercentagePoints),
+            evidence: evidence(arms.len(), Verdict::NotEnoughEvidence { reason: None }, 500, "questions"),
         },
         ComparisonRow {
             metric: metric(hostile, hostile, Unit::Points, Direction::None, MetricKind::Score),
+            role: Role::Descriptive,
             cells: (0..arms.len()).map(|_| Cell { value: None, passed: None, total: None, figure: None, estimate: None }).collect(),
-            winner: Winner::NotAvailable,
-            evidence: evidence(arms.len(), Verdict::NoData, 0, "runs"),
+            leader: Leader::NotAvailable,
+            evidence: evidence(arms.len(), Verdict::NoData { reason: Missing::NotMeasured }, 0, "runs"),
         },
     ];
     let compared = |arm: &Arm| ComparedArm {
@@ -229,6 +237,12 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         suite_version: version.map(str::to_owned),
         source: None,
         arms: arms.iter().map(compared).collect(),
+        decision: (arms.len() == 2).then_some(Decision::Measure {
+            more: Needed { n: 500, of: "items" },
+            usd: Some(12.5),
+            seconds: Some(900.0),
+        }),
+        margin: Some(0.02),
         rows,
         not_measured: vec!["Own Tests".to_owned(), hostile.to_owned()],
         confidence: 0.95,
@@ -329,6 +343,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
             sources: Vec::new(),
             items: 500,
             attempts: 2,
+            primary: metric("shared_tests", "Questions", Unit::Fraction, Direction::Up, MetricKind::Rate),
             excluded_items: Vec::new(),
             score_columns: vec![ScoreColumn {
                 metric: "fulfilment".to_owned(),
@@ -503,7 +518,7 @@ fn charts(arms: &[Arm]) -> SuiteCharts {
         only_first: 46,
         only_second: 26,
         p: 0.024,
-        verdict: Verdict::NotEnoughEvidence,
+        verdict: Verdict::NotEnoughEvidence { reason: None },
         p_adjusted: Some(0.2),
     };
     SuiteCharts {
@@ -874,7 +889,7 @@ fn a_hundred_arms_fit_on_a_page() {
 fn nothing_is_coloured_as_won_without_evidence() {
     let site = whole_site();
     let (_, html) = pages(&site).find(|(path, _)| path.starts_with("compare/qa-core") && path.contains("--")).expect("the suite has pairs");
-    for word in ["not enough evidence", "unknown", "n = 500"] {
+    for word in ["not enough evidence", "unknown", "open: 500 questions"] {
         assert!(html.contains(word), "{word}");
     }
     // Single items are marked below, as passed or not.
@@ -888,7 +903,7 @@ fn numbers_of_the_data_files_are_the_views() {
     let plan = Plan::new(&overview);
     let files: BTreeMap<String, Vec<u8>> = site_files(&overview, &plan).map(|file| (file.path, file.bytes)).collect();
     let board: serde_json::Value = serde_json::from_slice(&files["data/leaderboard.json"]).expect("JSON was written");
-    assert_eq!(board["schema"], "evalreport/leaderboard/1");
+    assert_eq!(board["schema"], "evalreport/leaderboard/2");
     assert_eq!(board["suites"][0]["entries"][0]["pass_rate"]["value"], 0.52);
     let csv = String::from_utf8_lossy(&files["data/leaderboard.csv"]);
     let arms: usize = overview.suites.iter().map(|suite| suite.board.entries.len()).sum();

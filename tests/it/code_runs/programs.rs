@@ -81,18 +81,18 @@ fn ralph_and_oneshot_run_end_to_end_and_compare() {
     }
     assert!(oneshot.transcript.iter().any(|line| line.to_string().contains("tool_use")));
 
-    let table = code.project.run(["compare", "flask"]);
+    let table = code.project.run_in(["compare", "flask"], &[("COLUMNS", "160")]);
     let table = table.stdout.as_str();
     let row = |name: &str| table.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{name}: {table}"));
     for (name, parts) in [
-        ("Eval Comparison: flask", &[][..]),
-        ("Metric", &["Ralph", "Oneshot", "Winner", "Evidence"]),
-        ("Duration", &[]),
-        ("Total Tokens", &["245,000", "89,000", "Oneshot (−64%)"]),
-        ("Cost", &["$0.52", "$0.18", "Oneshot (−65%)"]),
-        ("Shared Tests", &["18/20 (90%)", "14/20 (70%)", "Ralph (+20 pp)"]),
-        ("Own Tests", &["25/25", "0/0", "Ralph"]),
-        ("Files Generated", &["12", "8", "Ralph (+50%)"]),
+        ("flask (version", &["oneshot vs ralph (20 shared items, 1 run each)"][..]),
+        ("Metric", &["Ralph", "Oneshot", "Difference", "Verdict"]),
+        ("Duration, mean", &[]),
+        ("Tokens, mean per run", &["245,000", "89,000", "64% less"]),
+        ("Cost, mean per run", &["$0.52", "$0.18", "65% less"]),
+        ("Shared Tests", &["18/20 (90%)", "14/20 (70%)", "−20.0 pp", "open: 1 run each"]),
+        ("Own tests", &["25/25", "0/0", "not comparable"]),
+        ("Files", &["12", "8"]),
     ] {
         let row = row(name).to_lowercase();
         assert!(parts.iter().all(|part| row.contains(&part.to_lowercase())), "{parts:?}: {table}");

@@ -270,7 +270,7 @@ fn the_comparison_says_when_two_arms_had_different_judges() {
         assert_eq!(output.code, 0, "{}", output.stderr);
     }
     judged.judged(&["--approach", "b", "--judge", "none"], 0);
-    let board = judged.project.run(["leaderboard", "--format", "json"]).stdout
-        + &judged.project.run(["compare", "s", "--all-batches", "--format", "json"]).stdout;
+    let board =
+        judged.project.run(["leaderboard", "--format", "json"]).stdout + &judged.project.run(["compare", "s", "--format", "json"]).stdout;
     assert!(board.contains("other_evaluator"), "{board}");
 }
