@@ -260,17 +260,15 @@ fn further(check: &GateCheck) -> String {
 fn new_failures(found: &NewFailures) -> Vec<String> {
     let who = format!("{}, {}", found.suite, words::arm_name(&found.arm));
     let mut lines = Vec::new();
-    for (count, items, what) in
-        [(found.count, &found.items, "always passed in the baseline and"), (found.flaky_count, &found.flaky, "flaky, so no new failure:")]
-    {
+    for (count, items, is_new) in [(found.count, &found.items, true), (found.flaky_count, &found.flaky, false)] {
         if count == 0 {
             continue;
         }
         let (noun, verb) = (words::count_of(count, "items"), if count == 1 { "fails" } else { "fail" });
-        lines.push(if what.starts_with("always") {
-            format!("{who}: {noun} {what} {verb} now:")
+        lines.push(if is_new {
+            format!("{who}: {noun} always passed in the baseline and {verb} now:")
         } else {
-            format!("{who}: {noun} {verb} now or sometimes and {} {what}", if count == 1 { "is" } else { "are" })
+            format!("{who}: {noun} {verb} and {} flaky, not counted as new failures:", if count == 1 { "is" } else { "are" })
         });
         lines.extend(items.iter().map(failing));
         let more = count - items.len() as u64;

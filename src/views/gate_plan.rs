@@ -53,8 +53,8 @@ pub struct PlanReport {
 
 /// The drops that are asked about, as shares; with none the alarms are false.
 const DROPS: [f64; 4] = [0.0, 0.02, 0.05, 0.1];
-/// A share of so many worlds is known to within 1.6 percentage points at worst, one of 5 % to within 0.7 (one standard error).
-const WORLDS: u32 = 1000;
+/// A share of so many worlds is known to within 2.2 percentage points at worst, one of 5 % to within 1.0 (one standard error).
+const WORLDS: u32 = 500;
 /// The same where each world takes long: 3.5 and 1.5 percentage points.
 const FEW_WORLDS: u32 = 200;
 

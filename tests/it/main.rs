@@ -20,6 +20,7 @@ mod export;
 mod firefox;
 mod foreign;
 mod gate;
+mod gating;
 mod harnesses;
 mod history;
 mod import;

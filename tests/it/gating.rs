@@ -1,0 +1,335 @@
+//! `gate`: odds told beforehand, evidence over nights, identical nights, new failures, patterns, other tools' files, and the decision.
+
+use serde_json::{Value, json};
+
+use crate::schema::validate;
+use crate::support::{Output, Project, lines, question, result, test};
+
+/// A run of a suite of questions on a day of March.
+fn night(project: &Project, store: &str, day: u32, passes: impl Fn(usize) -> bool) {
+    let id = format!("{store}-{day:02}");
+    let fields = json!({"batch_id": id, "timestamp": format!("2026-03-{day:02}T00:00:00Z")});
+    let items = (0..100).map(|number| question(&format!("q{number:03}"), 1, if passes(number) { "pass" } else { "fail" }));
+    project.file(&format!("{store}/{id}.json"), result(&id, "quiz", "a", fields).to_string());
+    project.file(&format!("{store}/{id}/items.jsonl"), lines(items));
+}
+
+/// A run that only counts.
+fn counts(project: &Project, store: &str, day: u32, passed: u64) {
+    let fields = json!({"batch_id": format!("{store}-{day}"), "timestamp": format!("2026-03-{day:02}T00:00:00Z"),
+        "shared_tests_passed": passed, "shared_tests_total": 20});
+    let id = format!("{store}-{day:02}");
+    project.file(&format!("{store}/{id}.json"), result(&id, "app", "a", fields).to_string());
+}
+
+/// A run of a suite of tests: each with its status, and with why.
+fn tests_of(project: &Project, store: &str, number: usize, outcomes: &[(&str, &str)]) {
+    let id = format!("{store}-{number}");
+    project.file(&format!("{store}/{id}.json"), result(&id, "app", "a", json!({"batch_id": store})).to_string());
+    let line = |(item, status): &(&str, &str)| {
+        let mut line = test(item, status);
+        if *status == "fail" {
+            line["details"] = json!({"reason": format!("expected 200, got 500 in {item}")});
+        }
+        line
+    };
+    project.file(&format!("{store}/{id}/items.jsonl"), lines(outcomes.iter().map(line)));
+}
+
+#[track_caller]
+fn answered(output: &Output, code: i32, schema: &str) -> Value {
+    assert_eq!((output.code, output.stderr.as_str()), (code, ""), "{}", output.stdout);
+    let answer: Value = serde_json::from_str(&output.stdout).expect("the answer is JSON");
+    assert_eq!(validate(schema, &answer), Ok(()));
+    answer
+}
+
+#[track_caller]
+fn checks(project: &Project, arguments: &[&str], code: i32) -> Value {
+    answered(&project.run([arguments, &["--format", "json"]].concat()), code, "gate")["checks"].clone()
+}
+
+/// Some of what never passes or fails for good, by a number without a pattern to see.
+fn noise(day: u32, number: usize) -> bool {
+    (day as usize * 7919 + number * 104_729) % 97 % 10 < 5
+}
+
+#[test]
+fn a_plan_tells_the_odds_and_judges_nothing() {
+    let project = Project::new();
+    for day in 1..=3 {
+        night(&project, "main", day, |number| number < 70 || (number < 80 && noise(day, number)));
+        night(&project, "results", day + 3, |_| false);
+    }
+    let plan = ["gate", "--baseline", "main", "--max-drop", "2pp", "--plan"];
+    let answer = answered(&project.run([&plan[..], &["--format", "json"]].concat()), 0, "gate-plan");
+    let found = &answer["plans"][0];
+    assert_eq!(
+        (&found["items"], &found["baseline_runs"], &found["head_runs"], &found["basis"]),
+        (&json!(100), &json!(3), &json!(3), &json!("baseline"))
+    );
+    let odds: Vec<(f64, f64)> = found["odds"]
+        .as_array()
+        .expect("odds")
+        .iter()
+        .map(|odds| (odds["drop"].as_f64().expect("a drop"), odds["regression"].as_f64().expect("a share")))
+        .collect();
+    assert_eq!(odds.iter().map(|odds| odds.0).collect::<Vec<_>>(), [0.0, 0.02, 0.05, 0.1]);
+    assert!(odds[0].1 <= 0.05 && odds[3].1 > 0.5, "{odds:?}");
+    assert!(odds.windows(2).all(|pair| pair[0].1 <= pair[1].1), "{odds:?}");
+    let table = project.run(plan);
+    assert!(table.answer().contains("False alarm") && table.stdout.contains("Sees −10 pp"), "{}", table.stdout);
+    // The same odds each time, and of the head alone where there is no baseline.
+    assert_eq!(project.run(plan).stdout, table.stdout);
+    let alone = answered(&project.run(["gate", "--results", "main", "--max-drop", "2pp", "--plan", "--format", "json"]), 0, "gate-plan");
+    assert_eq!((&alone["plans"][0]["basis"], &alone["plans"][0]["head_runs"]), (&json!("head"), &json!(3)));
+    // One run of tests a side sees nothing, and the plan says so.
+    let project = Project::new();
+    tests_of(&project, "main", 1, &[("x", "pass"), ("y", "pass")]);
+    tests_of(&project, "results", 1, &[("x", "pass"), ("y", "pass")]);
+    let answer = answered(&project.run(["gate", "--baseline", "main", "--max-drop", "2pp", "--plan", "--format", "json"]), 0, "gate-plan");
+    let of = |place: usize| answer["plans"][0]["odds"][place]["regression"].as_f64();
+    assert_eq!((of(0), of(3)), (Some(0.0), Some(0.0)));
+    let refused = project.run(["gate", "--baseline", "main", "--max-cost", "5%", "--plan"]);
+    assert!(refused.refusal().contains("of others no odds can be told"), "{}", refused.stderr);
+}
+
+#[test]
+fn evidence_adds_up_over_nights() {
+    // Twenty items are noise; from the first night after the baseline on, four that always passed fail.
+    let project = Project::new();
+    let fares = |day: u32, broken: usize| move |number: usize| (broken..70).contains(&number) || (number >= 80 && noise(day, number));
+    for day in 1..=10 {
+        night(&project, "main", day, fares(day, 0));
+    }
+    for day in 11..=20 {
+        night(&project, "results", day, fares(day, 8));
+    }
+    let held = ["gate", "--baseline", "main", "--max-drop", "1pp", "--newest-batch"];
+    let check = checks(&project, &held, 1)[0].clone();
+    let over = &check["over_nights"];
+    assert_eq!(
+        (&check["basis"], &over["alarm"], &over["nights"], &over["baseline_nights"]),
+        (&json!("nights"), &json!(true), &json!(10), &json!(10)),
+        "{check}"
+    );
+    assert!(over["e_value"].as_f64().is_some_and(|e| e > 20.0), "{over}");
+    let table = project.run_in(held, &[("COLUMNS", "400")]);
+    assert!(table.stdout.contains("Evidence over 10 nights: e = "), "{}", table.stdout);
+    // A batch alone is held by what came before it, too.
+    let selected = checks(&project, &["gate", "--baseline", "main", "--max-drop", "1pp", "--batch", "results-20"], 1)[0].clone();
+    assert_eq!(selected["over_nights"], *over);
+    let early = checks(&project, &["gate", "--baseline", "main", "--max-drop", "1pp", "--batch", "results-12"], 3)[0].clone();
+    assert_eq!((&early["over_nights"]["nights"], &early["over_nights"]["alarm"]), (&json!(2), &json!(false)));
+    // What is allowed is no evidence, and a baseline that moves along has none.
+    let allowed = checks(&project, &["gate", "--baseline", "main", "--max-drop", "10pp", "--newest-batch"], 0)[0].clone();
+    assert_eq!(allowed["over_nights"]["alarm"], false);
+    let moving = project.run(["gate", "--baseline", "last:3", "--max-drop", "1pp", "--format", "json"]);
+    assert!(!moving.stdout.contains("over_nights"), "{}", moving.stdout);
+}
+
+#[test]
+fn nights_of_other_items_are_left_out() {
+    let project = Project::new();
+    for day in 1..=4 {
+        counts(&project, "main", day, 15);
+    }
+    for day in 5..=8 {
+        counts(&project, "results", day, 15);
+    }
+    let fields = json!({"timestamp": "2026-03-06T00:00:00Z", "shared_tests_passed": 1, "shared_tests_total": 2});
+    project.result(&result("other", "app", "a", fields));
+    let check = checks(&project, &["gate", "--baseline", "main", "--max-drop", "1pp", "--newest-batch"], 0)[0].clone();
+    // The sixth is mixed with a run that counted something else.
+    assert_eq!((&check["over_nights"]["nights"], &check["over_nights"]["left_out"]), (&json!(3), &json!(1)), "{check}");
+}
+
+#[test]
+fn identical_nights_pass() {
+    let of_items = Project::new();
+    let of_counts = Project::new();
+    for day in 1..=8 {
+        let store = if day == 8 { "results" } else { "main" };
+        night(&of_items, store, day, |number| number < 70);
+        counts(&of_counts, store, day, 15);
+    }
+    for bound in ["0", "2pp"] {
+        let held = ["gate", "--baseline", "main", "--max-drop", bound];
+        let bases = [&of_items, &of_counts].map(|project| checks(project, &held, 0)[0]["basis"].clone());
+        assert_eq!(bases, ["identical", "steady"], "{bound}");
+    }
+    let table = of_counts.run_in(["gate", "--baseline", "main", "--max-drop", "0"], &[("COLUMNS", "300")]);
+    assert!(table.answer().contains("No run differs from another, and both sides are equal"), "{}", table.stdout);
+    // Two runs are no sign that nothing varies, and a night that differs is not identical.
+    let few = Project::new();
+    counts(&few, "main", 1, 15);
+    counts(&few, "results", 2, 15);
+    assert_eq!(checks(&few, &["gate", "--baseline", "main", "--max-drop", "0"], 3)[0]["basis"], "too_few");
+    counts(&of_counts, "results", 8, 14);
+    assert_eq!(checks(&of_counts, &["gate", "--baseline", "main", "--max-drop", "0"], 3)[0]["ruling"], "inconclusive");
+}
+
+/// Three runs a side: one item always passed and fails now, one is flaky, one failed before too, one fails once of three times.
+fn failing() -> Project {
+    let project = Project::new();
+    for run in 0..3 {
+        let flaky = if run == 0 { "fail" } else { "pass" };
+        tests_of(&project, "main", run, &[("always", "pass"), ("flaky", flaky), ("never", "fail"), ("once", "pass"), ("well", "pass")]);
+        let new = [("always", "fail"), ("flaky", "fail"), ("never", "fail"), ("once", flaky), ("well", "pass")];
+        tests_of(&project, "results", run, &new);
+    }
+    project
+}
+
+#[test]
+fn new_failures_are_listed_with_reasons() {
+    let project = failing();
+    let answer = answered(&project.run(["gate", "--baseline", "main", "--max-drop", "90pp", "--format", "json"]), 0, "gate");
+    let found = &answer["new_failures"][0];
+    let names = |list: &str| -> Vec<String> {
+        found[list].as_array().expect("a list").iter().map(|item| item["item"].as_str().expect("a name").to_owned()).collect()
+    };
+    assert_eq!((names("items"), names("flaky")), (vec!["always".to_owned()], vec!["flaky".to_owned(), "once".to_owned()]));
+    assert_eq!(found["items"][0]["reason"], "expected 200, got 500 in always");
+    assert_eq!((&found["items"][0]["passed"], &found["items"][0]["baseline_passed"]), (&json!(0), &json!(3)));
+    let table = project.run_in(["gate", "--baseline", "main", "--max-drop", "90pp"], &[("COLUMNS", "200")]);
+    assert!(table.answer().contains("- always (passed 0 of 3, baseline 3 of 3): expected 200, got 500 in always"), "{}", table.stdout);
+    // Many are bounded, and in the order of their names.
+    let project = Project::new();
+    let many: Vec<String> = (0..30).map(|number| format!("t{number:02}")).collect();
+    for (store, status) in [("main", "pass"), ("results", "fail")] {
+        tests_of(&project, store, 0, &many.iter().rev().map(|name| (name.as_str(), status)).collect::<Vec<_>>());
+    }
+    let answer = answered(&project.run(["gate", "--baseline", "main", "--no-new-failures", "--format", "json"]), 1, "gate");
+    let found = &answer["new_failures"][0];
+    assert_eq!(
+        (&found["count"], found["items"].as_array().map(Vec::len), &found["items"][0]["item"]),
+        (&json!(30), Some(20), &json!("t00"))
+    );
+}
+
+#[test]
+fn no_new_failures_is_a_rule() {
+    let project = failing();
+    let held = ["gate", "--baseline", "main", "--no-new-failures"];
+    let check = checks(&project, &held, 1)[0].clone();
+    assert_eq!(
+        (&check["rule"]["kind"], &check["failing"], &check["not_passed"]),
+        (&json!("no_new_failures"), &json!(1), &json!(["always"]))
+    );
+    let table = project.run_in(held, &[("COLUMNS", "300")]);
+    assert!(table.stdout.contains("no new failures; 1 item that always passed in the baseline fails: always"), "{}", table.stdout);
+    // Flaky ones alone are no failure.
+    for run in 0..3 {
+        tests_of(&project, "results", run, &[("always", "pass"), ("flaky", "fail"), ("never", "fail"), ("once", "pass"), ("well", "pass")]);
+    }
+    assert_eq!(checks(&project, &held, 0)[0]["ruling"], "pass");
+    project.file("evalreport.yaml", "version: 1\ngate:\n  - {suite: app, no_new_failures: true}\n");
+    assert_eq!(checks(&project, &["gate", "--baseline", "main"], 0)[0]["rule"]["kind"], "no_new_failures");
+    assert!(project.run(["gate"]).refusal().contains("--baseline does not say since when"));
+    let counted = Project::new();
+    counts(&counted, "main", 1, 15);
+    counts(&counted, "results", 2, 15);
+    assert_eq!(checks(&counted, &held, 3)[0]["basis"], "no_items");
+}
+
+#[test]
+fn items_that_must_pass_may_be_patterns() {
+    let project = Project::new();
+    let names = ["auth/login", "auth/logout", "test_add[1]", "test_add[2]", "test_sub"];
+    tests_of(&project, "results", 0, &names.map(|name| (name, if name == "test_add[2]" { "fail" } else { "pass" })));
+    let held = |pattern: &str, code: i32| checks(&project, &["gate", "--must-pass", pattern], code)[0].clone();
+    for (pattern, matched, code) in
+        [("auth/*", 2, 0), ("test_sub", 1, 0), ("test_add", 2, 1), ("test_add[*]", 2, 1), ("test_add[1]", 1, 0), ("*", 5, 1)]
+    {
+        assert_eq!(held(pattern, code)["matched"], matched, "{pattern}");
+    }
+    let table = project.run_in(["gate", "--must-pass", "test_add"], &[("COLUMNS", "300")]);
+    assert!(table.stdout.contains("must pass test_add (2 items); passed 1 of 2 attempts; not passed: test_add[2]"), "{}", table.stdout);
+    for (pattern, hint) in
+        [("test_sum", "did you mean `test_sub`?"), ("login", "did you mean `auth/login`?"), ("zzz*", "stands for any text")]
+    {
+        let refused = project.run(["gate", "--must-pass", "auth/*", "--must-pass", pattern]);
+        assert!(refused.refusal().contains(hint), "{pattern}: {}", refused.stderr);
+    }
+    // An item that another run of the suite has may be missing from this one.
+    tests_of(&project, "other", 0, &[("test_new", "pass")]);
+    let absent = checks(&project, &["gate", "--results", "results", "--baseline", "other", "--must-pass", "test_new"], 3)[0].clone();
+    assert_eq!(absent["basis"], "item_absent");
+}
+
+fn junit(project: &Project, path: &str, day: u32, fails: &[usize]) {
+    let case = |number: usize| {
+        let failure = if fails.contains(&number) { "<failure message=\"expected 200, got 500\">at line 3</failure>" } else { "" };
+        format!("<testcase classname=\"tests.test_auth\" name=\"test_login[{number}]\" time=\"0.{day}\">{failure}</testcase>")
+    };
+    let cases: String = (0..20).map(case).collect();
+    let day = format!("2026-03-{day:02}T00:00:00");
+    project.file(path, format!("<?xml version=\"1.0\"?><testsuites><testsuite name=\"pytest\" tests=\"20\" timestamp=\"{day}\">{cases}</testsuite></testsuites>"));
+}
+
+#[test]
+fn files_of_other_tools_are_runs() {
+    let project = Project::new();
+    for day in 1..=3 {
+        junit(&project, &format!("old/{day}.xml"), day, if day == 1 { &[3] } else { &[] });
+        junit(&project, &format!("new/{day}.xml"), day + 3, &[4, 5, 6, 7, 8]);
+    }
+    // Runs of the store are not what was named.
+    junit(&project, "else.xml", 9, &[1]);
+    assert_eq!(project.run(["import", "else.xml"]).code, 0);
+    let new = ["new/1.xml", "new/2.xml", "new/3.xml"];
+    let held = [&["gate"], &new[..], &["--baseline", "old", "--max-drop", "5pp", "--no-new-failures"]].concat();
+    let answer = answered(&project.run([&held[..], &["--format", "json"]].concat()), 1, "gate");
+    let sizes = &answer["checks"][0]["evidence"]["sizes"];
+    assert_eq!((&sizes["first"], &sizes["second"]), (&json!(3), &json!(3)), "{answer}");
+    assert_eq!((&answer["checks"][0]["ruling"], &answer["checks"][1]["failing"]), (&json!("regression"), &json!(5)));
+    assert_eq!(answer["new_failures"][0]["items"][0]["reason"].as_str().map(|reason| reason.contains("expected 200, got 500")), Some(true));
+    // A folder, and a single file, are as good.
+    for (head, baseline) in [("./new", "./old"), ("new/1.xml", "old/2.xml")] {
+        let output = project.run(["gate", head, "--baseline", baseline, "--no-new-failures"]);
+        assert_eq!((output.code, output.stderr.as_str()), (1, ""), "{}", output.stdout);
+    }
+    // The same file on both sides counts on both.
+    let same = project.run(["gate", "./old", "--baseline", "old", "--max-drop", "0", "--format", "json"]);
+    assert_eq!(answered(&same, 0, "gate")["checks"][0]["basis"], "identical");
+    let ctrf = |passed: bool| {
+        let status = if passed { "passed" } else { "failed" };
+        json!({"results": {"tool": {"name": "jest"}, "summary": {"tests": 1, "passed": u8::from(passed), "failed": u8::from(!passed),
+            "pending": 0, "skipped": 0, "other": 0, "start": 1_700_000_000_000_u64, "stop": 1_700_000_001_000_u64},
+            "tests": [{"name": "adds", "status": status, "duration": 5}]}})
+        .to_string()
+    };
+    project.file("ctrf-old/a.json", ctrf(true)).file("ctrf-new/a.json", ctrf(false));
+    let ctrf = project.run(["gate", "./ctrf-new", "--baseline", "ctrf-old", "--no-new-failures"]);
+    assert_eq!((ctrf.code, ctrf.stderr.as_str()), (1, ""), "{}", ctrf.stdout);
+    assert_eq!(project.run(["gate", "./nowhere", "--baseline", "old", "--max-drop", "0"]).code, 2);
+}
+
+#[test]
+fn the_decision_is_oriented_to_the_baseline() {
+    let decided = |before: usize, now: usize, code: i32| {
+        let project = Project::new();
+        night(&project, "main", 1, |number| number < before);
+        night(&project, "results", 2, |number| number < now);
+        let table = project.run_in(["gate", "--baseline", "main", "--decide"], &[("COLUMNS", "300")]);
+        assert_eq!((table.code, table.stderr.as_str()), (code, ""), "{}", table.stdout);
+        let answer = answered(&project.run(["gate", "--baseline", "main", "--decide", "--format", "json"]), code, "gate-decide");
+        let sentence = answer["sentences"][0].as_str().expect("a sentence").to_owned();
+        assert!(table.stdout.contains(&sentence), "{}", table.stdout);
+        (answer["choice"].as_str().expect("a choice").to_owned(), sentence)
+    };
+    let (choice, sentence) = decided(50, 80, 0);
+    assert!(choice == "ship" && sentence.starts_with("Decision: ship a · m1 (pass rate +30.0 pp"), "{sentence}");
+    let (choice, sentence) = decided(80, 50, 1);
+    assert!(choice == "keep" && sentence.starts_with("Decision: keep the baseline (pass rate +30.0 pp"), "{sentence}");
+    let (choice, sentence) = decided(80, 76, 3);
+    assert!(choice == "measure" && sentence.contains("more items"), "{sentence}");
+    let project = Project::new();
+    night(&project, "results", 2, |_| true);
+    project.file("main/README.md", "");
+    let none = answered(&project.run(["gate", "--baseline", "main", "--decide", "--format", "json"]), 3, "gate-decide");
+    assert_eq!(none["choice"], "cannot_settle");
+    assert!(project.run(["gate", "--decide"]).refusal().contains("--baseline does not say since when"));
+    assert_eq!(project.run(["gate", "--decide", "--plan"]).code, 2);
+}
