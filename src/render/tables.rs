@@ -508,7 +508,7 @@ pub fn run(shown: &ShownRun) -> Table {
     );
     fact("Tokens", line.tokens.map(|tokens| format::fixed(tokens, 0)));
     fact("Duration", Some(line.duration_seconds.map_or_else(|| "unknown".to_owned(), format::seconds)));
-    fact("Verification", page.verification.as_ref().and_then(super::verification::outcome));
+    fact("Verification", page.verification.as_ref().and_then(|stored| super::verification::outcome(&stored.record)));
     fact("Calls", page.total_calls.map(format::integer));
     fact("Files", page.files_generated.map(format::integer));
     fact("Lines", page.lines_generated.map(format::integer));

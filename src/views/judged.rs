@@ -6,7 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{Direction, Evaluator, ItemKind, ItemOutcome, ItemStatus, Published, RunId, RunStatus, Unit, beginning};
+use crate::domain::{
+    Direction, Evaluator, ItemKind, ItemOutcome, ItemStatus, Published, RunId, RunStatus, Unit, Verification, VerifiedCheck,
+    VerifiedFailure, beginning,
+};
 use crate::inference::{Arm, Estimate, SuiteGroup, evaluators_of, rate_over_runs};
 use crate::warehouse::{RunRow, SqlError, Warehouse};
 
@@ -85,147 +88,84 @@ pub fn newest_scores(lines: Vec<EvaluatorScore>) -> Vec<EvaluatorScore> {
     newest.into_values().collect()
 }
 
-/// A verification as a page shows it, under the keys it is stored by. Texts and lists are cut to a bounded length.
+/// A verification as a page shows it: the record, with texts and lists cut to a bounded length, and without what pages have no place for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredVerification {
-    /// `done_success`, `done_partial`, `not_done`, `blocked` or `unverified`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub terminal_status: Option<String>,
-    /// What to do now: `stop`, `accept_partial`, `continue` or `escalate`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub goal: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub task_kind: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub profile: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stack: Option<String>,
+    #[serde(flatten)]
+    pub record: Verification,
     /// What the head was compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
-    /// What only a person can check.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub manual: Option<String>,
-    /// The follow-up ticket.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ticket: Option<String>,
-    pub checks: Vec<VerificationCheck>,
-    pub failures: Vec<VerificationFailure>,
-    /// What failed at the baseline and fails no more.
-    pub fixed: Vec<VerificationFailure>,
-    /// Why these checks.
-    pub reasons: Vec<String>,
     /// Checks, failures and reasons beyond those that are shown.
     pub left_out: u64,
 }
 
-/// One command.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct VerificationCheck {
-    pub id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
-    pub command: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub folder: Option<String>,
-    /// Why it was chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// `passed`, `failed`, `timed_out` or `not_runnable`; absent where it was not run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seconds: Option<f64>,
-    /// How it ended on the baseline.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub baseline: Option<String>,
-}
-
-/// One failure of a check.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct VerificationFailure {
-    pub check: String,
-    /// `blocking`, `out_of_scope` or `unknown`; absent for what was fixed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scope: Option<String>,
-    /// Why it is of that scope.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    pub text: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub test: Option<String>,
-    pub files: Vec<String>,
-}
-
 impl StoredVerification {
-    /// Reads what is known of a stored verification; nothing where none of it is. What has another shape is as if it were not there.
+    /// Reads what is known of a stored verification and shown; nothing where none of it is.
     pub fn of(record: &Value) -> Option<Self> {
-        let mut left_out = 0;
-        let checks = list(record, "checks", &mut left_out, |check| {
-            Some(VerificationCheck {
-                id: text(check, "id").unwrap_or_default(),
-                kind: text(check, "kind"),
-                command: text(check, "command").or_else(|| text(check, "id"))?,
-                folder: text(check, "folder"),
-                reason: text(check, "reason"),
-                outcome: text(check, "outcome"),
-                message: text(check, "message"),
-                seconds: check.get("seconds").and_then(Value::as_f64),
-                baseline: text(check, "baseline"),
-            })
-        });
-        let failure = |failure: &Value| {
-            let files = failure.get("files").and_then(Value::as_array);
-            Some(VerificationFailure {
-                check: text(failure, "check").unwrap_or_default(),
-                scope: text(failure, "scope"),
-                reason: text(failure, "reason"),
-                text: text(failure, "text").or_else(|| text(failure, "signature"))?,
-                test: text(failure, "test"),
-                files: files.into_iter().flatten().take(MOST_OF_A_LIST).filter_map(Value::as_str).map(cut).collect(),
-            })
-        };
-        let failures = list(record, "failures", &mut left_out, failure);
-        let fixed = list(record, "fixed", &mut left_out, failure);
-        let reasons = list(record, "reasons", &mut left_out, |reason| reason.as_str().map(cut));
-        let found = Self {
-            terminal_status: text(record, "terminalStatus"),
-            next: text(record, "next"),
-            reason: text(record, "reason"),
-            goal: text(record, "goal"),
-            task_kind: text(record, "taskKind"),
-            profile: text(record, "profile"),
-            stack: text(record, "stack"),
-            baseline: text(record, "baseline").or_else(|| text(record.get("baseline")?, "name")),
-            manual: text(record, "manual"),
-            ticket: text(record, "ticket"),
-            checks,
-            failures,
-            fixed,
-            reasons,
-            left_out,
-        };
+        let found = Verification::of(record).map(Self::shown).unwrap_or_default();
         (found != Self::default()).then_some(found)
+    }
+
+    fn shown(record: Verification) -> Self {
+        let mut left_out = 0;
+        let baseline = record.baseline.map(|baseline| cut(&baseline.name));
+        let record = Verification {
+            stack: short(record.stack),
+            goal: short(record.goal),
+            task_kind: short(record.task_kind),
+            profile: short(record.profile),
+            checks: some_of(record.checks, &mut left_out, shown_check),
+            failures: some_of(record.failures, &mut left_out, shown_failure),
+            fixed: some_of(record.fixed, &mut left_out, shown_failure),
+            manual: short(record.manual),
+            reasons: some_of(record.reasons, &mut left_out, |reason| cut(&reason)),
+            terminal_status: short(record.terminal_status),
+            next: short(record.next),
+            reason: short(record.reason),
+            ticket: short(record.ticket),
+            ..Verification::default()
+        };
+        Self { record, baseline, left_out }
     }
 }
 
-fn text(record: &Value, key: &str) -> Option<String> {
-    record.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(cut)
+fn shown_check(check: VerifiedCheck) -> VerifiedCheck {
+    VerifiedCheck {
+        id: cut(&check.id),
+        kind: short(check.kind),
+        command: cut(&check.command),
+        // The root itself has no name.
+        folder: short(check.folder).filter(|folder| !folder.trim().is_empty()),
+        reason: short(check.reason),
+        outcome: short(check.outcome),
+        message: short(check.message),
+        seconds: check.seconds,
+        baseline: short(check.baseline),
+    }
 }
 
-fn list<T>(record: &Value, key: &str, left_out: &mut u64, of: impl Fn(&Value) -> Option<T>) -> Vec<T> {
-    let all = record.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+fn shown_failure(failure: VerifiedFailure) -> VerifiedFailure {
+    VerifiedFailure {
+        check: cut(&failure.check),
+        scope: short(failure.scope),
+        reason: short(failure.reason),
+        signature: None,
+        text: cut(&failure.text),
+        files: failure.files.iter().take(MOST_OF_A_LIST).map(|file| cut(file)).collect(),
+        test: short(failure.test),
+        at_baseline: None,
+    }
+}
+
+fn short(text: Option<String>) -> Option<String> {
+    text.as_deref().map(cut)
+}
+
+fn some_of<T>(all: Vec<T>, left_out: &mut u64, shown: impl Fn(T) -> T) -> Vec<T> {
     *left_out += all.len().saturating_sub(MOST_OF_A_LIST) as u64;
-    all.iter().take(MOST_OF_A_LIST).filter_map(of).collect()
+    all.into_iter().take(MOST_OF_A_LIST).map(shown).collect()
 }
 
 /// The beginning of a text.
@@ -475,7 +415,7 @@ impl CriterionFlips {
 /// Counts runs by what their verification came to.
 pub(super) fn verified(rows: &[&RunRow]) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
-    for status in rows.iter().filter_map(|row| text(row.run.verification.as_ref()?, "terminalStatus")) {
+    for status in rows.iter().filter_map(|row| Verification::status_of(row.run.verification.as_ref()?)) {
         *counts.entry(status).or_default() += 1;
     }
     counts
@@ -589,14 +529,14 @@ mod tests {
             assert_eq!(StoredVerification::of(&nothing), None, "{nothing}");
         }
         let partly = StoredVerification::of(&json!({"terminalStatus": "blocked", "checks": [{"command": "make"}, 7]})).expect("a status");
-        assert_eq!((partly.terminal_status.as_deref(), partly.checks.len()), (Some("blocked"), 1));
+        assert_eq!((partly.record.terminal_status.as_deref(), partly.record.checks.len()), (Some("blocked"), 1));
     }
 
     #[test]
     fn texts_and_lists_are_bounded() {
         let failure = json!({"check": "c", "text": "é".repeat(MOST_OF_A_TEXT + 1)});
         let many = StoredVerification::of(&json!({"failures": vec![failure; MOST_OF_A_LIST + 5]})).expect("failures");
-        assert_eq!((many.failures.len(), many.left_out), (MOST_OF_A_LIST, 5));
-        assert_eq!(many.failures[0].text.chars().count(), MOST_OF_A_TEXT + 2);
+        assert_eq!((many.record.failures.len(), many.left_out), (MOST_OF_A_LIST, 5));
+        assert_eq!(many.record.failures[0].text.chars().count(), MOST_OF_A_TEXT + 2);
     }
 }

@@ -49,7 +49,7 @@ pub use imported::{
 pub use items::{Discrimination, Go, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemSign, MatrixArm};
 pub use judged::{
     CriteriaCount, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionKey, CriterionRow, CriterionVerdict,
-    EvaluatorScore, JudgeView, StoredVerification, VerificationCheck, VerificationFailure, criterion_flips, newest_scores,
+    EvaluatorScore, JudgeView, StoredVerification, criterion_flips, newest_scores,
 };
 pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use news::{Event, News, news};
