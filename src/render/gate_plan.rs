@@ -3,7 +3,7 @@
 use crate::views::{Choice, DecideReport, GateOdds, HeldDecision, PlanBasis, PlanReport, PlannedGate};
 
 use super::table::Table;
-use super::{format, words};
+use super::{format, summary, words};
 
 /// Lays out the odds, a row for each arm. `notes` come last.
 pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Table {
@@ -96,6 +96,6 @@ fn choice(choice: Choice) -> &'static str {
 pub fn decision(one: &HeldDecision) -> String {
     let names = [words::arm_name(&one.arm), "the baseline".to_owned()];
     let table = one.comparison.as_ref();
-    let said = table.and_then(|table| words::decision_beside(table, &names, Some(1)));
+    let said = table.and_then(|table| summary::decision_beside(table, &names, Some(1)));
     said.unwrap_or_else(|| format!("Decision: cannot be settled ({} has no baseline).", names[0]))
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::inference::{Arm, Comparability, Decision, Held, PairEvidence, Policy};
 use crate::warehouse::Warehouse;
 
-use super::compare::{Comparison, compare};
+use super::compare::{Comparison, PairOrder, compare};
 use super::gate::newest_versions;
 
 /// What to do with the head. Ordered: of several suites and arms the greatest stands.
@@ -68,7 +68,7 @@ pub fn decide_held(warehouse: &Warehouse, groups: &[Held<'_>], policy: &Policy) 
     let mut decisions = Vec::new();
     for held in newest_versions(groups) {
         for (head, other) in &held.pairs {
-            let comparison = other.map(|other| compare(warehouse, &held.pair(*head, other), policy));
+            let comparison = other.map(|other| compare(warehouse, &held.pair(*head, other), policy, PairOrder::AsGiven));
             decisions.push(decided(held, *head, *other, comparison));
         }
     }
