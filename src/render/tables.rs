@@ -72,7 +72,7 @@ fn comparison_title(comparison: &Comparison, labels: &[String]) -> String {
 }
 
 /// A metric's label with what its figures are over.
-fn metric_label(row: &ComparisonRow) -> String {
+pub(super) fn metric_label(row: &ComparisonRow) -> String {
     match row.metric.unit {
         crate::domain::Unit::Usd | crate::domain::Unit::Tokens => format!("{}, mean per run", row.metric.label),
         crate::domain::Unit::Seconds => format!("{}, median", row.metric.label),
