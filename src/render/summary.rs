@@ -76,14 +76,12 @@ pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
 pub fn decision_beside(comparison: &Comparison, names: &[String], in_use: Option<usize>) -> Option<String> {
     let decision = comparison.decision.as_ref()?;
     let primary = comparison.primary()?;
-    let pair = |arm: usize| {
-        let other = comparison.arms.len() == 2;
-        primary.evidence.pairs.iter().find(|pair| other || pair.first == arm || pair.second == arm).map(|pair| pair.seen_from(arm))
-    };
+    let [one, other] = comparison.decided_on.unwrap_or([0, 1]);
+    // Quality, cost and time are told of the same two arms.
+    let pair = |arm: usize| primary.evidence.pair(one, other).map(|pair| pair.seen_from(arm));
     let ratio = |arm: usize, name: &str| {
         let row = comparison.rows.iter().find(|row| row.metric.name == name)?;
-        let pair = row.evidence.pairs.iter().find(|pair| pair.first == arm || pair.second == arm)?;
-        pair.seen_from(arm).difference.map(|difference| difference.value)
+        row.evidence.pair(one, other)?.seen_from(arm).difference.map(|difference| difference.value)
     };
     let quality = |arm: usize| {
         let bare = |seen: &PairEvidence| {
@@ -152,7 +150,7 @@ pub fn decision_beside(comparison: &Comparison, names: &[String], in_use: Option
                 Why::Unlike => comparability::reason(comparison).unwrap_or_else(|| "the arms were not measured alike".to_owned()),
                 Why::NoData => "an arm has no figure".to_owned(),
                 Why::Equal => "both arms do the same on it".to_owned(),
-                Why::TooFewUnits => match primary.evidence.pairs.first().and_then(|pair| pair.detectable) {
+                Why::TooFewUnits => match primary.evidence.pair(one, other).and_then(|pair| pair.detectable) {
                     Some(detectable) => format!("it detects {} or more", verdicts::amount(&primary.metric, detectable)),
                     None => "it has too few items".to_owned(),
                 },
