@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use evalreport::domain::{Aliases, Filter};
 use evalreport::render::html::{Plan, published_files, single_file, site_files};
 use evalreport::render::table::Table;
-use evalreport::render::{csv, markdown, tables, terminal, verdicts, words};
+use evalreport::render::{csv, markdown, summary, tables, terminal, verdicts, words};
 use evalreport::views::{
     Arm, Comparison, ComparisonRow, Grouping, Overview, PairEvidence, PairOrder, Place, Policy, Scale, SiteOptions, SortKey, SuiteBoard,
     Verdict, compare, leaderboard, news, overview, suite_groups,
@@ -248,7 +248,7 @@ fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
     let arms: Vec<Arm> = comparison.arms.iter().map(|arm| arm.arm.clone()).collect();
     let labels = words::arm_labels(&arms);
     let label = |arm: &Arm| arms.iter().position(|known| known == arm).map_or_else(String::new, |at| labels[at].clone());
-    let headline = words::headline(comparison, &labels);
+    let headline = summary::headline(comparison, &labels);
     complaints.sentence(&format!("{suite}: headline"), &headline, state, label);
     let laid = tables::comparison(comparison);
     let text = terminal::table(&laid, terminal::Style { width: 4_000, color: false });
@@ -283,7 +283,7 @@ fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
 /// A decision ships no arm that another is better than, and a winner is shipped, or chosen by price.
 fn decision(comparison: &Comparison, state: &State, labels: &[String], complaints: &mut Complaints) {
     let suite = &comparison.suite;
-    let Some(said) = words::decision(comparison, labels) else { return };
+    let Some(said) = summary::decision(comparison, labels) else { return };
     let shipped = labels.iter().position(|label| said.starts_with(&format!("Decision: ship {label} ")));
     let loses = |arm: usize| {
         let pairs = comparison.primary().map_or(&[][..], |row| &row.evidence.pairs);
@@ -479,7 +479,7 @@ impl Pages {
         for pair in &suite.pairs {
             let own = self::state(pair);
             let labels = words::arm_labels(&pair.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
-            let headline = words::headline(pair, &labels);
+            let headline = summary::headline(pair, &labels);
             let of_arm = |arm: &Arm| pair.arms.iter().position(|known| known.arm == *arm).map_or_else(String::new, |at| labels[at].clone());
             complaints.sentence(&format!("{name}: pair page"), &headline, &own, of_arm);
             let is_there = self.pairs[place].iter().any(|path| bare(&self.files[path]).contains(&headline));
@@ -673,7 +673,7 @@ fn said(project: &Project, names: &[&str; 4]) -> Vec<BTreeMap<String, String>> {
             said.insert(format!("{} together", row.metric.name), format!("{winner:?} {leading:?}"));
         }
         let is_tied = table.primary().is_some_and(|row| row.cells.windows(2).any(|cells| near(cells[0].value, cells[1].value)));
-        if let Some(decision) = words::decision(table, &labels).filter(|_| !is_tied) {
+        if let Some(decision) = summary::decision(table, &labels).filter(|_| !is_tied) {
             said.insert("decision".to_owned(), decision);
         }
         said
