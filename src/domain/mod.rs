@@ -35,4 +35,4 @@ pub use run::{Git, ImportedContent, ItemsDigest, Provenance, Run, RunId, ScoreRe
 pub use status::{ItemStatus, RunStatus};
 pub use text::{beginning, nearest, visible};
 pub use usage::{CostSource, Usage};
-pub use verification::{FixedFailure, Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};
+pub use verification::{Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};

@@ -79,12 +79,11 @@ struct Rules<'a, T: Serialize> {
 /// Makes a site of what a warehouse holds. Afterwards the warehouse shows what the site does.
 pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, progress: &Progress<'_>) -> Result<Built, PublishError> {
     let Order { stores, mut filter, mut policy, mut options, patterns, found, transcripts: choice, program, version } = order;
-    let mut texts = Texts::looked_through(&stores, patterns, found, warehouse, (&mut filter, &mut policy, &mut options))?;
+    let (mut texts, warehouse) = Texts::looked_through(&stores, patterns, found, warehouse, (&mut filter, &mut policy, &mut options))?;
     // What was said of names holds for the journals that are read from here on.
     let aliases = warehouse.aliases().clone();
     let stores = Stores { aliases: &aliases, ..stores };
-    let warehouse = &*warehouse;
-    let mut overview = overview(warehouse, &filter, &policy, &options, version, &warehouse.digest());
+    let mut overview = overview(&warehouse, &filter, &policy, &options, version, &warehouse.digest());
     let plan = Plan::new(&overview);
     info!(suites = overview.suites.len(), runs = overview.runs_by_name().len(), "overview made");
     let (root, cache) = match target {
@@ -96,7 +95,7 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
         Target::Folder { folder, cache } => (folder, cache),
     };
     let folder = SiteFolder::open(root, Some(cache))?;
-    let mut transcripts = Transcripts::new(warehouse, &filter, choice);
+    let mut transcripts = Transcripts::new(&warehouse, &filter, choice);
     let mut sides = Sides::of(&overview);
     let rules = program.map(|program| {
         serialised(&Rules {
@@ -111,7 +110,7 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
             texts: texts.rules(),
         })
     });
-    let site = Site { stores, warehouse, filter: &filter, overview: &overview, plan: &plan, folder: &folder, progress, rules };
+    let site = Site { stores, warehouse: &warehouse, filter: &filter, overview: &overview, plan: &plan, folder: &folder, progress, rules };
     let mut suites = site.write_runs(&mut Gathered { texts: &mut texts, transcripts: &mut transcripts, sides: &mut sides })?;
     for (place, told) in suites.iter_mut().flat_map(|suite| std::mem::take(&mut suite.told)) {
         if let Some(suite) = overview.suites.get_mut(place) {
@@ -138,7 +137,7 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     }
     let (written, kept) = folder.counts();
     info!(written, kept, "suite pages");
-    folder.write_all(published_files(&overview, &plan, &news(warehouse, &filter, &policy)))?;
+    folder.write_all(published_files(&overview, &plan, &news(&warehouse, &filter, &policy)))?;
     if let Some(report) = texts.report() {
         folder.write("redactions.json", &report)?;
     }

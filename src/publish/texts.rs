@@ -12,7 +12,7 @@ use tracing::warn;
 use crate::domain::{Counts, Filter, Foreign, OwnPattern, Published, Redactor, Run, RunId, visible};
 use crate::render::{format, json};
 use crate::views::{ItemRow, Policy, SiteOptions};
-use crate::warehouse::{RunRow, Warehouse};
+use crate::warehouse::{LookedThrough, RunRow, Warehouse};
 
 use super::error::PublishError;
 use super::memory::Places;
@@ -71,17 +71,17 @@ struct Report<'a> {
 impl Texts {
     /// Looks through what the warehouse shows and the names by which the command line and the configuration select it, and changes both.
     /// Pages that are made of the warehouse afterwards say nothing of runs that was not looked through.
-    pub fn looked_through(
+    pub fn looked_through<'w>(
         stores: &Stores<'_>,
         own: &[OwnPattern],
         found: Found,
-        warehouse: &mut Warehouse,
+        warehouse: &'w mut Warehouse,
         selected: (&mut Filter, &mut Policy, &mut SiteOptions),
-    ) -> Result<Self, PublishError> {
+    ) -> Result<(Self, LookedThrough<'w>), PublishError> {
         let (filter, policy, options) = selected;
         let mut texts = Self::of_names(stores, own, warehouse, filter, found)?;
-        texts.apply(stores, warehouse, filter, policy, options);
-        Ok(texts)
+        let warehouse = texts.apply(stores, warehouse, filter, policy, options);
+        Ok((texts, warehouse))
     }
 
     /// Looks through the names. To take out users' names where they stand alone, it reads all other texts for home folders first.
@@ -181,26 +181,19 @@ impl Texts {
         Ok(users)
     }
 
-    fn apply(
+    fn apply<'w>(
         &mut self,
         stores: &Stores<'_>,
-        warehouse: &mut Warehouse,
+        warehouse: &'w mut Warehouse,
         filter: &mut Filter,
         policy: &mut Policy,
         options: &mut SiteOptions,
-    ) {
+    ) -> LookedThrough<'w> {
         let selected: BTreeSet<RunId> = warehouse.select(filter).map(|row| row.run.id.clone()).collect();
         let items = self.names.get(ITEM).cloned().unwrap_or_default();
-        let found = self.found;
-        let mut shown = |run: &Run| selected.contains(&run.id).then(|| self.shown_run(stores, run));
-        match found {
-            Found::TakenOut => warehouse.show_as(items, shown),
-            Found::Named => {
-                for row in warehouse.runs() {
-                    shown(&row.run);
-                }
-                return;
-            }
+        let warehouse = warehouse.show_published(items, |run| selected.contains(&run.id).then(|| self.shown_run(stores, run)));
+        if self.found == Found::Named {
+            return warehouse;
         }
         let named = |kind: &str, name: &mut String| {
             if let Some(shown) = self.names.get(kind).and_then(|names| names.get(name.as_str())) {
@@ -241,13 +234,16 @@ impl Texts {
         };
         policy.designs = std::mem::take(&mut policy.designs).into_iter().map(|(suite, design)| (renamed("suite", suite), design)).collect();
         policy.metrics = std::mem::take(&mut policy.metrics).into_iter().map(|(name, set)| (renamed("scores.metric", name), set)).collect();
+        let primary = std::mem::take(&mut policy.primary).into_iter();
+        policy.primary = primary.map(|(suite, metric)| (renamed("suite", suite), renamed("scores.metric", metric))).collect();
+        warehouse
     }
 
-    fn shown_run(&mut self, stores: &Stores<'_>, run: &Run) -> Run {
+    fn shown_run(&mut self, stores: &Stores<'_>, run: &Run) -> Published<Run> {
         let file = stores.file_of(&run.id);
         let mut run = run.clone();
         rename_run(&mut run, &self.names);
-        Run::clone(&self.published(Page::Runs, &file, run))
+        self.published(Page::Runs, &file, run)
     }
 
     /// Passes the texts of a run's page, items or transcripts. `file` is the one they came from.

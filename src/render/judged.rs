@@ -1,8 +1,8 @@
 //! What was required of a run and what was said of it, as tables: criteria, evaluators, verification.
 
+use crate::domain::VerifiedFailure;
 use crate::views::{
-    CriteriaCount, CriteriaTable, CriterionCell, CriterionRow, EvaluatorScore, ItemRow, JudgeView, ShownRun, StoredVerification,
-    SuiteBoard, VerificationFailure,
+    CriteriaCount, CriteriaTable, CriterionCell, CriterionRow, EvaluatorScore, ItemRow, JudgeView, ShownRun, StoredVerification, SuiteBoard,
 };
 
 use super::shown::{Texts, some_of};
@@ -157,16 +157,17 @@ pub fn evaluators(shown: &ShownRun, texts: Texts) -> Option<Table> {
 /// The facts of a verification that are one line each: label and text.
 pub fn facts(verification: &StoredVerification) -> Vec<(&'static str, String)> {
     let own = |text: &Option<String>| text.clone();
+    let record = &verification.record;
     let known = [
-        ("Outcome", verification::outcome(verification)),
-        ("Because", own(&verification.reason)),
-        ("Goal", own(&verification.goal)),
-        ("Kind of task", verification.task_kind.as_deref().map(|kind| kind.replace('_', " "))),
-        ("Profile", own(&verification.profile)),
-        ("Stack", verification.stack.as_deref().map(|stack| stack.replace('_', " "))),
+        ("Outcome", verification::outcome(record)),
+        ("Because", own(&record.reason)),
+        ("Goal", own(&record.goal)),
+        ("Kind of task", record.task_kind.as_deref().map(|kind| kind.replace('_', " "))),
+        ("Profile", own(&record.profile)),
+        ("Stack", record.stack.as_deref().map(|stack| stack.replace('_', " "))),
         ("Compared with", own(&verification.baseline)),
-        ("For a person to check", own(&verification.manual)),
-        ("Follow-up", own(&verification.ticket)),
+        ("For a person to check", own(&record.manual)),
+        ("Follow-up", own(&record.ticket)),
     ];
     known.into_iter().filter_map(|(label, text)| Some((label, text?))).collect()
 }
@@ -180,7 +181,7 @@ pub fn verification(shown: &ShownRun, texts: Texts) -> Vec<Table> {
     about.rows = facts(verification).into_iter().map(|(label, text)| vec![label.to_owned(), text]).collect();
     about.notes.extend(left_out(verification));
     let mut tables = vec![about];
-    if !verification.checks.is_empty() {
+    if !verification.record.checks.is_empty() {
         let mut table = Table::new("Checks");
         table.left("Check", 0);
         table.left("Outcome", 0);
@@ -190,6 +191,7 @@ pub fn verification(shown: &ShownRun, texts: Texts) -> Vec<Table> {
         table.left("Why", 2);
         table.left("Message", 1);
         table.rows = verification
+            .record
             .checks
             .iter()
             .map(|check| {
@@ -209,8 +211,8 @@ pub fn verification(shown: &ShownRun, texts: Texts) -> Vec<Table> {
         table.drop_empty_columns();
         tables.push(table);
     }
-    tables.extend(failures("Failures", &verification.failures, texts));
-    tables.extend(failures("Fixed", &verification.fixed, texts));
+    tables.extend(failures("Failures", &verification.record.failures, texts));
+    tables.extend(failures("Fixed", &verification.record.fixed, texts));
     tables
 }
 
@@ -219,7 +221,7 @@ pub fn left_out(verification: &StoredVerification) -> Option<String> {
     (verification.left_out > 0).then(|| format!("{} more lines are in the run's header.", format::integer(verification.left_out)))
 }
 
-fn failures(title: &str, failures: &[VerificationFailure], texts: Texts) -> Option<Table> {
+fn failures(title: &str, failures: &[VerifiedFailure], texts: Texts) -> Option<Table> {
     if failures.is_empty() {
         return None;
     }
@@ -229,7 +231,7 @@ fn failures(title: &str, failures: &[VerificationFailure], texts: Texts) -> Opti
     table.left("Check", 1);
     table.left("Why", 2);
     table.left("Files", 3);
-    let cells = |failure: &VerificationFailure| {
+    let cells = |failure: &VerifiedFailure| {
         vec![
             texts.of(failure.test.as_ref().unwrap_or(&failure.text)),
             failure.scope.as_deref().map(|scope| scope.replace('_', " ")).unwrap_or_default(),

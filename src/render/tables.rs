@@ -72,7 +72,7 @@ fn comparison_title(comparison: &Comparison, labels: &[String]) -> String {
 }
 
 /// A metric's label with what its figures are over.
-fn metric_label(row: &ComparisonRow) -> String {
+pub(super) fn metric_label(row: &ComparisonRow) -> String {
     match row.metric.unit {
         crate::domain::Unit::Usd | crate::domain::Unit::Tokens => format!("{}, mean per run", row.metric.label),
         crate::domain::Unit::Seconds => format!("{}, median", row.metric.label),
@@ -508,7 +508,7 @@ pub fn run(shown: &ShownRun) -> Table {
     );
     fact("Tokens", line.tokens.map(|tokens| format::fixed(tokens, 0)));
     fact("Duration", Some(line.duration_seconds.map_or_else(|| "unknown".to_owned(), format::seconds)));
-    fact("Verification", page.verification.as_ref().and_then(super::verification::outcome));
+    fact("Verification", page.verification.as_ref().and_then(|stored| super::verification::outcome(&stored.record)));
     fact("Calls", page.total_calls.map(format::integer));
     fact("Files", page.files_generated.map(format::integer));
     fact("Lines", page.lines_generated.map(format::integer));

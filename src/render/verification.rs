@@ -1,7 +1,6 @@
 //! A verification as tables: the checks, what fails and whose it is, and what was fixed.
 
-use crate::domain::{FixedFailure, Verification, VerifiedCheck, VerifiedFailure};
-use crate::views::StoredVerification;
+use crate::domain::{Verification, VerifiedCheck, VerifiedFailure};
 
 use super::format;
 use super::table::Table;
@@ -53,11 +52,11 @@ fn cells(check: &VerifiedCheck) -> Vec<String> {
     vec![
         check.id.clone(),
         check.command.clone(),
-        check.folder.clone(),
+        check.folder.clone().unwrap_or_default(),
         outcome,
         check.baseline.as_deref().map(words).unwrap_or_default(),
         check.seconds.map(format::seconds).unwrap_or_default(),
-        check.reason.clone(),
+        check.reason.clone().unwrap_or_default(),
     ]
 }
 
@@ -70,11 +69,11 @@ fn failures(failures: &[VerifiedFailure]) -> Table {
     table.left("Why", 1);
     let row = |failure: &VerifiedFailure| {
         vec![
-            words(&failure.scope),
+            failure.scope.as_deref().map(words).unwrap_or_default(),
             failure.check.clone(),
             what(failure.test.as_ref(), &failure.text),
             failure.files.join(", "),
-            failure.reason.clone(),
+            failure.reason.clone().unwrap_or_default(),
         ]
     };
     table.rows = failures.iter().map(row).collect();
@@ -82,7 +81,7 @@ fn failures(failures: &[VerifiedFailure]) -> Table {
     table
 }
 
-fn fixed(fixed: &[FixedFailure]) -> Table {
+fn fixed(fixed: &[VerifiedFailure]) -> Table {
     let mut table = Table::new("Fixed: failed before the change");
     table.left("Check", 2);
     table.left("Failure", 0);
@@ -101,8 +100,10 @@ fn what(test: Option<&String>, said: &str) -> String {
 }
 
 fn notes(verification: &Verification) -> Vec<String> {
-    let mut notes = vec![format!("Goal ({}, {}): {}", words(&verification.task_kind), verification.profile, verification.goal)];
-    notes.push(format!("Stack: {}", words(&verification.stack)));
+    let said = |text: &Option<String>| text.clone().unwrap_or_default();
+    let (kind, profile) = (words(&said(&verification.task_kind)), said(&verification.profile));
+    let mut notes = vec![format!("Goal ({kind}, {profile}): {}", said(&verification.goal))];
+    notes.push(format!("Stack: {}", words(&said(&verification.stack))));
     if !verification.changed.is_empty() {
         let shown: Vec<&str> = verification.changed.iter().take(MOST_CHANGED).map(String::as_str).collect();
         let more = verification.changed.len().saturating_sub(shown.len());
@@ -138,7 +139,7 @@ fn short(text: &str) -> String {
 }
 
 /// `done partial: accept partial`.
-pub fn outcome(verification: &StoredVerification) -> Option<String> {
+pub fn outcome(verification: &Verification) -> Option<String> {
     let status = verification.terminal_status.as_deref()?.replace('_', " ");
     Some(match &verification.next {
         Some(next) => format!("{status}, next: {}", next.replace('_', " ")),

@@ -13,8 +13,9 @@ use crate::inference::{
 use crate::warehouse::{OutcomeMatrix, Warehouse};
 
 use super::flips::{self, Flips};
-use super::judged::{CriterionFlips, verified};
+use super::judged::CriterionFlips;
 use super::side_by_side::SideBySide;
+use super::stored_verification::verified;
 
 /// What a difference is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

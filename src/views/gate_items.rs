@@ -10,7 +10,7 @@ use crate::domain::{ItemKey, ItemKind, ItemStatus};
 use crate::inference::{Arm, ArmRuns, Held, Outcomes, Rates, SuiteAnswer};
 use crate::warehouse::{OutcomeMatrix, Warehouse};
 
-use super::judged::cut;
+use super::short_text::cut;
 
 /// One item that the head fails.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -1,21 +1,17 @@
-//! What evaluators said of a run and what a verification came to; and of a suite's criteria, how often each arm met them.
+//! A suite's criteria: how often each arm met them, as a judge saw it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
-use crate::domain::{Direction, Evaluator, ItemKind, ItemOutcome, ItemStatus, Published, RunId, RunStatus, Unit, beginning};
+use crate::domain::{Evaluator, ItemKind, ItemOutcome, ItemStatus, Published, RunId, RunStatus, beginning};
 use crate::inference::{Arm, Estimate, SuiteGroup, evaluators_of, rate_over_runs};
 use crate::warehouse::{RunRow, SqlError, Warehouse};
 
-use super::run::{ItemPage, ItemRow, RunPage};
+use super::run::{ItemPage, RunPage, is_criterion};
+use super::short_text::cut;
 
-/// Characters of a text that somebody else wrote.
-const MOST_OF_A_TEXT: usize = 2_000;
-/// Checks, failures or reasons of one verification.
-const MOST_OF_A_LIST: usize = 200;
 /// Reasons kept of one criterion and one arm.
 const MOST_REASONS: usize = 3;
 /// Verdicts on one criterion and one arm that are kept one by one, and characters of a reason with them.
@@ -23,215 +19,6 @@ const MOST_VERDICTS: usize = 40;
 const MOST_OF_A_VERDICT: usize = 600;
 /// Bytes of the reasons that are kept with the verdicts of a suite; a store may hold far more than pages can show.
 const MOST_BYTES: usize = 32 << 20;
-
-/// What one evaluator said of a run, newest revision.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct EvaluatorScore {
-    /// The metric, which goes by the evaluator's name.
-    pub evaluator: String,
-    /// From 0 to 100; absent where it was not evaluated.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<f64>,
-    pub unit: Unit,
-    pub direction: Direction,
-    pub revision: u32,
-    /// Earlier revisions that are in the store.
-    pub earlier: u64,
-    /// Why there is no value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub not_evaluated: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reasoning: Option<String>,
-    /// The numbers that the score was made of, in the evaluator's own shape.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub details: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub judge: Option<JudgeView>,
-}
-
-/// Who judged, by which words, and what that took: apart from what the run itself took.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct JudgeView {
-    pub agent: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    pub prompt_sha256: String,
-    pub votes: u64,
-    /// The share of votes that agreed with the majority.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub agreement: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost_usd: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost_source: Option<String>,
-}
-
-/// Keeps the newest revision of each evaluator, by name, and counts the others. Of equal revisions the later line stands.
-pub fn newest_scores(lines: Vec<EvaluatorScore>) -> Vec<EvaluatorScore> {
-    let mut newest = BTreeMap::<String, EvaluatorScore>::new();
-    for line in lines {
-        let before = newest.remove(&line.evaluator);
-        let stands = match before {
-            None => line,
-            Some(before) if before.revision > line.revision => EvaluatorScore { earlier: before.earlier + 1, ..before },
-            Some(before) => EvaluatorScore { earlier: before.earlier + 1, ..line },
-        };
-        newest.insert(stands.evaluator.clone(), stands);
-    }
-    newest.into_values().collect()
-}
-
-/// A verification as a page shows it, under the keys it is stored by. Texts and lists are cut to a bounded length.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct StoredVerification {
-    /// `done_success`, `done_partial`, `not_done`, `blocked` or `unverified`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub terminal_status: Option<String>,
-    /// What to do now: `stop`, `accept_partial`, `continue` or `escalate`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub goal: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub task_kind: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub profile: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stack: Option<String>,
-    /// What the head was compared with.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub baseline: Option<String>,
-    /// What only a person can check.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub manual: Option<String>,
-    /// The follow-up ticket.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ticket: Option<String>,
-    pub checks: Vec<VerificationCheck>,
-    pub failures: Vec<VerificationFailure>,
-    /// What failed at the baseline and fails no more.
-    pub fixed: Vec<VerificationFailure>,
-    /// Why these checks.
-    pub reasons: Vec<String>,
-    /// Checks, failures and reasons beyond those that are shown.
-    pub left_out: u64,
-}
-
-/// One command.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct VerificationCheck {
-    pub id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
-    pub command: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub folder: Option<String>,
-    /// Why it was chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// `passed`, `failed`, `timed_out` or `not_runnable`; absent where it was not run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seconds: Option<f64>,
-    /// How it ended on the baseline.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub baseline: Option<String>,
-}
-
-/// One failure of a check.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct VerificationFailure {
-    pub check: String,
-    /// `blocking`, `out_of_scope` or `unknown`; absent for what was fixed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scope: Option<String>,
-    /// Why it is of that scope.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    pub text: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub test: Option<String>,
-    pub files: Vec<String>,
-}
-
-impl StoredVerification {
-    /// Reads what is known of a stored verification; nothing where none of it is. What has another shape is as if it were not there.
-    pub fn of(record: &Value) -> Option<Self> {
-        let mut left_out = 0;
-        let checks = list(record, "checks", &mut left_out, |check| {
-            Some(VerificationCheck {
-                id: text(check, "id").unwrap_or_default(),
-                kind: text(check, "kind"),
-                command: text(check, "command").or_else(|| text(check, "id"))?,
-                folder: text(check, "folder"),
-                reason: text(check, "reason"),
-                outcome: text(check, "outcome"),
-                message: text(check, "message"),
-                seconds: check.get("seconds").and_then(Value::as_f64),
-                baseline: text(check, "baseline"),
-            })
-        });
-        let failure = |failure: &Value| {
-            let files = failure.get("files").and_then(Value::as_array);
-            Some(VerificationFailure {
-                check: text(failure, "check").unwrap_or_default(),
-                scope: text(failure, "scope"),
-                reason: text(failure, "reason"),
-                text: text(failure, "text").or_else(|| text(failure, "signature"))?,
-                test: text(failure, "test"),
-                files: files.into_iter().flatten().take(MOST_OF_A_LIST).filter_map(Value::as_str).map(cut).collect(),
-            })
-        };
-        let failures = list(record, "failures", &mut left_out, failure);
-        let fixed = list(record, "fixed", &mut left_out, failure);
-        let reasons = list(record, "reasons", &mut left_out, |reason| reason.as_str().map(cut));
-        let found = Self {
-            terminal_status: text(record, "terminalStatus"),
-            next: text(record, "next"),
-            reason: text(record, "reason"),
-            goal: text(record, "goal"),
-            task_kind: text(record, "taskKind"),
-            profile: text(record, "profile"),
-            stack: text(record, "stack"),
-            baseline: text(record, "baseline").or_else(|| text(record.get("baseline")?, "name")),
-            manual: text(record, "manual"),
-            ticket: text(record, "ticket"),
-            checks,
-            failures,
-            fixed,
-            reasons,
-            left_out,
-        };
-        (found != Self::default()).then_some(found)
-    }
-}
-
-fn text(record: &Value, key: &str) -> Option<String> {
-    record.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(cut)
-}
-
-fn list<T>(record: &Value, key: &str, left_out: &mut u64, of: impl Fn(&Value) -> Option<T>) -> Vec<T> {
-    let all = record.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    *left_out += all.len().saturating_sub(MOST_OF_A_LIST) as u64;
-    all.iter().take(MOST_OF_A_LIST).filter_map(of).collect()
-}
-
-/// The beginning of a text.
-pub(super) fn cut(text: &str) -> String {
-    beginning(text, MOST_OF_A_TEXT)
-}
 
 /// How often each arm met each criterion of a suite, as one judge saw it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -472,87 +259,9 @@ impl CriterionFlips {
     }
 }
 
-/// Counts runs by what their verification came to.
-pub(super) fn verified(rows: &[&RunRow]) -> BTreeMap<String, u64> {
-    let mut counts = BTreeMap::new();
-    for status in rows.iter().filter_map(|row| text(row.run.verification.as_ref()?, "terminalStatus")) {
-        *counts.entry(status).or_default() += 1;
-    }
-    counts
-}
-
-/// How the criteria of a run ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct CriteriaCount {
-    pub passed: u64,
-    /// Those that were decided.
-    pub total: u64,
-    /// Those that nobody decided.
-    pub missing: u64,
-}
-
-impl RunPage {
-    /// Adds what the run's own files say beside its header.
-    pub fn add_judgements(&mut self, evaluators: Vec<EvaluatorScore>, criteria: Vec<ItemRow>) {
-        let mut count = CriteriaCount::default();
-        for status in criteria.iter().filter_map(|row| ItemStatus::from_name(&row.status)) {
-            count.passed += u64::from(status == ItemStatus::Pass);
-            count.total += u64::from(status.is_counted());
-            count.missing += u64::from(status.is_missing());
-        }
-        self.criteria_count = (!criteria.is_empty()).then_some(count);
-        self.evaluators = evaluators;
-        self.criteria = criteria;
-    }
-
-    /// Names the judge behind an evaluator's outcomes in this run.
-    pub fn judge_of(&self, evaluator: &str) -> Option<String> {
-        self.evaluators.iter().find(|score| score.evaluator == evaluator)?.judge.as_ref().map(JudgeView::name)
-    }
-}
-
-impl JudgeView {
-    /// Names the judge: another model, or other words, is another judge.
-    pub fn name(&self) -> String {
-        let model = self.model.as_ref().map_or_else(String::new, |model| format!(":{model}"));
-        let words: String = self.prompt_sha256.chars().take(8).collect();
-        format!("{}{model} #{words}", self.agent)
-    }
-}
-
-/// Says whether a row is of a criterion.
-pub(super) fn is_criterion(row: &ItemRow) -> bool {
-    row.kind == ItemKind::Criterion.name()
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-
-    fn score(evaluator: &str, revision: u32, value: f64) -> EvaluatorScore {
-        EvaluatorScore {
-            evaluator: evaluator.to_owned(),
-            value: Some(value),
-            unit: Unit::Points,
-            direction: Direction::Up,
-            revision,
-            earlier: 0,
-            not_evaluated: None,
-            reasoning: None,
-            details: None,
-            judge: None,
-        }
-    }
-
-    #[test]
-    fn the_newest_revision_stands_wherever_its_line_is() {
-        let scores =
-            newest_scores(vec![score("b", 0, 1.0), score("a", 2, 2.0), score("a", 1, 3.0), score("a", 0, 4.0), score("b", 0, 5.0)]);
-        let found: Vec<_> = scores.iter().map(|score| (score.evaluator.as_str(), score.value, score.earlier)).collect();
-        assert_eq!(found, [("a", Some(2.0), 2), ("b", Some(5.0), 1)]);
-    }
 
     #[test]
     fn two_arms_are_laid_side_by_side_by_one_judge() {
@@ -581,22 +290,5 @@ mod tests {
         let turned = criterion_flips_between(&tables, &arm("b"), &arm("a")).expect("they share three");
         assert_eq!((turned.only_first, turned.only_second), (pair.only_second, pair.only_first));
         assert_eq!(criterion_flips_between(&tables, &arm("a"), &arm("d")), None);
-    }
-
-    #[test]
-    fn a_verification_of_another_shape_is_no_reason_to_fail() {
-        for nothing in [json!(null), json!("passed"), json!([1]), json!({}), json!({"checks": 3, "goal": {"a": 1}, "failures": [1, {}]})] {
-            assert_eq!(StoredVerification::of(&nothing), None, "{nothing}");
-        }
-        let partly = StoredVerification::of(&json!({"terminalStatus": "blocked", "checks": [{"command": "make"}, 7]})).expect("a status");
-        assert_eq!((partly.terminal_status.as_deref(), partly.checks.len()), (Some("blocked"), 1));
-    }
-
-    #[test]
-    fn texts_and_lists_are_bounded() {
-        let failure = json!({"check": "c", "text": "é".repeat(MOST_OF_A_TEXT + 1)});
-        let many = StoredVerification::of(&json!({"failures": vec![failure; MOST_OF_A_LIST + 5]})).expect("failures");
-        assert_eq!((many.failures.len(), many.left_out), (MOST_OF_A_LIST, 5));
-        assert_eq!(many.failures[0].text.chars().count(), MOST_OF_A_TEXT + 2);
     }
 }

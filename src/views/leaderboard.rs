@@ -17,7 +17,7 @@ use crate::inference::{
 use crate::stats::Interval;
 use crate::warehouse::{OutcomeMatrix, Warehouse};
 
-use super::judged::verified;
+use super::stored_verification::verified;
 
 /// What a board is ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

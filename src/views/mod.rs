@@ -6,6 +6,7 @@
 mod agreement;
 mod chart;
 mod compare;
+mod evaluation;
 mod exported;
 mod flips;
 mod gate;
@@ -21,9 +22,11 @@ mod leaderboard;
 mod news;
 mod run;
 mod runnable;
+mod short_text;
 mod side;
 mod side_by_side;
 mod site;
+mod stored_verification;
 mod stories;
 mod transcript;
 
@@ -33,6 +36,7 @@ pub use agreement::{
 };
 pub use chart::{ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts, Threshold};
 pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare, compare_with_flips};
+pub use evaluation::{CriteriaCount, EvaluatorScore, JudgeView, newest_scores};
 pub use exported::{OutcomeGroup, RunTally, Share, Tally};
 pub use flips::{FlippedItems, Flips, ListedItem, ListedItems, MOST_LISTED};
 pub use gate::{AbsentArm, Basis, GateCheck, GateReport, UnknownItem, gate};
@@ -48,8 +52,7 @@ pub use imported::{
 };
 pub use items::{Discrimination, Go, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemSign, MatrixArm};
 pub use judged::{
-    CriteriaCount, CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionKey, CriterionRow, CriterionVerdict,
-    EvaluatorScore, JudgeView, StoredVerification, VerificationCheck, VerificationFailure, criterion_flips, newest_scores,
+    CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionKey, CriterionRow, CriterionVerdict, criterion_flips,
 };
 pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use news::{Event, News, news};
@@ -61,6 +64,7 @@ pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, Runna
 pub use side::Sides;
 pub use side_by_side::{MOST_SIDES, Side, SideBySide};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
+pub use stored_verification::StoredVerification;
 pub use stories::{ItemNote, ItemStories, ItemStory};
 pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
 

@@ -7,12 +7,14 @@ use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{CostSource, Direction, Filter, ItemDetails, ItemKey, ItemOutcome, ItemStatus, Run, Unit, Usage};
+use crate::domain::{CostSource, Direction, Filter, ItemDetails, ItemKey, ItemKind, ItemOutcome, ItemStatus, Run, Unit, Usage};
 use crate::inference::{Arm, CONFIDENCE, Money, cost, counts, money, tokens};
 use crate::stats::{Interval, wilson};
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
-use super::judged::{CriteriaCount, EvaluatorScore, StoredVerification, cut, is_criterion};
+use super::evaluation::{CriteriaCount, EvaluatorScore, JudgeView};
+use super::short_text::cut;
+use super::stored_verification::StoredVerification;
 
 /// A stored share that is nearer than this to the counts' own is the same number, however it was rounded.
 const SAME_SHARE: f64 = 5e-5;
@@ -543,4 +545,29 @@ fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
         cache_read_tokens: cache_read,
         cost_source: cost_source.map(|source| source.name().to_owned()),
     }
+}
+
+impl RunPage {
+    /// Adds what the run's own files say beside its header.
+    pub fn add_judgements(&mut self, evaluators: Vec<EvaluatorScore>, criteria: Vec<ItemRow>) {
+        let mut count = CriteriaCount::default();
+        for status in criteria.iter().filter_map(|row| ItemStatus::from_name(&row.status)) {
+            count.passed += u64::from(status == ItemStatus::Pass);
+            count.total += u64::from(status.is_counted());
+            count.missing += u64::from(status.is_missing());
+        }
+        self.criteria_count = (!criteria.is_empty()).then_some(count);
+        self.evaluators = evaluators;
+        self.criteria = criteria;
+    }
+
+    /// Names the judge behind an evaluator's outcomes in this run.
+    pub fn judge_of(&self, evaluator: &str) -> Option<String> {
+        self.evaluators.iter().find(|score| score.evaluator == evaluator)?.judge.as_ref().map(JudgeView::name)
+    }
+}
+
+/// Says whether a row is of a criterion.
+pub(super) fn is_criterion(row: &ItemRow) -> bool {
+    row.kind == ItemKind::Criterion.name()
 }

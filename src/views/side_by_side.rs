@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::flips::ListedItem;
-use super::judged::cut;
 use super::run::{ItemRow, RunPage};
+use super::short_text::cut;
 
 /// Items of one pair that are laid side by side.
 pub const MOST_SIDES: usize = 12;

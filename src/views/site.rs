@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::domain::{Filter, ItemKind};
 use crate::inference::{Arm, Grouping, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, suite_groups};
-use crate::warehouse::Warehouse;
+use crate::warehouse::{LookedThrough, Warehouse};
 
 use super::chart::{SuiteCharts, suite_charts};
 use super::compare::{Comparison, PairOrder};
@@ -119,7 +119,7 @@ const MAX_TABLE_ARMS: usize = 8;
 
 /// Builds the site's views of the selected runs.
 pub fn overview(
-    warehouse: &Warehouse,
+    warehouse: &LookedThrough<'_>,
     filter: &Filter,
     policy: &Policy,
     options: &SiteOptions,

@@ -32,7 +32,7 @@ mod unit;
 pub use amounts::{Amounts, ItemAmounts};
 pub use export::ExportFormat;
 pub use matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
-pub use open::{Hidden, Options, RunRow, Warehouse};
+pub use open::{Hidden, LookedThrough, Options, RunRow, Warehouse};
 pub use progress::Progress;
 pub use records::StoredAt;
 pub use spool::RunOutcomes;

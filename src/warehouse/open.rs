@@ -4,6 +4,7 @@ use std::cell::LazyCell;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +12,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use tracing::{debug, info};
 
-use crate::domain::{Aliases, Filter, ItemKey, ItemKind, ItemStatus, Problem, Run, RunId, hex};
+use crate::domain::{Aliases, Filter, ItemKey, ItemKind, ItemStatus, Problem, Published, Run, RunId, hex};
 use crate::results::{Contents, ItemTexts, Retractions, Store, scan, to_json};
 
 use super::facts::{Facts, Voices};
@@ -70,6 +71,20 @@ pub struct Warehouse {
     run_numbers: HashMap<RunId, u32>,
     /// What items asked, by the digest of it, as far as anybody wanted to know.
     pub(super) texts: Mutex<BTreeMap<String, ItemTexts>>,
+}
+
+/// A warehouse that shows no run that was not looked through for what must not be published. Sites are made of no other.
+///
+/// Only [`Warehouse::show_published`] gives one, for runs that a [`Redactor`](crate::domain::Redactor) had.
+#[derive(Clone, Copy)]
+pub struct LookedThrough<'a>(&'a Warehouse);
+
+impl Deref for LookedThrough<'_> {
+    type Target = Warehouse;
+
+    fn deref(&self) -> &Warehouse {
+        self.0
+    }
 }
 
 impl Warehouse {
@@ -251,9 +266,13 @@ impl Warehouse {
         names
     }
 
-    /// From here on shows items under other names, and runs as `edit` gives them; those that it gives nothing for stay as they are. No run
-    /// may get another id. What is stored or kept for the next command does not change.
-    pub fn show_as(&mut self, items: BTreeMap<String, String>, mut edit: impl FnMut(&Run) -> Option<Run>) {
+    /// From here on shows items under other names, and the runs that were looked through, as `published` gives them; those that it gives
+    /// nothing for are shown no more. No run may get another id. What is stored or kept for the next command does not change.
+    pub fn show_published(
+        &mut self,
+        items: BTreeMap<String, String>,
+        mut published: impl FnMut(&Run) -> Option<Published<Run>>,
+    ) -> LookedThrough<'_> {
         for alias in self.aliases.item.values_mut() {
             if let Some(name) = items.get(alias) {
                 alias.clone_from(name);
@@ -264,12 +283,13 @@ impl Warehouse {
         }
         // They go by the items' names.
         self.texts = Mutex::default();
-        for row in &mut self.runs {
-            if let Some(run) = edit(&row.run) {
-                row.run = Arc::new(run);
-            }
-        }
+        self.runs.retain_mut(|row| {
+            let Some(run) = published(&row.run) else { return false };
+            row.run = Arc::new(Run::clone(&run));
+            true
+        });
         self.runs.par_sort_by(|left, right| order(&left.run, &right.run));
+        LookedThrough(self)
     }
 
     /// Returns what could not be read, in the order of the stores.

@@ -174,8 +174,7 @@ fn state(comparison: &Comparison) -> State {
     let evidence = &row.evidence;
     let Some(winner) = evidence.winner else { return State::Open };
     let arm = comparison.arms[winner].arm.clone();
-    let own = || evidence.pairs.iter().filter(|pair| pair.first == winner || pair.second == winner);
-    let is_fixed = own().filter(|pair| pair.better().is_some()).all(|pair| matches!(pair.verdict, Verdict::DeterministicDifference { .. }));
+    let is_fixed = evidence.pairs.iter().all(|pair| matches!(pair.verdict, Verdict::DeterministicDifference { .. }));
     if is_fixed { State::Fixed(arm) } else { State::Wins(arm) }
 }
 

@@ -1,9 +1,10 @@
 //! What was required of a run and what was said of it, as parts of its page.
 
 use crate::domain::RunStatus;
+use crate::domain::VerifiedFailure;
 use crate::render::format;
 use crate::render::judged::{cost, count, facts, judged_by, left_out, outcome_word, score_word};
-use crate::views::{EvaluatorScore, ItemRow, RunPage, StoredVerification, VerificationFailure};
+use crate::views::{EvaluatorScore, ItemRow, RunPage, StoredVerification};
 
 use super::cut::cut;
 use super::grid::{Cell, Column, Grid, Look, Sort};
@@ -120,8 +121,8 @@ fn unfolding(score: &EvaluatorScore) -> Unfolding {
 pub(super) fn verified(verification: &StoredVerification) -> Verified {
     let said = facts(verification).into_iter().map(|(label, text)| Said { label, text: Text::from(text) });
     let mut grids = Vec::new();
-    if !verification.checks.is_empty() {
-        let checks = &verification.checks;
+    if !verification.record.checks.is_empty() {
+        let checks = &verification.record.checks;
         let mut grid = Grid::new("checks-table", "Checks");
         let words = |text: &Option<String>| Cell::words(text.as_deref().map_or_else(String::new, cut));
         let plain = |text: &Option<String>| Cell::words(text.as_deref().unwrap_or_default().replace('_', " "));
@@ -146,12 +147,12 @@ pub(super) fn verified(verification: &StoredVerification) -> Verified {
         }
         grids.push(grid);
     }
-    grids.extend(failures("failures-table", "Failures", &verification.failures));
-    grids.extend(failures("fixed-table", "Fixed since the baseline", &verification.fixed));
+    grids.extend(failures("failures-table", "Failures", &verification.record.failures));
+    grids.extend(failures("fixed-table", "Fixed since the baseline", &verification.record.fixed));
     Verified {
         facts: said.collect(),
         grids,
-        reasons: verification.reasons.iter().map(|reason| Text::from(cut(reason))).collect(),
+        reasons: verification.record.reasons.iter().map(|reason| Text::from(cut(reason))).collect(),
         note: left_out(verification),
     }
 }
@@ -167,22 +168,22 @@ fn ending(name: &str) -> Cell {
     Cell { text: Text::from(name.replace('_', " ")), ..Cell::item_status(like) }
 }
 
-fn failures(id: &str, caption: &str, failures: &[VerificationFailure]) -> Option<Grid> {
+fn failures(id: &str, caption: &str, failures: &[VerifiedFailure]) -> Option<Grid> {
     if failures.is_empty() {
         return None;
     }
     let mut grid = Grid::new(id, caption);
-    let each = |cell: &dyn Fn(&VerificationFailure) -> Cell| failures.iter().map(cell).collect::<Vec<Cell>>();
+    let each = |cell: &dyn Fn(&VerifiedFailure) -> Cell| failures.iter().map(cell).collect::<Vec<Cell>>();
     grid.column(
         Column::new("Failure", Look::Key, Sort::None),
         each(&|failure| Cell::head(cut(failure.test.as_ref().unwrap_or(&failure.text)))),
     );
     if failures.iter().any(|failure| failure.scope.is_some()) {
-        let scope = |failure: &VerificationFailure| Cell::words(failure.scope.as_deref().unwrap_or_default().replace('_', " "));
+        let scope = |failure: &VerifiedFailure| Cell::words(failure.scope.as_deref().unwrap_or_default().replace('_', " "));
         grid.column(Column::new("Scope", Look::Words, Sort::None), each(&scope));
     }
     grid.column(Column::new("Check", Look::Words, Sort::None), each(&|failure| Cell::words(cut(&failure.check))));
-    let reason = |failure: &VerificationFailure| Cell::words(failure.reason.as_deref().map_or_else(String::new, cut));
+    let reason = |failure: &VerifiedFailure| Cell::words(failure.reason.as_deref().map_or_else(String::new, cut));
     if failures.iter().any(|failure| failure.reason.is_some()) {
         grid.column(Column::new("Why", Look::Words, Sort::None), each(&reason));
     }

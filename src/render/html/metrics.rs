@@ -1,7 +1,7 @@
 //! A comparison's table: metrics in rows, arms in columns, then their difference and the verdict.
 
 use crate::domain::Direction;
-use crate::render::{details, verdicts, words};
+use crate::render::{details, tables, verdicts, words};
 use crate::views::{Arm, Comparison, ComparisonRow, Verdict};
 
 use super::grid::{Cell, Column, Grid, Look, Sort};
@@ -13,7 +13,7 @@ pub(super) fn grid(comparison: &Comparison, id: &str, caption: &str) -> Grid {
     let each = |cell: &dyn Fn(&ComparisonRow) -> Cell| comparison.rows.iter().map(cell).collect::<Vec<Cell>>();
     grid.column(
         Column::new("Metric", Look::Key, Sort::None),
-        each(&|row| Cell::head(row.metric.label.as_str()).sub(better(row.metric.direction))),
+        each(&|row| Cell::head(tables::metric_label(row)).sub(better(row.metric.direction))),
     );
     for (arm, label) in labels.iter().enumerate() {
         let value = |row: &ComparisonRow| {

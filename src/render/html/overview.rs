@@ -104,7 +104,9 @@ pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
 fn mark(suite: &OverviewSuite, top: &Comparison) -> &'static str {
     match &suite.board.evidence {
         Some(evidence) if evidence.arms > 2 => {
-            if evidence.winner.is_some() {
+            if evidence.winner.is_some() && evidence.deterministic == evidence.pairs {
+                "■"
+            } else if evidence.winner.is_some() {
                 "▲"
             } else if evidence.deterministic + evidence.equal == evidence.pairs {
                 "="

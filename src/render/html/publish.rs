@@ -153,8 +153,12 @@ fn badge(label: &str, board: &SuiteBoard) -> Badge {
     let entry = winner.and_then(|winner| board.entries.iter().find(|entry| entry.arm == *winner));
     let (class, said) = match (entry, &board.evidence) {
         (Some(entry), _) => {
-            let rate = entry.pass_rate.as_ref().map_or_else(String::new, |rate| format!(" {}%", format::estimate(rate)));
-            ("leads", format!("{}{rate}", short(&words::arm_name(&entry.arm))))
+            // Of the metric that it leads by.
+            let figure = entry.primary.as_ref().map_or_else(String::new, |figure| {
+                let percent = if board.primary.unit == crate::domain::Unit::Fraction { "%" } else { "" };
+                format!(" {}{percent}", words::figure_with_interval(&board.primary, figure))
+            });
+            ("leads", format!("{}{figure}", short(&words::arm_name(&entry.arm))))
         }
         (None, Some(_)) => ("open", "not enough evidence".to_owned()),
         (None, None) => ("open", "nothing to compare".to_owned()),

@@ -240,12 +240,14 @@ fn settle(shell: &mut Shell) {
 fn file_ticket(folder: &Path, record: &Verification) -> std::io::Result<ticket::Filed> {
     let command = |id: &str| record.checks.iter().find(|check| check.id == id).map_or(id.to_owned(), |check| check.command.clone());
     // A blocking one has nothing to do with a partial success.
-    let is_left = |failure: &&VerifiedFailure| failure.scope != Scope::Blocking.name();
+    let is_left = |failure: &&VerifiedFailure| failure.scope.as_deref() != Some(Scope::Blocking.name());
     let left: Vec<(String, &VerifiedFailure)> =
         record.failures.iter().filter(is_left).map(|failure| (command(&failure.check), failure)).collect();
-    let issues: Vec<ticket::Issue<'_>> =
-        left.iter().map(|(command, failure)| ticket::Issue { command, text: &failure.text, reason: &failure.reason }).collect();
-    ticket::file(folder, &record.goal, &issues)
+    let issues: Vec<ticket::Issue<'_>> = left
+        .iter()
+        .map(|(command, failure)| ticket::Issue { command, text: &failure.text, reason: failure.reason.as_deref().unwrap_or_default() })
+        .collect();
+    ticket::file(folder, record.goal.as_deref().unwrap_or_default(), &issues)
 }
 
 /// Returns where a project's tickets go: the folder is named from that of the file which names it.
