@@ -86,12 +86,15 @@ fn too_little_says_what_it_could_have_shown() {
     let pair = pair(&answer, "shared_tests");
     assert_eq!(pair["verdict"], "not_enough_evidence");
     near(&pair["p"], 0.375);
+    // The exact test needs six discordant pairs for any verdict: it can show less than a normal approximation promises, which is
     // (1.95996 + 0.84162) × sd / √50 with 4 times +1, once −1 and 45 times 0.
     let sd = ((5.0 - 50.0 * 0.06 * 0.06) / 49.0_f64).sqrt();
-    near(&pair["detectable"], 2.801_58 * sd / 50f64.sqrt());
+    let promised = 2.801_58 * sd / 50f64.sqrt();
+    let detectable = pair["detectable"].as_f64().expect("a difference");
+    assert!(detectable > promised && detectable < 1.5 * promised, "{detectable}, promised {promised}");
     assert_eq!(pair["needed"]["of"], "items");
     let needed = pair["needed"]["n"].as_f64().expect("a number");
-    assert!((needed - (2.801_58 * sd / 0.06).powi(2).ceil()).abs() < 1.0, "{needed}");
+    assert!(needed >= (2.801_58 * sd / 0.06).powi(2).floor(), "{needed}");
 }
 
 #[test]
@@ -259,7 +262,7 @@ fn a_winner_over_all_leads_alone() {
     assert_eq!((&evidence["winner"], &evidence["leading"]), (&json!(0), &json!([0])));
     assert_eq!(evidence["ranks"], json!([{"best": 1, "worst": 1}, {"best": 2, "worst": 3}, {"best": 2, "worst": 3}]));
     assert_eq!(evidence["letters"], json!(["a", "b", "b"]));
-    assert!(project.run(["compare", "s"]).answer().replace('\n', " ").contains("a wins against all 2 other arms on pass rate"));
+    assert!(project.run(["compare", "s"]).answer().replace('\n', " ").contains("a wins against both other arms on pass rate"));
 }
 
 /// A margin that would change nothing, or something else than was meant, is refused, and what would do is named.
@@ -604,7 +607,7 @@ fn other_methods_stand_beside_the_verdict() {
     near(&check["p"], (2.0 * 106.0 - 91.0) / 16384.0);
     assert!(check["interval"]["low"].as_f64() > Some(0.0), "{check}");
     let told = project.run(["compare", "s", "--explain"]).answer().replace('\n', " ");
-    assert!(told.contains("for a second look: McNemar's mid-p = 0.007, Newcombe's paired interval +"), "{told}");
+    assert!(told.contains("for a second look: McNemar's mid-p, Newcombe's paired interval +"), "{told}");
 }
 
 #[test]

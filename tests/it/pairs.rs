@@ -170,7 +170,7 @@ fn arms_without_a_common_item_are_said_to_be_unpaired() {
     let project = Project::with(&runs);
     assert_eq!(project.run(["build", "--quiet"]).code, 0);
     let (page, _) = pair(&project);
-    assert!(page.contains("not paired: 3 runs each, over runs: this suite, run again; Welch&#39;s t over runs."), "{page}");
+    assert!(page.contains("not paired: 3 runs each, about this suite, run again; Welch&#39;s t test over runs."), "{page}");
 }
 
 /// A run that was judged on two criteria.
