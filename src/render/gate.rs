@@ -160,10 +160,12 @@ fn moved(metric: &Metric, difference: &Difference) -> String {
         Scale::Ratio => (1.0, format!("{}%", format::nonzero((difference.value - 1.0).abs() * 100.0, 0))),
         Scale::Share | Scale::Unit => (0.0, verdicts::amount(metric, difference.value)),
     };
-    match difference.value.total_cmp(&none) {
-        std::cmp::Ordering::Less => format!("fell {by}"),
-        std::cmp::Ordering::Equal => "did not change".to_owned(),
-        std::cmp::Ordering::Greater => format!("rose {by}"),
+    if difference.value < none {
+        format!("fell {by}")
+    } else if difference.value > none {
+        format!("rose {by}")
+    } else {
+        "did not change".to_owned()
     }
 }
 
