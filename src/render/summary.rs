@@ -1,7 +1,7 @@
 //! The summary of a comparison in sentences.
 
 use crate::domain::Direction;
-use crate::views::{Because, Comparison, Decision, Difference, Evidence, PairEvidence, Why};
+use crate::views::{Because, Comparison, Decision, Difference, PairEvidence, Why};
 
 use super::words::{count_runs, labels, metric, one_or_many, planned, than};
 use super::{comparability, format, verdicts};
