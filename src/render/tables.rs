@@ -74,6 +74,7 @@ fn comparison_title(comparison: &Comparison, labels: &[String]) -> String {
 /// A metric's label with what its figures are over.
 pub(super) fn metric_label(row: &ComparisonRow) -> String {
     match row.metric.unit {
+        _ if row.metric.name == "cost_per_solved_usd" => row.metric.label.clone(),
         crate::domain::Unit::Usd | crate::domain::Unit::Tokens => format!("{}, mean per run", row.metric.label),
         crate::domain::Unit::Seconds => format!("{}, median", row.metric.label),
         _ => row.metric.label.clone(),
