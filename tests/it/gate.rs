@@ -162,7 +162,7 @@ fn costs_are_held_as_a_ratio() {
         pairs(&[("pass", "interval")])
     );
     let several = ["gate", "--baseline", "main", "--max-cost", "10%", "--max-drop", "2pp"];
-    assert_eq!(rulings(&project, &several, 1), pairs(&[("inconclusive", "no_interval"), ("regression", "interval")]));
+    assert_eq!(rulings(&project, &several, 1), pairs(&[("pass", "steady"), ("regression", "interval")]));
     let table = project.run(several);
     assert!(table.stdout.contains("Cost: at most 10% higher"), "{}", table.stdout);
 }
@@ -409,7 +409,7 @@ fn compare_takes_a_baseline() {
     let csv = project.run(["compare", "--baseline", "main", "--format", "csv"]);
     assert!(csv.answer().starts_with("Metric,oneshot,oneshot (baseline),Difference,Verdict\n"), "{}", csv.stdout);
     let rows = csv.rows();
-    let row = rows.iter().find(|row| row["Metric"] == "Questions").expect("a row");
+    let row = rows.iter().find(|row| row["Metric"] == "Pass rate").expect("a row");
     assert_eq!((row["oneshot"].as_str(), row["oneshot (baseline)"].as_str()), ("130/200 (65.0%)", "160/200 (80.0%)"));
     assert!(row["Verdict"].starts_with("oneshot (baseline) wins"), "{row:?}");
     // Arms that are in one of them only stand beside all of the other.
