@@ -2,6 +2,7 @@
 //!
 //! `cargo bench --bench simulations` prints the tables of `docs/methodology.md` as Markdown, the same ones every time. Each figure is a
 //! share of simulated worlds; with 10,000 of them, a true 5% shows as 4.6% to 5.4%. With a store of real outcomes,
+//! `-- decisions` prints what to do about two arms alone.
 //! `-- --store DIR --suite NAME` prints instead how often winners stay winners.
 #![expect(clippy::print_stdout, reason = "a program for a person who reads its tables")]
 
@@ -23,6 +24,10 @@ fn main() {
     let value = |name: &str| arguments.iter().position(|argument| argument == name).and_then(|place| arguments.get(place + 1));
     if let (Some(store), Some(suite)) = (value("--store"), value("--suite")) {
         replication::table(std::path::Path::new(store), suite).print();
+        return;
+    }
+    if arguments.iter().any(|argument| argument == "decisions") {
+        decisions::tables().iter().for_each(Table::print);
         return;
     }
     println!("## Coverage of intervals that promise 95 %\n");

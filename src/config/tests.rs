@@ -54,7 +54,8 @@ fn the_guide_has_a_complete_example() {
     );
     assert_eq!(config.metrics["shared_tests"].margin, Some(0.01), "under the name that it is looked for by");
     assert_eq!(config.prices[0].usd_per_million.cache_write, Some(3.75));
-    assert_eq!(config.gate[2].must_pass, ["test_add", "test_list"]);
+    assert_eq!(config.gate[2].must_pass, ["test_add", "test_list", "auth/*"]);
+    assert_eq!(config.gate.iter().map(|gate| gate.no_new_failures).collect::<Vec<_>>(), [false, false, false, true]);
     assert!(config.site.noindex);
     assert_eq!(config.aliases.suite.get("todo-app").map(String::as_str), Some("tasktracker"));
 }

@@ -182,32 +182,41 @@ impl<'a> SuiteAnswer<'a> {
         self.decisions.get(place).cloned()
     }
 
-    /// What to do about all arms: the one to ship against every other; else what the leader and the next best call for.
-    pub fn decision(&self) -> Option<Decision> {
-        let arms = self.group.arms.len();
-        let against = |arm: usize| (0..arms).filter(move |other| *other != arm).filter_map(move |other| self.decision_between(arm, other));
+    /// What to do about all arms, and the two arms that its reasons are about: the one to ship against every other, beside the best of those;
+    /// else what the leader and the next best call for. No name decides which pair that is.
+    pub fn decision(&self) -> Option<(Decision, [usize; 2])> {
+        let arms = self.by_value();
         let shipped = |arm: usize| {
-            let own: Vec<Decision> = against(arm).collect();
+            let others = || arms.iter().copied().filter(|other| *other != arm);
+            let own: Vec<(Decision, usize)> = others().filter_map(|other| Some((self.decision_between(arm, other)?, other))).collect();
             let is_own = |decision: &Decision| matches!(decision, Decision::Ship { arm: shipped, .. } if *shipped == arm);
             let is_nothing = |decision: &Decision| matches!(decision, Decision::CannotSettle { why: decision::Why::NoData });
-            let best = own.iter().find(|decision| is_own(decision)).cloned()?;
-            own.iter().all(|decision| is_own(decision) || is_nothing(decision)).then_some(best)
+            let best = own.iter().find(|(decision, _)| is_own(decision)).cloned()?;
+            let is_for_all = own.iter().all(|(decision, _)| is_own(decision) || is_nothing(decision));
+            is_for_all.then_some((best.0, [arm, best.1]))
         };
-        if let Some(decision) = (0..arms).find_map(shipped) {
+        if let Some(decision) = arms.iter().copied().find_map(shipped) {
             return Some(decision);
         }
         let (first, second) = self.first_two()?;
-        self.decision_between(first, second)
+        Some((self.decision_between(first, second)?, [first, second]))
     }
 
     /// The arms with the best and the second best value of the primary metric; equal ones in their order.
     pub fn first_two(&self) -> Option<(usize, usize)> {
+        let has_value = |arm: &usize| self.primary().cells[*arm].value.is_some();
+        let known: Vec<usize> = self.by_value().into_iter().filter(has_value).collect();
+        Some((*known.first()?, *known.get(1)?))
+    }
+
+    /// All arms by their value of the primary metric, best first, those without one last; equal ones in their order.
+    fn by_value(&self) -> Vec<usize> {
         let primary = self.primary();
         let sign = if primary.metric.direction == Direction::Down { 1.0 } else { -1.0 };
-        let mut known: Vec<(usize, f64)> =
-            primary.cells.iter().enumerate().filter_map(|(arm, cell)| Some((arm, sign * cell.value?))).collect();
-        known.sort_by(|one, other| one.1.total_cmp(&other.1));
-        Some((known.first()?.0, known.get(1)?.0))
+        let key = |arm: &usize| primary.cells[*arm].value.map_or(f64::INFINITY, |value| sign * value);
+        let mut arms: Vec<usize> = (0..primary.cells.len()).collect();
+        arms.sort_by(|one, other| key(one).total_cmp(&key(other)));
+        arms
     }
 
     /// The metric that decides.

@@ -31,6 +31,8 @@ pub struct Held<'a> {
     pub newest: Option<DateTime<Utc>>,
     pub head: Vec<ArmRuns<'a>>,
     pub baseline: Vec<ArmRuns<'a>>,
+    /// By arm of the head: the counted runs of its own arm of a fixed baseline, whichever batch they are of.
+    pub before: Vec<Vec<&'a RunRow>>,
     /// By arm of the head: its counted runs since the baseline up to the newest under judgement, whichever batch they are of, oldest first.
     /// Empty where the baseline moves along, or has no time.
     pub since: Vec<Vec<&'a RunRow>>,
@@ -96,7 +98,12 @@ pub fn held_groups<'a>(warehouse: &'a Warehouse, filter: &Filter, baseline: &Bas
                     None => Vec::new(),
                 })
                 .collect();
-            Held { suite: key.0, suite_version: key.1, newest, head, baseline, since, pairs, other_versions }
+            let of_baseline = |arm: &ArmRuns<'_>| {
+                let is_own = |row: &&&RunRow| fixed.is_some() && row.run.status.is_counted() && Arm::of(&row.run) == arm.arm;
+                beside.iter().filter(is_own).copied().collect()
+            };
+            let before = head.iter().map(of_baseline).collect();
+            Held { suite: key.0, suite_version: key.1, newest, head, baseline, before, since, pairs, other_versions }
         })
         .collect();
     groups.sort_by(|left, right| {

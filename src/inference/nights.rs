@@ -60,7 +60,7 @@ pub(crate) fn over_nights(
     if own.arm != held.head[head].arm || held.since[head].len() < 2 {
         return None;
     }
-    let (before, after) = (by_day(&own.counted), by_day(&held.since[head]));
+    let (before, after) = (by_day(&held.before[head]), by_day(&held.since[head]));
     let group =
         SuiteGroup { arms: before.iter().chain(&after).map(|rows| night_arm(&own.arm, rows)).collect(), ..held.pair(head, baseline) };
     let (matrix, _) = without_excluded(group.matrix(warehouse), &group, &policy.exclusions);

@@ -160,10 +160,12 @@ fn moved(metric: &Metric, difference: &Difference) -> String {
         Scale::Ratio => (1.0, format!("{}%", format::nonzero((difference.value - 1.0).abs() * 100.0, 0))),
         Scale::Share | Scale::Unit => (0.0, verdicts::amount(metric, difference.value)),
     };
-    match difference.value.total_cmp(&none) {
-        std::cmp::Ordering::Less => format!("fell {by}"),
-        std::cmp::Ordering::Equal => "did not change".to_owned(),
-        std::cmp::Ordering::Greater => format!("rose {by}"),
+    if difference.value < none {
+        format!("fell {by}")
+    } else if difference.value > none {
+        format!("rose {by}")
+    } else {
+        "did not change".to_owned()
     }
 }
 
@@ -214,7 +216,8 @@ fn why(check: &GateCheck) -> String {
         Basis::Deterministic => "every run of each arm has the same outcomes, so the difference itself decides".to_owned(),
         Basis::Identical => "Every item fared as in the baseline".to_owned(),
         Basis::Steady => "No run differs from another, and both sides are equal".to_owned(),
-        Basis::TooFew | Basis::NotComparable => reason().unwrap_or_else(|| "The two cannot be compared".to_owned()),
+        Basis::TooFew => reason().unwrap_or_else(|| "There are too few runs to tell".to_owned()),
+        Basis::NotComparable => reason().unwrap_or_else(|| "The two cannot be compared".to_owned()),
         Basis::NoInterval => reason().unwrap_or_else(|| "These data allow no interval".to_owned()),
         Basis::MissingOutcomes => "The missing outcomes could make it otherwise".to_owned(),
         Basis::NoBaseline => "There is no baseline for it".to_owned(),

@@ -15,25 +15,20 @@ pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Ta
     table.left("Runs", 1);
     table.right("Passes if unchanged", 2);
     table.right("False alarm", 0);
-    let mut drops: Vec<f64> = report.plans.iter().flat_map(|plan| &plan.odds).map(|odds| odds.drop).filter(|drop| *drop > 0.0).collect();
-    drops.sort_by(f64::total_cmp);
-    drops.dedup();
-    for drop in &drops {
+    for drop in &report.drops[1..] {
         table.right(&format!("Sees −{} pp", format::fixed(drop * 100.0, 0)), 0);
     }
     for plan in &report.plans {
-        let odds = |drop: f64, share: fn(&GateOdds) -> f64| {
-            plan.odds.iter().find(|odds| odds.drop.total_cmp(&drop).is_eq()).map_or_else(String::new, |odds| words::chance(share(odds)))
-        };
+        let odds =
+            |place: usize, share: fn(&GateOdds) -> f64| plan.odds.get(place).map_or_else(String::new, |odds| words::chance(share(odds)));
         let mut row = vec![
             plan.suite.clone(),
             words::arm_name(&plan.arm),
             format::integer(plan.items),
             words::each(plan.head_runs, plan.baseline_runs, "runs"),
-            odds(0.0, |odds| odds.pass),
-            odds(0.0, |odds| odds.regression),
+            odds(0, |odds| odds.pass),
         ];
-        row.extend(drops.iter().map(|drop| odds(*drop, |odds| odds.regression)));
+        row.extend((0..report.drops.len()).map(|place| odds(place, |odds| odds.regression)));
         table.rows.push(row);
     }
     table.notes.push(

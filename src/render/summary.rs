@@ -1,7 +1,7 @@
 //! The summary of a comparison in sentences.
 
 use crate::domain::Direction;
-use crate::views::{Because, Comparison, Decision, Difference, Evidence, PairEvidence, Why};
+use crate::views::{Because, Comparison, Decision, Difference, PairEvidence, Why};
 
 use super::words::{count_runs, labels, metric, one_or_many, planned, than};
 use super::{comparability, format, verdicts};
@@ -67,14 +67,6 @@ fn variation(comparison: &Comparison) -> Option<String> {
     is_unmeasured.then(|| "How much runs differ from each other is not measured: an arm has one run.".to_owned())
 }
 
-/// The smallest difference that a table can show: of its pair, or of its typical pair.
-fn detectable(evidence: &Evidence) -> Option<f64> {
-    match evidence.pairs.as_slice() {
-        [pair] => pair.detectable,
-        _ => evidence.resolution.map(|resolution| resolution.difference),
-    }
-}
-
 /// What to do, in a sentence.
 pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
     decision_beside(comparison, names, None)
@@ -84,14 +76,12 @@ pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
 pub fn decision_beside(comparison: &Comparison, names: &[String], in_use: Option<usize>) -> Option<String> {
     let decision = comparison.decision.as_ref()?;
     let primary = comparison.primary()?;
-    let pair = |arm: usize| {
-        let other = comparison.arms.len() == 2;
-        primary.evidence.pairs.iter().find(|pair| other || pair.first == arm || pair.second == arm).map(|pair| pair.seen_from(arm))
-    };
+    let [one, other] = comparison.decided_on.unwrap_or([0, 1]);
+    // Quality, cost and time are told of the same two arms.
+    let pair = |arm: usize| primary.evidence.pair(one, other).map(|pair| pair.seen_from(arm));
     let ratio = |arm: usize, name: &str| {
         let row = comparison.rows.iter().find(|row| row.metric.name == name)?;
-        let pair = row.evidence.pairs.iter().find(|pair| pair.first == arm || pair.second == arm)?;
-        pair.seen_from(arm).difference.map(|difference| difference.value)
+        row.evidence.pair(one, other)?.seen_from(arm).difference.map(|difference| difference.value)
     };
     let quality = |arm: usize| {
         let bare = |seen: &PairEvidence| {
@@ -161,7 +151,7 @@ pub fn decision_beside(comparison: &Comparison, names: &[String], in_use: Option
                 Why::NoData => "an arm has no figure".to_owned(),
                 Why::Equal if comparison.arms.len() > 2 => "the leading arms do the same on it".to_owned(),
                 Why::Equal => "both arms do the same on it".to_owned(),
-                Why::TooFewUnits => match detectable(&primary.evidence) {
+                Why::TooFewUnits => match primary.evidence.pair(one, other).and_then(|pair| pair.detectable) {
                     Some(detectable) => format!("it detects {} or more", verdicts::amount(&primary.metric, detectable)),
                     None => "it has too few items".to_owned(),
                 },

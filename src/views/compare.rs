@@ -93,6 +93,9 @@ pub struct Comparison {
     /// What to do; absent for a single arm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
+    /// The two arms that the decision's reasons are about: of several the one that it names, and the best of the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided_on: Option<[usize; 2]>,
     /// The largest difference of the primary metric that does not matter for the decision, as declared or by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
@@ -175,7 +178,7 @@ impl Comparison {
             table.push(metric.clone());
         }
         table.with_excluded = answer.with_excluded.clone().map(|metric| row(metric, &table.arms));
-        table.decision = answer.decision();
+        (table.decision, table.decided_on) = answer.decision().unzip();
         table
     }
 
@@ -195,6 +198,7 @@ impl Comparison {
         table.flips = flips::of_pair(answer, one, other);
         table.with_excluded = answer.with_excluded.as_ref().map(|metric| row(of_two(metric), &table.arms));
         table.decision = answer.decision_between(one, other).map(|decision| decision.among(one, other));
+        table.decided_on = table.decision.as_ref().map(|_| [0, 1]);
         table
     }
 
@@ -214,6 +218,7 @@ impl Comparison {
             source: answer.group.source.clone(),
             arms,
             decision: None,
+            decided_on: None,
             margin: answer.margin,
             rows: Vec::new(),
             not_measured: Vec::new(),

@@ -455,6 +455,10 @@ impl Exactness {
     }
 }
 
+fn has_few_runs(pair: &PairEvidence) -> bool {
+    matches!(pair.design, Design::Runs | Design::Counts) && pair.sizes.first.min(pair.sizes.second) < MIN_RUNS as u64
+}
+
 fn are_counts(rates: &[Rates]) -> bool {
     rates.iter().all(|rates| matches!(rates, Rates::Counts(_)))
 }
@@ -486,6 +490,8 @@ fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling,
                 Some(Obstacle::MissingOutcomes) => Basis::MissingOutcomes,
                 Some(Obstacle::Censored | Obstacle::TotalDisagrees) => Basis::NotComparable,
                 Some(Obstacle::OutOfReach) | None if matches!(pair.verdict, Verdict::NotComparable { .. }) => Basis::NotComparable,
+                // Equal counts of a run or two have no obstacle by name, and could still vary.
+                Some(Obstacle::OutOfReach) | None if has_few_runs(pair) => Basis::TooFew,
                 Some(Obstacle::OutOfReach) | None => Basis::NoInterval,
             };
             return (Ruling::Inconclusive, basis);

@@ -39,13 +39,15 @@ pub struct PlannedGate {
     pub left_out: Vec<Ask>,
     /// Worlds made up for each drop.
     pub worlds: u32,
-    /// By true drop of the pass rate, 0 first: there a regression is a false alarm. A drop below nothing is left out.
+    /// By true drop of the pass rate, as many of `drops` as the rate leaves room for; without a drop a regression is a false alarm.
     pub odds: Vec<GateOdds>,
 }
 
 /// What `gate --plan` says.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlanReport {
+    /// The drops of the pass rate that are asked about, as shares; the first is none.
+    pub drops: Vec<f64>,
     pub plans: Vec<PlannedGate>,
     /// Confidence of every interval.
     pub confidence: f64,
@@ -68,7 +70,7 @@ pub fn gate_plan(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule],
             plans.extend(planned(warehouse, held, (*head, *other), &of_arm, policy));
         }
     }
-    PlanReport { plans, confidence: 1.0 - policy.alpha }
+    PlanReport { drops: DROPS.to_vec(), plans, confidence: 1.0 - policy.alpha }
 }
 
 fn planned(

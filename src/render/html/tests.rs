@@ -237,6 +237,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         suite_version: version.map(str::to_owned),
         source: None,
         arms: arms.iter().map(compared).collect(),
+        decided_on: None,
         decision: (arms.len() == 2).then_some(Decision::Measure {
             more: Needed { n: 500, of: "items" },
             usd: Some(12.5),
