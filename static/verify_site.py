@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 CONFIDENCE, CLOSE, MOST_REARRANGEMENTS, COUNTED_RUNS = 0.95, 1e-6, 1 << 18, {"completed", "failed", "limit"}
 KINDS, COUNTED = ["question", "test", "criterion", "check"], {"pass", "fail", "error", "limit"}
 normal = lambda confidence: statistics.NormalDist().inv_cdf(0.5 + confidence / 2)
-half_up = lambda number: decimal.Decimal(f"{number:.11e}").quantize(decimal.Decimal("0.1"), decimal.ROUND_HALF_UP)
+half_up = lambda number, places: decimal.Decimal(f"{number:.11e}").quantize(decimal.Decimal(places), decimal.ROUND_HALF_UP)
 def beta_share(a, b, x):
     """The regularised incomplete beta function, by its continued fraction."""
     if not 0 < x < 1: return float(x >= 1)
@@ -263,6 +263,11 @@ class Site:
     def prints(self, place, markup, what):
         self.checked["number on a page"] += 1
         self.wrong += [f"{place[5:-5]}.html: does not print {what}, as the data have it"] * (markup not in self.text(place[5:-5] + ".html"))
+    def prints_difference(self, path, value, label):
+        """With as many places as the rates beside it have."""
+        texts = [f"{half_up(value, places):+} pp".replace("-", "\u2212") for places in ("1", "0.1", "0.01", "0.001")]
+        found = [text for text in texts if f'<td data-v="">{text}' in self.text(path[5:-5] + ".html")]
+        self.prints(path, f'<td data-v="">{(found or texts)[0]}', f"the difference {texts[0]} of {label}")
     values = lambda self, metric, runs: [value for value in (self.value(metric, run) for run in runs) if value is not None]
     def figure(self, place, stated, values, metric):
         if not stated or not values or len(values) != stated["n"]:
@@ -346,8 +351,7 @@ class Site:
                     families[os.path.dirname(path), row["metric"]["name"], row["evidence"]["tested"]] += row["evidence"]["pairs"]
                     found = row["evidence"]["pairs"][0].get("difference") if row["evidence"]["pairs"] else None
                     if found and found["scale"] == "share":
-                        text = f"{half_up(100 * found['value'] + 0.0):+} pp".replace("-", "\u2212")
-                        self.prints(path, f'<td data-v="">{text}', f"the difference {text} of {row['metric']['label']}")
+                        self.prints_difference(path, 100 * found["value"] + 0.0, row["metric"]["label"])
                 cells = (cell for row in table["rows"] for cell in row["cells"] if row["metric"]["name"] == "shared_tests")
                 self.page(path[5:-5] + ".html", [cell["estimate"] for cell in cells if cell.get("estimate")])
         for (folder, metric, tested), pairs in sorted(families.items()):

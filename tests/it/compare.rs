@@ -60,7 +60,7 @@ fn the_golden_case_has_the_published_leaders() {
     let project = golden();
     for (metric, ahead) in [
         ("duration_seconds", "oneshot -82%"),
-        ("tokens", "oneshot -64%"),
+        ("total_tokens", "oneshot -64%"),
         ("cost_usd", "oneshot -65%"),
         ("shared_tests", "ralph +20 pp"),
         ("own_tests", "ralph"),
@@ -69,10 +69,12 @@ fn the_golden_case_has_the_published_leaders() {
     }
     let output = project.run(["compare", "tasktracker", "--format", "csv"]);
     let verdicts = column(&output, "Verdict");
-    assert_eq!(verdicts["Shared Tests"], "open: 1 run each");
+    assert_eq!(verdicts["Pass rate"], "open: 1 run each");
     assert_eq!(verdicts["Own tests"], "not comparable: each arm wrote its own tests");
     let differences = column(&output, "Difference");
-    for (metric, difference) in [("Duration, mean", "82% less"), ("Cost, mean per run", "65% less"), ("Tokens, mean per run", "64% less")] {
+    for (metric, difference) in
+        [("Duration, median", "5.6 times"), ("Cost, mean per run", "2.9 times"), ("Tokens, mean per run", "2.8 times")]
+    {
         assert_eq!(differences[metric], difference, "{metric}");
     }
 }
@@ -149,7 +151,7 @@ fn nobody_having_a_value_is_said_once() {
     ]);
     let output = project.run(["compare", "s", "--explain"]);
     assert!(!output.answer().contains("│ Cost"), "{}", output.stdout);
-    assert!(output.stdout.contains("Not measured: Shared Tests, Cost, Tokens"), "{}", output.stdout);
+    assert!(output.stdout.contains("Not measured: Pass rate, Cost, Cost per solved, Tokens"), "{}", output.stdout);
 }
 
 #[test]
@@ -175,7 +177,7 @@ fn cancelled_and_infra_runs_are_left_out_and_counted() {
         batch("run-b1", "b", 20, "completed"),
     ]);
     let output = project.run(["compare", "s", "--format", "csv"]);
-    assert_eq!(column(&output, "a")["Duration, mean"], "10.0 s");
+    assert_eq!(column(&output, "a")["Duration, median"], "10.0 s");
     let table = project.run(["compare", "s"]);
     assert!(table.answer().contains("a: 2 runs not counted (outage or interrupted)."), "{}", table.stdout);
     assert_eq!(project.run(["compare", "s", "--format", "json"]).json()["comparisons"][0]["arms"][0]["excluded_runs"], 2);
@@ -235,7 +237,7 @@ fn repeats_have_mean_spread_and_t_interval() {
 fn one_run_has_a_wilson_interval() {
     let json = golden().run(["compare", "--format", "json"]).json();
     let rows = json["comparisons"][0]["rows"].as_array().expect("rows");
-    let rate = &rows.iter().find(|row| row["metric"]["name"] == "shared_tests").expect("tests")["cells"][1]["estimate"];
+    let rate = &rows.iter().find(|row| row["metric"]["name"] == "shared_tests").expect("tests")["cells"][0]["estimate"];
     // Wilson's 95 % interval of 18 of 20, from its closed form.
     let (n, p, z) = (20.0, 0.9, 1.959_963_984_540_054_f64);
     let centre = (p + z * z / (2.0 * n)) / (1.0 + z * z / n);
@@ -249,7 +251,7 @@ fn files_and_ids_can_be_named() {
     let project = Project::new();
     project.fixture("golden/ralph.json", "a.json").fixture("golden/oneshot.json", "else/b.json");
     let by_files = project.run(["compare", "--files", "a.json,else/b.json", "--format", "csv"]);
-    assert_eq!(column(&by_files, "Difference")["Duration, mean"], "82% less");
+    assert_eq!(column(&by_files, "Difference")["Duration, median"], "5.6 times");
     assert!(!project.path("results").exists() && !project.path(".evalreport").exists(), "--files touches no store");
 
     let project = golden();
@@ -264,7 +266,7 @@ fn an_id_that_begins_another_id_is_only_itself() {
     let run = |id: &str, approach: &str, seconds: u64| result(id, "s", approach, json!({"duration_seconds": seconds}));
     let project = Project::with(&[run("run-1", "a", 10), run("run-10", "a", 90), run("other", "b", 20)]);
     let output = project.run(["compare", "run-1", "other", "--format", "csv"]);
-    assert_eq!(column(&output, "a")["Duration, mean"], "10.0 s");
+    assert_eq!(column(&output, "a")["Duration, median"], "10.0 s");
 }
 
 #[test]
@@ -280,11 +282,11 @@ fn all_batches_count_unless_only_the_newest_is_asked_for() {
         run("run-b1", "b", 50, "old", 1),
     ]);
     let pooled = project.run(["compare", "s", "--format", "csv"]);
-    assert_eq!(column(&pooled, "a")["Duration, mean"], "43.3 s");
+    assert_eq!(column(&pooled, "a")["Duration, median"], "43.3 s");
     let newest = project.run(["compare", "s", "--newest-batch", "--format", "csv"]);
-    assert_eq!(column(&newest, "a")["Duration, mean"], "15.0 s");
+    assert_eq!(column(&newest, "a")["Duration, median"], "15.0 s");
     let old = project.run(["compare", "s", "--batch", "old", "--format", "csv"]);
-    assert_eq!(column(&old, "a")["Duration, mean"], "1m 40s");
+    assert_eq!(column(&old, "a")["Duration, median"], "1m 40s");
 }
 
 #[test]
@@ -336,8 +338,8 @@ fn more_than_six_arms_are_rows() {
     }
     let rows = project.run(["compare", "s", "--format", "csv"]).rows();
     assert_eq!(rows.len(), 8);
-    assert_eq!((rows[0]["Arm"].as_str(), rows[0]["Duration"].as_str()), ("arm1", "▸ 10.0 s"));
-    assert_eq!(rows[7]["Shared Tests"], "▸ 8/10 (80%)");
+    assert_eq!((rows[0]["Arm"].as_str(), rows[0]["Duration, median"].as_str()), ("arm1", "▸ 10.0 s"));
+    assert_eq!(rows[7]["Pass rate"], "▸ 8/10 (80%)");
 }
 
 #[test]

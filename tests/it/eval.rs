@@ -157,7 +157,7 @@ fn two_agents_are_compared_with_their_figures_under_proper_names() {
     let project = asked();
     let output = project.run(["eval", "questions.yaml", "--agent", "knows,echo", "--quiet"]);
     let metrics: Vec<&str> = output.answer().lines().filter_map(|line| line.strip_prefix("│ ")?.split('│').next()).map(str::trim).collect();
-    assert!(metrics.contains(&"Questions") && metrics.contains(&"Chance-adjusted accuracy"), "{metrics:?}");
+    assert!(metrics.contains(&"Pass rate") && metrics.contains(&"Chance-adjusted accuracy"), "{metrics:?}");
     // It is the share of questions that passed, which stands there already.
     assert!(!metrics.iter().any(|metric| metric.eq_ignore_ascii_case("accuracy")), "{metrics:?}");
     let board = project.run(["leaderboard", "--format", "csv"]);

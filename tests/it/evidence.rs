@@ -70,7 +70,7 @@ fn questions_are_paired() {
     let text = table.answer().replace('\n', " ");
     for part in [
         "a wins, p = 0.013",
-        "a's pass rate is 25.0 pp higher than b's",
+        "a's pass rate is 25 pp higher than b's",
         "40 shared questions: 12 only a passed, 2 only b",
         "): a wins.",
         "Decision: ship a",
@@ -274,9 +274,9 @@ fn margins_are_checked_as_bounds_of_gates_are() {
         let fields = json!({"shared_tests_passed": 90, "shared_tests_total": 100, "cost_usd": 1.5, "total_calls": 3, "scores": scores});
         result(&format!("run-{arm}"), "s", arm, fields)
     }));
-    let judged = "judged here: cost_usd, quality, shared_tests";
+    let judged = "judged here: cost_per_solved_usd, cost_usd, quality, shared_tests";
     for (margin, error, hint) in [
-        ("speed=5", "no metric `speed`", "there are: cost_usd, quality, shared_tests"),
+        ("speed=5", "no metric `speed`", "there are: cost_per_solved_usd, cost_usd, quality, shared_tests"),
         ("qualty=5", "no metric `qualty`", "did you mean `quality`?"),
         ("pass_rate=60pp", "--margin `pass_rate=60pp` is more than 50 percentage points", "write 2pp or 0.02 for two percentage points"),
         ("shared_tests=5", "--margin `shared_tests=5` is more than 50 percentage points", "write 2pp or 0.02 for two percentage points"),

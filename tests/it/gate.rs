@@ -409,7 +409,7 @@ fn compare_takes_a_baseline() {
     let csv = project.run(["compare", "--baseline", "main", "--format", "csv"]);
     assert!(csv.answer().starts_with("Metric,oneshot,oneshot (baseline),Difference,Verdict\n"), "{}", csv.stdout);
     let rows = csv.rows();
-    let row = rows.iter().find(|row| row["Metric"] == "Questions").expect("a row");
+    let row = rows.iter().find(|row| row["Metric"] == "Pass rate").expect("a row");
     assert_eq!((row["oneshot"].as_str(), row["oneshot (baseline)"].as_str()), ("130/200 (65.0%)", "160/200 (80.0%)"));
     assert!(row["Verdict"].starts_with("oneshot (baseline) wins"), "{row:?}");
     // Arms that are in one of them only stand beside all of the other.

@@ -115,7 +115,7 @@ fn a_changed_count_or_difference_is_found_by_the_sites_own_program() {
     let page = project.read(&path);
     for (from, to, told) in [
         ("<a href=\"#only-first\">2<", "<a href=\"#only-first\">3<", "does not print only_first, 2"),
-        ("<td data-v=\"\">+20.0 pp", "<td data-v=\"\">+21.0 pp", "does not print the difference +20.0 pp of Questions"),
+        ("<td data-v=\"\">+20 pp", "<td data-v=\"\">+21 pp", "does not print the difference +20 pp of Pass rate"),
     ] {
         assert!(page.contains(from), "{from}: {page}");
         project.file(&path, page.replace(from, to));

@@ -32,16 +32,16 @@ fn tasktracker_of_the_ralph_study() {
     let comparison = &answer["comparisons"][0];
     let arms: Vec<&str> =
         comparison["arms"].as_array().expect("arms").iter().map(|arm| arm["approach"].as_str().expect("a name")).collect();
-    assert_eq!(arms, ["oneshot", "ralph"]);
+    assert_eq!(arms, ["ralph", "oneshot"], "the arm ahead stands first");
     let tests = rows(comparison, "shared_tests");
-    assert_eq!((&tests["cells"][0]["passed"], &tests["cells"][1]["passed"]), (&23.into(), &26.into()));
+    assert_eq!((&tests["cells"][0]["passed"], &tests["cells"][1]["passed"]), (&26.into(), &23.into()));
     let delta = tests["leader"]["delta"]["value"].as_f64().expect("a difference");
     assert!((delta - 10.714).abs() < 0.001, "published as 13 % relative, which is 10.7 points: {delta}");
     let cost = rows(comparison, "cost_usd");
-    let ratio = cost["cells"][1]["value"].as_f64().expect("a cost") / cost["cells"][0]["value"].as_f64().expect("a cost");
+    let ratio = cost["cells"][0]["value"].as_f64().expect("a cost") / cost["cells"][1]["value"].as_f64().expect("a cost");
     assert!((ratio - 5.806).abs() < 0.001, "published as 480 % more: {ratio}");
     let duration = rows(comparison, "duration_seconds");
-    assert_eq!((duration["leader"]["arm"].as_u64(), duration["leader"]["delta"]["value"].as_f64().map(f64::round)), (Some(0), Some(-81.0)));
+    assert_eq!((duration["leader"]["arm"].as_u64(), duration["leader"]["delta"]["value"].as_f64().map(f64::round)), (Some(1), Some(-81.0)));
     // One run a side is no evidence, whatever the headline said.
     for row in comparison["rows"].as_array().expect("rows") {
         let pair = &row["evidence"]["pairs"][0];

@@ -134,7 +134,7 @@ fn a_pair_says_the_same_everywhere() {
             let data: Value = serde_json::from_str(&project.read(&file)).expect("JSON");
             let page = project.read(&file.replace("/data/", "/").replace(".json", ".html"));
             let main = words(page.split("<main").nth(1).expect("a main part"));
-            let of_items = ["Questions", "Shared Tests"];
+            let of_items = ["Pass rate"];
             let row = data["comparisons"][0]["rows"]
                 .as_array()
                 .and_then(|rows| rows.iter().find(|row| of_items.iter().any(|&label| row["metric"]["label"] == label)))
@@ -301,7 +301,7 @@ fn the_other_way_round_only_signs_differ() {
         let comparison = &all["comparisons"][0];
         let arms: Vec<String> = comparison["arms"].as_array().expect("arms").iter().map(|arm| arm["approach"].to_string()).collect();
         let row =
-            &comparison["rows"].as_array().expect("rows").iter().find(|row| row["metric"]["label"] == "Questions").expect("a rate").clone();
+            &comparison["rows"].as_array().expect("rows").iter().find(|row| row["metric"]["label"] == "Pass rate").expect("a rate").clone();
         let pairs: BTreeMap<(String, String), Value> = row["evidence"]["pairs"]
             .as_array()
             .expect("pairs")
