@@ -138,8 +138,8 @@ pub(super) enum Precision {
     Flips { spread: ClusterSpread, sizes: Vec<u64> },
     /// Two samples with a spread of their own; of logarithms where the difference is a ratio.
     Samples(Side, Side),
-    /// Two shares: that of the second arm, and the sizes of both.
-    Shares { rate: f64, first: u64, second: u64 },
+    /// Two shares: what they are around, and the sizes of both. The same whichever arm comes first.
+    Shares { rate: f64, more: u64, fewer: u64 },
 }
 
 impl Precision {
@@ -153,7 +153,7 @@ impl Precision {
                 stats::detectable_flips(sizes, *spread, aim, resampling(sizes.iter().map(|size| *size as f64)))
             }
             Self::Samples(one, other) => stats::detectable_welch(*one, *other, aim),
-            Self::Shares { rate, first, second } => stats::detectable_proportions(*rate, *first, *second, aim),
+            Self::Shares { rate, more, fewer } => stats::detectable_proportions(*rate, *more, *fewer, aim),
         };
         let Ok(Detectable::Difference(smallest)) = found else { return None };
         match scale {
@@ -174,7 +174,7 @@ impl Precision {
                 (spread.within / items as f64 + spread.between * squares / (items as f64).powi(2)).sqrt()
             }
             Self::Samples(one, other) => (one.sd * one.sd / one.n as f64 + other.sd * other.sd / other.n as f64).sqrt(),
-            Self::Shares { rate, first, second } => (rate * (1.0 - rate) * (1.0 / *first as f64 + 1.0 / *second as f64)).sqrt(),
+            Self::Shares { rate, more, fewer } => (rate * (1.0 - rate) * (1.0 / *more as f64 + 1.0 / *fewer as f64)).sqrt(),
         }
     }
 }
