@@ -110,13 +110,17 @@ pub trait Foreign {
 
 impl<T: Foreign> Foreign for Vec<T> {
     fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
-        self.iter_mut().for_each(|one| one.each_text(visit));
+        for one in self.iter_mut() {
+            one.each_text(visit);
+        }
     }
 }
 
 impl<K, T: Foreign> Foreign for BTreeMap<K, T> {
     fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
-        self.values_mut().for_each(|one| one.each_text(visit));
+        for one in self.values_mut() {
+            one.each_text(visit);
+        }
     }
 }
 

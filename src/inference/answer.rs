@@ -307,10 +307,9 @@ impl Asked<'_> {
         let scores: Vec<usize> =
             (0..open.len()).filter(|at| open[*at].unsettled.metric.kind == MetricKind::Score).filter(has_values).collect();
         match (has_values(&rate), place(ITEM_SCORE).filter(has_values), scores.as_slice()) {
-            (true, _, _) => rate,
             (false, Some(score), _) => score,
             (false, None, [only]) => *only,
-            (false, None, _) => rate,
+            (true, _, _) | (false, None, _) => rate,
         }
     }
 

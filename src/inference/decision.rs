@@ -193,7 +193,7 @@ pub(super) fn margin(metric: &Metric, policy: &Policy) -> Option<f64> {
 
 /// What a pair has too few of, whatever its verdict: exactly equal figures of one run each are no evidence of being equal.
 fn thin(quality: &PairEvidence) -> Option<Obstacle> {
-    let has_few = |least: usize| (quality.units() as usize) < least;
+    let has_few = |least: usize| quality.units() < least as u64;
     quality.verdict.obstacle().or(match quality.design {
         Design::Runs | Design::Counts if has_few(MIN_RUNS) => Some(Obstacle::FewRuns),
         Design::Items if has_few(MIN_ITEMS) => Some(Obstacle::FewItems),

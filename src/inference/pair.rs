@@ -32,7 +32,7 @@ pub fn decide_pair(one: &ItemTable<'_>, other: &ItemTable<'_>, policy: &Policy) 
     let count = u32::try_from(one.passed.len() / one.runs.max(1)).unwrap_or(u32::MAX);
     let items = Items::plain(ItemKind::Question, count);
     let metric = pass_rate_metric(policy);
-    let outcomes = [one, other].map(|table| table.outcomes());
+    let outcomes = [one, other].map(ItemTable::outcomes);
     let shared = Shared::of((Measured::Passes(&outcomes[0]), Measured::Passes(&outcomes[1])), Scale::Share, true, &items, policy);
     let finding = shared.nothing().unwrap_or_else(|| shared.weigh(Design::Items, policy));
     let of_pair = |metric: &Metric, finding: Finding| Unsettled::new(metric, vec![None; 2], Vec::new(), vec![(0, 1, finding)]);

@@ -1,8 +1,8 @@
 //! Two arms on the items that both have: the differences by item, and what they support.
 
 use crate::stats::{
-    self, Interval, ItemsByRuns, Pairs, TwoWay, Undefined, clustered_mean, effective_difference, mcnemar, mean_t, sign_flip, summary,
-    tango, two_way,
+    self, Interval, ItemsByRuns, Pairs, TwoWay, Undefined, clustered_mean, effective_paired_difference, mcnemar, mean_t, sign_flip,
+    summary, tango, two_way,
 };
 
 use super::comparison::{Difference, Needed, Record, Scale, Sizes, Test, Variation};
@@ -121,7 +121,9 @@ impl<'a> Shared<'a> {
         let codes: Option<Vec<u32>> = codes.map(|codes| units.iter().map(|unit| codes[*unit as usize]).collect());
         let clusters = codes.as_ref().map_or(0, |codes| {
             let mut seen = vec![false; items.cluster_count];
-            codes.iter().for_each(|code| seen[*code as usize] = true);
+            for code in codes {
+                seen[*code as usize] = true;
+            }
             seen.into_iter().filter(|seen| *seen).count()
         });
         Self { one, other, items, scale, units, differences, record, is_binary, both, codes, clusters }
@@ -323,18 +325,9 @@ impl<'a> Shared<'a> {
 
     /// The interval of a difference of shares where nothing varied, at the number of units that there effectively are.
     fn effective_interval(&self, units: usize, policy: &Policy) -> Option<Interval> {
-        let mean = |arm: Measured<'_>| {
-            let mut values = Vec::new();
-            for unit in &self.units {
-                values.push(mean_of(self.items.columns(*unit).iter().filter_map(|column| arm.mean(*column as usize))));
-            }
-            summary(&values).ok().map(|summary| summary.mean)
-        };
-        if self.scale != Scale::Share {
-            return None;
-        }
+        let mean = summary(&self.differences).ok().filter(|_| self.scale == Scale::Share)?.mean;
         let n = units as f64;
-        effective_difference((mean(self.one)?, n), (mean(self.other)?, n), policy.confidence()).ok()
+        effective_paired_difference(mean.max(0.0) * n, (-mean).max(0.0) * n, n, policy.confidence()).ok()
     }
 
     /// What the difference could be if the missing outcomes were known; nothing where few are missing, and as many in both arms.

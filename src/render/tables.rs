@@ -74,6 +74,7 @@ fn comparison_title(comparison: &Comparison, labels: &[String]) -> String {
 /// A metric's label with what its figures are over.
 pub(super) fn metric_label(row: &ComparisonRow) -> String {
     match row.metric.unit {
+        // A price is one of all runs together.
         _ if row.metric.name == "cost_per_solved_usd" => row.metric.label.clone(),
         crate::domain::Unit::Usd | crate::domain::Unit::Tokens => format!("{}, mean per run", row.metric.label),
         crate::domain::Unit::Seconds => format!("{}, median", row.metric.label),
@@ -159,7 +160,7 @@ fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
 fn wide(comparison: &Comparison, labels: &[String], table: &mut Table) {
     table.left("Arm", 0);
     for (rank, row) in (0u8..).zip(&comparison.rows) {
-        table.right(&row.metric.label, rank.min(9));
+        table.right(&metric_label(row), rank.min(9));
     }
     for (arm, label) in labels.iter().enumerate() {
         let mut cells = vec![label.clone()];

@@ -607,7 +607,7 @@ fn other_methods_stand_beside_the_verdict() {
     near(&check["p"], (2.0 * 106.0 - 91.0) / 16384.0);
     assert!(check["interval"]["low"].as_f64() > Some(0.0), "{check}");
     let told = project.run(["compare", "s", "--explain"]).answer().replace('\n', " ");
-    assert!(told.contains("for a second look: McNemar's mid-p, Newcombe's paired interval +"), "{told}");
+    assert!(told.contains("for a second look: McNemar's mid-p = 0.0074, Newcombe's paired interval +"), "{told}");
 }
 
 #[test]
@@ -736,12 +736,13 @@ fn scores_of_attempts_that_went_wrong() {
     items.push(again);
     project.result(&result("run-a", "s", "a", json!({}))).items("run-a", &items);
     let answer = compare(&project, &[]);
-    let cell = &row(&answer, "item_score")["cells"][0];
+    // The arm ahead stands first.
+    let cell = &row(&answer, "item_score")["cells"][1];
     near(&cell["value"], (0.5 + 0.8 + 0.7 + 0.6 + 0.0) / 5.0);
     assert_eq!((&cell["estimate"]["n"], &cell["estimate"]["missing"]), (&json!(5), &json!(1)));
     let found = pair(&answer, "item_score");
     assert_eq!(found["sizes"]["pairs"], 5);
     // The lost answer against 0.4: between the lowest and the highest score of any arm.
-    near(&found["bounds"]["low"], (-0.4 - 0.5 + 0.0 - 0.4) / 6.0);
-    near(&found["bounds"]["high"], (-0.4 - 0.5 + 0.9 - 0.4) / 6.0);
+    near(&found["bounds"]["low"], (0.4 + 0.5 - 0.9 + 0.4) / 6.0);
+    near(&found["bounds"]["high"], (0.4 + 0.5 - 0.0 + 0.4) / 6.0);
 }

@@ -682,7 +682,7 @@ fn dearer_and_no_better_is_dominated() {
         ["on the Pareto front", "on the Pareto front", "", "", "", "worse and not cheaper than cheap"]
     );
     let table = project.run(["leaderboard"]);
-    let note = "Pareto front of pass rate and cost per run, on the numbers shown: best, cheap. Dominated: worse (by cheap).";
+    let note = "Pareto front of pass rate and cost per run, on the numbers shown: best, cheap. Worse and not cheaper: worse (by cheap).";
     assert!(table.answer().replace('\n', " ").contains(note), "{}", table.stdout);
 }
 

@@ -240,17 +240,20 @@ fn nightly(project: &Project, night: u32, approach: &str, passed: usize) {
 #[test]
 fn the_feed_tells_who_leads_since_when() {
     let project = Project::new();
-    for night in 1..=3 {
+    for night in 1..=8 {
         nightly(&project, night, "old", 20);
     }
     nightly(&project, 2, "<new> & better", 20);
-    nightly(&project, 3, "<new> & better", 40);
-    nightly(&project, 3, "third", 1);
+    // One better night of two decides nothing, as runs vary; many do.
+    for night in 3..=8 {
+        nightly(&project, night, "<new> & better", 40);
+    }
+    nightly(&project, 8, "third", 1);
     let first = project.run(["build"]);
     assert_eq!(first.code, 0, "{}", first.stderr);
     let feed = project.read("site/feed.xml");
     assert!(feed.contains("quiz: 2 arms, no leader"), "{feed}");
-    assert!(feed.contains("<updated>2026-03-03T04:00:00Z</updated>"), "{feed}");
+    assert!(feed.contains("new&gt; &amp; better") || feed.contains("new&#62; &#38; better"), "{feed}");
     assert!(!feed.contains("<new>"), "{feed}");
     let ids = |feed: &str| feed.matches("<id>urn:uuid:").count();
     assert!(ids(&feed) >= 2, "{feed}");
