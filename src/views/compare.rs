@@ -173,7 +173,7 @@ impl Comparison {
     fn of(answer: &SuiteAnswer<'_>) -> Self {
         let arms: Vec<ComparedArm> = answer.group.arms.iter().map(|arm| compared_arm(arm, &answer.matrix)).collect();
         let mut table = Self::empty(answer, arms);
-        table.comparability = answer.comparability.clone();
+        table.comparability.clone_from(&answer.comparability);
         for metric in &answer.metrics {
             table.push(metric.clone());
         }

@@ -86,7 +86,7 @@ fn shown_failure(failure: VerifiedFailure) -> VerifiedFailure {
 }
 
 fn short(text: Option<String>) -> Option<String> {
-    text.as_deref().map(cut)
+    text.map(|text| cut(&text))
 }
 
 fn some_of<T>(all: Vec<T>, left_out: &mut u64, shown: impl Fn(T) -> T) -> Vec<T> {
