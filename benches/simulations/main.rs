@@ -2,8 +2,7 @@
 //!
 //! `cargo bench --bench simulations` prints the tables of `docs/methodology.md` as Markdown, the same ones every time. Each figure is a
 //! share of simulated worlds; with 10,000 of them, a true 5% shows as 4.6% to 5.4%. With a store of real outcomes,
-//! `-- decisions` prints what to do about two arms alone.
-//! `-- --store DIR --suite NAME` prints instead how often winners stay winners.
+//! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- decisions` prints only the tables about decisions.
 #![expect(clippy::print_stdout, reason = "a program for a person who reads its tables")]
 
 mod coverage;

@@ -419,14 +419,10 @@ pub(super) struct Gate {
     /// Take what is inconclusive for a failure (exit code 1) or a pass (0) [default: exit code 3]
     #[arg(long, value_enum, value_name = "AS", help_heading = "Rules")]
     pub on_inconclusive: Option<OnInconclusive>,
-    /// Judge nothing: say how often these rules would raise a false alarm, and how often they would see drops of 2, 5 and 10 pp
-    #[arg(long, conflicts_with_all = ["decide", "junit"])]
-    pub plan: bool,
-    /// Say whether to ship the head or keep the baseline, from quality, cost and time together; exit code 0 ship, 1 keep, 3 undecided
-    #[arg(long, conflicts_with = "junit")]
-    pub decide: bool,
+    #[command(flatten)]
+    pub instead: Instead,
     /// Write JUnit XML to a file as well
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "decide"])]
     pub junit: Option<PathBuf>,
     /// Take only each arm's newest batch [default: all its runs on the suite's version]
     #[arg(long)]
@@ -435,6 +431,17 @@ pub(super) struct Gate {
     pub judging: Judging,
     #[command(flatten)]
     pub selection: Selection,
+}
+
+/// What `gate` does instead of holding runs to rules.
+#[derive(Args, Default)]
+pub(super) struct Instead {
+    /// Judge nothing: say how often these rules would raise a false alarm, and how often they would see drops of 2, 5 and 10 pp
+    #[arg(long, conflicts_with = "decide")]
+    pub plan: bool,
+    /// Say whether to ship the head or keep the baseline, from quality, cost and time together; exit code 0 ship, 1 keep, 3 undecided
+    #[arg(long)]
+    pub decide: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

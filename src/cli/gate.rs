@@ -32,7 +32,7 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
     for rule in &settings.config.gate {
         rules.extend(configured(rule)?);
     }
-    if rules.is_empty() && !arguments.decide {
+    if rules.is_empty() && !arguments.instead.decide {
         return Err(Failure::new("there is no rule to hold the runs to")
             .with_hint("as in --max-drop 2pp, --max-cost +10%, --no-new-failures or --must-pass ITEM, or `gate` in the configuration"));
     }
@@ -55,9 +55,9 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
             .with_hint("the runs of the baseline never count as the head; --results must hold the new ones"));
     }
     let asked = Asked { settings, arguments, warehouse: &warehouse, groups: &groups, filter: &filter, policy: &policy, missing };
-    let code = if arguments.plan {
+    let code = if arguments.instead.plan {
         asked.plan(&rules)?
-    } else if arguments.decide {
+    } else if arguments.instead.decide {
         asked.decide()?
     } else {
         asked.judge(&metrics, &rules)?
@@ -218,7 +218,7 @@ fn open(settings: &Settings, arguments: &Gate, rules: &[GateRule]) -> Result<Ope
     }
     // Items pass or fail by themselves; everything else is held against something. Odds can be told of the head alone.
     let is_change = rules.iter().any(|rule| !matches!(rule.ask, Ask::MustPass { .. }));
-    if arguments.decide || (is_change && !arguments.plan) {
+    if arguments.instead.decide || (is_change && !arguments.instead.plan) {
         return Err(Failure::new("a rule is about a change, and --baseline does not say since when")
             .with_hint("give a store, a bundle, a result file, a run id, last:K, a tag KEY=VALUE or a git revision"));
     }

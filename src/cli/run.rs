@@ -4,7 +4,7 @@ use chrono::Utc;
 
 use crate::results::Batch;
 
-use super::arguments::{Build, Gate, Judging, Publishing, Run, Selection};
+use super::arguments::{Build, Gate, Instead, Judging, Publishing, Run, Selection};
 use super::arms::{Maker, Wanted};
 use super::carry::{self, Place};
 use super::failure::Failure;
@@ -80,8 +80,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
             max_cost: None,
             must_pass: Vec::new(),
             no_new_failures: false,
-            plan: false,
-            decide: false,
+            instead: Instead::default(),
             on_inconclusive: None,
             junit: None,
             newest_batch: true,

@@ -148,8 +148,8 @@ pub(super) enum Precision {
     Flips { se: f64, clusters: u64 },
     /// Two samples with a spread of their own; of logarithms where the difference is a ratio.
     Samples(Side, Side),
-    /// Two shares: that of the second arm, and the sizes of both.
-    Shares { rate: f64, first: u64, second: u64 },
+    /// Two shares: what they are around, and the sizes of both. The same whichever arm comes first.
+    Shares { rate: f64, more: u64, fewer: u64 },
 }
 
 impl Precision {
@@ -163,7 +163,7 @@ impl Precision {
             Self::Flips { se, clusters } if smallest_flip(*clusters) < aim.alpha => stats::detectable_t(*se, *clusters as f64 - 1.0, aim),
             Self::Flips { .. } => return None,
             Self::Samples(one, other) => stats::detectable_welch(*one, *other, aim),
-            Self::Shares { rate, first, second } => stats::detectable_proportions(*rate, *first, *second, aim),
+            Self::Shares { rate, more, fewer } => stats::detectable_proportions(*rate, *more, *fewer, aim),
         };
         let Ok(Detectable::Difference(smallest)) = found else { return None };
         match scale {
@@ -179,7 +179,7 @@ impl Precision {
             Self::Discordant { share, n } => (share / *n as f64).sqrt(),
             Self::Error { se, .. } | Self::Flips { se, .. } => *se,
             Self::Samples(one, other) => (one.sd * one.sd / one.n as f64 + other.sd * other.sd / other.n as f64).sqrt(),
-            Self::Shares { rate, first, second } => (rate * (1.0 - rate) * (1.0 / *first as f64 + 1.0 / *second as f64)).sqrt(),
+            Self::Shares { rate, more, fewer } => (rate * (1.0 - rate) * (1.0 / *more as f64 + 1.0 / *fewer as f64)).sqrt(),
         }
     }
 }

@@ -34,8 +34,9 @@ impl<'a> MadeUp<'a> {
             Rates::Counts(_) => {
                 let runs = rates.counted_runs();
                 let total = runs.iter().map(|run| run.1).max()?;
-                let rate = summary(&rates.run_rates()).ok()?.mean;
-                let passed = (rate * total as f64).round() as u64;
+                let (passed, counted) = rates.totals();
+                // The passes of one run, rounded to whole items.
+                let passed = (2 * passed * total + counted) / (2 * counted);
                 (0..total).map(|item| (u64::from(item < passed), 1)).collect()
             }
             Rates::Unknown => return None,

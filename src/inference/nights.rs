@@ -50,19 +50,19 @@ struct Night {
 /// is about falling by more. Nothing where fewer than two nights can be laid beside the baseline's.
 pub(crate) fn over_nights(
     warehouse: &Warehouse,
-    held: &Held<'_>,
+    gated: &Held<'_>,
     head: usize,
     baseline: usize,
     allowed: f64,
     policy: &Policy,
 ) -> Option<NightsEvidence> {
-    let own = &held.baseline[baseline];
-    if own.arm != held.head[head].arm || held.since[head].len() < 2 {
+    let own = &gated.baseline[baseline];
+    if own.arm != gated.head[head].arm || gated.since[head].len() < 2 {
         return None;
     }
-    let (before, after) = (by_day(&held.before[head]), by_day(&held.since[head]));
+    let (before, after) = (by_day(&gated.before[head]), by_day(&gated.since[head]));
     let group =
-        SuiteGroup { arms: before.iter().chain(&after).map(|rows| night_arm(&own.arm, rows)).collect(), ..held.pair(head, baseline) };
+        SuiteGroup { arms: before.iter().chain(&after).map(|rows| night_arm(&own.arm, rows)).collect(), ..gated.pair(head, baseline) };
     let (matrix, _) = without_excluded(group.matrix(warehouse), &group, &policy.exclusions);
     let items = Items::of(&group, &matrix);
     let night = |rows: &Vec<&RunRow>| Night::of(rows, &matrix, &items);

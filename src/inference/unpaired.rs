@@ -40,7 +40,8 @@ pub(super) fn over_totals(first: &Rates, second: &Rates, word: &'static str, pol
     } else {
         finding.difference = at(effective_difference((rate_a, items_a as f64), (rate_b, items_b as f64), policy.confidence()).ok());
     }
-    finding.precision = Some(Precision::Shares { rate: rate_b, first: items_a, second: items_b });
+    finding.precision =
+        Some(Precision::Shares { rate: f64::midpoint(rate_a, rate_b), more: items_a.max(items_b), fewer: items_a.min(items_b) });
     let wanted = stats::n_two_proportions(rate_a, rate_b, policy.aim()).ok();
     finding.needed = wanted.map(|n| Needed { n, of: "items" });
     finding

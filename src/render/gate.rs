@@ -145,12 +145,11 @@ fn headline(check: &GateCheck) -> String {
     let name = words::metric(metric);
     let (a, b) = (cell(check, check.head.as_ref()), cell(check, check.baseline.as_ref()));
     match (check.ruling, check.basis) {
-        (Ruling::Regression, _) => format!("{name} {}, from {b} to {a} (limit {limit})", moved(metric, difference)),
         (Ruling::Pass, _) => format!("{name} is within {limit} of the baseline ({a} vs {b})"),
         (Ruling::Inconclusive, Basis::TooWide) => {
             format!("{name} {}; the limit of {limit} is inside the interval", moved(metric, difference))
         }
-        (Ruling::Inconclusive, _) => format!("{name} {}, from {b} to {a} (limit {limit})", moved(metric, difference)),
+        (Ruling::Regression | Ruling::Inconclusive, _) => format!("{name} {}, from {b} to {a} (limit {limit})", moved(metric, difference)),
     }
 }
 

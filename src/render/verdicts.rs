@@ -142,7 +142,10 @@ pub(super) fn margin(metric: &Metric, pair: &PairEvidence) -> String {
 
 /// Decimals of a difference of rates: those of the rates beside it.
 pub(super) fn places(pair: &PairEvidence) -> usize {
-    if pair.sizes.of == "runs" { 1 } else { format::percent_decimals(pair.units()) }
+    let of_units = format::percent_decimals(pair.units());
+    // Rates over several runs are over more outcomes than there are items.
+    let is_count = matches!(pair.test, Some(Test::McnemarExact | Test::FisherExact)) && pair.sizes.of != "runs";
+    if is_count { of_units } else { of_units.max(1) }
 }
 
 /// A difference without its sign, with its unit.

@@ -326,14 +326,14 @@ fn without_baseline(mut check: GateCheck, group: &Held<'_>) -> GateCheck {
 fn with_nights(
     mut check: GateCheck,
     warehouse: &Warehouse,
-    held: &Held<'_>,
+    group: &Held<'_>,
     (head, other): (usize, Option<usize>),
     metric: &str,
     side: Side,
     policy: &Policy,
 ) -> GateCheck {
     if let (Side::Drop(allowed), Some(other), true) = (side, other, metric == PASS_RATE) {
-        check.over_nights = over_nights(warehouse, held, head, other, allowed, policy);
+        check.over_nights = over_nights(warehouse, group, head, other, allowed, policy);
         let is_open = matches!(check.basis, Basis::TooWide | Basis::TooFew | Basis::NoInterval);
         if is_open && check.over_nights.as_ref().is_some_and(|nights| nights.alarm) {
             (check.ruling, check.basis, check.further) = (Ruling::Regression, Basis::Nights, None);

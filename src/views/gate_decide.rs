@@ -76,17 +76,17 @@ pub fn decide_held(warehouse: &Warehouse, groups: &[Held<'_>], policy: &Policy) 
     DecideReport { choice, decisions }
 }
 
-fn decided(held: &Held<'_>, head: usize, other: Option<usize>, comparison: Option<Comparison>) -> HeldDecision {
+fn decided(gated: &Held<'_>, head: usize, other: Option<usize>, comparison: Option<Comparison>) -> HeldDecision {
     let decision = comparison.as_ref().and_then(|table| table.decision.clone());
     let pair = |name: &str| {
         let row = comparison.as_ref()?.rows.iter().find(|row| row.metric.name == name)?;
         row.evidence.pairs.first().map(|pair| pair.seen_from(0))
     };
     HeldDecision {
-        suite: held.suite.clone(),
-        suite_version: held.suite_version.clone(),
-        arm: held.head[head].arm.clone(),
-        against: other.map(|other| held.baseline[other].arm.clone()),
+        suite: gated.suite.clone(),
+        suite_version: gated.suite_version.clone(),
+        arm: gated.head[head].arm.clone(),
+        against: other.map(|other| gated.baseline[other].arm.clone()),
         choice: decision.as_ref().map_or(Choice::CannotSettle, choice),
         margin: comparison.as_ref().and_then(|table| table.margin),
         quality: comparison.as_ref().and_then(Comparison::primary).and_then(|row| Some(row.evidence.pairs.first()?.seen_from(0))),

@@ -53,10 +53,10 @@ const MOST_READ: usize = 5;
 const MOST_LINES: u64 = 20_000;
 
 /// Lists what fails of an arm of the head; the answer has that arm first and its baseline second. Nothing where one of them has no items.
-pub(super) fn new_failures(answer: &SuiteAnswer<'_>, held: &Held<'_>, (head, other): (usize, usize)) -> Option<NewFailures> {
-    let arms = (held.head[head].arm.clone(), held.baseline[other].arm.clone());
+pub(super) fn new_failures(answer: &SuiteAnswer<'_>, gated: &Held<'_>, (head, other): (usize, usize)) -> Option<NewFailures> {
+    let arms = (gated.head[head].arm.clone(), gated.baseline[other].arm.clone());
     answer.on_same_texts(0, 1, |head, baseline| match (head, baseline) {
-        (Rates::Outcomes(head), Rates::Outcomes(baseline)) => Some(of_outcomes(&held.suite, arms, head, baseline, &answer.matrix)),
+        (Rates::Outcomes(head), Rates::Outcomes(baseline)) => Some(of_outcomes(&gated.suite, arms, head, baseline, &answer.matrix)),
         _ => None,
     })
 }

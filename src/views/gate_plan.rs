@@ -64,10 +64,10 @@ const FEW_WORLDS: u32 = 200;
 /// that no rule about the pass rate or its items is about.
 pub fn gate_plan(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], policy: &Policy) -> PlanReport {
     let mut plans = Vec::new();
-    for held in newest_versions(groups) {
-        for (head, other) in &held.pairs {
-            let of_arm: Vec<&GateRule> = rules.iter().filter(|rule| rule.is_about(held) && rule.is_about_arm(held, *head)).collect();
-            plans.extend(planned(warehouse, held, (*head, *other), &of_arm, policy));
+    for gated in newest_versions(groups) {
+        for (head, other) in &gated.pairs {
+            let of_arm: Vec<&GateRule> = rules.iter().filter(|rule| rule.is_about(gated) && rule.is_about_arm(gated, *head)).collect();
+            plans.extend(planned(warehouse, gated, (*head, *other), &of_arm, policy));
         }
     }
     PlanReport { drops: DROPS.to_vec(), plans, confidence: 1.0 - policy.alpha }
@@ -75,21 +75,21 @@ pub fn gate_plan(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule],
 
 fn planned(
     warehouse: &Warehouse,
-    held: &Held<'_>,
+    gated: &Held<'_>,
     (head, other): (usize, Option<usize>),
     rules: &[&GateRule],
     policy: &Policy,
 ) -> Option<PlannedGate> {
-    let is_in = |rule: &&&GateRule| match &rule.ask {
+    let is_told = |rule: &GateRule| match &rule.ask {
         Ask::MaxDrop { metric, .. } | Ask::MaxRise { metric, .. } => metric == PASS_RATE,
         Ask::NoNewFailures => true,
         Ask::MustPass { .. } => false,
     };
-    let (told, left_out): (Vec<&GateRule>, Vec<&GateRule>) = rules.iter().partition(|rule| is_in(&rule));
+    let (told, left_out): (Vec<&GateRule>, Vec<&GateRule>) = rules.iter().copied().partition(|rule| is_told(rule));
     if told.is_empty() {
         return None;
     }
-    let group = other.map_or_else(|| held.alone(head), |other| held.pair(head, other));
+    let group = other.map_or_else(|| gated.alone(head), |other| gated.pair(head, other));
     let answer = SuiteAnswer::of(warehouse, &group, policy);
     let made_up = MadeUp::of(&answer, usize::from(other.is_some()), policy)?;
     let runs = |arm: usize| answer.rates[arm].run_rates().len();
@@ -108,9 +108,9 @@ fn planned(
     let odds = DROPS.iter().filter_map(|drop| gate_odds(&made_up.seen, &[*drop], plan, decide).ok()).flatten().collect();
     let asks = |rules: &[&GateRule]| rules.iter().map(|rule| rule.ask.clone()).collect();
     Some(PlannedGate {
-        suite: held.suite.clone(),
-        suite_version: held.suite_version.clone(),
-        arm: held.head[head].arm.clone(),
+        suite: gated.suite.clone(),
+        suite_version: gated.suite_version.clone(),
+        arm: gated.head[head].arm.clone(),
         basis: if other.is_some() { PlanBasis::Baseline } else { PlanBasis::Head },
         items: made_up.seen.iter().filter(|item| item.1 > 0).count() as u64,
         baseline_runs: baseline_runs as u64,

@@ -32,13 +32,13 @@ pub struct GateRule {
 
 impl GateRule {
     /// Says whether the rule is about a suite.
-    pub(super) fn is_about(&self, held: &Held<'_>) -> bool {
-        self.suite.as_ref().is_none_or(|suite| *suite == held.suite)
+    pub(super) fn is_about(&self, gated: &Held<'_>) -> bool {
+        self.suite.as_ref().is_none_or(|suite| *suite == gated.suite)
     }
 
     /// Says whether the rule is about an arm of the head.
-    pub(super) fn is_about_arm(&self, held: &Held<'_>, head: usize) -> bool {
-        self.approach.as_ref().is_none_or(|approach| *approach == held.head[head].arm.approach)
+    pub(super) fn is_about_arm(&self, gated: &Held<'_>, head: usize) -> bool {
+        self.approach.as_ref().is_none_or(|approach| *approach == gated.head[head].arm.approach)
     }
 }
 

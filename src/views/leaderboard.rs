@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Direction, Filter, Metric, MetricKind};
+use crate::domain::{Direction, Filter, Metric, MetricKind, RunStatus};
 use crate::inference::{
     Apart, Arm, ArmRuns, Best, BoardEvidence, Coverage, Design, Estimate, ExcludedItem, Figure, Front, Grouping, Method, Money, Policy,
     PriceInterval, Range, Rates, Reliability, ScoreColumn, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
@@ -15,7 +15,7 @@ use crate::inference::{
     reliability, score_columns, spread, standings, suite_groups, tokens,
 };
 use crate::stats::Interval;
-use crate::warehouse::{OutcomeMatrix, Warehouse};
+use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::stored_verification::verified;
 
@@ -72,10 +72,10 @@ pub struct Entry {
     /// Pass rate against the median duration of runs, likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_front: Option<Front>,
-    /// Per run.
+    /// Per completed run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Figure>,
-    /// Per run, in seconds.
+    /// Per completed run, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Spread>,
     /// The mean over items of what they scored, in the score's own unit; absent where scores say no more than whether items passed.
@@ -270,6 +270,8 @@ fn sources(group: &SuiteGroup<'_>) -> Vec<String> {
 
 fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
     let rows = &arm.counted;
+    // What a failed run took is no price of success; tables of two arms leave it out, too.
+    let completed: Vec<&RunRow> = rows.iter().copied().filter(|row| row.run.status == RunStatus::Completed).collect();
     let cost_sum = money(rows);
     let mut scores = BTreeMap::new();
     let metrics: BTreeSet<&str> = rows.iter().flat_map(|row| &row.run.scores).map(|score| score.metric.as_str()).collect();
@@ -286,7 +288,7 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
         arm: arm.arm.clone(),
         runs: rows.len() as u64,
         excluded_runs: arm.excluded.len() as u64,
-        failed_runs: rows.iter().filter(|row| row.run.status != crate::domain::RunStatus::Completed).count() as u64,
+        failed_runs: rows.iter().filter(|row| row.run.status != RunStatus::Completed).count() as u64,
         primary: None,
         pass_rate: None,
         with_excluded: None,
@@ -297,8 +299,8 @@ fn entry(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix, rates: &Rates) -> Entry {
         cost_per_solved_usd: per_solved(rows, rates, matrix).map(|price| price.usd),
         cost_per_solved_interval: None,
         cost: cost_sum,
-        tokens: figure(rows, Range::NotNegative, tokens),
-        duration: spread(rows, duration),
+        tokens: figure(&completed, Range::NotNegative, tokens),
+        duration: spread(&completed, duration),
         item_score: None,
         scores,
         possibly_cached: possibly_cached(rows, matrix),
