@@ -74,7 +74,6 @@ fn comparison_title(comparison: &Comparison, labels: &[String]) -> String {
 /// A metric's label with what its figures are over.
 pub(super) fn metric_label(row: &ComparisonRow) -> String {
     match row.metric.unit {
-        // A price is one of all runs together.
         _ if row.metric.name == "cost_per_solved_usd" => row.metric.label.clone(),
         crate::domain::Unit::Usd | crate::domain::Unit::Tokens => format!("{}, mean per run", row.metric.label),
         crate::domain::Unit::Seconds => format!("{}, median", row.metric.label),
