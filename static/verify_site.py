@@ -116,6 +116,13 @@ def holm(ps):
     for rank, place in enumerate(sorted(range(len(ps)), key=lambda place: ps[place])):
         largest = adjusted[place] = min(1.0, max(largest, ps[place] * (len(ps) - rank)))
     return [adjusted[place] for place in range(len(ps))]
+def benjamini_hochberg(ps):
+    adjusted, least = {}, 1.0
+    for rank, place in sorted(enumerate(sorted(range(len(ps)), key=lambda place: ps[place]), 1), reverse=True):
+        least = adjusted[place] = min(least, ps[place] * len(ps) / rank)
+    return [adjusted[place] for place in range(len(ps))]
+ADJUSTED = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
+TWO_WAY = ("t_over_items_and_runs", "wilson_effective", "two_way", "pooled_totals", "delta_on_logs")
 class Site:
     def __init__(self, root):
         self.root, self.checked, self.wrong, self.left_out, self.runs, self.outcomes, self.given = root, Counter(), [], Counter(), {}, {}, {}
@@ -183,7 +190,7 @@ class Site:
         for table in answer["tables"]:
             self.comparison(f"{path}, table", table)
             for row in table["rows"]:
-                self.adjusted(f"{path}, table, {row['metric']['name']}", row["evidence"]["tested"], row["evidence"]["pairs"])
+                self.adjusted(f"{path}, table, {row['metric']['name']}", *map(row["evidence"].get, ("adjustment", "tested", "pairs")))
     def cells(self, runs, without=()):
         """Passed and counted attempts by item, over runs, without some items; nothing where a run has no outcomes."""
         if not runs or any(not self.outcomes.get(run) for run in runs):
@@ -209,10 +216,13 @@ class Site:
         elif method == "t_over_clusters":
             value, interval = clustered(means, [cell[2] or key for key, cell in cells.items()])
         else:
-            is_of_items = method == "t_over_items" or (method == "none" and stated["n_of"] != "runs")
+            is_of_items = method in ("t_over_items", *TWO_WAY) or (method == "none" and stated["n_of"] != "runs")
             value, interval, _ = t_mean(means if is_of_items else self.rates(runs))
         self.check("rate", place, stated["value"], value)
-        self.check_ends("interval of a rate", place, stated.get("interval"), interval, 0.0, 1.0)
+        if method in TWO_WAY:
+            self.left_out["intervals of rates over items and runs at once"] += 1
+        else:
+            self.check_ends("interval of a rate", place, stated.get("interval"), interval, 0.0, 1.0)
     def reliability(self, place, stated, runs):
         cells = self.cells(runs) or {}
         for k, line in ((line["k"], line) for line in stated):
@@ -326,6 +336,9 @@ class Site:
                 value, interval = math.exp(value), interval and tuple(math.exp(end) for end in interval)
         least = -1.0 if stated["scale"] == "share" and metric["name"] == "shared_tests" else -math.inf
         self.check("difference", place, stated["value"], value)
+        if test in TWO_WAY:
+            self.left_out["intervals and p of differences over items and runs at once"] += 1
+            return
         self.check_ends("interval of a difference", place, stated.get("interval"), interval, least, -least)
         for stated_p, found, name in ((pair.get("p"), p, test), (check.get("p"), second, check.get("check"))):
             if stated_p is not None and found is None:
@@ -334,10 +347,12 @@ class Site:
                 self.check("p", f"{place}, {name}", stated_p, found)
         if check.get("interval"):
             self.check_ends("interval of a difference", f"{place}, {check['check']}", check["interval"], ends)
-    def adjusted(self, place, tested, pairs):
+    def adjusted(self, place, adjustment, tested, pairs):
         pairs = [pair for pair in pairs if pair.get("p_adjusted") is not None]
-        self.left_out["adjusted p whose family has no page for each pair"] += len(pairs) if len(pairs) != tested else 0
-        for pair, found in zip(pairs, holm([pair["p"] for pair in pairs]) if len(pairs) == tested else ()):
+        if adjustment not in ADJUSTED or len(pairs) != tested:
+            self.left_out["adjusted p of families that no page shows whole, or of joint sign flips"] += len(pairs)
+            return
+        for pair, found in zip(pairs, ADJUSTED[adjustment]([pair["p"] for pair in pairs])):
             self.check("adjusted p", place, pair["p_adjusted"], found)
     def pairs(self):
         families = defaultdict(list)
@@ -348,14 +363,16 @@ class Site:
                     continue
                 self.comparison(path, table)
                 for row in table["rows"]:
-                    families[os.path.dirname(path), row["metric"]["name"], row["evidence"]["tested"]] += row["evidence"]["pairs"]
+                    evidence = row["evidence"]
+                    family = (os.path.dirname(path), row["metric"]["name"], evidence["adjustment"], evidence["tested"])
+                    families[family] += evidence["pairs"]
                     found = row["evidence"]["pairs"][0].get("difference") if row["evidence"]["pairs"] else None
                     if found and found["scale"] == "share":
                         self.prints_difference(path, 100 * found["value"] + 0.0, row["metric"]["label"])
                 cells = (cell for row in table["rows"] for cell in row["cells"] if row["metric"]["name"] == "shared_tests")
                 self.page(path[5:-5] + ".html", [cell["estimate"] for cell in cells if cell.get("estimate")])
-        for (folder, metric, tested), pairs in sorted(families.items()):
-            self.adjusted(f"{folder}, {metric}", tested, pairs)
+        for (folder, metric, *how), pairs in sorted(families.items()):
+            self.adjusted(f"{folder}, {metric}", *how, pairs)
     def page(self, path, estimates):
         """What a page prints for a rate and its interval is the data's number, rounded."""
         printed = defaultdict(list)

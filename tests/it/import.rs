@@ -131,7 +131,8 @@ fn importing_twice_adds_nothing() {
     let longer = imported(&project, "copy.csv");
     assert_eq!((longer["runs_new"].as_array().map(Vec::len), longer["runs_repeated"].as_array().map(Vec::len)), (Some(1), Some(2)));
     let board = project.run(["leaderboard", "--format", "csv", "--sort", "approach"]);
-    assert_eq!(board.column("Passed"), ["1/2", "2/3", "1/1"], "runs that were there stay as they were");
+    // The third arm shares only some of the items: it stands on a board of its own, below a header of its own.
+    assert_eq!(board.column("Passed"), ["1/2", "2/3", "Passed", "1/1"], "runs that were there stay as they were");
     project.file("again.csv", format!("{CSV}\n"));
     assert_eq!(imported(&project, "again.csv")["outcome"], "nothing_new");
     assert_eq!(project.files("results").len(), 4);
