@@ -80,10 +80,10 @@ impl Truth {
         let centre = spread.iter().map(|deviation| deviation * deviation).sum::<f64>() / 2.0;
         for _ in 0..self.items {
             let (hardness, size) = (world.chance(base, 0.4), spread[0] * world.normal());
-            for arm in 0..2 {
+            for (arm, shifts) in shifts.iter().enumerate() {
                 let chance = if hardness > 0.0 && hardness < 1.0 { world.chance(hardness, 0.3) } else { hardness };
                 let own = spread[1] * world.normal();
-                for shift in &shifts[arm] {
+                for shift in shifts {
                     seen.passed[arm].push(Some(attempt(world, chance, base, *shift)));
                     let log = size + own + spread[2] * world.normal() - centre;
                     seen.cost[arm].push(Some(self.cost[arm] * log.exp()));
@@ -211,7 +211,9 @@ pub fn tables() -> [Table; 2] {
     }
     let mut actions = Table::new("The same worlds: what the decision says, in percent", &["decision", "worlds"]);
     let mut counts = BTreeMap::<&str, u64>::new();
-    outcomes.iter().for_each(|outcome| *counts.entry(outcome.action).or_default() += 1);
+    for outcome in &outcomes {
+        *counts.entry(outcome.action).or_default() += 1;
+    }
     for (action, count) in counts {
         actions.row(&[action.to_owned(), Share::of(count, WORLDS).with_error()], &[]);
     }

@@ -192,12 +192,14 @@ proptest! {
             input_tokens: amounts.1,
             output_tokens: amounts.1,
         };
-        let runs: Vec<Run> = (0..3).map(|run| Run::new(run_id(run), "s", &format!("a{run}"), "m")).collect();
+        let runs: Vec<Run> = (0..3).map(|run| Run::new(run_id(run), "s", format!("a{run}"), "m")).collect();
         // Last come first.
         let outcomes: Vec<ItemOutcome> = written.iter().rev().map(|(place, amounts)| outcome(place, amounts)).collect();
         if is_sealed {
             let mut writer = SealedWriter::create(&store, "aaaa").expect("a new pair");
-            outcomes.iter().for_each(|outcome| writer.item(outcome).expect("room"));
+            for outcome in &outcomes {
+                writer.item(outcome).expect("room");
+            }
             writer.commit(&runs).expect("room");
         } else {
             for run in &runs {

@@ -62,7 +62,9 @@ fn quiz(cluster: impl Fn(usize) -> Option<&'static str>) -> Vec<Told> {
 #[test]
 fn another_suites_clusters_are_not_ours() {
     let alone = Project::new();
-    quiz(|_| None).iter().for_each(|run| run.store(&alone));
+    for run in &quiz(|_| None) {
+        run.store(&alone);
+    }
     let truth = answers(&alone);
     assert!(!truth.contains("\"clusters\": 2"), "{truth}");
 
@@ -70,13 +72,17 @@ fn another_suites_clusters_are_not_ours() {
     let other = Told::new("a-1", "another", "plain", (0..24).map(halves).collect());
     let beside = Project::new();
     other.store(&beside);
-    quiz(|_| None).iter().for_each(|run| run.store(&beside));
+    for run in &quiz(|_| None) {
+        run.store(&beside);
+    }
     assert_eq!(answers(&beside), truth, "beside a suite whose items have the same names");
 
     let before = Project::new();
     other.store(&before);
     assert_eq!(before.run(["list"]).code, 0);
-    quiz(|_| None).iter().for_each(|run| run.store(&before));
+    for run in &quiz(|_| None) {
+        run.store(&before);
+    }
     assert_eq!(answers(&before), truth, "with a cache that knows the other suite only");
 }
 
@@ -143,7 +149,10 @@ fn runs_that_contradict_each_other_are_told_and_the_most_are_right() {
 
 const CLUSTERS: [&str; 4] = ["c0", "c1", "c2", "c3"];
 
-fn items(number: usize) -> impl Strategy<Value = Vec<(Option<&'static str>, bool)>> {
+/// Of each item its cluster, and whether it passes.
+type Items = Vec<(Option<&'static str>, bool)>;
+
+fn items(number: usize) -> impl Strategy<Value = Items> {
     prop::collection::vec((prop::option::weighted(0.8, prop::sample::select(&CLUSTERS[..])), any::<bool>()), number)
 }
 
@@ -152,9 +161,11 @@ fn quizzes() -> impl Strategy<Value = Vec<Told>> {
     (8..24_usize).prop_flat_map(|number| {
         prop::collection::vec((items(number), prop::bool::weighted(0.3)), 2..5).prop_map(|runs| {
             let clusters: Vec<Option<&str>> = runs[0].0.iter().map(|(cluster, _)| *cluster).collect();
-            let told = |(place, (mut items, differs)): (usize, (Vec<(Option<&'static str>, bool)>, bool))| {
+            let told = |(place, (mut items, differs)): (usize, (Items, bool))| {
                 if !differs {
-                    items.iter_mut().zip(&clusters).for_each(|(item, cluster)| item.0 = *cluster);
+                    for (item, cluster) in items.iter_mut().zip(&clusters) {
+                        item.0 = *cluster;
+                    }
                 }
                 Told::new(&format!("m-{place}"), "quiz", if place % 2 == 0 { "plain" } else { "tuned" }, items)
             };
@@ -181,11 +192,15 @@ proptest! {
     #[test]
     fn the_answer_for_a_suite_is_its_own(runs in quizzes(), others in others(), order in Just(()).prop_perturb(|(), mut rng| rng.next_u32())) {
         let alone = Project::new();
-        runs.iter().for_each(|run| run.store(&alone));
+        for run in &runs {
+            run.store(&alone);
+        }
         let truth = answers(&alone);
         prop_assert_eq!(&answers(&alone), &truth, "warm");
 
-        others.iter().for_each(|run| run.store(&alone));
+        for run in &others {
+            run.store(&alone);
+        }
         prop_assert_eq!(&answers(&alone), &truth, "others came later");
         remove_cache(&alone.path(".evalreport"));
         prop_assert_eq!(&answers(&alone), &truth, "beside others, without a cache");

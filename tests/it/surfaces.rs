@@ -56,7 +56,7 @@ const NAMES: [&str; 4] = ["ash", "birch", "cedar", "dogwood"];
 fn store(seed: u64, names: &[&str; 4]) -> Project {
     let project = Project::new();
     let mut chance = Chance::new(seed);
-    for number in 0..1 + chance.below(2) {
+    for number in 0..=chance.below(2) {
         suite(&project, &mut chance, number, names);
     }
     project
@@ -230,7 +230,7 @@ fn check(warehouse: &mut Warehouse, complaints: &mut Complaints) -> Vec<State> {
     let comparisons = comparisons(warehouse);
     let board = leaderboard(warehouse, &Filter::default(), SortKey::Primary, &policy, false);
     let site = overview(warehouse, &Filter::default(), &policy, &SiteOptions::default(), "0", "digest");
-    let pages = Pages::of(warehouse, &site, &policy);
+    let pages = Pages::of(*warehouse, &site, &policy);
     assert_eq!(comparisons.len(), board.suites.len());
     let mut states = Vec::new();
     for (place, (comparison, suite)) in comparisons.iter().zip(&board.suites).enumerate() {
@@ -311,7 +311,7 @@ fn signs(comparison: &Comparison, complaints: &mut Complaints) {
             let Some(difference) = pair.difference else { continue };
             let sentence = verdicts::sentence(&row.metric, pair, &labels, &row.evidence);
             let turned = verdicts::sentence(&row.metric, &pair.reversed(), &labels, &row.evidence);
-            let is_equal = if difference.scale == Scale::Ratio { difference.value == 1.0 } else { difference.value == 0.0 };
+            let is_equal = difference.centred() == 0.0;
             let what = || format!("{}: {}: {sentence:?}", comparison.suite, row.metric.name);
             complaints.unless(is_equal || sentence == turned, || format!("{} is {turned:?} from the other arm", what()));
             complaints.0.extend(contradiction(row, pair, &labels, &sentence).map(|why| format!("{}: {why}", what())));
@@ -339,7 +339,7 @@ fn contradiction(row: &ComparisonRow, pair: &PairEvidence, labels: &[String], se
     }
     // Seen from the arm ahead: the first number of the interval belongs to the claim.
     let (first, second) = if is_first_ahead { (pair.first, pair.second) } else { (pair.second, pair.first) };
-    if difference.value != centre && !sentence.starts_with(&labels[first]) {
+    if difference.centred() != 0.0 && !sentence.starts_with(&labels[first]) {
         return Some("does not begin with the arm ahead");
     }
     let seen = pair.seen_from(first);
@@ -359,7 +359,7 @@ fn contradiction(row: &ComparisonRow, pair: &PairEvidence, labels: &[String], se
             format!(": {} better on {}, {} on {}", labels[first], record.won, labels[second], record.lost),
         ];
         let is_said = sentence.contains(" only ") || sentence.contains(" better on ");
-        if is_said && difference.value != centre && !expected.iter().any(|part| sentence.contains(part.as_str())) {
+        if is_said && difference.centred() != 0.0 && !expected.iter().any(|part| sentence.contains(part.as_str())) {
             return Some("won and lost are turned");
         }
     }
@@ -413,11 +413,11 @@ struct Pages {
 }
 
 impl Pages {
-    fn of(warehouse: &LookedThrough<'_>, site: &Overview, policy: &Policy) -> Self {
+    fn of(warehouse: LookedThrough<'_>, site: &Overview, policy: &Policy) -> Self {
         let plan = Plan::new(site);
         let is_text = |path: &str| [".html", ".svg", ".xml", ".json"].iter().any(|ending| path.ends_with(ending));
         let is_wanted = |path: &str| !path.contains("/items/") && !path.contains("assets");
-        let files = site_files(site, &plan).chain(published_files(site, &plan, &news(warehouse, &Filter::default(), policy)));
+        let files = site_files(site, &plan).chain(published_files(site, &plan, &news(&warehouse, &Filter::default(), policy)));
         let files = files.filter(|file| is_text(&file.path) && is_wanted(&file.path));
         let files: Vec<(String, String)> = files.map(|file| (file.path, String::from_utf8(file.bytes).expect("pages are UTF-8"))).collect();
         // In the order of the suites.
@@ -433,10 +433,10 @@ impl Pages {
         Self { single: bare(&String::from_utf8(single_file(site, &plan)).expect("UTF-8")), badges, pairs, suites, files }
     }
 
-    fn check(&self, place: usize, site: &Overview, comparison: &Comparison, state: &State, complaints: &mut Complaints) {
-        let suite = &site.suites[place];
+    fn check(&self, place: usize, overview: &Overview, comparison: &Comparison, state: &State, complaints: &mut Complaints) {
+        let suite = &overview.suites[place];
         let name = &suite.board.suite;
-        assert_eq!((name, site.suites.len()), (&comparison.suite, self.badges.len()));
+        assert_eq!((name, overview.suites.len()), (&comparison.suite, self.badges.len()));
         let board = &suite.board;
         let label = words::names_on(board);
         let index = &self.files["index.html"];
@@ -493,23 +493,7 @@ impl Pages {
             complaints.sentence(&format!("{name}: pair page"), &headline, &own, of_arm);
             let is_there = self.pairs[place].iter().any(|page| page.contains(&headline));
             complaints.unless(is_there, || format!("{name}: no page of a pair says {headline:?}"));
-            self.same_as_in_table(pair, comparison, complaints);
-        }
-    }
-
-    /// A page of two arms says what the table of all says of them.
-    fn same_as_in_table(&self, pair: &Comparison, comparison: &Comparison, complaints: &mut Complaints) {
-        let place = |arm: &Arm| comparison.arms.iter().position(|known| known.arm == *arm).expect("the arm is in the table");
-        let (one, other) = (place(&pair.arms[0].arm), place(&pair.arms[1].arm));
-        for row in &pair.rows {
-            let of_table = comparison.rows.iter().find(|known| known.metric.name == row.metric.name);
-            let of_table = of_table.and_then(|known| known.evidence.pair(one, other)).map(|known| known.seen_from(one));
-            let shown = row.evidence.pairs.first();
-            let alike = of_table.zip(shown).is_none_or(|(known, shown)| {
-                (known.verdict, known.p_adjusted, known.record) == (shown.verdict, shown.p_adjusted, shown.record)
-                    && near(known.difference.map(|found| found.value), shown.difference.map(|found| found.value))
-            });
-            complaints.unless(alike, || format!("{}: {}: the pair's page differs from the table", pair.suite, row.metric.name));
+            same_as_in_table(pair, comparison, complaints);
         }
     }
 
@@ -534,6 +518,22 @@ fn near(one: Option<f64>, other: Option<f64>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => (one - other).abs() <= 1e-9 * (1.0 + one.abs()),
         (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
+/// A page of two arms says what the table of all says of them.
+fn same_as_in_table(pair: &Comparison, comparison: &Comparison, complaints: &mut Complaints) {
+    let place = |arm: &Arm| comparison.arms.iter().position(|known| known.arm == *arm).expect("the arm is in the table");
+    let (one, other) = (place(&pair.arms[0].arm), place(&pair.arms[1].arm));
+    for row in &pair.rows {
+        let of_table = comparison.rows.iter().find(|known| known.metric.name == row.metric.name);
+        let of_table = of_table.and_then(|known| known.evidence.pair(one, other)).map(|known| known.seen_from(one));
+        let shown = row.evidence.pairs.first();
+        let alike = of_table.zip(shown).is_none_or(|(known, shown)| {
+            (known.verdict, known.p_adjusted, known.record) == (shown.verdict, shown.p_adjusted, shown.record)
+                && near(known.difference.map(|found| found.value), shown.difference.map(|found| found.value))
+        });
+        complaints.unless(alike, || format!("{}: {}: the pair's page differs from the table", pair.suite, row.metric.name));
     }
 }
 
@@ -563,7 +563,7 @@ fn digits(comparison: &Comparison, board: &SuiteBoard, pages: &Pages, complaints
     };
     of_table("compare", &laid);
     of_table("leaderboard", &tables::suite_board(board));
-    for (path, page) in pages.files.iter().filter(|(path, _)| path.ends_with(".html")) {
+    for (path, page) in pages.files.iter().filter(|(path, _)| path.ends_with("html")) {
         if !path.contains("compare") && !pages.suites.iter().any(|suite| *path == format!("{suite}index.html")) {
             continue;
         }
@@ -693,7 +693,7 @@ fn said(project: &Project, names: &[&str; 4]) -> Vec<BTreeMap<String, String>> {
                 let plans = (seen.detectable.map(round), seen.needed);
                 let facts = format!("{:?} {difference:?} {p:?} {:?} {:?} {beyond:?} {plans:?}", seen.verdict, seen.record, seen.bounds);
                 said.insert(name.clone(), facts);
-                let is_ahead = seen.difference.is_some_and(|found| found.value != if found.scale == Scale::Ratio { 1.0 } else { 0.0 });
+                let is_ahead = seen.difference.is_some_and(|found| found.centred() != 0.0);
                 if is_ahead {
                     said.insert(format!("{name}, sentence"), verdicts::sentence(&row.metric, &seen, &labels, &row.evidence));
                 }
