@@ -14,7 +14,7 @@ pub struct Node {
 pub enum Value {
     Scalar(Scalar),
     List(Vec<Node>),
-    /// In the order of the file; no key appears twice, except in what [`parse_table`] gives.
+    /// In the order of the file; no key appears twice, except in what [`parse_table`](super::parse_table) gives.
     Map(Vec<(Key, Node)>),
 }
 

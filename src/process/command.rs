@@ -21,7 +21,7 @@ pub struct Command {
 /// What bounds a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// How long it may run. A [`Background`] has no such limit: who started it stops it.
+    /// How long it may run. A [`Background`](super::Background) has no such limit: who started it stops it.
     pub wall: Option<Duration>,
     /// What is kept of each stream: the first half and the last half of this; what lies between is counted and dropped.
     pub output_bytes: u64,

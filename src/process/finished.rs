@@ -8,7 +8,7 @@ use super::Captured;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
     pub end: End,
-    /// For a [`Background`] both streams in the order of their writing.
+    /// For a [`Background`](super::Background) both streams in the order of their writing.
     pub stdout: Captured,
     pub stderr: Captured,
     /// From the start to the program's own end, without the wait for what it left behind.
@@ -24,6 +24,6 @@ pub enum End {
     Signalled(i32),
     /// It reached its limit of time and was stopped.
     TimedOut,
-    /// [`Stop`] or [`Background::stop`] stopped it.
+    /// [`Stop`](super::Stop) or [`Background::stop`](super::Background::stop) stopped it.
     Stopped,
 }

@@ -55,21 +55,26 @@ fn killed_at(project: &Project, (name, number): &Call, arguments: &[&str]) -> bo
     output.code == -1
 }
 
-/// Does it for every so-manieth call, on both cores.
-fn for_each(calls: &[Call], step: usize, go: impl Fn(&Call) + Sync) {
+/// Does it for every so-manieth call, on both cores. `go` says whether it killed: a program that waits for others does not make exactly as
+/// many calls each time, so the last ones are not always reached.
+fn for_each(calls: &[Call], step: usize, go: impl Fn(&Call) -> bool + Sync) {
     let begin = Instant::now();
     let calls: Vec<&Call> = calls.iter().step_by(step).collect();
-    let next = AtomicUsize::new(0);
+    let (next, unreached) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 while let Some(call) = calls.get(next.fetch_add(1, Ordering::SeqCst)) {
-                    go(call);
+                    if !go(call) {
+                        unreached.fetch_add(1, Ordering::SeqCst);
+                    }
                 }
             });
         }
     });
-    say(&format!("{} kills in {:.1} s", calls.len(), begin.elapsed().as_secs_f64()));
+    let unreached = unreached.into_inner();
+    assert!(unreached * 20 <= calls.len(), "{unreached} of {} calls were not made again", calls.len());
+    say(&format!("{} kills in {:.1} s", calls.len() - unreached, begin.elapsed().as_secs_f64()));
 }
 
 /// Kills a command at every so-manieth call, goes on, and expects what it would have kept without.
@@ -82,9 +87,10 @@ fn sweep(project: impl Fn() -> Project + Sync, arguments: &[&str], step: usize) 
     assert!(calls.len() > 90, "{calls:?} are not all");
     for_each(&calls, step, |call| {
         let project = project();
-        assert!(killed_at(&project, call, arguments), "{call:?} is made every time");
+        let is_killed = killed_at(&project, call, arguments);
         go_on(&project, arguments);
         check(&project, "results", &expected);
+        is_killed
     });
 }
 
@@ -136,9 +142,10 @@ fn sweep_resumed(step: usize) {
     );
     for_each(&calls, step, |call| {
         let project = interrupted();
-        assert!(killed_at(&project, call, &resume), "{call:?} is made every time");
+        let is_killed = killed_at(&project, call, &resume);
         go_on(&project, &arguments);
         check(&project, "results", &expected);
+        is_killed
     });
 }
 
