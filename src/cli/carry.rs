@@ -15,9 +15,10 @@ use tracing::info;
 use crate::agent::Environment;
 use crate::domain::{Evaluator, Filter, Problem, Run, visible};
 use crate::process::Stop;
+use crate::render::cell::Cell;
 use crate::render::json::{CompareAnswer, LeaderboardAnswer};
-use crate::render::table::Table;
-use crate::render::{format, markdown, tables};
+use crate::render::table::{Column, Table};
+use crate::render::{board, comparison, format, markdown};
 use crate::results::{Batch, PlannedRun, Store, scan};
 use crate::run::{Arm, Context, batch_id, execute, git_state, interleaved};
 use crate::views::{Grouping, PairOrder, SortKey, compare, leaderboard, suite_groups};
@@ -152,11 +153,11 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
     let left = Batch { runs: batch.open_runs(&settings.store()), ..batch.clone() };
     let batch = &left;
     let mut table = Table::new("Plan");
-    for name in ["Suite", "Approach", "Model"] {
-        table.left(name, 0);
+    for (label, key) in [("Suite", "suite"), ("Approach", "approach"), ("Model", "model")] {
+        table.head(Column::words(label).keys([key]));
     }
-    table.right("Runs", 0);
-    table.right("Cost of one so far", 0);
+    table.head(Column::number("Runs").keys(["runs"]));
+    table.head(Column::number("Cost of one so far").keys(["mean_cost_usd", "runs_with_cost"]));
     let warehouse = settings.open_with(&settings.options());
     let mut total = Some(0.0);
     for (place, arm) in batch.arms.iter().enumerate() {
@@ -170,8 +171,10 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
         let costs: Vec<f64> = warehouse.select(&filter).filter_map(|row| row.run.cost_usd).collect();
         let mean = (!costs.is_empty()).then(|| costs.iter().sum::<f64>() / costs.len() as f64);
         total = total.zip(mean).map(|(total, mean)| total + mean * runs as f64);
-        let cost = mean.map_or_else(|| "unknown".to_owned(), |mean| format!("{} (n = {})", format::money(mean), costs.len()));
-        table.rows.push(vec![arm.suite.clone(), arm.approach.clone(), arm.model.clone(), runs.to_string(), cost]);
+        let shown = |mean: f64| format!("{} (n = {})", format::money(mean), costs.len());
+        let cost = mean.map_or_else(|| Cell::unknown("unknown"), |mean| Cell::shown(shown(mean)).data([mean.into(), costs.len().into()]));
+        let [suite, approach, model] = [&arm.suite, &arm.approach, &arm.model].map(|name| Cell::words(name.as_str()));
+        table.row([suite, approach, model, Cell::count(runs as u64), cost]);
     }
     table.notes.push(match total {
         Some(total) => {
@@ -317,13 +320,13 @@ fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &
     let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
     let tables = if groups.iter().any(|group| group.arms.len() > 1) {
         let comparisons: Vec<_> = groups.iter().map(|group| compare(warehouse, group, &policy, PairOrder::AheadFirst)).collect();
-        let mut tables: Vec<_> = comparisons.iter().map(tables::comparison).collect();
+        let mut tables: Vec<_> = comparisons.iter().map(comparison::table).collect();
         reason(&mut tables);
         output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart: Vec::new(), retracted: 0 })?;
         tables
     } else {
         let board = leaderboard(warehouse, filter, SortKey::Primary, &policy, false);
-        let mut tables: Vec<_> = board.suites.iter().map(tables::suite_board).collect();
+        let mut tables: Vec<_> = board.suites.iter().map(board::table).collect();
         reason(&mut tables);
         output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer { board, overall: None })?;
         tables

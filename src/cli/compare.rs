@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::domain::{Filter, visible};
 use crate::render::json::CompareAnswer;
 use crate::render::table::Table;
-use crate::render::{comparability, tables};
+use crate::render::{comparability, comparison, tables};
 use crate::views::{
     Baseline, Comparison, Grouping, PairOrder, SuiteGroup, apart, compare, compare_with_flips, criterion_flips, held_groups, retracted,
     suite_groups,
@@ -71,7 +71,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
         failure::refuse_unlike(&comparability::refusals(&comparisons, &apart))?;
     }
     let retracted = retracted(&warehouse, &filter);
-    let mut tables: Vec<_> = comparisons.iter().map(tables::comparison).collect();
+    let mut tables: Vec<_> = comparisons.iter().map(comparison::table).collect();
     if let Some(last) = tables.last_mut() {
         last.notes.extend(comparability::apart_notes(&apart));
     }

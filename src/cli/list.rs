@@ -6,7 +6,6 @@ use crate::render::json::ListAnswer;
 use crate::render::table::Table;
 use crate::render::{runnable as layout, tables};
 use crate::views::{ProblemLine, Runnable, retracted, run_line, suite_lines};
-use crate::warehouse::OutcomeMatrix;
 
 use super::arguments::List;
 use super::failure::Failure;
@@ -26,9 +25,10 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
     }
     let retracted = retracted(&warehouse, &filter);
     let runs = warehouse.select(&filter).count();
-    // Counts come from the headers: a list needs no outcomes.
-    let matrix = OutcomeMatrix::default();
-    let run_lines: Option<Vec<_>> = arguments.runs.then(|| warehouse.select(&filter).map(|row| run_line(row, &matrix)).collect());
+    let run_lines: Option<Vec<_>> = arguments.runs.then(|| {
+        let matrix = warehouse.matrix(warehouse.select(&filter).map(|row| &row.run.id));
+        warehouse.select(&filter).map(|row| run_line(row, &matrix)).collect()
+    });
     let mut notes: Vec<String> = tables::retracted_note(retracted).into_iter().collect();
     if warehouse.unfinished() > 0 {
         notes.push(format!("{} not finished.", output::count(warehouse.unfinished(), "run")));

@@ -28,7 +28,7 @@ pub(super) fn answer<T: serde::Serialize>(
         Format::Json => json::document(command, value()),
         Format::Table => joined(tables.iter().map(|table| terminal::table(table, settings.style))),
         Format::Markdown => markdown::tables(tables),
-        Format::Csv => joined(tables.iter().map(csv::table)),
+        Format::Csv => csv::tables(tables),
         Format::Junit => return Err(no_junit()),
     };
     print(&text)

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use tracing::info;
 
+use crate::render::cell::{Cell, Datum};
 use crate::render::table::Table;
 use crate::warehouse::{SqlError, SqlTable, SqlValue};
 
@@ -52,16 +53,16 @@ fn table(answer: &SqlTable) -> Table {
             table.left(column, 0);
         }
     }
-    table.rows = answer.rows.iter().map(|row| row.iter().map(text).collect()).collect();
+    table.fill(answer.rows.iter().map(|row| row.iter().map(cell)));
     table
 }
 
-fn text(value: &SqlValue) -> String {
+fn cell(value: &SqlValue) -> Cell {
     match value {
-        SqlValue::Null => String::new(),
-        SqlValue::Boolean(value) => value.to_string(),
-        SqlValue::Integer(value) => value.to_string(),
-        SqlValue::Number(value) => value.to_string(),
-        SqlValue::Text(value) => value.clone(),
+        SqlValue::Null => Cell::default(),
+        SqlValue::Boolean(value) => Cell::shown(value.to_string()).data([(*value).into()]),
+        SqlValue::Integer(value) => Cell::shown(value.to_string()).data([Datum::Integer(*value)]),
+        SqlValue::Number(value) => Cell::number(value.to_string(), *value),
+        SqlValue::Text(value) => Cell::words(value.as_str()),
     }
 }

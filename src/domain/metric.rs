@@ -162,6 +162,9 @@ impl Bound {
 /// The pass rate's key.
 pub const PASS_RATE: &str = "shared_tests";
 
+/// The key of what a solved item costs.
+pub const COST_PER_SOLVED: &str = "cost_per_solved_usd";
+
 /// The metrics that every comparison asks for, measured or not, with their units and kinds.
 pub const BUILT_IN: [(&str, Unit, MetricKind); 8] = [
     ("duration_seconds", Unit::Seconds, MetricKind::Amount),

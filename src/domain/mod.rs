@@ -25,8 +25,8 @@ pub use hex::hex;
 pub use item::{ItemKey, ItemOutcome};
 pub use item_kind::ItemKind;
 pub use metric::{
-    BUILT_IN, Bound, Direction, Mark, Metric, MetricKind, MetricSettings, NoMargin, PASS_RATE, Unit, built_in, metric_key, parse_amount,
-    score_label,
+    BUILT_IN, Bound, COST_PER_SOLVED, Direction, Mark, Metric, MetricKind, MetricSettings, NoMargin, PASS_RATE, Unit, built_in, metric_key,
+    parse_amount, score_label,
 };
 pub use problem::{Problem, Problems};
 pub use profile::Profile;

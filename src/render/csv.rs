@@ -1,16 +1,70 @@
-//! Tables for spreadsheets.
+//! Tables for spreadsheets and programs: figures in full precision under the names that JSON has for them, never formatted text.
+
+use std::borrow::Cow;
 
 use crate::domain::visible;
 
-use super::table::{Align, Table};
+use super::cell::Datum;
+use super::format;
+use super::table::{Column, Table};
 
-/// Writes the table's header and rows as CSV (RFC 4180, LF). Notes and title are left out.
+/// Writes tables as CSV (RFC 4180, LF). Those of the same rows are one table with one header; between others is an empty line. Titles and
+/// notes are left out.
+pub fn tables(tables: &[Table]) -> String {
+    let sheets: Vec<&Table> = tables.iter().map(|table| table.sheet.as_deref().unwrap_or(table)).collect();
+    let alike = |one: &&Table, other: &&Table| !one.of.is_empty() && one.of == other.of;
+    sheets.chunk_by(alike).map(sheet).collect::<Vec<_>>().join("\n")
+}
+
+/// Writes one table.
 pub fn table(table: &Table) -> String {
-    let header = table.columns.iter().map(|column| text(&column.name)).collect();
-    let rows = table.rows.iter().map(|row| {
-        row.iter().zip(&table.columns).map(|(cell, column)| if column.align == Align::Right { number(cell) } else { text(cell) }).collect()
+    sheet(&[table.sheet.as_deref().unwrap_or(table)])
+}
+
+/// Writes tables of the same rows under all keys that any of them has.
+fn sheet(tables: &[&Table]) -> String {
+    let mut header: Vec<&Cow<'static, str>> = Vec::new();
+    for table in tables {
+        let mut place = 0;
+        for key in keys(table) {
+            match header.iter().position(|known| *known == key) {
+                Some(known) => place = known + 1,
+                None => {
+                    header.insert(place, key);
+                    place += 1;
+                }
+            }
+        }
+    }
+    let records = tables.iter().flat_map(|table| {
+        let places: Vec<usize> = keys(table).filter_map(|key| header.iter().position(|known| *known == key)).collect();
+        let width = header.len();
+        table.rows.iter().map(move |row| {
+            let mut record = vec![String::new(); width];
+            let figures = table.columns.iter().zip(row).flat_map(|(column, cell)| (0..column.keys.len()).map(|place| cell.data.get(place)));
+            for (place, figure) in places.iter().zip(figures) {
+                record[*place] = figure.map_or_else(String::new, field);
+            }
+            record
+        })
     });
-    records(std::iter::once(header).chain(rows))
+    let names = header.iter().map(|key| text(key)).collect();
+    self::records(std::iter::once(names).chain(records.collect::<Vec<_>>()))
+}
+
+fn keys(table: &Table) -> impl Iterator<Item = &Cow<'static, str>> {
+    table.columns.iter().flat_map(|column: &Column| &column.keys)
+}
+
+fn field(datum: &Datum) -> String {
+    match datum {
+        Datum::Absent => String::new(),
+        Datum::Integer(number) => number.to_string(),
+        Datum::Number(number) => number.to_string(),
+        Datum::Flag(flag) => flag.to_string(),
+        Datum::Text(words) => text(words),
+        Datum::Time(time) => format::timestamp(time),
+    }
 }
 
 /// Writes records of cells that are safe already.
@@ -30,25 +84,36 @@ pub fn text(cell: &str) -> String {
     if shown.starts_with(['=', '+', '-', '@', '\u{2409}', '\u{240d}']) { format!("'{shown}") } else { shown }
 }
 
-/// A cell of a column of numbers, whose signs are its own.
-fn number(cell: &str) -> String {
-    let plain = cell.replace('\u{2212}', "-");
-    if plain.parse::<f64>().is_ok() { plain } else { text(&plain) }
-}
-
 fn quote(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::cell::Cell;
     use super::*;
 
     #[test]
     fn formulas_are_text_and_numbers_are_numbers() {
         assert_eq!(text("=cmd()"), "'=cmd()");
-        assert_eq!(number("−0.5"), "-0.5");
-        assert_eq!(number("-cmd"), "'-cmd");
+        assert_eq!(text("-cmd"), "'-cmd");
+        assert_eq!(field(&Datum::Number(-0.5)), "-0.5");
+        assert_eq!(field(&"-0.5".into()), "'-0.5");
         assert_eq!(records([vec!["a,b".to_owned(), "say \"x\"".to_owned()]]), "\"a,b\",\"say \"\"x\"\"\"\n");
+    }
+
+    #[test]
+    fn tables_of_the_same_rows_have_one_header() {
+        let mut one = Table::of("arms");
+        one.column(Column::words("Arm").keys(["arm"]), [Cell::words("a"), Cell::words("b")]);
+        one.column(Column::number("Cost").keys(["cost_usd"]), [Cell::number("≥ $1,200.50", 1200.5), Cell::unknown("unknown")]);
+        let mut other = Table::of("arms");
+        other.column(Column::words("Arm").keys(["arm"]), [Cell::words("c")]);
+        other.column(Column::number("Passed").keys(["passed", "total"]), [Cell::shown("1/2 (50%)").data([1_u64.into(), 2_u64.into()])]);
+        other.column(Column::words("Said"), [Cell::shown("only to people")]);
+        let mut third = Table::new("Else");
+        third.left("Name", 0);
+        third.row(["x"]);
+        assert_eq!(tables(&[one, other, third]), "arm,passed,total,cost_usd\na,,,1200.5\nb,,,\nc,1,2,\n\nName\nx\n");
     }
 }

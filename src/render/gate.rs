@@ -1,9 +1,10 @@
 //! A gate's report: the table, and a sentence for each check.
 
 use crate::domain::{Metric, MetricKind, Unit};
-use crate::views::{Ask, Basis, Cell, Difference, FailingItem, GateCheck, GateReport, NewFailures, PairEvidence, Ruling, Scale};
+use crate::views::{Arm, Ask, Basis, Cell, Difference, FailingItem, GateCheck, GateReport, NewFailures, PairEvidence, Ruling, Scale};
 
-use super::table::Table;
+use super::cell::{Cell as TableCell, Datum};
+use super::table::{Column, Table};
 use super::{comparability, format, shown, verdicts, words};
 
 /// A pull request's comment starts with this line, so that the next one can take its place.
@@ -13,24 +14,17 @@ pub const MARKER: &str = "<!-- evalreport:gate -->";
 pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Table {
     let title = against.map_or_else(String::new, |against| format!(" against {against}"));
     let mut table = Table::new(format!("Gate{title}: {}", ruling(report.ruling)));
-    table.left("Result", 0);
-    table.left("Suite", 0);
-    table.left("Arm", 0);
-    table.left("Rule", 0);
-    table.left("Head", 2);
-    table.left("Baseline", 2);
-    table.left(&format!("Change [{}% CI]", format::fixed(report.confidence * 100.0, 0)), 1);
-    for check in &report.checks {
-        table.rows.push(vec![
-            ruling(check.ruling).to_owned(),
-            check.suite.clone(),
-            arm(check),
-            rule(check),
-            head(check),
-            cell(check, check.baseline.as_ref()),
-            change(check),
-        ]);
-    }
+    table.of = "checks";
+    table.head(Column::words("Result").keys(["ruling", "basis"]));
+    table.head(Column::words("Suite").keys(["suite", "suite_version"]));
+    table.head(Column::words("Arm").keys(["approach", "model", "approach_against", "model_against"]));
+    table.head(Column::words("Rule").keys(["rule", "metric", "allowed"]));
+    table.head(Column::words("Head").keys(["head", "passed", "attempts"]).rank(2));
+    table.head(Column::words("Baseline").keys(["baseline"]).rank(2));
+    let confidence = format::fixed(report.confidence * 100.0, 0);
+    let keys = ["change".to_owned(), "scale".to_owned(), format!("change_ci{confidence}_low"), format!("change_ci{confidence}_high")];
+    table.head(Column::words(format!("Change [{confidence}% CI]")).keys(keys).rank(1));
+    table.fill(report.checks.iter().map(cells));
     let is_told = |check: &&GateCheck| {
         let is_odd = matches!(check.basis, Basis::Deterministic | Basis::Identical | Basis::Steady);
         check.ruling != Ruling::Pass || is_odd || check.over_nights.as_ref().is_some_and(|nights| nights.alarm)
@@ -52,6 +46,32 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
     }
     table.notes.extend_from_slice(notes);
     table
+}
+
+fn cells(check: &GateCheck) -> [TableCell; 7] {
+    let value = |cell: Option<&Cell>| Datum::from(cell.and_then(|cell| cell.value));
+    let names = |arm: Option<&Arm>| [arm.map(|arm| arm.approach.as_str()).into(), arm.map(|arm| arm.model.as_str()).into()];
+    let ([approach, model], [other, other_model]) = (names(Some(&check.arm)), names(check.against.as_ref()));
+    let found = check.evidence.as_ref().and_then(|pair| pair.difference.as_ref());
+    let [low, high] = Datum::ends(found.and_then(|found| found.interval));
+    let (metric, allowed) = match &check.rule {
+        Ask::MaxDrop { metric, allowed } | Ask::MaxRise { metric, allowed } => (metric.as_str().into(), (*allowed).into()),
+        Ask::MustPass { .. } | Ask::NoNewFailures => (Datum::Absent, Datum::Absent),
+    };
+    [
+        TableCell::shown(ruling(check.ruling)).data([Datum::name(check.ruling), Datum::name(check.basis)]),
+        TableCell::shown(check.suite.as_str()).data([check.suite.as_str().into(), check.suite_version.as_deref().into()]),
+        TableCell::shown(arm(check)).data([approach, model, other, other_model]),
+        TableCell::shown(rule(check)).data([rule(check).into(), metric, allowed]),
+        TableCell::shown(head(check)).data([value(check.head.as_ref()), check.passed.into(), check.attempts.into()]),
+        TableCell::shown(cell(check, check.baseline.as_ref())).data([value(check.baseline.as_ref())]),
+        TableCell::shown(change(check)).data([
+            found.map(|found| found.value).into(),
+            found.map_or(Datum::Absent, |found| Datum::name(found.scale)),
+            low,
+            high,
+        ]),
+    ]
 }
 
 /// The arm, and the other one that it is held against where that is not its own.

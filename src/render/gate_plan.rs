@@ -2,34 +2,37 @@
 
 use crate::views::{Choice, DecideReport, GateOdds, HeldDecision, PlanBasis, PlanReport, PlannedGate};
 
-use super::table::Table;
+use super::cell::Cell;
+use super::table::{Column, Table};
 use super::{format, summary, words};
 
 /// Lays out the odds, a row for each arm. `notes` come last.
 pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Table {
     let title = against.map_or_else(String::new, |against| format!(" against {against}"));
     let mut table = Table::new(format!("Odds of the gate{title}"));
-    table.left("Suite", 0);
-    table.left("Arm", 0);
-    table.right("Items", 3);
-    table.left("Runs", 1);
-    table.right("Passes if unchanged", 2);
-    table.right("False alarm", 0);
-    for drop in &report.drops[1..] {
-        table.right(&format!("Sees −{} pp", format::fixed(drop * 100.0, 0)), 0);
+    table.head(Column::words("Suite").keys(["suite"]));
+    table.head(Column::words("Arm").keys(["approach", "model"]));
+    table.head(Column::number("Items").keys(["items"]).rank(3));
+    table.head(Column::words("Runs").keys(["head_runs", "baseline_runs"]).rank(1));
+    table.head(Column::number("Passes if unchanged").keys(["pass_if_unchanged"]).rank(2));
+    table.head(Column::number("False alarm").keys(["false_alarm"]));
+    for drop in report.drops.iter().skip(1).map(|drop| format::fixed(drop * 100.0, 0)) {
+        table.head(Column::number(format!("Sees −{drop} pp")).keys([format!("sees_{drop}pp")]));
     }
     for plan in &report.plans {
-        let odds =
-            |place: usize, share: fn(&GateOdds) -> f64| plan.odds.get(place).map_or_else(String::new, |odds| words::chance(share(odds)));
+        let odds = |place: usize, share: fn(&GateOdds) -> f64| {
+            plan.odds.get(place).map_or_else(|| Cell::unknown(""), |odds| Cell::number(words::chance(share(odds)), share(odds)))
+        };
+        let runs = words::each(plan.head_runs, plan.baseline_runs, "runs");
         let mut row = vec![
-            plan.suite.clone(),
-            words::arm_name(&plan.arm),
-            format::integer(plan.items),
-            words::each(plan.head_runs, plan.baseline_runs, "runs"),
+            Cell::words(plan.suite.as_str()),
+            Cell::shown(words::arm_name(&plan.arm)).data([plan.arm.approach.as_str().into(), plan.arm.model.as_str().into()]),
+            Cell::count(plan.items),
+            Cell::shown(runs).data([plan.head_runs.into(), plan.baseline_runs.into()]),
             odds(0, |odds| odds.pass),
         ];
         row.extend((0..report.drops.len()).map(|place| odds(place, |odds| odds.regression)));
-        table.rows.push(row);
+        table.row(row);
     }
     table.notes.push(
         "False alarm: a regression is called although nothing changed. Sees: a regression is called when the pass rate truly fell by so much."
@@ -70,7 +73,7 @@ pub fn decisions(report: &DecideReport, against: Option<&str>, notes: &[String])
     table.left("Baseline", 0);
     for one in &report.decisions {
         let against = one.against.as_ref().map_or_else(|| "none".to_owned(), words::arm_name);
-        table.rows.push(vec![choice(one.choice).to_owned(), one.suite.clone(), words::arm_name(&one.arm), against]);
+        table.row([choice(one.choice).to_owned(), one.suite.clone(), words::arm_name(&one.arm), against]);
     }
     table.notes.extend(report.decisions.iter().map(|one| format!("{}: {}", one.suite, decision(one))));
     table.notes.extend_from_slice(notes);

@@ -2,12 +2,14 @@
 
 use crate::domain::VerifiedFailure;
 use crate::views::{
-    CriteriaCount, CriteriaTable, CriterionCell, CriterionRow, EvaluatorScore, ItemRow, JudgeView, ShownRun, StoredVerification, SuiteBoard,
+    Arm, CriteriaCount, CriteriaTable, CriterionCell, CriterionRow, EvaluatorScore, ItemRow, JudgeView, ShownRun, StoredVerification,
+    SuiteBoard,
 };
 
+use super::cell::{Cell as TableCell, Datum};
 use super::shown::{Texts, some_of};
-use super::table::Table;
-use super::{format, tables, verification, words};
+use super::table::{Column, Table};
+use super::{format, verification, words};
 
 /// Lays out the criteria of a run; none where it has no criteria, or none were asked for.
 pub fn criteria(shown: &ShownRun, texts: Texts) -> Option<Table> {
@@ -25,16 +27,16 @@ pub fn criteria(shown: &ShownRun, texts: Texts) -> Option<Table> {
     let families = rows.iter().any(|row| row.evaluator != first.evaluator);
     let cells = |row: &ItemRow| {
         vec![
-            texts.of(&row.item),
-            outcome_word(&row.status),
-            row.reason.as_deref().map(|reason| texts.of(reason)).unwrap_or_default(),
-            row.score.map(format::plain).unwrap_or_default(),
-            if repeats { row.attempt.to_string() } else { String::new() },
-            if families { row.evaluator.clone() } else { String::new() },
-            row.category.as_ref().or(row.cluster.as_ref()).cloned().unwrap_or_default(),
+            texts.of(&row.item).into(),
+            outcome_word(&row.status).into(),
+            row.reason.as_deref().map(|reason| texts.of(reason)).unwrap_or_default().into(),
+            TableCell::known(row.score, format::plain),
+            TableCell::counted(Some(u64::from(row.attempt)).filter(|_| repeats)),
+            if families { row.evaluator.as_str().into() } else { TableCell::unknown("") },
+            row.category.as_deref().or(row.cluster.as_deref()).unwrap_or_default().into(),
         ]
     };
-    table.rows = rows.iter().map(cells).collect();
+    table.fill(rows.iter().map(cells));
     table.drop_empty_columns();
     table.notes.extend(page.criteria_count.map(count));
     table.notes.extend(page.evaluators.iter().filter(|score| score.evaluator == first.evaluator).filter_map(judged_by));
@@ -48,11 +50,11 @@ pub fn count(count: CriteriaCount) -> String {
     format!("{} of {} met{missing}.", format::integer(count.passed), format::integer(count.total))
 }
 
-/// Lays out how often each arm met each criterion, criteria in rows.
+/// Lays out how often each arm met each criterion, criteria in rows; in CSV a record for each arm and criterion.
 pub fn criteria_by_arm(board: &SuiteBoard, criteria: &CriteriaTable) -> Table {
     let judge = criteria.judge.as_ref().map_or_else(String::new, |judge| format!(", judged by {judge}"));
-    let suite = tables::group_name(&board.suite, board.suite_version.as_deref(), None);
-    let mut table = Table::new(format!("Criteria: {suite}: {}{judge}", criteria.evaluator));
+    let suite = words::group_name(&board.suite, board.suite_version.as_deref(), None);
+    let mut table = Table::of("criteria").titled(format!("Criteria: {suite}: {}{judge}", criteria.evaluator));
     table.left("Criterion", 0);
     for label in words::arm_labels(&criteria.arms) {
         table.right(&label, 0);
@@ -61,9 +63,38 @@ pub fn criteria_by_arm(board: &SuiteBoard, criteria: &CriteriaTable) -> Table {
         let (met, missing) = met(cell);
         if cell.total == 0 || missing.is_empty() { met } else { format!("{met}, {missing}") }
     };
-    let cells = |row: &CriterionRow| std::iter::once(row.criterion.clone()).chain(row.cells.iter().map(said)).collect();
-    table.rows = criteria.rows.iter().map(cells).collect();
+    table.fill(criteria.rows.iter().map(|row| std::iter::once(row.criterion.clone()).chain(row.cells.iter().map(said))));
     table.notes.push("Runs that met each criterion, of those in which it was decided.".to_owned());
+    table.sheet = Some(Box::new(met_by_arm(criteria)));
+    table
+}
+
+fn met_by_arm(criteria: &CriteriaTable) -> Table {
+    let cells: Vec<(&CriterionRow, &Arm, &CriterionCell)> =
+        criteria.rows.iter().flat_map(|row| criteria.arms.iter().zip(&row.cells).map(move |(arm, cell)| (row, arm, cell))).collect();
+    let each = |figures: &dyn Fn(&CriterionRow, &Arm, &CriterionCell) -> Vec<Datum>| {
+        cells.iter().map(|(row, arm, cell)| TableCell::figures(figures(row, arm, cell))).collect::<Vec<_>>()
+    };
+    let mut table = Table::of("criteria");
+    let judged = |row: &CriterionRow, arm: &Arm, _: &CriterionCell| {
+        let judge = criteria.judge.as_deref().into();
+        vec![
+            row.criterion.as_str().into(),
+            criteria.evaluator.as_str().into(),
+            judge,
+            arm.approach.as_str().into(),
+            arm.model.as_str().into(),
+        ]
+    };
+    table.column(Column::data(["criterion", "evaluator", "judge", "approach", "model"]), each(&judged));
+    let counts = |_: &CriterionRow, _: &Arm, cell: &CriterionCell| [cell.passed, cell.total, cell.missing].map(Datum::from).to_vec();
+    table.column(Column::data(["passed", "total", "missing"]), each(&counts));
+    let rates = |_: &CriterionRow, _: &Arm, cell: &CriterionCell| {
+        let Some(rate) = &cell.rate else { return Vec::new() };
+        let [low, high] = Datum::ends(rate.interval);
+        vec![rate.value.into(), low, high, rate.n.into(), rate.n_of.into()]
+    };
+    table.column(Column::data(["rate", "ci95_low", "ci95_high", "n", "n_of"]), each(&rates));
     table
 }
 
@@ -129,27 +160,28 @@ pub fn evaluators(shown: &ShownRun, texts: Texts) -> Option<Table> {
     table.left("Judge", 2);
     table.right("Votes", 3);
     table.right("Agreement", 3);
-    table.right("Judge's cost", 3);
+    table.head(Column::number("Judge's cost").keys(["judge_cost_usd"]).rank(3));
     table.right("Judge's tokens in", 4);
     table.right("Judge's tokens out", 4);
     table.right("Revision", 3);
-    let judge = |score: &EvaluatorScore, of: &dyn Fn(&JudgeView) -> Option<String>| score.judge.as_ref().and_then(of).unwrap_or_default();
+    let judge =
+        |score: &EvaluatorScore, of: &dyn Fn(&JudgeView) -> TableCell| score.judge.as_ref().map_or_else(|| TableCell::unknown(""), of);
     let several = scores.iter().any(|score| score.revision > 0);
     let cells = |score: &EvaluatorScore| {
         vec![
-            score.evaluator.clone(),
-            score_word(score),
-            score.not_evaluated.as_deref().or(score.reasoning.as_deref()).map(|text| texts.of(text)).unwrap_or_default(),
-            judge(score, &|judge| Some(judge.name())),
-            judge(score, &|judge| (judge.votes > 0).then(|| format::integer(judge.votes))),
-            judge(score, &|judge| judge.agreement.map(|share| format::percent(share, 0))),
-            judge(score, &cost),
-            judge(score, &|judge| judge.input_tokens.map(format::integer)),
-            judge(score, &|judge| judge.output_tokens.map(format::integer)),
-            if several { score.revision.to_string() } else { String::new() },
+            score.evaluator.as_str().into(),
+            TableCell::shown(score_word(score)).data([score.value.into()]),
+            score.not_evaluated.as_deref().or(score.reasoning.as_deref()).map(|text| texts.of(text)).unwrap_or_default().into(),
+            judge(score, &|judge| judge.name().into()),
+            judge(score, &|judge| TableCell::counted(Some(judge.votes).filter(|votes| *votes > 0))),
+            judge(score, &|judge| TableCell::known(judge.agreement, |share| format::percent(share, 0))),
+            judge(score, &|judge| TableCell::shown(cost(judge).unwrap_or_default()).data([judge.cost_usd.into()])),
+            judge(score, &|judge| TableCell::counted(judge.input_tokens)),
+            judge(score, &|judge| TableCell::counted(judge.output_tokens)),
+            TableCell::counted(Some(u64::from(score.revision)).filter(|_| several)),
         ]
     };
-    table.rows = scores.iter().map(cells).collect();
+    table.fill(scores.iter().map(cells));
     table.drop_empty_columns();
     Some(table)
 }
@@ -178,7 +210,7 @@ pub fn verification(shown: &ShownRun, texts: Texts) -> Vec<Table> {
     let mut about = Table::new("Verification");
     about.left("", 0);
     about.left("", 0);
-    about.rows = facts(verification).into_iter().map(|(label, text)| vec![label.to_owned(), text]).collect();
+    about.fill(facts(verification).into_iter().map(|(label, text)| vec![label.to_owned(), text]));
     about.notes.extend(left_out(verification));
     let mut tables = vec![about];
     if !verification.record.checks.is_empty() {
@@ -186,28 +218,23 @@ pub fn verification(shown: &ShownRun, texts: Texts) -> Vec<Table> {
         table.left("Check", 0);
         table.left("Outcome", 0);
         table.left("At baseline", 1);
-        table.right("Duration", 3);
+        table.head(Column::number("Duration").keys(["duration_seconds"]).rank(3));
         table.left("Folder", 4);
         table.left("Why", 2);
         table.left("Message", 1);
-        table.rows = verification
-            .record
-            .checks
-            .iter()
-            .map(|check| {
-                let text = |text: &Option<String>| text.as_deref().map(|text| texts.of(text)).unwrap_or_default();
-                let word = |text: &Option<String>| text.as_deref().map(|text| text.replace('_', " "));
-                vec![
-                    texts.of(&check.command),
-                    word(&check.outcome).unwrap_or_else(|| "not run".to_owned()),
-                    word(&check.baseline).unwrap_or_default(),
-                    check.seconds.map(format::seconds).unwrap_or_default(),
-                    check.folder.clone().unwrap_or_default(),
-                    text(&check.reason),
-                    text(&check.message),
-                ]
-            })
-            .collect();
+        table.fill(verification.record.checks.iter().map(|check| {
+            let text = |text: &Option<String>| text.as_deref().map(|text| texts.of(text)).unwrap_or_default();
+            let word = |text: &Option<String>| text.as_deref().map(|text| text.replace('_', " "));
+            vec![
+                TableCell::words(texts.of(&check.command)),
+                word(&check.outcome).unwrap_or_else(|| "not run".to_owned()).into(),
+                word(&check.baseline).unwrap_or_default().into(),
+                TableCell::known(check.seconds, format::seconds),
+                check.folder.as_deref().unwrap_or_default().into(),
+                text(&check.reason).into(),
+                text(&check.message).into(),
+            ]
+        }));
         table.drop_empty_columns();
         tables.push(table);
     }
@@ -240,7 +267,7 @@ fn failures(title: &str, failures: &[VerifiedFailure], texts: Texts) -> Option<T
             texts.of(&failure.files.join(", ")),
         ]
     };
-    table.rows = failures.iter().map(cells).collect();
+    table.fill(failures.iter().map(cells));
     table.drop_empty_columns();
     Some(table)
 }

@@ -2,8 +2,9 @@
 
 use crate::views::{AgreementReport, CriterionFlip, Interval, JudgeReport, JudgedRun, PairAgreement, ProbeReport, SkippedRun};
 
+use super::cell::{Cell, Datum};
 use super::format;
-use super::table::Table;
+use super::table::{Column, Table};
 
 /// Lays out what judging stored runs came to.
 pub fn report(report: &JudgeReport) -> Vec<Table> {
@@ -14,13 +15,13 @@ pub fn report(report: &JudgeReport) -> Vec<Table> {
     table.left("Judge", 1);
     table.right("Before", 0);
     table.right("After", u8::from(report.is_dry));
-    table.right("Passed", 1);
+    table.head(Column::number("Passed").keys(["Passed", "of"]).rank(1));
     table.right("Flips", 1);
     table.right("Revision", 2);
-    table.right("Cost", 2);
+    table.head(Column::number("Cost").keys(["cost_usd"]).rank(2));
     table.left("Note", 1);
     for run in &report.runs {
-        table.rows.push(cells(run, report.is_dry));
+        table.row(cells(run, report.is_dry));
     }
     if report.runs.is_empty() {
         table.notes.push(if report.is_dry { "Nothing would be judged." } else { "Nothing was judged." }.to_owned());
@@ -43,7 +44,7 @@ pub fn report(report: &JudgeReport) -> Vec<Table> {
         .collect()
 }
 
-fn cells(run: &JudgedRun, is_dry: bool) -> Vec<String> {
+fn cells(run: &JudgedRun, is_dry: bool) -> Vec<Cell> {
     let note = match (&run.not_evaluated, run.revision) {
         (_, _) if is_dry => String::new(),
         (Some(reason), None) => format!("not judged: {reason}; what stood before stands"),
@@ -51,22 +52,26 @@ fn cells(run: &JudgedRun, is_dry: bool) -> Vec<String> {
         (None, _) => String::new(),
     };
     vec![
-        run.run.clone(),
-        run.suite.clone(),
-        run.evaluator.clone(),
-        run.judge.clone().unwrap_or_default(),
+        run.run.as_str().into(),
+        run.suite.as_str().into(),
+        run.evaluator.as_str().into(),
+        run.judge.as_deref().unwrap_or_default().into(),
         points(run.before),
-        if is_dry { String::new() } else { points(run.after) },
-        if run.decided > 0 && !is_dry { format!("{}/{}", run.passed, run.criteria) } else { String::new() },
-        if run.flips.is_empty() { String::new() } else { format::integer(run.flips.len() as u64) },
-        run.revision.map(|revision| revision.to_string()).unwrap_or_default(),
-        run.cost_usd.map(format::money).unwrap_or_default(),
-        note,
+        if is_dry { Cell::unknown("") } else { points(run.after) },
+        if run.decided > 0 && !is_dry {
+            Cell::shown(format!("{}/{}", run.passed, run.criteria)).data([run.passed.into(), run.criteria.into()])
+        } else {
+            Cell::unknown("")
+        },
+        Cell::counted(Some(run.flips.len() as u64).filter(|flips| *flips > 0)),
+        Cell::counted(run.revision.map(u64::from)),
+        Cell::known(run.cost_usd, format::money),
+        note.into(),
     ]
 }
 
-fn points(score: Option<f64>) -> String {
-    score.map_or_else(|| "n/a".to_owned(), |score| format::fixed(score, 1))
+fn points(score: Option<f64>) -> Cell {
+    score.map_or_else(|| Cell::unknown("n/a"), |score| Cell::number(format::fixed(score, 1), score))
 }
 
 fn skipped(runs: &[SkippedRun]) -> Option<Table> {
@@ -74,7 +79,7 @@ fn skipped(runs: &[SkippedRun]) -> Option<Table> {
     table.left("Run", 0);
     table.left("Suite", 1);
     table.left("Why", 0);
-    table.rows = runs.iter().map(|run| vec![run.run.clone(), run.suite.clone(), run.reason.clone()]).collect();
+    table.fill(runs.iter().map(|run| vec![run.run.clone(), run.suite.clone(), run.reason.clone()]));
     (!runs.is_empty()).then_some(table)
 }
 
@@ -84,7 +89,7 @@ fn flip_table(flips: &[&CriterionFlip], title: &str, (before, after): (&str, &st
     table.left("Criterion", 0);
     table.left(before, 0);
     table.left(after, 0);
-    table.rows = flips.iter().map(|flip| vec![flip.run.clone(), flip.item.clone(), flip.before.clone(), flip.after.clone()]).collect();
+    table.fill(flips.iter().map(|flip| vec![flip.run.clone(), flip.item.clone(), flip.before.clone(), flip.after.clone()]));
     (!flips.is_empty()).then_some(table)
 }
 
@@ -93,12 +98,12 @@ pub fn agreement(report: &AgreementReport) -> Vec<Table> {
     let mut table = Table::new("Agreement");
     table.left("Raters", 0);
     table.right("n", 0);
-    table.right("Agreement % [95% CI]", 0);
-    table.right("Kappa [95% CI]", 0);
-    table.right("Prevalence %", 1);
+    table.head(Column::number("Agreement % [95% CI]").keys(["agreement", "agreement_ci95_low", "agreement_ci95_high"]));
+    table.head(Column::number("Kappa [95% CI]").keys(["kappa", "kappa_ci95_low", "kappa_ci95_high"]));
+    table.head(Column::number("Prevalence %").keys(["prevalence"]).rank(1));
     table.right("Only the first", 2);
     table.right("Only the second", 2);
-    table.rows = report.pairs.iter().map(pair).collect();
+    table.fill(report.pairs.iter().map(pair));
     let alpha = &report.alpha;
     let value = match (alpha.value, &alpha.undefined) {
         (Some(value), _) => with_interval(value, alpha.interval),
@@ -130,28 +135,23 @@ pub fn agreement(report: &AgreementReport) -> Vec<Table> {
     let mut raters = Table::new("Raters");
     raters.left("Rater", 0);
     raters.right("n", 0);
-    raters.right("Pass %", 0);
-    raters.rows =
-        report.raters.iter().map(|rater| vec![rater.rater.clone(), format::integer(rater.n), share(rater.prevalence, rater.n)]).collect();
+    raters.head(Column::number("Pass %").keys(["pass_rate"]));
+    raters.fill(report.raters.iter().map(|rater| [rater.rater.as_str().into(), Cell::count(rater.n), share(rater.prevalence, rater.n)]));
     let mut apart = Table::new("Disagreements");
     apart.left("Run", 0);
     apart.left("Criterion", 0);
     for rater in &report.raters {
         apart.left(&rater.rater, 0);
     }
-    apart.rows = report
-        .disagreements
-        .iter()
-        .map(|one| {
-            let labels = report.raters.iter().map(|rater| one.labels.get(&rater.rater).cloned().unwrap_or_default());
-            [one.run.clone(), one.item.clone()].into_iter().chain(labels).collect()
-        })
-        .collect();
+    apart.fill(report.disagreements.iter().map(|one| {
+        let labels = report.raters.iter().map(|rater| one.labels.get(&rater.rater).cloned().unwrap_or_default());
+        [one.run.clone(), one.item.clone()].into_iter().chain(labels)
+    }));
     let is_apart = !report.disagreements.is_empty();
     [Some(table), Some(raters), Some(apart).filter(|_| is_apart)].into_iter().flatten().collect()
 }
 
-fn pair(pair: &PairAgreement) -> Vec<String> {
+fn pair(pair: &PairAgreement) -> Vec<Cell> {
     let percent = match (pair.percent, pair.percent_interval) {
         (Some(percent), Some(interval)) => {
             format!("{} {}", format::percent_number(percent, pair.n), format::percent_interval(interval, pair.n))
@@ -160,13 +160,17 @@ fn pair(pair: &PairAgreement) -> Vec<String> {
         (None, _) => "n/a".to_owned(),
     };
     vec![
-        format!("{} / {}", pair.one, pair.other),
-        format::integer(pair.n),
-        percent,
-        pair.kappa.map_or_else(|| "n/a".to_owned(), |kappa| with_interval(kappa, pair.kappa_interval)),
+        format!("{} / {}", pair.one, pair.other).into(),
+        Cell::count(pair.n),
+        with(percent, pair.percent, pair.percent_interval),
+        with(
+            pair.kappa.map_or_else(|| "n/a".to_owned(), |kappa| with_interval(kappa, pair.kappa_interval)),
+            pair.kappa,
+            pair.kappa_interval,
+        ),
         share(pair.prevalence, pair.n),
-        format::integer(pair.only_one),
-        format::integer(pair.only_other),
+        Cell::count(pair.only_one),
+        Cell::count(pair.only_other),
     ]
 }
 
@@ -178,8 +182,14 @@ fn with_interval(value: f64, interval: Option<Interval>) -> String {
     )
 }
 
-fn share(share: Option<f64>, n: u64) -> String {
-    share.map_or_else(|| "n/a".to_owned(), |share| format::percent_number(share, n))
+/// A figure with the ends of its interval.
+fn with(text: String, value: Option<f64>, interval: Option<Interval>) -> Cell {
+    let [low, high] = Datum::ends(interval);
+    Cell::shown(text).data([value.into(), low, high])
+}
+
+fn share(share: Option<f64>, n: u64) -> Cell {
+    share.map_or_else(|| Cell::unknown("n/a"), |share| Cell::number(format::percent_number(share, n), share))
 }
 
 fn criteria(count: u64) -> String {
@@ -198,15 +208,15 @@ pub fn probe(report: &ProbeReport) -> Vec<Table> {
     table.right("Flips", 0);
     table.left("Note", 0);
     for run in &report.runs {
-        table.rows.push(vec![
-            run.run.clone(),
-            run.suite.clone(),
-            run.judge.clone().unwrap_or_default(),
+        table.row([
+            run.run.as_str().into(),
+            run.suite.as_str().into(),
+            run.judge.as_deref().unwrap_or_default().into(),
             points(run.given),
             points(run.reversed),
-            format::integer(run.n),
-            format::integer(run.flips.len() as u64),
-            run.not_evaluated.as_ref().map(|reason| format!("not judged: {reason}")).unwrap_or_default(),
+            Cell::count(run.n),
+            Cell::count(run.flips.len() as u64),
+            run.not_evaluated.as_ref().map(|reason| format!("not judged: {reason}")).unwrap_or_default().into(),
         ]);
     }
     table.notes.push(match (report.share, report.interval) {

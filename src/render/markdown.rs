@@ -2,7 +2,7 @@
 
 use crate::domain::visible;
 
-use super::table::{Align, Table};
+use super::table::{Align, Seen, Table};
 
 /// Writes tables one below the other.
 pub fn tables(tables: &[Table]) -> String {
@@ -11,6 +11,7 @@ pub fn tables(tables: &[Table]) -> String {
 
 /// Writes the table as GitHub-flavoured Markdown. Foreign text can make no markup.
 pub fn table(table: &Table) -> String {
+    let table = &table.seen_as(Seen::Lines);
     let mut text = String::new();
     if let Some(title) = &table.title {
         text.push_str(&format!("### {}\n\n", escape(title)));
@@ -19,14 +20,14 @@ pub fn table(table: &Table) -> String {
         text.push_str(&format!("{}\n\n", escape(sentence)));
     }
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    text.push_str(&row(table.columns.iter().map(|column| escape(&column.name)).collect()));
+    text.push_str(&row(table.columns.iter().map(|column| escape(&column.title())).collect()));
     let rule = |align: Align| match align {
         Align::Left => "---".to_owned(),
         Align::Right => "---:".to_owned(),
     };
     text.push_str(&row(table.columns.iter().map(|column| rule(column.align)).collect()));
     for cells in &table.rows {
-        text.push_str(&row(cells.iter().map(|cell| escape(cell)).collect()));
+        text.push_str(&row(cells.iter().map(|cell| escape(&cell.line())).collect()));
     }
     if !table.notes.is_empty() {
         text.push('\n');

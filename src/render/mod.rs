@@ -1,7 +1,10 @@
 //! Views into bytes. Numbers become text in [`mod@format`], sentences in [`words`], once for every output.
 
+pub mod board;
+pub mod cell;
 pub mod chart;
 pub mod comparability;
+pub mod comparison;
 pub mod csv;
 mod details;
 pub mod export;
@@ -9,6 +12,7 @@ pub mod format;
 pub mod gate;
 pub mod gate_plan;
 pub mod html;
+pub mod items;
 pub mod json;
 pub mod judged;
 pub mod judging;

@@ -2,8 +2,9 @@
 
 use crate::views::{Arm, ArmHistory, Break, Estimate, FLAKY_PROBABILITY, History, LevelChange, Night, NightlyDuel, NoisyItem, Series};
 
+use super::cell::{Cell, Datum};
 use super::sparkline::{MOST_POINTS, sparkline};
-use super::table::Table;
+use super::table::{Column, Table};
 use super::{format, verdicts, words};
 
 /// Returns the names of the arms, in their order.
@@ -15,30 +16,44 @@ pub fn labels(history: &History) -> Vec<String> {
 pub fn levels(history: &History) -> Table {
     let labels = labels(history);
     let mut table = Table::new(format!("Arms over their nights: {}", history.suite));
-    table.left("Arm", 0);
-    table.right("Nights", 0);
-    table.right("First pass rate % [95% CI]", 1);
-    table.right("Newest pass rate % [95% CI]", 0);
-    table.left("n", 1);
-    table.left("Trend", 0);
-    table.right("Changes of level", 2);
+    table.head(Column::words("Arm").keys(["approach", "model"]));
+    table.head(Column::number("Nights").keys(["nights"]));
+    table.head(Column::number("First pass rate % [95% CI]").keys(["first_pass_rate", "first_ci95_low", "first_ci95_high"]).rank(1));
+    table.head(Column::number("Newest pass rate % [95% CI]").keys(["newest_pass_rate", "newest_ci95_low", "newest_ci95_high"]));
+    table.head(Column::words("n").keys(["n", "n_of"]).rank(1));
+    table.head(Column::words("Trend"));
+    table.head(Column::number("Changes of level").keys(["changes"]).rank(2));
     let scale = scale(history);
     for (arm, label) in history.arms.iter().zip(&labels) {
         let rates = rates(arm);
         let values: Vec<f64> = rates.iter().map(|rate| rate.value).collect();
-        let shown = |rate: Option<&&Estimate>| rate.map_or_else(|| "n/a".to_owned(), |rate| format::estimate(rate));
-        table.rows.push(vec![
-            label.clone(),
-            format::integer(arm.nights.len() as u64),
-            shown(rates.first()),
-            shown(rates.last()),
-            rates.last().map_or_else(String::new, |rate| words::basis(rate)),
-            scale.map_or_else(String::new, |(low, high)| sparkline(&values, low, high)),
-            arm.changes.len().to_string(),
+        let newest = rates.last().copied();
+        table.row([
+            named(arm, label),
+            Cell::count(arm.nights.len() as u64),
+            rated(rates.first().copied()),
+            rated(newest),
+            basis(newest),
+            Cell::shown(scale.map_or_else(String::new, |(low, high)| sparkline(&values, low, high))),
+            Cell::count(arm.changes.len() as u64),
         ]);
     }
     table.notes.extend(scale.map(scale_note));
     table
+}
+
+fn named(arm: &ArmHistory, label: &str) -> Cell {
+    Cell::shown(label).data([arm.arm.approach.as_str().into(), arm.arm.model.as_str().into()])
+}
+
+fn rated(rate: Option<&Estimate>) -> Cell {
+    let Some(rate) = rate else { return Cell::unknown("n/a") };
+    let [low, high] = Datum::ends(rate.interval);
+    Cell::shown(format::estimate(rate)).data([rate.value.into(), low, high])
+}
+
+fn basis(rate: Option<&Estimate>) -> Cell {
+    rate.map_or_else(|| Cell::unknown(""), |rate| Cell::shown(words::basis(rate)).data([rate.n.into(), rate.n_of.into()]))
 }
 
 /// The pass rates of an arm, night by night.
@@ -63,14 +78,16 @@ pub(super) fn scale_note((low, high): (f64, f64)) -> String {
 pub fn table(history: &History, most: usize) -> Table {
     let labels = labels(history);
     let mut table = Table::new(format!("History: {}", history.suite));
-    table.left("Arm", 0);
-    table.left("Night", 0);
-    table.right("Pass rate % [95% CI]", 0);
-    table.left("n", 1);
-    table.right("Runs", 3);
-    table.right("Cost", 2);
-    table.right("Duration", 2);
-    table.left("Since the night before", 1);
+    table.of = "nights";
+    table.head(Column::data(["suite"]));
+    table.head(Column::words("Arm").keys(["approach", "model"]));
+    table.head(Column::words("Night").keys(["night"]));
+    table.head(Column::number("Pass rate % [95% CI]").keys(["pass_rate", "pass_rate_ci95_low", "pass_rate_ci95_high"]));
+    table.head(Column::words("n").keys(["n", "n_of"]).rank(1));
+    table.head(Column::number("Runs").keys(["runs"]).rank(3));
+    table.head(Column::number("Cost").over("per run").keys(["cost_usd"]).rank(2));
+    table.head(Column::number("Duration").over("per run").keys(["duration_seconds"]).rank(2));
+    table.head(Column::words("Since the night before").keys(["since_the_night_before"]).rank(1));
     if history.arms.is_empty() {
         table.notes.push("No run here says when it ran, so there are no nights to follow.".to_owned());
     }
@@ -79,7 +96,7 @@ pub fn table(history: &History, most: usize) -> Table {
         let skipped = arm.nights.len().saturating_sub(most);
         hidden += skipped as u64;
         for night in &arm.nights[skipped..] {
-            table.rows.push(night_cells(arm, night, label));
+            table.row(night_cells(history, arm, night, label));
         }
     }
     table.drop_empty_columns();
@@ -90,17 +107,18 @@ pub fn table(history: &History, most: usize) -> Table {
     table
 }
 
-fn night_cells(arm: &ArmHistory, night: &Night, label: &str) -> Vec<String> {
+fn night_cells(history: &History, arm: &ArmHistory, night: &Night, label: &str) -> [Cell; 9] {
     let rate = night.pass_rate.as_ref();
-    vec![
-        label.to_owned(),
-        night.date.to_string(),
-        rate.map_or_else(|| "n/a".to_owned(), format::estimate),
-        rate.map_or_else(String::new, words::basis),
-        format::integer(night.runs),
-        night.cost_usd.map_or_else(String::new, format::money),
-        night.duration_seconds.map_or_else(String::new, format::seconds),
-        remarks(arm, night),
+    [
+        Cell::figures([history.suite.as_str().into()]),
+        named(arm, label),
+        Cell::words(night.date.to_string()),
+        rated(rate),
+        basis(rate),
+        Cell::count(night.runs),
+        Cell::known(night.cost_usd, format::money),
+        Cell::known(night.duration_seconds, format::seconds),
+        Cell::words(remarks(arm, night)),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use crate::views::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
 
-use super::format;
+use super::cell::Cell;
 use super::table::Table;
 
 /// Lays out suites, tasks, agents and approaches, a table each where there are some, and says how to run them.
@@ -54,8 +54,8 @@ fn suites(suites: &[RunnableSuite]) -> Table {
             Some(SuiteKind::Criteria) => ("criteria", ""),
             None => ("", ""),
         };
-        let mut cells = vec![suite.suite.clone(), kind.to_owned(), count(suite.questions)];
-        cells.extend([suite.language.clone().unwrap_or_default(), needs.to_owned(), format::integer(suite.runs)]);
+        let mut cells = vec![suite.suite.as_str().into(), kind.into(), Cell::counted(suite.questions)];
+        cells.extend([suite.language.as_deref().unwrap_or_default().into(), needs.into(), Cell::count(suite.runs)]);
         (cells, suite.problems.as_slice())
     });
     filled(table, rows.collect())
@@ -70,8 +70,9 @@ fn tasks(tasks: &[RunnableTask]) -> Table {
     table.left("Agent", 1);
     table.left("Model", 2);
     let rows = tasks.iter().map(|task| {
-        let mut cells = vec![task.task.clone(), count(task.questions), task.questions_file.clone(), task.suite.clone()];
-        cells.extend([&task.agent, &task.model].map(|name| name.clone().unwrap_or_default()));
+        let mut cells =
+            vec![task.task.as_str().into(), Cell::counted(task.questions), task.questions_file.as_str().into(), task.suite.as_str().into()];
+        cells.extend([&task.agent, &task.model].map(|name| Cell::words(name.as_deref().unwrap_or_default())));
         (cells, task.problems.as_slice())
     });
     filled(table, rows.collect())
@@ -85,10 +86,10 @@ fn agents(agents: &[RunnableAgent]) -> Table {
     table.left("Default", 2);
     let rows = agents.iter().map(|agent| {
         let cells = vec![
-            agent.agent.clone(),
-            agent.kind.clone(),
-            model(agent.model.as_deref(), agent.needs_model),
-            if agent.is_default { "yes".to_owned() } else { String::new() },
+            agent.agent.as_str().into(),
+            agent.kind.as_str().into(),
+            model(agent.model.as_deref(), agent.needs_model).into(),
+            Cell::words(if agent.is_default { "yes" } else { "" }),
         ];
         (cells, agent.problems.as_slice())
     });
@@ -105,19 +106,15 @@ fn approaches(approaches: &[RunnableApproach]) -> Table {
     let rows = approaches.iter().map(|approach| {
         let kind = if approach.is_built_in { "built in".to_owned() } else { approach.kind.clone() };
         let cells = vec![
-            approach.approach.clone(),
-            approach.name.clone().unwrap_or_default(),
-            kind,
-            approach.agent.clone().unwrap_or_default(),
-            model(None, approach.needs_model),
+            approach.approach.as_str().into(),
+            approach.name.as_deref().unwrap_or_default().into(),
+            kind.into(),
+            approach.agent.as_deref().unwrap_or_default().into(),
+            model(None, approach.needs_model).into(),
         ];
         (cells, approach.problems.as_slice())
     });
     filled(table, rows.collect())
-}
-
-fn count(number: Option<u64>) -> String {
-    number.map_or_else(String::new, format::integer)
 }
 
 fn model(named: Option<&str>, is_needed: bool) -> String {
@@ -126,7 +123,7 @@ fn model(named: Option<&str>, is_needed: bool) -> String {
 }
 
 /// Adds the rows, and a column of problems where there are any: what is wrong is never left out for want of room.
-fn filled(mut table: Table, rows: Vec<(Vec<String>, &[ProblemLine])>) -> Table {
+fn filled(mut table: Table, rows: Vec<(Vec<Cell>, &[ProblemLine])>) -> Table {
     let has_problems = rows.iter().any(|(_, problems)| !problems.is_empty());
     if has_problems {
         table.left("Problem", 0);
@@ -134,12 +131,12 @@ fn filled(mut table: Table, rows: Vec<(Vec<String>, &[ProblemLine])>) -> Table {
     for (mut cells, problems) in rows {
         if has_problems {
             cells.push(match problems {
-                [] => String::new(),
-                [one] => one.words(),
-                [first, rest @ ..] => format!("{} (and {} more)", first.words(), rest.len()),
+                [] => Cell::unknown(""),
+                [one] => one.words().into(),
+                [first, rest @ ..] => format!("{} (and {} more)", first.words(), rest.len()).into(),
             });
         }
-        table.rows.push(cells);
+        table.row(cells);
     }
     table.drop_empty_columns();
     table

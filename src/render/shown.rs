@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::views::{ItemRow, ShownRun};
 
+use super::cell::Cell;
 use super::format;
-use super::table::Table;
+use super::table::{Column, Table};
 
 /// What a cell of a table on a screen says of a text that may be pages long.
 const SHORT: usize = 80;
@@ -34,28 +35,41 @@ pub fn items(shown: &ShownRun, texts: Texts) -> Option<Table> {
     if rows.is_empty() {
         return None;
     }
+    let is_repeated = rows.iter().any(|row| row.attempt > 1);
+    let has_families = rows.iter().any(|row| row.evaluator != rows[0].evaluator);
+    let each = |cell: &dyn Fn(&ItemRow) -> Cell| rows.iter().map(cell).collect::<Vec<Cell>>();
+    let text = |of: &dyn Fn(&ItemRow) -> Option<&str>| each(&|row| Cell::words(of(row).map(|text| texts.of(text)).unwrap_or_default()));
     let mut table = Table::new("Items");
-    table.left("Item", 0);
-    table.left("Outcome", 0);
-    table.left("Why", 1);
-    table.left("Answer", 1);
-    table.left("Expected", 1);
-    table.left("Question", 3);
-    table.left("Other scores", 3);
-    table.right("Attempt", 2);
-    table.left("Decided by", 2);
-    table.left("Cluster", 7);
-    table.right("Score", 3);
-    table.right("Cost", 4);
-    table.right("Duration", 4);
-    table.right("Tokens in", 5);
-    table.right("Tokens out", 5);
-    table.right("Steps", 6);
-    table.left("Tools", 6);
-    let repeats = rows.iter().any(|row| row.attempt > 1);
-    let families = rows.iter().any(|row| row.evaluator != rows[0].evaluator);
-    table.rows = rows.iter().map(|row| cells(row, texts, repeats, families)).collect();
-    table.drop_empty_columns();
+    table.column(Column::data(["run"]), each(&|_| Cell::figures([shown.page.line.id.as_str().into()])));
+    table.column(Column::words("Item").keys(["item"]), each(&|row| Cell::words(row.item.as_str())));
+    let status = |row: &ItemRow| Cell::shown(row.status.replace('_', " ")).data([row.status.as_str().into()]);
+    table.column(Column::words("Outcome").keys(["status"]), each(&status));
+    table.column(Column::words("Why").keys(["reason"]).rank(1), text(&|row| row.reason.as_deref()));
+    table.column(Column::words("Answer").keys(["answer"]).rank(1), text(&|row| row.answer.as_deref()));
+    let expected = |row: &ItemRow| Cell::words(texts.of(&row.expected.join(" or ")));
+    table.column(Column::words("Expected").keys(["expected"]).rank(1), each(&expected));
+    table.column(Column::words("Question").keys(["question"]).rank(3), text(&|row| row.question.as_deref()));
+    let scores = |row: &ItemRow| Cell::words(texts.of(&other_scores(&row.scores)));
+    table.column(Column::words("Other scores").keys(["scores"]).rank(3), each(&scores));
+    let attempt = |row: &ItemRow| {
+        let shown = if is_repeated { row.attempt.to_string() } else { String::new() };
+        Cell { is_unknown: !is_repeated, ..Cell::shown(shown).data([row.attempt.into()]) }
+    };
+    table.column(Column::number("Attempt").keys(["attempt"]).rank(2), each(&attempt));
+    let evaluator = |row: &ItemRow| {
+        let shown = if has_families { row.evaluator.as_str() } else { "" };
+        Cell { is_unknown: !has_families, ..Cell::shown(shown).data([row.evaluator.as_str().into()]) }
+    };
+    table.column(Column::words("Decided by").keys(["evaluator"]).rank(2), each(&evaluator));
+    table.column(Column::words("Cluster").keys(["cluster"]).rank(7), text(&|row| row.cluster.as_deref()));
+    table.column(Column::number("Score").keys(["score"]).rank(3), each(&|row| Cell::known(row.score, format::plain)));
+    table.column(Column::number("Cost").keys(["cost_usd"]).rank(4), each(&|row| Cell::known(row.cost_usd, format::money)));
+    let duration = |row: &ItemRow| Cell::known(row.duration_seconds, format::seconds);
+    table.column(Column::number("Duration").keys(["duration_seconds"]).rank(4), each(&duration));
+    table.column(Column::number("Tokens in").keys(["input_tokens"]).rank(5), each(&|row| Cell::counted(row.input_tokens)));
+    table.column(Column::number("Tokens out").keys(["output_tokens"]).rank(5), each(&|row| Cell::counted(row.output_tokens)));
+    table.column(Column::number("Steps").keys(["steps"]).rank(6), each(&|row| Cell::counted(row.steps)));
+    table.column(Column::words("Tools").keys(["tools"]).rank(6), each(&|row| Cell::words(tools(row))));
     // Criteria have a table of their own.
     let word = shown.page.item_word.as_deref().filter(|word| *word != "criteria").unwrap_or("items");
     table.notes.extend(some_of(rows.len(), shown.items_left_out, word, "what did not pass"));
@@ -66,30 +80,6 @@ pub fn items(shown: &ShownRun, texts: Texts) -> Option<Table> {
 pub(super) fn some_of(shown: usize, left_out: u64, word: &str, first: &str) -> Option<String> {
     let (shown, all) = (format::integer(shown as u64), format::integer(shown as u64 + left_out));
     (left_out > 0).then(|| format!("{shown} of {all} {word}; {first} comes first. --items all and --items failed have the others."))
-}
-
-fn cells(row: &ItemRow, texts: Texts, repeats: bool, families: bool) -> Vec<String> {
-    let shown = |text: &str| texts.of(text);
-    let known = |text: Option<String>| text.unwrap_or_default();
-    vec![
-        row.item.clone(),
-        row.status.replace('_', " "),
-        known(row.reason.as_deref().map(shown)),
-        known(row.answer.as_deref().map(shown)),
-        shown(&row.expected.join(" or ")),
-        known(row.question.as_deref().map(shown)),
-        shown(&other_scores(&row.scores)),
-        if repeats { row.attempt.to_string() } else { String::new() },
-        if families { row.evaluator.clone() } else { String::new() },
-        known(row.cluster.clone()),
-        known(row.score.map(format::plain)),
-        known(row.cost_usd.map(format::money)),
-        known(row.duration_seconds.map(format::seconds)),
-        known(row.input_tokens.map(format::integer)),
-        known(row.output_tokens.map(format::integer)),
-        known(row.steps.map(format::integer)),
-        tools(row),
-    ]
 }
 
 /// `f1 0.75, model_graded 1`: the scores beside the one that decided.

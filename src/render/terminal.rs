@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::domain::visible;
 
-use super::table::{Align, Table};
+use super::table::{Align, Seen, Table};
 
 /// How to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ const RESET: &str = "\u{1b}[0m";
 ///
 /// Where it does not fit, columns of lesser rank are left out and named; what still does not fit is wrapped.
 pub fn table(table: &Table, style: Style) -> String {
-    let mut table = table.clone();
+    let mut table = table.seen_as(Seen::Lines);
     let dropped = fit(&mut table, style.width);
     let lines = draw(&table, style.width);
     let mut text = paragraphs(&table.lead, Style { color: false, ..style });
@@ -94,8 +94,8 @@ fn fit(table: &mut Table, width: usize) -> Vec<String> {
 
 fn natural_width(table: &Table) -> usize {
     let columns = table.columns.iter().enumerate().map(|(index, column)| {
-        let cells = table.rows.iter().map(|row| visible(&row[index]).width());
-        cells.chain([visible(&column.name).width()]).max().unwrap_or(0) + 3
+        let cells = table.rows.iter().map(|row| visible(&row[index].line()).width());
+        cells.chain([visible(&column.title()).width()]).max().unwrap_or(0) + 3
     });
     columns.sum::<usize>() + 1
 }
@@ -113,11 +113,11 @@ fn draw(table: &Table, width: usize) -> Vec<String> {
     drawn.load_style(STYLE);
     drawn.set_content_arrangement(ContentArrangement::Dynamic);
     drawn.set_width(u16::try_from(width.max(20)).unwrap_or(u16::MAX));
-    if table.columns.iter().any(|column| !column.name.is_empty()) {
-        drawn.set_header(table.columns.iter().map(|column| Cell::new(visible(&column.name))).collect::<Vec<_>>());
+    if table.columns.iter().any(|column| !column.title().is_empty()) {
+        drawn.set_header(table.columns.iter().map(|column| Cell::new(visible(&column.title()))).collect::<Vec<_>>());
     }
     for row in &table.rows {
-        drawn.add_row(row.iter().map(|cell| Cell::new(visible(cell))).collect::<Vec<_>>());
+        drawn.add_row(row.iter().map(|cell| Cell::new(visible(&cell.line()))).collect::<Vec<_>>());
     }
     for (column, drawn) in table.columns.iter().zip(drawn.column_iter_mut()) {
         drawn.set_cell_alignment(match column.align {

@@ -2,8 +2,9 @@
 
 use crate::domain::{Verification, VerifiedCheck, VerifiedFailure};
 
+use super::cell::Cell;
 use super::format;
-use super::table::Table;
+use super::table::{Column, Table};
 
 /// What a cell shows of what a check said.
 const SHORT: usize = 120;
@@ -35,28 +36,28 @@ fn checks(verification: &Verification) -> Table {
     table.left("In", 2);
     table.left("Outcome", 1);
     table.left("Before", 1);
-    table.right("Time", 3);
+    table.head(Column::number("Time").keys(["duration_seconds"]).rank(3));
     table.left("Why", 4);
-    table.rows = verification.checks.iter().map(cells).collect();
+    table.fill(verification.checks.iter().map(cells));
     // A plan has no outcomes; a run keeps the column.
     table.drop_empty_columns();
     table
 }
 
-fn cells(check: &VerifiedCheck) -> Vec<String> {
+fn cells(check: &VerifiedCheck) -> Vec<Cell> {
     let outcome = match (&check.outcome, &check.message) {
         (Some(outcome), Some(message)) => format!("{}: {}", words(outcome), short(message)),
         (Some(outcome), None) => words(outcome),
         (None, _) => String::new(),
     };
     vec![
-        check.id.clone(),
-        check.command.clone(),
-        check.folder.clone().unwrap_or_default(),
-        outcome,
-        check.baseline.as_deref().map(words).unwrap_or_default(),
-        check.seconds.map(format::seconds).unwrap_or_default(),
-        check.reason.clone().unwrap_or_default(),
+        check.id.as_str().into(),
+        check.command.as_str().into(),
+        check.folder.as_deref().unwrap_or_default().into(),
+        outcome.into(),
+        check.baseline.as_deref().map(words).unwrap_or_default().into(),
+        Cell::known(check.seconds, format::seconds),
+        check.reason.as_deref().unwrap_or_default().into(),
     ]
 }
 
@@ -76,7 +77,7 @@ fn failures(failures: &[VerifiedFailure]) -> Table {
             failure.reason.clone().unwrap_or_default(),
         ]
     };
-    table.rows = failures.iter().map(row).collect();
+    table.fill(failures.iter().map(row));
     table.drop_empty_columns();
     table
 }
@@ -86,7 +87,7 @@ fn fixed(fixed: &[VerifiedFailure]) -> Table {
     table.left("Check", 2);
     table.left("Failure", 0);
     table.left("Files", 3);
-    table.rows = fixed.iter().map(|gone| vec![gone.check.clone(), what(gone.test.as_ref(), &gone.text), gone.files.join(", ")]).collect();
+    table.fill(fixed.iter().map(|gone| vec![gone.check.clone(), what(gone.test.as_ref(), &gone.text), gone.files.join(", ")]));
     table.drop_empty_columns();
     table
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{Metric, MetricKind, Unit};
-use crate::views::{Arm, Cell, Comparison, Entry, Estimate, Front, Method, Money, PASS_RATE, PriceInterval, RankRange, Spread, SuiteBoard};
+use crate::domain::{COST_PER_SOLVED, Metric, MetricKind, Unit};
+use crate::views::{Arm, Cell, Comparison, Entry, Estimate, Front, Method, Money, PASS_RATE, RankRange, SuiteBoard};
 
+use super::cell::Cell as TableCell;
 use super::{format, shown};
 
 /// More names than this say less than their number.
@@ -44,6 +45,26 @@ pub fn arm_name(arm: &Arm) -> String {
 
 pub(super) fn labels(comparison: &Comparison) -> Vec<String> {
     arm_labels(&comparison.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>())
+}
+
+/// Names a group of runs: the suite, and what tells it from another group of the suite.
+pub(super) fn group_name(suite: &str, version: Option<&str>, source: Option<&str>) -> String {
+    let mut name = suite.to_owned();
+    if let Some(version) = version {
+        name.push_str(&format!(" (version {})", version.chars().take(12).collect::<String>()));
+    }
+    if let Some(source) = source {
+        name.push_str(&format!(" (from {source})"));
+    }
+    name
+}
+
+/// Names, or the first three and how many more.
+pub(super) fn first_three(names: &[String]) -> String {
+    match names {
+        [first, second, third, _, ..] => format!("{first}, {second}, {third} and {} more", names.len() - 3),
+        _ => names.join(", "),
+    }
 }
 
 /// A cell of a comparison: the run's value, or the mean over runs with its spread.
@@ -126,6 +147,22 @@ pub fn metric(metric: &Metric) -> String {
         _ if is_pass_rate(metric) => "pass rate".to_owned(),
         MetricKind::Score => metric.label.clone(),
         MetricKind::Rate | MetricKind::Amount | MetricKind::Count => metric.label.to_lowercase(),
+    }
+}
+
+/// The words at the head of a metric's column. `accuracy` and the like are called the pass rate.
+pub fn metric_label(metric: &Metric) -> &str {
+    if is_pass_rate(metric) { "Pass rate" } else { &metric.label }
+}
+
+/// What a metric's figure of several runs is, where arms are compared: `per run` is their mean. What a solved item costs is of all runs
+/// together.
+pub fn over(metric: &Metric) -> &'static str {
+    match metric.unit {
+        _ if metric.name == COST_PER_SOLVED => "",
+        Unit::Usd | Unit::Tokens | Unit::Count => "per run",
+        Unit::Seconds => "median",
+        Unit::Fraction | Unit::Points | Unit::Number => "",
     }
 }
 
@@ -239,32 +276,22 @@ pub fn basis(estimate: &Estimate) -> String {
     text
 }
 
-/// The cost of a solved item with its interval: `$0.0722 [$0.0514, $0.102]`.
-pub fn cost_per_solved(entry: &Entry) -> Option<String> {
-    let usd = format::money(entry.cost_per_solved_usd?);
-    Some(match entry.cost_per_solved_interval {
-        Some(PriceInterval { interval, .. }) => format!("{usd} [{}, {}]", format::money(interval.low), format::money(interval.high)),
-        None => usd,
-    })
-}
-
 /// `3 of 4`: the runs whose cost is known, in part or whole.
 pub fn runs_with_cost(money: &Money) -> String {
     format!("{} of {}", format::integer(money.coverage.known), format::integer(money.coverage.runs))
 }
 
-/// A median time with its interval: `8m 42s [7m 01s, 9m 30s]`.
-pub fn median(spread: &Spread) -> String {
-    let median = format::seconds(spread.median);
-    match spread.interval {
-        Some(interval) => format!("{median} [{}, {}]", format::seconds(interval.low), format::seconds(interval.high)),
-        None => median,
-    }
-}
-
 /// A sum of money: `$1.20`, `≥ $1.20` where a part is unknown.
 pub fn money(money: &Money) -> String {
     if money.is_lower_bound { format!("≥ {}", format::money(money.usd)) } else { format::money(money.usd) }
+}
+
+/// The same as a cell, with both of its figures.
+pub(super) fn money_cell(cost: Option<&Money>) -> TableCell {
+    cost.map_or_else(
+        || TableCell::unknown("unknown"),
+        |cost| TableCell::shown(money(cost)).data([cost.usd.into(), cost.is_lower_bound.into()]),
+    )
 }
 
 /// What was left out of an arm's line, or nothing.

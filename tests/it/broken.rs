@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::support::{BINARY, Project, question, result};
+use crate::support::{BINARY, Project, passed, question, result};
 
 fn good() -> Project {
     Project::with(&[result("good-1", "s", "a", json!({"shared_tests_passed": 1, "shared_tests_total": 2}))])
@@ -19,8 +19,8 @@ fn check(project: &Project, message: &str) {
     assert_eq!(lenient.stderr, format!("warning: {message}\n"));
     assert_eq!(lenient.code, 0);
     let rows = lenient.rows();
-    let good = rows.iter().find(|row| row["Run"] == "good-1").expect("the good run is listed");
-    assert_eq!(good["Passed"], "1/2");
+    let good = rows.iter().find(|row| row["run"] == "good-1").expect("the good run is listed");
+    assert_eq!(passed(good), "1/2");
 
     let quiet = project.run(["list", "--runs", "--format", "csv", "--quiet"]);
     assert_eq!(quiet.answer(), lenient.stdout, "from the cache, and without a word");
@@ -153,7 +153,7 @@ fn a_loop_of_symbolic_links() {
     fs::remove_file(project.path("results/bad.json")).expect("removable");
     // A link to the store itself is a folder without items: nothing to read twice.
     std::os::unix::fs::symlink(".", project.path("results/again")).expect("a link");
-    assert_eq!(project.run(["list", "--runs", "--format", "csv"]).column("Run"), ["good-1"]);
+    assert_eq!(project.run(["list", "--runs", "--format", "csv"]).column("run"), ["good-1"]);
 }
 
 /// A file that may not be read, by a user who is bound by permissions.
@@ -186,7 +186,7 @@ fn no_permission() {
     };
     let message = "results/bad.json: cannot read: Permission denied (os error 13)";
     let lenient = run(&["list", "--runs", "--format", "csv"]);
-    assert_eq!(lenient.column("Run"), ["good-1"]);
+    assert_eq!(lenient.column("run"), ["good-1"]);
     assert!(lenient.stderr.starts_with(&format!("warning: {message}\n")), "{}", lenient.stderr);
     assert!(run(&["list", "--strict"]).refusal().starts_with(message));
     let doctor = run(&["doctor"]);
@@ -217,7 +217,7 @@ fn broken_item_lines() {
         project.bytes("results/quiz-1/items.jsonl", &[good_line.as_bytes(), b"\n", line].concat());
         check(&project, &format!("results/quiz-1/items.jsonl:2: {message}"));
         let board = project.run(["leaderboard", "quiz", "--quiet", "--format", "csv"]);
-        assert_eq!(board.column("Passed"), ["1/1"], "the line before counts");
+        assert_eq!(board.passed(), ["1/1"], "the line before counts");
     }
 }
 
@@ -236,7 +236,7 @@ fn a_line_of_200_megabytes() {
     writeln!(file, "{}", question("q2", 1, "pass")).expect("room on the disk");
     drop(file);
     check(&project, "results/quiz-1/items.jsonl:1: line is longer than the 67108864 bytes that are read of one");
-    assert_eq!(project.run(["leaderboard", "quiz", "--quiet", "--format", "csv"]).column("Passed"), ["1/1"], "the next line counts");
+    assert_eq!(project.run(["leaderboard", "quiz", "--quiet", "--format", "csv"]).passed(), ["1/1"], "the next line counts");
     let peak = peak_megabytes(&project, &["list", "--cache", "fresh"]);
     assert!(peak.is_none_or(|peak| peak < 400), "{peak:?} MB for a line that is refused");
 }

@@ -164,13 +164,13 @@ fn aliases_and_tombstones_are_not_frozen_into_the_cache() {
     let project = project();
     answers(&project, &[]);
     project.file("evalreport.yaml", "version: 1\naliases: {approach: {a: renamed}, item: {q0: zero}}\n");
-    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("Approach"), ["renamed", "b"]);
+    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("approach"), ["renamed", "b"]);
     let items = project.run(["sql", "select distinct item from items order by item", "--format", "csv"]);
     assert_eq!(items.column("item"), ["q1", "q2", "q3", "q4", "zero"]);
     fs::remove_file(project.path("evalreport.yaml")).expect("removable");
-    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("Approach"), ["a", "b"]);
+    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("approach"), ["a", "b"]);
     assert_eq!(project.run(["retract", "quiz-1", "--reason", "x", "--quiet"]).code, 0);
-    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("Approach"), ["b"]);
+    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("approach"), ["b"]);
     assert_eq!(project.run(["sql", "select count(*) as n from items", "--format", "csv"]).column("n"), ["10"]);
 }
 
@@ -186,10 +186,10 @@ fn stores_merge_by_id() {
     project.file("copy/quiz-3.json", result("quiz-3", "quiz", "c", json!({})).to_string());
     project.file("copy/quiz-3/items.jsonl", format!("{}\n", question("q0", 1, "pass")));
     let both = ["--results", "results", "--results", "copy", "--format", "csv"];
-    assert_eq!(project.run(["list", "--runs"].into_iter().chain(both)).column("Run"), ["quiz-1", "quiz-2", "quiz-3"]);
+    assert_eq!(project.run(["list", "--runs"].into_iter().chain(both)).column("run"), ["quiz-1", "quiz-2", "quiz-3"]);
     assert_eq!(project.run(["sql", "select count(*) as n from items"].into_iter().chain(both)).column("n"), ["21"]);
     // The first store's version of a run stands.
     project.file("copy/quiz-1.json", result("quiz-1", "quiz", "other", json!({})).to_string());
-    let approaches = project.run(["leaderboard"].into_iter().chain(both)).column("Approach");
+    let approaches = project.run(["leaderboard"].into_iter().chain(both)).column("approach");
     assert_eq!(approaches, ["c", "a", "b"]);
 }

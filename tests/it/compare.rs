@@ -16,7 +16,7 @@ fn golden() -> Project {
 
 #[track_caller]
 fn column(output: &Output, name: &str) -> BTreeMap<String, String> {
-    output.rows().into_iter().map(|row| (row["Metric"].clone(), row[name].clone())).collect()
+    output.shown().into_iter().map(|row| (row["Metric"].clone(), row[name].clone())).collect()
 }
 
 /// Who has the best value of a metric and how far ahead it is, as the JSON of the first table says: `a -81%`, `tie`, `n/a`.
@@ -67,14 +67,12 @@ fn the_golden_case_has_the_published_leaders() {
     ] {
         assert_eq!(leader(&project, &["compare", "tasktracker"], metric), ahead, "{metric}");
     }
-    let output = project.run(["compare", "tasktracker", "--format", "csv"]);
+    let output = project.run(["compare", "tasktracker", "--format", "markdown"]);
     let verdicts = column(&output, "Verdict");
     assert_eq!(verdicts["Pass rate"], "open: 1 run each");
     assert_eq!(verdicts["Own tests"], "not comparable: each arm wrote its own tests");
     let differences = column(&output, "Difference");
-    for (metric, difference) in
-        [("Duration, median", "5.6 times"), ("Cost, mean per run", "2.9 times"), ("Tokens, mean per run", "2.8 times")]
-    {
+    for (metric, difference) in [("Duration, median", "5.6 times"), ("Cost per run", "2.9 times"), ("Tokens per run", "2.8 times")] {
         assert_eq!(differences[metric], difference, "{metric}");
     }
 }
@@ -122,7 +120,7 @@ fn colour_only_when_asked_for() {
     assert!(!has_escapes(&["compare", "--no-color"], &[("NO_COLOR", "")]));
     assert!(!has_escapes(&["compare"], &[]));
     assert!(!has_escapes(&["compare"], &[("NO_COLOR", "")]), "a pipe is no terminal");
-    assert!(!has_escapes(&["compare", "--color", "always", "--format", "csv"], &[]));
+    assert!(!has_escapes(&["compare", "--color", "always", "--format", "markdown"], &[]));
 }
 
 #[test]
@@ -138,8 +136,8 @@ fn equal_values_tie_and_missing_ones_have_no_leader() {
     assert_eq!(leader_of_two("cost_usd", json!(0), json!(0), "cost_usd"), "tie");
     assert_eq!(leader_of_two("cost_usd", json!(0.5), Value::Null, "cost_usd"), "n/a");
     let project = Project::with(&[result("run-a", "s", "a", json!({"cost_usd": 0.5})), result("run-b", "s", "b", json!({}))]);
-    let output = project.run(["compare", "s", "--format", "csv"]);
-    let row = output.rows().into_iter().find(|row| row["Metric"] == "Cost, mean per run").expect("a cost row");
+    let output = project.run(["compare", "s", "--format", "markdown"]);
+    let row = output.shown().into_iter().find(|row| row["Metric"] == "Cost per run").expect("a cost row");
     assert_eq!((row["a"].as_str(), row["b"].as_str(), row["Verdict"].as_str()), ("$0.50", "unknown", "not measured"));
 }
 
@@ -176,7 +174,7 @@ fn cancelled_and_infra_runs_are_left_out_and_counted() {
         batch("run-a3", "a", 9999, "infra"),
         batch("run-b1", "b", 20, "completed"),
     ]);
-    let output = project.run(["compare", "s", "--format", "csv"]);
+    let output = project.run(["compare", "s", "--format", "markdown"]);
     assert_eq!(column(&output, "a")["Duration, median"], "10.0 s");
     let table = project.run(["compare", "s"]);
     assert!(table.answer().contains("a: 2 runs not counted (outage or interrupted)."), "{}", table.stdout);
@@ -248,12 +246,12 @@ fn one_run_has_a_wilson_interval() {
 fn files_and_ids_can_be_named() {
     let project = Project::new();
     project.fixture("golden/ralph.json", "a.json").fixture("golden/oneshot.json", "else/b.json");
-    let by_files = project.run(["compare", "--files", "a.json,else/b.json", "--format", "csv"]);
+    let by_files = project.run(["compare", "--files", "a.json,else/b.json", "--format", "markdown"]);
     assert_eq!(column(&by_files, "Difference")["Duration, median"], "5.6 times");
     assert!(!project.path("results").exists() && !project.path(".evalreport").exists(), "--files touches no store");
 
     let project = golden();
-    let by_ids = project.run(["compare", "ralph-1", "ones", "--format", "csv"]);
+    let by_ids = project.run(["compare", "ralph-1", "ones", "--format", "markdown"]);
     assert_eq!(by_ids.answer(), by_files.answer());
     let missing = project.run(["compare", "--files", "nowhere.json,results/ralph.json"]);
     assert!(missing.refusal().contains("nowhere.json"), "{}", missing.stderr);
@@ -263,7 +261,7 @@ fn files_and_ids_can_be_named() {
 fn an_id_that_begins_another_id_is_only_itself() {
     let run = |id: &str, approach: &str, seconds: u64| result(id, "s", approach, json!({"duration_seconds": seconds}));
     let project = Project::with(&[run("run-1", "a", 10), run("run-10", "a", 90), run("other", "b", 20)]);
-    let output = project.run(["compare", "run-1", "other", "--format", "csv"]);
+    let output = project.run(["compare", "run-1", "other", "--format", "markdown"]);
     assert_eq!(column(&output, "a")["Duration, median"], "10.0 s");
 }
 
@@ -279,11 +277,11 @@ fn all_batches_count_unless_only_the_newest_is_asked_for() {
         run("run-a3", "a", 20, "new", 2),
         run("run-b1", "b", 50, "old", 1),
     ]);
-    let pooled = project.run(["compare", "s", "--format", "csv"]);
+    let pooled = project.run(["compare", "s", "--format", "markdown"]);
     assert_eq!(column(&pooled, "a")["Duration, median"], "20.0 s");
-    let newest = project.run(["compare", "s", "--newest-batch", "--format", "csv"]);
+    let newest = project.run(["compare", "s", "--newest-batch", "--format", "markdown"]);
     assert_eq!(column(&newest, "a")["Duration, median"], "15.0 s");
-    let old = project.run(["compare", "s", "--batch", "old", "--format", "csv"]);
+    let old = project.run(["compare", "s", "--batch", "old", "--format", "markdown"]);
     assert_eq!(column(&old, "a")["Duration, median"], "1m 40s");
 }
 
@@ -322,8 +320,8 @@ fn three_arms_are_three_columns() {
     assert_eq!(leader(&project, &["compare", "s"], "duration_seconds"), "arm1 -50%", "over the second, not the last");
     assert_eq!(leader(&project, &["compare", "s"], "cost_usd"), "tie");
     assert_eq!(leader(&project, &["compare", "s"], "shared_tests"), "arm3 +10 pp");
-    let output = project.run(["compare", "s", "--format", "csv"]);
-    assert!(output.answer().starts_with("Metric,arm1,arm2,arm3,Verdict\n"), "{}", output.stdout);
+    let output = project.run(["compare", "s", "--format", "markdown"]);
+    assert!(output.answer().contains("\n| Metric | arm1 | arm2 | arm3 | Verdict |\n"), "{}", output.stdout);
 }
 
 #[test]
@@ -334,7 +332,7 @@ fn more_than_six_arms_are_rows() {
         let asked: usize = width.parse().expect("a number");
         assert!(output.answer().lines().all(|line| line.width() <= asked), "{width}: {}", output.stdout);
     }
-    let rows = project.run(["compare", "s", "--format", "csv"]).rows();
+    let rows = project.run(["compare", "s", "--format", "markdown"]).shown();
     assert_eq!(rows.len(), 8);
     assert_eq!((rows[0]["Arm"].as_str(), rows[0]["Duration, median"].as_str()), ("arm1", "▸ 10.0 s"));
     assert_eq!(rows[7]["Pass rate"], "▸ 8/10 (80%)");

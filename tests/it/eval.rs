@@ -161,7 +161,11 @@ fn two_agents_are_compared_with_their_figures_under_proper_names() {
     // It is the share of questions that passed, which stands there already.
     assert!(!metrics.iter().any(|metric| metric.eq_ignore_ascii_case("accuracy")), "{metrics:?}");
     let board = project.run(["leaderboard", "--format", "csv"]);
-    assert!(board.rows()[0].contains_key("Chance-adjusted accuracy") && !board.rows()[0].contains_key("accuracy"), "{}", board.stdout);
+    assert!(
+        board.rows()[0].contains_key("score_chance_adjusted_accuracy") && !board.rows()[0].contains_key("score_accuracy"),
+        "{}",
+        board.stdout
+    );
 }
 
 #[test]

@@ -250,8 +250,8 @@ fn arms_are_held_against_their_own() {
     let against: Vec<&str> =
         fallback["checks"].as_array().expect("a list").iter().filter_map(|check| check["against"]["approach"].as_str()).collect();
     assert_eq!(against, ["a", "b"]);
-    let table = project.run(["gate", "--baseline", "main", "--max-drop", "90pp", "--approach", "c", "--format", "csv"]);
-    assert_eq!(table.column("Arm"), ["c · m1 vs a · m1", "c · m1 vs b · m1"]);
+    let table = project.run(["gate", "--baseline", "main", "--max-drop", "90pp", "--approach", "c", "--format", "markdown"]);
+    assert_eq!(table.shown_column("Arm"), ["c · m1 vs a · m1", "c · m1 vs b · m1"]);
 }
 
 #[test]
@@ -410,21 +410,30 @@ fn an_id_of_two_runs_is_refused() {
 #[test]
 fn compare_takes_a_baseline() {
     let project = against(130);
-    let csv = project.run(["compare", "--baseline", "main", "--format", "csv"]);
-    assert!(csv.answer().starts_with("Metric,oneshot,oneshot (baseline),Difference,Verdict\n"), "{}", csv.stdout);
-    let rows = csv.rows();
+    let table = project.run(["compare", "--baseline", "main", "--format", "markdown"]);
+    let rows = table.shown();
     let row = rows.iter().find(|row| row["Metric"] == "Pass rate").expect("a row");
     assert_eq!((row["oneshot"].as_str(), row["oneshot (baseline)"].as_str()), ("130/200 (65.0%)", "160/200 (80.0%)"));
     assert!(row["Verdict"].starts_with("oneshot (baseline) wins"), "{row:?}");
     // Arms that are in one of them only stand beside all of the other.
     quiz(&project, "results", "head-2", 100, json!({"approach": "other"}));
-    let header =
-        |arguments: &[&str]| project.run(with(arguments, &["--format", "csv"])).answer().lines().next().expect("a line").to_owned();
-    assert_eq!(header(&["compare", "--baseline", "main"]), "Metric,oneshot,oneshot (baseline),other,Verdict");
-    assert_eq!(header(&["compare", "--baseline", "main", "--approach", "other"]), "Metric,other,oneshot (baseline),Difference,Verdict");
+    let header = |arguments: &[&str]| {
+        project
+            .run(with(arguments, &["--format", "markdown"]))
+            .answer()
+            .lines()
+            .find(|line| line.starts_with('|'))
+            .expect("a line")
+            .to_owned()
+    };
+    assert_eq!(header(&["compare", "--baseline", "main"]), "| Metric | oneshot | oneshot (baseline) | other | Verdict |");
+    assert_eq!(
+        header(&["compare", "--baseline", "main", "--approach", "other"]),
+        "| Metric | other | oneshot (baseline) | Difference | Verdict |"
+    );
     assert_eq!(
         header(&["compare", "--files", "results/head-1.json", "--baseline", "main/base-1.json"]),
-        "Metric,oneshot,oneshot (baseline),Difference,Verdict"
+        "| Metric | oneshot | oneshot (baseline) | Difference | Verdict |"
     );
     let unknown = project.run(["compare", "--baseline", "nowhere"]);
     assert!(unknown.refusal().contains("no baseline `nowhere`: no folder or file has that name"), "{}", unknown.stderr);

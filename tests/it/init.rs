@@ -33,8 +33,8 @@ fn the_printed_commands_work_in_an_empty_folder() {
     // Tests of a script that never varies, and questions of which half can be had by counting letters.
     assert!(followed.stdout.contains("The result is fixed."), "{}", followed.stdout);
     let board = |suite| project.run(["leaderboard", suite, "--format", "csv"]);
-    assert_eq!(board("hello").column("Passed"), ["15/15", "9/15"]);
-    assert_eq!(board("warmup").column("Passed").first().map(String::as_str), Some("25/50"));
+    assert_eq!(board("hello").passed(), ["15/15", "9/15"]);
+    assert_eq!(board("warmup").passed().first().map(String::as_str), Some("25/50"));
     assert!(project.read("site/index.html").contains("hello"));
     assert_eq!(project.run(["doctor"]).code, 0);
 }

@@ -59,7 +59,7 @@ fn every_order_puts_the_best_first_and_the_unknown_last() {
     let entries = entries(&project, &[]);
     near(&entries[0]["cost_per_solved_usd"], 3.0 / 9.0);
     assert!(entries[1].get("cost").is_none() && entries[1].get("tokens").is_none(), "unknown is absent: {}", entries[1]);
-    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("Cost, all runs"), ["$3.00", "unknown", "$0.50"]);
+    assert_eq!(project.run(["leaderboard", "--format", "markdown"]).shown_column("Cost, all runs"), ["$3.00", "unknown", "$0.50"]);
 }
 
 #[test]
@@ -79,11 +79,11 @@ fn cost_that_is_known_in_part_is_a_lower_bound() {
         counts("a-2", "s", "a", 1, 2, json!({})),
         counts("b-1", "s", "b", 1, 2, json!({"cost_usd": 0})),
     ]);
-    let rows = project.run(["leaderboard", "--format", "csv", "--sort", "approach"]).rows();
+    let rows = project.run(["leaderboard", "--format", "markdown", "--sort", "approach"]).shown();
     assert_eq!((rows[0]["Cost, all runs"].as_str(), rows[1]["Cost, all runs"].as_str()), ("≥ $1.25", "$0"));
     assert_eq!(
         (rows[0]["Cost per solved"].as_str(), rows[1]["Cost per solved"].as_str()),
-        ("", "$0"),
+        ("unknown", "$0"),
         "a bound has no price per solved item"
     );
     let entries = entries(&project, &["--sort", "approach"]);
@@ -104,9 +104,9 @@ fn a_run_without_its_own_cost_costs_what_its_items_cost() {
     };
     project.items("a-1", &[priced("q1", Some(0.25)), priced("q2", Some(0.5))]);
     project.items("b-1", &[priced("q1", Some(0.25)), priced("q2", None)]);
-    let rows = project.run(["leaderboard", "--format", "csv", "--sort", "approach"]).rows();
+    let rows = project.run(["leaderboard", "--format", "markdown", "--sort", "approach"]).shown();
     assert_eq!((rows[0]["Cost, all runs"].as_str(), rows[1]["Cost, all runs"].as_str()), ("$0.75", "≥ $0.25"));
-    assert_eq!((rows[0]["Tokens, mean"].as_str(), rows[1]["Tokens, mean"].as_str()), ("30", ""));
+    assert_eq!((rows[0]["Tokens per run"].as_str(), rows[1]["Tokens per run"].as_str()), ("30", "unknown"));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn durations_have_median_and_p90() {
     // Of 10, 20, …, 110 the sixth is the middle, and the tenth has nine tenths of the way behind it.
     near(&entry["duration"]["median"], 60.0);
     near(&entry["duration"]["p90"], 100.0);
-    let row = &project.run(["leaderboard", "--format", "csv"]).rows()[0];
+    let row = &project.run(["leaderboard", "--format", "markdown"]).shown()[0];
     assert_eq!((row["Duration, median"].as_str(), row["Duration, p90"].as_str()), ("1m 00s [20.0 s, 1m 40s]", "1m 40s"));
     // Of eleven values the second and the tenth hold the median: 1 − 2 · 12 / 2048.
     assert_eq!(entry["duration"]["interval"], json!({"low": 20.0, "high": 100.0}));
@@ -210,7 +210,7 @@ fn repeats_from_a_cache_are_no_repeats() {
     let other_arm = counts("b-1", "s", "b", 5, 10, json!({}));
     let twice = Project::with(&[run(0, cached.clone()), run(1, cached.clone()), run(2, fresh(2)), other_arm]);
     assert_eq!(entries(&twice, &[])[0]["possibly_cached"], 1);
-    assert!(twice.run(["leaderboard", "--format", "csv"]).answer().contains("1 run possibly cached"));
+    assert!(twice.run(["leaderboard", "--format", "markdown"]).answer().contains("1 run possibly cached"));
     let told = twice.run(["compare", "s"]).stdout.replace('\n', " ");
     assert!(told.contains("a: 1 run is identical to an earlier one (possibly cached)."), "{told}");
     // The same outcomes every time are no sign of a cache.
@@ -266,9 +266,9 @@ fn missing_outcomes_are_counted_and_wrong_ones_are_wrong() {
     project.items("a-1", &items);
     // `b` was never asked five of the seven.
     project.items("b-1", &[question("q0", 1, "pass"), question("q1", 1, "pass")]);
-    let rows = project.run(["leaderboard", "--format", "csv", "--sort", "approach"]).rows();
-    assert_eq!((rows[0]["Passed"].as_str(), rows[0]["n"].as_str()), ("1/4", "4 questions, 2 missing"));
-    assert_eq!((rows[1]["Passed"].as_str(), rows[1]["n"].as_str()), ("2/2", "2 questions, 5 missing"));
+    let rows = project.run(["leaderboard", "--format", "markdown", "--sort", "approach"]).shown();
+    assert_eq!((rows[0]["Passed"].as_str(), rows[0]["n, questions"].as_str(), rows[0]["Missing"].as_str()), ("1/4", "4", "2"));
+    assert_eq!((rows[1]["Passed"].as_str(), rows[1]["n, questions"].as_str(), rows[1]["Missing"].as_str()), ("2/2", "2", "5"));
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn own_tests_and_functional_tests_are_not_the_pass_rate() {
         "a-1",
         &[test("t1", "fail"), test("t2", "pass"), by("own_tests", "o1"), by("own_tests", "o2"), by("functional_tests", "f1")],
     );
-    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("Passed"), ["1/2"]);
+    assert_eq!(project.run(["leaderboard", "--format", "markdown"]).shown_column("Passed"), ["1/2"]);
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn failed_runs_count_and_outages_do_not() {
         counts("a-3", "s", "a", 0, 10, json!({"status": "infra"})),
         counts("a-4", "s", "a", 0, 10, json!({"status": "cancelled"})),
     ]);
-    let row = &project.run(["leaderboard", "--format", "csv"]).rows()[0];
+    let row = &project.run(["leaderboard", "--format", "markdown"]).shown()[0];
     assert_eq!((row["Passed"].as_str(), row["Runs"].as_str()), ("4/20", "2"));
     assert_eq!(row["Not counted"], "1 run not completed, 2 runs not counted");
 }
@@ -400,7 +400,7 @@ fn equal_rates_print_equal() {
         // 423 passes over three runs, a third of them each time on other items.
         answers(&format!("thrice-{run}"), "thrice", &|item| item < 122 || (item < 179 && item % 3 == run));
     }
-    let rates = project.run(["leaderboard", "--format", "csv"]).column("Pass rate % [95% CI]");
+    let rates = project.run(["leaderboard", "--format", "markdown"]).shown_column("Pass rate % [95% CI]");
     assert_eq!(rates.len(), 2);
     assert!(rates.iter().all(|rate| rate.starts_with("58.8 ")), "{rates:?}");
 }
@@ -472,9 +472,9 @@ fn filters_narrow_the_runs() {
         assert_eq!(approaches(&entries(&project, arguments)), expected, "{arguments:?}");
         // `list` has the same filters, and no suites by position.
         let options = arguments.strip_prefix(&["s"]).unwrap_or(arguments);
-        let listed = project.run(["list", "--runs", "--format", "csv"].iter().chain(options).copied());
+        let listed = project.run(["list", "--runs", "--format", "markdown"].iter().chain(options).copied());
         let mut names: Vec<String> =
-            listed.rows().into_iter().filter(|row| row["Suite"] == "s").map(|row| row["Approach"].clone()).collect();
+            listed.shown().into_iter().filter(|row| row["Suite"] == "s").map(|row| row["Approach"].clone()).collect();
         names.sort();
         assert_eq!(names, expected, "list {arguments:?}");
     }
@@ -490,15 +490,15 @@ fn show_gives_the_cost_that_the_leaderboard_counts() {
     };
     project.items("partly", &[priced("q1", json!(0.5)), priced("q2", json!(0.75)), priced("q3", Value::Null)]);
     project.items("unpriced", &[priced("q1", Value::Null)]);
-    let board = project.run(["leaderboard", "quiz", "--format", "csv", "--sort", "approach"]);
-    assert_eq!(board.column("Cost, all runs"), ["≥ $1.25", "unknown"]);
+    let board = project.run(["leaderboard", "quiz", "--format", "markdown", "--sort", "approach"]);
+    assert_eq!(board.shown_column("Cost, all runs"), ["≥ $1.25", "unknown"]);
     assert!(
         project.run(["show", "partly"]).answer().contains("│ Cost     │ ≥ $1.25 (reported)"),
         "{}",
         project.run(["show", "partly"]).stdout
     );
     assert!(project.run(["show", "unpriced"]).answer().contains("│ Cost     │ unknown"));
-    assert_eq!(project.run(["list", "--runs", "--format", "csv"]).column("Cost"), ["≥ $1.25", "unknown"]);
+    assert_eq!(project.run(["list", "--runs", "--format", "markdown"]).shown_column("Cost"), ["≥ $1.25", "unknown"]);
     let shown = project.run(["show", "partly", "--format", "json"]).json();
     let counted = project.run(["leaderboard", "quiz", "--format", "json"]).json();
     assert_eq!(shown["runs"][0]["cost"], counted["suites"][0]["entries"][0]["cost"]);
@@ -557,7 +557,7 @@ fn ranks_are_as_wide_as_the_evidence_leaves_them() {
     assert_eq!(letters, ["a", "a", "b", "c"]);
     near(&evidence["resolution"]["level"], 0.05 / 6.0);
     let table = project.run(["leaderboard"]);
-    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("Rank"), ["1–2", "1–2", "3", "4"]);
+    assert_eq!(project.run(["leaderboard", "--format", "markdown"]).shown_column("Rank"), ["1–2", "1–2", "3", "4"]);
     assert!(table.answer().contains("2 of 4 arms share the lead; good is first with 80.0%."));
     assert!(project.run(["leaderboard", "--format", "markdown"]).answer().contains("| 1–2 | good |"));
 }
@@ -613,7 +613,7 @@ fn an_arm_without_a_rate_has_no_place() {
     let last = &found["entries"][4];
     assert_eq!((last["approach"].as_str(), last.get("standing")), (Some("empty"), None));
     assert_eq!(found["evidence"]["arms"], 4);
-    assert_eq!(project.run(["leaderboard", "--format", "csv"]).column("Rank"), ["1–2", "1–2", "3", "4", "–"]);
+    assert_eq!(project.run(["leaderboard", "--format", "markdown"]).shown_column("Rank"), ["1–2", "1–2", "3", "4", "–"]);
 }
 
 #[test]
@@ -629,7 +629,10 @@ fn chances_to_come_first_are_the_same_on_any_number_of_threads() {
     // The best two have lost two items to each other, and the others can only be behind them.
     assert!((0.4..0.6).contains(&chances[0]) && chances[2] == 0.0 && chances[3] == 0.0, "{chances:?}");
     assert_eq!(found["evidence"]["drawn"], json!({"resamples": 2000, "units": 100, "of": "items"}));
-    assert_eq!(project.run(["leaderboard", "--resample", "--format", "csv"]).column("First in resamples")[2..], ["< 1%", "< 1%"]);
+    assert_eq!(
+        project.run(["leaderboard", "--resample", "--format", "markdown"]).shown_column("First in resamples")[2..],
+        ["< 1%", "< 1%"]
+    );
     // Nobody asked: the board is as it decides.
     assert!(board(&project, &[])["evidence"].get("drawn").is_none());
 }
@@ -676,9 +679,9 @@ fn dearer_and_no_better_is_dominated() {
         ["best: on_front", "cheap: on_front", "failed: -", "partly-1: -", "unpriced: -", "worse: cheap"]
     );
     assert_eq!(fronts(&found, "duration_front"), ["best: on_front", "cheap: best", "failed: -", "partly-1: -", "unpriced: -", "worse: -"]);
-    let csv = project.run(["leaderboard", "--format", "csv", "--sort", "approach"]);
+    let csv = project.run(["leaderboard", "--format", "markdown", "--sort", "approach"]);
     assert_eq!(
-        csv.column("Pass rate and cost"),
+        csv.shown_column("Pass rate and cost"),
         ["on the Pareto front", "on the Pareto front", "", "", "", "worse and not cheaper than cheap"]
     );
     let table = project.run(["leaderboard"]);

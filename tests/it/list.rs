@@ -71,7 +71,7 @@ fn an_empty_store_is_no_reason_to_say_nothing() {
     let after = project.run(["list"]);
     assert!(after.answer().contains("Results") && !after.stdout.contains("No results yet."), "{}", after.stdout);
     // Who asks for runs asks about results.
-    assert_eq!(project.run(["list", "--runs", "--format", "csv"]).column("Suite"), ["facts", "facts", "facts"]);
+    assert_eq!(project.run(["list", "--runs", "--format", "csv"]).column("suite"), ["facts", "facts", "facts"]);
     assert_eq!(project.run(["list", "--suite", "facts", "--format", "json"]).json().get("runnable"), None);
 }
 
@@ -129,7 +129,7 @@ fn a_folder_with_results_alone_is_listed_as_such() {
     let project = Project::with(&[result("run-1", "s", "a", json!({}))]);
     let output = project.run(["list"]);
     assert!(!output.answer().contains("Results") && !output.stdout.contains("ralph"), "{}", output.stdout);
-    assert_eq!(project.run(["list", "--format", "csv"]).column("Suite"), ["s"]);
+    assert_eq!(project.run(["list", "--format", "csv"]).column("suite"), ["s"]);
     let nothing = Project::new().run(["list"]);
     assert!(nothing.refusal().contains("hint: `evalreport init` writes something to run"), "{}", nothing.stderr);
 }

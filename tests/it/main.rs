@@ -11,6 +11,7 @@ mod browser;
 mod cache;
 mod cli;
 mod code_runs;
+mod columns;
 mod comparability;
 mod compare;
 mod doctor;

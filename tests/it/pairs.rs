@@ -73,8 +73,9 @@ fn a_pairs_markdown_is_what_compare_prints() {
     assert_eq!(beside(".md"), printed.stdout);
     assert!(printed.stdout.contains("1 run retracted and left out") && printed.stdout.contains("mapped"), "{}", printed.stdout);
     let spreadsheet = beside(".csv");
+    assert_eq!(spreadsheet, project.run(["compare", "s", "--format", "csv"]).stdout);
     let rate = spreadsheet.lines().find(|line| line.contains(",shared_tests,")).expect("the rate");
-    assert!(rate.starts_with("s,,shared_tests,fraction,up,a,mapped,0.6,") && rate.contains(",b,mapped,0.4,"), "{rate}");
+    assert!(rate.starts_with("s,,,shared_tests,fraction,up,a,mapped,0.6,") && rate.contains(",b,mapped,0.4,"), "{rate}");
     let page = project.files("site/compare").into_iter().find(|file| file.contains("--")).expect("a page");
     let page = project.read(&page);
     assert!(["JSON</a>", "CSV</a>", "Markdown</a>"].iter().all(|label| page.contains(label)), "{page}");

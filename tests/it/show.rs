@@ -8,7 +8,7 @@ use crate::support::{Project, lines, question, result};
 fn evaluated() -> (Project, String) {
     let project = asked();
     assert_eq!(project.run(["eval", "questions.yaml", "--agent", "knows", "--quiet"]).code, 0);
-    let id = project.run(["list", "--runs", "--format", "csv"]).column("Run").remove(0);
+    let id = project.run(["list", "--runs", "--format", "csv"]).column("run").remove(0);
     (project, id)
 }
 

@@ -156,11 +156,48 @@ impl Output {
         csv::Reader::from_reader(self.stdout.as_bytes()).deserialize().map(|row| row.expect("the answer is CSV")).collect()
     }
 
+    /// The rows of a Markdown answer as people read them, by the titles of its columns.
+    #[track_caller]
+    pub fn shown(&self) -> Vec<BTreeMap<String, String>> {
+        assert_eq!(self.code, 0, "{}", self.stderr);
+        let cells = |line: &str| -> Vec<String> {
+            let inner = line.trim_start_matches("| ").trim_end_matches(" |").replace("\\|", "\u{0}").replace('\\', "");
+            inner
+                .split(" | ")
+                .map(|cell| cell.replace('\u{0}', "|").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+                .collect()
+        };
+        let tables = self.stdout.lines().collect::<Vec<_>>();
+        let tables = tables.chunk_by(|one, other| one.starts_with('|') == other.starts_with('|')).filter(|lines| lines[0].starts_with('|'));
+        let rows = tables.flat_map(|lines| {
+            let titles = cells(lines[0]);
+            lines[2..].iter().map(move |line| titles.iter().cloned().zip(cells(line)).collect()).collect::<Vec<_>>()
+        });
+        rows.collect()
+    }
+
+    /// One column of a Markdown answer.
+    #[track_caller]
+    pub fn shown_column(&self, title: &str) -> Vec<String> {
+        self.shown().into_iter().map(|row| row[title].clone()).collect()
+    }
+
+    /// What passed, record by record of a CSV answer.
+    #[track_caller]
+    pub fn passed(&self) -> Vec<String> {
+        self.rows().iter().map(passed).collect()
+    }
+
     /// One column of a CSV answer.
     #[track_caller]
     pub fn column(&self, name: &str) -> Vec<String> {
         self.rows().into_iter().map(|row| row[name].clone()).collect()
     }
+}
+
+/// `3/4`: what a record of CSV says that passed.
+pub fn passed(record: &BTreeMap<String, String>) -> String {
+    format!("{}/{}", record["passed"], record["total"])
 }
 
 /// A result of the original schema with these fields more or other.

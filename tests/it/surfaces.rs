@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use evalreport::domain::{Aliases, Filter, Redactor};
+use evalreport::render::cell::Cell;
+use evalreport::render::comparison::table as laid_out;
 use evalreport::render::html::{Plan, published_files, single_file, site_files};
 use evalreport::render::table::Table;
-use evalreport::render::{csv, markdown, summary, tables, terminal, verdicts, words};
+use evalreport::render::{board, csv, markdown, summary, terminal, verdicts, words};
 use evalreport::views::{
     Arm, Comparison, ComparisonRow, Grouping, Overview, PairEvidence, PairOrder, Place, Policy, Scale, SiteOptions, SortKey, SuiteBoard,
     Verdict, compare, leaderboard, news, overview, suite_groups,
@@ -254,7 +256,7 @@ fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
     let label = |arm: &Arm| arms.iter().position(|known| known == arm).map_or_else(String::new, |at| labels[at].clone());
     let headline = summary::headline(comparison, &labels);
     complaints.sentence(&format!("{suite}: headline"), &headline, state, label);
-    let laid = tables::comparison(comparison);
+    let laid = laid_out(comparison);
     let text = terminal::table(&laid, terminal::Style { width: 4_000, color: false });
     complaints.unless(text.contains(&headline), || format!("{suite}: the table does not say {headline:?}"));
     let marked = markdown::tables(std::slice::from_ref(&laid)).replace('\\', "").replace("&lt;", "<").replace("&gt;", ">");
@@ -268,8 +270,12 @@ fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
         };
         complaints.unless(holds, || format!("{suite}: column: {state:?} but {short:?}"));
         let (csv, json) = (csv::table(&laid), serde_json::to_value(comparison).expect("JSON"));
-        let is_wide = labels.len() > 6;
-        complaints.unless(is_wide || csv.replace('"', "").contains(&short), || format!("{suite}: CSV lacks {short:?}"));
+        let in_csv = figure(&csv, &row.metric.name, "winner");
+        let named = match state {
+            State::Wins(arm) | State::Fixed(arm) => words::arm_name(arm),
+            State::Open | State::Alone => String::new(),
+        };
+        complaints.unless(in_csv == named, || format!("{suite}: CSV says {in_csv:?}, not {named:?}"));
         let rows = json["rows"].as_array().map_or(&[][..], Vec::as_slice);
         let winner = rows.iter().find(|row| row["role"] == "primary").map(|row| &row["evidence"]["winner"]);
         let expected = match state {
@@ -283,6 +289,17 @@ fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
         let behind = |pair: &PairEvidence| pair.better().is_some_and(|better| comparison.arms[better].arm != first.arm);
         complaints.unless(!row.evidence.pairs.iter().any(behind), || format!("{suite}: the better arm stands second"));
     }
+}
+
+/// What a sheet says of a metric.
+fn figure(csv: &str, metric: &str, column: &str) -> String {
+    let mut reader = ::csv::Reader::from_reader(csv.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let place = |name: &str| header.iter().position(|known| known == name).expect("the column is there");
+    let (named, asked) = (place("metric"), place(column));
+    let records = reader.records().map(|record| record.expect("as many fields as the header"));
+    let mut of_metric = records.filter(|record| &record[named] == metric).map(|record| record[asked].to_owned());
+    of_metric.next().unwrap_or_default()
 }
 
 /// A decision ships no arm that another is better than, and a winner is shipped, or chosen by price.
@@ -378,7 +395,7 @@ fn one_board(comparison: &Comparison, board: &SuiteBoard, state: &State, complai
     let label = words::names_on(board);
     if let Some(sentence) = verdicts::board_sentence(board) {
         complaints.sentence(&format!("{suite}: board"), &sentence, state, &label);
-        let text = terminal::table(&tables::suite_board(board), terminal::Style { width: 4_000, color: false });
+        let text = terminal::table(&board::table(board), terminal::Style { width: 4_000, color: false });
         complaints.unless(text.contains(&sentence), || format!("{suite}: the board does not say {sentence:?}"));
     }
     let first: Vec<&Arm> = board
@@ -547,22 +564,24 @@ fn digits(comparison: &Comparison, board: &SuiteBoard, pages: &Pages, complaints
             seen.entry((label.to_owned(), arm.to_owned())).or_default().insert(surface.to_owned(), text);
         }
     };
-    let laid = tables::comparison(comparison);
+    let laid = laid_out(comparison);
     let labels = words::arm_labels(&comparison.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>());
     let arms: BTreeSet<&str> = labels.iter().map(String::as_str).collect();
+    // The first column that is seen names the metric.
+    let metric = |row: &[Cell]| row.iter().find(|cell| !cell.text.is_empty()).map_or_else(String::new, |cell| cell.text.clone());
     let mut of_table = |surface: &str, table: &Table| {
         for row in &table.rows {
             for (column, cell) in table.columns.iter().zip(row) {
-                if arms.contains(column.name.as_str()) {
-                    note(surface, &row[0], &column.name, cell);
-                } else if let Some(arm) = row.iter().find(|cell| arms.contains(cell.as_str())) {
-                    note(surface, &column.name, arm, cell);
+                if arms.contains(column.label.as_str()) {
+                    note(surface, &metric(row), &column.label, &cell.line());
+                } else if let Some(arm) = row.iter().find(|cell| arms.contains(cell.text.as_str())) {
+                    note(surface, &column.title(), &arm.text, &cell.line());
                 }
             }
         }
     };
     of_table("compare", &laid);
-    of_table("leaderboard", &tables::suite_board(board));
+    of_table("leaderboard", &board::table(board));
     for (path, page) in pages.files.iter().filter(|(path, _)| path.ends_with("html")) {
         if !path.contains("compare") && !pages.suites.iter().any(|suite| *path == format!("{suite}index.html")) {
             continue;
@@ -595,13 +614,18 @@ fn grid_of(html: &str) -> Table {
         let text = cell.split_once('>').map_or("", |(_, rest)| rest).split("</th>").next().unwrap_or_default();
         let (name, sub) = text.split_once("<span class=\"sub\">").unwrap_or((text, ""));
         let (name, sub) = (bare(name).trim().to_owned(), bare(sub).trim().to_owned());
-        table.left(&if sub.is_empty() { name } else { format!("{name}, {sub}") }, 0);
+        let title = match sub.as_str() {
+            "" => name,
+            sub if sub.starts_with("per ") => format!("{name} {sub}"),
+            sub => format!("{name}, {sub}"),
+        };
+        table.left(&title, 0);
     }
     for row in body.split("<tr>").skip(1) {
         let cells = row.split(['\n', '\r']).filter(|line| line.starts_with("<th") || line.starts_with("<td"));
         let cells: Vec<String> =
             cells.map(|cell| bare(cell.split("<span class=\"sub\">").next().unwrap_or(cell)).trim().to_owned()).collect();
-        table.rows.push(cells);
+        table.row(cells);
     }
     table
 }

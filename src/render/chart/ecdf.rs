@@ -145,7 +145,7 @@ fn table(distribution: &Distribution, name: &dyn Fn(&Arm) -> String) -> Table {
     }
     for arm in &distribution.arms {
         let value = |number: f64| format::value(number, distribution.unit, arm.coverage.known);
-        table.rows.push(vec![name(&arm.arm), runs(arm), value(arm.smallest), value(arm.median), value(arm.p90), value(arm.largest)]);
+        table.row([name(&arm.arm), runs(arm), value(arm.smallest), value(arm.median), value(arm.p90), value(arm.largest)]);
     }
     table
 }

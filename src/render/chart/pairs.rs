@@ -144,7 +144,7 @@ fn table(disagreements: &Disagreements, names: &[String]) -> Table {
     }
     table.left("Verdict", 0);
     for pair in &disagreements.pairs {
-        table.rows.push(vec![
+        table.row([
             pair_name(pair, names),
             format::integer(pair.shared),
             counts(pair),

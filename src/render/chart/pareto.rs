@@ -180,7 +180,7 @@ fn table(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> Table {
     table.right("Runs with a cost", 0);
     table.left("Front", 0);
     for point in &pareto.points {
-        table.rows.push(vec![
+        table.row([
             name(&point.arm),
             format::rate(&point.pass_rate),
             words::basis(&point.pass_rate),

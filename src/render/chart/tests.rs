@@ -12,6 +12,7 @@ use super::backend::{About, Sheet};
 use super::frame::Frame;
 use super::ink::Ink;
 use super::*;
+use crate::render::cell::Cell;
 
 const HOSTILE: &str = "</title><script>x</script>\"'&\u{1b}[31m";
 
@@ -146,7 +147,7 @@ fn all(arms: usize, nights: u64, name: &dyn Fn(&Arm) -> String) -> Vec<Chart> {
 fn a_chart_of_each_kind() {
     for chart in all(5, 8, &short) {
         let svg = chart.svg.to_string().replace("><", ">\n<");
-        let values: Vec<String> = chart.table.rows.iter().map(|row| row.join(" | ")).collect();
+        let values: Vec<String> = chart.table.rows.iter().map(|row| row.iter().map(Cell::line).collect::<Vec<_>>().join(" | ")).collect();
         insta::assert_snapshot!(chart.id.as_str(), format!("{svg}\n{}\n{}", chart.notes.join("\n"), values.join("\n")));
     }
 }
@@ -177,7 +178,7 @@ fn the_largest_charts_keep_their_budget_and_say_what_is_left_out() {
 #[test]
 fn the_numbers_of_the_description_are_those_of_the_table() {
     for chart in all(5, 8, &short) {
-        let values: Vec<&str> = chart.table.rows.iter().flatten().flat_map(|cell| cell.split([' ', '[', ']', ','])).collect();
+        let values: Vec<&str> = chart.table.rows.iter().flatten().flat_map(|cell| cell.text.split([' ', '[', ']', ','])).collect();
         let measured = |word: &&str| word.contains(['%', '$', ':']) || word.ends_with(" s");
         let said: Vec<&str> = chart.finding.split([' ', '(', ')', '[', ']', ',', ';']).filter(measured).collect();
         for word in said.iter().filter(|word| word.starts_with(|first: char| first.is_ascii_digit() || first == '$')) {

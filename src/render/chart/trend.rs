@@ -156,7 +156,7 @@ fn table(arm: &ArmHistory, shown: &[&Night]) -> Table {
     table.right("Duration", 1);
     table.left("Since the night before", 1);
     for night in shown.iter().rev() {
-        table.rows.push(vec![
+        table.row([
             night.date.to_string(),
             rate(night),
             night.pass_rate.as_ref().map_or_else(String::new, words::basis),

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::render::{format, words};
+use crate::render::{board, format, words};
 use crate::views::{Entry, Overview, OverviewSuite};
 
 use super::figure::Figure;
@@ -83,24 +83,8 @@ fn bill(suites: &[(&OverviewSuite, &SuitePlace)]) -> Grid {
 fn part(number: usize, suite: &OverviewSuite, place: &SuitePlace, most: usize, figure: Option<Figure>) -> Part {
     let priced: Vec<&Entry> = suite.board.entries.iter().filter(|entry| entry.cost.is_some()).collect();
     let entries = &priced[..priced.len().min(most)];
-    let name = words::names_on(&suite.board);
-    let mut grid = Grid::new(format!("cost-{number}-arms"), format!("{}: arms by pass rate", place.label));
-    let each = |cell: &dyn Fn(&Entry) -> Cell| entries.iter().map(|entry| cell(entry)).collect::<Vec<Cell>>();
-    grid.column(Column::new("Arm", Look::Key, Sort::Ascending), each(&|entry| Cell::head(name(&entry.arm))));
-    let cost = |entry: &Entry| Cell::maybe(entry.cost.as_ref().map(|money| (words::money(money), money.usd)));
-    grid.column(Column::new("Cost", Look::Number, Sort::Ascending).sub("all runs"), each(&cost));
-    let runs = |entry: &Entry| Cell::maybe(entry.cost.as_ref().map(|money| (words::runs_with_cost(money), money.coverage.known as f64)));
-    grid.column(Column::new("Runs with a cost", Look::Number, Sort::Descending), each(&runs));
-    let solved = |entry: &Entry| Cell::maybe(words::cost_per_solved(entry).zip(entry.cost_per_solved_usd));
-    grid.column(Column::new("Cost per solved item", Look::Number, Sort::Ascending).sub("95% interval"), each(&solved));
-    let rate = |entry: &Entry| Cell::maybe(entry.pass_rate.as_ref().map(|rate| (format::estimate(rate), rate.value)));
-    grid.column(Column::new("Pass rate, %", Look::Number, Sort::Descending).sub("95% interval"), each(&rate));
-    if entries.iter().any(|entry| entry.cost_front.is_some()) {
-        let front = |entry: &Entry| {
-            Cell::words(entry.cost_front.as_ref().map_or_else(|| "not known".to_owned(), |front| words::front(front, &name)))
-        };
-        grid.column(Column::new("Pass rate and cost", Look::Words, Sort::Ascending).sub("Pareto front"), each(&front));
-    }
+    let table = board::costs(&suite.board, entries.iter().copied(), None);
+    let grid = Grid::of(&table, format!("cost-{number}-arms"), format!("{}: arms by pass rate", place.label));
     let count = |number: usize| format::integer(number as u64);
     let more = (entries.len() < priced.len()).then(|| {
         format!(

@@ -4,15 +4,15 @@
 use serde::Serialize;
 
 use crate::render::table::Table;
-use crate::render::{csv, json, judged, markdown, nights, tables};
+use crate::render::{board, comparison, csv, items, json, judged, markdown, nights, tables};
 use crate::views::{
     Arm, Board, Comparison, CriteriaTable, CriterionCell, CriterionRow, CriterionVerdict, Distribution, Entry, Estimate, Front, ItemMatrix,
     ItemPage, ItemRow, Money, Overview, OverviewSuite, Pareto, PriceInterval, RunLine, RunPage, RunStated, SiteContext, SortKey,
     SuiteBoard,
 };
 
+use super::SiteFile;
 use super::plan::{RunPlace, SuitePlace};
-use super::{SiteFile, spreadsheet};
 
 /// What the site says about a suite, without its pairs, which have files of their own.
 #[derive(Serialize)]
@@ -82,13 +82,13 @@ pub(super) fn boards(overview: &Overview) -> Vec<SiteFile> {
         aliased: overview.context.aliased,
         sorted_by: SortKey::PassRate,
     };
-    let (spreadsheet, shown) = (spreadsheet::boards(&board.suites), tables::boards(&board));
+    let shown = tables::boards(&board);
     let answer = json::LeaderboardAnswer { board, overall: None };
     vec![
         json("data/leaderboard", "leaderboard", answer),
-        csv("data/leaderboard", spreadsheet),
+        csv("data/leaderboard", csv::tables(&shown)),
         markdown("data/leaderboard", &shown),
-        csv("data/runs", spreadsheet::runs(&overview.runs_by_name())),
+        csv("data/runs", csv::table(&tables::runs(overview.runs_by_name()))),
     ]
 }
 
@@ -106,8 +106,8 @@ pub(super) fn suite(context: &SiteContext, suite: &OverviewSuite, place: &SuiteP
         duration: charts.duration.as_ref(),
     };
     let stem = place.data("suites");
-    let shown = tables::scoped(vec![tables::suite_board(&suite.board)], suite.retracted, context.aliased);
-    let mut files = vec![json(&stem, "suite", answer), csv(&stem, spreadsheet::boards([&suite.board])), markdown(&stem, &shown)];
+    let shown = tables::scoped(vec![board::table(&suite.board)], suite.retracted, context.aliased);
+    let mut files = vec![json(&stem, "suite", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)];
     if let Some(disagreements) = &charts.disagreements {
         files.push(json(&format!("{}/index", place.data("compare")), "disagreements", disagreements));
     }
@@ -122,7 +122,7 @@ pub(super) fn items(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> 
     }
     let answer = ItemsAnswer { suite: &suite.board.suite, suite_version: suite.board.suite_version.as_deref(), matrix };
     let stem = place.data("items");
-    vec![json(&stem, "items", answer), csv(&stem, spreadsheet::items(matrix))]
+    vec![json(&stem, "items", answer), csv(&stem, csv::table(&items::table(matrix)))]
 }
 
 /// What the site says about one criterion, as one judge saw it.
@@ -165,7 +165,7 @@ pub(super) fn criteria(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFil
     let answer = CriteriaAnswer { suite: &suite.board.suite, suite_version: suite.board.suite_version.as_deref(), criteria };
     let shown: Vec<Table> = suite.criteria.iter().map(|table| judged::criteria_by_arm(&suite.board, table)).collect();
     let stem = place.data("criteria");
-    vec![json(&stem, "criteria", answer), csv(&stem, spreadsheet::criteria(&suite.criteria)), markdown(&stem, &shown)]
+    vec![json(&stem, "criteria", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
 }
 
 fn of_row<'a>(table: &'a CriteriaTable, row: &'a CriterionRow) -> CriterionAnswer<'a> {
@@ -199,12 +199,9 @@ pub(super) fn history(context: &SiteContext, suite: &OverviewSuite, place: &Suit
 /// The bill of every suite and arm.
 pub(super) fn cost(overview: &Overview) -> Vec<SiteFile> {
     let answer = CostAnswer { suites: overview.suites.iter().map(suite_cost).collect() };
-    let shown: Vec<Table> = overview.suites.iter().map(|suite| tables::costs(&suite.board, suite.charts.spent.as_ref())).collect();
-    vec![
-        json("data/cost", "cost", answer),
-        csv("data/cost", spreadsheet::costs(overview.suites.iter().map(|suite| &suite.board))),
-        markdown("data/cost", &shown),
-    ]
+    let shown: Vec<Table> =
+        overview.suites.iter().map(|suite| board::costs(&suite.board, &suite.board.entries, suite.charts.spent.as_ref())).collect();
+    vec![json("data/cost", "cost", answer), csv("data/cost", csv::tables(&shown)), markdown("data/cost", &shown)]
 }
 
 fn suite_cost(suite: &OverviewSuite) -> SuiteCost<'_> {
@@ -231,8 +228,8 @@ fn arm_cost(entry: &Entry) -> ArmCost<'_> {
 pub(super) fn pair(context: &SiteContext, suite: &OverviewSuite, place: &SuitePlace, pair: &Comparison) -> Vec<SiteFile> {
     let Some(stem) = place.pair_stem(pair).map(|stem| format!("data/{stem}")) else { return Vec::new() };
     let answer = json::CompareAnswer { comparisons: vec![pair.clone()], apart: Vec::new(), retracted: suite.retracted };
-    let shown = tables::scoped(vec![tables::comparison(pair)], suite.retracted, context.aliased);
-    vec![json(&stem, "compare", answer), csv(&stem, spreadsheet::pair(pair)), markdown(&stem, &shown)]
+    let shown = tables::scoped(vec![comparison::table(pair)], suite.retracted, context.aliased);
+    vec![json(&stem, "compare", answer), csv(&stem, csv::tables(&shown)), markdown(&stem, &shown)]
 }
 
 /// One run with all its items.

@@ -2,9 +2,9 @@
 
 use crate::render::chart::{Chart, Svg};
 use crate::render::format;
-use crate::render::table::{Align, Table};
+use crate::render::table::Table;
 
-use super::grid::{Cell, Column, Grid, Look, Sort};
+use super::grid::Grid;
 use super::shell::Text;
 
 /// Rows of a chart's table; the data files have all.
@@ -61,25 +61,9 @@ impl Figure {
     }
 }
 
-/// Lays a table of text cells out.
+/// Lays the first rows of a chart's values out.
 fn grid(table: &Table, id: &str, caption: &str, most: usize) -> Grid {
-    let mut grid = Grid::new(id, caption).fits();
-    for (index, column) in table.columns.iter().enumerate() {
-        let look = match (index, column.align) {
-            (0, _) => Look::Key,
-            (_, Align::Right) => Look::Number,
-            (_, Align::Left) => Look::Words,
-        };
-        let cells = table.rows.iter().take(most).map(|row| {
-            let text = row.get(index).map_or("", String::as_str);
-            match look {
-                Look::Key => Cell::head(text),
-                Look::Number if text.is_empty() => Cell::unknown("unknown"),
-                Look::Number => Cell::figure(text),
-                Look::Words | Look::Scale => Cell::words(text),
-            }
-        });
-        grid.column(Column::new(column.name.as_str(), look, Sort::None), cells.collect::<Vec<Cell>>());
-    }
+    let mut grid = Grid::of(table, id, caption).unsorted().fits();
+    grid.rows.truncate(most);
     grid
 }

@@ -2,8 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::ItemStatus;
+use crate::domain::{Direction, ItemStatus};
+use crate::render::cell::{self, Datum};
 use crate::render::format;
+use crate::render::table::{self, Seen, Table};
 
 use super::bars::Bars;
 use super::shell::Text;
@@ -48,6 +50,16 @@ impl Column {
         self.sub = sub.into();
         self
     }
+
+    fn of(column: &table::Column, look: Look) -> Self {
+        let sort = match (look, column.direction) {
+            (Look::Scale, _) => Sort::None,
+            (Look::Number, Direction::Up | Direction::None) | (Look::Words, Direction::Up) => Sort::Descending,
+            (Look::Number | Look::Words, _) | (Look::Key, _) => Sort::Ascending,
+        };
+        let small: Vec<&str> = [column.over.as_str(), column.about.as_str()].into_iter().filter(|text| !text.is_empty()).collect();
+        Self::new(column.label.as_str(), look, sort).sub(small.join("; "))
+    }
 }
 
 /// What kind of cell it is.
@@ -85,6 +97,24 @@ impl Cell {
         Self { kind, text: text.into(), sub: Text::default(), href: String::new(), is_bold: false, key: None }
     }
 
+    /// Shows a table's cell, its interval in small print.
+    fn of_table(cell: &cell::Cell, look: Look) -> Self {
+        let text = cell.text.as_str();
+        let shown = match (look, cell.data.first()) {
+            (Look::Key, _) => Self::head(text),
+            (_, Some(Datum::Time(time))) => Self::time(Some(time)),
+            (Look::Number, _) if cell.is_unknown || text.is_empty() => Self::unknown(if text.is_empty() { "unknown" } else { text }),
+            (_, _) if cell.is_unknown && !text.is_empty() => Self::unknown(text),
+            (Look::Number, first) => {
+                let key = cell.sort.map(|number| number.to_string()).or_else(|| first.and_then(Datum::sort_key));
+                Self { key: Some(key.unwrap_or_default()), ..Self::of(Kind::Number, text) }
+            }
+            (Look::Words | Look::Scale, _) => Self::words(text),
+        };
+        let small = cell.ends.as_ref().map_or_else(|| cell.small.clone(), |[low, high]| format!("{low} to {high}"));
+        shown.sub(small).bold(cell.is_bold)
+    }
+
     pub fn head(text: impl Into<Text>) -> Self {
         Self::of(Kind::Head, text).named()
     }
@@ -99,11 +129,6 @@ impl Cell {
 
     pub fn name(text: impl Into<Text>) -> Self {
         Self::of(Kind::Name, text)
-    }
-
-    /// A number in a column that is not sorted.
-    pub fn figure(text: impl Into<Text>) -> Self {
-        Self { key: Some(String::new()), ..Self::of(Kind::Number, text) }
     }
 
     pub fn count(number: u64) -> Self {
@@ -198,6 +223,29 @@ impl Grid {
         }
     }
 
+    /// Shows a table: its columns for pages, without those that no row has a value for.
+    pub fn of(table: &Table, id: impl Into<String>, caption: impl Into<Text>) -> Self {
+        let mut grid = Self::new(id, caption);
+        let table = table.seen_as(Seen::Pages);
+        for (place, column) in table.columns.iter().enumerate() {
+            let look = match place {
+                0 => Look::Key,
+                _ if column.is_number => Look::Number,
+                _ => Look::Words,
+            };
+            grid.column(Column::of(column, look), table.rows.iter().map(|row| Cell::of_table(&row[place], look)));
+        }
+        grid
+    }
+
+    /// Rows that stand in an order of their own.
+    pub fn unsorted(mut self) -> Self {
+        for column in &mut self.columns {
+            column.sort = Sort::None;
+        }
+        self
+    }
+
     pub fn about(mut self, about: impl Into<Text>) -> Self {
         self.about = about.into();
         self
@@ -217,6 +265,14 @@ impl Grid {
     pub fn filtered(mut self, within: &'static str) -> Self {
         self.filter = (self.rows.len() >= FILTER_FROM).then_some(within);
         self
+    }
+
+    /// Puts a column before the one at that place, with a cell for each row that is shown.
+    pub fn insert(&mut self, place: usize, column: Column, cells: impl IntoIterator<Item = Cell>) {
+        self.columns.insert(place, column);
+        for (row, cell) in self.rows.iter_mut().zip(cells) {
+            row.insert(place, cell);
+        }
     }
 
     /// Adds a column with its cells, one for each row.

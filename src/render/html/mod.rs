@@ -41,7 +41,6 @@ mod sides;
 mod single;
 mod site_file;
 pub(super) mod slug;
-mod spreadsheet;
 mod stated;
 mod suite;
 #[cfg(test)]

@@ -112,7 +112,8 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
             (below(place.criteria_path()), said, links)
         }),
         stated: stated::of_suite(suite, plan, &shell.root),
-        runs: run_grid("runs-table", caption, &suite.runs[..shown], plan, &shell.root, Of::OneSuite).filtered(""),
+        runs: run_grid("runs-table", caption, &suite.runs.iter().take(shown).collect::<Vec<_>>(), plan, &shell.root, Of::OneSuite)
+            .filtered(""),
         more_runs: (shown < suite.runs.len())
             .then(|| format!("{} of {} runs are listed here.", format::integer(shown as u64), format::integer(suite.runs.len() as u64))),
         shell,

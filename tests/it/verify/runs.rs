@@ -82,7 +82,7 @@ fn suite_and_configuration_say_what_is_run() {
 fn what_is_recorded_is_what_is_shown() {
     let project = project(GOAL, "echo c > letter.txt\n");
     let stored = verification(&project);
-    let id = project.run(["list", "--runs", "--format", "csv"]).column("Run").remove(0);
+    let id = project.run(["list", "--runs", "--format", "csv"]).column("run").remove(0);
     let shown = project.run(["show", &id, "--format", "json"]).json();
     let shown = find(&shown, "verification").expect("it is shown");
     for (key, value) in shown.as_object().expect("a map") {

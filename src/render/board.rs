@@ -1,0 +1,434 @@
+//! A suite's board: what is said of each arm, a function a column. The leaderboard, the bill and the pages are made of them.
+
+use std::collections::BTreeSet;
+
+use crate::domain::{Direction, Metric, Unit, score_label};
+use crate::views::{Arm, Entry, Estimate, Figure, Front, Method, Money, SuiteBoard};
+
+use super::cell::{Cell, Datum};
+use super::table::{Column, Seen, Table};
+use super::{details, format, verdicts, words};
+
+pub const COST_FRONT: &str = "Pass rate and cost";
+pub const DURATION_FRONT: &str = "Pass rate and duration";
+
+/// Arms of a board, and what to say of each.
+struct Columns<'a> {
+    board: &'a SuiteBoard,
+    entries: Vec<&'a Entry>,
+}
+
+/// A column with a cell for each arm.
+type Filled = (Column, Vec<Cell>);
+
+/// Lays out one suite's board.
+pub fn table(board: &SuiteBoard) -> Table {
+    let of = Columns { board, entries: board.entries.iter().collect() };
+    let mut table = Table::of("board")
+        .titled(format!("Leaderboard: {}", words::group_name(&board.suite, board.suite_version.as_deref(), board.source.as_deref())));
+    of.fill(
+        &mut table,
+        [
+            of.arm(),
+            of.place(),
+            of.rank(),
+            of.approach(),
+            of.model(),
+            of.primary(),
+            of.n(),
+            of.missing(),
+            of.passed(),
+            of.first_in_resamples(),
+            of.letters(),
+            of.runs(),
+            of.cost(),
+            of.cost_per_solved(),
+            of.cost_front(),
+            of.tokens(),
+            of.duration(),
+            of.slowest(),
+            of.duration_front(),
+            of.verification(),
+        ],
+    );
+    of.fill(&mut table, of.pass_rate());
+    of.fill(&mut table, of.scores());
+    of.fill(&mut table, [of.newest(), of.not_counted()]);
+    table.notes = notes(board);
+    table.instead = front_notes(board);
+    table
+}
+
+/// Lays out what a suite's arms cost, and what a solved item costs with each; of the arms that are given.
+pub fn costs<'a>(board: &'a SuiteBoard, entries: impl IntoIterator<Item = &'a Entry>, spent: Option<&Money>) -> Table {
+    let of = Columns { board, entries: entries.into_iter().collect() };
+    let mut table = Table::of("costs").titled(format!("Cost: {}", words::group_name(&board.suite, board.suite_version.as_deref(), None)));
+    let columns = [
+        of.arm(),
+        of.place(),
+        of.approach(),
+        of.model(),
+        of.cost(),
+        of.runs_with_cost(),
+        of.cost_per_solved(),
+        of.primary(),
+        of.cost_front(),
+    ];
+    of.fill(&mut table, columns.map(|(column, cells)| (Column { rank: column.rank.min(1), ..column }, cells)));
+    table.notes.push(match spent {
+        Some(spent) => format!("All runs: {}, known of {}.", words::money(spent), words::runs_with_cost(spent)),
+        None => "No run of these says what it cost.".to_owned(),
+    });
+    table
+}
+
+impl<'a> Columns<'a> {
+    fn fill(&self, table: &mut Table, columns: impl IntoIterator<Item = Filled>) {
+        for (column, cells) in columns {
+            table.column(column, cells);
+        }
+    }
+
+    fn each(&self, column: Column, cell: impl Fn(&'a Entry) -> Cell) -> Filled {
+        (column, self.entries.iter().map(|entry| cell(entry)).collect())
+    }
+
+    /// The shortest name that tells it from the others.
+    fn arm(&self) -> Filled {
+        let name = words::names_on(self.board);
+        self.each(Column::words("Arm").seen(Seen::Pages), |entry| Cell::words(name(&entry.arm)).bold(is_ahead(self.board, entry)))
+    }
+
+    /// Which board it is, and where the arm stands in the order shown.
+    fn place(&self) -> Filled {
+        let place = |entry: &Entry| self.board.entries.iter().position(|known| known.arm == entry.arm).map(|at| at as u64 + 1);
+        let board = self.board;
+        self.each(Column::data(["suite", "suite_version", "source", "primary", "position"]), |entry| {
+            Cell::figures([
+                board.suite.as_str().into(),
+                board.suite_version.as_deref().into(),
+                board.source.as_deref().into(),
+                board.primary.name.as_str().into(),
+                place(entry).into(),
+            ])
+        })
+    }
+
+    /// The places that the evidence leaves open. The leading group is bold on a page, and says so.
+    fn rank(&self) -> Filled {
+        let column = Column::number("Rank").keys(["rank_best", "rank_worst", "is_leading"]).better(Direction::Down).about("as a range");
+        self.each(column, |entry| {
+            let Some(standing) = &entry.standing else { return Cell::unknown("–") };
+            let leads = is_ahead(self.board, entry);
+            let data = [standing.rank.best.into(), standing.rank.worst.into(), standing.is_leading.into()];
+            let cell = Cell::shown(words::rank(standing.rank)).data(data).bold(leads);
+            if leads { cell.small("leading group") } else { cell }
+        })
+    }
+
+    fn approach(&self) -> Filled {
+        self.each(Column::words("Approach").keys(["approach"]).seen(Seen::Lines), |entry| Cell::words(entry.arm.approach.as_str()))
+    }
+
+    fn model(&self) -> Filled {
+        self.each(Column::words("Model").keys(["model"]).seen(Seen::Lines), |entry| Cell::words(entry.arm.model.as_str()))
+    }
+
+    /// The figure that decides.
+    fn primary(&self) -> Filled {
+        self.rates(&self.board.primary, |entry| entry.primary.as_ref())
+    }
+
+    /// The pass rate where another metric decides.
+    fn pass_rate(&self) -> Option<Filled> {
+        let metric = Metric {
+            name: crate::views::PASS_RATE.to_owned(),
+            label: "Pass rate".to_owned(),
+            unit: Unit::Fraction,
+            direction: Direction::Up,
+            kind: crate::domain::MetricKind::Rate,
+        };
+        let (column, cells) = self.rates(&metric, |entry| entry.pass_rate.as_ref());
+        (!words::is_pass_rate(&self.board.primary)).then(|| (column.rank(3), cells))
+    }
+
+    fn rates(&self, metric: &Metric, estimate: impl Fn(&'a Entry) -> Option<&'a Estimate>) -> Filled {
+        let key = rate_key(metric);
+        let keys = ["", "_ci95_low", "_ci95_high", "_method"].map(|end| format!("{key}{end}"));
+        let unit = if metric.unit == Unit::Fraction { " %" } else { "" };
+        let column = Column::number(format!("{}{unit} [95% CI]", words::metric_label(metric))).keys(keys).better(metric.direction);
+        self.each(column, |entry| {
+            let Some(estimate) = estimate(entry) else { return Cell::unknown("unknown") };
+            let shown = words::figure_with_interval(metric, estimate);
+            let [low, high] = Datum::ends(estimate.interval);
+            let cell = Cell::shown(if estimate.is_stated() { format!("{shown} published") } else { shown });
+            cell.data([estimate.value.into(), low, high, Datum::name(estimate.method)]).bold(is_ahead(self.board, entry))
+        })
+    }
+
+    /// What the figure that decides was counted over; the word stands in the head where all have the same.
+    fn n(&self) -> Filled {
+        let words: BTreeSet<&str> = self.entries.iter().filter_map(|entry| entry.primary.as_ref()).map(|estimate| estimate.n_of).collect();
+        let shared = if words.len() == 1 { words.first().copied() } else { None };
+        self.each(Column::number("n").over(shared.unwrap_or_default()).keys(["n", "n_of"]), |entry| {
+            let Some(estimate) = &entry.primary else { return Cell::unknown("unknown") };
+            let text = if shared.is_some() { format::integer(estimate.n) } else { words::count_of(estimate.n, estimate.n_of) };
+            Cell::shown(text).data([estimate.n.into(), estimate.n_of.into()])
+        })
+    }
+
+    fn missing(&self) -> Filled {
+        let missing = |entry: &Entry| entry.primary.as_ref().map(|estimate| estimate.missing);
+        let is_seen = self.entries.iter().any(|entry| missing(entry) > Some(0));
+        let column =
+            Column::number("Missing").keys(["missing"]).better(Direction::Down).seen(if is_seen { Seen::Everywhere } else { Seen::Data });
+        self.each(column.rank(1), |entry| missing(entry).map_or_else(|| Cell::unknown("unknown"), Cell::count))
+    }
+
+    fn passed(&self) -> Filled {
+        self.each(Column::number("Passed").keys(["passed", "total"]).rank(3).seen(Seen::Lines), |entry| {
+            let counts = entry.primary.as_ref().and_then(|rate| rate.passed.zip(rate.total));
+            counts.map_or_else(
+                || Cell::unknown(""),
+                |(passed, total)| {
+                    Cell::shown(format!("{}/{}", format::integer(passed), format::integer(total))).data([passed.into(), total.into()])
+                },
+            )
+        })
+    }
+
+    /// How often the arm comes first when the items are drawn anew.
+    fn first_in_resamples(&self) -> Filled {
+        let column = Column::number("First in resamples").keys(["first_in_resamples"]).better(Direction::Up).rank(8);
+        self.each(column.about("items drawn anew"), |entry| {
+            let share = entry.standing.as_ref().and_then(|standing| standing.first_in_resamples);
+            share.map_or_else(|| Cell::unknown(""), |share| Cell::number(words::chance(share), share))
+        })
+    }
+
+    /// Arms that share a letter are not told apart.
+    fn letters(&self) -> Filled {
+        self.each(Column::words("Letters").keys(["letters"]).rank(7).about("sharing one: not told apart"), |entry| {
+            Cell::words(entry.standing.as_ref().and_then(|standing| standing.letters.clone()).unwrap_or_default())
+        })
+    }
+
+    fn runs(&self) -> Filled {
+        self.each(Column::number("Runs").keys(["runs"]).rank(2), |entry| Cell::count(entry.runs))
+    }
+
+    fn cost(&self) -> Filled {
+        let column = Column::number("Cost").over("all runs").keys(["cost_usd", "cost_is_lower_bound"]).better(Direction::Down).rank(1);
+        self.each(column, |entry| words::money_cell(entry.cost.as_ref()))
+    }
+
+    fn runs_with_cost(&self) -> Filled {
+        self.each(Column::number("Runs with a cost").keys(["runs_with_cost", "runs"]).rank(1), |entry| {
+            entry.cost.as_ref().map_or_else(
+                || Cell::unknown("unknown").data([Datum::Absent, entry.runs.into()]),
+                |money| Cell::shown(words::runs_with_cost(money)).data([money.coverage.known.into(), money.coverage.runs.into()]),
+            )
+        })
+    }
+
+    fn cost_per_solved(&self) -> Filled {
+        let keys = ["cost_per_solved_usd", "cost_per_solved_ci95_low", "cost_per_solved_ci95_high"];
+        let column = Column::number("Cost per solved").keys(keys).better(Direction::Down).rank(3);
+        self.each(column, |entry| match (entry.cost_per_solved_usd, entry.pass_rate.as_ref().and_then(|rate| rate.passed)) {
+            (Some(usd), _) => {
+                let interval = entry.cost_per_solved_interval.map(|price| price.interval);
+                let [low, high] = Datum::ends(interval);
+                Cell::shown(format::money(usd)).data([usd.into(), low, high]).between(interval, format::money)
+            }
+            (None, Some(0)) if entry.cost.is_some() => Cell::unknown("none solved"),
+            (None, _) => Cell::unknown("unknown"),
+        })
+    }
+
+    fn cost_front(&self) -> Filled {
+        self.front(COST_FRONT, "cost_front", |entry| entry.cost_front.as_ref())
+    }
+
+    fn duration_front(&self) -> Filled {
+        self.front(DURATION_FRONT, "duration_front", |entry| entry.duration_front.as_ref())
+    }
+
+    /// Where an arm stands between quality and price. CSV has full names.
+    fn front(&self, label: &str, key: &'static str, front: impl Fn(&Entry) -> Option<&Front>) -> Filled {
+        let name = words::names_on(self.board);
+        self.each(Column::words(label).keys([key]).rank(8).about("Pareto front"), |entry| {
+            front(entry).map_or_else(
+                || Cell::unknown(""),
+                |front| Cell::shown(words::front(front, &name)).data([words::front(front, words::arm_name).into()]),
+            )
+        })
+    }
+
+    fn tokens(&self) -> Filled {
+        let column = Column::number("Tokens").over("per run").keys(["tokens_mean"]).better(Direction::Down).rank(4);
+        self.each(column, |entry| figure(entry.tokens.as_ref(), Unit::Tokens))
+    }
+
+    fn duration(&self) -> Filled {
+        let keys = ["duration_seconds_median", "duration_seconds_median_ci95_low", "duration_seconds_median_ci95_high"];
+        let column = Column::number("Duration").over("median").keys(keys).better(Direction::Down).rank(2);
+        self.each(column, |entry| {
+            let Some(spread) = &entry.duration else { return Cell::unknown("unknown") };
+            let [low, high] = Datum::ends(spread.interval);
+            Cell::shown(format::seconds(spread.median)).data([spread.median.into(), low, high]).between(spread.interval, format::seconds)
+        })
+    }
+
+    fn slowest(&self) -> Filled {
+        let column = Column::number("Duration").over("p90").keys(["duration_seconds_p90"]).better(Direction::Down).rank(5);
+        self.each(column, |entry| match &entry.duration {
+            Some(spread) => spread.p90.map_or_else(|| Cell::unknown("one run"), |p90| Cell::number(format::seconds(p90), p90)),
+            None => Cell::unknown("unknown"),
+        })
+    }
+
+    fn verification(&self) -> Filled {
+        self.each(Column::words("Verification").over("runs").rank(4), |entry| {
+            if entry.verification.is_empty() { Cell::unknown("") } else { Cell::shown(words::verification(&entry.verification)) }
+        })
+    }
+
+    /// A column for each score that runs carry.
+    fn scores(&self) -> Vec<Filled> {
+        let of_score = |column: &crate::views::ScoreColumn| {
+            let about = match column.direction {
+                Direction::Up => "higher is better",
+                Direction::Down => "lower is better",
+                Direction::None => "",
+            };
+            let head = Column::number(score_label(&column.metric))
+                .keys([format!("score_{}", column.metric)])
+                .better(column.direction)
+                .about(about);
+            self.each(head.rank(6), |entry| figure(entry.scores.get(&column.metric), column.unit))
+        };
+        self.board.score_columns.iter().map(of_score).collect()
+    }
+
+    fn newest(&self) -> Filled {
+        self.each(Column::words("Newest run").keys(["newest"]).better(Direction::Up).seen(Seen::Pages).rank(6), |entry| {
+            Cell::time(entry.newest)
+        })
+    }
+
+    fn not_counted(&self) -> Filled {
+        let keys = ["failed_runs", "excluded_runs", "disagreeing_runs", "possibly_cached"];
+        self.each(Column::words("Not counted").keys(keys).seen(Seen::Lines).rank(1), |entry| {
+            let counts = [entry.failed_runs, entry.excluded_runs, entry.disagreeing_runs, entry.possibly_cached];
+            Cell { is_unknown: counts == [0; 4], ..Cell::shown(words::exclusions(entry).unwrap_or_default()).data(counts.map(Datum::from)) }
+        })
+    }
+}
+
+/// A mean over runs; where not all of them say, of how many it is.
+fn figure(figure: Option<&Figure>, unit: Unit) -> Cell {
+    let Some(figure) = figure else { return Cell::unknown("unknown") };
+    let mean = figure.summary.mean;
+    let shown = if unit == Unit::Tokens { mean.round() } else { mean };
+    let cell = Cell::number(format::value(shown, unit, figure.summary.n), mean);
+    if figure.coverage.known < figure.coverage.runs {
+        cell.small(format!("{} of {} runs", format::integer(figure.coverage.known), format::integer(figure.coverage.runs)))
+    } else {
+        cell
+    }
+}
+
+/// The name in CSV of the figure that decides.
+pub(super) fn rate_key(metric: &Metric) -> &str {
+    if words::is_pass_rate(metric) { "pass_rate" } else { &metric.name }
+}
+
+/// Says whether some arms lead and some do not: a group of all is no group.
+pub fn has_leaders(board: &SuiteBoard) -> bool {
+    board.entries.iter().filter_map(|entry| entry.standing.as_ref()).any(|standing| !standing.is_leading)
+}
+
+fn is_ahead(board: &SuiteBoard, entry: &Entry) -> bool {
+    has_leaders(board) && entry.standing.as_ref().is_some_and(|standing| standing.is_leading)
+}
+
+/// Says what the board's numbers rest on.
+pub fn notes(board: &SuiteBoard) -> Vec<String> {
+    let mut notes: Vec<String> = verdicts::board_sentence(board).into_iter().collect();
+    if board.items > 0 {
+        let attempts = if board.attempts > 1 { format!(", up to {} attempts at each", board.attempts) } else { String::new() };
+        notes.push(format!("{} {}{attempts}.", format::integer(board.items), words::one_or_many(board.items, "items")));
+    }
+    notes.extend(methods(board));
+    notes.extend(unmeasured(board));
+    match board.sources.as_slice() {
+        [] => {}
+        [one] => notes.push(format!("From {one}.")),
+        several => notes.push(format!("Runs from {} sources are pooled: {}.", several.len(), words::first_three(several))),
+    }
+    notes.extend(verdicts::board_notes(board));
+    notes.extend(details::entry_notes(board));
+    notes
+}
+
+/// How the intervals were made: one method for all arms, or the arms of each.
+pub fn methods(board: &SuiteBoard) -> Option<String> {
+    let name = words::names_on(board);
+    let mut methods: Vec<(Method, Vec<String>)> = Vec::new();
+    for (entry, estimate) in board.entries.iter().filter_map(|entry| Some((entry, entry.primary.as_ref()?))) {
+        match methods.iter_mut().find(|(known, _)| words::method(*known) == words::method(estimate.method)) {
+            Some((_, arms)) => arms.push(name(&entry.arm)),
+            None => methods.push((estimate.method, vec![name(&entry.arm)])),
+        }
+    }
+    match methods.as_slice() {
+        [] => None,
+        [(one, _)] => Some(format!("Intervals: {}.", words::method(*one))),
+        several => {
+            let parts: Vec<String> =
+                several.iter().map(|(method, arms)| format!("{} ({})", words::method(*method), words::first_three(arms))).collect();
+            Some(format!("Intervals: {}.", parts.join("; ")))
+        }
+    }
+}
+
+/// What no run of the board says.
+pub(super) fn unmeasured(board: &SuiteBoard) -> Option<String> {
+    let is_unknown = |has: fn(&Entry) -> bool| !board.entries.is_empty() && !board.entries.iter().any(has);
+    let unknown: Vec<&str> = [
+        ("cost", is_unknown(|entry| entry.cost.is_some())),
+        ("tokens", is_unknown(|entry| entry.tokens.is_some())),
+        ("duration", is_unknown(|entry| entry.duration.is_some())),
+    ]
+    .into_iter()
+    .filter_map(|(name, is_unknown)| is_unknown.then_some(name))
+    .collect();
+    (!unknown.is_empty()).then(|| format!("Not measured in any run: {}.", unknown.join(", ")))
+}
+
+/// Names the arms that no other beats on both quality and price, and those that one does, where the columns have no room.
+fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
+    let label = words::names_on(board);
+    let note = |column: &str, price: &str, front: fn(&Entry) -> Option<&Front>| {
+        let (mut best, mut dominated) = (Vec::new(), Vec::new());
+        for entry in &board.entries {
+            match front(entry) {
+                Some(Front::OnFront) => best.push(label(&entry.arm)),
+                Some(Front::Dominated { by }) => dominated.push(format!("{} (by {})", label(&entry.arm), label(by))),
+                None => {}
+            }
+        }
+        let rest =
+            if dominated.is_empty() { String::new() } else { format!(" Worse and not cheaper: {}.", words::first_three(&dominated)) };
+        let note = format!("Pareto front of pass rate and {price}, on the numbers shown: {}.{rest}", best.join(", "));
+        (!best.is_empty()).then(|| (column.to_owned(), note))
+    };
+    let cost = note(COST_FRONT, "cost per run", |entry| entry.cost_front.as_ref());
+    let duration = note(DURATION_FRONT, "duration", |entry| entry.duration_front.as_ref());
+    cost.into_iter().chain(duration).collect()
+}
+
+/// The arms of a board, in its order.
+pub fn arms(board: &SuiteBoard) -> Vec<Arm> {
+    board.entries.iter().map(|entry| entry.arm.clone()).collect()
+}

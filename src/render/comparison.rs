@@ -1,0 +1,225 @@
+//! Arms side by side: the decision, metrics in rows and arms in columns, and what explains them.
+
+use crate::domain::Direction;
+use crate::views::{Comparison, ComparisonRow, Leader};
+
+use super::cell::{Cell, Datum};
+use super::table::{Column, Table, titled};
+use super::{comparability, details, format, summary, verdicts, words};
+
+/// With more arms than this, arms stand in rows and metrics in columns.
+const MAX_ARM_COLUMNS: usize = 6;
+
+/// Lays out a comparison: the decision, then metrics in rows and arms in columns, then at most five lines; all that explains them is more.
+pub fn table(comparison: &Comparison) -> Table {
+    let labels = words::labels(comparison);
+    let metrics = metrics(comparison, &labels);
+    let mut table = if labels.len() > MAX_ARM_COLUMNS {
+        let mut wide = wide(comparison, &labels);
+        wide.sheet = Some(Box::new(metrics));
+        wide
+    } else {
+        metrics
+    };
+    table.title = Some(title(comparison, &labels));
+    table.lead = summary::decision(comparison, &labels).into_iter().collect();
+    let mut first = vec![summary::headline(comparison, &labels)];
+    first.extend(beyond(comparison, &labels));
+    first.extend(verdicts::exclusion_notes(comparison, &labels));
+    first.extend(summary::run_notes(comparison, &labels));
+    first.extend(comparability::note(comparison, &labels));
+    let more = std::mem::replace(&mut table.more, explained(comparison, &labels));
+    // What does not fit into the first lines is explained with the rest.
+    table.more.splice(0..0, first.split_off(first.len().min(MAX_NOTES)).into_iter().chain(more));
+    table.notes = first;
+    table
+}
+
+/// Metrics in rows, arms in columns; for two arms also their difference.
+pub fn metrics(comparison: &Comparison, labels: &[String]) -> Table {
+    let rows = &comparison.rows;
+    let each = |cell: &dyn Fn(&ComparisonRow) -> Cell| rows.iter().map(cell).collect::<Vec<Cell>>();
+    let mut table = Table::of("metrics");
+    let suite = [comparison.suite.as_str().into(), comparison.suite_version.as_deref().into(), comparison.source.as_deref().into()];
+    table.column(Column::data(["suite", "suite_version", "source"]), each(&|_| Cell::figures(suite.clone())));
+    let name =
+        |row: &ComparisonRow| Cell::shown(metric_label(row)).data([row.metric.name.as_str().into()]).small(better(row.metric.direction));
+    table.column(Column::words("Metric").keys(["metric"]), each(&name));
+    let kind = |row: &ComparisonRow| Cell::figures([row.metric.unit.name().into(), row.metric.direction.name().into()]);
+    table.column(Column::data(["unit", "direction"]), each(&kind));
+    for (arm, label) in labels.iter().enumerate() {
+        let keys = ["approach", "model", "value", "ci95_low", "ci95_high", "passed", "total", "n"].map(|key| format!("{key}_{}", arm + 1));
+        table.column(Column::number(label).keys(keys).left(), each(&|row| value(comparison, row, arm)));
+    }
+    if let [first, second] = labels {
+        let keys = ["difference", "scale", "difference_ci95_low", "difference_ci95_high", "alpha", "design", "test", "p", "p_adjusted"];
+        table.column(Column::words("Difference").keys(keys).about(format!("{first} less {second}, or over it")), each(&difference));
+    }
+    table.column(
+        Column::words("Verdict").keys(["verdict", "reason", "winner"]),
+        each(&|row| Cell::shown(verdicts::short(comparison, row)).data(verdict(comparison, row))),
+    );
+    table
+}
+
+/// What an arm has of a metric.
+fn value(comparison: &Comparison, row: &ComparisonRow, arm: usize) -> Cell {
+    let known = &comparison.arms[arm].arm;
+    let cell = &row.cells[arm];
+    let [low, high] = Datum::ends(cell.interval());
+    let n = cell.estimate.as_ref().map(|estimate| estimate.n).or(cell.figure.as_ref().map(|figure| figure.summary.n));
+    let [passed, total, n] = [cell.passed, cell.total, n].map(Datum::from);
+    let data = [known.approach.as_str().into(), known.model.as_str().into(), cell.value.into(), low, high, passed, total, n];
+    let details = [words::spread(&row.metric, cell), words::interval(&row.metric, cell, comparison.confidence)];
+    let shown = Cell::shown(words::cell(&row.metric, cell)).data(data).small(details.into_iter().flatten().collect::<Vec<_>>().join("; "));
+    Cell { is_unknown: cell.value.is_none() && cell.total.is_none(), ..shown }
+}
+
+/// The first arm less the second, or how many times it is.
+fn difference(row: &ComparisonRow) -> Cell {
+    let Some(pair) = row.evidence.pairs.first() else { return Cell::unknown("") };
+    let found = pair.difference.as_ref();
+    let [low, high] = Datum::ends(found.and_then(|found| found.interval));
+    Cell::shown(verdicts::difference(row)).data([
+        found.map(|found| found.value).into(),
+        found.map_or(Datum::Absent, |found| Datum::name(found.scale)),
+        low,
+        high,
+        row.evidence.alpha.into(),
+        Datum::name(pair.design),
+        pair.test.map_or(Datum::Absent, Datum::name),
+        pair.p.into(),
+        pair.p_adjusted.into(),
+    ])
+}
+
+/// The verdict of two arms with its reason, and the arm that wins against all others.
+fn verdict(comparison: &Comparison, row: &ComparisonRow) -> [Datum; 3] {
+    let winner = row.evidence.winner.map(|arm| words::arm_name(&comparison.arms[arm].arm)).into();
+    let [pair] = row.evidence.pairs.as_slice() else { return [Datum::Absent, Datum::Absent, winner] };
+    let said = serde_json::to_value(pair.verdict).unwrap_or_default();
+    [said["verdict"].as_str().unwrap_or_default().into(), said["reason"].as_str().unwrap_or_default().into(), winner]
+}
+
+fn better(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Up => "higher is better",
+        Direction::Down => "lower is better",
+        Direction::None => "neither is better",
+    }
+}
+
+/// Lines below a comparison's table.
+const MAX_NOTES: usize = 4;
+
+/// The suite, the arms, and what they were measured over: `repo-fixes: planner vs baseline (200 shared items, 1 run each)`.
+fn title(comparison: &Comparison, labels: &[String]) -> String {
+    let name = words::group_name(&comparison.suite, comparison.suite_version.as_deref(), comparison.source.as_deref());
+    let runs: Vec<u64> = comparison.arms.iter().map(|arm| arm.run_ids.len() as u64).collect();
+    let shared = comparison
+        .flips
+        .as_ref()
+        .map(|flips| format!("{} shared {}, ", format::integer(flips.shared), words::one_or_many(flips.shared, "items")));
+    match (labels, runs.as_slice()) {
+        ([first, second], [one, other]) => {
+            format!("{name}: {first} vs {second} ({}{})", shared.unwrap_or_default(), words::each(*one, *other, "runs"))
+        }
+        (_, runs) => format!("{name}: {}, {}", words::count_of(labels.len() as u64, "arms"), words::count_of(runs.iter().sum(), "runs")),
+    }
+}
+
+/// A metric's label with what its figures are over.
+pub(super) fn metric_label(row: &ComparisonRow) -> String {
+    titled(&row.metric.label, words::over(&row.metric))
+}
+
+/// The other question that the same outcomes answer: would it hold on other clusters?
+fn beyond(comparison: &Comparison, labels: &[String]) -> Option<String> {
+    let row = comparison.primary()?;
+    let [pair] = row.evidence.pairs.as_slice() else { return None };
+    let other = pair.beyond.as_ref()?;
+    let items = pair.winner().map_or_else(|| "open".to_owned(), |winner| format!("{} wins", labels[winner]));
+    let winner = other.verdict.winner().map(|place| pair.at(place));
+    let clusters = winner.map_or_else(|| "open".to_owned(), |winner| format!("{} wins", labels[winner]));
+    Some(format!(
+        "These {}: {items} ({}). Other clusters like these {}: {clusters} ({}).",
+        pair.sizes.of,
+        verdicts::p_value(pair.p_adjusted),
+        format::integer(other.clusters),
+        verdicts::p_value(other.p_adjusted)
+    ))
+}
+
+/// Everything that explains a comparison: intervals, methods, plans, second looks, flips and what was not measured.
+fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
+    let mut more = Vec::new();
+    for row in &comparison.rows {
+        let intervals: Vec<String> = labels
+            .iter()
+            .zip(&row.cells)
+            .filter_map(|(label, cell)| {
+                let parts: Vec<String> = [words::spread(&row.metric, cell), words::interval(&row.metric, cell, comparison.confidence)]
+                    .into_iter()
+                    .flatten()
+                    .collect();
+                (!parts.is_empty()).then(|| format!("{label} {}", parts.join(", ")))
+            })
+            .collect();
+        if !intervals.is_empty() {
+            more.push(format!("{}: {}.", row.metric.label, intervals.join("; ")));
+        }
+        if let Some(estimate) = row.cells.iter().find_map(|cell| cell.estimate.as_ref()) {
+            more.push(format!("{}: {}.", row.metric.label, words::method(estimate.method)));
+        }
+        if let [pair] = row.evidence.pairs.as_slice() {
+            if pair.p_adjusted.is_some() {
+                let adjusted = verdicts::adjustment(&row.evidence).map_or_else(String::new, |how| format!("; adjusted by {how}"));
+                more.push(format!("{}: verdict {}{adjusted}.", row.metric.label, verdicts::method(pair)));
+            }
+            if row.role == crate::views::Role::Secondary && pair.difference.is_some() {
+                more.extend(verdicts::sentences(row, labels));
+            }
+            more.extend(verdicts::planning(&row.metric, pair));
+        }
+    }
+    more.extend(details::second_looks(comparison));
+    if let Some(flips) = &comparison.flips {
+        more.push(format!(
+            "On {}: both passed {}, only {} {}, only {} {}, neither {}.",
+            words::count_of(flips.shared, "items"),
+            format::integer(flips.both_passed),
+            labels[0],
+            format::integer(flips.only_first),
+            labels[1],
+            format::integer(flips.only_second),
+            format::integer(flips.neither),
+        ));
+        for (label, items) in flips.items.iter().flat_map(|items| [(&labels[0], &items.only_first), (&labels[1], &items.only_second)]) {
+            if !items.is_empty() {
+                more.push(format!("Only {label}: {}.", items.join(", ")));
+            }
+        }
+    }
+    more.extend(words::judged_notes(comparison, labels));
+    if !comparison.not_measured.is_empty() {
+        more.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));
+    }
+    more
+}
+
+/// Many arms: one row each, ordered as the views have them.
+fn wide(comparison: &Comparison, labels: &[String]) -> Table {
+    let mut table = Table::of("arms");
+    table.column(Column::words("Arm"), labels.iter().map(|label| Cell::words(label.as_str())));
+    for (rank, row) in (0u8..).zip(&comparison.rows) {
+        let cells = (0..labels.len()).map(|arm| {
+            let leads = matches!(row.leader, Leader::Leads { arm: leader, .. } if leader == arm);
+            let text = words::cell(&row.metric, &row.cells[arm]);
+            Cell::shown(if leads { format!("▸ {text}") } else { text })
+        });
+        table.column(Column::number(metric_label(row)).rank(rank.min(9)), cells);
+    }
+    let ranked = comparison.rows.iter().filter(|row| row.metric.direction != Direction::None);
+    table.more.extend(ranked.map(|row| format!("{}: {}.", row.metric.label, verdicts::short(comparison, row))));
+    table
+}
