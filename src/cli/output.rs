@@ -83,53 +83,34 @@ pub(super) fn trace(line: &str) {
 
 /// Prints what could not be read; under `--strict` that is a refusal.
 pub(super) fn warnings(settings: &Settings, problems: &[Problem]) -> Result<(), Failure> {
-    if problems.is_empty() {
-        return Ok(());
-    }
-    let lines = lines_of(problems);
     for problem in problems {
         warn!(%problem, "could not be read");
     }
-    if settings.strict {
-        let mut failure = Failure::new(format!(
-            "{} of the results could not be read, and --strict refuses to go on without",
-            count(problems.len(), "part")
-        ));
-        failure.details = lines;
-        return Err(failure);
-    }
-    if !settings.quiet {
-        for line in lines.iter().take(MAX_WARNINGS) {
-            eprintln!("warning: {line}");
-        }
-        if lines.len() > MAX_WARNINGS {
-            eprintln!("warning: and {} more; `evalreport doctor` lists them all", lines.len() - MAX_WARNINGS);
-        }
-    }
-    Ok(())
+    let parts = count(problems.len(), "part");
+    let refusal = format!("{parts} of the results could not be read, and --strict refuses to go on without");
+    doubts(settings, problems, refusal, |more| format!("and {more} more; `evalreport doctor` lists them all"))
 }
 
 /// Prints where runs contradict each other; under `--strict` that is a refusal.
 pub(super) fn conflicts(settings: &Settings, conflicts: &[Problem]) -> Result<(), Failure> {
-    if conflicts.is_empty() {
-        return Ok(());
-    }
     for conflict in conflicts {
         warn!(%conflict, "runs contradict each other");
     }
-    let lines = lines_of(conflicts);
-    if settings.strict {
-        let mut failure = Failure::new("runs contradict each other about items, and --strict refuses to choose");
-        failure.details = lines;
-        return Err(failure);
+    let refusal = "runs contradict each other about items, and --strict refuses to choose".to_owned();
+    doubts(settings, conflicts, refusal, |more| format!("runs of {} contradict each other too", count(more, "more suite version")))
+}
+
+/// Prints the first of what is wrong with the results and how many more there are, or refuses because of them all.
+fn doubts(settings: &Settings, problems: &[Problem], refusal: String, rest: impl Fn(usize) -> String) -> Result<(), Failure> {
+    let lines = lines_of(problems);
+    if settings.strict && !lines.is_empty() {
+        return Err(Failure { details: lines, ..Failure::new(refusal) });
     }
-    if !settings.quiet {
-        for line in lines.iter().take(MAX_WARNINGS) {
-            eprintln!("warning: {line}");
-        }
-        if lines.len() > MAX_WARNINGS {
-            eprintln!("warning: runs of {} contradict each other too", count(lines.len() - MAX_WARNINGS, "more suite version"));
-        }
+    for line in lines.iter().take(MAX_WARNINGS) {
+        say(settings, &format!("warning: {line}"));
+    }
+    if lines.len() > MAX_WARNINGS {
+        say(settings, &format!("warning: {}", rest(lines.len() - MAX_WARNINGS)));
     }
     Ok(())
 }
