@@ -55,7 +55,7 @@ pub(super) struct Global {
     /// Append what is done, with the time, to a file; its folder must exist
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub log: Option<PathBuf>,
-    /// Refuse to answer (exit code 2) where something could not be read, or arms to compare were not measured alike
+    /// Exit with 2 on unreadable files, runs that contradict each other, or comparability grade C or worse
     #[arg(long, global = true, help_heading = "Global options")]
     pub strict: bool,
 }

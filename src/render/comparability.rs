@@ -20,7 +20,7 @@ const MOST_APART: usize = 5;
 pub fn reasons(pair: &Comparability) -> String {
     let mut said: Vec<String> = pair.items.as_ref().and_then(shared).into_iter().collect();
     said.extend(pair.mismatches.iter().filter_map(|found| mismatch(found, pair.items.as_ref())));
-    if said.is_empty() { "nothing that is known differs".to_owned() } else { said.join("; ") }
+    if said.is_empty() { "no known differences".to_owned() } else { said.join("; ") }
 }
 
 /// Each thing that differs with its grade and what it means, worst first.
@@ -43,19 +43,19 @@ fn shared(items: &SharedItems) -> Option<String> {
 /// One thing that differs; nothing where the count of shared items has said it.
 fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
     let differs = |what: &str| match (&found.first, &found.second) {
-        (Some(first), Some(second)) => format!("{what} differs: {first}, {second}"),
-        (Some(_) | None, Some(_) | None) => format!("{what} differs"),
+        (Some(first), Some(second)) => format!("different {what} ({first}, {second})"),
+        (Some(_) | None, Some(_) | None) => format!("different {what}"),
     };
     let what = found.what.as_deref();
     Some(match found.kind {
         MismatchKind::Items | MismatchKind::FewItems | MismatchKind::NoItems => return None,
         MismatchKind::UnknownTexts => match items {
             Some(items) if items.unknown < items.shared => {
-                format!("whether {} of them had the same text is unknown", format::integer(items.unknown))
+                format!("texts of {} items not recorded, so they may differ", format::integer(items.unknown))
             }
-            Some(_) | None => "whether the items had the same text is unknown".to_owned(),
+            Some(_) | None => "item texts not recorded, so they may differ".to_owned(),
         },
-        MismatchKind::UnknownItems => format!("{} only: whether they are of the same items is unknown", what.unwrap_or("counts")),
+        MismatchKind::UnknownItems => format!("only {} are known, not the items behind them", what.unwrap_or("counts")),
         MismatchKind::UnknownSetting => {
             let said = |text: &Option<String>| text.clone().unwrap_or_default();
             format!("{}: {}, {}", setting(what), said(&found.first), said(&found.second))
@@ -68,7 +68,7 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
         MismatchKind::Templates => differs("chat template"),
         MismatchKind::Attempts => differs("number of attempts"),
         MismatchKind::Prompts => match what {
-            None => "the prompts differ".to_owned(),
+            None => "different prompts".to_owned(),
             Some(what) => differs(what),
         },
         MismatchKind::Judge => match what {
@@ -81,9 +81,12 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
         },
         MismatchKind::Shots => differs("n-shot"),
         MismatchKind::Limit => differs(what.unwrap_or("limit")),
-        MismatchKind::SuiteVersion => differs("suite version"),
+        MismatchKind::SuiteVersion => {
+            let short = |version: &Option<String>| version.as_deref().map_or_else(|| "unknown".to_owned(), words::version);
+            format!("different suite version ({}, {})", short(&found.first), short(&found.second))
+        }
         MismatchKind::Source => differs("source"),
-        MismatchKind::Totals => differs(&format!("number of items, known by {} only,", what.unwrap_or("counts"))),
+        MismatchKind::Totals => differs("number of items"),
     })
 }
 
@@ -162,10 +165,10 @@ pub(super) fn board_note(board: &SuiteBoard) -> Option<String> {
         .collect();
     let letters = if *worst == Grade::C { "C".to_owned() } else { format!("C to {}", letter(*worst)) };
     Some(format!(
-        "Comparability: {} of {} {} measured alike (grade {letters}): {}.",
+        "Comparability: {} of {} {} grade {letters}: {}.",
         format::integer(*pairs),
-        format::integer(*of),
-        if *of == 1 { "pair was not" } else { "pairs were not" },
+        words::count_of(*of, "pairs"),
+        if *pairs == 1 { "has" } else { "have" },
         what.join("; ")
     ))
 }
@@ -183,14 +186,8 @@ pub fn apart_notes(apart: &[Apart]) -> Vec<String> {
 fn apart_sentence(pair: &Apart) -> String {
     let named = |arms: &[crate::views::Arm]| words::listed(&arms.iter().map(words::arm_name).collect::<Vec<_>>());
     let why: Vec<String> = pair.mismatches.iter().filter_map(|found| mismatch(found, None)).collect();
-    format!(
-        "Comparability {}: {} and {} stand in no table together on {}: {}",
-        letter(pair.grade),
-        named(&pair.first),
-        named(&pair.second),
-        pair.suite,
-        why.join("; ")
-    )
+    let (first, second) = (named(&pair.first), named(&pair.second));
+    format!("Not compared on {}: {first} with {second} (grade {}: {})", pair.suite, letter(pair.grade), why.join("; "))
 }
 
 /// Everything that a strict comparison refuses, a line each.
@@ -248,11 +245,11 @@ mod tests {
             };
             assert_eq!(graded(&pair), expected);
         };
-        check(Some((300, 300, 0, 0)), &[], "A: nothing that is known differs");
+        check(Some((300, 300, 0, 0)), &[], "A: no known differences");
         check(
             Some((298, 300, 2, 0)),
             &[found(MismatchKind::Judge, None, Some(("gpt-4o", "gpt-5"))), found(MismatchKind::Texts, None, None)],
-            "D: 298 of 300 items shared; judge differs: gpt-4o, gpt-5; 2 changed their text",
+            "D: 298 of 300 items shared; different judge (gpt-4o, gpt-5); 2 changed their text",
         );
         check(
             Some((4, 4, 0, 4)),
@@ -260,14 +257,14 @@ mod tests {
                 found(MismatchKind::UnknownTexts, None, None),
                 found(MismatchKind::UnknownSetting, Some("n_shot"), Some(("5", "not stated"))),
             ],
-            "B: whether the items had the same text is unknown; n-shot: 5, not stated",
+            "B: item texts not recorded, so they may differ; n-shot: 5, not stated",
         );
         check(Some((0, 7, 0, 0)), &[found(MismatchKind::NoItems, None, None)], "F: none of 7 items shared");
-        check(None, &[found(MismatchKind::Totals, None, Some(("48", "50")))], "E: number of items, known by counts only, differs: 48, 50");
+        check(None, &[found(MismatchKind::Totals, None, Some(("48", "50")))], "E: different number of items (48, 50)");
         check(
             Some((1, 1, 0, 0)),
             &[found(MismatchKind::Limit, Some("time limit"), Some(("60", "none")))],
-            "D: time limit differs: 60, none",
+            "D: different time limit (60, none)",
         );
     }
 }

@@ -51,12 +51,17 @@ pub(super) fn labels(comparison: &Comparison) -> Vec<String> {
 pub(super) fn group_name(suite: &str, version: Option<&str>, source: Option<&str>) -> String {
     let mut name = suite.to_owned();
     if let Some(version) = version {
-        name.push_str(&format!(" (version {})", version.chars().take(12).collect::<String>()));
+        name.push_str(&format!(" (version {})", self::version(version)));
     }
     if let Some(source) = source {
         name.push_str(&format!(" (from {source})"));
     }
     name
+}
+
+/// A suite's version as a table names it: of a digest the beginning.
+pub fn version(version: &str) -> String {
+    version.chars().take(12).collect()
 }
 
 /// Names, or the first three and how many more.

@@ -151,7 +151,7 @@ const GROUPS: &[Group] = &[
             term(
                 "comparability",
                 "Comparability",
-                "Whether two arms were measured alike, from A (nothing that is known differs) to F (no item is shared).",
+                "Whether two arms were measured alike, from A (no known differences) to F (no item is shared).",
             )
             .see("comparability", "Is the comparison fair?"),
             term("flip", "Flip", "An item, or a criterion, that one arm passes and the other does not."),

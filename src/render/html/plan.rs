@@ -143,7 +143,7 @@ fn suite_labels(boards: &[&SuiteBoard]) -> Vec<String> {
         let mut label = match (&board.suite_version, is_newest) {
             (_, true) => name.to_owned(),
             (_, false) if board.source.is_some() => format!("{name} (from {})", board.source.as_deref().unwrap_or_default()),
-            (Some(version), false) => format!("{name} (version {})", version.chars().take(12).collect::<String>()),
+            (Some(version), false) => format!("{name} (version {})", words::version(version)),
             (None, false) => format!("{name} (version unknown)"),
         };
         // Another suite may have exactly this name.
