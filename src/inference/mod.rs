@@ -41,6 +41,7 @@ mod sample;
 mod scores;
 mod seed;
 mod spending;
+mod stopping;
 mod texts;
 mod unpaired;
 mod verdict;
@@ -69,6 +70,7 @@ pub use price::{PriceInterval, PriceMethod};
 pub use ranking::{BoardEvidence, Drawn, Standing};
 pub use reliability::Reliability;
 pub use scores::ScoreColumn;
+pub use stopping::{Compared, Duels, PILOT, planned_runs};
 pub use verdict::{Incomparable, Missing, Obstacle, Place, Verdict};
 
 pub(crate) use answer::{MetricAnswer, SuiteAnswer};
