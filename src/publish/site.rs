@@ -32,7 +32,7 @@ pub(super) struct Site<'a> {
     pub stores: Stores<'a>,
     pub warehouse: &'a Warehouse,
     pub filter: &'a Filter,
-    pub overview: &'a Overview,
+    pub overview: &'a Published<Overview>,
     pub plan: &'a Plan,
     pub folder: &'a SiteFolder,
     pub progress: &'a Progress<'a>,
