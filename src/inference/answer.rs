@@ -23,9 +23,9 @@ use super::metrics::{self, PASS_RATE, named, pass_rate_metric, unit_of};
 use super::policy::{Design, Policy};
 use super::sample::{Items, Outcomes, Rates};
 use super::scores::{evaluators_of, newest_score, score_columns};
-use super::spending::{self, ItemSpending, Spent};
+use super::spending::{self, ItemSpending, RunPrice, Spent};
 use super::texts::{ArmTexts, Pairing};
-use super::verdict::{Incomparable, Missing};
+use super::verdict::{Incomparable, Missing, Support};
 
 /// What a metric is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -339,7 +339,7 @@ impl Asked<'_> {
                 amount("duration_seconds", "Duration", Unit::Seconds, Direction::Down, &duration),
                 amount("total_tokens", "Tokens", Unit::Tokens, Direction::Down, &tokens),
             ]);
-            open.insert(2, self.cost_per_solved());
+            open.insert(2, self.cost_per_solved(&open[0]));
         }
         open.extend(self.item_scores());
         let has_rates = open[0].cells.iter().any(|cell| cell.value.is_some());
@@ -395,15 +395,28 @@ impl Asked<'_> {
         ask((&spending[first], one), (&spending[second], other), self.policy.design(&self.group.suite), self.items, self.policy)
     }
 
-    fn cost_per_solved(&self) -> Open {
+    /// What a solved item cost, over the items where they say what they cost, else over runs. What was solved is comparable where the pass
+    /// rates are.
+    fn cost_per_solved(&self, solved: &Open) -> Open {
         let arms = &self.group.arms;
         let metric = self.policy.described(named("cost_per_solved_usd", "Cost per solved", Unit::Usd, Direction::Down, MetricKind::Amount));
         let cells: Vec<Cell> =
             arms.iter().zip(self.rates).map(|(arm, rates)| Cell::of_price(&arm.counted, rates, self.matrix, self.unit)).collect();
         let spending = self.spending(Spent::Cost);
-        let findings = metrics::pairs_of(arms.len()).into_iter().map(|(first, second)| {
+        let by_run: Vec<Option<Vec<RunPrice>>> = arms.iter().map(|arm| RunPrice::of_runs(&arm.counted, self.matrix)).collect();
+        let over_runs = |first: usize, second: usize| {
+            Some(spending::per_solved_over_runs(by_run[first].as_deref()?, by_run[second].as_deref()?, self.policy))
+                .filter(|_| self.pairing.changed(first, second).is_empty())
+        };
+        let findings = solved.unsettled.findings.iter().map(|(first, second, solved)| {
+            let (first, second) = (*first, *second);
             let found = spending.as_deref().and_then(|spending| self.spent_on_items(spending, first, second, spending::per_solved));
+            let found = found.or_else(|| over_runs(first, second));
             let nothing = || Finding::no_data(Design::Items, Missing::NotMeasured, Sizes::default());
+            let found = match solved.support {
+                Support::NotComparable(reason) => found.map(|found| Finding::not_comparable(found.design, reason, found.sizes)),
+                Support::NoData(_) | Support::Fixed | Support::Thin { .. } | Support::Tested { .. } => found,
+            };
             (first, second, found.unwrap_or_else(nothing))
         });
         let values = cells.iter().map(|cell| cell.value).collect();
