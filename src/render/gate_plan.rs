@@ -3,7 +3,7 @@
 use crate::views::{Choice, DecideReport, GateOdds, HeldDecision, PlanBasis, PlanReport, PlannedGate};
 
 use super::table::Table;
-use super::{format, summary, words};
+use super::{format, gate, summary, words};
 
 /// Lays out the odds, a row for each arm. `notes` come last.
 pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Table {
@@ -36,6 +36,7 @@ pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Ta
             .to_owned(),
     );
     table.notes.extend(report.plans.iter().flat_map(of_plan));
+    table.notes.extend(gate::outdated(&report.outdated));
     table.notes.extend_from_slice(notes);
     table
 }
@@ -73,6 +74,7 @@ pub fn decisions(report: &DecideReport, against: Option<&str>, notes: &[String])
         table.rows.push(vec![choice(one.choice).to_owned(), one.suite.clone(), words::arm_name(&one.arm), against]);
     }
     table.notes.extend(report.decisions.iter().map(|one| format!("{}: {}", one.suite, decision(one))));
+    table.notes.extend(gate::outdated(&report.outdated));
     table.notes.extend_from_slice(notes);
     table
 }

@@ -39,7 +39,7 @@ pub use compare::{ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Lead
 pub use evaluation::{CriteriaCount, EvaluatorScore, JudgeView, newest_scores};
 pub use exported::{OutcomeGroup, RunTally, Share, Tally};
 pub use flips::{FlippedItems, Flips, ListedItem, ListedItems, MOST_LISTED};
-pub use gate::{AbsentArm, Basis, GateCheck, GateReport, UnknownItem, gate};
+pub use gate::{AbsentArm, Basis, GateCheck, GateReport, OutdatedArm, UnknownItem, gate};
 pub use gate_decide::{Choice, DecideReport, HeldDecision, decide_held};
 pub use gate_items::{FailingItem, MOST_FAILING, NewFailures};
 pub use gate_plan::{PlanBasis, PlanReport, PlannedGate, gate_plan};
