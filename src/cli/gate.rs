@@ -48,6 +48,7 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
         both.extend(ids.iter().filter(|id| filter.ids.iter().any(|own| own == id.as_str())).cloned());
     }
     selection::check(&warehouse, &filter)?;
+    policy::check_primaries(settings, &warehouse)?;
     let grouping = if arguments.newest_batch { Grouping::NewestBatch } else { Grouping::AllBatches };
     let groups = held_groups(&warehouse, &filter, &baseline, grouping);
     if groups.is_empty() {
@@ -129,10 +130,13 @@ impl Asked<'_> {
 
     /// Says whether to ship the head.
     fn decide(&self) -> Result<u8, Failure> {
+        let settings = self.settings;
         let report = decide_held(self.warehouse, self.groups, self.policy);
         let measured = report.decisions.iter().filter_map(|one| one.comparison.as_ref()).flat_map(|table| &table.rows);
         policy::check_margins(&self.arguments.judging, measured.map(|row| &row.metric))?;
         self.refuse_outdated(&report.outdated)?;
+        let tables = report.decisions.iter().filter_map(|one| one.comparison.as_ref());
+        policy::warn_primaries(settings, tables.map(|table| (table.suite.as_str(), table.primary_not_measured.as_ref())));
         let is_without = report.decisions.iter().any(|decision| decision.decision.is_none());
         let table = gate_plan_page::decisions(&report, self.arguments.baseline.as_deref(), &self.notes(is_without));
         let code = match report.choice {

@@ -46,7 +46,7 @@ mod texts;
 mod unpaired;
 mod verdict;
 
-pub use answer::Role;
+pub use answer::{COST_PER_SOLVED, ITEM_SCORE, Role};
 pub use apart::{Apart, apart};
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup};
 pub use baseline::{Baseline, Held, held_groups};

@@ -231,6 +231,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         verification: BTreeMap::from([(hostile.to_owned(), 2)]),
     };
     Comparison {
+        primary_not_measured: None,
         criteria: None,
         sides: sides(hostile),
         suite: suite.to_owned(),
@@ -345,6 +346,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
             sources: Vec::new(),
             items: 500,
             attempts: 2,
+            primary_not_measured: None,
             primary: metric("shared_tests", "Questions", Unit::Fraction, Direction::Up, MetricKind::Rate),
             excluded_items: Vec::new(),
             score_columns: vec![ScoreColumn {
