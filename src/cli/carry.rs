@@ -28,7 +28,7 @@ use super::arguments::Carrying;
 use super::failure::Failure;
 use super::settings::Settings;
 use super::shown::shown;
-use super::until::Until;
+use super::until::{Rule, Until};
 use super::watch::Watch;
 use super::{exit_code, output, policy};
 
@@ -97,10 +97,9 @@ pub(super) fn unfinished(settings: &Settings, which: &str) -> Result<Batch, Fail
             Err(problem) => problems.push(problem),
         }
     }
-    let is_open = |batch: &Batch| !batch.open_runs(&store).is_empty() && !is_decided(batch, &store);
     output::warnings(settings, &problems)?;
     let batch = if which.is_empty() {
-        found.into_iter().filter(is_open).max_by(|left, right| left.id.cmp(&right.id))
+        newest_open(settings, &store, found)?
     } else {
         found.retain(|batch| batch.id.starts_with(which));
         if found.len() > 1 {
@@ -116,11 +115,22 @@ pub(super) fn unfinished(settings: &Settings, which: &str) -> Result<Batch, Fail
     })
 }
 
-fn is_decided(batch: &Batch, store: &Store) -> bool {
-    let Some(until) = batch.until.as_deref().and_then(|text| Until::parse(text).ok()) else { return false };
+fn newest_open(settings: &Settings, store: &Store, mut found: Vec<Batch>) -> Result<Option<Batch>, Failure> {
+    found.sort_by(|left, right| right.id.cmp(&left.id));
+    for batch in found {
+        if !batch.open_runs(store).is_empty() && !is_decided(settings, &batch, store)? {
+            return Ok(Some(batch));
+        }
+    }
+    Ok(None)
+}
+
+fn is_decided(settings: &Settings, batch: &Batch, store: &Store) -> Result<bool, Failure> {
+    let Some(until) = batch.until.as_deref().and_then(|text| Until::parse(text).ok()) else { return Ok(false) };
+    let rule = Rule::new(until, settings)?;
     let records = committed(batch, store);
     let rounds = batch.runs.iter().map(|run| run.index).max().unwrap_or(0);
-    (1..=rounds).rev().any(|round| until.reason(batch, &records, round).is_some() && is_whole(batch, &records, round))
+    Ok((1..=rounds).rev().any(|round| is_whole(batch, &records, round) && rule.reason(batch, &records, round).is_some()))
 }
 
 /// Says whether every run up to a round has its record.
@@ -210,11 +220,11 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         events: &events,
     };
     info!(batch = batch.id, arms = batch.arms.len(), runs = batch.runs.len(), open, "batch");
-    let until = batch.until.as_deref().map(Until::parse).transpose()?;
+    let until = batch.until.as_deref().map(|text| Rule::new(Until::parse(text)?, settings)).transpose()?;
     let resume = resume_command(settings, &batch, place.site.as_deref());
     let questions = arms.iter().map(Arm::questions).collect();
     let mut carried = Carried { records: Vec::new(), stopped: false, taken: 0, reason: None, resume, batch, questions };
-    let rounds: Vec<Vec<PlannedRun>> = match until {
+    let rounds: Vec<Vec<PlannedRun>> = match &until {
         None => vec![carried.batch.runs.clone()],
         Some(_) => by_round(&carried.batch),
     };
@@ -231,7 +241,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         if carried.stopped || (until.is_some() && executed.taken > 0) {
             break;
         }
-        if let (Some(until), Some(last)) = (until, runs.last()) {
+        if let (Some(until), Some(last)) = (&until, runs.last()) {
             carried.reason = until.reason(&carried.batch, &carried.records, last.index);
             if carried.reason.is_some() {
                 break;

@@ -26,6 +26,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     name_targets(&warehouse, &what, &mut filter)?;
     filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
     selection::check(&warehouse, &filter)?;
+    policy::check_primaries(settings, &warehouse)?;
     let grouping = if arguments.newest_batch { Grouping::NewestBatch } else { Grouping::AllBatches };
     let groups: Vec<SuiteGroup<'_>> = match &held.baseline {
         Some(baseline) => {
@@ -70,6 +71,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     if settings.strict {
         failure::refuse_unlike(&comparability::refusals(&comparisons, &apart))?;
     }
+    policy::warn_primaries(settings, comparisons.iter().map(|table| (table.suite.as_str(), table.primary_not_measured.as_ref())));
     let retracted = retracted(&warehouse, &filter);
     let mut tables: Vec<_> = comparisons.iter().map(comparison::table).collect();
     if let Some(last) = tables.last_mut() {

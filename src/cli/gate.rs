@@ -10,8 +10,8 @@ use crate::render::json::{GateAnswer, GateDecideAnswer, GatePlanAnswer};
 use crate::render::table::Table;
 use crate::render::{comparability, csv, gate as page, gate_plan as gate_plan_page, json, junit, markdown, tables, terminal};
 use crate::views::{
-    Ask, Baseline, Basis, Choice, GateReport, GateRule, Grouping, Held, Policy, Ruling, decide_held, gate, gate_plan, held_groups,
-    retracted,
+    Ask, Baseline, Basis, Choice, GateReport, GateRule, Grouping, Held, OutdatedArm, Policy, Ruling, decide_held, gate, gate_plan,
+    held_groups, retracted,
 };
 use crate::warehouse::{Options, Warehouse};
 
@@ -48,6 +48,7 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
         both.extend(ids.iter().filter(|id| filter.ids.iter().any(|own| own == id.as_str())).cloned());
     }
     selection::check(&warehouse, &filter)?;
+    policy::check_primaries(settings, &warehouse)?;
     let grouping = if arguments.newest_batch { Grouping::NewestBatch } else { Grouping::AllBatches };
     let groups = held_groups(&warehouse, &filter, &baseline, grouping);
     if groups.is_empty() {
@@ -93,6 +94,7 @@ impl Asked<'_> {
         if settings.strict {
             failure::refuse_unlike(&comparability::gate_notes(&report))?;
         }
+        self.refuse_outdated(&report.outdated)?;
         let is_without = report.checks.iter().any(|check| matches!(check.basis, Basis::NoBaseline | Basis::OtherVersion));
         let notes = self.notes(is_without);
         let fail_inconclusive = arguments.on_inconclusive == Some(OnInconclusive::Fail);
@@ -128,9 +130,13 @@ impl Asked<'_> {
 
     /// Says whether to ship the head.
     fn decide(&self) -> Result<u8, Failure> {
+        let settings = self.settings;
         let report = decide_held(self.warehouse, self.groups, self.policy);
         let measured = report.decisions.iter().filter_map(|one| one.comparison.as_ref()).flat_map(|table| &table.rows);
         policy::check_margins(&self.arguments.judging, measured.map(|row| &row.metric))?;
+        self.refuse_outdated(&report.outdated)?;
+        let tables = report.decisions.iter().filter_map(|one| one.comparison.as_ref());
+        policy::warn_primaries(settings, tables.map(|table| (table.suite.as_str(), table.primary_not_measured.as_ref())));
         let is_without = report.decisions.iter().any(|decision| decision.decision.is_none());
         let table = gate_plan_page::decisions(&report, self.arguments.baseline.as_deref(), &self.notes(is_without));
         let code = match report.choice {
@@ -145,6 +151,17 @@ impl Asked<'_> {
             report,
         })?;
         Ok(code)
+    }
+
+    /// Refuses, under `--strict`, to leave out an arm of the head.
+    fn refuse_outdated(&self, arms: &[OutdatedArm]) -> Result<(), Failure> {
+        if !self.settings.strict || arms.is_empty() {
+            return Ok(());
+        }
+        let details = page::outdated(arms).iter().map(|line| visible(line.trim_end_matches('.'))).collect();
+        let failure =
+            Failure { details, ..Failure::new("the newest version of a suite lacks arms of the head, and --strict refuses that") };
+        Err(failure.with_hint("run these arms on it, or select the others with --approach and --model"))
     }
 
     fn answer<T: serde::Serialize>(&self, name: &str, table: &Table, answer: impl FnOnce() -> T) -> Result<(), Failure> {

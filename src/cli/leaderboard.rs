@@ -18,10 +18,12 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
     policy::check_only_pass_rate(&arguments.judging)?;
     let mut warehouse = settings.open()?;
     selection::check(&warehouse, &filter)?;
+    policy::check_primaries(settings, &warehouse)?;
     let board = leaderboard(&warehouse, &filter, sort_key(arguments.sort), &policy, arguments.resample);
     if settings.strict {
         failure::refuse_unlike(&comparability::board_refusals(&board))?;
     }
+    policy::warn_primaries(settings, board.suites.iter().map(|board| (board.suite.as_str(), board.primary_not_measured.as_ref())));
     let pooled = arguments.overall.map(|mean| {
         overall(
             &board,

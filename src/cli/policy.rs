@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use tracing::warn;
+
 use crate::config::{EXCLUSIONS_FILE, load_exclusions};
 use crate::domain::{BUILT_IN, Bound, Direction, Metric, MetricKind, NoMargin, PASS_RATE, built_in, metric_key, visible};
-use crate::views::{Design, Policy};
+use crate::views::{COST_PER_SOLVED, Design, ITEM_SCORE, Policy};
+use crate::warehouse::Warehouse;
 
 use super::arguments::{ClusterField, Judging, JudgingDesign};
 use super::failure::Failure;
-use super::selection;
 use super::settings::Settings;
+use super::{output, selection};
 
 /// The configuration's policy.
 pub(super) fn configured(settings: &Settings) -> Result<Policy, Failure> {
@@ -48,6 +51,40 @@ pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, F
         policy.designs = BTreeMap::from([(String::new(), design)]);
     }
     Ok(policy)
+}
+
+/// Refuses a primary metric that nothing is called by, once there are runs: a slip must not leave the decision to another metric.
+pub(super) fn check_primaries(settings: &Settings, warehouse: &Warehouse) -> Result<(), Failure> {
+    if warehouse.runs().is_empty() {
+        return Ok(());
+    }
+    let scores = || warehouse.runs().iter().flat_map(|row| &row.run.scores).map(|score| score.metric.as_str());
+    let declared = || settings.config.metrics.keys().map(String::as_str);
+    let known = || BUILT_IN.iter().map(|(name, _, _)| *name).chain([ITEM_SCORE, COST_PER_SOLVED]).chain(scores()).chain(declared());
+    match settings.config.primaries.iter().find(|(_, metric)| known().all(|name| name != metric.as_str())) {
+        None => Ok(()),
+        Some((suite, metric)) => {
+            let failure = selection::unknown("metric", metric, known());
+            Err(Failure { message: format!("`primary.{}` in the configuration: {}", visible(suite), failure.message), ..failure })
+        }
+    }
+}
+
+/// Warns of suites whose primary metric no run has a figure of. `tables` are the suites' names, the metric and what decides instead.
+pub(super) fn warn_primaries<'a>(settings: &Settings, tables: impl Iterator<Item = (&'a str, Option<&'a String>)>) {
+    for (suite, metric) in tables {
+        if let Some(metric) = metric {
+            warn!(suite, metric, "primary metric not measured");
+            output::say(
+                settings,
+                &format!(
+                    "warning: `primary.{}` in the configuration: no run here has `{}`; another metric decides",
+                    visible(suite),
+                    visible(metric)
+                ),
+            );
+        }
+    }
 }
 
 fn of_config(design: crate::config::SuiteDesign) -> Design {

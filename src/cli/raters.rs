@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::domain::{Evaluator, Problem, Run, RunId, visible};
+use crate::domain::{Evaluator, Problem, Run, RunId, standing, visible};
 use crate::render::json::AgreementAnswer;
 use crate::render::judging;
 use crate::results::{JudgeLine, Judgements, Store};
@@ -158,7 +158,7 @@ fn newest_of(judgements: &Judgements, judge: Option<&str>) -> Option<Standing> {
     let is_wanted = |name: &str| judge.is_none_or(|wanted| is_named(name, wanted));
     let lines = judgements.scores.iter().filter(|line| line.judge.as_ref().is_some_and(|judge| is_wanted(&judge.name())));
     let newest = lines.filter(|line| line.score.value.is_some() || judgements.of_revision(line.score.revision).next().is_some());
-    newest.map(|line| line.score.revision).max().map(|revision| Standing::of_revision(judgements, revision))
+    standing(newest, |line| line.score.revision).map(|line| Standing::of_revision(judgements, line.score.revision))
 }
 
 /// Says whether `wanted` names a judge: its agent, its agent and model, or all of it.

@@ -1,20 +1,17 @@
-//! When to stop repeating: once two arms are decided, or once each rate is known well enough.
+//! When to stop repeating, as the command line says it: the rules themselves are in [`crate::inference`].
 
 use std::collections::BTreeMap;
 
-use crate::domain::{Run, parse_amount, visible};
+use crate::domain::{Filter, Run, parse_amount, visible};
+use crate::inference::{Compared, Duels, PILOT, Policy, planned_runs};
 use crate::render::format;
 use crate::results::{Batch, PlannedRun};
 use crate::run::Arm;
-use crate::stats;
+use crate::views::{Comparison, Grouping, PairOrder, compare, suite_groups};
 
 use super::failure::Failure;
-
-/// Evidence of twenty to one holds at 5 %, whenever it is looked at.
-const ENOUGH: f64 = 20.0;
-/// Runs of each arm from which the number that is needed is planned.
-const PILOT: u32 = 5;
-const CONFIDENCE: f64 = 0.95;
+use super::policy;
+use super::settings::Settings;
 
 /// A rule by which repeats end.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,100 +44,132 @@ impl Until {
             }
         }
     }
+}
+
+/// A rule with all that it looks at beside the runs.
+pub(super) struct Rule<'a> {
+    until: Until,
+    settings: &'a Settings,
+    policy: Policy,
+}
+
+impl<'a> Rule<'a> {
+    /// Reads what the rule needs, so that nothing is missing once runs have been made.
+    pub fn new(until: Until, settings: &'a Settings) -> Result<Self, Failure> {
+        Ok(Self { until, settings, policy: policy::configured(settings)? })
+    }
 
     /// Says in words why the repeats may end after round `round`; none while they have to go on. `records` are the plan's committed runs;
     /// those of later rounds do not count, so that a plan that is resumed ends where it would have ended.
-    pub fn reason(self, batch: &Batch, records: &[Run], round: u32) -> Option<String> {
-        let by_run: BTreeMap<&str, &Run> = records.iter().map(|run| (run.id.as_str(), run)).collect();
-        let rate = |planned: &PlannedRun| rate_of(planned, &by_run, round);
-        match self {
-            Self::Decided => {
-                let (won, lost) = duels(batch, &rate);
-                let e_value = stats::mcnemar_e_value(won, lost);
-                (e_value >= ENOUGH).then(|| {
-                    let leader = &batch.arms[usize::from(won < lost)];
-                    let (more, less) = (won.max(lost), won.min(lost));
-                    format!(
-                        "decided after {round} runs of each arm: {} won {more} and lost {less} of the pairs that differ (e = {}); this is about \
-                         this suite, run again",
-                        visible(&format!("{}/{}", leader.approach, leader.model)),
-                        format::plain(e_value)
-                    )
-                })
-            }
-            Self::Precise(width) => {
-                let planned = planned_runs(batch, &rate, width)?;
-                (u64::from(round) >= planned).then(|| {
-                    format!(
-                        "{round} runs of each arm, as planned after the first {PILOT} for an interval of ± {} percentage points",
-                        format::plain(width * 100.0)
-                    )
-                })
-            }
+    pub fn reason(&self, batch: &Batch, records: &[Run], round: u32) -> Option<String> {
+        let rates = rates(batch, records, round);
+        match self.until {
+            Until::Decided => self.decided(batch, &rates, round),
+            Until::Precise(width) => planned(batch, &rates, width).filter(|needed| u64::from(round) >= *needed).map(|_| {
+                format!(
+                    "{round} runs of each arm, as planned after the first {PILOT} for an interval of ± {} percentage points",
+                    format::plain(width * 100.0)
+                )
+            }),
         }
     }
 
     /// Says in words that the plan is at its end and the rule is not met.
-    pub fn open(self, batch: &Batch, records: &[Run]) -> String {
-        let by_run: BTreeMap<&str, &Run> = records.iter().map(|run| (run.id.as_str(), run)).collect();
-        let rate = |planned: &PlannedRun| rate_of(planned, &by_run, u32::MAX);
-        let most = batch.runs.iter().map(|run| run.index).max().unwrap_or(0);
-        match self {
-            Self::Decided => {
-                let (won, lost) = duels(batch, &rate);
-                let e_value = format::plain(stats::mcnemar_e_value(won, lost));
+    pub fn open(&self, batch: &Batch, records: &[Run]) -> String {
+        let most = last_round(batch);
+        let rates = rates(batch, records, most);
+        match self.until {
+            Until::Decided => {
+                let Duels { won, lost, e_value, enough, verdict } = duels(&rates, &self.policy);
+                let (e_value, enough) = (format::plain(e_value), format::plain(enough));
+                let why = if verdict.winner().is_some() { "; the table does not agree yet" } else { "" };
                 format!(
-                    "not decided after {most} runs of each arm, the most that were allowed: {won} pairs to {lost} (e = {e_value}, and {} decides)",
-                    format::plain(ENOUGH)
+                    "not decided after {most} runs of each arm, the most that were allowed: {won} pairs to {lost} (e = {e_value}, and {enough} \
+                     decides){why}"
                 )
             }
-            Self::Precise(half) => {
+            Until::Precise(half) => {
                 let width = format::plain(half * 100.0);
-                let needed = planned_runs(batch, &rate, half).map_or_else(String::new, |needed| format!("; it takes about {needed}"));
+                let needed = planned(batch, &rates, half).map_or_else(String::new, |needed| format!("; it takes about {needed}"));
                 format!(
                     "{most} runs of each arm, the most that were allowed, are too few for an interval of ± {width} percentage points{needed}"
                 )
             }
         }
     }
+
+    fn decided(&self, batch: &Batch, rates: &[Vec<Option<f64>>], round: u32) -> Option<String> {
+        let duels = duels(rates, &self.policy);
+        let mut compared = None;
+        // Opening the store takes longer than counting pairs, so it waits until they have a winner.
+        let is_settled = duels.is_settled(|| {
+            compared = compared_after(self.settings, batch, round, &self.policy);
+            compared.clone()
+        });
+        if !is_settled {
+            return None;
+        }
+        let leader = &batch.arms[usize::from(duels.won < duels.lost)];
+        let (more, less) = (duels.won.max(duels.lost), duels.won.min(duels.lost));
+        // The table is about other items too, where items are a sample.
+        let beyond = if compared.is_some_and(|table| table.verdict.is_open()) { "; about other items the table decides" } else { "" };
+        Some(format!(
+            "decided after {round} runs of each arm: {} won {more} and lost {less} of the pairs that differ (e = {}); this is about this \
+             suite, run again{beyond}",
+            visible(&format!("{}/{}", leader.approach, leader.model)),
+            format::plain(duels.e_value)
+        ))
+    }
 }
 
-/// The share that passed in a run of the plan up to `round`, where it counts.
-fn rate_of(planned: &PlannedRun, by_run: &BTreeMap<&str, &Run>, round: u32) -> Option<f64> {
-    if planned.index > round {
-        return None;
+/// What `compare` says of the two arms' runs up to a round, seen from the plan's first arm.
+fn compared_after(settings: &Settings, batch: &Batch, round: u32, policy: &Policy) -> Option<Compared> {
+    let planned = || batch.runs.iter().filter(|run| run.index <= round);
+    // By id: names may be aliased, and the plan is exactly these.
+    let filter = Filter { ids: planned().map(|run| run.id.to_string()).collect(), ..Filter::default() };
+    let warehouse = settings.open_with(&settings.options());
+    let groups = suite_groups(&warehouse, &filter, Grouping::AllBatches);
+    let [group] = groups.as_slice() else { return None };
+    let Comparison { arms, rows, decision, .. } = compare(&warehouse, group, policy, PairOrder::AsGiven);
+    let [one, _] = arms.as_slice() else { return None };
+    let primary = rows.iter().find(|row| row.role == crate::views::Role::Primary)?;
+    let pair = primary.evidence.pair(0, 1)?;
+    let is_first = planned().any(|run| run.arm == 0 && one.run_ids.iter().any(|id| id == run.id.as_str()));
+    Some(Compared { verdict: pair.seen_from(usize::from(!is_first)).verdict, decision })
+}
+
+/// By arm and round: the share that passed, where the run is there and counts. Later rounds are left out.
+fn rates(batch: &Batch, records: &[Run], round: u32) -> Vec<Vec<Option<f64>>> {
+    let by_run: BTreeMap<&str, &Run> = records.iter().map(|run| (run.id.as_str(), run)).collect();
+    let mut rates = vec![BTreeMap::new(); batch.arms.len()];
+    for run in batch.runs.iter().filter(|run| run.index <= round) {
+        if let Some(arm) = rates.get_mut(run.arm) {
+            arm.insert(run.index, rate_of(run, &by_run));
+        }
     }
+    rates.into_iter().map(|arm| arm.into_values().collect()).collect()
+}
+
+/// The share that passed in a run of the plan, where it counts.
+fn rate_of(planned: &PlannedRun, by_run: &BTreeMap<&str, &Run>) -> Option<f64> {
     let run = by_run.get(planned.id.as_str()).filter(|run| run.status.is_counted())?;
     let (passed, total) = run.shared_tests_passed.zip(run.shared_tests_total)?;
     (total > 0).then(|| passed as f64 / total as f64)
 }
 
-/// Pairs of runs of one index that the first arm won, and that it lost.
-fn duels(batch: &Batch, rate: &dyn Fn(&PlannedRun) -> Option<f64>) -> (u64, u64) {
-    let mut pairs: BTreeMap<u32, [Option<f64>; 2]> = BTreeMap::new();
-    for run in batch.runs.iter().filter(|run| run.arm < 2) {
-        pairs.entry(run.index).or_default()[run.arm] = rate(run);
+fn duels(rates: &[Vec<Option<f64>>], policy: &Policy) -> Duels {
+    match rates {
+        [first, second, ..] => Duels::of(first, second, policy.alpha),
+        _ => Duels::of(&[], &[], policy.alpha),
     }
-    pairs.values().fold((0, 0), |(won, lost), pair| match pair {
-        [Some(first), Some(second)] if first > second => (won + 1, lost),
-        [Some(first), Some(second)] if first < second => (won, lost + 1),
-        _ => (won, lost),
-    })
 }
 
-/// The runs that each arm needs, judged once by the first few of each that count. None before those are there.
-fn planned_runs(batch: &Batch, rate: &dyn Fn(&PlannedRun) -> Option<f64>, width: f64) -> Option<u64> {
-    let most = u64::from(batch.runs.iter().map(|run| run.index).max()?);
-    let needs = (0..batch.arms.len()).map(|arm| {
-        let pilot: Vec<f64> = batch.runs.iter().filter(|run| run.arm == arm).filter_map(rate).take(PILOT as usize).collect();
-        if (pilot.len() as u64) < u64::from(PILOT).min(most) {
-            return None;
-        }
-        let half = stats::mean_interval(&pilot, CONFIDENCE).map_or(0.0, |interval| (interval.high - interval.low) / 2.0);
-        let needed = if half > width { stats::n_half_width(pilot.len() as u64, half, width).unwrap_or(most) } else { 0 };
-        Some(needed.max(u64::from(PILOT)))
-    });
-    needs.collect::<Option<Vec<u64>>>()?.into_iter().max()
+fn planned(batch: &Batch, rates: &[Vec<Option<f64>>], width: f64) -> Option<u64> {
+    planned_runs(rates, u64::from(last_round(batch)), width)
+}
+
+fn last_round(batch: &Batch) -> u32 {
+    batch.runs.iter().map(|run| run.index).max().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -149,49 +178,22 @@ mod tests {
     use crate::domain::RunId;
     use crate::results::PlannedArm;
 
-    /// A plan of two arms, and records with so many of 20 passed.
-    fn plan(first: &[u64], second: &[u64]) -> (Batch, Vec<Run>) {
-        let arm = |approach: &str| PlannedArm { suite: "s".into(), approach: approach.into(), model: "m".into(), ..PlannedArm::default() };
-        let (mut runs, mut records) = (Vec::new(), Vec::new());
-        for (arm, passed) in [(0, first), (1, second)] {
-            for (place, passed) in passed.iter().enumerate() {
-                let index = u32::try_from(place + 1).expect("few");
-                let id = RunId::parse(&format!("r-{arm}-{index}")).expect("a valid id");
-                let mut record = Run::new(id.clone(), "s", "a", "m");
-                (record.shared_tests_passed, record.shared_tests_total) = (Some(*passed), Some(20));
-                runs.push(PlannedRun { id, arm, index, seed: 1 });
-                records.push(record);
-            }
-        }
-        (Batch { id: "b".into(), arms: vec![arm("a"), arm("b")], runs, ..Batch::default() }, records)
-    }
-
     #[test]
-    fn eight_straight_wins_decide_and_seven_do_not() {
-        let (batch, records) = plan(&[15; 8], &[10; 8]);
-        assert!(Until::Decided.reason(&batch, &records, 8).is_some_and(|reason| reason.contains("a/m won 8 and lost 0")));
-        let (batch, records) = plan(&[15; 7], &[10; 7]);
-        assert_eq!(Until::Decided.reason(&batch, &records, 7), None);
-        let (batch, records) = plan(&[15, 15, 15, 15, 15, 15, 15, 15, 10, 9], &[10, 10, 10, 10, 10, 10, 10, 10, 10, 9]);
-        assert!(Until::Decided.reason(&batch, &records, 10).is_some(), "ties say nothing");
-    }
-
-    #[test]
-    fn later_rounds_do_not_count() {
-        let (batch, records) = plan(&[15; 9], &[10; 9]);
-        assert_eq!(Until::Decided.reason(&batch, &records, 7), None);
-        assert!(Until::Decided.reason(&batch, &records, 8).is_some_and(|reason| reason.contains("decided after 8 runs")));
-        let (batch, records) = plan(&[10; 5], &[10; 5]);
-        assert_eq!(Until::Precise(0.2).reason(&batch, &records, 4), None);
-    }
-
-    #[test]
-    fn precision_is_planned_once_after_a_pilot() {
-        let (batch, records) = plan(&[10, 12, 14, 8, 10], &[10, 10, 10, 10, 10]);
-        assert_eq!(Until::Precise(0.02).reason(&batch, &records, 5), None, "the first arm varies too much");
-        assert!(Until::Precise(0.2).reason(&batch, &records, 5).is_some());
-        let (batch, records) = plan(&[10, 12], &[10, 10]);
-        assert!(Until::Precise(0.2).reason(&batch, &records[..3], 2).is_none(), "the pilot is not over");
+    fn later_rounds_and_runs_that_do_not_count_have_no_rate() {
+        let run =
+            |arm: usize, index: u32| PlannedRun { id: RunId::parse(&format!("r-{arm}-{index}")).expect("valid"), arm, index, seed: 1 };
+        // As they are carried out: rounds may come mixed.
+        let runs = vec![run(1, 2), run(0, 1), run(1, 1), run(0, 2), run(0, 3), run(1, 3)];
+        let record = |(run, passed): (&PlannedRun, u64)| {
+            let mut record = Run::new(run.id.clone(), "s", "a", "m");
+            (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(20));
+            record
+        };
+        let mut records: Vec<Run> = runs.iter().zip([10, 5, 15, 20, 0, 0]).map(record).collect();
+        records[3].status = crate::domain::RunStatus::Infra;
+        let batch = Batch { arms: vec![PlannedArm::default(); 2], runs, ..Batch::default() };
+        assert_eq!(rates(&batch, &records, 2), [vec![Some(0.25), None], vec![Some(0.75), Some(0.5)]]);
+        assert_eq!(rates(&batch, &records[1..2], 2), [vec![Some(0.25), None], vec![None, None]]);
     }
 
     #[test]

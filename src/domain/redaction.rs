@@ -108,6 +108,13 @@ pub trait Foreign {
     fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String));
 }
 
+/// A text by itself, whose place says what it is.
+impl Foreign for String {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        visit("text", self);
+    }
+}
+
 impl<T: Foreign> Foreign for Vec<T> {
     fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         for one in self.iter_mut() {

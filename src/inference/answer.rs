@@ -23,9 +23,9 @@ use super::metrics::{self, PASS_RATE, named, pass_rate_metric, unit_of};
 use super::policy::{Design, Policy};
 use super::sample::{Items, Outcomes, Rates};
 use super::scores::{evaluators_of, newest_score, score_columns};
-use super::spending::{self, ItemSpending, Spent};
+use super::spending::{self, ItemSpending, RunPrice, Spent};
 use super::texts::{ArmTexts, Pairing};
-use super::verdict::{Incomparable, Missing};
+use super::verdict::{Incomparable, Missing, Support};
 
 /// What a metric is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -76,6 +76,8 @@ pub(crate) struct SuiteAnswer<'a> {
     pub with_excluded: Option<MetricAnswer>,
     /// The largest difference of the primary metric that does not matter for a decision.
     pub margin: Option<f64>,
+    /// The metric that the project calls the primary one, by its key, where no run here has a figure of it: another decides.
+    pub primary_not_measured: Option<String>,
     /// By pair of arms, in the order of the primary metric's pairs.
     decisions: Vec<Decision>,
 }
@@ -114,15 +116,18 @@ impl<'a> SuiteAnswer<'a> {
         let metrics = {
             let pairing = Pairing::of(&group.arms, &texts, &matrix);
             let apart = comparability::apart_on_items(&comparability);
-            let amounts = match depth {
-                Depth::Primary => ItemAmounts::default(),
+            let is_amount = |name: &str| Spent::of_metric(name).is_some() || name == COST_PER_SOLVED;
+            let amounts = if depth == Depth::Whole || policy.primary(&group.suite).is_some_and(is_amount) {
                 // Amounts that cannot be read are as unknown as those that nobody wrote down; opening the store has told why.
-                Depth::Whole => warehouse.item_amounts(&matrix, &group.counted_runs()).unwrap_or_default(),
+                warehouse.item_amounts(&matrix, &group.counted_runs()).unwrap_or_default()
+            } else {
+                ItemAmounts::default()
             };
             let scores = scores.as_ref();
             Asked { group, items: &items, unit, matrix: &matrix, rates: &rates, scores, amounts, pairing, apart, policy }.metrics(depth)
         };
         let margin = decision::margin(&metrics[0].metric, policy);
+        let primary_not_measured = policy.primary(&group.suite).filter(|name| *name != metrics[0].metric.name).map(str::to_owned);
         let answer = Self {
             group: group.clone(),
             texts,
@@ -135,6 +140,7 @@ impl<'a> SuiteAnswer<'a> {
             excluded_items: Vec::new(),
             with_excluded: None,
             margin,
+            primary_not_measured,
             decisions: Vec::new(),
         };
         Self { decisions: answer.decide(), ..answer }
@@ -296,11 +302,11 @@ impl Asked<'_> {
         answers
     }
 
-    /// The metric that the project names, else the pass rate, else what items scored, else the only score that runs have.
+    /// The metric that the project names, if any arm has a figure of it, else the pass rate, else what items scored, else the only score that runs have.
     fn primary_of(&self, open: &[Open]) -> usize {
         let place = |name: &str| open.iter().position(|open| open.unsettled.metric.name == name);
         let has_values = |at: &usize| open[*at].cells.iter().any(|cell| cell.value.is_some());
-        if let Some(named) = self.policy.primary(&self.group.suite).and_then(place) {
+        if let Some(named) = self.policy.primary(&self.group.suite).and_then(place).filter(has_values) {
             return named;
         }
         let rate = place(PASS_RATE).unwrap_or(0);
@@ -333,13 +339,17 @@ impl Asked<'_> {
         let count = |value: Option<u64>| value.map(|number| number as f64);
         let mut open = vec![self.pass_rates()];
         let may_decide = |name: &str| depth == Depth::Whole || policy.primary(&self.group.suite) == Some(name);
-        if depth == Depth::Whole {
-            open.extend([
-                amount("cost_usd", "Cost", Unit::Usd, Direction::Down, &cost),
-                amount("duration_seconds", "Duration", Unit::Seconds, Direction::Down, &duration),
-                amount("total_tokens", "Tokens", Unit::Tokens, Direction::Down, &tokens),
-            ]);
-            open.insert(2, self.cost_per_solved());
+        if may_decide("cost_usd") {
+            open.push(amount("cost_usd", "Cost", Unit::Usd, Direction::Down, &cost));
+        }
+        if may_decide(COST_PER_SOLVED) {
+            open.push(self.cost_per_solved(&open[0]));
+        }
+        if may_decide("duration_seconds") {
+            open.push(amount("duration_seconds", "Duration", Unit::Seconds, Direction::Down, &duration));
+        }
+        if may_decide("total_tokens") {
+            open.push(amount("total_tokens", "Tokens", Unit::Tokens, Direction::Down, &tokens));
         }
         open.extend(self.item_scores());
         let has_rates = open[0].cells.iter().any(|cell| cell.value.is_some());
@@ -353,13 +363,18 @@ impl Asked<'_> {
             }
             open.push(score);
         }
-        if depth == Depth::Primary {
-            return open;
+        if depth == Depth::Whole {
+            open.push(self.own_tests());
         }
-        open.push(self.own_tests());
-        open.push(amount("files_generated", "Files", Unit::Count, Direction::Up, &|row| count(row.run.files_generated)));
-        open.push(amount("lines_generated", "Lines", Unit::Count, Direction::None, &|row| count(row.run.lines_generated)));
-        open.push(amount("total_calls", "Agent calls", Unit::Count, Direction::Down, &|row| count(row.run.total_calls)));
+        if may_decide("files_generated") {
+            open.push(amount("files_generated", "Files", Unit::Count, Direction::Up, &|row| count(row.run.files_generated)));
+        }
+        if may_decide("lines_generated") {
+            open.push(amount("lines_generated", "Lines", Unit::Count, Direction::None, &|row| count(row.run.lines_generated)));
+        }
+        if may_decide("total_calls") {
+            open.push(amount("total_calls", "Agent calls", Unit::Count, Direction::Down, &|row| count(row.run.total_calls)));
+        }
         open
     }
 
@@ -395,15 +410,28 @@ impl Asked<'_> {
         ask((&spending[first], one), (&spending[second], other), self.policy.design(&self.group.suite), self.items, self.policy)
     }
 
-    fn cost_per_solved(&self) -> Open {
+    /// What a solved item cost, over the items where they say what they cost, else over runs. What was solved is comparable where the pass
+    /// rates are.
+    fn cost_per_solved(&self, solved: &Open) -> Open {
         let arms = &self.group.arms;
-        let metric = self.policy.described(named("cost_per_solved_usd", "Cost per solved", Unit::Usd, Direction::Down, MetricKind::Amount));
+        let metric = self.policy.described(named(COST_PER_SOLVED, "Cost per solved", Unit::Usd, Direction::Down, MetricKind::Amount));
         let cells: Vec<Cell> =
             arms.iter().zip(self.rates).map(|(arm, rates)| Cell::of_price(&arm.counted, rates, self.matrix, self.unit)).collect();
         let spending = self.spending(Spent::Cost);
-        let findings = metrics::pairs_of(arms.len()).into_iter().map(|(first, second)| {
+        let by_run: Vec<Option<Vec<RunPrice>>> = arms.iter().map(|arm| RunPrice::of_runs(&arm.counted, self.matrix)).collect();
+        let over_runs = |first: usize, second: usize| {
+            Some(spending::per_solved_over_runs(by_run[first].as_deref()?, by_run[second].as_deref()?, self.policy))
+                .filter(|_| self.pairing.changed(first, second).is_empty())
+        };
+        let findings = solved.unsettled.findings.iter().map(|(first, second, solved)| {
+            let (first, second) = (*first, *second);
             let found = spending.as_deref().and_then(|spending| self.spent_on_items(spending, first, second, spending::per_solved));
+            let found = found.or_else(|| over_runs(first, second));
             let nothing = || Finding::no_data(Design::Items, Missing::NotMeasured, Sizes::default());
+            let found = match solved.support {
+                Support::NotComparable(reason) => found.map(|found| Finding::not_comparable(found.design, reason, found.sizes)),
+                Support::NoData(_) | Support::Fixed | Support::Thin { .. } | Support::Tested { .. } => found,
+            };
             (first, second, found.unwrap_or_else(nothing))
         });
         let values = cells.iter().map(|cell| cell.value).collect();
@@ -420,4 +448,6 @@ impl Asked<'_> {
 }
 
 /// The key of what items score.
-const ITEM_SCORE: &str = "item_score";
+pub const ITEM_SCORE: &str = "item_score";
+/// The key of what a solved item costs.
+pub const COST_PER_SOLVED: &str = "cost_per_solved_usd";

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{ItemKind, ItemStatus, Unit};
+use crate::domain::{ItemKind, ItemStatus, Unit, standing};
 use crate::stats::{
     Interval, ItemsByRuns, clopper_pearson, clustered_mean, effective_interval, mean_interval, normal_quantile, one_way, summary, wilson,
 };
@@ -300,7 +300,7 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
             let named = |score: &&crate::domain::ScoreRecord| {
                 matches!(score.metric.as_str(), "accuracy" | "pass_rate") && score.unit == Unit::Fraction
             };
-            let score = row.run.scores.iter().filter(named).max_by_key(|score| score.revision)?;
+            let score = standing(row.run.scores.iter().filter(named), |score| score.revision)?;
             Some((score.value?, score.standard_error, score.n))
         })
         .collect();

@@ -41,11 +41,12 @@ mod sample;
 mod scores;
 mod seed;
 mod spending;
+mod stopping;
 mod texts;
 mod unpaired;
 mod verdict;
 
-pub use answer::Role;
+pub use answer::{COST_PER_SOLVED, ITEM_SCORE, Role};
 pub use apart::{Apart, apart};
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup};
 pub use baseline::{Baseline, Held, held_groups};
@@ -69,6 +70,7 @@ pub use price::{PriceInterval, PriceMethod};
 pub use ranking::{BoardEvidence, Drawn, Standing};
 pub use reliability::Reliability;
 pub use scores::ScoreColumn;
+pub use stopping::{Compared, Duels, PILOT, planned_runs};
 pub use verdict::{Incomparable, Missing, Obstacle, Place, Verdict};
 
 pub(crate) use answer::{MetricAnswer, SuiteAnswer};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Direction, ScoreRecord, Unit};
+use crate::domain::{Direction, ScoreRecord, Unit, standing_score};
 use crate::warehouse::RunRow;
 
 use super::arm::SuiteGroup;
@@ -20,14 +20,14 @@ pub struct ScoreColumn {
     pub is_mixed: bool,
 }
 
-/// Returns the newest revision of a named score of a run.
+/// Returns the value of the named score of a run that stands.
 pub(crate) fn newest_score(row: &RunRow, metric: &str) -> Option<f64> {
     newest(row, metric)?.value
 }
 
-/// Returns the newest revision of a named score.
+/// Returns the named score of a run that stands.
 pub(crate) fn newest<'a>(row: &'a RunRow, metric: &str) -> Option<&'a ScoreRecord> {
-    row.run.scores.iter().filter(|score| score.metric == metric).max_by_key(|score| score.revision)
+    standing_score(&row.run.scores, metric)
 }
 
 /// Returns who gave a score of these runs, as far as they say.

@@ -5,12 +5,15 @@ use crate::stats::{Interval, ratio_of_means_paired, summary, t_quantile, t_two_s
 use crate::warehouse::{Amounts, ItemAmounts, OutcomeMatrix, RunRow};
 
 use super::comparison::{Difference, Scale, Sizes, Test};
-use super::detail::Bill;
+use super::detail::{Bill, Detail};
+use super::estimate::counts;
+use super::figures::cost;
 use super::finding::{Finding, Precision};
 use super::item_scores::ItemScores;
 use super::paired::{Measured, Shared};
 use super::policy::{Design, MIN_ITEMS, Policy};
 use super::sample::{Items, Outcomes};
+use super::unpaired::run_means;
 use super::verdict::{Missing, Obstacle, Support};
 
 /// What is spent on an item.
@@ -163,4 +166,90 @@ pub(super) fn per_solved(
         finding.support = Support::Fixed;
     }
     Some(finding)
+}
+
+/// What one run cost, and what it solved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct RunPrice {
+    pub cost: f64,
+    pub solved: f64,
+}
+
+impl RunPrice {
+    /// Of every run, failed ones too: what they cost is part of the price of what was solved. Nothing where a run does not say.
+    pub fn of_runs(runs: &[&RunRow], matrix: &OutcomeMatrix) -> Option<Vec<Self>> {
+        runs.iter().map(|row| Some(Self { cost: cost(row)?, solved: counts(row, matrix)?.0 as f64 })).collect()
+    }
+}
+
+/// What two arms paid for a solved item, over runs: the ratio of total cost over all that was solved, by the delta method on its logarithm,
+/// each arm with a variance of its own (Welch). Nothing where an arm has no cost or solved nothing.
+pub(super) fn per_solved_over_runs(one: &[RunPrice], other: &[RunPrice], policy: &Policy) -> Finding {
+    let sizes = Sizes { first: one.len() as u64, second: other.len() as u64, of: "runs", ..Sizes::default() };
+    let Some((one, other)) = log_prices(one).zip(log_prices(other)) else {
+        return Finding::no_data(Design::Runs, Missing::NotMeasured, sizes);
+    };
+    let mut finding = run_means(&one, &other, Scale::Ratio, policy);
+    // The logarithms' difference is the ratio's logarithm.
+    finding.difference = finding.difference.map(|found| Difference {
+        value: found.value.exp(),
+        scale: Scale::Ratio,
+        interval: found.interval.and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp())),
+    });
+    finding.test = finding.test.map(|test| if test == Test::Welch { Test::DeltaOnLogs } else { test });
+    // A second method and an effect would be those of the linear terms, which mean nothing by themselves.
+    finding.detail = Detail::default();
+    finding
+}
+
+/// The logarithm of total cost over all that was solved, with what each run adds to it to the first order: their mean is that logarithm, and
+/// the variance of the mean that of the delta method.
+fn log_prices(runs: &[RunPrice]) -> Option<Vec<f64>> {
+    let mean = |of: fn(&RunPrice) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
+    let (cost, solved) = (mean(|run| run.cost), mean(|run| run.solved));
+    let is_price = cost > 0.0 && solved > 0.0;
+    is_price.then(|| runs.iter().map(|run| (cost / solved).ln() + run.cost / cost - run.solved / solved).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::ratio_of_means_paired;
+
+    fn runs(prices: &[(f64, f64)]) -> Vec<RunPrice> {
+        prices.iter().map(|(cost, solved)| RunPrice { cost: *cost, solved: *solved }).collect()
+    }
+
+    #[test]
+    fn a_price_over_runs_is_the_ratio_of_totals_by_the_delta_method() {
+        let (cheap, dear) = ([(1.0, 9.0), (1.5, 11.0), (1.2, 10.0), (0.9, 0.0)], [(4.0, 8.0), (5.5, 12.0), (4.4, 9.0), (5.0, 10.0)]);
+        let found = per_solved_over_runs(&runs(&cheap), &runs(&dear), &Policy::default());
+        let total = |prices: &[(f64, f64)]| prices.iter().map(|one| one.0).sum::<f64>() / prices.iter().map(|one| one.1).sum::<f64>();
+        let difference = found.difference.expect("both have a price");
+        assert!((difference.value - total(&cheap) / total(&dear)).abs() < 1e-12, "{difference:?}");
+        assert_eq!((found.test, found.design, difference.scale), (Some(Test::DeltaOnLogs), Design::Runs, Scale::Ratio));
+        // The standard error is that of both arms' own ratios.
+        let error = |prices: &[(f64, f64)]| {
+            let (cost, solved): (Vec<f64>, Vec<f64>) = prices.iter().copied().unzip();
+            let found = ratio_of_means_paired(&cost, &solved, 0.95).expect("it varies");
+            let interval = found.with_student(3.0, 0.95).expect("in range");
+            (interval.high / interval.low).ln() / 2.0 / t_quantile(0.975, 3.0).expect("in range")
+        };
+        let (own, others) = (error(&cheap).powi(2), error(&dear).powi(2));
+        let degrees = (own + others).powi(2) / (own.powi(2) / 3.0 + others.powi(2) / 3.0);
+        let half = t_quantile(0.975, degrees).expect("in range") * (own + others).sqrt();
+        let interval = difference.interval.expect("runs vary");
+        assert!(((interval.high / difference.value).ln() - half).abs() < 1e-9, "{interval:?} {half}");
+    }
+
+    #[test]
+    fn few_runs_say_so_and_nothing_solved_is_no_price() {
+        let pair = |one: &[(f64, f64)], other: &[(f64, f64)]| per_solved_over_runs(&runs(one), &runs(other), &Policy::default()).support;
+        let few = Support::Thin { obstacle: Obstacle::FewRuns, p: None };
+        assert_eq!(pair(&[(1.0, 3.0)], &[(2.0, 3.0)]), few);
+        assert!(matches!(pair(&[(1.0, 3.0), (1.0, 4.0)], &[(2.0, 3.0), (2.5, 2.0)]), Support::Thin { obstacle: Obstacle::FewRuns, .. }));
+        for nothing in [&[(1.0, 0.0), (2.0, 0.0)][..], &[(0.0, 3.0)], &[]] {
+            assert_eq!(pair(nothing, &[(2.0, 3.0)]), Support::NoData(Missing::NotMeasured), "{nothing:?}");
+        }
+    }
 }

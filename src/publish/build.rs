@@ -83,7 +83,7 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     // What was said of names holds for the journals that are read from here on.
     let aliases = warehouse.aliases().clone();
     let stores = Stores { aliases: &aliases, ..stores };
-    let mut overview = overview(&warehouse, &filter, &policy, &options, version, &warehouse.digest());
+    let overview = overview(&warehouse, &filter, &policy, &options, version, &warehouse.digest());
     let plan = Plan::new(&overview);
     info!(suites = overview.suites.len(), runs = overview.runs_by_name().len(), "overview made");
     let (root, cache) = match target {
@@ -112,13 +112,18 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     });
     let site = Site { stores, warehouse: &warehouse, filter: &filter, overview: &overview, plan: &plan, folder: &folder, progress, rules };
     let mut suites = site.write_runs(&mut Gathered { texts: &mut texts, transcripts: &mut transcripts, sides: &mut sides })?;
-    for (place, told) in suites.iter_mut().flat_map(|suite| std::mem::take(&mut suite.told)) {
-        if let Some(suite) = overview.suites.get_mut(place) {
-            suite.criteria = told.criteria.tables();
-            suite.stories = told.stories;
+    let told = suites.iter_mut().flat_map(|suite| std::mem::take(&mut suite.told));
+    // What was told and said was read from pages that were looked through.
+    let overview = overview.map(|mut overview| {
+        for (place, told) in told {
+            if let Some(suite) = overview.suites.get_mut(place) {
+                suite.criteria = told.criteria.tables();
+                suite.stories = told.stories;
+            }
         }
-    }
-    sides.give(&mut overview);
+        sides.give(&mut overview);
+        overview
+    });
     let of_suite = |number: usize| suites[number].places.iter().flat_map(|place| suite_parts(&overview, &plan, *place));
     let parts = (0..suites.len()).flat_map(|number| of_suite(number).map(move |part| (Some(number), part)));
     let parts: Vec<(Option<usize>, SitePart<'_>)> =

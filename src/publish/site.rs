@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Published, Run, RunId, hex, visible};
+use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Published, Run, RunId, hex, standing_of_each, visible};
 use crate::render::html::{ITEMS_PER_PAGE, Plan, around_runs, around_suite, run_files};
 use crate::results::to_json;
 use crate::views::{
@@ -32,7 +32,7 @@ pub(super) struct Site<'a> {
     pub stores: Stores<'a>,
     pub warehouse: &'a Warehouse,
     pub filter: &'a Filter,
-    pub overview: &'a Overview,
+    pub overview: &'a Published<Overview>,
     pub plan: &'a Plan,
     pub folder: &'a SiteFolder,
     pub progress: &'a Progress<'a>,
@@ -276,14 +276,17 @@ impl Site<'_> {
 
 impl Lines {
     fn of(items: Vec<(ItemOutcome, ItemDetails)>) -> Self {
+        let mut items = items;
+        if items.iter().any(|(outcome, _)| outcome.revision > 0) {
+            items = standing_of_each(items, |(outcome, _)| (outcome.key(), outcome.attempt), |(outcome, _)| outcome.revision);
+        }
         let mut lines = Self { outcomes: Vec::with_capacity(items.len()), details: DetailsByItem::new() };
         let mut places: Vec<usize> = (0..items.len()).collect();
-        // Stable: of equal revisions the later line comes last, and stays. Lines are too long to be moved about.
+        // Lines are too long to be moved about.
         places.sort_by(|left, right| {
             let (left, right) = (&items[*left].0, &items[*right].0);
-            let place = |outcome: &ItemOutcome| (outcome.attempt, outcome.revision);
             let by_item = (left.kind.name(), &left.evaluator, &left.item).cmp(&(right.kind.name(), &right.evaluator, &right.item));
-            by_item.then_with(|| place(left).cmp(&place(right)))
+            by_item.then_with(|| left.attempt.cmp(&right.attempt))
         });
         let mut items: Vec<Option<(ItemOutcome, ItemDetails)>> = items.into_iter().map(Some).collect();
         for (outcome, details) in places.into_iter().filter_map(|place| items[place].take()) {

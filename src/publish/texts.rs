@@ -191,6 +191,8 @@ impl Texts {
     ) -> LookedThrough<'w> {
         let selected: BTreeSet<RunId> = warehouse.select(filter).map(|row| row.run.id.clone()).collect();
         let items = self.names.get(ITEM).cloned().unwrap_or_default();
+        // What the names are shown as was decided one by one, so that two stay two.
+        let items = self.redactor.publish(items, &mut |_, _| false);
         let warehouse = warehouse.show_published(items, |run| selected.contains(&run.id).then(|| self.shown_run(stores, run)));
         if self.found == Found::Named {
             return warehouse;

@@ -103,7 +103,9 @@ const MAX_K: usize = 5;
 /// Chances over several attempts, and rates with what was excluded: more than a column has room for.
 pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
     let labels = words::arm_labels(&board.entries.iter().map(|entry| entry.arm.clone()).collect::<Vec<_>>());
-    let mut notes = verdicts::excluded(&board.excluded_items);
+    let mut notes: Vec<String> =
+        board.primary_not_measured.iter().map(|name| words::primary_not_measured(name, &board.primary.label)).collect();
+    notes.extend(verdicts::excluded(&board.excluded_items));
     notes.extend(extremes(board));
     notes.extend(amounts(board));
     let with: Vec<String> = labels

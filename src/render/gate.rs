@@ -1,7 +1,9 @@
 //! A gate's report: the table, and a sentence for each check.
 
 use crate::domain::{Metric, MetricKind, Unit};
-use crate::views::{Arm, Ask, Basis, Cell, Difference, FailingItem, GateCheck, GateReport, NewFailures, PairEvidence, Ruling, Scale};
+use crate::views::{
+    Arm, Ask, Basis, Cell, Difference, FailingItem, GateCheck, GateReport, NewFailures, OutdatedArm, PairEvidence, Ruling, Scale,
+};
 
 use super::cell::{Cell as TableCell, Datum};
 use super::table::{Column, Table};
@@ -35,6 +37,7 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
     for absent in &report.absent {
         table.notes.push(format!("{} on {} is in the baseline and not in the head.", words::arm_name(&absent.arm), absent.suite));
     }
+    table.notes.extend(outdated(&report.outdated));
     if report.ruling == Ruling::Regression && report.by_interval > 1 {
         table.notes.push(format!(
             "{} checks by interval, each at {}%: if every change were just what is allowed, one or more would still be called a regression \
@@ -72,6 +75,21 @@ fn cells(check: &GateCheck) -> [TableCell; 7] {
             high,
         ]),
     ]
+}
+
+/// Says which arms of the head were left out for the version of their suite, a line each.
+pub fn outdated(arms: &[OutdatedArm]) -> Vec<String> {
+    let line = |left: &OutdatedArm| {
+        let versions: Vec<String> = left.suite_versions.iter().map(|version| words::version(version)).collect();
+        format!(
+            "{} on {} was not judged: it has runs of version {} only, and version {} counts.",
+            words::arm_name(&left.arm),
+            left.suite,
+            versions.join(", "),
+            words::version(&left.judged_version)
+        )
+    };
+    arms.iter().map(line).collect()
 }
 
 /// The arm, and the other one that it is held against where that is not its own.

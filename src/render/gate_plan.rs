@@ -4,7 +4,7 @@ use crate::views::{Choice, DecideReport, GateOdds, HeldDecision, PlanBasis, Plan
 
 use super::cell::Cell;
 use super::table::{Column, Table};
-use super::{format, summary, words};
+use super::{format, gate, summary, words};
 
 /// Lays out the odds, a row for each arm. `notes` come last.
 pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Table {
@@ -39,6 +39,7 @@ pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Ta
             .to_owned(),
     );
     table.notes.extend(report.plans.iter().flat_map(of_plan));
+    table.notes.extend(gate::outdated(&report.outdated));
     table.notes.extend_from_slice(notes);
     table
 }
@@ -76,6 +77,7 @@ pub fn decisions(report: &DecideReport, against: Option<&str>, notes: &[String])
         table.row([choice(one.choice).to_owned(), one.suite.clone(), words::arm_name(&one.arm), against]);
     }
     table.notes.extend(report.decisions.iter().map(|one| format!("{}: {}", one.suite, decision(one))));
+    table.notes.extend(gate::outdated(&report.outdated));
     table.notes.extend_from_slice(notes);
     table
 }

@@ -33,7 +33,10 @@ pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Ve
 
 /// What the reader must know of the arms' runs: what one run cannot show, and what is not counted.
 pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
-    let mut notes: Vec<String> = variation(comparison).into_iter().collect();
+    let decides = comparison.primary().map_or("nothing", |row| row.metric.label.as_str());
+    let mut notes: Vec<String> =
+        comparison.primary_not_measured.iter().map(|name| super::words::primary_not_measured(name, decides)).collect();
+    notes.extend(variation(comparison));
     for (name, arm) in names.iter().zip(&comparison.arms) {
         if arm.earlier_runs > 0 {
             notes.push(format!("{name}: {} from earlier batches not counted (--newest-batch).", count_runs(arm.earlier_runs)));

@@ -43,6 +43,11 @@ pub fn arm_name(arm: &Arm) -> String {
     if arm.model.is_empty() { arm.approach.clone() } else { format!("{} · {}", arm.approach, arm.model) }
 }
 
+/// Says that the metric that should decide has no figure, and which one decides instead.
+pub fn primary_not_measured(name: &str, decides: &str) -> String {
+    format!("The primary metric `{name}` was measured in no run here: {decides} decides.")
+}
+
 pub(super) fn labels(comparison: &Comparison) -> Vec<String> {
     arm_labels(&comparison.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>())
 }

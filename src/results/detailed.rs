@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::io::BufReader;
 
-use crate::domain::{ItemDetails, ItemOutcome, RunId, ScoreRecord};
+use crate::domain::{ItemDetails, ItemOutcome, RunId, ScoreRecord, standing_revision};
 
-use super::{ItemLine, ScoreLine, Store, StoreError, TranscriptLine, details_of, for_each_line, stands};
+use super::{ItemLine, ScoreLine, Store, StoreError, TranscriptLine, details_of, for_each_line};
 
 impl Store {
     /// Reads the outcomes of a run of its own with what else is known of each, in the order of the lines. None where this store holds no
@@ -18,7 +18,7 @@ impl Store {
         if let Some(items) = &mut items {
             let scores: Vec<ScoreRecord> =
                 ScoreLine::read_all(&self.scores_path(id), &mut Vec::new()).into_iter().map(|line| line.score).collect();
-            items.retain(|(outcome, _)| stands(outcome, &scores));
+            items.retain(|(outcome, _)| standing_revision(&outcome.evaluator, &scores).is_none_or(|standing| outcome.revision == standing));
         }
         Ok(items)
     }

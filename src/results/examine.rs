@@ -5,11 +5,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use crate::domain::{ItemStatus, Problem, Run, RunId, ScoreRecord, visible};
+use crate::domain::{ItemStatus, Problem, Run, RunId, ScoreRecord, standing_revision, visible};
 
-use super::{
-    Batch, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, for_each_line, header, journal, scan, standing_revision,
-};
+use super::{Batch, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, for_each_line, header, journal, scan};
 
 /// What was looked at and what is wrong.
 #[derive(Clone, Debug, Default)]

@@ -4,22 +4,10 @@
 
 use std::fs;
 
-use crate::domain::{Evaluator, ItemDetails, ItemOutcome, Problem, Problems, RunId, ScoreRecord};
+use crate::domain::{Evaluator, ItemDetails, ItemOutcome, Problem, Problems, RunId, standing};
 
 use super::journal::Appended;
 use super::{ItemLine, ScoreLine, Store, StoreError, durable, item_line};
-
-/// Returns the revision whose outcomes stand: the highest that has a score, and the first where none has. Nothing for evaluators that are
-/// not asked again: all of their lines count.
-pub fn standing_revision<'a>(evaluator: &str, scores: impl IntoIterator<Item = &'a ScoreRecord>) -> Option<u32> {
-    let is_judged = Evaluator::ALL.into_iter().any(|one| one.is_judged() && one.name() == evaluator);
-    is_judged.then(|| scores.into_iter().filter(|score| score.metric == evaluator).map(|score| score.revision).max().unwrap_or(0))
-}
-
-/// Says whether an outcome is of the revision that stands.
-pub fn stands(outcome: &ItemOutcome, scores: &[ScoreRecord]) -> bool {
-    standing_revision(&outcome.evaluator, scores).is_none_or(|standing| outcome.revision == standing)
-}
 
 /// Everything an evaluator ever said about a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,7 +23,7 @@ pub struct Judgements {
 impl Judgements {
     /// The score that stands.
     pub fn newest(&self) -> Option<&ScoreLine> {
-        self.scores.iter().max_by_key(|line| line.score.revision)
+        standing(&self.scores, |line| line.score.revision)
     }
 
     /// The outcomes of a revision.
@@ -92,7 +80,7 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Direction, ItemKind, ItemStatus, Run, Unit};
+    use crate::domain::{Direction, ItemKind, ItemStatus, Run, ScoreRecord, Unit};
 
     fn id() -> RunId {
         RunId::parse("r1").expect("a valid id")

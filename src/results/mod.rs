@@ -41,7 +41,7 @@ pub use header::{parse_header, read_opened_header, to_json};
 pub use item_line::{ItemLine, LineError, write_line};
 pub use item_texts::{ItemTexts, item_hash_of};
 pub use journal::{Journal, TranscriptLine, details_of};
-pub use judgement::{Judgements, standing_revision, stands};
+pub use judgement::Judgements;
 pub use lines::{LineProblem, MAX_LINE_BYTES, for_each_line};
 pub use records::{RecordsWriter, records_schema};
 pub use retraction::{Retraction, Retractions};

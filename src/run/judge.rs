@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::domain::{Evaluator, ItemDetails, ItemKind, ItemStatus, Run, RunId};
+use crate::domain::{Evaluator, ItemDetails, ItemKind, ItemStatus, Run, RunId, standing};
 use crate::evaluate::{
     Effort, Evaluated, EvaluatedItem, Order, Workpiece, fulfilment_prompt_sha256, fulfilment_sum, tool_use_prompt_sha256,
 };
@@ -116,7 +116,7 @@ impl Standing {
 
     /// Reads a revision of stored judgements.
     pub fn of_revision(judgements: &Judgements, revision: u32) -> Self {
-        let line = judgements.scores.iter().rev().find(|line| line.score.revision == revision);
+        let line = standing(judgements.scores.iter().filter(|line| line.score.revision == revision), |line| line.score.revision);
         Self {
             judge: line.and_then(|line| line.judge.as_ref()).map(JudgeLine::name),
             score: line.and_then(|line| line.score.value),

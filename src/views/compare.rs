@@ -99,6 +99,9 @@ pub struct Comparison {
     /// The largest difference of the primary metric that does not matter for the decision, as declared or by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
+    /// The metric that the project calls the suite's primary one, by its key, where no run here has a figure of it: another decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary_not_measured: Option<String>,
     pub rows: Vec<ComparisonRow>,
     /// Metrics that no arm has a value for.
     pub not_measured: Vec<String>,
@@ -220,6 +223,7 @@ impl Comparison {
             decision: None,
             decided_on: None,
             margin: answer.margin,
+            primary_not_measured: answer.primary_not_measured.clone(),
             rows: Vec::new(),
             not_measured: Vec::new(),
             confidence: crate::inference::CONFIDENCE,

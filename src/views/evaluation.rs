@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{Direction, Unit};
+use crate::domain::{Direction, Unit, takes_over};
 
 /// What one evaluator said of a run, newest revision.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -54,15 +54,15 @@ pub struct JudgeView {
     pub cost_source: Option<String>,
 }
 
-/// Keeps the newest revision of each evaluator, by name, and counts the others. Of equal revisions the later line stands.
+/// Keeps what stands of each evaluator, by name, and counts the others.
 pub fn newest_scores(lines: Vec<EvaluatorScore>) -> Vec<EvaluatorScore> {
     let mut newest = BTreeMap::<String, EvaluatorScore>::new();
     for line in lines {
         let before = newest.remove(&line.evaluator);
         let stands = match before {
             None => line,
-            Some(before) if before.revision > line.revision => EvaluatorScore { earlier: before.earlier + 1, ..before },
-            Some(before) => EvaluatorScore { earlier: before.earlier + 1, ..line },
+            Some(before) if takes_over(line.revision, before.revision) => EvaluatorScore { earlier: before.earlier + 1, ..line },
+            Some(before) => EvaluatorScore { earlier: before.earlier + 1, ..before },
         };
         newest.insert(stands.evaluator.clone(), stands);
     }

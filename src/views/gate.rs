@@ -119,6 +119,18 @@ pub struct AbsentArm {
     pub arm: Arm,
 }
 
+/// An arm of the head that is judged nowhere: it has no run of the version of the suite that counts.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct OutdatedArm {
+    pub suite: String,
+    #[serde(flatten)]
+    pub arm: Arm,
+    /// The versions that it has runs of, newest first; `unknown` for runs without one.
+    pub suite_versions: Vec<String>,
+    /// The version that counts.
+    pub judged_version: String,
+}
+
 /// What the gate says.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GateReport {
@@ -127,6 +139,9 @@ pub struct GateReport {
     pub checks: Vec<GateCheck>,
     /// Arms of the baseline that the head has no runs of.
     pub absent: Vec<AbsentArm>,
+    /// Arms of the head that no check is about, because they have runs of other versions of the suite only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outdated: Vec<OutdatedArm>,
     /// Items that fail now and did not in the baseline, by arm; arms without any are left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub new_failures: Vec<NewFailures>,
@@ -150,6 +165,7 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
         ruling: Ruling::Pass,
         checks: Vec::new(),
         absent: Vec::new(),
+        outdated: outdated(groups),
         new_failures: Vec::new(),
         confidence: 1.0 - policy.alpha,
         by_interval: 0,
@@ -218,6 +234,28 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
 /// The newest version of each suite.
 pub(super) fn newest_versions<'g, 'a>(groups: &'g [Held<'a>]) -> impl Iterator<Item = &'g Held<'a>> {
     groups.chunk_by(|one, other| one.suite == other.suite).filter_map(<[_]>::first)
+}
+
+/// The arms of the head that are not among those of the newest version of their suite.
+pub(super) fn outdated(groups: &[Held<'_>]) -> Vec<OutdatedArm> {
+    let version = |held: &Held<'_>| held.suite_version.clone().unwrap_or_else(|| UNKNOWN_VERSION.to_owned());
+    let of_suite = |versions: &[Held<'_>]| {
+        let Some((newest, others)) = versions.split_first() else { return Vec::new() };
+        let mut left = BTreeMap::<&Arm, Vec<String>>::new();
+        for held in others {
+            for arm in held.head.iter().map(|runs| &runs.arm).filter(|arm| newest.head.iter().all(|judged| judged.arm != **arm)) {
+                left.entry(arm).or_default().push(version(held));
+            }
+        }
+        let outdated = |(arm, suite_versions): (&Arm, Vec<String>)| OutdatedArm {
+            suite: newest.suite.clone(),
+            arm: arm.clone(),
+            suite_versions,
+            judged_version: version(newest),
+        };
+        left.into_iter().map(outdated).collect()
+    };
+    groups.chunk_by(|one, other| one.suite == other.suite).flat_map(of_suite).collect()
 }
 
 /// The items that any run of the suite's version has, judged or not.

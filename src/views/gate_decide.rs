@@ -7,7 +7,7 @@ use crate::inference::{Arm, Comparability, Decision, Held, PairEvidence, Policy}
 use crate::warehouse::Warehouse;
 
 use super::compare::{Comparison, PairOrder, compare};
-use super::gate::newest_versions;
+use super::gate::{OutdatedArm, newest_versions, outdated};
 
 /// What to do with the head. Ordered: of several suites and arms the greatest stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -61,6 +61,9 @@ pub struct DecideReport {
     /// What stands for all: the head is shipped where every arm of every suite says so, and the baseline kept where any does.
     pub choice: Choice,
     pub decisions: Vec<HeldDecision>,
+    /// Arms of the head about which nothing is decided, because they have runs of other versions of the suite only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outdated: Vec<OutdatedArm>,
 }
 
 /// Decides about each arm of the head on the newest version of each suite.
@@ -73,7 +76,7 @@ pub fn decide_held(warehouse: &Warehouse, groups: &[Held<'_>], policy: &Policy) 
         }
     }
     let choice = decisions.iter().map(|decision| decision.choice).max().unwrap_or(Choice::CannotSettle);
-    DecideReport { choice, decisions }
+    DecideReport { choice, decisions, outdated: outdated(groups) }
 }
 
 fn decided(gated: &Held<'_>, head: usize, other: Option<usize>, comparison: Option<Comparison>) -> HeldDecision {

@@ -7,7 +7,7 @@ use crate::inference::{Arm, Held, MadeUp, PASS_RATE, Policy, Rates, SuiteAnswer}
 use crate::stats::{GateOdds, GatePlan, GateWorld, Ruling, Seed, gate_odds};
 use crate::warehouse::Warehouse;
 
-use super::gate::{newest_versions, rule_rates};
+use super::gate::{OutdatedArm, newest_versions, outdated, rule_rates};
 use super::gate_rules::{Ask, GateRule};
 
 /// Whose items and runs the odds are made from.
@@ -49,6 +49,9 @@ pub struct PlanReport {
     /// The drops of the pass rate that are asked about, as shares; the first is none.
     pub drops: Vec<f64>,
     pub plans: Vec<PlannedGate>,
+    /// Arms of the head that no odds are told of, because they have runs of other versions of the suite only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outdated: Vec<OutdatedArm>,
     /// Confidence of every interval.
     pub confidence: f64,
 }
@@ -70,7 +73,7 @@ pub fn gate_plan(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule],
             plans.extend(planned(warehouse, gated, (*head, *other), &of_arm, policy));
         }
     }
-    PlanReport { drops: DROPS.to_vec(), plans, confidence: 1.0 - policy.alpha }
+    PlanReport { drops: DROPS.to_vec(), plans, outdated: outdated(groups), confidence: 1.0 - policy.alpha }
 }
 
 fn planned(

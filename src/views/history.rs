@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Filter, ItemStatus};
+use crate::domain::{Filter, ItemStatus, standing_of_each};
 use crate::inference::{
     Arm, ArmTexts, Design, Estimate, FirstTexts, Grouping, Items, Outcomes, Policy, Rates, SAME, SuiteGroup, cost, counts, duration,
     is_marked, pass_rate, suite_groups, unit_of, without_excluded,
@@ -291,10 +291,7 @@ fn arm_history(
 
 /// Who judged a run: another judge is another measure. Of a measure that was judged again, the last one to do so.
 fn judges_of(row: &RunRow) -> impl Iterator<Item = String> {
-    let scores = &row.run.scores;
-    let is_newest =
-        |score: &&crate::domain::ScoreRecord| !scores.iter().any(|other| other.metric == score.metric && other.revision > score.revision);
-    scores.iter().filter(is_newest).filter_map(|score| score.evaluator.clone())
+    standing_of_each(&row.run.scores, |score| &score.metric, |score| score.revision).into_iter().filter_map(|score| score.evaluator.clone())
 }
 
 /// The values of a series, and the nights that have one. A break between two of them cuts the series there.

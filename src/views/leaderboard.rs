@@ -113,6 +113,9 @@ pub struct SuiteBoard {
     pub attempts: u32,
     /// The metric that decides, and that the arms are ranked by.
     pub primary: Metric,
+    /// The metric that the project calls the suite's primary one, by its key, where no run here has a figure of it: another decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary_not_measured: Option<String>,
     pub score_columns: Vec<ScoreColumn>,
     /// What the primary metric supports; absent where fewer than two arms have a figure.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,6 +190,7 @@ pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: boo
         items: answer.items.unit_count() as u64,
         attempts: matrix.rows.iter().map(|row| row.attempt).max().unwrap_or(1),
         primary: answer.primary().metric.clone(),
+        primary_not_measured: answer.primary_not_measured.clone(),
         score_columns: score_columns(group),
         evidence,
         unlike: UnlikePairs::of(&answer.comparability),

@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Filter, hex};
+use crate::domain::{Filter, Published, hex};
 use crate::inference::{Arm, ArmRuns, Grouping, Policy, SuiteAnswer, SuiteGroup, suite_groups};
 use crate::warehouse::{LookedThrough, Warehouse};
 
@@ -50,7 +50,11 @@ const MIN_NIGHTS: usize = 6;
 const MOST: usize = 50;
 
 /// Lists what happened, newest first.
-pub fn news(warehouse: &LookedThrough<'_>, filter: &Filter, policy: &Policy) -> Vec<News> {
+pub fn news(warehouse: &LookedThrough<'_>, filter: &Filter, policy: &Policy) -> Published<Vec<News>> {
+    warehouse.make(|warehouse| newest(warehouse, filter, policy))
+}
+
+fn newest(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<News> {
     let mut news = Vec::new();
     let mut nightly = BTreeSet::new();
     for group in suite_groups(warehouse, filter, Grouping::AllBatches) {

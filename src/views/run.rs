@@ -1,13 +1,14 @@
 //! Suites, runs and their items.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{CostSource, Direction, Filter, ItemDetails, ItemKey, ItemKind, ItemOutcome, ItemStatus, Run, Unit, Usage};
+use crate::domain::{
+    CostSource, Direction, Filter, ItemDetails, ItemKey, ItemKind, ItemOutcome, ItemStatus, Run, Unit, Usage, standing_of_each,
+};
 use crate::inference::{Arm, CONFIDENCE, Money, cost, counts, money, tokens};
 use crate::stats::{Interval, wilson};
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
@@ -450,14 +451,14 @@ pub fn items_of(run: &str, outcomes: &[ItemOutcome], details: &DetailsByItem, pe
         .collect()
 }
 
-/// Returns the criteria among a run's outcomes. Of several revisions of one the highest is taken, and of equal ones the later line.
+/// Returns the criteria among a run's outcomes, as far as they stand.
 pub fn criteria_of(items: &[(ItemOutcome, ItemDetails)]) -> Vec<ItemRow> {
-    let rows = newest_of(items).into_iter().map(|(outcome, details)| item_row(outcome, Some(details)));
+    let rows = standing_outcomes(items).into_iter().map(|(outcome, details)| item_row(outcome, Some(details)));
     let bounded = |row: ItemRow| ItemRow { reason: row.reason.as_deref().map(cut), ..row };
     rows.filter(is_criterion).map(bounded).collect()
 }
 
-/// Gives a run's page its items. Of several revisions of an outcome the highest is taken, and of equal ones the later line.
+/// Gives a run's page its items, as far as they stand.
 pub fn shown_run(
     page: RunPage,
     items: &[(ItemOutcome, ItemDetails)],
@@ -465,8 +466,11 @@ pub fn shown_run(
     transcript: Option<String>,
     output: Option<String>,
 ) -> ShownRun {
-    let mut rows: Vec<ItemRow> =
-        newest_of(items).into_iter().map(|(outcome, details)| item_row(outcome, Some(details))).filter(|row| !is_criterion(row)).collect();
+    let mut rows: Vec<ItemRow> = standing_outcomes(items)
+        .into_iter()
+        .map(|(outcome, details)| item_row(outcome, Some(details)))
+        .filter(|row| !is_criterion(row))
+        .collect();
     let mut page = page;
     let items_left_out = choose(&mut rows, choice);
     let criteria_left_out = choose(&mut page.criteria, choice);
@@ -474,20 +478,8 @@ pub fn shown_run(
 }
 
 /// Returns each outcome once, in the order of the first line of each.
-fn newest_of(items: &[(ItemOutcome, ItemDetails)]) -> Vec<&(ItemOutcome, ItemDetails)> {
-    let mut places = BTreeMap::<(ItemKey, u32), usize>::new();
-    let mut newest: Vec<&(ItemOutcome, ItemDetails)> = Vec::new();
-    for item in items {
-        match places.entry((item.0.key(), item.0.attempt)) {
-            Entry::Vacant(place) => {
-                place.insert(newest.len());
-                newest.push(item);
-            }
-            Entry::Occupied(place) if newest[*place.get()].0.revision <= item.0.revision => newest[*place.get()] = item,
-            Entry::Occupied(_) => {}
-        }
-    }
-    newest
+fn standing_outcomes(items: &[(ItemOutcome, ItemDetails)]) -> Vec<&(ItemOutcome, ItemDetails)> {
+    standing_of_each(items, |(outcome, _)| (outcome.key(), outcome.attempt), |(outcome, _)| outcome.revision)
 }
 
 /// Keeps what was asked for and returns how many were not.

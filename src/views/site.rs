@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Filter, ItemKind};
+use crate::domain::{Filter, ItemKind, Published};
 use crate::inference::{Arm, Grouping, Policy, SuiteAnswer, SuiteGroup, apart_from_newest, suite_groups};
 use crate::warehouse::{LookedThrough, Warehouse};
 
@@ -120,6 +120,17 @@ const MAX_TABLE_ARMS: usize = 8;
 /// Builds the site's views of the selected runs.
 pub fn overview(
     warehouse: &LookedThrough<'_>,
+    filter: &Filter,
+    policy: &Policy,
+    options: &SiteOptions,
+    version: &str,
+    data_digest: &str,
+) -> Published<Overview> {
+    warehouse.make(|warehouse| overview_of(warehouse, filter, policy, options, version, data_digest))
+}
+
+fn overview_of(
+    warehouse: &Warehouse,
     filter: &Filter,
     policy: &Policy,
     options: &SiteOptions,

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use crate::domain::{ItemKind, RunId};
-use crate::results::{ItemLine, standing_revision};
+use crate::domain::{ItemKind, RunId, takes_over};
+use crate::results::ItemLine;
 
 use super::ingest::each_item_line;
 use super::item_file::ItemFile;
@@ -130,8 +130,7 @@ impl Warehouse {
             let own = matrix.rows[*first..].iter().take_while(|row| row.run == matrix.rows[*first].run);
             let Some(row) = own.zip(*first..).find(|(row, _)| row.attempt == item.attempt).map(|(_, place)| place) else { return };
             let Ok(place) = matrix.rows[row].items.binary_search(index) else { return };
-            let is_judged = own_run.is_some() && standing_revision(&item.evaluator, []).is_some();
-            if is_judged && item.revision != file.standing_of(&item.evaluator) {
+            if !file.may_stand(&item.evaluator, item.revision) {
                 return;
             }
             let standing = &mut found.entry(row).or_insert_with(|| vec![Standing::default(); matrix.rows[row].items.len()])[place];
@@ -147,7 +146,7 @@ impl Warehouse {
                     }
                 }
             }
-            if item.revision >= standing.revision {
+            if takes_over(item.revision, standing.revision) {
                 *standing = Standing { revision: item.revision, amounts: Amounts::of(&item) };
             }
         })?;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use tracing::info;
 
-use crate::domain::{Evaluator, ItemStatus, Problem, Run, visible};
-use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header, standing_revision};
+use crate::domain::{Evaluator, ItemStatus, Problem, Run, standing, standing_revision, visible};
+use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header};
 
 use super::facts::{FactNumbers, NOTHING};
 use super::intern::{Keys, Texts, number};
@@ -466,28 +466,23 @@ impl Merge {
         let mut totals: Vec<(u32, ItemTotals)> = totals.into_iter().collect();
         totals.sort_by_key(|(run, _)| *run);
         if file.journal_of.is_some() {
-            self.drop_unfinished(&mut outcomes, &file.standing);
+            self.drop_unfinished(&mut outcomes, file);
         }
         let standing = file.standing.clone();
         ItemUnit { path, stamp, standing, rows: self.rows(outcomes, scores), totals, problems }
     }
 
     /// Leaves out what a judge said in other revisions than the one that stands.
-    fn drop_unfinished(&self, outcomes: &mut Vec<Outcome>, standing: &[(String, u32)]) {
-        if standing.is_empty() && outcomes.iter().all(|outcome| outcome.revision == 0) {
+    fn drop_unfinished(&self, outcomes: &mut Vec<Outcome>, file: &ItemFile) {
+        if file.standing.is_empty() && outcomes.iter().all(|outcome| outcome.revision == 0) {
             return;
         }
-        let is_judged = |name: &str| Evaluator::ALL.into_iter().any(|evaluator| evaluator.is_judged() && evaluator.name() == name);
-        outcomes.retain(|outcome| {
-            let evaluator = self.keys.entries[outcome.key as usize].evaluator.as_str();
-            let revision = standing.iter().find(|(name, _)| name == evaluator).map_or(0, |(_, revision)| *revision);
-            !is_judged(evaluator) || outcome.revision == revision
-        });
+        outcomes.retain(|outcome| file.may_stand(&self.keys.entries[outcome.key as usize].evaluator, outcome.revision));
     }
 
-    /// Groups the outcomes by run and attempt; of several revisions the highest stands.
+    /// Groups the outcomes by run and attempt; of several revisions one stands.
     fn rows(&mut self, mut outcomes: Vec<Outcome>, mut scores: Vec<Score>) -> Vec<StoredRow> {
-        // Stable, so that of two lines of one revision the later one stands.
+        // Stable: lines of one revision stay in their order.
         outcomes.sort_by_key(|outcome| (outcome.run, outcome.attempt, outcome.key, outcome.revision));
         scores.sort_by_key(|score| (score.run, score.attempt, score.key, score.revision));
         let mut rows = Vec::new();
@@ -496,7 +491,7 @@ impl Merge {
             let (mut keys, mut statuses) = (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()));
             let mut facts = Vec::with_capacity(group.len());
             for same in group.chunk_by(|left, right| left.key == right.key) {
-                let newest = same[same.len() - 1];
+                let Some(newest) = standing(same.iter().copied(), |outcome| outcome.revision) else { continue };
                 keys.push(newest.key);
                 statuses.push(status_byte(newest.status));
                 // A later revision may say nothing of the item, and takes nothing back.

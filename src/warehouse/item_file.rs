@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::RunId;
+use crate::domain::{RunId, is_asked_again};
 
 /// A file of item lines to read.
 #[derive(Clone, Debug)]
@@ -15,9 +15,11 @@ pub(super) struct ItemFile {
 }
 
 impl ItemFile {
-    /// Returns the revision of a judged evaluator that stands.
-    pub fn standing_of(&self, evaluator: &str) -> u32 {
-        self.standing.iter().find(|(one, _)| one == evaluator).map_or(0, |(_, revision)| *revision)
+    /// Says whether outcomes of a revision may stand. Of a judge in a run's own journal it is one revision as a whole; of everybody else, and
+    /// of what was imported, the highest revision of each outcome.
+    pub fn may_stand(&self, evaluator: &str, revision: u32) -> bool {
+        let standing = || self.standing.iter().find(|(one, _)| one == evaluator).map_or(0, |(_, revision)| *revision);
+        self.journal_of.is_none() || !is_asked_again(evaluator) || revision == standing()
     }
 }
 

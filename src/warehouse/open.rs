@@ -76,14 +76,21 @@ pub struct Warehouse {
 /// A warehouse that shows no run that was not looked through for what must not be published. Sites are made of no other.
 ///
 /// Only [`Warehouse::show_published`] gives one, for runs that a [`Redactor`](crate::domain::Redactor) had.
-#[derive(Clone, Copy)]
-pub struct LookedThrough<'a>(&'a Warehouse);
+#[derive(Clone)]
+pub struct LookedThrough<'a>(Published<&'a Warehouse>);
 
 impl Deref for LookedThrough<'_> {
     type Target = Warehouse;
 
     fn deref(&self) -> &Warehouse {
-        self.0
+        &self.0
+    }
+}
+
+impl LookedThrough<'_> {
+    /// Makes something of what was looked through, and of nothing else.
+    pub fn make<T>(&self, make: impl FnOnce(&Warehouse) -> T) -> Published<T> {
+        self.0.clone().map(make)
     }
 }
 
@@ -270,7 +277,7 @@ impl Warehouse {
     /// nothing for are shown no more. No run may get another id. What is stored or kept for the next command does not change.
     pub fn show_published(
         &mut self,
-        items: BTreeMap<String, String>,
+        items: Published<BTreeMap<String, String>>,
         mut published: impl FnMut(&Run) -> Option<Published<Run>>,
     ) -> LookedThrough<'_> {
         for alias in self.aliases.item.values_mut() {
@@ -278,9 +285,11 @@ impl Warehouse {
                 alias.clone_from(name);
             }
         }
-        for (name, shown) in items {
-            self.aliases.item.entry(name).or_insert(shown);
-        }
+        let items = items.map(|items| {
+            for (name, shown) in items {
+                self.aliases.item.entry(name).or_insert(shown);
+            }
+        });
         // They go by the items' names.
         self.texts = Mutex::default();
         self.runs.retain_mut(|row| {
@@ -289,7 +298,7 @@ impl Warehouse {
             true
         });
         self.runs.par_sort_by(|left, right| order(&left.run, &right.run));
-        LookedThrough(self)
+        LookedThrough(items.map(|()| &*self))
     }
 
     /// Returns what could not be read, in the order of the stores.

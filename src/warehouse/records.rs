@@ -7,8 +7,8 @@ use std::sync::{Arc, PoisonError};
 
 use tracing::debug;
 
-use crate::domain::{Filter, ItemDetails, ItemOutcome, Run, RunId};
-use crate::results::{ItemLine, ItemTexts, SealedPair, details_of, item_hash_of, standing_revision};
+use crate::domain::{Filter, ItemDetails, ItemOutcome, Run, RunId, is_asked_again};
+use crate::results::{ItemLine, ItemTexts, SealedPair, details_of, item_hash_of};
 
 use super::ingest::each_item_line;
 use super::item_file::{ItemFile, path_text};
@@ -202,15 +202,14 @@ impl Warehouse {
         Ok(())
     }
 
-    /// Says whether an outcome in a run's own journal is of the revision that stands. What was imported came whole.
+    /// Says whether an outcome is of a revision that may stand, see [`ItemFile::may_stand`].
     pub(super) fn stands(&self, outcome: &ItemOutcome) -> bool {
-        // An evaluator that is never asked again has no such revision.
-        if standing_revision(&outcome.evaluator, []).is_none() {
+        // Looking for the file takes longer.
+        if !is_asked_again(&outcome.evaluator) {
             return true;
         }
         let unit = self.unit_of.get(&outcome.run).and_then(|unit| self.snapshot.items.get(*unit as usize));
         let file = unit.and_then(|unit| self.files.iter().find(|file| path_text(&file.path) == unit.path));
-        let Some(file) = file.filter(|file| file.journal_of.is_some()) else { return true };
-        outcome.revision == file.standing_of(&outcome.evaluator)
+        file.is_none_or(|file| file.may_stand(&outcome.evaluator, outcome.revision))
     }
 }

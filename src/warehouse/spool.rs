@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
-use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId};
-use crate::results::{ItemLine, details_of, standing_revision};
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId, takes_over};
+use crate::results::{ItemLine, details_of};
 
 use super::ingest::each_item_line;
 use super::item_file::ItemFile;
@@ -70,19 +70,17 @@ impl RunLines {
         Ok(())
     }
 
-    /// Keeps the lines that count: of a judged evaluator those of the revision that stands, of all others, and of what was imported, the
-    /// highest revision of each outcome, and of equal ones the later line.
+    /// Keeps the lines that count: one of each outcome.
     pub fn keep_standing(&mut self, file: &ItemFile, run: &RunId) -> io::Result<()> {
         let mut standing: HashMap<(ItemKind, String, String, u32), (u32, usize)> = HashMap::new();
         let mut place = 0;
         self.each(|line| {
             if let Some(outcome) = outcome_of(line, run) {
-                let judged = standing_revision(&outcome.evaluator, []).filter(|_| file.journal_of.is_some());
-                if judged.is_none() || outcome.revision == file.standing_of(&outcome.evaluator) {
+                if file.may_stand(&outcome.evaluator, outcome.revision) {
                     let newest = standing
                         .entry((outcome.kind, outcome.evaluator, outcome.item, outcome.attempt))
                         .or_insert((outcome.revision, place));
-                    if outcome.revision >= newest.0 {
+                    if takes_over(outcome.revision, newest.0) {
                         *newest = (outcome.revision, place);
                     }
                 }

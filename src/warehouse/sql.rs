@@ -9,7 +9,7 @@ use sqlparser::ast::{ObjectName, Query, Select, SetExpr, Statement, TableFactor,
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
-use crate::domain::{ItemOutcome, RunId, visible};
+use crate::domain::{ItemOutcome, RunId, standing_of_each, visible};
 
 use super::open::Warehouse;
 use super::segment;
@@ -54,8 +54,8 @@ impl Warehouse {
         Ok(SqlTable { columns, rows })
     }
 
-    /// Returns the outcomes of some runs with money, time and text, in the order of run, kind, evaluator, item and attempt. Of judgements
-    /// only those that stand.
+    /// Returns the outcomes of some runs with money, time and text, in the order of run, kind, evaluator, item and attempt: those
+    /// that stand.
     pub fn outcomes(&self, runs: &[&RunId]) -> Result<Vec<ItemOutcome>, SqlError> {
         if runs.is_empty() {
             return Ok(Vec::new());
@@ -63,6 +63,8 @@ impl Warehouse {
         let mut outcomes = segment::outcomes(self.items_table()?, runs)?;
         if outcomes.iter().any(|outcome| outcome.revision > 0) {
             outcomes.retain(|outcome| self.stands(outcome));
+            let outcome = |outcome: &ItemOutcome| (outcome.run.clone(), outcome.key(), outcome.attempt);
+            outcomes = standing_of_each(outcomes, outcome, |outcome| outcome.revision);
         }
         Ok(outcomes)
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use polars::prelude::*;
 
-use crate::domain::{Evaluator, ItemKind, ScoreRecord};
+use crate::domain::{ItemKind, ScoreRecord, standing_of_each};
 
 use super::item_file::ItemFile;
 use super::open::{RunRow, Warehouse};
@@ -64,24 +64,18 @@ impl Warehouse {
         let (attempt, revision) = (whole("attempt")?, whole("revision")?);
         let journals: HashMap<&str, &ItemFile> =
             self.files.iter().filter_map(|file| Some((file.journal_of.as_ref()?.as_str(), file))).collect();
-        let is_judged = |name: &str| Evaluator::ALL.into_iter().any(|one| one.is_judged() && one.name() == name);
         let outcome = |row| (run_id.get(row), kind.get(row), evaluator.get(row), item.get(row), attempt.get(row));
-        let mut highest = HashMap::new();
-        for row in 0..frame.height() {
-            let before = highest.entry(outcome(row)).or_insert(revision.get(row));
-            *before = (*before).max(revision.get(row));
-        }
-        let stands = |row| {
-            let journal = run_id.get(row).and_then(|run| journals.get(run));
-            match (journal, evaluator.get(row).filter(|name| is_judged(name))) {
-                (Some(file), Some(name)) => revision.get(row) == Some(file.standing_of(name)),
-                (Some(_) | None, _) => highest.get(&outcome(row)) == Some(&revision.get(row)),
-            }
+        let revision_of = |row: usize| revision.get(row).unwrap_or(0);
+        let may_stand = |row: &usize| {
+            let journal = run_id.get(*row).and_then(|run| journals.get(run));
+            journal.zip(evaluator.get(*row)).is_none_or(|(file, name)| file.may_stand(name, revision_of(*row)))
         };
+        let standing = standing_of_each((0..frame.height()).filter(may_stand), |row| outcome(*row), |row| revision_of(*row));
+        let standing: BTreeSet<usize> = standing.into_iter().collect();
         let line = whole(PLACE)?;
         Ok(Series::new(
             "stale".into(),
-            (0..frame.height()).filter(|row| !stands(*row)).filter_map(|row| line.get(row)).collect::<Vec<u32>>(),
+            (0..frame.height()).filter(|row| !standing.contains(row)).filter_map(|row| line.get(row)).collect::<Vec<u32>>(),
         ))
     }
 

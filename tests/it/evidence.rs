@@ -746,3 +746,62 @@ fn scores_of_attempts_that_went_wrong() {
     near(&found["bounds"]["low"], (0.4 + 0.5 - 0.9 + 0.4) / 6.0);
     near(&found["bounds"]["high"], (0.4 + 0.5 - 0.0 + 0.4) / 6.0);
 }
+
+/// A primary metric that a suite has no figure of is no silent choice of another; one that nothing is called by is a slip.
+#[test]
+fn a_primary_metric_that_nobody_measured_is_said() {
+    let run = |suite: &str, arm: &str, cost: f64, scores: Value| {
+        let fields = json!({"shared_tests_passed": 90, "shared_tests_total": 100, "cost_usd": cost, "scores": scores});
+        result(&format!("{suite}-{arm}"), suite, arm, fields)
+    };
+    let quality = json!([{"metric": "quality", "value": 71.5, "unit": "points", "direction": "up", "revision": 0}]);
+    let none = || json!([]);
+    let project = Project::with(&[
+        run("essays", "a", 1.0, quality.clone()),
+        run("essays", "b", 2.0, quality),
+        run("app", "a", 2.0, none()),
+        run("app", "b", 1.0, none()),
+    ]);
+    let primary = |text: &str| _ = project.file("evalreport.yaml", format!("version: 1\nprimary: {text}\n"));
+    let primary_row = |suite: &str| {
+        let answer = project.run(["compare", suite, "--quiet", "--format", "json"]).json()["comparisons"][0].clone();
+        let rows = answer["rows"].as_array().expect("rows");
+        let name = rows.iter().find(|row| row["role"] == "primary").map(|row| row["metric"]["name"].clone());
+        (name, answer["primary_not_measured"].clone())
+    };
+    let board = |suite: &str| {
+        let answer = project.run(["leaderboard", suite, "--quiet", "--format", "json"]).json()["suites"][0].clone();
+        (Some(answer["primary"]["name"].clone()), answer["primary_not_measured"].clone())
+    };
+    primary("{essays: quality, app: quality}");
+    for answer in [&primary_row as &dyn Fn(&str) -> (Option<Value>, Value), &board] {
+        assert_eq!(answer("essays"), (Some(json!("quality")), Value::Null));
+        assert_eq!(answer("app"), (Some(json!("shared_tests")), json!("quality")));
+    }
+    for command in ["compare", "leaderboard"] {
+        let output = project.run_in([command, "app"], &[("COLUMNS", "200")]);
+        assert!(
+            output.stdout.contains("The primary metric `quality` was measured in no run here: Pass rate decides."),
+            "{}",
+            output.stdout
+        );
+        let warning = "warning: `primary.app` in the configuration: no run here has `quality`; another metric decides\n";
+        assert_eq!(output.stderr, warning, "{command}");
+        assert_eq!(project.run([command, "essays"]).stderr, "", "{command}");
+    }
+    assert_eq!(project.run(["build", "--quiet", "--out", "site"]).code, 0);
+    assert!(project.read("site/suites/app/index.html").contains("was measured in no run here"));
+
+    // An amount decides on the board as it does in the table.
+    primary("{app: cost}");
+    assert_eq!((primary_row("app"), board("app")), ((Some(json!("cost_usd")), Value::Null), (Some(json!("cost_usd")), Value::Null)));
+    primary("{app: qualty}");
+    for command in [&["compare", "app"][..], &["leaderboard"], &["gate", "--baseline", "last:1", "--max-drop", "2pp"]] {
+        let refused = project.run(command.iter().copied());
+        let said = refused.refusal();
+        assert!(
+            said.contains("`primary.app` in the configuration: no metric `qualty`") && said.contains("did you mean `quality`?"),
+            "{said}"
+        );
+    }
+}

@@ -55,6 +55,43 @@ fn noise(day: u32, number: usize) -> bool {
 }
 
 #[test]
+fn an_arm_with_runs_of_another_version_only_is_not_left_out_in_silence() {
+    let project = Project::new();
+    for (store, approach, version, day) in [
+        ("main", "a", "new", 1),
+        ("main", "b", "old", 1),
+        ("results", "a", "new", 2),
+        ("results", "b", "old", 2),
+        ("results", "b", "older", 1),
+    ] {
+        let id = format!("{store}-{approach}-{version}");
+        let fields = json!({"suite_version": version, "timestamp": format!("2026-03-0{day}T0{}:00:00Z", usize::from(approach == "a")),
+            "batch_id": store});
+        project.file(&format!("{store}/{id}.json"), result(&id, "quiz", approach, fields).to_string());
+        project.file(&format!("{store}/{id}/items.jsonl"), lines((0..30).map(|number| question(&format!("q{number}"), 1, "pass"))));
+    }
+    let expected = json!([{"suite": "quiz", "approach": "b", "model": "m1", "suite_versions": ["old", "older"], "judged_version": "new"}]);
+    let line = "b · m1 on quiz was not judged: it has runs of version old, older only, and version new counts.";
+    let gate = ["gate", "--baseline", "main", "--max-drop", "2pp"];
+    for (arguments, schema, code) in [
+        (gate.to_vec(), "gate", 0),
+        ([&gate[..3], &["--decide"]].concat(), "gate-decide", 3),
+        ([&gate[..], &["--plan"]].concat(), "gate-plan", 0),
+    ] {
+        let answer = answered(&project.run([&arguments[..], &["--format", "json"]].concat()), code, schema);
+        assert_eq!(answer["outdated"], expected, "{schema}");
+        let output = project.run_in(arguments.iter().copied(), &[("COLUMNS", "200")]);
+        assert!(output.stdout.contains(line), "{}", output.stdout);
+        if schema != "gate-plan" {
+            let refused = project.run([&arguments[..], &["--strict"]].concat());
+            assert!(refused.refusal().contains("--strict refuses that") && refused.stderr.contains("b · m1 on quiz"), "{}", refused.stderr);
+        }
+    }
+    let one = project.run(gate.into_iter().chain(["--approach", "a", "--strict"]));
+    assert_eq!((one.code, one.stdout.contains("was not judged")), (0, false), "{}{}", one.stdout, one.stderr);
+}
+
+#[test]
 fn a_plan_tells_the_odds_and_judges_nothing() {
     let project = Project::new();
     for day in 1..=3 {

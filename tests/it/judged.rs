@@ -314,3 +314,66 @@ fn a_verification_of_another_shape_harms_nothing() {
         assert!(!project.run(["show", "r-1"]).answer().contains("Verification"), "{odd}");
     }
 }
+
+/// A store in which a judge and a check spoke three times, their lines in the given orders of revisions. The judge's last revision has no
+/// score: it was never finished.
+fn spoken_in(items: [u32; 4], scores: [u32; 3]) -> Project {
+    let statuses = |revision: u32| [["fail", "pass"], ["pass", "not_evaluated"], ["pass", "fail"], ["fail", "fail"]][revision as usize];
+    let check = |revision: u32| {
+        let status = ["fail", "fail", "pass", "pass"][revision as usize];
+        json!({"item": "lint", "kind": "check", "evaluator": "checks", "attempt": 1, "revision": revision.min(2), "status": status})
+    };
+    let arm = |run: &str, approach: &str| result(run, "s", approach, json!({"timestamp": "2026-03-01T10:00:00Z"}));
+    let project = Project::with(&[arm("r-1", "a"), arm("r-2", "b")]);
+    for run in ["r-1", "r-2"] {
+        let of = |revision: u32| {
+            let [saves, lists] = statuses(revision);
+            [criterion("Saves", revision, saves, &format!("said {revision}")), criterion("Lists", revision, lists, "read"), check(revision)]
+        };
+        // A line of a revision that came twice would be damage.
+        let lines_of: Vec<Value> =
+            items.into_iter().flat_map(of).filter(|line| !(line["kind"] == "check" && line["revision"] == 2)).collect();
+        project.items(run, &[lines_of, vec![check(2)]].concat());
+        let score = |revision: u32| fulfilment(revision, Some(f64::from(revision) * 10.0 + 20.0), &format!("m{revision}"));
+        project.file(&format!("results/{run}/scores.jsonl"), lines(scores.map(score)));
+    }
+    project
+}
+
+#[test]
+fn what_stands_is_the_same_on_every_surface_and_in_any_order_of_arrival() {
+    let answers = |project: &Project| -> Vec<Value> {
+        let shown = project.run(["show", "r-1", "--format", "json"]).json()["runs"][0].clone();
+        let sql = "select run_id, kind, item, revision, status from items where standing order by 1, 2, 3";
+        let criteria = shown["criteria"].as_array().expect("criteria").clone();
+        for row in &criteria {
+            assert_eq!(row["revision"], json!(2), "{row}");
+        }
+        assert_eq!(shown["evaluators"][0]["judge"]["model"], json!("m2"));
+        let table = project.run(["compare", "s", "--format", "json"]).json();
+        let of_metric = |name: &str| {
+            let row = table["comparisons"][0]["rows"].as_array().expect("rows").iter().find(|row| row["metric"]["name"] == name);
+            row.unwrap_or_else(|| panic!("{name}: {table}")).clone()
+        };
+        assert_eq!(of_metric("requirementFulfillment")["cells"][0]["value"], json!(40.0));
+        let standing = project.run(["sql", sql, "--format", "json"]).json();
+        assert_eq!(standing["rows"].as_array().expect("rows").len(), 6, "{standing}");
+        assert_eq!(project.run(["build", "--quiet", "--out", "site"]).code, 0);
+        let pages: String = project
+            .files("site")
+            .iter()
+            .filter(|path| path.contains("r-1") && path.strip_suffix(".html").is_some())
+            .map(|path| project.read(path))
+            .collect();
+        assert!(pages.contains("said 2") && !pages.contains("said 1") && !pages.contains("said 3"));
+        assert_eq!(project.run(["export", "json", "all.json", "--quiet"]).code, 0);
+        let exported: Value = serde_json::from_str(&project.read("all.json")).expect("JSON");
+        vec![json!([shown["evaluators"], criteria, shown["items"]]), table, standing, json!(pages), exported["items"].clone()]
+    };
+    let expected = answers(&spoken_in([0, 1, 2, 3], [0, 1, 2]));
+    for (items, scores) in [([3, 2, 1, 0], [2, 1, 0]), ([1, 2, 0, 3], [2, 0, 1]), ([2, 3, 0, 1], [0, 2, 1]), ([0, 1, 2, 3], [2, 1, 0])] {
+        for (one, other) in answers(&spoken_in(items, scores)).into_iter().zip(&expected) {
+            assert_eq!(one, *other, "{items:?} {scores:?}");
+        }
+    }
+}

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use evalreport::domain::{Aliases, Filter, Redactor};
+use evalreport::domain::{Aliases, Filter, Published, Redactor};
 use evalreport::render::cell::Cell;
 use evalreport::render::comparison::table as laid_out;
 use evalreport::render::html::{Plan, published_files, single_file, site_files};
@@ -228,11 +228,12 @@ impl Complaints {
 fn check(warehouse: &mut Warehouse, complaints: &mut Complaints) -> Vec<State> {
     let policy = Policy::default();
     let redactor = Redactor::new(&[]);
-    let warehouse = &warehouse.show_published(BTreeMap::new(), |run| Some(redactor.publish(run.clone(), &mut |_, _| true)));
+    let warehouse = &warehouse
+        .show_published(redactor.publish(BTreeMap::new(), &mut |_, _| true), |run| Some(redactor.publish(run.clone(), &mut |_, _| true)));
     let comparisons = comparisons(warehouse);
     let board = leaderboard(warehouse, &Filter::default(), SortKey::Primary, &policy, false);
     let site = overview(warehouse, &Filter::default(), &policy, &SiteOptions::default(), "0", "digest");
-    let pages = Pages::of(*warehouse, &site, &policy);
+    let pages = Pages::of(warehouse, &site, &policy);
     assert_eq!(comparisons.len(), board.suites.len());
     let mut states = Vec::new();
     for (place, (comparison, suite)) in comparisons.iter().zip(&board.suites).enumerate() {
@@ -430,11 +431,11 @@ struct Pages {
 }
 
 impl Pages {
-    fn of(warehouse: LookedThrough<'_>, site: &Overview, policy: &Policy) -> Self {
+    fn of(warehouse: &LookedThrough<'_>, site: &Published<Overview>, policy: &Policy) -> Self {
         let plan = Plan::new(site);
         let is_text = |path: &str| [".html", ".svg", ".xml", ".json"].iter().any(|ending| path.ends_with(ending));
         let is_wanted = |path: &str| !path.contains("/items/") && !path.contains("assets");
-        let files = site_files(site, &plan).chain(published_files(site, &plan, &news(&warehouse, &Filter::default(), policy)));
+        let files = site_files(site, &plan).chain(published_files(site, &plan, &news(warehouse, &Filter::default(), policy)));
         let files = files.filter(|file| is_text(&file.path) && is_wanted(&file.path));
         let files: Vec<(String, String)> = files.map(|file| (file.path, String::from_utf8(file.bytes).expect("pages are UTF-8"))).collect();
         // In the order of the suites.

@@ -65,13 +65,13 @@ pub use site_file::{SiteFile, SitePart};
 pub const ITEMS_PER_PAGE: usize = 200;
 
 /// Makes everything but the pages of single runs, one file at a time.
-pub fn site_files<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Iterator<Item = SiteFile> + 'a {
+pub fn site_files<'a>(overview: &'a Published<Overview>, plan: &'a Plan) -> impl Iterator<Item = SiteFile> + 'a {
     let suites = (0..overview.suites.len()).flat_map(|place| suite_parts(overview, plan, place));
     common_parts(overview, plan).into_iter().chain(suites).flatten()
 }
 
 /// Makes what says something of all suites, in parts that can be made side by side.
-pub fn common_parts<'a>(overview: &'a Overview, plan: &'a Plan) -> Vec<SitePart<'a>> {
+pub fn common_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan) -> Vec<SitePart<'a>> {
     vec![
         part(|| search::pages(overview, plan)),
         part(|| runs::pages(overview, plan)),
@@ -82,9 +82,8 @@ pub fn common_parts<'a>(overview: &'a Overview, plan: &'a Plan) -> Vec<SitePart<
 }
 
 /// Makes what says something of one suite alone, by its place in the overview, in parts that can be made side by side.
-pub fn suite_parts<'a>(overview: &'a Overview, plan: &'a Plan, place: usize) -> Vec<SitePart<'a>> {
-    let context = &overview.context;
-    let (suite, place) = (&overview.suites[place], &plan.suites[place]);
+pub fn suite_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan, place: usize) -> Vec<SitePart<'a>> {
+    let (suite, place, context) = (&overview.suites[place], &plan.suites[place], &overview.context);
     let mut parts: Vec<SitePart<'a>> = vec![
         part(move || item::pages(context, plan, suite, place)),
         part(move || matrix::pages(context, plan, suite, place)),
@@ -114,7 +113,7 @@ where
 ///
 /// Nothing for a run that is not among the overview's.
 pub fn run_files(
-    overview: &Overview,
+    overview: &Published<Overview>,
     plan: &Plan,
     page: &Published<RunPage>,
     items: &Published<Vec<ItemPage>>,

@@ -3,6 +3,7 @@
 use askama::Template;
 use serde::Serialize;
 
+use crate::domain::Published;
 use crate::render::{format, json, words};
 use crate::views::{Arm, Event, Interval, LevelChange, News, Overview, OverviewSuite, RankRange, Series, SuiteBoard};
 
@@ -91,7 +92,7 @@ struct Entry {
 }
 
 /// Makes the files for others.
-pub fn published_files(overview: &Overview, plan: &Plan, news: &[News]) -> Vec<SiteFile> {
+pub fn published_files(overview: &Published<Overview>, plan: &Plan, news: &Published<Vec<News>>) -> Vec<SiteFile> {
     let suites = || overview.suites.iter().zip(&plan.suites);
     let context = &overview.context;
     let address = |path: String| context.base_url.as_ref().map_or(path.clone(), |base| format!("{base}/{path}"));

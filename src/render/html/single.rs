@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use askama::Template;
 use sha2::{Digest, Sha256};
 
+use crate::domain::Published;
 use crate::views::Overview;
 
 use super::plan::Plan;
@@ -35,7 +36,7 @@ const PAGES: &str = "\u{1}pages";
 const SCRIPT: &str = "\u{1}script";
 
 /// Makes the file.
-pub fn single_file(overview: &Overview, plan: &Plan) -> Vec<u8> {
+pub fn single_file(overview: &Published<Overview>, plan: &Plan) -> Vec<u8> {
     // The search loads its index from beside it.
     let is_left_out = |path: &str| path.starts_with("runs/") || path.starts_with("search") || super::items::is_item_page(path);
     let is_in = |file: &SiteFile| file.path.ends_with(PAGE_ENDING) && !is_left_out(&file.path);

@@ -231,6 +231,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         verification: BTreeMap::from([(hostile.to_owned(), 2)]),
     };
     Comparison {
+        primary_not_measured: None,
         criteria: None,
         sides: sides(hostile),
         suite: suite.to_owned(),
@@ -345,6 +346,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
             sources: Vec::new(),
             items: 500,
             attempts: 2,
+            primary_not_measured: None,
             primary: metric("shared_tests", "Questions", Unit::Fraction, Direction::Up, MetricKind::Rate),
             excluded_items: Vec::new(),
             score_columns: vec![ScoreColumn {
@@ -740,13 +742,13 @@ fn transcripts(text: &str) -> RunTranscripts {
 
 /// Every file of the made-up site; hostile text in every field of its runs.
 fn whole_site() -> Vec<SiteFile> {
-    let overview = made_up();
+    let overview = Published::of_test(made_up());
     let plan = Plan::new(&overview);
     let mut files: Vec<SiteFile> = site_files(&overview, &plan).collect();
     let event = Event::Begins { arms: 2, leader: Some(overview.suites[0].board.entries[0].arm.clone()) };
     let time = DateTime::from_timestamp(0, 0).expect("the first second");
     let news = News { id: "urn:uuid:0".to_owned(), suite: HOSTILE[0].to_owned(), suite_version: None, time, event };
-    files.extend(published_files(&overview, &plan, &[news]));
+    files.extend(published_files(&overview, &plan, &Published::of_test(vec![news])));
     let lines = overview.suites.iter().flat_map(|suite| &suite.runs);
     for (index, line) in lines.enumerate() {
         let text = HOSTILE[index % HOSTILE.len()];
@@ -883,7 +885,7 @@ fn each_page_has_its_own_title_one_heading_distinct_ids_and_a_size() {
 fn a_hundred_arms_fit_on_a_page() {
     let arms: Vec<Arm> =
         (0..100).map(|number| arm(["architect", "diff-fenced"][number % 2], &format!("a-model-of-2026-{number} (32k think)"))).collect();
-    let wide = Overview { suites: vec![suite("polyglot", None, &arms, "plain")], ..made_up() };
+    let wide = Published::of_test(Overview { suites: vec![suite("polyglot", None, &arms, "plain")], ..made_up() });
     let plan = Plan::new(&wide);
     for file in site_files(&wide, &plan).filter(|file| file.path.strip_suffix(".html").is_some()) {
         assert!(file.bytes.len() <= 150_000, "{} has {} bytes", file.path, file.bytes.len());
@@ -904,7 +906,7 @@ fn nothing_is_coloured_as_won_without_evidence() {
 
 #[test]
 fn numbers_of_the_data_files_are_the_views() {
-    let overview = made_up();
+    let overview = Published::of_test(made_up());
     let plan = Plan::new(&overview);
     let files: BTreeMap<String, Vec<u8>> = site_files(&overview, &plan).map(|file| (file.path, file.bytes)).collect();
     let board: serde_json::Value = serde_json::from_slice(&files["data/leaderboard.json"]).expect("JSON was written");
@@ -935,7 +937,7 @@ fn numbers_of_the_data_files_are_the_views() {
 
 #[test]
 fn a_site_without_runs_says_so() {
-    let empty = Overview { suites: Vec::new(), ..made_up() };
+    let empty = Published::of_test(Overview { suites: Vec::new(), ..made_up() });
     let plan = Plan::new(&empty);
     let files: Vec<SiteFile> = site_files(&empty, &plan).collect();
     let texts: BTreeMap<&str, &str> = pages(&files).collect();

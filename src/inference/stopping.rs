@@ -1,0 +1,155 @@
+//! When repeats may end: once two arms are told apart, or once each rate is known well enough. Looking after every round is allowed for.
+
+use crate::stats;
+
+use super::decision::Decision;
+use super::policy::CONFIDENCE;
+use super::verdict::{Looked, Support, Verdict, decide};
+
+/// Runs of each arm from which the number that is needed is planned.
+pub const PILOT: u32 = 5;
+
+/// Pairs of runs of one round that the first of two arms won and lost, and what they say however often one looks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Duels {
+    pub won: u64,
+    pub lost: u64,
+    /// Evidence against "each wins as often as the other", see [`stats::mcnemar_e_value`].
+    pub e_value: f64,
+    /// From here on a winner is named: one over alpha.
+    pub enough: f64,
+    /// About this suite, run again.
+    pub verdict: Verdict,
+}
+
+/// What a comparison of the same runs says of the two arms, the first of them being the first here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    pub verdict: Verdict,
+    pub decision: Option<Decision>,
+}
+
+impl Duels {
+    /// Lays two arms' rates side by side, one for each round; rounds in which an arm has none are left out, and equal rates say nothing.
+    pub fn of(first: &[Option<f64>], second: &[Option<f64>], alpha: f64) -> Self {
+        let pairs = || first.iter().zip(second).filter_map(|(one, other)| Some(((*one)?, (*other)?)));
+        let won = pairs().filter(|(one, other)| one > other).count() as u64;
+        let lost = pairs().filter(|(one, other)| one < other).count() as u64;
+        let e_value = stats::mcnemar_e_value(won, lost);
+        // One over an e-value is a p-value at whatever round one looks (Markov's inequality; Ramdas et al. 2023).
+        let p = (1.0 / e_value).min(1.0);
+        let difference = (won > 0 || lost > 0).then(|| (won as f64 - lost as f64) / (won + lost) as f64);
+        let looked = Looked { difference, interval: None, bounds: None, margin: None, higher_is_better: true };
+        Self { won, lost, e_value, enough: 1.0 / alpha, verdict: decide(Support::Tested { p, doubt: None }, &looked, Some(p), alpha) }
+    }
+
+    /// Says whether more repeats are of no use: there is a winner, and the comparison of the same runs names it too, or at least names no
+    /// other and does not ask for more runs. `compare` is asked only where the pairs have a winner. Nothing, where the two arms cannot be
+    /// compared as two, leaves it to the pairs.
+    pub fn is_settled(&self, compare: impl FnOnce() -> Option<Compared>) -> bool {
+        let Some(winner) = self.verdict.winner() else { return false };
+        let Some(compared) = compare() else { return true };
+        match compared.verdict.better() {
+            Some(better) => better == winner,
+            None => !matches!(&compared.decision, Some(Decision::Measure { more, .. }) if more.of == "runs"),
+        }
+    }
+}
+
+/// The runs that each arm needs for a rate that is known to within `width` to either side, a share. Judged once, by the first few counted
+/// runs of each arm; none before those are there. `rates` are by arm and round, and `most` is the number of rounds that are planned.
+pub fn planned_runs(rates: &[Vec<Option<f64>>], most: u64, width: f64) -> Option<u64> {
+    let needs = rates.iter().map(|rates| {
+        let pilot: Vec<f64> = rates.iter().copied().flatten().take(PILOT as usize).collect();
+        if (pilot.len() as u64) < u64::from(PILOT).min(most) {
+            return None;
+        }
+        let half = stats::mean_interval(&pilot, CONFIDENCE).map_or(0.0, |interval| (interval.high - interval.low) / 2.0);
+        let needed = if half > width { stats::n_half_width(pilot.len() as u64, half, width).unwrap_or(most) } else { 0 };
+        Some(needed.max(u64::from(PILOT)))
+    });
+    needs.collect::<Option<Vec<u64>>>()?.into_iter().max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::comparison::Needed;
+    use super::super::decision::Why;
+    use super::super::verdict::{Obstacle, Place};
+    use super::*;
+
+    const ALPHA: f64 = 0.05;
+
+    fn rates(values: &[f64]) -> Vec<Option<f64>> {
+        values.iter().copied().map(Some).collect()
+    }
+
+    fn duels(won: usize, lost: usize) -> Duels {
+        let first: Vec<f64> = (0..won + lost).map(|round| if round < won { 0.9 } else { 0.1 }).collect();
+        Duels::of(&rates(&first), &rates(&vec![0.5; won + lost]), ALPHA)
+    }
+
+    fn measure(of: &'static str) -> Option<Decision> {
+        Some(Decision::Measure { more: Needed { n: 4, of }, usd: None, seconds: None })
+    }
+
+    #[test]
+    fn eight_straight_wins_name_a_winner_and_seven_do_not() {
+        assert_eq!((duels(8, 0).verdict, duels(0, 8).verdict), (Verdict::AWins, Verdict::BWins));
+        assert_eq!(duels(7, 0).verdict, Verdict::NotEnoughEvidence { reason: None });
+        assert_eq!(duels(3, 3).verdict, Verdict::Tie);
+        assert_eq!(Duels::of(&[], &[], ALPHA).verdict.winner(), None);
+    }
+
+    #[test]
+    fn equal_rates_and_rounds_without_one_say_nothing() {
+        let (mut first, mut second) = (rates(&[0.8; 8]), rates(&[0.4; 8]));
+        let plain = Duels::of(&first, &second, ALPHA);
+        first.extend([Some(0.5), None, Some(0.1)]);
+        second.extend([Some(0.5), Some(1.0), None]);
+        assert_eq!(Duels::of(&first, &second, ALPHA), plain);
+    }
+
+    #[test]
+    fn pairs_without_a_winner_ask_for_no_comparison() {
+        let asked = || unreachable!("there is nothing to hold against it");
+        assert!(!duels(7, 0).is_settled(asked));
+    }
+
+    #[test]
+    fn it_is_settled_where_the_comparison_agrees_or_no_run_would_help_it() {
+        let open = Verdict::NotEnoughEvidence { reason: Some(Obstacle::FewRuns) };
+        let settled = |verdict: Verdict, decision: &Option<Decision>| {
+            duels(9, 0).is_settled(|| Some(Compared { verdict, decision: decision.clone() }))
+        };
+        assert!(settled(Verdict::AWins, &None));
+        assert!(settled(Verdict::DeterministicDifference { ahead: Place::First }, &None));
+        assert!(!settled(Verdict::BWins, &None), "the table names the other arm");
+        assert!(!settled(open, &measure("runs")), "more runs would settle the table too");
+        assert!(settled(open, &measure("items")), "it takes other items, which no repeat brings");
+        assert!(settled(open, &Some(Decision::CannotSettle { why: Why::TooFewUnits })));
+        assert!(duels(9, 0).is_settled(|| None));
+    }
+
+    #[test]
+    fn precision_is_planned_once_after_a_pilot() {
+        let wide = vec![rates(&[0.5, 0.6, 0.7, 0.4, 0.5]), rates(&[0.5; 5])];
+        assert!(planned_runs(&wide, 50, 0.02).is_some_and(|needed| needed > 5), "the first arm varies");
+        assert_eq!(planned_runs(&wide, 50, 0.2), Some(5));
+        let longer: Vec<Vec<Option<f64>>> = wide.iter().map(|arm| [arm.as_slice(), &rates(&[0.0, 1.0])].concat()).collect();
+        assert_eq!(planned_runs(&longer, 50, 0.02), planned_runs(&wide, 50, 0.02), "later runs do not change the plan");
+        assert_eq!(planned_runs(&[rates(&[0.5, 0.6])], 50, 0.2), None, "the pilot is not over");
+        assert!(planned_runs(&[rates(&[0.5, 0.6])], 2, 0.5).is_some(), "no more are planned than these");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn exchanging_the_arms_mirrors_the_verdict(values in proptest::collection::vec((0.0f64..1.0, 0.0f64..1.0), 0..30)) {
+            let (first, second): (Vec<f64>, Vec<f64>) = values.into_iter().unzip();
+            let here = Duels::of(&rates(&first), &rates(&second), ALPHA);
+            let there = Duels::of(&rates(&second), &rates(&first), ALPHA);
+            proptest::prop_assert_eq!(here.verdict, there.verdict.reversed());
+            proptest::prop_assert_eq!((here.won, here.lost), (there.lost, there.won));
+        }
+    }
+}
