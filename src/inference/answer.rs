@@ -252,9 +252,6 @@ impl<'a> SuiteAnswer<'a> {
     }
 }
 
-/// A question about what two arms spent on items.
-type AskSpending = fn((&ItemSpending, &Outcomes), (&ItemSpending, &Outcomes), Option<Design>, &Items, &Policy) -> Option<Finding>;
-
 /// What a suite's metrics are made from.
 struct Asked<'a> {
     group: &'a SuiteGroup<'a>,
@@ -329,7 +326,13 @@ impl Asked<'_> {
             let is_weighed = metric.direction != Direction::None && metric.kind != MetricKind::Count;
             let role = if is_weighed { Role::Secondary } else { Role::Descriptive };
             let spending = Spent::of_metric(&metric.name).and_then(|spent| self.spending(spent));
-            let over_items = |first: usize, second: usize| self.spent_on_items(spending.as_deref()?, first, second, spending::over_items);
+            let design = policy.design(&self.group.suite);
+            let over_items = |first: usize, second: usize| {
+                let ask = |one: (&ItemSpending, &Outcomes), other: (&ItemSpending, &Outcomes)| {
+                    spending::over_items(one, other, design, self.items, policy)
+                };
+                self.spent_on_items(spending.as_deref()?, first, second, ask)
+            };
             Open { cells, role, unsettled: metrics::of_numbers(&metric, arms, value, evaluators, &self.apart, &over_items, policy) }
         };
         let amount = |name: &str, label: &str, unit, direction, value: &dyn Fn(&RunRow) -> Option<f64>| {
@@ -402,12 +405,18 @@ impl Asked<'_> {
     }
 
     /// Asks what two arms spent on items that were one text for both.
-    fn spent_on_items(&self, spending: &[ItemSpending], first: usize, second: usize, ask: AskSpending) -> Option<Finding> {
+    fn spent_on_items(
+        &self,
+        spending: &[ItemSpending],
+        first: usize,
+        second: usize,
+        ask: impl FnOnce((&ItemSpending, &Outcomes), (&ItemSpending, &Outcomes)) -> Option<Finding>,
+    ) -> Option<Finding> {
         let (Rates::Outcomes(one), Rates::Outcomes(other)) = (&self.rates[first], &self.rates[second]) else { return None };
         if !self.pairing.changed(first, second).is_empty() {
             return None;
         }
-        ask((&spending[first], one), (&spending[second], other), self.policy.design(&self.group.suite), self.items, self.policy)
+        ask((&spending[first], one), (&spending[second], other))
     }
 
     /// What a solved item cost, over the items where they say what they cost, else over runs. What was solved is comparable where the pass
@@ -425,7 +434,10 @@ impl Asked<'_> {
         };
         let findings = solved.unsettled.findings.iter().map(|(first, second, solved)| {
             let (first, second) = (*first, *second);
-            let found = spending.as_deref().and_then(|spending| self.spent_on_items(spending, first, second, spending::per_solved));
+            let ask = |one: (&ItemSpending, &Outcomes), other: (&ItemSpending, &Outcomes)| {
+                spending::per_solved(one, other, self.items, self.policy)
+            };
+            let found = spending.as_deref().and_then(|spending| self.spent_on_items(spending, first, second, ask));
             let found = found.or_else(|| over_runs(first, second));
             let nothing = || Finding::no_data(Design::Items, Missing::NotMeasured, Sizes::default());
             let found = match solved.support {

@@ -81,17 +81,9 @@ impl Cell {
     /// What a solved item costs: all that the runs cost over all that they solved.
     pub(super) fn of_price(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix, unit: Design) -> Self {
         let estimate = per_solved(rows, rates, matrix).map(|price| Estimate {
-            value: price.usd,
             interval: price_interval(rows, rates, matrix, unit).map(|found| found.interval),
-            guaranteed: None,
-            n: price.solved,
-            n_of: "solved items",
             method: Method::RatioOfTotals,
-            standard_error: None,
-            clusters: None,
-            missing: 0,
-            passed: None,
-            total: None,
+            ..Estimate::of(price.usd, price.solved, "solved items")
         });
         Self::of_estimate(estimate)
     }

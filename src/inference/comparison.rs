@@ -152,6 +152,13 @@ pub struct Variation {
 }
 
 impl Difference {
+    /// A difference of logarithms as the ratio whose logarithm it is.
+    #[must_use]
+    pub(super) fn of_logs(self) -> Self {
+        let interval = self.interval.and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp()));
+        Self { value: self.value.exp(), scale: Scale::Ratio, interval }
+    }
+
     /// Takes what differs by arithmetic alone for equal.
     pub(super) fn snapped(self) -> Self {
         match self.scale {

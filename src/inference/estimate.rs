@@ -134,19 +134,7 @@ pub(crate) fn over_items(means: &[(u32, f64)], runs: &[Vec<f64>], items: &Items,
     let values: Vec<f64> = means.iter().map(|(_, mean)| *mean).collect();
     let summary = summary(&values).ok()?;
     let cut = |interval: Interval| if is_share { interval.clipped(0.0, 1.0) } else { interval };
-    let base = Estimate {
-        value: summary.mean,
-        interval: None,
-        guaranteed: None,
-        n: values.len() as u64,
-        n_of: items.word(),
-        method: Method::None,
-        standard_error: None,
-        clusters: None,
-        missing: 0,
-        passed: None,
-        total: None,
-    };
+    let base = Estimate::of(summary.mean, values.len() as u64, items.word());
     let codes: Option<Vec<u32>> = items
         .clusters
         .as_ref()
@@ -209,19 +197,8 @@ fn of_counts(
     (passed, total): (u64, u64),
 ) -> Estimate {
     let is_wilson = matches!(method, Method::Wilson | Method::WilsonOneRun);
-    Estimate {
-        value,
-        interval,
-        guaranteed: if is_wilson && total <= MAX_SUMMED { clopper_pearson(passed, total, CONFIDENCE).ok() } else { None },
-        n,
-        n_of,
-        method,
-        standard_error: None,
-        clusters: None,
-        missing: 0,
-        passed: Some(passed),
-        total: Some(total),
-    }
+    let guaranteed = if is_wilson && total <= MAX_SUMMED { clopper_pearson(passed, total, CONFIDENCE).ok() } else { None };
+    Estimate { interval, guaranteed, method, passed: Some(passed), total: Some(total), ..Estimate::of(value, n, n_of) }
 }
 
 /// Estimates over runs that share one artefact each: the run is the unit, its tests are not independent trials.
@@ -305,19 +282,7 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
         })
         .collect();
     let missing = (rows.len() - scores.len()) as u64;
-    let base = Estimate {
-        value: 0.0,
-        interval: None,
-        guaranteed: None,
-        n: scores.len() as u64,
-        n_of: "runs",
-        method: Method::Stated,
-        standard_error: None,
-        clusters: None,
-        missing,
-        passed: None,
-        total: None,
-    };
+    let base = Estimate { method: Method::Stated, missing, ..Estimate::of(0.0, scores.len() as u64, "runs") };
     match scores.as_slice() {
         [] => None,
         [(value, error, n)] => {
@@ -339,6 +304,23 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
 }
 
 impl Estimate {
+    /// A value over so many of something, of which nothing else is known yet.
+    pub(crate) fn of(value: f64, n: u64, n_of: &'static str) -> Self {
+        Self {
+            value,
+            interval: None,
+            guaranteed: None,
+            n,
+            n_of,
+            method: Method::None,
+            standard_error: None,
+            clusters: None,
+            missing: 0,
+            passed: None,
+            total: None,
+        }
+    }
+
     /// Says whether the figure is the source's own and not counted here.
     pub fn is_stated(&self) -> bool {
         matches!(self.method, Method::Stated | Method::StatedError)

@@ -73,6 +73,11 @@ impl Finding {
         }
     }
 
+    /// Runs or outcomes hit a limit: how long they would have taken is unknown, so no mean over the others is the arm's.
+    pub fn censor(&mut self) {
+        self.support = Support::Thin { obstacle: Obstacle::Censored, p: self.p() };
+    }
+
     /// The p-value, deciding or shown.
     pub fn p(&self) -> Option<f64> {
         match self.support {

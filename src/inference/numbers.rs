@@ -1,7 +1,7 @@
 //! Two arms on a number per run: what runs took, what they scored, what they made.
 
 use crate::domain::{Direction, Metric, MetricKind, RunStatus, Unit};
-use crate::stats::{Interval, log_ratio_welch};
+use crate::stats::log_ratio_welch;
 use crate::warehouse::RunRow;
 
 use super::arm::ArmRuns;
@@ -56,12 +56,7 @@ pub(super) fn number_pair(metric: &Metric, one: &RunSample, other: &RunSample, p
     }
     let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
     let mut finding = run_means(&logs(&one.values), &logs(&other.values), Scale::Ratio, policy);
-    // The logarithms' difference is the ratio's logarithm.
-    finding.difference = finding.difference.map(|found| Difference {
-        value: found.value.exp(),
-        scale: Scale::Ratio,
-        interval: found.interval.and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp())),
-    });
+    finding.difference = finding.difference.map(Difference::of_logs);
     if let Ok(ratio) = log_ratio_welch(&one.values, &other.values, policy.confidence()) {
         finding.difference = Some(Difference { value: ratio.ratio, scale: Scale::Ratio, interval: Some(ratio.interval) });
         if let Support::Tested { p, .. } = &mut finding.support {
@@ -87,7 +82,7 @@ pub(super) fn against_the_bill(finding: &mut Finding, one: &[f64], other: &[f64]
 /// How long runs at a limit would have taken is unknown, so no mean over the others is the arm's.
 fn censor(finding: &mut Finding, one: &RunSample, other: &RunSample) {
     if one.censored + other.censored > 0 {
-        finding.support = Support::Thin { obstacle: Obstacle::Censored, p: finding.p() };
+        finding.censor();
         (finding.needed, finding.detail) = (None, Detail::default());
     }
 }

@@ -1,7 +1,7 @@
 //! What arms spent on the same items: cost, tokens and time paired item by item, and what a solved item costs.
 
 use crate::domain::{ItemStatus, RunStatus};
-use crate::stats::{Interval, ratio_of_means_paired, summary, t_quantile, t_two_sided};
+use crate::stats::{Interval, mean_t, ratio_of_means_paired, summary};
 use crate::warehouse::{Amounts, ItemAmounts, OutcomeMatrix, RunRow};
 
 use super::comparison::{Difference, Scale, Sizes, Test};
@@ -14,7 +14,7 @@ use super::paired::{Measured, Shared};
 use super::policy::{Design, MIN_ITEMS, Policy};
 use super::sample::{Items, Outcomes};
 use super::unpaired::run_means;
-use super::verdict::{Missing, Obstacle, Support};
+use super::verdict::{Missing, Support};
 
 /// What is spent on an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,12 +100,8 @@ pub(super) fn over_items(
         return None;
     }
     let mut finding = shared.weigh(design, policy);
-    // The logarithms' difference is the ratio's logarithm. Missing amounts have no bounds.
-    finding.difference = finding.difference.map(|found| Difference {
-        value: found.value.exp(),
-        scale: Scale::Ratio,
-        interval: found.interval.and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp())),
-    });
+    finding.difference = finding.difference.map(Difference::of_logs);
+    // Missing amounts have no bounds.
     (finding.bounds, finding.beyond, finding.parts) = (None, None, None);
     let (own, others): (Vec<f64>, Vec<f64>) = items
         .paired(|column| one.amounts.means[column], |column| other.amounts.means[column])
@@ -118,7 +114,7 @@ pub(super) fn over_items(
     }
     super::numbers::against_the_bill(&mut finding, &own, &others);
     if one.censored + other.censored > 0 {
-        finding.support = Support::Thin { obstacle: Obstacle::Censored, p: finding.p() };
+        finding.censor();
     }
     Some(finding)
 }
@@ -128,7 +124,6 @@ pub(super) fn over_items(
 pub(super) fn per_solved(
     (one, outcomes): (&ItemSpending, &Outcomes),
     (other, other_outcomes): (&ItemSpending, &Outcomes),
-    _: Option<Design>,
     items: &Items,
     policy: &Policy,
 ) -> Option<Finding> {
@@ -149,21 +144,19 @@ pub(super) fn per_solved(
     if n < MIN_ITEMS || means.iter().any(|mean| mean.is_nan() || *mean <= 0.0) {
         return Some(Finding::no_data(Design::Items, Missing::NotMeasured, sizes));
     }
-    let pull = |row: &[f64; 4]| row[0] / means[0] - row[1] / means[1] - row[2] / means[2] + row[3] / means[3];
-    let pulls: Vec<f64> = rows.iter().map(pull).collect();
-    let error = summary(&pulls).ok()?.sd? / (n as f64).sqrt();
     let log = (means[0] / means[1]).ln() - (means[2] / means[3]).ln();
-    let degrees = n as f64 - 1.0;
-    let mut finding = Finding::new(Design::Items, Support::NoData(Missing::NotMeasured), sizes);
-    if error > 0.0 {
-        let half = t_quantile(0.5 + policy.confidence() / 2.0, degrees).ok()? * error;
-        let interval = Interval::new((log - half).exp(), (log + half).exp());
-        finding.difference = Some(Difference { value: log.exp(), scale: Scale::Ratio, interval });
-        finding.tested(Test::DeltaOnLogs, t_two_sided(log / error, degrees).ok()?, None);
-        finding.precision = Some(Precision::Error { se: error, degrees });
-    } else {
-        finding.difference = Some(Difference { value: log.exp(), scale: Scale::Ratio, interval: None });
-        finding.support = Support::Fixed;
+    // What each item adds to the logarithm to the first order: their mean is that logarithm.
+    let term = |row: &[f64; 4]| log + row[0] / means[0] - row[1] / means[1] - row[2] / means[2] + row[3] / means[3];
+    let terms: Vec<f64> = rows.iter().map(term).collect();
+    let mut finding = Finding::new(Design::Items, Support::Fixed, sizes);
+    let at = |interval| Some(Difference { value: log, scale: Scale::Ratio, interval }.of_logs());
+    match mean_t(&summary(&terms).ok()?, policy.confidence()) {
+        Ok(found) => {
+            finding.difference = at(Some(found.interval));
+            finding.tested(Test::DeltaOnLogs, found.p, None);
+            finding.precision = Some(Precision::Error { se: found.standard_error, degrees: found.degrees });
+        }
+        Err(_) => finding.difference = at(None),
     }
     Some(finding)
 }
@@ -190,12 +183,7 @@ pub(super) fn per_solved_over_runs(one: &[RunPrice], other: &[RunPrice], policy:
         return Finding::no_data(Design::Runs, Missing::NotMeasured, sizes);
     };
     let mut finding = run_means(&one, &other, Scale::Ratio, policy);
-    // The logarithms' difference is the ratio's logarithm.
-    finding.difference = finding.difference.map(|found| Difference {
-        value: found.value.exp(),
-        scale: Scale::Ratio,
-        interval: found.interval.and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp())),
-    });
+    finding.difference = finding.difference.map(Difference::of_logs);
     finding.test = finding.test.map(|test| if test == Test::Welch { Test::DeltaOnLogs } else { test });
     // A second method and an effect would be those of the linear terms, which mean nothing by themselves.
     finding.detail = Detail::default();
@@ -213,8 +201,9 @@ fn log_prices(runs: &[RunPrice]) -> Option<Vec<f64>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::verdict::Obstacle;
     use super::*;
-    use crate::stats::ratio_of_means_paired;
+    use crate::stats::{ratio_of_means_paired, t_quantile};
 
     fn runs(prices: &[(f64, f64)]) -> Vec<RunPrice> {
         prices.iter().map(|(cost, solved)| RunPrice { cost: *cost, solved: *solved }).collect()

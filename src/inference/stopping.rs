@@ -89,8 +89,8 @@ mod tests {
         Duels::of(&rates(&first), &rates(&vec![0.5; won + lost]), ALPHA)
     }
 
-    fn measure(of: &'static str) -> Option<Decision> {
-        Some(Decision::Measure { more: Needed { n: 4, of }, usd: None, seconds: None })
+    fn measure(of: &'static str) -> Decision {
+        Decision::Measure { more: Needed { n: 4, of }, usd: None, seconds: None }
     }
 
     #[test]
@@ -125,8 +125,8 @@ mod tests {
         assert!(settled(Verdict::AWins, &None));
         assert!(settled(Verdict::DeterministicDifference { ahead: Place::First }, &None));
         assert!(!settled(Verdict::BWins, &None), "the table names the other arm");
-        assert!(!settled(open, &measure("runs")), "more runs would settle the table too");
-        assert!(settled(open, &measure("items")), "it takes other items, which no repeat brings");
+        assert!(!settled(open, &Some(measure("runs"))), "more runs would settle the table too");
+        assert!(settled(open, &Some(measure("items"))), "it takes other items, which no repeat brings");
         assert!(settled(open, &Some(Decision::CannotSettle { why: Why::TooFewUnits })));
         assert!(duels(9, 0).is_settled(|| None));
     }

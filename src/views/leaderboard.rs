@@ -204,17 +204,10 @@ pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: boo
 fn primary_of(answer: &SuiteAnswer<'_>, arm: usize) -> Option<Estimate> {
     let cell = &answer.primary().cells[arm];
     let of_figure = |figure: &Figure| Estimate {
-        value: figure.summary.mean,
         interval: figure.interval,
-        guaranteed: None,
-        n: figure.summary.n,
-        n_of: "runs",
         method: if figure.interval.is_some() { Method::TOverRuns } else { Method::None },
-        standard_error: None,
-        clusters: None,
         missing: figure.coverage.runs - figure.coverage.known,
-        passed: None,
-        total: None,
+        ..Estimate::of(figure.summary.mean, figure.summary.n, "runs")
     };
     cell.estimate.clone().or_else(|| cell.figure.as_ref().map(of_figure))
 }

@@ -75,14 +75,11 @@ impl RunLines {
         let mut standing: HashMap<(ItemKind, String, String, u32), (u32, usize)> = HashMap::new();
         let mut place = 0;
         self.each(|line| {
-            if let Some(outcome) = outcome_of(line, run) {
-                if file.may_stand(&outcome.evaluator, outcome.revision) {
-                    let newest = standing
-                        .entry((outcome.kind, outcome.evaluator, outcome.item, outcome.attempt))
-                        .or_insert((outcome.revision, place));
-                    if takes_over(outcome.revision, newest.0) {
-                        *newest = (outcome.revision, place);
-                    }
+            if let Some(outcome) = outcome_of(line, run).filter(|outcome| file.may_stand(&outcome.evaluator, outcome.revision)) {
+                let newest =
+                    standing.entry((outcome.kind, outcome.evaluator, outcome.item, outcome.attempt)).or_insert((outcome.revision, place));
+                if takes_over(outcome.revision, newest.0) {
+                    *newest = (outcome.revision, place);
                 }
             }
             place += 1;
