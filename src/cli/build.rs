@@ -63,6 +63,12 @@ fn program() -> Option<FileStamp> {
     FileStamp::of(&std::env::current_exe().ok()?).ok()
 }
 
+/// Says what is wrong with the configuration, and that is no reason to write no site.
+fn slip(settings: &Settings, unknown: Failure) {
+    let hint = unknown.hint.map_or_else(String::new, |hint| format!("\n  hint: {hint}"));
+    output::say(settings, &format!("warning: {}{hint}", unknown.message));
+}
+
 /// Takes the configuration's word about the site. A name that no run has is a slip, not a reason to write no site.
 fn options(settings: &Settings, warehouse: &Warehouse, publishing: &Publishing) -> Result<SiteOptions, Failure> {
     let site = &settings.config.site;
@@ -71,10 +77,12 @@ fn options(settings: &Settings, warehouse: &Warehouse, publishing: &Publishing) 
         if let Some(name) = name.filter(|name| !runs.is_empty() && runs.iter().all(|row| of(&row.run) != name.as_str())) {
             let unknown = selection::unknown(what, name, runs.iter().map(|row| of(&row.run)));
             warn!(key, name, "unknown name");
-            let hint = unknown.hint.map_or_else(String::new, |hint| format!("\n  hint: {hint}"));
-            output::say(settings, &format!("warning: `{key}` in the configuration: {}{hint}", unknown.message));
+            slip(settings, Failure { message: format!("`{key}` in the configuration: {}", unknown.message), ..unknown });
         }
     };
+    if let Err(unknown) = policy::check_primaries(settings, warehouse) {
+        slip(settings, unknown);
+    }
     check("site.default_suite", "suite", site.default_suite.as_ref(), |run| &run.suite);
     check("site.baseline", "approach", site.baseline.as_ref(), |run| &run.approach);
     let base_url = match &publishing.base_url {

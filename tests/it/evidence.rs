@@ -804,4 +804,8 @@ fn a_primary_metric_that_nobody_measured_is_said() {
             "{said}"
         );
     }
+    // A site is written all the same, and says so.
+    let built = project.run(["build", "--out", "site"]);
+    assert_eq!(built.code, 0);
+    assert!(built.stderr.contains("warning: `primary.app` in the configuration: no metric `qualty`"), "{}", built.stderr);
 }
