@@ -26,7 +26,7 @@ pub fn table(board: &SuiteBoard) -> Table {
     let of = Columns { board, entries: board.entries.iter().collect() };
     let mut table = Table::of("board")
         .titled(format!("Leaderboard: {}", words::group_name(&board.suite, board.suite_version.as_deref(), board.source.as_deref())));
-    of.fill(
+    fill(
         &mut table,
         [
             of.arm(),
@@ -51,9 +51,9 @@ pub fn table(board: &SuiteBoard) -> Table {
             of.verification(),
         ],
     );
-    of.fill(&mut table, of.pass_rate());
-    of.fill(&mut table, of.scores());
-    of.fill(&mut table, [of.newest(), of.not_counted()]);
+    fill(&mut table, of.pass_rate());
+    fill(&mut table, of.scores());
+    fill(&mut table, [of.newest(), of.not_counted()]);
     table.notes = notes(board);
     table.instead = front_notes(board);
     table
@@ -74,7 +74,7 @@ pub fn costs<'a>(board: &'a SuiteBoard, entries: impl IntoIterator<Item = &'a En
         of.primary(),
         of.cost_front(),
     ];
-    of.fill(&mut table, columns.map(|(column, cells)| (Column { rank: column.rank.min(1), ..column }, cells)));
+    fill(&mut table, columns.map(|(column, cells)| (Column { rank: column.rank.min(1), ..column }, cells)));
     table.notes.push(match spent {
         Some(spent) => format!("All runs: {}, known of {}.", words::money(spent), words::runs_with_cost(spent)),
         None => "No run of these says what it cost.".to_owned(),
@@ -82,13 +82,13 @@ pub fn costs<'a>(board: &'a SuiteBoard, entries: impl IntoIterator<Item = &'a En
     table
 }
 
-impl<'a> Columns<'a> {
-    fn fill(&self, table: &mut Table, columns: impl IntoIterator<Item = Filled>) {
-        for (column, cells) in columns {
-            table.column(column, cells);
-        }
+fn fill(table: &mut Table, columns: impl IntoIterator<Item = Filled>) {
+    for (column, cells) in columns {
+        table.column(column, cells);
     }
+}
 
+impl<'a> Columns<'a> {
     fn each(&self, column: Column, cell: impl Fn(&'a Entry) -> Cell) -> Filled {
         (column, self.entries.iter().map(|entry| cell(entry)).collect())
     }

@@ -162,22 +162,26 @@ impl Cell {
         Self { data: data.into(), ..Self::default() }
     }
 
+    #[must_use]
     pub fn data(mut self, data: impl Into<Vec<Datum>>) -> Self {
         self.data = data.into();
         self
     }
 
     /// Adds the interval, each end as people read it.
+    #[must_use]
     pub fn between(mut self, interval: Option<Interval>, text: impl Fn(f64) -> String) -> Self {
         self.ends = interval.map(|ends| [text(ends.low), text(ends.high)]);
         self
     }
 
+    #[must_use]
     pub fn small(mut self, small: impl Into<String>) -> Self {
         self.small = small.into();
         self
     }
 
+    #[must_use]
     pub fn bold(mut self, is_bold: bool) -> Self {
         self.is_bold = is_bold;
         self

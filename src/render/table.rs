@@ -72,36 +72,43 @@ impl Column {
         Self::new("", Align::Left).keys(keys).seen(Seen::Data)
     }
 
+    #[must_use]
     pub fn over(mut self, over: impl Into<String>) -> Self {
         self.over = over.into();
         self
     }
 
+    #[must_use]
     pub fn about(mut self, about: impl Into<String>) -> Self {
         self.about = about.into();
         self
     }
 
+    #[must_use]
     pub fn keys<K: Into<Cow<'static, str>>>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
         self.keys = keys.into_iter().map(Into::into).collect();
         self
     }
 
+    #[must_use]
     pub fn better(mut self, direction: Direction) -> Self {
         self.direction = direction;
         self
     }
 
+    #[must_use]
     pub fn seen(mut self, seen: Seen) -> Self {
         self.seen = seen;
         self
     }
 
+    #[must_use]
     pub fn rank(mut self, rank: u8) -> Self {
         self.rank = rank;
         self
     }
 
+    #[must_use]
     pub fn left(mut self) -> Self {
         self.align = Align::Left;
         self
@@ -152,6 +159,7 @@ impl Table {
         Self { of: rows, ..Self::default() }
     }
 
+    #[must_use]
     pub fn titled(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self

@@ -128,7 +128,7 @@ fn a_journal_counts_when_its_run_is_committed() {
 
     let board = project.run(["leaderboard", "--format", "csv"]);
     let row = &board.rows()[0];
-    assert_eq!((passed(&row).as_str(), row["n"].as_str(), row["missing"].as_str()), ("1/2", "2", "1"));
+    assert_eq!((passed(row).as_str(), row["n"].as_str(), row["missing"].as_str()), ("1/2", "2", "1"));
     let items = project.run(["sql", "select item, status, score from items order by item", "--format", "json"]).json();
     assert_eq!(items["rows"][0], json!(["q\"1\n", "pass", 0.1 + 0.2]));
     assert_eq!(project.run(["doctor"]).code, 0);

@@ -55,7 +55,7 @@ impl Column {
         let sort = match (look, column.direction) {
             (Look::Scale, _) => Sort::None,
             (Look::Number, Direction::Up | Direction::None) | (Look::Words, Direction::Up) => Sort::Descending,
-            (Look::Number | Look::Words, _) | (Look::Key, _) => Sort::Ascending,
+            (Look::Number | Look::Words | Look::Key, _) => Sort::Ascending,
         };
         let small: Vec<&str> = [column.over.as_str(), column.about.as_str()].into_iter().filter(|text| !text.is_empty()).collect();
         Self::new(column.label.as_str(), look, sort).sub(small.join("; "))
