@@ -14,6 +14,7 @@ mod code_runs;
 mod comparability;
 mod compare;
 mod doctor;
+mod documented;
 mod eval;
 mod evidence;
 mod export;
