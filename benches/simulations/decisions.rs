@@ -17,6 +17,9 @@ use super::rule::{self, ALPHA, CONFIDENCE};
 use super::world::{self, Share, World};
 
 const WORLDS: u64 = 10_000;
+/// The number of the first world. The rule was chosen among about a dozen on worlds 0 to 9,999, which would flatter it; no rule was ever
+/// chosen on these. Whoever changes the rule after a look at these figures reports it on others.
+const FIRST: u64 = 5_000_000;
 /// Dollars for a question of the second arm.
 const COST: f64 = 0.10;
 /// What a passed question is worth, in dollars. At the second of them the rule's margins are worth the same: two points of quality as much as
@@ -195,7 +198,7 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 
 /// Wrong ships and regret by rule, and what the decision says how often.
 pub fn tables() -> [Table; 2] {
-    let outcomes: Vec<Outcome> = (0..WORLDS).into_par_iter().map(outcome).collect();
+    let outcomes: Vec<Outcome> = (FIRST..FIRST + WORLDS).into_par_iter().map(outcome).collect();
     let mut rules = Table::new(
         "Two arms on quality and cost, 10,000 worlds: wrong ships in percent, and mean regret in cents per question where a pass is worth so much",
         &["rule", "ships", "wrong ships of all worlds", "wrong of those shipped", "$0.20 a pass", "$0.50 a pass", "$1 a pass"],

@@ -123,12 +123,17 @@ pub fn nth(number: u64) -> World {
 
 /// Asks the same questions in every world.
 pub fn shares<const N: usize>(worlds: u32, ask: impl Fn(&mut World) -> [Option<bool>; N] + Sync) -> [Share; N] {
+    shares_from(0, worlds, ask)
+}
+
+/// Asks in worlds that begin at another number: those before it may be where a method was chosen.
+pub fn shares_from<const N: usize>(first: u64, worlds: u32, ask: impl Fn(&mut World) -> [Option<bool>; N] + Sync) -> [Share; N] {
     (0..worlds)
         .into_par_iter()
         .fold(
             || [Share::default(); N],
             |shares, number| {
-                let answers = ask(&mut nth(u64::from(number)));
+                let answers = ask(&mut nth(first + u64::from(number)));
                 std::array::from_fn(|at| shares[at].with(answers[at]))
             },
         )

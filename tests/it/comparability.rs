@@ -234,7 +234,7 @@ fn the_page_of_a_pair_says_what_was_left_out_and_its_numbers_can_be_recomputed()
         "C: 298 of 300 items shared; 2 changed their text",
         "298 of 300 questions shared",
         "Why comparability is C",
-        "Left out of the pair, as their texts differ: <bdi>3</bdi>, <bdi>8</bdi>.",
+        "Not compared, because their texts differ: <bdi>3</bdi>, <bdi>8</bdi>.",
         "Of 298 shared items",
     ] {
         assert!(page.contains(said), "{said}: {page}");

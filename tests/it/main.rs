@@ -15,6 +15,7 @@ mod columns;
 mod comparability;
 mod compare;
 mod doctor;
+mod documented;
 mod eval;
 mod evidence;
 mod export;

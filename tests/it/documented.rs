@@ -1,0 +1,276 @@
+//! What documents show is what the program prints.
+//!
+//! A console block whose commands are followed by output has a line `<!-- shown: PLACE -->` above it, which names where it is run; in one document, blocks of one
+//! place follow each other in one folder. In expected output a line `…` is any lines, and `…` within a line is any text. Commands without
+//! output are not run: their options must exist.
+//!
+//! `EVALREPORT_DOCS=write cargo nextest run documented` writes what the program prints into the documents, whole, for `git diff` to be read.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::support::{BINARY, Project, question, result};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+const MARK: &str = "<!-- shown: ";
+
+/// A fenced block: its lines in the document, without the fences.
+struct Block {
+    /// What follows the opening fence.
+    language: String,
+    /// The place that is named above it.
+    place: Option<String>,
+    /// The index of its first line.
+    first: usize,
+    lines: Vec<String>,
+}
+
+/// A command and the lines below it.
+struct Shown {
+    command: String,
+    /// As it stands in the document, with its prompt.
+    typed: Vec<String>,
+    output: Vec<String>,
+}
+
+fn read(document: &str) -> String {
+    fs::read_to_string(Path::new(ROOT).join(document)).expect("the document is in the repository")
+}
+
+fn blocks(text: &str) -> Vec<Block> {
+    let mut found: Vec<Block> = Vec::new();
+    let (mut is_open, mut above) = (false, "");
+    for (number, line) in text.lines().enumerate() {
+        match line.strip_prefix("```") {
+            Some(_) if is_open => is_open = false,
+            Some(language) => {
+                let place = above.strip_prefix(MARK).and_then(|rest| rest.strip_suffix(" -->")).map(str::to_owned);
+                found.push(Block { language: language.to_owned(), place, first: number + 1, lines: Vec::new() });
+                is_open = true;
+            }
+            None if is_open => found.last_mut().expect("an open block").lines.push(line.to_owned()),
+            None => {}
+        }
+        above = line;
+    }
+    found
+}
+
+/// The commands of a console block. A command goes on after a backslash and within quotes.
+fn shown(block: &Block) -> Vec<Shown> {
+    let mut all: Vec<Shown> = Vec::new();
+    let mut goes_on = false;
+    for line in &block.lines {
+        match (line.strip_prefix("$ "), all.last_mut()) {
+            (_, Some(last)) if goes_on => {
+                last.command.push_str(&format!("\n{line}"));
+                last.typed.push(line.clone());
+            }
+            (Some(command), _) => all.push(Shown { command: command.to_owned(), typed: vec![line.clone()], output: Vec::new() }),
+            (None, Some(last)) => last.output.push(line.clone()),
+            (None, None) => panic!("line {}: output without a command", block.first + 1),
+        }
+        let command = &all.last().expect("just added").command;
+        goes_on = command.ends_with('\\') || command.matches('"').count() % 2 == 1;
+    }
+    all
+}
+
+/// Whether the lines are what is expected, with gaps.
+fn fits(expected: &[String], lines: &[&str]) -> bool {
+    match expected.split_first() {
+        None => lines.is_empty(),
+        Some((gap, rest)) if gap == "…" => (0..=lines.len()).any(|skipped| fits(rest, &lines[skipped..])),
+        Some((line, rest)) => lines.split_first().is_some_and(|(first, others)| line_fits(line, first) && fits(rest, others)),
+    }
+}
+
+fn line_fits(expected: &str, line: &str) -> bool {
+    let (expected, line) = (expected.trim_end(), line.trim_end());
+    let mut parts = expected.split('…');
+    let Some(mut left) = line.strip_prefix(parts.next().expect("split gives a part")) else { return false };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return left.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return left.ends_with(part);
+        }
+        let Some((_, after)) = left.split_once(part) else { return false };
+        left = after;
+    }
+    true
+}
+
+/// A program to start in a folder, with what a shell in a pipe has.
+fn shell(command: &str, folder: &Path) -> Command {
+    let bin = Path::new(BINARY).parent().expect("the program is in a folder").display().to_string();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("cd '{}' && exec 2>&1\n{command}", folder.display())]);
+    shell.envs([("PATH", format!("{bin}:{path}").as_str()), ("HOME", "/nonexistent"), ("NO_COLOR", "1")]);
+    shell
+}
+
+/// A new place of that name, and the folder in it where commands are typed.
+fn place(name: &str) -> (Project, PathBuf) {
+    let project = Project::new();
+    let folder = project.path("");
+    let run = |folder: &Path, command: &str| {
+        let output = project.output(&mut shell(command, folder));
+        assert_eq!(output.code, 0, "{command}\n{}", output.stdout);
+    };
+    match name {
+        // Nothing at all.
+        "empty" => (),
+        // The repository with the results that are shipped; nothing there writes.
+        "shipped" => {
+            for shared in ["results", "suites", "evalreport.yaml"] {
+                run(&folder, &format!("ln -s '{ROOT}/{shared}' ."));
+            }
+        }
+        // What `init` wrote.
+        "begun" | "nights" => {
+            run(&folder, "evalreport init my-evals");
+            let folder = project.path("my-evals");
+            if name == "nights" {
+                for _ in 0..4 {
+                    run(&folder, "evalreport run warmup@longest-choice hello --approach complete --runs 3");
+                }
+            }
+            return (project, folder);
+        }
+        // The table of the README with its map, and the same imported.
+        "table" | "imported" => {
+            let text = read("README.md");
+            let of = |language: &str, begin: &str| -> String {
+                let block = blocks(&text).into_iter().find(|block| block.language == language && block.lines[0].starts_with(begin));
+                block.expect("the README has the example").lines.join("\n") + "\n"
+            };
+            project.file("map.yaml", of("yaml", "format: ")).file("answers.csv", of("text", "task,"));
+            if name == "imported" {
+                run(&folder, "evalreport import answers.csv --map map.yaml");
+            }
+        }
+        // A result that was cut off, and a run that was.
+        "damaged" => {
+            let items: Vec<_> = (1..=6).map(|number| question(&format!("q{number}"), 1, "pass")).collect();
+            project.result(&result("quiz-1", "quiz", "a", json!({}))).items("quiz-1", &items);
+            let whole = project.read("results/quiz-1/items.jsonl");
+            project.file("results/quiz-1/items.jsonl", whole + "{\"item\": \"q7\", \"sta").file("results/cut.json", "{\"id\": \"c");
+        }
+        // Four attempts at each of four questions by two approaches.
+        "attempts" => {
+            for (approach, passed) in [("a", [4, 4, 0, 2]), ("b", [2, 2, 1, 4])] {
+                let status = |attempt, passed| if attempt <= passed { "pass" } else { "fail" };
+                let all = (1..=4).flat_map(|attempt| passed.iter().zip(1..).map(move |(passed, number)| (attempt, *passed, number)));
+                let items: Vec<_> =
+                    all.map(|(attempt, passed, number)| question(&format!("q{number}"), attempt, status(attempt, passed))).collect();
+                project.result(&result(approach, "quiz", approach, json!({}))).items(approach, &items);
+            }
+        }
+        other => panic!("no place `{other}`"),
+    }
+    (project, folder)
+}
+
+/// Runs every block that names a place and returns what differs; writes it if that is asked.
+fn differences(document: &str) -> Vec<String> {
+    let text = read(document);
+    let mut places = BTreeMap::<String, (Project, PathBuf)>::new();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let mut differences = Vec::new();
+    let mut printed = Vec::new();
+    for block in blocks(&text).into_iter().filter(|block| block.language == "console") {
+        let Some(name) = &block.place else { continue };
+        let (project, folder) = places.entry(name.clone()).or_insert_with(|| place(name));
+        let (mut actual, mut code, mut is_same) = (Vec::new(), 0, true);
+        for Shown { command, typed, output } in shown(&block) {
+            let got = if command == "echo $?" {
+                format!("{code}\n")
+            } else {
+                let got = project.output(&mut shell(&command, folder));
+                code = got.code;
+                got.stdout
+            };
+            let got: Vec<&str> = got.lines().collect();
+            is_same &= fits(&output, &got);
+            actual.extend(typed);
+            actual.extend(got.into_iter().map(str::to_owned));
+        }
+        if !is_same {
+            differences.push(format!("{document}:{}, in `{name}`, is now:\n{}", block.first + 1, actual.join("\n")));
+            printed.push((block.first, block.lines.len(), actual));
+        }
+    }
+    if std::env::var("EVALREPORT_DOCS").is_ok_and(|wish| wish == "write") {
+        for (first, count, actual) in printed.into_iter().rev() {
+            lines.splice(first..first + count, actual);
+        }
+        fs::write(Path::new(ROOT).join(document), lines.join("\n") + "\n").expect("the document can be written");
+    }
+    differences
+}
+
+#[track_caller]
+fn shows_what_is_printed(document: &str) {
+    let differences = differences(document);
+    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
+}
+
+#[test]
+fn the_readme_shows_what_is_printed() {
+    shows_what_is_printed("README.md");
+}
+
+#[test]
+fn the_guide_shows_what_is_printed() {
+    shows_what_is_printed("docs/guide.md");
+}
+
+#[test]
+fn nightly_shows_what_is_printed() {
+    shows_what_is_printed("docs/nightly.md");
+}
+
+/// Commands of these documents that are not run, and what is said to be printed without being run.
+#[test]
+fn commands_that_are_not_run_have_options_that_exist() {
+    for document in ["README.md", "docs/guide.md", "docs/nightly.md"] {
+        let project = Project::new();
+        let text = read(document);
+        for block in blocks(&text).iter().filter(|block| block.place.is_none()) {
+            let commands = match block.language.as_str() {
+                "console" => shown(block),
+                "sh" => {
+                    let lines = block.lines.iter().map(|line| format!("$ {line}").replace("$     ", "    ")).collect();
+                    shown(&Block { language: String::new(), place: None, first: block.first, lines })
+                }
+                _ => continue,
+            };
+            for Shown { command, output, .. } in commands {
+                let at = format!("{document}:{}: {command}", block.first + 1);
+                assert!(output.is_empty(), "{at}: output that no test sees; name the place where it is run");
+                // Only their own options: what stands after another program's name is not ours.
+                let ours = command.split("&&").map(str::trim).filter(|part| part.starts_with("evalreport "));
+                for part in ours {
+                    let part = part.split(" # ").next().expect("split gives a part").split(" || ").next().expect("split gives a part");
+                    let got = project.output(&mut shell(&format!("{} --help", part.trim_end()), &project.path("")));
+                    assert_eq!(got.code, 0, "{at}\n{}", got.stdout);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn gaps_fit_what_they_stand_for() {
+    let fits = |expected: &[&str], lines: &[&str]| fits(&expected.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>(), lines);
+    assert!(fits(&["a", "…", "d"], &["a", "b", "c", "d"]) && fits(&["…"], &[]) && fits(&["a …, …s"], &["a 1, 2s"]));
+    assert!(!fits(&["a"], &["a", "b"]) && !fits(&["a", "…", "d"], &["a", "b"]) && !fits(&["a … c"], &["a b d"]) && !fits(&["a"], &["ab"]));
+}
