@@ -1,25 +1,37 @@
-//! `sql`: one SELECT over the four tables.
+//! `sql`: one SELECT over the stored tables, and over what boards and comparisons say of them.
 
 use std::time::Instant;
 
 use tracing::info;
 
+use crate::domain::Filter;
 use crate::render::cell::{Cell, Datum};
+use crate::render::sheet::Sheet;
 use crate::render::table::Table;
-use crate::warehouse::{SqlError, SqlTable, SqlValue};
+use crate::render::{board, comparison, format};
+use crate::views::{Grouping, PairOrder, SortKey, compare, leaderboard, suite_groups};
+use crate::warehouse::{Derived, SqlError, SqlTable, SqlValue};
 
 use super::arguments::{Format, Sql};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{exit_code, output};
+use super::{exit_code, output, policy};
 
 pub(super) fn run(settings: &Settings, arguments: &Sql) -> Result<u8, Failure> {
     let mut warehouse = settings.open()?;
     let start = Instant::now();
-    let answer = warehouse.sql(&arguments.query).map_err(|error| {
+    let policy = policy::configured(settings)?;
+    let (filter, store) = (Filter::default(), &warehouse);
+    let arms = || sheet(leaderboard(store, &filter, SortKey::Primary, &policy, false).suites.iter().map(board::table));
+    let metrics = || {
+        let groups = suite_groups(store, &filter, Grouping::AllBatches);
+        sheet(groups.iter().map(|group| comparison::table(&compare(store, group, &policy, PairOrder::AheadFirst))))
+    };
+    let derived = [Derived { name: "arms", make: &arms }, Derived { name: "metrics", make: &metrics }];
+    let answer = warehouse.sql(&arguments.query, &derived).map_err(|error| {
         let failure = Failure::new(crate::domain::visible(&error.to_string()));
         match error {
-            SqlError::Failed(_) => failure.with_hint("docs/guide.md lists the columns of runs, items, scores and usage"),
+            SqlError::Failed(_) => failure.with_hint("docs/guide.md lists the tables and their columns"),
             SqlError::Syntax(_) | SqlError::Refused(_) | SqlError::Cache { .. } => failure,
         }
     })?;
@@ -41,6 +53,21 @@ struct Answer<'a> {
 
 fn json(answer: &SqlTable) -> Answer<'_> {
     Answer { columns: &answer.columns, rows: &answer.rows }
+}
+
+/// Lays tables of the same rows out as one for queries.
+fn sheet(tables: impl Iterator<Item = Table>) -> SqlTable {
+    let tables: Vec<Table> = tables.collect();
+    let Sheet { keys, rows } = Sheet::of(&tables.iter().map(Table::for_programs).collect::<Vec<_>>());
+    let value = |datum: Datum| match datum {
+        Datum::Absent => SqlValue::Null,
+        Datum::Integer(number) => SqlValue::Integer(number),
+        Datum::Number(number) => SqlValue::Number(number),
+        Datum::Flag(flag) => SqlValue::Boolean(flag),
+        Datum::Text(text) => SqlValue::Text(text),
+        Datum::Time(time) => SqlValue::Text(format::timestamp(&time)),
+    };
+    SqlTable { columns: keys, rows: rows.into_iter().map(|row| row.into_iter().map(value).collect()).collect() }
 }
 
 fn table(answer: &SqlTable) -> Table {

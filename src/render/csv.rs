@@ -1,59 +1,29 @@
 //! Tables for spreadsheets and programs: figures in full precision under the names that JSON has for them, never formatted text.
 
-use std::borrow::Cow;
-
 use crate::domain::visible;
 
 use super::cell::Datum;
 use super::format;
-use super::table::{Column, Table};
+use super::sheet::Sheet;
+use super::table::Table;
 
 /// Writes tables as CSV (RFC 4180, LF). Those of the same rows are one table with one header; between others is an empty line. Titles and
 /// notes are left out.
 pub fn tables(tables: &[Table]) -> String {
-    let sheets: Vec<&Table> = tables.iter().map(|table| table.sheet.as_deref().unwrap_or(table)).collect();
+    let tables: Vec<&Table> = tables.iter().map(Table::for_programs).collect();
     let alike = |one: &&Table, other: &&Table| !one.of.is_empty() && one.of == other.of;
-    sheets.chunk_by(alike).map(sheet).collect::<Vec<_>>().join("\n")
+    tables.chunk_by(alike).map(sheet).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes one table.
 pub fn table(table: &Table) -> String {
-    sheet(&[table.sheet.as_deref().unwrap_or(table)])
+    sheet(&[table.for_programs()])
 }
 
-/// Writes tables of the same rows under all keys that any of them has.
 fn sheet(tables: &[&Table]) -> String {
-    let mut header: Vec<&Cow<'static, str>> = Vec::new();
-    for table in tables {
-        let mut place = 0;
-        for key in keys(table) {
-            match header.iter().position(|known| *known == key) {
-                Some(known) => place = known + 1,
-                None => {
-                    header.insert(place, key);
-                    place += 1;
-                }
-            }
-        }
-    }
-    let records = tables.iter().flat_map(|table| {
-        let places: Vec<usize> = keys(table).filter_map(|key| header.iter().position(|known| *known == key)).collect();
-        let width = header.len();
-        table.rows.iter().map(move |row| {
-            let mut record = vec![String::new(); width];
-            let figures = table.columns.iter().zip(row).flat_map(|(column, cell)| (0..column.keys.len()).map(|place| cell.data.get(place)));
-            for (place, figure) in places.iter().zip(figures) {
-                record[*place] = figure.map_or_else(String::new, field);
-            }
-            record
-        })
-    });
-    let names = header.iter().map(|key| text(key)).collect();
-    self::records(std::iter::once(names).chain(records.collect::<Vec<_>>()))
-}
-
-fn keys(table: &Table) -> impl Iterator<Item = &Cow<'static, str>> {
-    table.columns.iter().flat_map(|column: &Column| &column.keys)
+    let sheet = Sheet::of(tables);
+    let header = sheet.keys.iter().map(|key| text(key)).collect();
+    records(std::iter::once(header).chain(sheet.rows.iter().map(|row| row.iter().map(field).collect())))
 }
 
 fn field(datum: &Datum) -> String {
@@ -91,6 +61,7 @@ fn quote(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::cell::Cell;
+    use super::super::table::Column;
     use super::*;
 
     #[test]

@@ -21,6 +21,7 @@ pub mod markdown;
 pub mod nights;
 pub mod png;
 pub mod runnable;
+pub mod sheet;
 pub mod shown;
 mod sparkline;
 pub mod summary;

@@ -165,6 +165,11 @@ impl Table {
         self
     }
 
+    /// The table that programs read.
+    pub fn for_programs(&self) -> &Self {
+        self.sheet.as_deref().unwrap_or(self)
+    }
+
     /// Adds a column of words, which CSV has by its label.
     pub fn left(&mut self, label: &str, rank: u8) {
         self.columns.push(Column::words(label).keys([label.to_owned()]).rank(rank));

@@ -36,7 +36,7 @@ pub use open::{Hidden, LookedThrough, Options, RunRow, Warehouse};
 pub use progress::Progress;
 pub use records::StoredAt;
 pub use spool::RunOutcomes;
-pub use sql::{SqlTable, SqlValue};
+pub use sql::{Derived, SqlTable, SqlValue};
 pub use sql_error::SqlError;
 pub use totals::ItemTotals;
 pub use unit::Stamp as FileStamp;

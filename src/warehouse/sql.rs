@@ -34,11 +34,21 @@ pub struct SqlTable {
     pub rows: Vec<Vec<SqlValue>>,
 }
 
+/// A table that is worked out from the stored ones, where a query names it.
+pub struct Derived<'a> {
+    pub name: &'static str,
+    pub make: &'a dyn Fn() -> SqlTable,
+}
+
 impl Warehouse {
-    /// Answers one SELECT over `runs`, `items`, `scores` and `usage`.
-    pub fn sql(&self, query: &str) -> Result<SqlTable, SqlError> {
-        let named = check(query)?;
+    /// Answers one SELECT over `runs`, `items`, `scores`, `usage` and the tables that are derived from them.
+    pub fn sql(&self, query: &str, derived: &[Derived<'_>]) -> Result<SqlTable, SqlError> {
+        let tables: Vec<&str> = TABLES.into_iter().chain(derived.iter().map(|table| table.name)).collect();
+        let named = check(query, &tables)?;
         let mut context = SQLContext::new();
+        for table in derived.iter().filter(|table| named.contains(table.name)) {
+            context.register(table.name, frame(&(table.make)())?.lazy());
+        }
         for table in TABLES {
             if named.contains(table) {
                 context.register(table, self.table(table)?);
@@ -70,6 +80,39 @@ impl Warehouse {
     }
 }
 
+/// A column holds whole numbers, numbers, truths or text, whichever all of its values are.
+fn frame(table: &SqlTable) -> Result<DataFrame, SqlError> {
+    let of_column = |(place, name): (usize, &String)| {
+        let values = || table.rows.iter().map(|row| &row[place]);
+        let are = |is: fn(&SqlValue) -> bool| values().any(is) && values().all(|value| matches!(value, SqlValue::Null) || is(value));
+        let name = PlSmallStr::from(name.as_str());
+        if are(|value| matches!(value, SqlValue::Boolean(_))) {
+            Column::new(
+                name,
+                values().map(|value| if let SqlValue::Boolean(flag) = value { Some(*flag) } else { None }).collect::<Vec<_>>(),
+            )
+        } else if are(|value| matches!(value, SqlValue::Integer(_))) {
+            Column::new(
+                name,
+                values().map(|value| if let SqlValue::Integer(number) = value { Some(*number) } else { None }).collect::<Vec<_>>(),
+            )
+        } else if are(|value| matches!(value, SqlValue::Integer(_) | SqlValue::Number(_))) {
+            let number = |value: &SqlValue| match value {
+                SqlValue::Integer(number) => Some(*number as f64),
+                SqlValue::Number(number) => Some(*number),
+                SqlValue::Null | SqlValue::Boolean(_) | SqlValue::Text(_) => None,
+            };
+            Column::new(name, values().map(number).collect::<Vec<_>>())
+        } else {
+            Column::new(
+                name,
+                values().map(|value| if let SqlValue::Text(text) = value { Some(text.as_str()) } else { None }).collect::<Vec<_>>(),
+            )
+        }
+    };
+    Ok(DataFrame::new(table.rows.len(), table.columns.iter().enumerate().map(of_column).collect())?)
+}
+
 fn value(value: AnyValue<'_>) -> SqlValue {
     match value {
         AnyValue::Null => SqlValue::Null,
@@ -90,19 +133,19 @@ fn number_value(number: f64) -> SqlValue {
     if number.is_finite() { SqlValue::Number(number) } else { SqlValue::Null }
 }
 
-/// Refuses everything but one SELECT over our tables; returns which of them it names.
-fn check(query: &str) -> Result<BTreeSet<String>, SqlError> {
+/// Refuses everything but one SELECT over these tables; returns which of them it names.
+fn check(query: &str, tables: &[&str]) -> Result<BTreeSet<String>, SqlError> {
     let statements = Parser::parse_sql(&GenericDialect {}, query).map_err(|error| SqlError::Syntax(visible(&error.to_string())))?;
     let [Statement::Query(_)] = statements.as_slice() else {
         return Err(SqlError::Refused("only a single SELECT is answered".to_owned()));
     };
-    let mut guard = Guard::default();
+    let mut guard = Guard { tables: tables.join(", "), ..Guard::default() };
     if let ControlFlow::Break(refusal) = statements.visit(&mut guard) {
         return Err(SqlError::Refused(refusal));
     }
-    let known = |name: &String| TABLES.contains(&name.as_str()) || guard.common.contains(name);
+    let known = |name: &String| tables.contains(&name.as_str()) || guard.common.contains(name);
     match guard.relations.iter().find(|name| !known(name)) {
-        Some(name) => Err(SqlError::Refused(format!("no table `{}`; there are {}", visible(name), TABLES.join(", ")))),
+        Some(name) => Err(SqlError::Refused(format!("no table `{}`; there are {}", visible(name), guard.tables))),
         None => Ok(guard.relations),
     }
 }
@@ -110,6 +153,8 @@ fn check(query: &str) -> Result<BTreeSet<String>, SqlError> {
 /// Collects the tables a query names, and stops at what is not a plain SELECT.
 #[derive(Default)]
 struct Guard {
+    /// The names of those that there are, for messages.
+    tables: String,
     relations: BTreeSet<String>,
     /// Names given by WITH.
     common: BTreeSet<String>,
@@ -149,9 +194,9 @@ impl Visitor for Guard {
             TableFactor::Table { name, .. } => ControlFlow::Break(format!(
                 "`{}` is a table function; only the tables {} are read",
                 visible(&name.to_string()),
-                TABLES.join(", ")
+                self.tables
             )),
-            _ => ControlFlow::Break(format!("only the tables {} are read", TABLES.join(", "))),
+            _ => ControlFlow::Break(format!("only the tables {} are read", self.tables)),
         }
     }
 }
@@ -168,7 +213,7 @@ mod tests {
             "SELECT * FROM (SELECT * FROM usage) AS u UNION ALL SELECT * FROM usage",
             "SELECT 1",
         ] {
-            assert!(check(query).is_ok(), "{query}: {:?}", check(query));
+            assert!(check(query, &TABLES).is_ok(), "{query}: {:?}", check(query, &TABLES));
         }
     }
 
@@ -193,7 +238,7 @@ mod tests {
             "SELECT * FROM UNNEST([1,2])",
             "",
         ] {
-            assert!(check(query).is_err(), "{query}");
+            assert!(check(query, &TABLES).is_err(), "{query}");
         }
     }
 }

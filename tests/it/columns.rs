@@ -103,6 +103,31 @@ fn csv_has_figures_and_no_formatted_text() {
     }
 }
 
+/// SQL has the same figures under the same names, beside the stored tables.
+#[test]
+fn boards_and_comparisons_are_tables_of_sql() {
+    let project = project();
+    let answers = |query: &str| project.run(["sql", query, "--format", "csv"]).answer().to_owned();
+    let board = project.run(["leaderboard", "--format", "csv"]).answer().to_owned();
+    assert_eq!(answers("SELECT * FROM arms"), board);
+    let metrics = project.run(["compare", "--format", "csv"]).answer().to_owned();
+    assert_eq!(answers("SELECT * FROM metrics"), metrics);
+    assert_eq!(
+        answers("SELECT suite, approach, pass_rate, runs FROM arms WHERE cost_is_lower_bound ORDER BY suite, position"),
+        "suite,approach,pass_rate,runs\nquiz,b,0.75,2\n"
+    );
+    assert_eq!(
+        answers(
+            "SELECT r.approach, count(*) AS n FROM runs AS r JOIN arms AS a ON r.suite = a.suite AND r.approach = a.approach GROUP BY r.approach ORDER BY r.approach"
+        ),
+        "approach,n\na,3\nb,2\nc,1\nd,1\n"
+    );
+    let empty = Project::new();
+    assert_eq!(empty.run(["sql", "SELECT count(*) AS n FROM runs", "--format", "csv"]).answer(), "n\n0\n");
+    let refused = project.run(["sql", "SELECT * FROM boards"]);
+    assert!(refused.refusal().contains("there are runs, items, scores, usage, arms, metrics"), "{}", refused.stderr);
+}
+
 /// Names of all fields of a document, however deep.
 fn fields(value: &Value, names: &mut BTreeSet<String>) {
     match value {
