@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::{Direction, Metric, Unit, score_label};
-use crate::views::{Arm, Entry, Estimate, Figure, Front, Method, Money, SuiteBoard};
+use crate::domain::{Direction, Metric, MetricKind, Unit, score_label};
+use crate::views::{Arm, Entry, Estimate, Figure, Front, Method, Money, PASS_RATE, SuiteBoard};
 
 use super::cell::{Cell, Datum};
 use super::table::{Column, Seen, Table};
@@ -57,6 +57,21 @@ pub fn table(board: &SuiteBoard) -> Table {
     table.notes = notes(board);
     table.instead = front_notes(board);
     table
+}
+
+/// The columns of every board.
+pub fn columns() -> Vec<Column> {
+    table(&SuiteBoard::empty(pass_rate())).columns
+}
+
+fn pass_rate() -> Metric {
+    Metric {
+        name: PASS_RATE.to_owned(),
+        label: "Pass rate".to_owned(),
+        unit: Unit::Fraction,
+        direction: Direction::Up,
+        kind: MetricKind::Rate,
+    }
 }
 
 /// Lays out what a suite's arms cost, and what a solved item costs with each; of the arms that are given.
@@ -116,7 +131,12 @@ impl<'a> Columns<'a> {
 
     /// The places that the evidence leaves open. The leading group is bold on a page, and says so.
     fn rank(&self) -> Filled {
-        let column = Column::number("Rank").keys(["rank_best", "rank_worst", "is_leading"]).better(Direction::Down).about("as a range");
+        let column = Column::number("Rank")
+            .keys(["rank_best", "rank_worst", "is_leading"])
+            .field("standing")
+            .unit(Unit::Count)
+            .better(Direction::Down)
+            .about("as a range");
         self.each(column, |entry| {
             let Some(standing) = &entry.standing else { return Cell::unknown("–") };
             let leads = is_ahead(self.board, entry);
@@ -127,27 +147,24 @@ impl<'a> Columns<'a> {
     }
 
     fn approach(&self) -> Filled {
-        self.each(Column::words("Approach").keys(["approach"]).seen(Seen::Lines), |entry| Cell::words(entry.arm.approach.as_str()))
+        self.each(Column::words("Approach").keys(["approach"]).field("approach").seen(Seen::Lines), |entry| {
+            Cell::words(entry.arm.approach.as_str())
+        })
     }
 
     fn model(&self) -> Filled {
-        self.each(Column::words("Model").keys(["model"]).seen(Seen::Lines), |entry| Cell::words(entry.arm.model.as_str()))
+        self.each(Column::words("Model").keys(["model"]).field("model").seen(Seen::Lines), |entry| Cell::words(entry.arm.model.as_str()))
     }
 
     /// The figure that decides.
     fn primary(&self) -> Filled {
-        self.rates(&self.board.primary, |entry| entry.primary.as_ref())
+        let (column, cells) = self.rates(&self.board.primary, |entry| entry.primary.as_ref());
+        (column.field("primary"), cells)
     }
 
     /// The pass rate where another metric decides.
     fn pass_rate(&self) -> Option<Filled> {
-        let metric = Metric {
-            name: crate::views::PASS_RATE.to_owned(),
-            label: "Pass rate".to_owned(),
-            unit: Unit::Fraction,
-            direction: Direction::Up,
-            kind: crate::domain::MetricKind::Rate,
-        };
+        let metric = pass_rate();
         let (column, cells) = self.rates(&metric, |entry| entry.pass_rate.as_ref());
         (!words::is_pass_rate(&self.board.primary)).then(|| (column.rank(3), cells))
     }
@@ -156,7 +173,8 @@ impl<'a> Columns<'a> {
         let key = rate_key(metric);
         let keys = ["", "_ci95_low", "_ci95_high", "_method"].map(|end| format!("{key}{end}"));
         let unit = if metric.unit == Unit::Fraction { " %" } else { "" };
-        let column = Column::number(format!("{}{unit} [95% CI]", words::metric_label(metric))).keys(keys).better(metric.direction);
+        let column =
+            Column::number(format!("{}{unit} [95% CI]", words::metric_label(metric))).keys(keys).unit(metric.unit).better(metric.direction);
         self.each(column, |entry| {
             let Some(estimate) = estimate(entry) else { return Cell::unknown("unknown") };
             let shown = words::figure_with_interval(metric, estimate);
@@ -214,11 +232,17 @@ impl<'a> Columns<'a> {
     }
 
     fn runs(&self) -> Filled {
-        self.each(Column::number("Runs").keys(["runs"]).rank(2), |entry| Cell::count(entry.runs))
+        self.each(Column::number("Runs").keys(["runs"]).field("runs").unit(Unit::Count).rank(2), |entry| Cell::count(entry.runs))
     }
 
     fn cost(&self) -> Filled {
-        let column = Column::number("Cost").over("all runs").keys(["cost_usd", "cost_is_lower_bound"]).better(Direction::Down).rank(1);
+        let column = Column::number("Cost")
+            .over("all runs")
+            .field("cost")
+            .unit(Unit::Usd)
+            .keys(["cost_usd", "cost_is_lower_bound"])
+            .better(Direction::Down)
+            .rank(1);
         self.each(column, |entry| words::money_cell(entry.cost.as_ref()))
     }
 
@@ -233,7 +257,8 @@ impl<'a> Columns<'a> {
 
     fn cost_per_solved(&self) -> Filled {
         let keys = ["cost_per_solved_usd", "cost_per_solved_ci95_low", "cost_per_solved_ci95_high"];
-        let column = Column::number("Cost per solved").keys(keys).better(Direction::Down).rank(3);
+        let column =
+            Column::number("Cost per solved").field("cost_per_solved_usd").unit(Unit::Usd).keys(keys).better(Direction::Down).rank(3);
         self.each(column, |entry| match (entry.cost_per_solved_usd, entry.pass_rate.as_ref().and_then(|rate| rate.passed)) {
             (Some(usd), _) => {
                 let interval = entry.cost_per_solved_interval.map(|price| price.interval);
@@ -256,7 +281,7 @@ impl<'a> Columns<'a> {
     /// Where an arm stands between quality and price. CSV has full names.
     fn front(&self, label: &str, key: &'static str, front: impl Fn(&Entry) -> Option<&Front>) -> Filled {
         let name = words::names_on(self.board);
-        self.each(Column::words(label).keys([key]).rank(8).about("Pareto front"), |entry| {
+        self.each(Column::words(label).keys([key]).field(key).rank(8).about("Pareto front"), |entry| {
             front(entry).map_or_else(
                 || Cell::unknown(""),
                 |front| Cell::shown(words::front(front, &name)).data([words::front(front, words::arm_name).into()]),
@@ -265,13 +290,20 @@ impl<'a> Columns<'a> {
     }
 
     fn tokens(&self) -> Filled {
-        let column = Column::number("Tokens").over("per run").keys(["tokens_mean"]).better(Direction::Down).rank(4);
+        let column = Column::number("Tokens")
+            .over("per run")
+            .field("tokens")
+            .unit(Unit::Tokens)
+            .keys(["tokens_mean"])
+            .better(Direction::Down)
+            .rank(4);
         self.each(column, |entry| figure(entry.tokens.as_ref(), Unit::Tokens))
     }
 
     fn duration(&self) -> Filled {
         let keys = ["duration_seconds_median", "duration_seconds_median_ci95_low", "duration_seconds_median_ci95_high"];
-        let column = Column::number("Duration").over("median").keys(keys).better(Direction::Down).rank(2);
+        let column =
+            Column::number("Duration").over("median").field("duration").unit(Unit::Seconds).keys(keys).better(Direction::Down).rank(2);
         self.each(column, |entry| {
             let Some(spread) = &entry.duration else { return Cell::unknown("unknown") };
             let [low, high] = Datum::ends(spread.interval);
@@ -280,7 +312,13 @@ impl<'a> Columns<'a> {
     }
 
     fn slowest(&self) -> Filled {
-        let column = Column::number("Duration").over("p90").keys(["duration_seconds_p90"]).better(Direction::Down).rank(5);
+        let column = Column::number("Duration")
+            .over("p90")
+            .field("duration")
+            .unit(Unit::Seconds)
+            .keys(["duration_seconds_p90"])
+            .better(Direction::Down)
+            .rank(5);
         self.each(column, |entry| match &entry.duration {
             Some(spread) => spread.p90.map_or_else(|| Cell::unknown("one run"), |p90| Cell::number(format::seconds(p90), p90)),
             None => Cell::unknown("unknown"),
@@ -288,7 +326,7 @@ impl<'a> Columns<'a> {
     }
 
     fn verification(&self) -> Filled {
-        self.each(Column::words("Verification").over("runs").rank(4), |entry| {
+        self.each(Column::words("Verification").over("runs").field("verification").rank(4), |entry| {
             if entry.verification.is_empty() { Cell::unknown("") } else { Cell::shown(words::verification(&entry.verification)) }
         })
     }
@@ -311,7 +349,7 @@ impl<'a> Columns<'a> {
     }
 
     fn newest(&self) -> Filled {
-        self.each(Column::words("Newest run").keys(["newest"]).better(Direction::Up).seen(Seen::Pages).rank(6), |entry| {
+        self.each(Column::words("Newest run").keys(["newest"]).field("newest").better(Direction::Up).seen(Seen::Pages).rank(6), |entry| {
             Cell::time(entry.newest)
         })
     }

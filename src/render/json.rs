@@ -3,12 +3,16 @@
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::domain::Verification;
 use crate::views::{
     AgreementReport, Apart, Board, Comparison, DecideReport, GateReport, History, ImportAnswer, JudgeReport, Overall, PlanReport,
     ProbeReport, RunLine, Runnable, ShownRun, SuiteLine,
 };
+
+use super::table::Column;
+use super::{board, tables};
 
 /// The answer of a command with the name and version of its shape.
 #[derive(Serialize, JsonSchema)]
@@ -158,12 +162,31 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("history", schema::<HistoryAnswer>()),
         ("import", schema::<ImportAnswer>()),
         ("judge", schema::<JudgeAnswer>()),
-        ("leaderboard", schema::<LeaderboardAnswer>()),
-        ("list", schema::<ListAnswer>()),
+        ("leaderboard", described(schema::<LeaderboardAnswer>(), "Entry", &board::columns())),
+        ("list", described(schema::<ListAnswer>(), "RunLine", &tables::runs([]).columns)),
         ("probe", schema::<ProbeAnswer>()),
         ("show", schema::<ShowAnswer>()),
         ("verify", schema::<Verification>()),
     ]
+}
+
+/// Says of the fields of a row what the columns say of them: their title in tables, their unit, and which way is better.
+fn described(mut schema: Schema, row: &str, columns: &[Column]) -> Schema {
+    for column in columns.iter().filter(|column| !column.field.is_empty()) {
+        let Some(field) = schema.pointer_mut(&format!("/$defs/{row}/properties/{}", column.field)).and_then(Value::as_object_mut) else {
+            continue;
+        };
+        let title = match field.get("title").and_then(Value::as_str) {
+            Some(before) => format!("{before}; {}", column.title()),
+            None => column.title(),
+        };
+        field.insert("title".to_owned(), title.into());
+        if let Some(unit) = column.unit {
+            field.insert("x-unit".to_owned(), unit.name().into());
+            field.insert("x-better".to_owned(), column.direction.name().into());
+        }
+    }
+    schema
 }
 
 /// The schema of what is written: fields that can be left out are not required.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::domain::Direction;
+use crate::domain::{Direction, Unit};
 
 use super::cell::Cell;
 
@@ -35,6 +35,10 @@ pub struct Column {
     pub about: String,
     /// Names of its figures in CSV, one for each datum of its cells; none where its words are a reading of other columns.
     pub keys: Vec<Cow<'static, str>>,
+    /// The field of the row's JSON that the column tells of, where that is one.
+    pub field: &'static str,
+    /// What its first figure is counted in; none for words.
+    pub unit: Option<Unit>,
     pub align: Align,
     /// A column of numbers sorts by its first figure.
     pub is_number: bool,
@@ -51,6 +55,8 @@ impl Column {
             over: String::new(),
             about: String::new(),
             keys: Vec::new(),
+            field: "",
+            unit: None,
             align,
             is_number: align == Align::Right,
             direction: Direction::None,
@@ -87,6 +93,18 @@ impl Column {
     #[must_use]
     pub fn keys<K: Into<Cow<'static, str>>>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
         self.keys = keys.into_iter().map(Into::into).collect();
+        self
+    }
+
+    #[must_use]
+    pub fn field(mut self, field: &'static str) -> Self {
+        self.field = field;
+        self
+    }
+
+    #[must_use]
+    pub fn unit(mut self, unit: Unit) -> Self {
+        self.unit = Some(unit);
         self
     }
 

@@ -1,6 +1,6 @@
 //! Views laid out as tables.
 
-use crate::domain::{Direction, score_label};
+use crate::domain::{Direction, Unit, score_label};
 use crate::views::{Board, Overall, OverallEntry, Pooling, RunLine, ShownRun, SuiteLine};
 
 use super::cell::{Cell, Datum};
@@ -82,29 +82,42 @@ pub fn runs<'a>(lines: impl IntoIterator<Item = &'a RunLine>) -> Table {
     let lines: Vec<&RunLine> = lines.into_iter().collect();
     let each = |cell: &dyn Fn(&RunLine) -> Cell| lines.iter().map(|line| cell(line)).collect::<Vec<Cell>>();
     let mut table = Table::of("runs");
-    table.column(Column::words("Run").keys(["run"]), each(&|line| Cell::words(line.id.as_str())));
-    table.column(Column::words("Suite").keys(["suite"]), each(&|line| Cell::words(line.suite.as_str())));
+    table.column(Column::words("Run").keys(["run"]).field("id"), each(&|line| Cell::words(line.id.as_str())));
+    table.column(Column::words("Suite").keys(["suite"]).field("suite"), each(&|line| Cell::words(line.suite.as_str())));
     table.column(Column::words("Arm").seen(Seen::Pages), each(&|line| Cell::words(words::arm_name(&line.arm))));
     table.column(Column::words("Approach").keys(["approach"]).seen(Seen::Lines), each(&|line| Cell::words(line.arm.approach.as_str())));
     table.column(Column::words("Model").keys(["model"]).seen(Seen::Lines), each(&|line| Cell::words(line.arm.model.as_str())));
-    table.column(Column::words("Status").keys(["status"]).rank(1), each(&|line| Cell::words(line.status.as_str())));
+    table.column(Column::words("Status").keys(["status"]).field("status").rank(1), each(&|line| Cell::words(line.status.as_str())));
     let passed = |line: &RunLine| {
         let Some((passed, total)) = line.passed.zip(line.total) else { return Cell::unknown("unknown") };
         let [low, high] = Datum::ends(line.interval);
         let data = [passed.into(), total.into(), low, high];
         Cell { sort: Some(passed as f64 / total.max(1) as f64), ..Cell::shown(passed_of(passed, total)).data(data) }
     };
-    table.column(Column::number("Passed").keys(["passed", "total", "ci95_low", "ci95_high"]).better(Direction::Up), each(&passed));
-    let cost = Column::number("Cost").keys(["cost_usd", "cost_is_lower_bound"]).better(Direction::Down).rank(2);
+    table.column(
+        Column::number("Passed").keys(["passed", "total", "ci95_low", "ci95_high"]).field("passed").unit(Unit::Count).better(Direction::Up),
+        each(&passed),
+    );
+    let cost =
+        Column::number("Cost").keys(["cost_usd", "cost_is_lower_bound"]).field("cost").unit(Unit::Usd).better(Direction::Down).rank(2);
     table.column(cost, each(&|line| words::money_cell(line.cost.as_ref())));
     let tokens = |line: &RunLine| number(line.tokens, |tokens| format::fixed(tokens, 0));
-    table.column(Column::number("Tokens").keys(["tokens"]).better(Direction::Down).rank(4), each(&tokens));
+    table.column(
+        Column::number("Tokens").keys(["tokens"]).field("tokens").unit(Unit::Tokens).better(Direction::Down).rank(4),
+        each(&tokens),
+    );
     let duration = |line: &RunLine| number(line.duration_seconds, format::seconds);
-    table.column(Column::number("Duration").keys(["duration_seconds"]).better(Direction::Down).rank(2), each(&duration));
-    table.column(Column::words("Ended").keys(["timestamp"]).better(Direction::Up).rank(3), each(&|line| Cell::time(line.timestamp)));
+    table.column(
+        Column::number("Duration").keys(["duration_seconds"]).field("duration_seconds").unit(Unit::Seconds).better(Direction::Down).rank(2),
+        each(&duration),
+    );
+    table.column(
+        Column::words("Ended").keys(["timestamp"]).field("timestamp").better(Direction::Up).rank(3),
+        each(&|line| Cell::time(line.timestamp)),
+    );
     table.column(Column::data(["batch"]), each(&|line| Cell::figures([line.batch.as_deref().into()])));
     let source = |line: &RunLine| Cell::words(line.source.as_deref().unwrap_or_default());
-    table.column(Column::words("Imported from").keys(["source"]).seen(Seen::Pages).rank(5), each(&source));
+    table.column(Column::words("Imported from").keys(["source"]).field("source").seen(Seen::Pages).rank(5), each(&source));
     table
 }
 
@@ -187,7 +200,7 @@ pub fn run(shown: &ShownRun) -> Table {
     for stated in &page.stated {
         // Published figures come with one decimal or more: show them as printed.
         let shown = |number: f64| match stated.unit {
-            crate::domain::Unit::Fraction => format!("{}%", format::fixed(number * 100.0, 2)),
+            Unit::Fraction => format!("{}%", format::fixed(number * 100.0, 2)),
             unit => format::value(number, unit, 0),
         };
         let verdict = match (stated.recomputed, stated.disagrees) {

@@ -133,6 +133,28 @@ pub struct SuiteBoard {
     pub entries: Vec<Entry>,
 }
 
+impl SuiteBoard {
+    /// A board without arms.
+    pub fn empty(primary: Metric) -> Self {
+        Self {
+            suite: String::new(),
+            suite_version: None,
+            source: None,
+            sources: Vec::new(),
+            items: 0,
+            attempts: 1,
+            primary,
+            primary_not_measured: None,
+            score_columns: Vec::new(),
+            evidence: None,
+            unlike: None,
+            apart: Vec::new(),
+            excluded_items: Vec::new(),
+            entries: Vec::new(),
+        }
+    }
+}
+
 /// Every selected suite's board.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Board {

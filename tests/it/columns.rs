@@ -1,7 +1,10 @@
 //! A column is said once: CSV has its figures, unrounded and under the names of JSON; the site's files are what the commands print.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use evalreport::domain::Unit;
+use evalreport::render::json::schemas;
+use evalreport::render::{board, tables};
 use serde_json::{Value, json};
 
 use crate::support::{Project, lines, passed, question, result};
@@ -126,6 +129,24 @@ fn boards_and_comparisons_are_tables_of_sql() {
     assert_eq!(empty.run(["sql", "SELECT count(*) AS n FROM runs", "--format", "csv"]).answer(), "n\n0\n");
     let refused = project.run(["sql", "SELECT * FROM boards"]);
     assert!(refused.refusal().contains("there are runs, items, scores, usage, arms, metrics"), "{}", refused.stderr);
+}
+
+/// JSON Schemas say of a row's fields what tables say of their columns.
+#[test]
+fn schemas_have_titles_and_units_of_columns() {
+    let schemas: BTreeMap<&str, Value> = schemas().into_iter().map(|(name, schema)| (name, schema.to_value())).collect();
+    for (command, row, columns) in [("leaderboard", "Entry", board::columns()), ("list", "RunLine", tables::runs([]).columns)] {
+        let fields = &schemas[command]["$defs"][row]["properties"];
+        let described: Vec<_> = columns.iter().filter(|column| !column.field.is_empty()).collect();
+        assert!(described.len() > 7, "{command}");
+        for column in described {
+            let field = &fields[column.field];
+            assert!(field["title"].as_str().is_some_and(|title| title.contains(&column.title())), "{command}: {}: {field}", column.field);
+            assert_eq!(field["x-unit"].as_str(), column.unit.map(Unit::name), "{command}: {}", column.field);
+        }
+    }
+    assert_eq!(schemas["leaderboard"]["$defs"]["Entry"]["properties"]["cost"]["title"], "Cost, all runs");
+    assert_eq!(schemas["leaderboard"]["$defs"]["Entry"]["properties"]["duration"]["title"], "Duration, median; Duration, p90");
 }
 
 /// Names of all fields of a document, however deep.
