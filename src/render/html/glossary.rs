@@ -53,9 +53,10 @@ const GROUPS: &[Group] = &[
             term(
                 "item",
                 "Item",
-                "The smallest thing that can pass or fail: a question, a test, a criterion or a check. Elsewhere: sample, instance.",
+                "The smallest thing that is passed, failed or scored: a question, a task, a test, a criterion or a check. Elsewhere: sample, instance.",
             ),
-            term("cluster", "Cluster", "Items that are not independent of each other, such as questions about one passage."),
+            term("cluster", "Cluster", "Items that are not independent of each other, such as questions about one passage or tasks in one repository."),
+            term("category", "Category", "A subject, language or tag of items. Reported, and never the unit of a test."),
             term("agent", "Agent", "What answers a prompt: a program, a service, or a recording of one."),
             term(
                 "approach",
@@ -122,7 +123,7 @@ const GROUPS: &[Group] = &[
             term("pp", "pp", "Percentage points: from 40% to 50% is 10 pp, and 25 percent."),
             term("solved", "Cost per solved item", "What the runs cost together, over the outcomes they passed.").see("amounts", "Amounts"),
             term("stated", "Stated", "As the source published it, where its own counts are not known.").see("stated", "Stated figures"),
-            term("p-best", "P(best)", "How often an arm comes first when the items are drawn anew."),
+            term("first-in-resamples", "First in resamples", "How often an arm comes first if the items are drawn anew. No verdict."),
             term(
                 "rank",
                 "Rank",
@@ -158,22 +159,33 @@ const GROUPS: &[Group] = &[
             term(
                 "p-value",
                 "p, p-value",
-                "How often chance alone would give a difference at least this large if there were none. Adjusted for all pairs of a table (Holm).",
+                "How often chance alone would give a difference at least this large if there were none, adjusted for all pairs of a table.",
             ),
             term(
                 "margin",
                 "Margin",
-                "A difference smaller than this does not matter, as declared beforehand. There is none unless somebody declared it.",
+                "A difference smaller than this does not matter, as declared beforehand. Without one nothing is called equivalent, and decisions take 2 pp of \
+                 quality and 10% of cost and time.",
             ),
             term(
                 "winner",
                 "Winner",
-                "In a column of that name: the better number, and nothing more. As a verdict: better beyond chance, after adjustment.",
+                "The arm that a verdict names: better than the other beyond chance, after adjustment. With the better number alone it leads.",
             )
             .see("verdict", "Verdicts"),
             term("equivalent", "Equivalent", "The whole interval of the difference lies within the declared margin."),
             term("tie", "Tie", "Exactly equal numbers; never a difference that failed to show."),
-            term("not-enough-evidence", "Not enough evidence", "The data fit too many differences to say. Never that the arms are equal."),
+            term(
+                "not-enough-evidence",
+                "Open, not enough evidence",
+                "The data fit too many differences to say. Never that the arms are equal.",
+            ),
+            term(
+                "decision",
+                "Decision",
+                "What to do, from quality, cost and time together: ship, keep, choose by price, measure more, or cannot be settled by this suite.",
+            ),
+            term("runs-vary", "Runs vary", "Whole runs of an arm differ by more than their items explain. It is part of the interval."),
             term(
                 "not-comparable",
                 "Not comparable",
@@ -182,8 +194,8 @@ const GROUPS: &[Group] = &[
             term("no-data", "No data", "An arm has no value."),
             term(
                 "deterministic",
-                "Deterministic difference",
-                "All runs of both arms have the same outcomes, so that repeating them adds nothing.",
+                "Fixed result",
+                "Every run of an arm has the same outcomes, so repeats add nothing. The difference holds for these items.",
             ),
             term("detectable", "So much data can show …", "The smallest difference that this much data would show four times out of five."),
             term("second-look", "For a second look", "Figures of another method beside the verdict. They decide nothing."),
@@ -193,7 +205,7 @@ const GROUPS: &[Group] = &[
         anchor: "charts",
         heading: "Charts and time",
         terms: &[
-            term("pareto", "Pareto frontier", "The arms that no other beats on both figures of a chart, pass rate and price.")
+            term("pareto", "Pareto front", "The arms that no other beats on both figures of a chart, pass rate and price.")
                 .see("drawings", "Charts"),
             term("dominated", "Dominated", "Another arm is at least as good on both figures, and better on one."),
             term("ecdf", "Cumulative share (ECDF)", "For every amount, the share of runs that took at most so much."),

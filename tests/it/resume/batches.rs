@@ -41,7 +41,7 @@ fn questions_go_on_where_the_journal_ends() {
     contains(&doctor, &format!("results/{open}: abandoned run"));
 
     let plan = project.run(["run", "--resume", &id[..30], "--dry-run", "--format", "csv"]);
-    assert_eq!(plan.column("Runs"), ["1"], "what is left");
+    assert_eq!(plan.column("runs"), ["1"], "what is left");
     assert_eq!(project.run(["run", "--resume", &id[..30], "--quiet"]).code, 0);
     assert_eq!(project.read(&files[0]), before, "a run that is done is never repeated");
     check(&project, "results", &expected);
