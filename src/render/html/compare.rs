@@ -180,12 +180,12 @@ fn name(item: &str) -> Text {
 
 /// What is known of the headline difference.
 fn headline(pair: &Comparison) -> Option<&PairEvidence> {
-    pair.rows.iter().find(|row| row.metric.name == "shared_tests")?.evidence.pairs.first()
+    pair.primary()?.evidence.pairs.first()
 }
 
 /// By how much, whether it is evidence, and over what: what a reader looks for first.
 fn facts(pair: &Comparison) -> Vec<Fact> {
-    let Some(row) = pair.rows.iter().find(|row| row.metric.name == "shared_tests") else { return Vec::new() };
+    let Some(row) = pair.primary() else { return Vec::new() };
     let Some(evidence) = row.evidence.pairs.first() else { return Vec::new() };
     let difference = verdicts::change_of(&row.metric, evidence);
     let margin = evidence.margin.map(|_| verdicts::margin(&row.metric, evidence));
