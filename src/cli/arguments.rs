@@ -109,7 +109,7 @@ pub(super) enum Command {
     Import(Import),
     /// Hide runs by a tombstone, with a reason
     Retract(Retract),
-    /// Ask the tables runs, items, scores and usage in SQL
+    /// Ask stored results, boards and comparisons in SQL
     Sql(Sql),
     /// Write the tables as Parquet or CSV, or runs as one bundle
     Export(Export),
@@ -625,7 +625,7 @@ pub(super) struct Retract {
 
 #[derive(Args)]
 pub(super) struct Sql {
-    /// A SELECT over the tables runs, items, scores and usage
+    /// A SELECT over the tables runs, items, scores, usage, arms and metrics
     #[arg(value_name = "QUERY")]
     pub query: String,
 }

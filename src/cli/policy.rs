@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use tracing::warn;
 
 use crate::config::{EXCLUSIONS_FILE, load_exclusions};
-use crate::domain::{BUILT_IN, Bound, Direction, Metric, MetricKind, NoMargin, PASS_RATE, built_in, metric_key, visible};
-use crate::views::{COST_PER_SOLVED, Design, ITEM_SCORE, Policy};
+use crate::domain::{BUILT_IN, Bound, COST_PER_SOLVED, Direction, Metric, MetricKind, NoMargin, PASS_RATE, built_in, metric_key, visible};
+use crate::views::{Design, ITEM_SCORE, Policy};
 use crate::warehouse::Warehouse;
 
 use super::arguments::{ClusterField, Judging, JudgingDesign};

@@ -7,7 +7,7 @@ use crate::inference::{Compared, Duels, PILOT, Policy, planned_runs};
 use crate::render::format;
 use crate::results::{Batch, PlannedRun};
 use crate::run::Arm;
-use crate::views::{Comparison, Grouping, PairOrder, compare, suite_groups};
+use crate::views::{Grouping, PairOrder, compare, suite_groups};
 
 use super::failure::Failure;
 use super::policy;
@@ -130,12 +130,11 @@ fn compared_after(settings: &Settings, batch: &Batch, round: u32, policy: &Polic
     let warehouse = settings.open_with(&settings.options());
     let groups = suite_groups(&warehouse, &filter, Grouping::AllBatches);
     let [group] = groups.as_slice() else { return None };
-    let Comparison { arms, rows, decision, .. } = compare(&warehouse, group, policy, PairOrder::AsGiven);
-    let [one, _] = arms.as_slice() else { return None };
-    let primary = rows.iter().find(|row| row.role == crate::views::Role::Primary)?;
-    let pair = primary.evidence.pair(0, 1)?;
+    let comparison = compare(&warehouse, group, policy, PairOrder::AsGiven);
+    let [one, _] = comparison.arms.as_slice() else { return None };
+    let pair = comparison.primary()?.evidence.pair(0, 1)?;
     let is_first = planned().any(|run| run.arm == 0 && one.run_ids.iter().any(|id| id == run.id.as_str()));
-    Some(Compared { verdict: pair.seen_from(usize::from(!is_first)).verdict, decision })
+    Some(Compared { verdict: pair.seen_from(usize::from(!is_first)).verdict, decision: comparison.decision.clone() })
 }
 
 /// By arm and round: the share that passed, where the run is there and counts. Later rounds are left out.

@@ -214,6 +214,19 @@ pub struct Metric {
     pub kind: MetricKind,
 }
 
+impl Metric {
+    /// The pass rate on what all arms share.
+    pub fn pass_rate() -> Self {
+        Self {
+            name: PASS_RATE.to_owned(),
+            label: "Pass rate".to_owned(),
+            unit: Unit::Fraction,
+            direction: Direction::Up,
+            kind: MetricKind::Rate,
+        }
+    }
+}
+
 /// What a project says about one of its metrics; each value replaces what the metric has of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct MetricSettings {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Direction, Metric, MetricKind, Unit, score_label};
+use crate::domain::{COST_PER_SOLVED, Direction, Metric, MetricKind, PASS_RATE, Unit, score_label};
 use crate::warehouse::{ItemAmounts, OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{ArmRuns, SuiteGroup};
@@ -19,7 +19,7 @@ use super::family::{Evidence, Unsettled, settle_primary, settle_secondary};
 use super::figures::{cost, duration, tokens};
 use super::finding::Finding;
 use super::item_scores::SuiteScores;
-use super::metrics::{self, PASS_RATE, named, pass_rate_metric, unit_of};
+use super::metrics::{self, named, pass_rate_metric, unit_of};
 use super::policy::{Design, Policy};
 use super::sample::{Items, Outcomes, Rates};
 use super::scores::{evaluators_of, newest_score, score_columns};
@@ -299,7 +299,8 @@ impl Asked<'_> {
         answers
     }
 
-    /// The metric that the project names, if any arm has a figure of it, else the pass rate, else what items scored, else the only score that runs have.
+    /// The metric that the project names, if any arm has a figure of it, else the pass rate, else what items scored, else the only score that
+    /// runs have.
     fn primary_of(&self, open: &[Open]) -> usize {
         let place = |name: &str| open.iter().position(|open| open.unsettled.metric.name == name);
         let has_values = |at: &usize| open[*at].cells.iter().any(|cell| cell.value.is_some());
@@ -461,5 +462,3 @@ impl Asked<'_> {
 
 /// The key of what items score.
 pub const ITEM_SCORE: &str = "item_score";
-/// The key of what a solved item costs.
-pub const COST_PER_SOLVED: &str = "cost_per_solved_usd";

@@ -1,10 +1,11 @@
 //! Runs that are made up after those of one arm, and what would be said of two sets of them: for the odds of a gate.
 
+use crate::domain::PASS_RATE;
 use crate::stats::{GateWorld, summary};
 
 use super::answer::SuiteAnswer;
 use super::comparison::PairEvidence;
-use super::metrics::{PASS_RATE, rate_evidence};
+use super::metrics::rate_evidence;
 use super::policy::{Design, Policy};
 use super::sample::{Items, Outcomes, Rates};
 

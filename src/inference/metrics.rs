@@ -21,9 +21,6 @@ use super::texts::Pairing;
 use super::unpaired::{over_runs, over_totals};
 use super::verdict::{Incomparable, Missing};
 
-/// The key of the pass rate, in JSON and in the configuration.
-pub const PASS_RATE: &str = "shared_tests";
-
 /// Describes a metric of ours.
 pub(crate) fn named(name: &str, label: &str, unit: Unit, direction: Direction, kind: MetricKind) -> Metric {
     Metric { name: name.to_owned(), label: label.to_owned(), unit, direction, kind }
@@ -31,7 +28,7 @@ pub(crate) fn named(name: &str, label: &str, unit: Unit, direction: Direction, k
 
 /// The pass rate on what all arms share.
 pub(crate) fn pass_rate_metric(policy: &Policy) -> Metric {
-    policy.described(named(PASS_RATE, "Pass rate", Unit::Fraction, Direction::Up, MetricKind::Rate))
+    policy.described(Metric::pass_rate())
 }
 
 /// What one arm's figure on a suite is counted in: the unit that verdicts about it have.
@@ -129,8 +126,8 @@ pub(super) fn of_item_scores(suite: &str, scores: &SuiteScores, items: &Items, p
     Unsettled::new(metric, values, partial, findings.collect())
 }
 
-/// Weighs a number per run: an amount, a score, or a count; where `over_items` has more to say of two arms, by what it says. `evaluators` are those who gave the arms' numbers, where that is known;
-/// `apart` are pairs that were asked nothing in common, and why.
+/// Weighs a number per run: an amount, a score, or a count; where `over_items` has more to say of two arms, by what it says. `evaluators` are
+/// those who gave the arms' numbers, where that is known; `apart` are pairs that were asked nothing in common, and why.
 pub(super) fn of_numbers(
     metric: &Metric,
     arms: &[ArmRuns<'_>],

@@ -46,7 +46,7 @@ mod texts;
 mod unpaired;
 mod verdict;
 
-pub use answer::{COST_PER_SOLVED, ITEM_SCORE, Role};
+pub use answer::{ITEM_SCORE, Role};
 pub use apart::{Apart, apart};
 pub use arm::{Arm, ArmRuns, Grouping, SuiteGroup};
 pub use baseline::{Baseline, Held, held_groups};
@@ -61,7 +61,6 @@ pub use family::{Adjustment, Evidence, Resolution};
 pub use figures::{Coverage, Figure, Money, Spread};
 pub use front::Front;
 pub use grouping::suite_groups;
-pub use metrics::PASS_RATE;
 pub use mismatch::{Grade, Mismatch, MismatchKind, SharedItems, grade};
 pub use nights::NightsEvidence;
 pub use pair::{ItemTable, decide_pair};

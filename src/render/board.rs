@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::{Direction, Metric, MetricKind, Unit, score_label};
-use crate::views::{Arm, Entry, Estimate, Figure, Front, Method, Money, PASS_RATE, SuiteBoard};
+use crate::domain::{Direction, Metric, Unit, score_label};
+use crate::views::{Arm, Entry, Estimate, Figure, Front, Method, Money, SuiteBoard};
 
 use super::cell::{Cell, Datum};
 use super::table::{Column, Seen, Table};
@@ -16,14 +16,20 @@ pub const DURATION_FRONT: &str = "Pass rate and duration";
 struct Columns<'a> {
     board: &'a SuiteBoard,
     entries: Vec<&'a Entry>,
+    has_leaders: bool,
 }
 
 /// A column with a cell for each arm.
 type Filled = (Column, Vec<Cell>);
 
-/// Lays out one suite's board.
+/// Lays out one suite's board, and says what its numbers rest on.
 pub fn table(board: &SuiteBoard) -> Table {
-    let of = Columns { board, entries: board.entries.iter().collect() };
+    Table { notes: notes(board), instead: front_notes(board), ..arms_table(board) }
+}
+
+/// The same without a word below it.
+pub(super) fn arms_table(board: &SuiteBoard) -> Table {
+    let of = Columns::of(board, &board.entries);
     let mut table = Table::of("board")
         .titled(format!("Leaderboard: {}", words::group_name(&board.suite, board.suite_version.as_deref(), board.source.as_deref())));
     fill(
@@ -54,29 +60,17 @@ pub fn table(board: &SuiteBoard) -> Table {
     fill(&mut table, of.pass_rate());
     fill(&mut table, of.scores());
     fill(&mut table, [of.newest(), of.not_counted()]);
-    table.notes = notes(board);
-    table.instead = front_notes(board);
     table
 }
 
 /// The columns of every board.
 pub fn columns() -> Vec<Column> {
-    table(&SuiteBoard::empty(pass_rate())).columns
-}
-
-fn pass_rate() -> Metric {
-    Metric {
-        name: PASS_RATE.to_owned(),
-        label: "Pass rate".to_owned(),
-        unit: Unit::Fraction,
-        direction: Direction::Up,
-        kind: MetricKind::Rate,
-    }
+    arms_table(&SuiteBoard::empty(Metric::pass_rate())).columns
 }
 
 /// Lays out what a suite's arms cost, and what a solved item costs with each; of the arms that are given.
 pub fn costs<'a>(board: &'a SuiteBoard, entries: impl IntoIterator<Item = &'a Entry>, spent: Option<&Money>) -> Table {
-    let of = Columns { board, entries: entries.into_iter().collect() };
+    let of = Columns::of(board, entries);
     let mut table = Table::of("costs").titled(format!("Cost: {}", words::group_name(&board.suite, board.suite_version.as_deref(), None)));
     let columns = [
         of.arm(),
@@ -104,6 +98,15 @@ fn fill(table: &mut Table, columns: impl IntoIterator<Item = Filled>) {
 }
 
 impl<'a> Columns<'a> {
+    fn of(board: &'a SuiteBoard, entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+        Self { board, entries: entries.into_iter().collect(), has_leaders: has_leaders(board) }
+    }
+
+    /// Says whether the arm is one of the leading group.
+    fn leads(&self, entry: &Entry) -> bool {
+        self.has_leaders && entry.standing.as_ref().is_some_and(|standing| standing.is_leading)
+    }
+
     fn each(&self, column: Column, cell: impl Fn(&'a Entry) -> Cell) -> Filled {
         (column, self.entries.iter().map(|entry| cell(entry)).collect())
     }
@@ -111,7 +114,7 @@ impl<'a> Columns<'a> {
     /// The shortest name that tells it from the others.
     fn arm(&self) -> Filled {
         let name = words::names_on(self.board);
-        self.each(Column::words("Arm").seen(Seen::Pages), |entry| Cell::words(name(&entry.arm)).bold(is_ahead(self.board, entry)))
+        self.each(Column::words("Arm").seen(Seen::Pages), |entry| Cell::words(name(&entry.arm)).bold(self.leads(entry)))
     }
 
     /// Which board it is, and where the arm stands in the order shown.
@@ -139,7 +142,7 @@ impl<'a> Columns<'a> {
             .about("as a range");
         self.each(column, |entry| {
             let Some(standing) = &entry.standing else { return Cell::unknown("–") };
-            let leads = is_ahead(self.board, entry);
+            let leads = self.leads(entry);
             let data = [standing.rank.best.into(), standing.rank.worst.into(), standing.is_leading.into()];
             let cell = Cell::shown(words::rank(standing.rank)).data(data).bold(leads);
             if leads { cell.small("leading group") } else { cell }
@@ -164,8 +167,7 @@ impl<'a> Columns<'a> {
 
     /// The pass rate where another metric decides.
     fn pass_rate(&self) -> Option<Filled> {
-        let metric = pass_rate();
-        let (column, cells) = self.rates(&metric, |entry| entry.pass_rate.as_ref());
+        let (column, cells) = self.rates(&Metric::pass_rate(), |entry| entry.pass_rate.as_ref());
         (!words::is_pass_rate(&self.board.primary)).then(|| (column.rank(3), cells))
     }
 
@@ -180,7 +182,7 @@ impl<'a> Columns<'a> {
             let shown = words::figure_with_interval(metric, estimate);
             let [low, high] = Datum::ends(estimate.interval);
             let cell = Cell::shown(if estimate.is_stated() { format!("{shown} published") } else { shown });
-            cell.data([estimate.value.into(), low, high, Datum::name(estimate.method)]).bold(is_ahead(self.board, entry))
+            cell.data([estimate.value.into(), low, high, Datum::name(estimate.method)]).bold(self.leads(entry))
         })
     }
 
@@ -384,10 +386,6 @@ pub(super) fn rate_key(metric: &Metric) -> &str {
 /// Says whether some arms lead and some do not: a group of all is no group.
 pub fn has_leaders(board: &SuiteBoard) -> bool {
     board.entries.iter().filter_map(|entry| entry.standing.as_ref()).any(|standing| !standing.is_leading)
-}
-
-fn is_ahead(board: &SuiteBoard, entry: &Entry) -> bool {
-    has_leaders(board) && entry.standing.as_ref().is_some_and(|standing| standing.is_leading)
 }
 
 /// Says what the board's numbers rest on.

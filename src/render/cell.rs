@@ -142,6 +142,11 @@ impl Cell {
         value.map_or_else(|| Self::unknown(""), |value| Self::number(text(value), value))
     }
 
+    /// A number as people read it, or that nobody measured it.
+    pub fn measured(value: Option<f64>, text: impl Fn(f64) -> String) -> Self {
+        value.map_or_else(|| Self::unknown("unknown"), |value| Self::number(text(value), value))
+    }
+
     /// A count, or a blank.
     pub fn counted(number: Option<u64>) -> Self {
         number.map_or_else(|| Self::unknown(""), Self::count)

@@ -19,9 +19,7 @@ pub fn table(matrix: &ItemMatrix) -> Table {
         Cell::shown(format!("{}/{}", format::integer(item.passed.into()), format::integer(item.counted.into()))).data(counts(item))
     };
     table.column(Column::number("Passed").keys(["passed", "counted", "missing"]), each(&passed));
-    let rate = |item: &ItemLine| {
-        item.rate.map_or_else(|| Cell::unknown("unknown"), |rate| Cell::number(format::percent(rate, item.counted.into()), rate))
-    };
+    let rate = |item: &ItemLine| Cell::measured(item.rate, |rate| format::percent(rate, item.counted.into()));
     table.column(Column::number("Pass rate").over("mean over arms").keys(["rate"]), each(&rate));
     let arms = |item: &ItemLine| {
         Cell::shown(format!("{}/{}", item.solved_by, item.tried_by)).data([item.solved_by, item.tried_by].map(Datum::from))

@@ -165,7 +165,7 @@ fn notes(history: &History, labels: &[String]) -> Vec<String> {
         if arm.changes.is_empty() {
             notes.push(format!(
                 "{label}: {}, no change of level found; one needs five nights on each side.",
-                count(arm.nights.len() as u64, "night")
+                format::count(arm.nights.len() as u64, "night")
             ));
         }
     }
@@ -190,10 +190,6 @@ pub(super) fn change_sentence(change: &LevelChange, label: &str) -> String {
         format::integer(change.nights_after),
         verdicts::p_value(Some(change.p_adjusted)),
     )
-}
-
-fn count(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", format::integer(number), if number == 1 { "" } else { "s" })
 }
 
 fn duel_sentence(duel: &NightlyDuel, labels: &[String]) -> String {

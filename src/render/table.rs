@@ -147,6 +147,17 @@ pub(super) fn titled(label: &str, over: &str) -> String {
     }
 }
 
+/// Adds a column's cells to the rows, of which the first column makes as many as it has cells.
+pub(super) fn add_cells<C>(rows: &mut Vec<Vec<C>>, is_first: bool, cells: impl IntoIterator<Item = C>) {
+    if is_first {
+        rows.extend(cells.into_iter().map(|cell| vec![cell]));
+    } else {
+        for (row, cell) in rows.iter_mut().zip(cells) {
+            row.push(cell);
+        }
+    }
+}
+
 /// Cells in rows; every row has as many cells as there are columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
@@ -205,15 +216,8 @@ impl Table {
 
     /// Adds a column with its cells, one for each row.
     pub fn column(&mut self, column: Column, cells: impl IntoIterator<Item = Cell>) {
-        let is_first = self.columns.is_empty();
+        add_cells(&mut self.rows, self.columns.is_empty(), cells);
         self.columns.push(column);
-        for (index, cell) in cells.into_iter().enumerate() {
-            if is_first {
-                self.rows.push(vec![cell]);
-            } else if let Some(row) = self.rows.get_mut(index) {
-                row.push(cell);
-            }
-        }
     }
 
     /// Adds a row.

@@ -101,12 +101,12 @@ pub fn runs<'a>(lines: impl IntoIterator<Item = &'a RunLine>) -> Table {
     let cost =
         Column::number("Cost").keys(["cost_usd", "cost_is_lower_bound"]).field("cost").unit(Unit::Usd).better(Direction::Down).rank(2);
     table.column(cost, each(&|line| words::money_cell(line.cost.as_ref())));
-    let tokens = |line: &RunLine| number(line.tokens, |tokens| format::fixed(tokens, 0));
+    let tokens = |line: &RunLine| Cell::measured(line.tokens, |tokens| format::fixed(tokens, 0));
     table.column(
         Column::number("Tokens").keys(["tokens"]).field("tokens").unit(Unit::Tokens).better(Direction::Down).rank(4),
         each(&tokens),
     );
-    let duration = |line: &RunLine| number(line.duration_seconds, format::seconds);
+    let duration = |line: &RunLine| Cell::measured(line.duration_seconds, format::seconds);
     table.column(
         Column::number("Duration").keys(["duration_seconds"]).field("duration_seconds").unit(Unit::Seconds).better(Direction::Down).rank(2),
         each(&duration),
@@ -125,10 +125,6 @@ pub fn runs<'a>(lines: impl IntoIterator<Item = &'a RunLine>) -> Table {
 fn passed_of(passed: u64, total: u64) -> String {
     let share = if total == 0 { String::new() } else { format!(" ({})", format::percent(passed as f64 / total as f64, total)) };
     format!("{}/{}{share}", format::integer(passed), format::integer(total))
-}
-
-fn number(value: Option<f64>, text: impl Fn(f64) -> String) -> Cell {
-    value.map_or_else(|| Cell::unknown("unknown"), |value| Cell::number(text(value), value))
 }
 
 /// Lays out one run, a fact a row.

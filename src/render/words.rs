@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{COST_PER_SOLVED, Metric, MetricKind, Unit};
-use crate::views::{Arm, Cell, Comparison, Entry, Estimate, Front, Method, Money, PASS_RATE, RankRange, SuiteBoard};
+use crate::domain::{COST_PER_SOLVED, Metric, MetricKind, PASS_RATE, Unit};
+use crate::views::{Arm, Cell, Comparison, Entry, Estimate, Front, Method, Money, RankRange, SuiteBoard};
 
 use super::cell::Cell as TableCell;
 use super::{format, shown};

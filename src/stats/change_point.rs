@@ -56,8 +56,9 @@ pub fn change_tests(series: &[f64], breaks: &[usize], rule: ChangeRule) -> usize
 /// nights are taken to be as correlated as they seem after the split, corrected for its bias, and 1.1 standard errors more (first-order
 /// autoregression: variance of means times (1 + r)/(1 − r)). If anything is found so, it is sought once more with a second look at the
 /// correlation, which sees a slow wander below the noise of single nights: the autocorrelations up to lag 5 of the whole stretch between
-/// what was found, extrapolated. The larger of both variances counts; steps that no wander makes, of three deviations of a night, stand. If scores are few and lopsided, t is too sure: p is at least
-/// the hypergeometric one of the threshold that tells the sides best apart. What lies on both sides of a change is searched in turn.
+/// what was found, extrapolated. The larger of both variances counts; steps that no wander makes, of three deviations of a night, stand. If
+/// scores are few and lopsided, t is too sure: p is at least the hypergeometric one of the threshold that tells the sides best apart. What
+/// lies on both sides of a change is searched in turn.
 ///
 /// `breaks` are indices at which something else changed, such as the suite or the model: the series is cut there, nothing is compared
 /// across a cut, and a cut is never a change.

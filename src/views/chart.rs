@@ -242,7 +242,7 @@ fn disagreements(board: &SuiteBoard, answer: &SuiteAnswer<'_>, alpha: f64) -> Op
     if places.len() != arms.len() || arms.len() < 2 {
         return None;
     }
-    let evidence = answer.metric(crate::inference::PASS_RATE).map(|metric| &metric.evidence);
+    let evidence = answer.metric(crate::domain::PASS_RATE).map(|metric| &metric.evidence);
     let mut pairs = Vec::new();
     let mut left_out = 0;
     for first in 0..arms.len() {

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Metric, MetricKind, Run, nearest};
+use crate::domain::{Metric, MetricKind, PASS_RATE, Run, nearest};
 use crate::inference::{
-    Arm, Cell, Comparability, Design, Difference, Held, MIN_ITEMS, MIN_RUNS, Needed, NightsEvidence, Obstacle, PASS_RATE, PairEvidence,
-    Policy, Rates, SAME, Scale, SuiteAnswer, UNKNOWN_VERSION, Verdict, over_nights,
+    Arm, Cell, Comparability, Design, Difference, Held, MIN_ITEMS, MIN_RUNS, Needed, NightsEvidence, Obstacle, PairEvidence, Policy, Rates,
+    SAME, Scale, SuiteAnswer, UNKNOWN_VERSION, Verdict, over_nights,
 };
 use crate::stats::{Interval, Ruling, n_half_width, rule, rule_point, rule_steady};
 use crate::warehouse::Warehouse;

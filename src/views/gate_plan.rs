@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::inference::{Arm, Held, MadeUp, PASS_RATE, Policy, Rates, SuiteAnswer};
+use crate::domain::PASS_RATE;
+use crate::inference::{Arm, Held, MadeUp, Policy, Rates, SuiteAnswer};
 use crate::stats::{GateOdds, GatePlan, GateWorld, Ruling, Seed, gate_odds};
 use crate::warehouse::Warehouse;
 

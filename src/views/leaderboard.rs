@@ -191,7 +191,7 @@ pub(super) fn suite_board(answer: &SuiteAnswer<'_>, sort: SortKey, resample: boo
         let rates = &answer.rates[place];
         let mut entry = entry(arm, matrix, rates);
         entry.primary = primary_of(answer, place);
-        entry.pass_rate = answer.metric(crate::inference::PASS_RATE).and_then(|metric| metric.cells[place].estimate.clone());
+        entry.pass_rate = answer.metric(crate::domain::PASS_RATE).and_then(|metric| metric.cells[place].estimate.clone());
         entry.item_score = answer.metric("item_score").and_then(|metric| metric.cells[place].estimate.clone());
         entry.with_excluded = answer.with_excluded.as_ref().and_then(|metric| metric.cells[place].estimate.clone());
         entry.reliability = reliability(rates, &answer.items);

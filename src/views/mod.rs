@@ -70,11 +70,11 @@ pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_
 
 // What pages show of the answer itself.
 pub use crate::inference::{
-    Adjustment, Apart, Arm, ArmRuns, Baseline, Because, Beyond, Bill, BoardEvidence, COST_PER_SOLVED, Cell, ChangedItem, Check,
-    ClusterSpread, Comparability, Coverage, CrossCheck, Decision, Design, Detail, Difference, Doubled, Drawn, Effect, Estimate, Evidence,
-    ExcludedItem, Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable, MIN_ITEMS, MIN_RUNS, Method, Mismatch, MismatchKind,
-    Missing, Money, Needed, NightsEvidence, Obstacle, PASS_RATE, PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record,
-    Reliability, Resolution, Role, Scale, ScoreColumn, SharedItems, Sizes, Spread, Standing, SuiteGroup, Test, UnlikePairs, Variation,
-    Verdict, Why, apart, grade, held_groups, suite_groups,
+    Adjustment, Apart, Arm, ArmRuns, Baseline, Because, Beyond, Bill, BoardEvidence, Cell, ChangedItem, Check, ClusterSpread,
+    Comparability, Coverage, CrossCheck, Decision, Design, Detail, Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem,
+    Figure, Front, Grade, Grouping, Held, ITEM_SCORE, Incomparable, MIN_ITEMS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money,
+    Needed, NightsEvidence, Obstacle, PairEvidence, Place, Policy, PriceInterval, PriceMethod, Record, Reliability, Resolution, Role,
+    Scale, ScoreColumn, SharedItems, Sizes, Spread, Standing, SuiteGroup, Test, UnlikePairs, Variation, Verdict, Why, apart, grade,
+    held_groups, suite_groups,
 };
 pub use crate::stats::{GateOdds, Interval, RankRange, Ruling, Summary};

@@ -1,6 +1,7 @@
 //! A suite's leaderboard on a page.
 
 use crate::domain::Unit;
+use crate::render::table::Seen;
 use crate::render::{board, details, format, verdicts, words};
 use crate::views::{Estimate, SuiteBoard};
 
@@ -20,7 +21,7 @@ const MAIN: [&str; 6] = ["rank_best", "n", "first_in_resamples", "cost_usd", "co
 
 /// Lays a board out. Columns that no arm has a value for are left out and named in [`notes`].
 pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) -> Grid {
-    let mut table = board::table(board);
+    let mut table = board::arms_table(board);
     let primary = board::rate_key(&board.primary);
     if let Extent::Top(rows) = extent {
         table.rows.truncate(rows);
@@ -32,15 +33,11 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
             .collect();
         table.drop_columns(&rest);
     }
-    let mut grid = Grid::of(&table, id, caption).ranked();
-    let drawn = board.entries.iter().filter_map(|entry| entry.primary.as_ref());
-    if board.primary.unit == Unit::Fraction && drawn.clone().next().is_some() {
+    let table = table.seen_as(Seen::Pages);
+    let mut grid = Grid::of_seen(&table, id, caption).ranked();
+    if board.primary.unit == Unit::Fraction && board.entries.iter().any(|entry| entry.primary.is_some()) {
         // Beside the figures that the dots draw.
-        let place = table
-            .seen_as(crate::render::table::Seen::Pages)
-            .columns
-            .iter()
-            .position(|column| column.keys.first().is_some_and(|key| *key == primary));
+        let place = table.columns.iter().position(|column| column.keys.first().is_some_and(|key| *key == primary));
         let head = Column::new(format!("{} and interval, drawn", words::metric_label(&board.primary)), Look::Scale, Sort::None);
         let dots = board.entries.iter().map(|entry| Cell::dots(entry.primary.as_ref().map(Whisker::of)));
         grid.insert(place.map_or(grid.columns.len(), |place| place + 1), head, dots);

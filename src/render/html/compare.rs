@@ -118,7 +118,7 @@ struct ArmLinks {
 pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, pair: &Comparison) -> Option<SiteFile> {
     let path = place.pair_path(pair)?;
     let [first, second] = pair.arms.as_slice() else { return None };
-    let labels = metrics::labels(pair);
+    let labels = words::labels(pair);
     let names = [words::arm_name(&first.arm), words::arm_name(&second.arm)];
     let sentences = summary::summary_sentences(pair);
     let title = format!("{} against {} on {} · {}", names[0], names[1], place.label, context.title);

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::{Direction, ItemStatus};
 use crate::render::cell::{self, Datum};
 use crate::render::format;
-use crate::render::table::{self, Seen, Table};
+use crate::render::table::{self, Seen, Table, add_cells};
 
 use super::bars::Bars;
 use super::shell::Text;
@@ -225,8 +225,12 @@ impl Grid {
 
     /// Shows a table: its columns for pages, without those that no row has a value for.
     pub fn of(table: &Table, id: impl Into<String>, caption: impl Into<Text>) -> Self {
+        Self::of_seen(&table.seen_as(Seen::Pages), id, caption)
+    }
+
+    /// Shows all columns of a table.
+    pub fn of_seen(table: &Table, id: impl Into<String>, caption: impl Into<Text>) -> Self {
         let mut grid = Self::new(id, caption);
-        let table = table.seen_as(Seen::Pages);
         for (place, column) in table.columns.iter().enumerate() {
             let look = match place {
                 0 => Look::Key,
@@ -277,14 +281,7 @@ impl Grid {
 
     /// Adds a column with its cells, one for each row.
     pub fn column(&mut self, column: Column, cells: impl IntoIterator<Item = Cell>) {
-        let first = self.columns.is_empty();
+        add_cells(&mut self.rows, self.columns.is_empty(), cells);
         self.columns.push(column);
-        for (index, cell) in cells.into_iter().enumerate() {
-            if first {
-                self.rows.push(vec![cell]);
-            } else if let Some(row) = self.rows.get_mut(index) {
-                row.push(cell);
-            }
-        }
     }
 }

@@ -1,18 +1,13 @@
 //! A comparison's table: metrics in rows, arms in columns, then their difference and the verdict.
 
 use crate::render::{comparison, details, verdicts, words};
-use crate::views::{Arm, Comparison, Verdict};
+use crate::views::{Comparison, Verdict};
 
 use super::grid::Grid;
 
 /// Lays a comparison out.
 pub(super) fn grid(comparison: &Comparison, id: &str, caption: &str) -> Grid {
-    Grid::of(&comparison::metrics(comparison, &labels(comparison)), id, caption).unsorted()
-}
-
-/// The shortest names that tell the arms apart.
-pub(super) fn labels(comparison: &Comparison) -> Vec<String> {
-    words::arm_labels(&comparison.arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>())
+    Grid::of(&comparison::metrics(comparison, &words::labels(comparison)), id, caption).unsorted()
 }
 
 /// Says how the rate's intervals were made, and what nobody measured.
@@ -28,8 +23,8 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     }
     notes.extend(details::second_looks(comparison));
     // How criteria fell is a section of a pair's page.
-    notes.extend(words::verification_note(comparison, &labels(comparison)));
-    notes.extend(verdicts::exclusion_notes(comparison, &labels(comparison)));
+    notes.extend(words::verification_note(comparison, &words::labels(comparison)));
+    notes.extend(verdicts::exclusion_notes(comparison, &words::labels(comparison)));
     if !comparison.not_measured.is_empty() {
         notes.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));
     }
