@@ -37,8 +37,7 @@ fn field(datum: &Datum) -> String {
     }
 }
 
-/// Writes records of cells that are safe already.
-pub fn records(records: impl IntoIterator<Item = Vec<String>>) -> String {
+fn records(records: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut written = String::new();
     for record in records {
         let fields: Vec<String> = record.iter().map(|field| quote(field)).collect();
@@ -49,7 +48,7 @@ pub fn records(records: impl IntoIterator<Item = Vec<String>>) -> String {
 }
 
 /// A text cell: control characters are made visible, and a start that a spreadsheet would take for a formula gets a quote before it.
-pub fn text(cell: &str) -> String {
+fn text(cell: &str) -> String {
     let shown = visible(cell);
     if shown.starts_with(['=', '+', '-', '@', '\u{2409}', '\u{240d}']) { format!("'{shown}") } else { shown }
 }

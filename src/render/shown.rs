@@ -35,21 +35,31 @@ pub fn items(shown: &ShownRun, texts: Texts) -> Option<Table> {
     if rows.is_empty() {
         return None;
     }
+    let each: Vec<&ItemRow> = rows.iter().collect();
+    let mut table = of_items(&shown.page.line.id, &each, &|text| texts.of(text));
+    // Criteria have a table of their own.
+    let word = shown.page.item_word.as_deref().filter(|word| *word != "criteria").unwrap_or("items");
+    table.notes.extend(some_of(rows.len(), shown.items_left_out, word, "what did not pass"));
+    Some(table)
+}
+
+/// Lays out such items of a run, with as much of their texts as `text` returns.
+pub(super) fn of_items(run: &str, rows: &[&ItemRow], text: &dyn Fn(&str) -> String) -> Table {
     let is_repeated = rows.iter().any(|row| row.attempt > 1);
     let has_families = rows.iter().any(|row| row.evaluator != rows[0].evaluator);
-    let each = |cell: &dyn Fn(&ItemRow) -> Cell| rows.iter().map(cell).collect::<Vec<Cell>>();
-    let text = |of: &dyn Fn(&ItemRow) -> Option<&str>| each(&|row| Cell::words(of(row).map(|text| texts.of(text)).unwrap_or_default()));
+    let each = |cell: &dyn Fn(&ItemRow) -> Cell| rows.iter().map(|row| cell(row)).collect::<Vec<Cell>>();
+    let said = |of: &dyn Fn(&ItemRow) -> Option<&str>| each(&|row| Cell::words(of(row).map(text).unwrap_or_default()));
     let mut table = Table::new("Items");
-    table.column(Column::data(["run"]), each(&|_| Cell::figures([shown.page.line.id.as_str().into()])));
+    table.column(Column::data(["run"]), each(&|_| Cell::figures([run.into()])));
     table.column(Column::words("Item").keys(["item"]), each(&|row| Cell::words(row.item.as_str())));
     let status = |row: &ItemRow| Cell::shown(row.status.replace('_', " ")).data([row.status.as_str().into()]);
     table.column(Column::words("Outcome").keys(["status"]), each(&status));
-    table.column(Column::words("Why").keys(["reason"]).rank(1), text(&|row| row.reason.as_deref()));
-    table.column(Column::words("Answer").keys(["answer"]).rank(1), text(&|row| row.answer.as_deref()));
-    let expected = |row: &ItemRow| Cell::words(texts.of(&row.expected.join(" or ")));
+    table.column(Column::words("Why").keys(["reason"]).rank(1), said(&|row| row.reason.as_deref()));
+    table.column(Column::words("Answer").keys(["answer"]).rank(1), said(&|row| row.answer.as_deref()));
+    let expected = |row: &ItemRow| Cell::words(text(&row.expected.join(" or ")));
     table.column(Column::words("Expected").keys(["expected"]).rank(1), each(&expected));
-    table.column(Column::words("Question").keys(["question"]).rank(3), text(&|row| row.question.as_deref()));
-    let scores = |row: &ItemRow| Cell::words(texts.of(&other_scores(&row.scores)));
+    table.column(Column::words("Question").keys(["question"]).rank(3), said(&|row| row.question.as_deref()));
+    let scores = |row: &ItemRow| Cell::words(text(&other_scores(&row.scores)));
     table.column(Column::words("Other scores").keys(["scores"]).rank(3), each(&scores));
     let attempt = |row: &ItemRow| {
         let shown = if is_repeated { row.attempt.to_string() } else { String::new() };
@@ -61,7 +71,7 @@ pub fn items(shown: &ShownRun, texts: Texts) -> Option<Table> {
         Cell { is_unknown: !has_families, ..Cell::shown(shown).data([row.evaluator.as_str().into()]) }
     };
     table.column(Column::words("Decided by").keys(["evaluator"]).rank(2), each(&evaluator));
-    table.column(Column::words("Cluster").keys(["cluster"]).rank(7), text(&|row| row.cluster.as_deref()));
+    table.column(Column::words("Cluster").keys(["cluster"]).rank(7), said(&|row| row.cluster.as_deref()));
     table.column(Column::number("Score").keys(["score"]).rank(3), each(&|row| Cell::known(row.score, format::plain)));
     table.column(Column::number("Cost").keys(["cost_usd"]).rank(4), each(&|row| Cell::known(row.cost_usd, format::money)));
     let duration = |row: &ItemRow| Cell::known(row.duration_seconds, format::seconds);
@@ -70,10 +80,7 @@ pub fn items(shown: &ShownRun, texts: Texts) -> Option<Table> {
     table.column(Column::number("Tokens out").keys(["output_tokens"]).rank(5), each(&|row| Cell::counted(row.output_tokens)));
     table.column(Column::number("Steps").keys(["steps"]).rank(6), each(&|row| Cell::counted(row.steps)));
     table.column(Column::words("Tools").keys(["tools"]).rank(6), each(&|row| Cell::words(tools(row))));
-    // Criteria have a table of their own.
-    let word = shown.page.item_word.as_deref().filter(|word| *word != "criteria").unwrap_or("items");
-    table.notes.extend(some_of(rows.len(), shown.items_left_out, word, "what did not pass"));
-    Some(table)
+    table
 }
 
 /// Says that there are more rows than are shown, and which come first; nothing where all are there.

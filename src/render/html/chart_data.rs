@@ -1,7 +1,9 @@
 //! The values of a suite's charts in full precision, a file for each chart.
 
+use crate::render::cell::{Cell, Datum};
+use crate::render::table::{Column, Table};
 use crate::render::{csv, words};
-use crate::views::{Arm, Disagreements, Distribution, Front, OverviewSuite, Pareto};
+use crate::views::{Arm, Disagreements, Distribution, OverviewSuite, Pareto};
 
 use super::SiteFile;
 use super::plan::SuitePlace;
@@ -37,70 +39,49 @@ pub(super) fn files(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> 
         (ChartOf::Duration, charts.duration.as_ref().map(steps)),
         (ChartOf::Pairs, charts.disagreements.as_ref().map(pairs)),
     ];
-    let file = |(chart, records): (ChartOf, Option<Vec<Vec<String>>>)| {
-        Some(SiteFile { path: chart.path(place), bytes: csv::records(records?).into_bytes() })
-    };
+    let file =
+        |(chart, values): (ChartOf, Option<Table>)| Some(SiteFile { path: chart.path(place), bytes: csv::table(&values?).into_bytes() });
     known.into_iter().filter_map(file).collect()
 }
 
-fn header<const N: usize>(names: [&str; N]) -> Vec<String> {
-    names.map(str::to_owned).to_vec()
+/// Adds figures under their keys, a row for each of `rows`.
+fn add<R, const N: usize>(table: &mut Table, keys: [&'static str; N], rows: &[R], figures: impl Fn(&R) -> [Datum; N]) {
+    table.column(Column::data(keys), rows.iter().map(|row| Cell::figures(figures(row))).collect::<Vec<Cell>>());
 }
 
-fn name(arm: &Arm) -> [String; 2] {
-    [csv::text(&arm.approach), csv::text(&arm.model)]
+fn named(arm: &Arm) -> [Datum; 2] {
+    [arm.approach.as_str().into(), arm.model.as_str().into()]
 }
 
-fn number(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
-
-fn pareto(of: &Pareto) -> Vec<Vec<String>> {
-    let names = ["approach", "model", "pass_rate", "ci95_low", "ci95_high", "usd_per_run", "usd_ci95_low", "usd_ci95_high"];
-    let names = header(names).into_iter().chain(header(["is_lower_bound", "runs_with_cost", "runs", "front"])).collect();
-    let records = of.points.iter().map(|point| {
-        let (rate, money) = (point.pass_rate.interval, point.interval);
-        let front = |front: &Front| csv::text(&words::front(front, words::arm_name));
-        let figures = [
-            Some(point.pass_rate.value),
-            rate.map(|ends| ends.low),
-            rate.map(|ends| ends.high),
-            Some(point.usd_per_run),
-            money.map(|ends| ends.low),
-            money.map(|ends| ends.high),
-        ];
-        let rest = [
-            point.is_lower_bound.to_string(),
-            point.coverage.known.to_string(),
-            point.coverage.runs.to_string(),
-            point.front.as_ref().map(front).unwrap_or_default(),
-        ];
-        name(&point.arm).into_iter().chain(figures.map(number)).chain(rest).collect()
-    });
-    std::iter::once(names).chain(records).collect()
+fn pareto(of: &Pareto) -> Table {
+    let (mut table, points) = (Table::of("points"), &of.points);
+    add(&mut table, ["approach", "model"], points, |point| named(&point.arm));
+    add(&mut table, ["pass_rate"], points, |point| [point.pass_rate.value.into()]);
+    add(&mut table, ["ci95_low", "ci95_high"], points, |point| Datum::ends(point.pass_rate.interval));
+    add(&mut table, ["usd_per_run"], points, |point| [point.usd_per_run.into()]);
+    add(&mut table, ["usd_ci95_low", "usd_ci95_high"], points, |point| Datum::ends(point.interval));
+    add(&mut table, ["is_lower_bound"], points, |point| [point.is_lower_bound.into()]);
+    add(&mut table, ["runs_with_cost", "runs"], points, |point| [point.coverage.known.into(), point.coverage.runs.into()]);
+    add(&mut table, ["front"], points, |point| [point.front.as_ref().map(|front| words::front(front, words::arm_name)).into()]);
+    table
 }
 
 /// The share of an arm's runs that took no more than a value.
-fn steps(of: &Distribution) -> Vec<Vec<String>> {
-    let records = of.arms.iter().flat_map(|arm| {
-        arm.steps.iter().map(|step| name(&arm.arm).into_iter().chain([step.value.to_string(), step.share.to_string()]).collect())
-    });
-    std::iter::once(header(["approach", "model", "value", "share"])).chain(records).collect()
+fn steps(of: &Distribution) -> Table {
+    let steps: Vec<_> = of.arms.iter().flat_map(|arm| arm.steps.iter().map(move |step| (&arm.arm, step))).collect();
+    let mut table = Table::of("steps");
+    add(&mut table, ["approach", "model"], &steps, |(arm, _)| named(arm));
+    add(&mut table, ["value", "share"], &steps, |(_, step)| [step.value.into(), step.share.into()]);
+    table
 }
 
-fn pairs(of: &Disagreements) -> Vec<Vec<String>> {
-    let names = ["approach", "model", "other_approach", "other_model", "shared", "only_first", "only_second", "p", "p_adjusted", "verdict"];
-    let records = of.pairs.iter().map(|pair| {
-        let verdict = serde_json::to_value(pair.verdict).ok();
-        let rest = [
-            pair.shared.to_string(),
-            pair.only_first.to_string(),
-            pair.only_second.to_string(),
-            pair.p.to_string(),
-            number(pair.p_adjusted),
-            verdict.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned(),
-        ];
-        name(&of.arms[pair.first]).into_iter().chain(name(&of.arms[pair.second])).chain(rest).collect()
+fn pairs(of: &Disagreements) -> Table {
+    let (mut table, pairs) = (Table::of("pairs"), &of.pairs);
+    add(&mut table, ["approach", "model"], pairs, |pair| named(&of.arms[pair.first]));
+    add(&mut table, ["other_approach", "other_model"], pairs, |pair| named(&of.arms[pair.second]));
+    add(&mut table, ["shared", "only_first", "only_second"], pairs, |pair| {
+        [pair.shared.into(), pair.only_first.into(), pair.only_second.into()]
     });
-    std::iter::once(header(names)).chain(records).collect()
+    add(&mut table, ["p", "p_adjusted", "verdict"], pairs, |pair| [pair.p.into(), pair.p_adjusted.into(), Datum::name(pair.verdict)]);
+    table
 }

@@ -3,8 +3,8 @@
 use askama::Template;
 
 use crate::domain::{ItemStatus, beginning, score_label};
-use crate::render::shown::other_scores;
-use crate::render::{format, words};
+use crate::render::table::{Seen, Table};
+use crate::render::{format, shown, words};
 use crate::views::{ItemPage, ItemRow, RunPage, RunTranscripts, ScoreLineView, SiteContext};
 
 use super::SiteFile;
@@ -88,7 +88,7 @@ pub(super) fn pages(
 ) -> Vec<SiteFile> {
     let suite = &plan.suites[place.suite];
     let arm = words::arm_name(&run.line.arm);
-    let columns = Columns::of(items, transcripts);
+    let mut grids = item_grids(run, items, transcripts, suite).into_iter();
     let path = |page: u64| format!("runs/{}/{}", place.segment, name(page));
     let shell = |page: u64, title: String, description: String| {
         let shell = Shell::new(context, &plan.assets, &path(page), Here::Below, title, description);
@@ -118,13 +118,13 @@ pub(super) fn pages(
         stated: stated::of_run(&run.stated),
         provenance: provenance(run),
         transcripts: transcript::note(transcripts).map(|note| (note, transcripts.links.get("").cloned())),
-        items: first.filter(|page| !page.rows.is_empty()).map(|page| item_grid(page, &columns, transcripts, suite)),
+        items: grids.next().filter(|grid| !grid.rows.is_empty()),
         items_heading: first.map_or_else(String::new, heading),
         pager: first.and_then(|page| Pager::new(1, page.pages, name)),
         shell: shell_of_run,
     };
     let mut files = vec![SiteFile::page(path(1), &page)];
-    for page in items.iter().skip(1) {
+    for (page, grid) in items.iter().skip(1).zip(grids) {
         let heading = heading(page);
         let title = format!("{heading} of run {} · {}", run.line.id, context.title);
         let html = ItemsHtml {
@@ -133,7 +133,7 @@ pub(super) fn pages(
             arm: Text::new(&arm),
             suite: Text::new(&suite.label),
             heading,
-            grid: item_grid(page, &columns, transcripts, suite),
+            grid,
             pager: Pager::new(page.page, page.pages, name),
         };
         files.push(SiteFile::page(path(page.page), &html));
@@ -277,127 +277,63 @@ fn scores(run: &RunPage) -> Option<Grid> {
 
 const MOST_OF_A_PAGE: usize = 48_000;
 
-/// Which columns the items of a run have, the same on all its pages.
-#[expect(clippy::struct_excessive_bools, reason = "one for each optional column")]
-struct Columns {
-    /// Of the longest page.
-    rows: usize,
-    cluster: bool,
-    attempt: bool,
-    evaluator: bool,
-    score: bool,
-    cost: bool,
-    duration: bool,
-    tokens: bool,
-    question: bool,
-    reason: bool,
-    answer: bool,
-    expected: bool,
-    scores: bool,
-    transcript: bool,
-}
-
-impl Columns {
-    fn of(pages: &[ItemPage], transcripts: &RunTranscripts) -> Self {
-        let any = |has: &dyn Fn(&ItemRow) -> bool| pages.iter().flat_map(|page| &page.rows).any(has);
-        let first = pages.first().and_then(|page| page.rows.first()).map(|row| row.evaluator.clone());
-        Self {
-            rows: pages.iter().map(|page| page.rows.len()).max().unwrap_or(0),
-            cluster: any(&|row| row.cluster.is_some()),
-            attempt: any(&|row| row.attempt > 1),
-            evaluator: any(&|row| Some(&row.evaluator) != first.as_ref()),
-            score: any(&|row| row.score.is_some()),
-            cost: any(&|row| row.cost_usd.is_some()),
-            duration: any(&|row| row.duration_seconds.is_some()),
-            tokens: any(&|row| row.input_tokens.is_some() || row.output_tokens.is_some()),
-            question: any(&|row| row.question.is_some()),
-            reason: any(&|row| row.reason.is_some()),
-            answer: any(&|row| row.answer.is_some()),
-            expected: any(&|row| !row.expected.is_empty()),
-            scores: any(&|row| !row.scores.is_empty()),
-            transcript: any(&|row| transcripts.links.contains_key(&row.item)),
+/// The items of a run as grids, one for each page, all with the same columns.
+fn item_grids(run: &RunPage, pages: &[ItemPage], transcripts: &RunTranscripts, suite: &SuitePlace) -> Vec<Grid> {
+    let rows: Vec<&ItemRow> = pages.iter().flat_map(|page| &page.rows).collect();
+    let longest = pages.iter().map(|page| page.rows.len()).max().unwrap_or(0);
+    let texts: [&dyn Fn(&ItemRow) -> bool; 5] = [
+        &|row| row.question.is_some(),
+        &|row| row.reason.is_some(),
+        &|row| row.answer.is_some(),
+        &|row| !row.expected.is_empty(),
+        &|row| !row.scores.is_empty(),
+    ];
+    let texts = texts.into_iter().filter(|has| rows.iter().any(|row| has(row))).count();
+    let most = MOST_OF_A_TEXT.min(MOST_OF_A_PAGE / (longest * texts).max(1));
+    let mut table = shown::of_items(&run.line.id, &rows, &|text| fitting(text, most)).seen_as(Seen::Pages);
+    let place = |key: &str| table.columns.iter().position(|column| column.keys == [key]);
+    let (item, outcome, evaluator) = (place("item"), place("status"), place("evaluator"));
+    let has_transcripts = rows.iter().any(|row| transcripts.links.contains_key(&row.item));
+    let mut grids = Vec::new();
+    for page in pages {
+        let cells = table.rows.drain(..page.rows.len()).collect();
+        let of_page = Table { columns: table.columns.clone(), rows: cells, ..Table::default() };
+        let mut grid = Grid::of_seen(&of_page, "items-table", heading(page));
+        if let (None, Some(row)) = (evaluator, page.rows.first()) {
+            grid = grid.about(format!("decided by {}", row.evaluator));
         }
+        for (cells, row) in grid.rows.iter_mut().zip(&page.rows) {
+            let href = item_href(suite, "../../", &row.item, Some((&row.evaluator, &row.kind)));
+            for (place, cell) in [(item, Cell::head(row.item.as_str()).link(href)), (outcome, Cell::item_status(&row.status))] {
+                if let Some(cells) = place.and_then(|place| cells.get_mut(place)) {
+                    *cells = cell;
+                }
+            }
+        }
+        if has_transcripts {
+            let transcript = |row: &ItemRow| {
+                let link = transcripts.links.get(&row.item);
+                link.map_or_else(
+                    || Cell::words(""),
+                    |link| Cell::words(format!("Transcript of {}", cut(&row.item))).link(Some(link.clone())),
+                )
+            };
+            grid.insert(
+                outcome.map_or(0, |place| place + 1),
+                Column::new("Transcript", Look::Words, Sort::None),
+                page.rows.iter().map(transcript),
+            );
+        }
+        grids.push(grid.filtered(if page.pages > 1 { "on this page" } else { "" }));
     }
+    grids
 }
 
-impl Columns {
-    /// Returns the beginning of a text, shorter where the page has many of them: it has a budget, and what is escaped weighs more.
-    fn cut(&self, text: &str) -> String {
-        let texts = [self.question, self.reason, self.answer, self.expected, self.scores].iter().filter(|has| **has).count();
-        let most = MOST_OF_A_TEXT.min(MOST_OF_A_PAGE / (self.rows * texts).max(1));
-        let shown = beginning(text, most);
-        let bytes = escaped_length(&shown);
-        if bytes > most { beginning(text, most * shown.chars().count() / bytes) } else { shown }
-    }
-}
-
-fn item_grid(page: &ItemPage, columns: &Columns, transcripts: &RunTranscripts, suite: &SuitePlace) -> Grid {
-    let rows = &page.rows;
-    let each = |cell: &dyn Fn(&ItemRow) -> Cell| rows.iter().map(cell).collect::<Vec<Cell>>();
-    let mut grid = Grid::new("items-table", heading(page));
-    if let (false, Some(row)) = (columns.evaluator, rows.first()) {
-        grid = grid.about(format!("decided by {}", row.evaluator));
-    }
-    let item = |row: &ItemRow| Cell::head(row.item.as_str()).link(item_href(suite, "../../", &row.item, Some((&row.evaluator, &row.kind))));
-    grid.column(Column::new("Item", Look::Key, Sort::Ascending), each(&item));
-    grid.column(Column::new("Outcome", Look::Words, Sort::Ascending), each(&|row| Cell::item_status(&row.status)));
-    let words = |text: Option<&str>| Cell::words(text.map_or_else(String::new, |text| columns.cut(text)));
-    if columns.question {
-        grid.column(Column::new("Question", Look::Words, Sort::Ascending), each(&|row| words(row.question.as_deref())));
-    }
-    if columns.reason {
-        grid.column(Column::new("Why", Look::Words, Sort::Ascending), each(&|row| words(row.reason.as_deref())));
-    }
-    if columns.answer {
-        grid.column(Column::new("Answer", Look::Words, Sort::Ascending), each(&|row| words(row.answer.as_deref())));
-    }
-    if columns.expected {
-        grid.column(Column::new("Expected", Look::Words, Sort::Ascending), each(&|row| words(Some(&row.expected.join(" or ")))));
-    }
-    if columns.scores {
-        grid.column(Column::new("Other scores", Look::Words, Sort::None), each(&|row| words(Some(&other_scores(&row.scores)))));
-    }
-    if columns.transcript {
-        let transcript = |row: &ItemRow| {
-            let link = transcripts.links.get(&row.item);
-            link.map_or_else(|| Cell::words(""), |link| Cell::words(format!("Transcript of {}", cut(&row.item))).link(Some(link.clone())))
-        };
-        grid.column(Column::new("Transcript", Look::Words, Sort::None), each(&transcript));
-    }
-    if columns.attempt {
-        grid.column(Column::new("Attempt", Look::Number, Sort::Ascending), each(&|row| Cell::count(u64::from(row.attempt))));
-    }
-    if columns.evaluator {
-        grid.column(Column::new("Evaluator", Look::Words, Sort::Ascending), each(&|row| Cell::words(row.evaluator.as_str())));
-    }
-    if columns.cluster {
-        grid.column(
-            Column::new("Cluster", Look::Words, Sort::Ascending),
-            each(&|row| Cell::words(row.cluster.as_deref().unwrap_or_default())),
-        );
-    }
-    if columns.score {
-        grid.column(
-            Column::new("Score", Look::Number, Sort::Descending),
-            each(&|row| Cell::maybe(row.score.map(|score| (format::plain(score), score)))),
-        );
-    }
-    if columns.cost {
-        grid.column(
-            Column::new("Cost", Look::Number, Sort::Descending),
-            each(&|row| Cell::maybe(row.cost_usd.map(|usd| (format::money(usd), usd)))),
-        );
-    }
-    if columns.duration {
-        let duration = |row: &ItemRow| Cell::maybe(row.duration_seconds.map(|seconds| (format::seconds(seconds), seconds)));
-        grid.column(Column::new("Duration", Look::Number, Sort::Descending), each(&duration));
-    }
-    if columns.tokens {
-        let count = |number: Option<u64>| number.map_or_else(|| Cell::unknown("unknown"), Cell::count);
-        grid.column(Column::new("Tokens in", Look::Number, Sort::Descending), each(&|row| count(row.input_tokens)));
-        grid.column(Column::new("Tokens out", Look::Number, Sort::Descending), each(&|row| count(row.output_tokens)));
-    }
-    grid.filtered(if page.pages > 1 { "on this page" } else { "" })
+/// Returns the beginning of a text that takes so many bytes when it is escaped, for a page has a budget.
+fn fitting(text: &str, most: usize) -> String {
+    let shown = beginning(text, most);
+    let bytes = escaped_length(&shown);
+    if bytes > most { beginning(text, most * shown.chars().count() / bytes) } else { shown }
 }
 
 #[cfg(test)]
