@@ -12,7 +12,7 @@ use crate::views::{
 };
 
 use super::table::Column;
-use super::{board, tables};
+use super::{board, shown, tables};
 
 /// The answer of a command with the name and version of its shape.
 #[derive(Serialize, JsonSchema)]
@@ -165,7 +165,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("leaderboard", described(schema::<LeaderboardAnswer>(), "Entry", &board::columns())),
         ("list", described(schema::<ListAnswer>(), "RunLine", &tables::runs([]).columns)),
         ("probe", schema::<ProbeAnswer>()),
-        ("show", schema::<ShowAnswer>()),
+        ("show", described(schema::<ShowAnswer>(), "ItemRow", &shown::of_items("", &[], &str::to_owned).columns)),
         ("verify", schema::<Verification>()),
     ]
 }

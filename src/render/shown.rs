@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::domain::{Direction, Unit};
 use crate::views::{ItemRow, ShownRun};
 
 use super::cell::Cell;
@@ -51,35 +52,47 @@ pub(super) fn of_items(run: &str, rows: &[&ItemRow], text: &dyn Fn(&str) -> Stri
     let said = |of: &dyn Fn(&ItemRow) -> Option<&str>| each(&|row| Cell::words(of(row).map(text).unwrap_or_default()));
     let mut table = Table::new("Items");
     table.column(Column::data(["run"]), each(&|_| Cell::figures([run.into()])));
-    table.column(Column::words("Item").keys(["item"]), each(&|row| Cell::words(row.item.as_str())));
+    table.column(Column::words("Item").keys(["item"]).field("item"), each(&|row| Cell::words(row.item.as_str())));
     let status = |row: &ItemRow| Cell::shown(row.status.replace('_', " ")).data([row.status.as_str().into()]);
-    table.column(Column::words("Outcome").keys(["status"]), each(&status));
-    table.column(Column::words("Why").keys(["reason"]).rank(1), said(&|row| row.reason.as_deref()));
-    table.column(Column::words("Answer").keys(["answer"]).rank(1), said(&|row| row.answer.as_deref()));
+    table.column(Column::words("Outcome").keys(["status"]).field("status"), each(&status));
+    table.column(Column::words("Why").keys(["reason"]).field("reason").rank(1), said(&|row| row.reason.as_deref()));
+    table.column(Column::words("Answer").keys(["answer"]).field("answer").rank(1), said(&|row| row.answer.as_deref()));
     let expected = |row: &ItemRow| Cell::words(text(&row.expected.join(" or ")));
-    table.column(Column::words("Expected").keys(["expected"]).rank(1), each(&expected));
-    table.column(Column::words("Question").keys(["question"]).rank(3), said(&|row| row.question.as_deref()));
+    table.column(Column::words("Expected").keys(["expected"]).field("expected").rank(1), each(&expected));
+    table.column(Column::words("Question").keys(["question"]).field("question").rank(3), said(&|row| row.question.as_deref()));
     let scores = |row: &ItemRow| Cell::words(text(&other_scores(&row.scores)));
-    table.column(Column::words("Other scores").keys(["scores"]).rank(3), each(&scores));
+    table.column(Column::words("Other scores").keys(["scores"]).field("scores").rank(3), each(&scores));
     let attempt = |row: &ItemRow| {
         let shown = if is_repeated { row.attempt.to_string() } else { String::new() };
         Cell { is_unknown: !is_repeated, ..Cell::shown(shown).data([row.attempt.into()]) }
     };
-    table.column(Column::number("Attempt").keys(["attempt"]).rank(2), each(&attempt));
+    table.column(Column::number("Attempt").keys(["attempt"]).field("attempt").rank(2), each(&attempt));
     let evaluator = |row: &ItemRow| {
         let shown = if has_families { row.evaluator.as_str() } else { "" };
         Cell { is_unknown: !has_families, ..Cell::shown(shown).data([row.evaluator.as_str().into()]) }
     };
-    table.column(Column::words("Decided by").keys(["evaluator"]).rank(2), each(&evaluator));
-    table.column(Column::words("Cluster").keys(["cluster"]).rank(7), said(&|row| row.cluster.as_deref()));
-    table.column(Column::number("Score").keys(["score"]).rank(3), each(&|row| Cell::known(row.score, format::plain)));
-    table.column(Column::number("Cost").keys(["cost_usd"]).rank(4), each(&|row| Cell::known(row.cost_usd, format::money)));
+    table.column(Column::words("Decided by").keys(["evaluator"]).field("evaluator").rank(2), each(&evaluator));
+    table.column(Column::words("Cluster").keys(["cluster"]).field("cluster").rank(7), said(&|row| row.cluster.as_deref()));
+    table.column(Column::number("Score").keys(["score"]).field("score").rank(3), each(&|row| Cell::known(row.score, format::plain)));
+    table.column(
+        Column::number("Cost").keys(["cost_usd"]).field("cost_usd").unit(Unit::Usd).better(Direction::Down).rank(4),
+        each(&|row| Cell::known(row.cost_usd, format::money)),
+    );
     let duration = |row: &ItemRow| Cell::known(row.duration_seconds, format::seconds);
-    table.column(Column::number("Duration").keys(["duration_seconds"]).rank(4), each(&duration));
-    table.column(Column::number("Tokens in").keys(["input_tokens"]).rank(5), each(&|row| Cell::counted(row.input_tokens)));
-    table.column(Column::number("Tokens out").keys(["output_tokens"]).rank(5), each(&|row| Cell::counted(row.output_tokens)));
-    table.column(Column::number("Steps").keys(["steps"]).rank(6), each(&|row| Cell::counted(row.steps)));
-    table.column(Column::words("Tools").keys(["tools"]).rank(6), each(&|row| Cell::words(tools(row))));
+    table.column(
+        Column::number("Duration").keys(["duration_seconds"]).field("duration_seconds").unit(Unit::Seconds).better(Direction::Down).rank(4),
+        each(&duration),
+    );
+    table.column(
+        Column::number("Tokens in").keys(["input_tokens"]).field("input_tokens").unit(Unit::Tokens).better(Direction::Down).rank(5),
+        each(&|row| Cell::counted(row.input_tokens)),
+    );
+    table.column(
+        Column::number("Tokens out").keys(["output_tokens"]).field("output_tokens").unit(Unit::Tokens).better(Direction::Down).rank(5),
+        each(&|row| Cell::counted(row.output_tokens)),
+    );
+    table.column(Column::number("Steps").keys(["steps"]).field("steps").rank(6), each(&|row| Cell::counted(row.steps)));
+    table.column(Column::words("Tools").keys(["tools"]).field("tools").rank(6), each(&|row| Cell::words(tools(row))));
     table
 }
 
