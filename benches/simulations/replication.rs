@@ -106,7 +106,7 @@ fn one_part(outcomes: &Outcomes, size: usize, world: &mut World) -> [Kept; WAYS.
 
 fn load(store: &Path, suite: &str) -> Outcomes {
     let options = Options { stores: vec![store.to_owned()], ..Options::default() };
-    let warehouse = Warehouse::open(&options, &Progress::SILENT);
+    let warehouse = Warehouse::open(&options, &Progress::SILENT).expect("the tombstones can be read");
     let runs: Vec<_> = warehouse.runs().iter().filter(|row| row.run.suite == suite).map(|row| &row.run.id).collect();
     assert!(runs.len() > 1, "{} has no two runs of `{suite}`", store.display());
     let matrix = warehouse.matrix(runs.iter().copied());

@@ -70,7 +70,7 @@ pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool)
 
 /// Finds what another tool left at a path that holds no runs of ours.
 fn foreign(settings: &Settings, path: &Path, own: &Options) -> Result<Option<Options>, Failure> {
-    if !settings.open_with(own).runs().is_empty() {
+    if !settings.open_with(own)?.runs().is_empty() {
         return Ok(None);
     }
     let stores = foreign::stores_of(settings, &[path.to_owned()])?;
@@ -83,8 +83,8 @@ fn foreign(settings: &Settings, path: &Path, own: &Options) -> Result<Option<Opt
 
 /// Opens with stores or files beside those of the head, whose runs are the baseline.
 fn beside(settings: &Settings, what: &str, head: Options, own: Options, grouping: Grouping, lasts: bool) -> Result<Opened, Failure> {
-    let mut alone = settings.open_with(&own);
-    settings.keep(&mut alone);
+    let mut alone = settings.open_with(&own)?;
+    settings.keep(&mut alone)?;
     if alone.runs().is_empty() {
         // A baseline that cannot be read is no missing one.
         if !alone.problems().is_empty() {
@@ -119,8 +119,7 @@ fn opened(settings: &Settings, options: &Options) -> Result<Warehouse, Failure> 
     if options.files.is_empty() || !options.stores.is_empty() {
         settings.check_folders()?;
     }
-    let warehouse = settings.open_with(options);
-    output::warnings(settings, warehouse.problems())?;
+    let warehouse = settings.open_with(options)?;
     output::conflicts(settings, &warehouse.conflicts())?;
     Ok(warehouse)
 }

@@ -54,7 +54,7 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
             say(&notes);
         }
     }
-    settings.keep(&mut warehouse);
+    settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)
 }
 

@@ -19,7 +19,7 @@ use crate::render::cell::Cell;
 use crate::render::json::{CompareAnswer, LeaderboardAnswer};
 use crate::render::table::{Column, Table};
 use crate::render::{board, comparison, format, markdown};
-use crate::results::{Batch, PlannedRun, Store, scan};
+use crate::results::{Batch, PlannedRun, Store, StoreError, scan};
 use crate::run::{Arm, Context, batch_id, execute, git_state, interleaved};
 use crate::views::{Grouping, PairOrder, SortKey, compare, leaderboard, suite_groups};
 use crate::warehouse::Warehouse;
@@ -118,7 +118,7 @@ pub(super) fn unfinished(settings: &Settings, which: &str) -> Result<Batch, Fail
 fn newest_open(settings: &Settings, store: &Store, mut found: Vec<Batch>) -> Result<Option<Batch>, Failure> {
     found.sort_by(|left, right| right.id.cmp(&left.id));
     for batch in found {
-        if !batch.open_runs(store).is_empty() && !is_decided(settings, &batch, store)? {
+        if !batch.open_runs(store)?.is_empty() && !is_decided(settings, &batch, store)? {
             return Ok(Some(batch));
         }
     }
@@ -128,7 +128,7 @@ fn newest_open(settings: &Settings, store: &Store, mut found: Vec<Batch>) -> Res
 fn is_decided(settings: &Settings, batch: &Batch, store: &Store) -> Result<bool, Failure> {
     let Some(until) = batch.until.as_deref().and_then(|text| Until::parse(text).ok()) else { return Ok(false) };
     let rule = Rule::new(until, settings)?;
-    let records = committed(batch, store);
+    let records = committed(batch, store)?;
     let rounds = batch.runs.iter().map(|run| run.index).max().unwrap_or(0);
     Ok((1..=rounds).rev().any(|round| is_whole(batch, &records, round) && rule.reason(batch, &records, round).is_some()))
 }
@@ -138,9 +138,14 @@ fn is_whole(batch: &Batch, records: &[Run], round: u32) -> bool {
     batch.runs.iter().filter(|run| run.index <= round).all(|run| records.iter().any(|record| record.id == run.id))
 }
 
-fn committed(batch: &Batch, store: &Store) -> Vec<Run> {
-    let is_there = |run: &&PlannedRun| store.header_path(&run.id).is_file();
-    batch.runs.iter().filter(is_there).filter_map(|run| store.load(&run.id).ok()).collect()
+fn committed(batch: &Batch, store: &Store) -> Result<Vec<Run>, StoreError> {
+    let mut records = Vec::new();
+    for run in &batch.runs {
+        if store.has(&run.id)? {
+            records.push(store.load(&run.id)?);
+        }
+    }
+    Ok(records)
 }
 
 /// Takes the lock that says a runner works on a store: shared, or alone.
@@ -160,7 +165,7 @@ pub(super) fn lock(store: &Store, alone: bool) -> Result<File, Failure> {
 
 /// Prints what is left of the plan and what runs like these have cost, and runs nothing.
 pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure> {
-    let left = Batch { runs: batch.open_runs(&settings.store()), ..batch.clone() };
+    let left = Batch { runs: batch.open_runs(&settings.store())?, ..batch.clone() };
     let batch = &left;
     let mut table = Table::new("Plan");
     for (label, key) in [("Suite", "suite"), ("Approach", "approach"), ("Model", "model")] {
@@ -168,7 +173,7 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
     }
     table.head(Column::number("Runs").keys(["runs"]));
     table.head(Column::number("Cost of one so far").keys(["mean_cost_usd", "runs_with_cost"]));
-    let warehouse = settings.open_with(&settings.options());
+    let warehouse = settings.open_with(&settings.options())?;
     let mut total = Some(0.0);
     for (place, arm) in batch.arms.iter().enumerate() {
         let runs = batch.runs.iter().filter(|run| run.arm == place).count();
@@ -203,7 +208,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     let stop = Stop::new();
     let over = Arc::new(AtomicBool::new(false));
     listen(&stop, &over)?;
-    let open = batch.open_runs(&store).len();
+    let open = batch.open_runs(&store)?.len();
     let watch = Watch::new(arms, open, settings.interactive && std::io::stderr().is_terminal(), settings.quiet);
     let events = |event: &crate::run::Event<'_>| watch.event(event);
     let context = Context {
@@ -230,7 +235,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     };
     for runs in rounds {
         let executed = execute(&carried.batch, &runs, arms, &context);
-        carried.records = committed(&carried.batch, &store);
+        carried.records = committed(&carried.batch, &store)?;
         let executed = executed.map_err(|error| {
             watch.end();
             Failure::from(error).with_hint(format!("what is done is kept; go on with `{}`", carried.resume))
@@ -298,7 +303,7 @@ pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carryi
     // By id: names may be aliased, and the plan is exactly these.
     let filter = Filter { ids: carried.records.iter().map(|run| run.id.to_string()).collect(), ..Filter::default() };
     print(settings, &warehouse, &filter, carried, summary)?;
-    settings.keep(&mut warehouse);
+    settings.keep(&mut warehouse)?;
     let failed: Vec<&Run> = carried.records.iter().filter(|run| run.error.is_some()).collect();
     if let Some(first) = failed.first() {
         let why = first.error.as_deref().unwrap_or_default();

@@ -82,7 +82,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
         if arguments.explain || arguments.flips { tables.into_iter().map(Table::explained).collect() } else { hinted(settings, tables) };
     output::answer(settings, "compare", &tables, || CompareAnswer { comparisons, apart, retracted })?;
     if held.lasts {
-        settings.keep(&mut warehouse);
+        settings.keep(&mut warehouse)?;
     }
     Ok(exit_code::DONE)
 }
@@ -109,7 +109,7 @@ fn open(settings: &Settings, arguments: &Compare) -> Result<(Warehouse, Against)
         Options { stores: Vec::new(), files: arguments.files.clone(), cache: None, aliases: settings.config.aliases.clone() }
     };
     if !arguments.files.is_empty() {
-        let warehouse = settings.open_with(&options);
+        let warehouse = settings.open_with(&options)?;
         // A file that was named and cannot be read is no warning: there is nothing to compare without it.
         if !warehouse.problems().is_empty() {
             return Err(crate::domain::Problems(warehouse.problems().to_vec()).into());
@@ -126,6 +126,7 @@ fn open(settings: &Settings, arguments: &Compare) -> Result<(Warehouse, Against)
     if let Some(tried) = opened.missing {
         return Err(Failure::new(tried));
     }
+    output::warnings(settings, opened.warehouse.problems())?;
     Ok((opened.warehouse, Against { baseline: Some(opened.baseline), lasts: opened.lasts }))
 }
 

@@ -25,6 +25,6 @@ pub(super) fn run(settings: &Settings, arguments: &History) -> Result<u8, Failur
     };
     let tables = tables::scoped(histories.iter().flat_map(of_suite).collect(), retracted, !warehouse.aliases().is_empty());
     output::answer(settings, "history", &tables, || HistoryAnswer { histories, retracted })?;
-    settings.keep(&mut warehouse);
+    settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)
 }

@@ -113,7 +113,7 @@ fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter:
         return Ok(code);
     }
     output::answer_by_first_table(settings, "judge", judging::report(&report), || JudgeAnswer { report })?;
-    settings.keep(&mut warehouse);
+    settings.keep(&mut warehouse)?;
     Ok(code)
 }
 
@@ -189,8 +189,8 @@ impl Asked<'_> {
 
     fn one(&self, run: &Run, prepared: &Prepared) -> Result<Came, Failure> {
         let store = self.settings.store();
-        if !store.header_path(&run.id).is_file() {
-            return Ok(self.no_matter(run, &self.elsewhere(run, prepared)));
+        if !store.has(&run.id)? {
+            return Ok(self.no_matter(run, &self.elsewhere(run, prepared)?));
         }
         let (suite, evaluation) = match prepared {
             Ok(prepared) => prepared,
@@ -227,16 +227,16 @@ impl Asked<'_> {
     }
 
     /// Says why a run cannot be judged that has no record of its own in the store that is written to.
-    fn elsewhere(&self, run: &Run, prepared: &Prepared) -> String {
-        if let Some(store) = self.settings.stores().of(&run.id) {
-            return format!("it lies in {}, which is only read", shown(store.root()));
+    fn elsewhere(&self, run: &Run, prepared: &Prepared) -> Result<String, Failure> {
+        if let Some(store) = self.settings.stores().of(&run.id)? {
+            return Ok(format!("it lies in {}, which is only read", shown(store.root())));
         }
         let from = run
             .provenance
             .as_ref()
             .map_or_else(String::new, |from| format!(" by `{}` from `{}`", visible(&from.importer), visible(&from.file)));
         let suite = prepared.as_ref().err().map_or_else(String::new, |reason| format!("; besides, {reason}"));
-        format!("it was imported{from}: its outcomes are known, but neither what was made nor a transcript is there to judge{suite}")
+        Ok(format!("it was imported{from}: its outcomes are known, but neither what was made nor a transcript is there to judge{suite}"))
     }
 
     fn no_matter(&self, run: &Run, reason: &str) -> Came {

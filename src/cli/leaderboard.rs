@@ -38,7 +38,7 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
         None => tables::boards(&board),
     };
     output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer { board, overall: pooled })?;
-    settings.keep(&mut warehouse);
+    settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)
 }
 

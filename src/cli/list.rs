@@ -59,7 +59,7 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
         retracted,
         unfinished: warehouse.unfinished() as u64,
     })?;
-    settings.keep(&mut warehouse);
+    settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)
 }
 

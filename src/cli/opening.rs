@@ -15,7 +15,7 @@ impl Settings {
     /// Opens the stores, and says or refuses what could not be read.
     pub fn open(&self) -> Result<Warehouse, Failure> {
         self.check_folders()?;
-        let warehouse = self.open_with(&self.options());
+        let warehouse = self.open_with(&self.options())?;
         output::warnings(self, warehouse.problems())?;
         output::conflicts(self, &warehouse.conflicts())?;
         Ok(warehouse)
@@ -32,11 +32,11 @@ impl Settings {
         Ok(())
     }
 
-    /// Opens and keeps quiet about problems.
-    pub fn open_with(&self, options: &Options) -> Warehouse {
+    /// Opens and keeps quiet about problems, unless they are about what may be shown.
+    pub fn open_with(&self, options: &Options) -> Result<Warehouse, Failure> {
         let start = Instant::now();
         let bar = progress::Bar::new(self.interactive);
-        let warehouse = bar.watch(|progress| Warehouse::open(options, progress));
+        let warehouse = bar.watch(|progress| Warehouse::open(options, progress))?;
         info!(
             runs = warehouse.runs().len(),
             retracted = warehouse.hidden().len(),
@@ -45,17 +45,28 @@ impl Settings {
             seconds = start.elapsed().as_secs_f64(),
             "results opened"
         );
-        warehouse
+        Ok(warehouse)
     }
 
-    /// Keeps what was learnt for the next command. Without a cache the next one takes longer, nothing else.
-    pub fn keep(&self, warehouse: &mut Warehouse) {
+    /// Opens the stores for what must be about all that they hold: `what` is refused where a part could not be read.
+    pub fn open_whole(&self, what: &str) -> Result<Warehouse, Failure> {
+        self.check_folders()?;
+        let warehouse = self.open_with(&self.options())?;
+        output::refuse_incomplete(what, warehouse.problems())?;
+        output::conflicts(self, &warehouse.conflicts())?;
+        Ok(warehouse)
+    }
+
+    /// Ends the work with a warehouse: says or refuses what could not be read any more, and keeps what was learnt for the next command.
+    /// Without a cache the next one takes longer, nothing else.
+    pub fn keep(&self, warehouse: &mut Warehouse) -> Result<(), Failure> {
         let start = Instant::now();
         if let Err(error) = warehouse.save_cache() {
             info!(folder = %self.cache.display(), %error, "cache not written");
             output::say(self, &format!("note: the cache {} could not be written: {error}", shown(&self.cache)));
-            return;
+        } else {
+            debug!(seconds = start.elapsed().as_secs_f64(), "cache up to date");
         }
-        debug!(seconds = start.elapsed().as_secs_f64(), "cache up to date");
+        output::warnings(self, &warehouse.late_problems())
     }
 }

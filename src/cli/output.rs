@@ -88,7 +88,26 @@ pub(super) fn warnings(settings: &Settings, problems: &[Problem]) -> Result<(), 
     }
     let parts = count(problems.len(), "part");
     let refusal = format!("{parts} of the results could not be read, and --strict refuses to go on without");
+    if settings.quiet && !settings.strict {
+        // Quiet is about news. That the answer is not about everything is part of the answer.
+        for line in lines_of(problems.iter().filter(|problem| problem.is_unread)) {
+            eprintln!("warning: {line}");
+        }
+    }
     doubts(settings, problems, refusal, |more| format!("and {more} more; `evalreport doctor` lists them all"))
+}
+
+/// Refuses what is said or handed on of all results, where a part of them could not be read. `what` is it that would be wrong.
+pub(super) fn refuse_incomplete(what: &str, problems: &[Problem]) -> Result<(), Failure> {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let parts = count(problems.len(), "part");
+    let failure = Failure {
+        details: lines_of(problems),
+        ..Failure::new(format!("{parts} of the results could not be read: {what} would lack them"))
+    };
+    Err(failure.with_hint("mend, move or delete the files that are named; `evalreport doctor` looks over the whole store"))
 }
 
 /// Prints where runs contradict each other; under `--strict` that is a refusal.
@@ -116,12 +135,12 @@ fn doubts(settings: &Settings, problems: &[Problem], refusal: String, rest: impl
 }
 
 /// A line for each problem, and one for its hint.
-fn lines_of(problems: &[Problem]) -> Vec<String> {
+fn lines_of<'p>(problems: impl IntoIterator<Item = &'p Problem>) -> Vec<String> {
     let line = |problem: &Problem| match &problem.hint {
         Some(hint) => format!("{problem}\n  hint: {hint}"),
         None => problem.to_string(),
     };
-    problems.iter().map(line).collect()
+    problems.into_iter().map(line).collect()
 }
 
 /// Prints why a command failed.

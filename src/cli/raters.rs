@@ -147,7 +147,7 @@ pub(super) fn against_judge(settings: &Settings, arguments: &Judge, other: &str,
 
 /// Judgements of a run, in whatever store it lies.
 fn stored(settings: &Settings, run: &RunId) -> Result<Judgements, Failure> {
-    match settings.stores().of(run) {
+    match settings.stores().of(run)? {
         Some(store) => Ok(Store::judgements(&store, run, Evaluator::RequirementFulfillment)?),
         None => Ok(Judgements::default()),
     }

@@ -25,7 +25,7 @@ pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failur
     }
     let store = settings.store();
     let said = if arguments.undo {
-        let (standing, _) = Retractions::load(&store);
+        let standing = Retractions::load(&store)?;
         selector.ids = selector.ids.iter().map(|id| whole_id(id, &standing)).collect();
         if !standing.standing.iter().any(|retraction| retraction.selector == selector) {
             return Err(Failure::new("no standing tombstone has this selector")

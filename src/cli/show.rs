@@ -51,13 +51,13 @@ pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> 
     };
     let tables: Vec<_> = runs.iter().flat_map(of_run).collect();
     output::answer(settings, "show", &tables, || ShowAnswer { runs })?;
-    settings.keep(&mut warehouse);
+    settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)
 }
 
 fn one(settings: &Settings, warehouse: &Warehouse, row: &RunRow, choice: ItemChoice) -> Result<ShownRun, Failure> {
     let id = &row.run.id;
-    let store = settings.stores().of(id);
+    let store = settings.stores().of(id)?;
     let journalled = match &store {
         Some(store) => settings.stores().detailed(store, id)?,
         None => None,

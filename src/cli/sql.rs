@@ -32,7 +32,7 @@ pub(super) fn run(settings: &Settings, arguments: &Sql) -> Result<u8, Failure> {
         let failure = Failure::new(crate::domain::visible(&error.to_string()));
         match error {
             SqlError::Failed(_) => failure.with_hint("docs/guide.md lists the tables and their columns"),
-            SqlError::Syntax(_) | SqlError::Refused(_) | SqlError::Cache { .. } => failure,
+            SqlError::Syntax(_) | SqlError::Refused(_) | SqlError::Cache { .. } | SqlError::Unread { .. } => failure,
         }
     })?;
     info!(rows = answer.rows.len(), seconds = start.elapsed().as_secs_f64(), "query answered");
@@ -41,7 +41,7 @@ pub(super) fn run(settings: &Settings, arguments: &Sql) -> Result<u8, Failure> {
         Format::Table | Format::Markdown | Format::Csv => output::answer(settings, "sql", &[table(&answer)], || ())?,
         Format::Junit => return Err(output::no_junit()),
     }
-    settings.keep(&mut warehouse);
+    settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)
 }
 

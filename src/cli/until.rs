@@ -127,7 +127,8 @@ fn compared_after(settings: &Settings, batch: &Batch, round: u32, policy: &Polic
     let planned = || batch.runs.iter().filter(|run| run.index <= round);
     // By id: names may be aliased, and the plan is exactly these.
     let filter = Filter { ids: planned().map(|run| run.id.to_string()).collect(), ..Filter::default() };
-    let warehouse = settings.open_with(&settings.options());
+    // Where the results cannot be opened nothing is settled, and the plan goes on; the command's own answer says why.
+    let warehouse = settings.open_with(&settings.options()).ok()?;
     let groups = suite_groups(&warehouse, &filter, Grouping::AllBatches);
     let [group] = groups.as_slice() else { return None };
     let comparison = compare(&warehouse, group, policy, PairOrder::AsGiven);

@@ -16,19 +16,27 @@ pub struct Problem {
     pub message: String,
     /// What to do, on a line of its own.
     pub hint: Option<String>,
+    /// The file was not read, through no fault of its content: another time it may be.
+    #[serde(default)]
+    pub is_unread: bool,
 }
 
 impl Problem {
     pub fn in_file(file: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { file: file.into(), line: None, column: None, message: message.into(), hint: None }
+        Self { file: file.into(), line: None, column: None, message: message.into(), hint: None, is_unread: false }
+    }
+
+    /// The system would not let the file, or the rest of it, be read.
+    pub fn unread(file: impl Into<String>, error: &impl fmt::Display) -> Self {
+        Self { is_unread: true, ..Self::in_file(file, format!("cannot read: {error}")) }
     }
 
     pub fn at_line(file: impl Into<String>, line: usize, message: impl Into<String>) -> Self {
-        Self { file: file.into(), line: Some(line), column: None, message: message.into(), hint: None }
+        Self { line: Some(line), ..Self::in_file(file, message) }
     }
 
     pub fn at(file: impl Into<String>, line: usize, column: usize, message: impl Into<String>) -> Self {
-        Self { file: file.into(), line: Some(line), column: Some(column), message: message.into(), hint: None }
+        Self { column: Some(column), ..Self::at_line(file, line, message) }
     }
 
     #[must_use]

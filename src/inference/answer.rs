@@ -118,8 +118,7 @@ impl<'a> SuiteAnswer<'a> {
             let apart = comparability::apart_on_items(&comparability);
             let is_amount = |name: &str| Spent::of_metric(name).is_some() || name == COST_PER_SOLVED;
             let amounts = if depth == Depth::Whole || policy.primary(&group.suite).is_some_and(is_amount) {
-                // Amounts that cannot be read are as unknown as those that nobody wrote down; opening the store has told why.
-                warehouse.item_amounts(&matrix, &group.counted_runs()).unwrap_or_default()
+                warehouse.item_amounts(&matrix, &group.counted_runs())
             } else {
                 ItemAmounts::default()
             };

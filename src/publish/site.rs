@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -19,7 +20,7 @@ use super::error::PublishError;
 use super::folder::SiteFolder;
 use super::memory::{Made, Places, Said};
 use super::stamp::serialised;
-use super::stored::{self, JOURNALS, Stores};
+use super::stored::{self, JOURNALS, Stores, shown};
 use super::texts::{Page, Texts};
 use super::transcripts::Transcripts;
 
@@ -98,7 +99,7 @@ impl Site<'_> {
         let mut unmade = Vec::new();
         for rows in rows.chunk_by(|left, right| left.run.suite == right.run.suite) {
             let suite = rows[0].run.suite.as_str();
-            let sources: Vec<String> = rows.par_iter().map(|row| self.sources(row)).collect();
+            let sources: Vec<String> = rows.par_iter().map(|row| self.sources(row)).collect::<Result<_, PublishError>>()?;
             let around = around_suite(self.overview, self.plan, suite);
             let made_of = std::iter::once(&around).chain(&sources).map(String::as_str);
             let stamp = self.stamp(made_of).filter(|_| !gathered.texts.counts_all());
@@ -160,10 +161,19 @@ impl Site<'_> {
     }
 
     /// Says what a run's pages are made of, as far as the run goes: equal texts for runs that are as they were.
-    fn sources(&self, row: &RunRow) -> String {
-        let store = self.stores.of(&row.run.id);
-        let journals = store.map(|store| JOURNALS.map(|name| FileStamp::of(&store.run_dir(&row.run.id).join(name)).ok()));
-        serialised(&(to_json(&row.run), self.warehouse.outcomes_stamp(&row.run.id), journals))
+    fn sources(&self, row: &RunRow) -> Result<String, PublishError> {
+        let mut journals = Vec::new();
+        if let Some(store) = self.stores.of(&row.run.id)? {
+            for name in JOURNALS {
+                let path = store.run_dir(&row.run.id).join(name);
+                journals.push(match FileStamp::of(&path) {
+                    Ok(stamp) => Some(stamp),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                    Err(error) => return Err(PublishError::new(format!("cannot read {}: {error}", shown(&path)))),
+                });
+            }
+        }
+        Ok(serialised(&(to_json(&row.run), self.warehouse.outcomes_stamp(&row.run.id), journals)))
     }
 
     /// Stands for the rules and all that they are applied to, where the rules are known.
@@ -234,7 +244,7 @@ impl Site<'_> {
             Some(segment) => transcripts.of_run(&self.stores, texts, row, &items, segment)?,
             None => RunTranscripts::default(),
         };
-        let scores = self.stores.of(id).map(|store| stored::evaluators(&store, id)).unwrap_or_default();
+        let scores = self.stores.of(id)?.map(|store| stored::evaluators(&store, id)).unwrap_or_default();
         let scores = texts.published(Page::Runs, &self.stores.journal_of(id, "scores.jsonl"), scores);
         // The rest of the page is of the warehouse, which was looked through as a whole.
         let page = scores.and(criteria).map(|(scores, criteria)| {
@@ -250,7 +260,7 @@ impl Site<'_> {
     fn lines(&self, rows: &[&RunRow]) -> Result<Vec<Lines>, PublishError> {
         let journal = |row: &&RunRow| {
             let id = &row.run.id;
-            let items = self.stores.of(id).map(|store| self.stores.detailed(&store, id));
+            let items = self.stores.of(id)?.map(|store| self.stores.detailed(&store, id));
             Ok(items.transpose()?.map(|items| Lines::of(items.unwrap_or_default())))
         };
         let mut read: Vec<Option<Lines>> = rows.par_iter().map(journal).collect::<Result<_, PublishError>>()?;

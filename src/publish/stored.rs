@@ -23,8 +23,13 @@ pub(super) const JOURNALS: [&str; 3] = ["items.jsonl", "scores.jsonl", "transcri
 
 impl Stores<'_> {
     /// Returns the store that has the run as a file of its own.
-    pub fn of(&self, id: &RunId) -> Option<Store> {
-        self.folders.iter().map(Store::at).find(|store| store.header_path(id).is_file())
+    pub fn of(&self, id: &RunId) -> Result<Option<Store>, PublishError> {
+        for store in self.folders.iter().map(Store::at) {
+            if store.has(id)? {
+                return Ok(Some(store));
+            }
+        }
+        Ok(None)
     }
 
     /// Reads a run's journal under the names that are shown.
@@ -51,12 +56,12 @@ impl Stores<'_> {
 
     /// The file to name in a message about a run.
     pub(super) fn file_of(&self, id: &RunId) -> String {
-        self.of(id).map_or_else(|| format!("imported run {id}"), |store| shown(&store.header_path(id)))
+        self.of(id).ok().flatten().map_or_else(|| format!("imported run {id}"), |store| shown(&store.header_path(id)))
     }
 
     /// The file to name in a message about what a run's folder holds.
     pub(super) fn journal_of(&self, id: &RunId, name: &str) -> String {
-        self.of(id).map_or_else(|| format!("imported run {id}"), |store| shown(&store.run_dir(id).join(name)))
+        self.of(id).ok().flatten().map_or_else(|| format!("imported run {id}"), |store| shown(&store.run_dir(id).join(name)))
     }
 }
 

@@ -161,7 +161,7 @@ impl Texts {
         for row in warehouse.select(filter) {
             each_name(&row.run, &mut |_, name| self.redactor.learn(name, &mut users));
             Run::clone(&row.run).each_text(&mut |_, text| self.redactor.learn(text, &mut users));
-            let Some(store) = stores.of(&row.run.id) else { continue };
+            let Some(store) = stores.of(&row.run.id)? else { continue };
             for (_, mut details) in store.detailed_items(&row.run.id)?.unwrap_or_default() {
                 details.each_text(&mut |_, text| self.redactor.learn(text, &mut users));
             }

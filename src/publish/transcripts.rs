@@ -126,7 +126,7 @@ impl Transcripts {
     ) -> Result<RunTranscripts, PublishError> {
         let mut run = RunTranscripts::default();
         let id = &row.run.id;
-        let Some(store) = stores.of(id) else { return Ok(run) };
+        let Some(store) = stores.of(id)? else { return Ok(run) };
         // In the order in which items came; lines of an item need not follow each other.
         let mut found = Vec::<(Option<String>, Vec<TranscriptPart>)>::new();
         let mut places = BTreeMap::<Option<String>, usize>::new();

@@ -81,7 +81,7 @@ impl Batch {
 
     pub fn load(path: &Path) -> Result<Self, Problem> {
         let name = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|error| Problem::in_file(&name, format!("cannot read: {error}")))?;
+        let bytes = std::fs::read(path).map_err(|error| Problem::unread(&name, &error))?;
         let batch: Self = serde_json::from_slice(&bytes)
             .map_err(|error| Problem::in_file(&name, format!("is not a batch plan: {}", visible(&error.to_string()))))?;
         match batch.runs.iter().find(|run| run.arm >= batch.arms.len() || RunId::parse(run.id.as_str()).is_err()) {
@@ -91,7 +91,13 @@ impl Batch {
     }
 
     /// The runs that have no header yet, in their order.
-    pub fn open_runs(&self, store: &Store) -> Vec<PlannedRun> {
-        self.runs.iter().filter(|run| !store.header_path(&run.id).is_file()).cloned().collect()
+    pub fn open_runs(&self, store: &Store) -> Result<Vec<PlannedRun>, StoreError> {
+        let mut open = Vec::new();
+        for run in &self.runs {
+            if !store.has(&run.id)? {
+                open.push(run.clone());
+            }
+        }
+        Ok(open)
     }
 }

@@ -5,7 +5,7 @@ use std::io::BufReader;
 
 use crate::domain::{ItemDetails, ItemOutcome, RunId, ScoreRecord, standing_revision};
 
-use super::{ItemLine, ScoreLine, Store, StoreError, TranscriptLine, details_of, for_each_line};
+use super::{ItemLine, ScoreLine, Store, StoreError, TranscriptLine, details_of, for_each_line, presence};
 
 impl Store {
     /// Reads the outcomes of a run of its own with what else is known of each, in the order of the lines. None where this store holds no
@@ -26,7 +26,7 @@ impl Store {
     /// Reads every outcome of a run, of every revision.
     pub(super) fn all_items(&self, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, StoreError> {
         let path = self.run_dir(id).join("items.jsonl");
-        if !self.header_path(id).is_file() || !path.is_file() {
+        if !self.has(id)? || !presence::is_file(&path).map_err(StoreError::io("cannot look for", &path))? {
             return Ok(None);
         }
         let cannot = StoreError::io("cannot read", &path);

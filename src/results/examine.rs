@@ -102,9 +102,10 @@ pub fn examine(store: &Store) -> Examination {
             Err(problem) => examination.damage.push(problem),
         }
     }
-    let (retractions, problems) = Retractions::load(store);
-    examination.retractions = retractions.standing.len();
-    examination.damage.extend(problems);
+    match Retractions::load(store) {
+        Ok(retractions) => examination.retractions = retractions.standing.len(),
+        Err(problems) => examination.damage.extend(problems.0),
+    }
     examination
 }
 

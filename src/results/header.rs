@@ -172,7 +172,7 @@ pub fn read_header(path: &Path) -> Result<Run, Problems> {
     let open = File::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
     match open {
         Ok((file, metadata)) => read_opened_header(path, file, &metadata),
-        Err(error) => Err(Problems(vec![Problem::in_file(path.display().to_string(), format!("cannot read: {error}"))])),
+        Err(error) => Err(Problems(vec![Problem::unread(path.display().to_string(), &error)])),
     }
 }
 
@@ -189,7 +189,7 @@ pub fn read_opened_header(path: &Path, file: File, metadata: &Metadata) -> Resul
     // A special file has no length of its own. A regular one is read in one call, without another to see its end.
     let length = if metadata.is_file() { metadata.len() } else { MAX_HEADER_BYTES };
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-    file.take(length).read_to_end(&mut bytes).map_err(|error| one(format!("cannot read: {error}")))?;
+    file.take(length).read_to_end(&mut bytes).map_err(|error| Problems(vec![Problem::unread(&*name, &error)]))?;
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     parse_header(&bytes, &name, None, stem)
 }
@@ -210,7 +210,7 @@ pub fn parse_header(bytes: &[u8], file: &str, line: Option<usize>, stem: Option<
 }
 
 fn problem(file: &str, line: Option<usize>, message: String) -> Problem {
-    Problem { file: file.to_owned(), line, column: None, message, hint: None }
+    Problem { line, ..Problem::in_file(file, message) }
 }
 
 /// Turns the wire form into a run, collecting what is wrong with the values.
@@ -318,11 +318,9 @@ fn parse_time(text: &str) -> Option<DateTime<Utc>> {
 /// Says why the bytes did not parse: the syntax error with its place, or every key of the wrong type.
 fn explain(bytes: &[u8], file: &str, line: Option<usize>, error: &serde_json::Error) -> Vec<Problem> {
     let syntax = |message: String| Problem {
-        file: file.to_owned(),
         line: line.or(Some(error.line()).filter(|number| *number > 0)),
         column: Some(error.column()).filter(|column| *column > 0),
-        message,
-        hint: None,
+        ..Problem::in_file(file, message)
     };
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return vec![problem(file, line, "is empty".to_owned()).with_hint("delete the file, or run the evaluation again")];

@@ -1,14 +1,15 @@
 //! A run's journals while the run is going on.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{ItemDetails, ItemOutcome, RunId};
 
+use super::appended::Appended;
 use super::{ItemLine, ScoreLine, StoreError, durable, item_line};
 
 /// One message or tool call, in the order they came.
@@ -36,8 +37,11 @@ impl Journal {
     ///
     /// Fails where another process holds them, or has committed the run since the caller looked: what is committed stays as it is.
     pub(super) fn open(run_dir: &Path, header: &Path, run: &RunId) -> Result<Self, StoreError> {
-        let refuse_committed =
-            || if header.exists() { Err(StoreError::Exists { id: run.to_string(), path: header.to_owned() }) } else { Ok(()) };
+        let refuse_committed = || match header.try_exists() {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(StoreError::Exists { id: run.to_string(), path: header.to_owned() }),
+            Err(error) => Err(StoreError::io("cannot look for", header)(error)),
+        };
         refuse_committed()?;
         fs::create_dir_all(run_dir).map_err(StoreError::io("cannot create", run_dir))?;
         let items = Appended::open(run_dir.join("items.jsonl"))?;
@@ -170,149 +174,6 @@ pub fn details_of(line: &[u8]) -> ItemDetails {
     match memchr::memmem::find(line, b"details") {
         Some(_) => serde_json::from_slice::<Detailed>(line).unwrap_or_default().details,
         None => ItemDetails::default(),
-    }
-}
-
-/// A file of lines that grows.
-#[derive(Debug)]
-pub(super) struct Appended {
-    path: PathBuf,
-    file: File,
-    /// Up to here every line is whole.
-    length: u64,
-}
-
-impl Appended {
-    pub(super) fn open(path: PathBuf) -> Result<Self, StoreError> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(StoreError::io("cannot open", &path))?;
-        let length = file.metadata().map_err(StoreError::io("cannot read", &path))?.len();
-        Ok(Self { path, file, length })
-    }
-
-    /// Takes the file for this process alone, as long as it is open.
-    pub(super) fn lock(&self, run: &RunId) -> Result<(), StoreError> {
-        let in_flight = || {
-            let folder = self.path.parent().unwrap_or(&self.path);
-            StoreError::InFlight { id: run.to_string(), path: folder.to_owned() }
-        };
-        match self.file.try_lock() {
-            // Another file may have been put in its place between the opening and the lock.
-            Ok(()) if !self.is_current() => Err(in_flight()),
-            Ok(()) => Ok(()),
-            Err(fs::TryLockError::WouldBlock) => Err(in_flight()),
-            Err(fs::TryLockError::Error(error)) => Err(StoreError::io("cannot lock", &self.path)(error)),
-        }
-    }
-
-    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
-        match self.file.seek(SeekFrom::Start(self.length)).and_then(|_| self.file.write_all(bytes)) {
-            Ok(()) => {
-                self.length += bytes.len() as u64;
-                Ok(())
-            }
-            Err(error) => {
-                // A full disk may have taken the first half of the line.
-                let _ = self.file.set_len(self.length);
-                Err(StoreError::io("cannot append to", &self.path)(error))
-            }
-        }
-    }
-
-    fn cut(&mut self, length: u64) -> Result<(), StoreError> {
-        self.file.set_len(length).map_err(StoreError::io("cannot shorten", &self.path))?;
-        self.length = length;
-        Ok(())
-    }
-
-    /// Makes the last line end with a line break: a whole one that another hand left without gets one, half of one goes.
-    pub(super) fn end_last_line(&mut self, is_whole: impl Fn(&[u8]) -> bool) -> Result<(), StoreError> {
-        let before = self.length;
-        let mut ends = [0];
-        if before == 0 {
-            return Ok(());
-        }
-        let mut file = &self.file;
-        file.seek(SeekFrom::Start(before - 1))
-            .and_then(|_| file.read_exact(&mut ends))
-            .map_err(StoreError::io("cannot read", &self.path))?;
-        if ends == *b"\n" {
-            return Ok(());
-        }
-        if self.lines()?.last().is_some_and(|line| is_whole(line)) { self.append(b"\n") } else { self.drop_cut_line() }
-    }
-
-    fn drop_cut_line(&mut self) -> Result<(), StoreError> {
-        let mut position = self.length;
-        let mut block = vec![0; 64 << 10];
-        while position > 0 {
-            let start = position.saturating_sub(block.len() as u64);
-            let part = &mut block[..usize::try_from(position - start).unwrap_or(0)];
-            let mut read = || -> io::Result<()> {
-                let mut file = &self.file;
-                file.seek(SeekFrom::Start(start))?;
-                file.read_exact(part)
-            };
-            read().map_err(StoreError::io("cannot read", &self.path))?;
-            if let Some(end) = memchr::memrchr(b'\n', part) {
-                let whole = start + end as u64 + 1;
-                return if whole < self.length { self.cut(whole) } else { Ok(()) };
-            }
-            position = start;
-        }
-        if self.length > 0 { self.cut(0) } else { Ok(()) }
-    }
-
-    fn lines(&self) -> Result<Vec<Vec<u8>>, StoreError> {
-        // Through the file that is locked: another handle may be refused where locks are binding.
-        let read = || -> io::Result<Vec<Vec<u8>>> {
-            let mut file = &self.file;
-            file.seek(SeekFrom::Start(0))?;
-            BufReader::new(file).split(b'\n').collect()
-        };
-        read().map_err(StoreError::io("cannot read", &self.path))
-    }
-
-    /// Puts other bytes in its place, whole or not at all.
-    fn replace(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        let write = || -> io::Result<File> {
-            let mut file = BufWriter::new(durable::temporary_in(folder)?);
-            file.write_all(bytes)?;
-            let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.as_file().sync_all()?;
-            // Held before it has the name, so that the journal is never without a lock.
-            file.as_file().lock()?;
-            let file = file.persist(&self.path).map_err(|error| error.error)?;
-            durable::sync_folder(folder)?;
-            Ok(file)
-        };
-        let file = write().map_err(StoreError::io("cannot rewrite", &self.path))?;
-        self.file = file;
-        self.length = bytes.len() as u64;
-        Ok(())
-    }
-
-    /// Says whether the file still has its name. Where files have no identity, one that is open cannot lose its name either.
-    #[cfg(unix)]
-    fn is_current(&self) -> bool {
-        use std::os::unix::fs::MetadataExt;
-        let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-        self.file.metadata().map(identity).ok() == fs::metadata(&self.path).map(identity).ok()
-    }
-
-    #[cfg(not(unix))]
-    fn is_current(&self) -> bool {
-        self.path.is_file()
-    }
-
-    pub(super) fn sync(&self) -> Result<(), StoreError> {
-        self.file.sync_all().map_err(StoreError::io("cannot sync", &self.path))
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 
 use crate::domain::{Evaluator, ItemDetails, ItemOutcome, Problem, Problems, RunId, standing};
 
-use super::journal::Appended;
+use super::appended::Appended;
 use super::{ItemLine, ScoreLine, Store, StoreError, durable, item_line};
 
 /// Everything an evaluator ever said about a run.
@@ -52,7 +52,7 @@ impl Store {
     ///
     /// Fails where another process writes there. After a crash either the whole revision counts or none of it.
     pub fn append_judgement(&self, id: &RunId, items: &[(ItemOutcome, ItemDetails)], score: &ScoreLine) -> Result<(), StoreError> {
-        if !self.header_path(id).is_file() {
+        if !self.has(id)? {
             let name = self.header_path(id).display().to_string();
             return Err(StoreError::Invalid(Problems(vec![Problem::in_file(name, "is not there: the run is not finished")])));
         }

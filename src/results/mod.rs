@@ -12,6 +12,7 @@
 //!   retractions.jsonl       tombstones: views leave these runs out and say how many
 //! ```
 
+mod appended;
 mod batch;
 mod bundle;
 mod detailed;
@@ -25,6 +26,7 @@ mod journal;
 mod judgement;
 mod lines;
 mod output;
+mod presence;
 mod records;
 mod retraction;
 mod scan;

@@ -1,15 +1,16 @@
 //! Tombstones: runs that views leave out, with the reason, and how many there are.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::{self, BufReader, Write};
+use std::fs;
+use std::io;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Filter, Problem, Run, visible};
+use crate::domain::{Filter, Problem, Problems, Run, visible};
 
-use super::{Store, StoreError, durable, for_each_line};
+use super::appended::Appended;
+use super::{Store, StoreError, durable};
 
 /// One tombstone, or the taking back of one with the same selector.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +50,8 @@ struct WireRetraction {
     undo: bool,
 }
 
+const WITHOUT_THEM: &str = "without the tombstone, runs would count that were retracted: mend the line, or delete it if it says nothing";
+
 /// The tombstones of a store that stand, in the order they were made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Retractions {
@@ -57,24 +60,28 @@ pub struct Retractions {
 
 impl Retractions {
     /// Reads the tombstones; an undo takes away every earlier one with the same selector.
-    pub fn load(store: &Store) -> (Self, Vec<Problem>) {
+    ///
+    /// Fails where any of them cannot be read: without it, runs would be shown that somebody took back. Only half of a last line is passed
+    /// over, for whoever wrote it was told that nothing was retracted.
+    pub fn load(store: &Store) -> Result<Self, Problems> {
         let path = store.retractions_path();
         let name = path.display().to_string();
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(Problems(vec![Problem::unread(name, &error).with_hint(WITHOUT_THEM)])),
+        };
         let (mut standing, mut problems) = (Vec::<Retraction>::new(), Vec::new());
-        let read = fs::File::open(&path).and_then(|file| {
-            for_each_line(BufReader::new(file), |number, line| match line.map_err(super::LineProblem::message).and_then(parse) {
+        let lines = (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
+        for (number, line) in lines {
+            match parse(line) {
                 Ok(retraction) if retraction.undo => standing.retain(|earlier| earlier.selector != retraction.selector),
                 Ok(retraction) => standing.push(retraction),
-                Err(message) => problems.push(Problem::at_line(&name, number, message)),
-            })
-        });
-        match read {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                problems.push(Problem::in_file(&name, format!("cannot read: {error}")));
+                Err(_) if !line.ends_with(b"\n") => {}
+                Err(message) => problems.push(Problem::at_line(&name, number, message).with_hint(WITHOUT_THEM)),
             }
-            _ => {}
         }
-        (Self { standing }, problems)
+        if problems.is_empty() { Ok(Self { standing }) } else { Err(Problems(problems)) }
     }
 
     /// Returns the reason why the run is hidden, if it is.
@@ -104,8 +111,11 @@ impl Retraction {
         let mut line = serde_json::to_string(&wire).expect("a tombstone is JSON: no map has keys other than strings");
         line.push('\n');
         fs::create_dir_all(store.root()).map_err(StoreError::io("cannot create", store.root()))?;
-        let mut file = OpenOptions::new().append(true).create(true).open(&path).map_err(StoreError::io("cannot open", &path))?;
-        file.write_all(line.as_bytes()).and_then(|()| file.sync_all()).map_err(StoreError::io("cannot append to", &path))?;
+        let mut file = Appended::open(path)?;
+        file.wait_for_lock()?;
+        file.end_last_line(|line| parse(line).is_ok())?;
+        file.append(line.as_bytes())?;
+        file.sync()?;
         durable::sync_folder(store.root()).map_err(StoreError::io("cannot sync", store.root()))
     }
 }

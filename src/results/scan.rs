@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::{Problem, visible};
 
-use super::Store;
+use super::{Store, presence};
 
 /// A run's header and what lies beside it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,11 +52,14 @@ pub struct Contents {
 impl Contents {
     /// Lists single result files, wherever they are, with what lies beside each.
     pub fn of_files(files: &[PathBuf]) -> Self {
-        let headers = files.iter().map(|path| {
-            let beside = |name: &str| Some(path.with_extension("").join(name)).filter(|path| path.is_file());
-            HeaderFile { path: path.clone(), items: beside("items.jsonl"), scores: beside("scores.jsonl") }
-        });
-        Self { headers: headers.collect(), ..Self::default() }
+        let mut problems = Vec::new();
+        let mut headers = Vec::with_capacity(files.len());
+        for path in files {
+            let folder = path.with_extension("");
+            let (items, scores) = (journal(&folder, "items.jsonl", &mut problems), journal(&folder, "scores.jsonl", &mut problems));
+            headers.push(HeaderFile { path: path.clone(), items, scores });
+        }
+        Self { headers, problems, ..Self::default() }
     }
 }
 
@@ -85,13 +88,14 @@ pub fn scan(store: &Store) -> Contents {
     };
     let headers: Vec<Option<usize>> = folders.iter().map(|folder| folder.file_name().and_then(|name| by_stem.get(name)).copied()).collect();
     for (folder, header) in folders.into_iter().zip(headers) {
-        let is_journal = |name: &str| Some(folder.join(name)).filter(|path| path.is_file());
+        let mut journal = |name: &str| journal(&folder, name, &mut contents.problems);
         match header {
             Some(index) => {
-                contents.headers[index].items = is_journal("items.jsonl");
-                contents.headers[index].scores = is_journal("scores.jsonl");
+                let (items, scores) = (journal("items.jsonl"), journal("scores.jsonl"));
+                contents.headers[index].items = items;
+                contents.headers[index].scores = scores;
             }
-            None if is_journal("items.jsonl").is_some() || is_journal("transcript.jsonl").is_some() => contents.unfinished.push(folder),
+            None if journal("items.jsonl").is_some() || journal("transcript.jsonl").is_some() => contents.unfinished.push(folder),
             None => {}
         }
     }
@@ -114,6 +118,18 @@ pub fn scan(store: &Store) -> Contents {
     contents
 }
 
+/// Returns a journal of a run's folder, where there is one.
+fn journal(folder: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<PathBuf> {
+    let path = folder.join(name);
+    match presence::is_file(&path) {
+        Ok(is_there) => is_there.then_some(path),
+        Err(error) => {
+            problems.push(Problem::unread(shown(&path), &error));
+            None
+        }
+    }
+}
+
 enum EntryKind {
     File,
     Folder,
@@ -130,7 +146,7 @@ fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
     match fs::metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
         Err(error) => {
-            problems.push(Problem::in_file(shown(folder), format!("cannot read: {error}")));
+            problems.push(Problem::unread(shown(folder), &error));
             return Vec::new();
         }
         Ok(metadata) if !metadata.is_dir() => {
@@ -142,7 +158,7 @@ fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
     let listing = match fs::read_dir(folder) {
         Ok(listing) => listing,
         Err(error) => {
-            problems.push(Problem::in_file(shown(folder), format!("cannot read: {error}")));
+            problems.push(Problem::unread(shown(folder), &error));
             return Vec::new();
         }
     };
@@ -152,7 +168,7 @@ fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
         let (entry, file_type) = match found {
             Ok(found) => found,
             Err(error) => {
-                problems.push(Problem::in_file(shown(folder), format!("cannot read: {error}")));
+                problems.push(Problem::unread(shown(folder), &error));
                 continue;
             }
         };

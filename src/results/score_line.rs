@@ -81,7 +81,7 @@ impl ScoreLine {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return scores,
             Err(error) => {
-                problems.push(Problem::in_file(name, format!("cannot read: {error}")));
+                problems.push(Problem::unread(name, &error));
                 return scores;
             }
         };
@@ -96,7 +96,7 @@ impl ScoreLine {
             }
         });
         if let Err(error) = read {
-            problems.push(Problem::in_file(&name, format!("cannot read: {error}")));
+            problems.push(Problem::unread(&name, &error));
         }
         scores
     }

@@ -99,7 +99,7 @@ impl SealedReader {
             })
         });
         if let Err(error) = read {
-            problems.push(Problem::in_file(&name, format!("cannot read: {error}")));
+            problems.push(Problem::unread(&name, &error));
         }
         (runs, problems)
     }

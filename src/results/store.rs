@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::domain::{Run, RunId};
 
-use super::{Journal, StoreError, durable, header};
+use super::{Journal, StoreError, durable, header, presence};
 
 /// A folder of results. Opening does not touch the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Store {
         json.push('\n');
         // In the run's own folder, where there is one, whoever resumes the run finds what a crash leaves.
         let folder = self.run_dir(&run.id);
-        let created = if folder.is_dir() {
+        let created = if presence::is_folder(&folder).map_err(StoreError::io("cannot look for", &folder))? {
             durable::create_new_by(&folder, &path, json.as_bytes())
         } else {
             durable::create_new(&path, json.as_bytes())
@@ -73,6 +73,12 @@ impl Store {
             }
         })?;
         Ok(path)
+    }
+
+    /// Says whether the run is committed.
+    pub fn has(&self, id: &RunId) -> Result<bool, StoreError> {
+        let path = self.header_path(id);
+        presence::is_file(&path).map_err(StoreError::io("cannot look for", &path))
     }
 
     /// Reads one committed run back.

@@ -24,7 +24,12 @@ pub struct Executed {
 /// Fails only where the store cannot be written, and then stops what goes on; what was committed until then stays, and the plan can be
 /// resumed.
 pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Context<'_>) -> Result<Executed, StoreError> {
-    let open: Vec<&PlannedRun> = runs.iter().filter(|run| !context.store.header_path(&run.id).is_file()).collect();
+    let mut open: Vec<&PlannedRun> = Vec::new();
+    for run in runs {
+        if !context.store.has(&run.id)? {
+            open.push(run);
+        }
+    }
     let are_code = arms.iter().all(|arm| matches!(arm.work, Work::Code(_)));
     let done = Mutex::new((Executed::default(), None));
     let next = AtomicUsize::new(0);

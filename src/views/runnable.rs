@@ -146,7 +146,7 @@ impl ProblemLine {
 
 impl From<Problem> for ProblemLine {
     fn from(problem: Problem) -> Self {
-        let Problem { file, line, column, message, hint } = problem;
+        let Problem { file, line, column, message, hint, is_unread: _ } = problem;
         Self { file: Some(file), line, column, message, hint }
     }
 }

@@ -78,7 +78,9 @@ type Indices<'a> = HashMap<(ItemKind, &'a str, &'a str), u32>;
 impl Warehouse {
     /// Returns what the outcomes of a matrix cost and took, for those of its runs that are given. A file is read only where a run's totals
     /// say that it holds amounts; where none does, nothing is read. Of several revisions the one counts that the outcome is taken from.
-    pub fn item_amounts(&self, matrix: &OutcomeMatrix, runs: &[&RunRow]) -> io::Result<ItemAmounts> {
+    ///
+    /// Where a file that was read before cannot be read any more, nothing is known, and [`Warehouse::late_problems`] says so.
+    pub fn item_amounts(&self, matrix: &OutcomeMatrix, runs: &[&RunRow]) -> ItemAmounts {
         let first_rows: HashMap<&RunId, usize> = matrix.rows.iter().enumerate().rev().map(|(place, row)| (&row.run, place)).collect();
         let files: HashMap<&Path, &ItemFile> = self.files.iter().map(|file| (file.path.as_path(), file)).collect();
         let mut wanted: HashMap<&Path, Wanted<'_>> = HashMap::new();
@@ -91,13 +93,17 @@ impl Warehouse {
         let wanted: Vec<(&ItemFile, Wanted<'_>)> =
             wanted.into_iter().filter_map(|(path, wanted)| Some((*files.get(path)?, wanted))).collect();
         if wanted.is_empty() {
-            return Ok(ItemAmounts::default());
+            return ItemAmounts::default();
         }
         let indices: Indices<'_> =
             (0..).zip(&matrix.items).map(|(index, item)| ((item.key.kind, &*item.key.evaluator, &*item.key.item), index)).collect();
         let groups = groups(matrix);
-        let read = |(file, wanted): (&ItemFile, Wanted<'_>)| self.read_amounts(file, &wanted, matrix, &indices);
-        let found: Vec<HashMap<usize, Vec<Standing>>> = wanted.into_par_iter().map(read).collect::<io::Result<_>>()?;
+        let read = |(file, wanted): (&ItemFile, Wanted<'_>)| {
+            self.read_amounts(file, &wanted, matrix, &indices).map_err(|error| self.note_unread(&file.path, &error))
+        };
+        let Ok(found) = wanted.into_par_iter().map(read).collect::<Result<Vec<HashMap<usize, Vec<Standing>>>, ()>>() else {
+            return ItemAmounts::default();
+        };
         let mut rows = vec![Vec::new(); matrix.rows.len()];
         for (row, standing) in found.into_iter().flatten() {
             rows[row] = standing.into_iter().map(|standing| standing.amounts).collect();
@@ -105,7 +111,7 @@ impl Warehouse {
                 share(&mut rows[row], &matrix.rows[row].items, groups);
             }
         }
-        Ok(ItemAmounts { rows })
+        ItemAmounts { rows }
     }
 
     /// Reads one file: by row of the matrix, what stands at its places.

@@ -124,12 +124,14 @@ fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress
         .with_max_len(HEADERS_PER_STEP)
         .map_init(grow_heap, |(), (source, path, unit)| {
             progress.advance(1);
-            let scores_stamp = source.scores.and_then(|path| Stamp::of(path).ok());
-            let is_unchanged =
-                |unit: &HeaderUnit| unit.scores_stamp == scores_stamp && unit.stamp == Stamp::of(source.path).unwrap_or_default();
+            let scores_stamp = source.scores.map(Stamp::of).transpose();
+            let is_unchanged = |unit: &HeaderUnit| {
+                scores_stamp.as_ref().is_ok_and(|stamp| unit.scores_stamp == *stamp)
+                    && Stamp::of(source.path).is_ok_and(|stamp| unit.stamp == stamp)
+            };
             match unit.filter(is_unchanged) {
                 Some(unit) => (unit, false),
-                None => (read_unit(&source, path, scores_stamp), true),
+                None => (read_unit(&source, path, scores_stamp.unwrap_or_default()), true),
             }
         })
         .collect();
@@ -148,7 +150,7 @@ fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp
     let (file, metadata) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            let problem = Problem::in_file(visible(&path), format!("cannot read: {error}"));
+            let problem = Problem::unread(visible(&path), &error);
             return HeaderUnit { path, stamp: Stamp::default(), scores_stamp, runs: Vec::new(), problems: vec![problem] };
         }
     };
@@ -207,7 +209,7 @@ fn standing_revisions(run: &Run) -> Vec<(String, u32)> {
 #[derive(Default)]
 struct Parsed {
     blocks: Vec<(usize, Block)>,
-    failure: Option<String>,
+    failure: Option<Problem>,
 }
 
 /// A range of a file; the lines that begin in it are read together.
@@ -256,7 +258,7 @@ fn parse_files(files: &[(usize, ItemFile, Stamp)], progress: &Progress) -> (Vec<
         for (range, block) in range.by_ref().take(blocks.len()).zip(blocks) {
             match block {
                 Ok(block) => parsed[range.file].blocks.push((dictionaries.len(), block)),
-                Err(error) => parsed[range.file].failure = Some(format!("cannot read: {error}")),
+                Err(error) => parsed[range.file].failure = Some(cut_short(&files[range.file].1.path, &error)),
             }
         }
         dictionaries.push(dictionary);
@@ -311,7 +313,7 @@ fn parse_compressed(path: &Path, dictionaries: &mut Vec<Dictionary>, progress: &
     let mut parsed = Parsed::default();
     let mut reader = match SealedReader::items(path) {
         Ok(reader) => reader,
-        Err(error) => return Parsed { failure: Some(format!("cannot read: {error}")), ..parsed },
+        Err(error) => return Parsed { failure: Some(cut_short(path, &error)), ..parsed },
     };
     let first = dictionaries.len();
     let mut own: Vec<Dictionary> = std::iter::repeat_with(Dictionary::default).take(rayon::current_num_threads().max(2)).collect();
@@ -326,7 +328,7 @@ fn parse_compressed(path: &Path, dictionaries: &mut Vec<Dictionary>, progress: &
             match reader.by_ref().take(BLOCK_BYTES).read_to_end(&mut text) {
                 Ok(0) => at_end = true,
                 Ok(_) if text.len() > MAX_LINE_BYTES + wanted => {
-                    parsed.failure = Some(format!("has a line of more than {MAX_LINE_BYTES} bytes"));
+                    parsed.failure = Some(Problem::in_file(path_shown(path), format!("has a line of more than {MAX_LINE_BYTES} bytes")));
                     at_end = true;
                 }
                 Ok(_) => {
@@ -334,7 +336,7 @@ fn parse_compressed(path: &Path, dictionaries: &mut Vec<Dictionary>, progress: &
                     rest = text.split_off(whole);
                 }
                 Err(error) => {
-                    parsed.failure = Some(format!("cannot be read to its end: {error}"));
+                    parsed.failure = Some(cut_short(path, &error));
                     at_end = true;
                 }
             }
@@ -346,6 +348,18 @@ fn parse_compressed(path: &Path, dictionaries: &mut Vec<Dictionary>, progress: &
     dictionaries.append(&mut own);
     progress.advance(Stamp::of(path).map_or(0, |stamp| stamp.bytes));
     parsed
+}
+
+/// What an error in reading outcomes says: of the file, which is damaged, or of the system, which may let it be read another time.
+fn cut_short(path: &Path, error: &io::Error) -> Problem {
+    match error.raw_os_error() {
+        Some(_) => Problem::unread(path_shown(path), error),
+        None => Problem::in_file(path_shown(path), format!("cannot be read to its end: {error}")),
+    }
+}
+
+fn path_shown(path: &Path) -> String {
+    visible(&path_text(path))
 }
 
 /// The numbers in a [`Merge`] of what one dictionary holds.
@@ -460,9 +474,7 @@ impl Merge {
                 Outcome { run: runs[cell.run as usize], key, facts, attempt, revision, status, score }
             }));
         }
-        if let Some(failure) = parsed.failure {
-            problems.push(Problem::in_file(&shown, failure));
-        }
+        problems.extend(parsed.failure);
         let mut totals: Vec<(u32, ItemTotals)> = totals.into_iter().collect();
         totals.sort_by_key(|(run, _)| *run);
         if file.journal_of.is_some() {
@@ -542,7 +554,8 @@ fn row_scores(outcomes: &[Outcome], scores: &[Score]) -> RowScores {
     RowScores::Own(outcomes.iter().map(score).collect())
 }
 
-/// Reads one file's item lines strictly in order, for the segments.
+/// Reads one file's item lines strictly in order, up to where the file is damaged: whoever opened the store was told of that. Fails where the
+/// system would not let it be read.
 pub(super) fn each_item_line(file: &ItemFile, each: impl FnMut(&[u8])) -> io::Result<()> {
     let mut each = each;
     let mut good = |_: usize, line: Result<&[u8], _>| {
@@ -550,8 +563,9 @@ pub(super) fn each_item_line(file: &ItemFile, each: impl FnMut(&[u8])) -> io::Re
             each(line);
         }
     };
-    match file.journal_of {
+    let read = match file.journal_of {
         Some(_) => for_each_line(BufReader::with_capacity(1 << 20, File::open(&file.path)?), &mut good),
         None => for_each_line(BufReader::with_capacity(1 << 20, SealedReader::items(&file.path)?), &mut good),
-    }
+    };
+    read.or_else(|error| if error.raw_os_error().is_some() { Err(error) } else { Ok(()) })
 }

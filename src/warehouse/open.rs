@@ -5,14 +5,14 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 use std::ops::Deref;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use tracing::{debug, info};
 
-use crate::domain::{Aliases, Filter, ItemKey, ItemKind, ItemStatus, Problem, Published, Run, RunId, hex};
+use crate::domain::{Aliases, Filter, ItemKey, ItemKind, ItemStatus, Problem, Problems, Published, Run, RunId, hex, visible};
 use crate::results::{Contents, ItemTexts, Retractions, Store, scan, to_json};
 
 use super::facts::{Facts, Voices};
@@ -57,6 +57,8 @@ pub struct Warehouse {
     pub(super) runs: Vec<RunRow>,
     hidden: Vec<Hidden>,
     problems: Vec<Problem>,
+    /// What could be read when the stores were opened, and not when it was needed.
+    late_problems: Mutex<Vec<Problem>>,
     unfinished: usize,
     aliases: Aliases,
     pub(super) files: Vec<ItemFile>,
@@ -95,8 +97,9 @@ impl LookedThrough<'_> {
 }
 
 impl Warehouse {
-    /// Reads what changed since the last time. Never fails: what cannot be read is a problem, and the rest goes on.
-    pub fn open(options: &Options, progress: &Progress) -> Self {
+    /// Reads what changed since the last time. What cannot be read is a problem, and the rest goes on; but where tombstones cannot be read,
+    /// nobody knows what may be shown.
+    pub fn open(options: &Options, progress: &Progress) -> Result<Self, Problems> {
         let mut stores: Vec<Store> = Vec::with_capacity(options.stores.len());
         for store in options.stores.iter().map(Store::at) {
             // A store that is given twice is one store.
@@ -129,17 +132,22 @@ impl Warehouse {
         problems.extend(snapshot.headers.iter().flat_map(|unit| unit.problems.iter().cloned()));
         problems.extend(snapshot.items.iter().flat_map(|unit| unit.problems.iter().cloned()));
 
-        let mut retractions = Retractions::default();
+        let (mut retractions, mut unreadable) = (Retractions::default(), Vec::new());
         for store in &stores {
-            let (standing, found) = Retractions::load(store);
-            retractions.standing.extend(standing.standing);
-            problems.extend(found);
+            match Retractions::load(store) {
+                Ok(standing) => retractions.standing.extend(standing.standing),
+                Err(problems) => unreadable.extend(problems.0),
+            }
+        }
+        if !unreadable.is_empty() {
+            return Err(Problems(unreadable));
         }
         debug!(standing = retractions.standing.len(), "tombstones read");
         let mut warehouse = Self {
             runs: Vec::new(),
             hidden: Vec::new(),
             problems,
+            late_problems: Mutex::default(),
             unfinished: contents.iter().map(|contents| contents.unfinished.len()).sum(),
             aliases: options.aliases.clone(),
             files,
@@ -152,7 +160,7 @@ impl Warehouse {
             snapshot,
         };
         warehouse.merge_runs(&contents, &retractions);
-        warehouse
+        Ok(warehouse)
     }
 
     /// Fills in the runs: the first of each id stands. In one store a second one is a problem; another store may hold a copy.
@@ -182,11 +190,8 @@ impl Warehouse {
                 let first = &headers[*first].path;
                 if store_of.get(path) == store_of.get(first) {
                     self.problems.push(
-                        Problem::in_file(
-                            crate::domain::visible(path),
-                            format!("duplicate id `{}`, also in {}", run.id, crate::domain::visible(first)),
-                        )
-                        .with_hint("the first one is used"),
+                        Problem::in_file(visible(path), format!("duplicate id `{}`, also in {}", run.id, visible(first)))
+                            .with_hint("the first one is used"),
                     );
                 }
                 continue;
@@ -304,6 +309,20 @@ impl Warehouse {
     /// Returns what could not be read, in the order of the stores.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// Returns what could not be read since the stores were opened, each once.
+    pub fn late_problems(&self) -> Vec<Problem> {
+        let mut problems = self.late_problems.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        problems.sort();
+        problems.dedup();
+        problems
+    }
+
+    /// Takes down that a file could not be read where the answer goes on without it.
+    pub(super) fn note_unread(&self, path: &Path, error: &io::Error) {
+        let problem = Problem::unread(visible(&path_text(path)), error);
+        self.late_problems.lock().unwrap_or_else(PoisonError::into_inner).push(problem);
     }
 
     /// Returns how many runs have a folder but no header yet.

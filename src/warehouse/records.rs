@@ -179,7 +179,7 @@ impl Warehouse {
         for place in order {
             let (file, held) = (&self.files[place], &wanted[&place]);
             let mut stopped = Ok(());
-            each_item_line(file, |line| {
+            let read = each_item_line(file, |line| {
                 if stopped.is_err() {
                     return;
                 }
@@ -196,7 +196,8 @@ impl Warehouse {
                 {
                     stopped = each(&outcome, line);
                 }
-            })?;
+            });
+            read.inspect_err(|error| self.note_unread(&file.path, error))?;
             stopped?;
         }
         Ok(())

@@ -96,11 +96,11 @@ fn write(group: &[(&ItemFile, Stamp)], file: &File) -> Result<(), SqlError> {
                 }
             }
         });
-        // A source that ends early is a problem already, too; what was read of it stays.
-        let _ = read;
         if let Some(failure) = failure {
             return Err(failure);
         }
+        // What could not be read now must not be kept as if it were empty.
+        read.map_err(|error| SqlError::unread(&source.path, &error))?;
     }
     if rows.len() > 0 {
         writer.write_batch(&rows.take()?)?;

@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::domain::{ItemKey, ItemStatus, Problem, Run};
 
@@ -18,7 +18,7 @@ use super::totals::ItemTotals;
 use super::unit::Stamp;
 
 /// Changes whenever the meaning of what is stored changes.
-const VERSION: &str = concat!("evalreport snapshot 6 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("evalreport snapshot 7 ", env!("CARGO_PKG_VERSION"));
 const COMPRESSION_LEVEL: i32 = 1;
 
 /// A file of headers: one run's header, or the runs of a sealed pair.
@@ -31,6 +31,29 @@ pub(super) struct HeaderUnit {
     #[serde(with = "stored_run")]
     pub runs: Vec<Arc<Run>>,
     pub problems: Vec<Problem>,
+}
+
+/// A file that the next command need not read again.
+trait Known {
+    /// What could not be read is not known, and is asked for again.
+    fn was_read(&self) -> bool;
+}
+
+impl Known for HeaderUnit {
+    fn was_read(&self) -> bool {
+        !self.problems.iter().any(|problem| problem.is_unread)
+    }
+}
+
+impl Known for ItemUnit {
+    fn was_read(&self) -> bool {
+        !self.problems.iter().any(|problem| problem.is_unread)
+    }
+}
+
+/// Stores the files that were read: a passing error of the system must not be remembered as an empty file.
+fn read_ones<U: Known + Serialize, S: Serializer>(units: &[U], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(units.iter().filter(|unit| unit.was_read()).collect::<Vec<&U>>())
 }
 
 impl HeaderUnit {
@@ -81,7 +104,9 @@ pub(super) const NOTHING_KNOWN: u32 = 0;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Snapshot {
+    #[serde(serialize_with = "read_ones")]
     pub headers: Vec<HeaderUnit>,
+    #[serde(serialize_with = "read_ones")]
     pub items: Vec<ItemUnit>,
     pub run_ids: Vec<String>,
     pub keys: Vec<ItemKey>,

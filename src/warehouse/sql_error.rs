@@ -19,11 +19,17 @@ pub enum SqlError {
     Failed(String),
     #[error("cannot use {}: {message}", path.display())]
     Cache { path: PathBuf, message: String },
+    #[error("cannot read {}: {message}", path.display())]
+    Unread { path: PathBuf, message: String },
 }
 
 impl SqlError {
     pub(super) fn cache(path: &Path, error: &io::Error) -> Self {
         Self::Cache { path: path.to_owned(), message: error.to_string() }
+    }
+
+    pub(super) fn unread(path: &Path, error: &io::Error) -> Self {
+        Self::Unread { path: path.to_owned(), message: error.to_string() }
     }
 }
 

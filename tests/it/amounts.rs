@@ -17,6 +17,7 @@ fn open(project: &Project, items: &[(&str, &str)]) -> Warehouse {
     let item = items.iter().map(|(name, shown)| ((*name).to_owned(), (*shown).to_owned())).collect();
     let aliases = Aliases { item, ..Aliases::default() };
     Warehouse::open(&Options { stores: vec![project.path("results")], aliases, ..Options::default() }, &Progress::SILENT)
+        .expect("the tombstones can be read")
 }
 
 fn all(warehouse: &Warehouse) -> (OutcomeMatrix, Vec<&RunRow>) {
@@ -27,7 +28,7 @@ fn all(warehouse: &Warehouse) -> (OutcomeMatrix, Vec<&RunRow>) {
 /// The amounts of all runs, by run, attempt, evaluator and item.
 fn amounts(warehouse: &Warehouse) -> BTreeMap<(String, u32, String, String), Amounts> {
     let (matrix, rows) = all(warehouse);
-    let amounts = warehouse.item_amounts(&matrix, &rows).expect("the files are there");
+    let amounts = warehouse.item_amounts(&matrix, &rows);
     let mut named = BTreeMap::new();
     for (number, row) in matrix.rows.iter().enumerate() {
         for (place, item) in row.items.iter().enumerate() {
@@ -149,19 +150,21 @@ fn nothing_is_read_where_nobody_has_amounts() {
     let warehouse = open(&project, &[]);
     fs::remove_dir_all(project.path("results")).expect("ours");
     let (matrix, rows) = all(&warehouse);
-    assert_eq!(warehouse.item_amounts(&matrix, &rows).expect("no file is needed"), ItemAmounts::default());
-    assert!(warehouse.item_amounts(&matrix, &rows).expect("no file is needed").is_empty());
+    assert_eq!(warehouse.item_amounts(&matrix, &rows), ItemAmounts::default());
+    assert!(warehouse.item_amounts(&matrix, &rows).is_empty());
 }
 
 #[test]
-fn a_file_that_is_gone_is_an_error() {
+fn a_file_that_is_gone_is_told_of() {
     let project = Project::with(&[result("r-1", "s", "a", json!({}))]);
     project.items("r-1", &[with(question("q1", 1, "pass"), json!({"cost_usd": 1.0}))]);
     let warehouse = open(&project, &[]);
     fs::remove_dir_all(project.path("results")).expect("ours");
     let (matrix, rows) = all(&warehouse);
-    assert!(warehouse.item_amounts(&matrix, &rows).is_err());
-    assert!(warehouse.item_amounts(&matrix, &[]).expect("nobody was asked").is_empty());
+    assert!(warehouse.item_amounts(&matrix, &[]).is_empty() && warehouse.late_problems().is_empty(), "nobody was asked");
+    assert!(warehouse.item_amounts(&matrix, &rows).is_empty());
+    let [problem] = warehouse.late_problems().try_into().expect("one file");
+    assert!(problem.is_unread && problem.file.ends_with("items.jsonl"), "{problem}");
 }
 
 proptest! {

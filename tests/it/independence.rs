@@ -88,7 +88,7 @@ fn another_suites_clusters_are_not_ours() {
 
 fn open(project: &Project) -> Warehouse {
     let options = Options { stores: vec![project.path("results")], files: Vec::new(), cache: None, aliases: Aliases::default() };
-    Warehouse::open(&options, &Progress::SILENT)
+    Warehouse::open(&options, &Progress::SILENT).expect("the tombstones can be read")
 }
 
 /// The clusters of a matrix of all runs of one suite version.

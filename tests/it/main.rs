@@ -56,4 +56,5 @@ mod suites;
 mod support;
 mod surfaces;
 mod textbook;
+mod unread;
 mod verify;

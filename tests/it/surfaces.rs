@@ -151,7 +151,7 @@ fn outcomes(kind: &str, item: usize, is_pass: bool, chance: &mut Chance) -> Vec<
 
 fn open(folder: PathBuf) -> Warehouse {
     let options = Options { stores: vec![folder], files: Vec::new(), cache: None, aliases: Aliases::default() };
-    Warehouse::open(&options, &Progress::SILENT)
+    Warehouse::open(&options, &Progress::SILENT).expect("the tombstones can be read")
 }
 
 fn comparisons(warehouse: &Warehouse) -> Vec<Comparison> {

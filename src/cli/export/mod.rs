@@ -22,7 +22,7 @@ pub(super) fn run(settings: &Settings, arguments: &Export) -> Result<u8, Failure
     if arguments.slim && arguments.format != ExportAs::Bundle {
         return Err(Failure::new("--slim is for bundles").with_hint("the other formats hold no messages and no files"));
     }
-    let mut warehouse = settings.open()?;
+    let mut warehouse = settings.open_whole("an export")?;
     let tables = |format| {
         let written = warehouse.export(&arguments.path, format, &filter).map_err(|error| Failure::new(visible(&error.to_string())))?;
         for (path, rows) in written {
@@ -45,7 +45,7 @@ pub(super) fn run(settings: &Settings, arguments: &Export) -> Result<u8, Failure
         ExportAs::Eee => reports::eee(settings, &arguments.path, &warehouse, &filter)?,
         ExportAs::Bundle => bundle::write(settings, arguments, &warehouse, &filter)?,
     }
-    settings.keep(&mut warehouse);
+    settings.keep(&mut warehouse)?;
     Ok(exit_code::DONE)
 }
 

@@ -1,0 +1,26 @@
+//! Whether a file is there.
+//!
+//! "Not there" is an answer; that the system could not look is none. Taken for one, it would do finished work again, or leave out what is
+//! there.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::Path;
+
+/// Says whether there is a regular file of that name, following links.
+pub(super) fn is_file(path: &Path) -> io::Result<bool> {
+    is(path, Metadata::is_file)
+}
+
+/// Says whether there is a folder of that name, following links.
+pub(super) fn is_folder(path: &Path) -> io::Result<bool> {
+    is(path, Metadata::is_dir)
+}
+
+fn is(path: &Path, wanted: impl Fn(&Metadata) -> bool) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(wanted(&metadata)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
