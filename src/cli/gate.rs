@@ -1,6 +1,6 @@
 //! `gate`: did anything get worse than was allowed? For a build server, which reads the exit code.
 
-use std::fs;
+use std::io::{self, Write};
 
 use tracing::info;
 
@@ -9,6 +9,7 @@ use crate::domain::{BUILT_IN, Bound, Filter, PASS_RATE, built_in, metric_key, vi
 use crate::render::json::{GateAnswer, GateDecideAnswer, GatePlanAnswer};
 use crate::render::table::Table;
 use crate::render::{comparability, csv, gate as page, gate_plan as gate_plan_page, json, junit, markdown, tables, terminal};
+use crate::results::WholeFile;
 use crate::views::{
     Ask, Baseline, Basis, Choice, GateReport, GateRule, Grouping, Held, OutdatedArm, Policy, Ruling, decide_held, gate, gate_plan,
     held_groups, retracted,
@@ -101,8 +102,12 @@ impl Asked<'_> {
         let notes = self.notes(is_without);
         let fail_inconclusive = arguments.on_inconclusive == Some(OnInconclusive::Fail);
         if let Some(path) = &arguments.junit {
-            fs::write(path, junit::junit(&report, fail_inconclusive))
-                .map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(path))))?;
+            let write = || {
+                let mut file = WholeFile::create(path)?;
+                file.write_all(junit::junit(&report, fail_inconclusive).as_bytes())?;
+                file.commit()
+            };
+            write().map_err(|error: io::Error| Failure::new(format!("cannot write {}: {error}", shown(path))))?;
             info!(file = %path.display(), "file written");
         }
         let code = code(report.ruling, arguments.on_inconclusive);

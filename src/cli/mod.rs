@@ -40,6 +40,7 @@ mod sql;
 mod until;
 mod verify;
 mod watch;
+mod written;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -72,6 +73,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Runs the command between the first and the last line of the log.
 fn logged(arguments: Arguments) -> Result<u8, Failure> {
+    written::check(&arguments)?;
     log::start(&arguments.global)?;
     info!(version = env!("CARGO_PKG_VERSION"), command = arguments.command.name(), "started");
     let done = dispatch(arguments);

@@ -36,10 +36,30 @@ pub(super) struct Settings {
     pub interactive: bool,
 }
 
+/// Where a command finds what it works with.
+pub(super) struct Places {
+    pub config: Option<PathBuf>,
+    /// The first is written to.
+    pub results: Vec<PathBuf>,
+}
+
+impl Places {
+    pub fn of(global: &Global) -> Result<Self, Failure> {
+        let here = env::current_dir().map_err(|error| Failure::new(format!("cannot tell the current folder: {error}")))?;
+        let config = global.config.clone().or_else(|| config::find(&here));
+        let base = config.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+        let results = if global.results.is_empty() {
+            vec![relative_to(&here, base.unwrap_or(Path::new("")).join("results"))]
+        } else {
+            global.results.clone()
+        };
+        Ok(Self { config, results })
+    }
+}
+
 impl Settings {
     pub fn new(global: &Global) -> Result<Self, Failure> {
-        let here = env::current_dir().map_err(|error| Failure::new(format!("cannot tell the current folder: {error}")))?;
-        let config_path = global.config.clone().or_else(|| config::find(&here));
+        let Places { config: config_path, results } = Places::of(global)?;
         let config = match &config_path {
             Some(path) => {
                 info!(file = %path.display(), "configuration");
@@ -49,12 +69,6 @@ impl Settings {
                 info!("no configuration file");
                 Config::default()
             }
-        };
-        let base = config_path.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
-        let results = if global.results.is_empty() {
-            vec![relative_to(&here, base.unwrap_or(Path::new("")).join("results"))]
-        } else {
-            global.results.clone()
         };
         let cache = global.cache.clone().unwrap_or_else(|| match results[0].parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.join(".evalreport/cache"),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::durable;
+use super::{Guarded, durable};
 
 /// As many as systems follow.
 const MOST_LINKS: u32 = 40;
@@ -35,6 +35,9 @@ impl WholeFile {
     pub fn create(path: &Path) -> io::Result<Self> {
         match place_of(path)? {
             Place::Regular(place) => {
+                if let Some(why) = Guarded::default().refusal(&place) {
+                    return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("it {why}")));
+                }
                 let folder = folder_of(&place);
                 fs::create_dir_all(folder)?;
                 Ok(Self(Kind::Beside(durable::temporary_in(folder)?, place)))

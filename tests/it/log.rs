@@ -128,8 +128,8 @@ fn both_say_the_same() {
 #[test]
 fn a_log_that_cannot_be_opened_stops_everything() {
     let project = quiz();
-    project.file("evalreport.yaml", "this is wrong");
-    for (log, command) in [("nowhere/run.log", "list"), ("results", "list"), ("nowhere/run.log", "completions")] {
+    project.file("evalreport.yaml", "this is wrong").file("folder/file", "");
+    for (log, command) in [("nowhere/run.log", "list"), ("folder", "list"), ("nowhere/run.log", "completions")] {
         let arguments = [command, "--log", log].into_iter().chain((command == "completions").then_some("bash"));
         let output = project.run(arguments);
         assert!(output.refusal().starts_with(&format!("error: cannot open the log {log}: ")), "{}", output.stderr);

@@ -23,6 +23,7 @@ mod firefox;
 mod foreign;
 mod gate;
 mod gating;
+mod guarded;
 mod harnesses;
 mod history;
 mod import;

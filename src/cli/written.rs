@@ -1,0 +1,52 @@
+//! The paths that a command writes, and the one guard before them all.
+
+use std::path::Path;
+
+use crate::results::Guarded;
+
+use super::arguments::{Arguments, Command};
+use super::failure::Failure;
+use super::settings::Places;
+use super::shown::shown;
+
+/// Refuses to write into a store, over a configuration or into a suite, before anything is done.
+pub(super) fn check(arguments: &Arguments) -> Result<(), Failure> {
+    let paths = paths(arguments);
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let Places { config, results } = Places::of(&arguments.global)?;
+    let guarded = Guarded { stores: results, configuration: config };
+    for path in paths {
+        if let Some(why) = guarded.refusal(path) {
+            return Err(Failure::new(format!("{} {why}, which nothing else is written to", shown(path))).with_hint("name another place"));
+        }
+    }
+    Ok(())
+}
+
+/// Every path that a command was told to write to, but for stores, the cache and workspaces, which are its own.
+fn paths(arguments: &Arguments) -> Vec<&Path> {
+    let of_command = match &arguments.command {
+        Command::Export(export) => vec![Some(&export.path)],
+        Command::Build(build) => vec![Some(build.publishing.single_file.as_ref().unwrap_or(&build.out))],
+        Command::Serve(serve) => vec![serve.out.as_ref()],
+        Command::Gate(gate) => vec![gate.junit.as_ref()],
+        Command::Run(run) => vec![run.summary.as_ref(), run.site.as_ref()],
+        Command::Init(_)
+        | Command::Eval(_)
+        | Command::Verify(_)
+        | Command::List(_)
+        | Command::Show(_)
+        | Command::Import(_)
+        | Command::Retract(_)
+        | Command::Compare(_)
+        | Command::Leaderboard(_)
+        | Command::Judge(_)
+        | Command::History(_)
+        | Command::Sql(_)
+        | Command::Doctor(_)
+        | Command::Completions(_) => Vec::new(),
+    };
+    of_command.into_iter().chain([arguments.global.log.as_ref()]).flatten().map(std::path::PathBuf::as_path).collect()
+}
