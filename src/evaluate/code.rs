@@ -38,16 +38,30 @@ pub struct CodeMetrics {
     pub is_partial: bool,
 }
 
-/// Lists the same files, below the root, in the order of their names; what is beyond the limits of [`measure`] is left out.
-pub fn files(root: &Path) -> Vec<PathBuf> {
-    walk(root)
-        .into_iter()
-        .filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry))
-        .filter_map(Result::ok)
-        .filter(|entry| entry.file_type().is_file())
-        .filter_map(|entry| entry.path().strip_prefix(root).ok().map(Path::to_owned))
-        .take(usize::try_from(MAX_FILES).unwrap_or(usize::MAX))
-        .collect()
+/// The files below a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// Below the root, in the order of their names.
+    pub files: Vec<PathBuf>,
+    /// Something could not be listed, or there is more than is looked at.
+    pub is_partial: bool,
+}
+
+/// Lists the files that [`measure`] looks at.
+pub fn files(root: &Path) -> Listed {
+    let mut listed = Listed::default();
+    for entry in walk(root).into_iter().filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry)) {
+        match entry {
+            Ok(entry) if !entry.file_type().is_file() => {}
+            Ok(_) if listed.files.len() as u64 >= MAX_FILES => {
+                listed.is_partial = true;
+                break;
+            }
+            Ok(entry) => listed.files.extend(entry.path().strip_prefix(root).ok().map(Path::to_owned)),
+            Err(_) => listed.is_partial = true,
+        }
+    }
+    listed
 }
 
 fn walk(root: &Path) -> WalkDir {

@@ -56,6 +56,7 @@ impl Material {
     fn add_files(&mut self, folder: &Path, piece: &Workpiece, statements: &[String], budget: &Budget) {
         let touched: BTreeSet<&Path> = piece.files.iter().map(AsRef::as_ref).collect();
         let mut files: Vec<(bool, bool, u64, String)> = code::files(folder)
+            .files
             .into_iter()
             .map(|path| {
                 let size = folder.join(&path).symlink_metadata().map_or(u64::MAX, |metadata| metadata.len());

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::domain::{ItemStatus, Problem, Run, RunId, ScoreRecord, standing_revision, visible};
 
-use super::{Batch, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, for_each_line, header, journal, scan};
+use super::{Batch, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, bundle, for_each_line, header, journal, scan};
 
 /// What was looked at and what is wrong.
 #[derive(Clone, Debug, Default)]
@@ -89,6 +89,11 @@ pub fn examine(store: &Store) -> Examination {
     for folder in &contents.unfinished {
         if journal::is_in_flight(folder) {
             examination.in_flight.push(shown(folder));
+        } else if bundle::is_half_imported(folder) {
+            examination.damage.push(
+                Problem::in_file(shown(folder), "half of a run: an import of its bundle was interrupted")
+                    .with_hint("import the bundle again"),
+            );
         } else {
             examination.damage.push(
                 Problem::in_file(shown(folder), "abandoned run: items without header, and no process is writing it")

@@ -1,12 +1,13 @@
 //! What an agent made, kept beside the run's record.
 
-use std::fs;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::domain::RunId;
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, durable};
 
 /// More than this is no result of an agent's work but of a build.
 const MOST_BYTES: u64 = 32 << 20;
@@ -22,7 +23,7 @@ impl Store {
         };
         cleared.map_err(StoreError::io("cannot clear", &folder))?;
         let mut left = MOST_BYTES;
-        let mut is_empty = true;
+        let mut folders = BTreeSet::new();
         for file in files {
             let Ok(metadata) = fs::symlink_metadata(from.join(file)) else { continue };
             if !metadata.is_file() || metadata.len() > left {
@@ -30,13 +31,19 @@ impl Store {
             }
             left -= metadata.len();
             let target = folder.join(file);
+            let parent = target.parent().unwrap_or(&folder);
             let copy = || -> io::Result<()> {
-                fs::create_dir_all(target.parent().unwrap_or(&folder))?;
-                fs::copy(from.join(file), &target).map(|_| ())
+                fs::create_dir_all(parent)?;
+                fs::copy(from.join(file), &target)?;
+                // The header says that it is there, and must not outlive it in a power cut.
+                File::open(&target)?.sync_all()
             };
             copy().map_err(StoreError::io("cannot write", &target))?;
-            is_empty = false;
+            folders.extend(parent.ancestors().take_while(|above| above.starts_with(&folder)).map(Path::to_owned));
         }
-        Ok((!is_empty).then_some(folder))
+        for folder in &folders {
+            durable::sync_folder(folder).map_err(StoreError::io("cannot sync", folder))?;
+        }
+        Ok((!folders.is_empty()).then_some(folder))
     }
 }

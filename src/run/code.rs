@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::agent::{Failure, FailureKind, Measured};
 use crate::domain::{Run, RunStatus};
+use crate::evaluate::code::Listed;
 use crate::evaluate::{Effort, Purpose, Workpiece, code};
 use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
 
@@ -61,13 +62,13 @@ pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, c
         }
     };
     journal.append_transcript(None, &measured.transcript)?;
-    let made = made_files(workspace.folder(), work.start.as_deref(), work.suite.requirements.as_deref());
-    take_measures(&mut record, &measured, &workspace, &made);
+    let listed = code::files(workspace.folder());
+    let made = made_files(&listed, workspace.folder(), work.start.as_deref(), work.suite.requirements.as_deref());
+    take_measures(&mut record, &measured, &workspace, &listed, &made);
     if context.keep_output {
         // Before tests and servers leave their own files there.
         step("keeping what was made");
-        let files = code::files(workspace.folder());
-        if let Some(folder) = context.store.keep_output(&run.id, workspace.folder(), &files)? {
+        if let Some(folder) = context.store.keep_output(&run.id, workspace.folder(), &listed.files)? {
             record.output_dir = Some(folder.strip_prefix(&context.root).unwrap_or(&folder).display().to_string());
         }
     }
@@ -168,31 +169,35 @@ fn evaluate(
 }
 
 /// Lists what is the approach's work. What was there before and is as it was is nobody's work, and neither is a copy of the requirements.
-pub(super) fn made_files(folder: &Path, start: Option<&Path>, requirements: Option<&Path>) -> BTreeSet<PathBuf> {
+pub(super) fn made_files(listed: &Listed, folder: &Path, start: Option<&Path>, requirements: Option<&Path>) -> BTreeSet<PathBuf> {
     let is_copy = |made: &Path, given: &Path| match (fs::metadata(made), fs::metadata(given)) {
         (Ok(made_file), Ok(given_file)) => {
             made_file.len() == given_file.len() && given_file.is_file() && fs::read(made).ok() == fs::read(given).ok()
         }
         (_, _) => false,
     };
-    let is_made = |file: &PathBuf| {
+    let is_made = |file: &Path| {
         let made = folder.join(file);
         let is_given = start.is_some_and(|start| is_copy(&made, &start.join(file)));
         let is_order = file == Path::new(REQUIREMENTS_FILE) && requirements.is_some_and(|order| is_copy(&made, order));
         !is_given && !is_order
     };
-    code::files(folder).into_iter().filter(is_made).collect()
+    listed.files.iter().filter(|file| is_made(file)).cloned().collect()
 }
 
-fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace, made: &BTreeSet<PathBuf>) {
+fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace, listed: &Listed, made: &BTreeSet<PathBuf>) {
     record.duration_seconds = Some(measured.duration.as_secs_f64()).filter(|seconds| *seconds > 0.0);
     record.total_calls = measured.steps;
     record::set_usage(record, measured.usage);
     record.cost_usd = measured.cost.usd;
     record.cost_source = measured.cost.source;
     let code = code::measure(workspace.folder(), |file| made.contains(file));
-    record.files_generated = Some(code.files);
-    record.lines_generated = Some(code.lines);
+    if code.is_partial || listed.is_partial {
+        // What was counted is less than there is.
+        note(record, "not all that was made could be listed: files and lines are not known");
+    } else {
+        (record.files_generated, record.lines_generated) = (Some(code.files), Some(code.lines));
+    }
 }
 
 /// Writes what the examination found into the journal and the record.

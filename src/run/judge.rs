@@ -41,7 +41,9 @@ impl Kept {
                 (true, false) => "it was imported with neither what it made nor a transcript".to_owned(),
             });
         }
-        let made = folder.as_deref().map(|folder| made_files(folder, suite.workspace.as_deref(), suite.requirements.as_deref()));
+        let made = folder.as_deref().map(|folder| {
+            made_files(&crate::evaluate::code::files(folder), folder, suite.workspace.as_deref(), suite.requirements.as_deref())
+        });
         let transcript = match store.transcript_path(&run.id) {
             Some(path) => read_transcript(&path).map_err(|error| format!("its transcript cannot be read: {error}"))?,
             None => Vec::new(),

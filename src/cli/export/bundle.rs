@@ -31,7 +31,9 @@ pub(super) fn write(settings: &Settings, arguments: &Export, warehouse: &Warehou
             StoredAt::Sealed(pair, ids) => writer.imported(&pair, &ids)?,
         }
     }
-    let items = usize::try_from(writer.commit()?).unwrap_or(usize::MAX);
+    let (items, left_out) = writer.commit()?;
+    output::warnings(settings, &left_out)?;
+    let items = usize::try_from(items).unwrap_or(usize::MAX);
     info!(file = %path.display(), runs, outcomes = items, "bundle written");
     output::say(settings, &format!("{}: {}, {}", shown(path), output::count(runs, "run"), output::count(items, "outcome")));
     Ok(())

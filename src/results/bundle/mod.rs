@@ -31,6 +31,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{RunId, hex};
 
+pub(super) use read::is_half_imported;
 pub use read::{Unpacked, adopt, look_into, unpack, unpack_apart};
 pub use write::BundleWriter;
 

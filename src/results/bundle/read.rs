@@ -11,10 +11,15 @@ use crate::domain::{Problem, Run, RunId, visible};
 
 use super::super::{
     ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, header, heap,
-    item_line,
+    item_line, presence,
 };
 use super::output_file::OutputFile;
 use super::{Closing, Extent, FORMAT, FORMAT_PREFIX, Opening, Source, is_key, open, partial_key};
+
+/// What the folders are called that bundles are unpacked in.
+const STAGING: &str = ".importing-";
+/// In a run's folder that came from a bundle, until its header is there.
+const MARK: &str = ".importing";
 
 /// What came of a bundle.
 #[derive(Debug, Default)]
@@ -65,12 +70,15 @@ fn unpack_extent(path: &Path, store: &Store, extent: Extent) -> Result<Unpacked,
 /// Takes the runs of a bundle into a store, all but those it has, which are `taken`: runs of one's own as such, with all that is in their
 /// folders, and sealed pairs as sealed pairs.
 ///
-/// Nothing is stored of a bundle that is wrong anywhere.
+/// Nothing is stored of a bundle that is wrong anywhere. An import that is killed leaves whole runs, and what importing the bundle again
+/// completes.
 pub fn adopt(path: &Path, store: &Store, taken: &BTreeSet<RunId>) -> Result<Unpacked, Problem> {
     let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error_text(&error));
     // Beside where it belongs, so that it can be moved there; a store ignores names that begin with a dot.
     fs::create_dir_all(store.root()).map_err(StoreError::io("cannot create", store.root())).map_err(in_file)?;
-    let staging = tempfile::Builder::new().prefix(".importing-").tempdir_in(store.root());
+    // One import at a time: what is unfinished beside it was left by one that was killed.
+    let _alone = alone(store).map_err(in_file)?;
+    let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(store.root());
     let staging = staging.map_err(StoreError::io("cannot write in", store.root())).map_err(in_file)?;
     let staged = Store::at(staging.path());
     let content = Reading::of(path, Some(&staged), store, taken, Extent::Whole)?;
@@ -83,18 +91,75 @@ pub fn look_into(path: &Path, store: &Store, taken: &BTreeSet<RunId>) -> Result<
     Reading::of(path, None, store, taken, Extent::Whole).map(Unpacked::from)
 }
 
-/// Moves what was unpacked to where it belongs: of every run the header last.
+/// Waits until no other import is going on, and removes what killed ones had unpacked.
+fn alone(store: &Store) -> Result<File, StoreError> {
+    let lock = lock_file(store.root()).map_err(StoreError::io("cannot open", store.root()))?;
+    lock.lock().map_err(StoreError::io("cannot lock", store.root()))?;
+    let clean = || -> io::Result<()> {
+        for entry in fs::read_dir(store.root())? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(STAGING) && entry.file_type()?.is_dir() {
+                fs::remove_dir_all(entry.path())?;
+            }
+        }
+        Ok(())
+    };
+    clean().map_err(StoreError::io("cannot clean", store.root()))?;
+    Ok(lock)
+}
+
+/// The folder itself, where a folder can be locked.
+#[cfg(unix)]
+fn lock_file(root: &Path) -> io::Result<File> {
+    File::open(root)
+}
+
+#[cfg(not(unix))]
+fn lock_file(root: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).truncate(false).write(true).open(root.join(".import.lock"))
+}
+
+/// Says whether a run's folder was put there by an import that did not come to its header.
+pub(in super::super) fn is_half_imported(folder: &Path) -> bool {
+    folder.join(MARK).is_file()
+}
+
+/// Moves what was unpacked to where it belongs: of every run the header last. A folder has a mark until then.
 fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreError> {
-    if let Some(run) = content.own.iter().find(|run| store.run_dir(&run.id).exists()) {
-        return Err(StoreError::InFlight { id: run.id.to_string(), path: store.run_dir(&run.id) });
+    for run in &content.own {
+        let there = store.run_dir(&run.id);
+        if presence::is_folder(&there).map_err(StoreError::io("cannot look for", &there))?
+            && !store.has(&run.id)?
+            && !is_half_imported(&there)
+        {
+            return Err(StoreError::InFlight { id: run.id.to_string(), path: there });
+        }
     }
     let moved = |from: &Path, to: &Path| fs::rename(from, to).map_err(StoreError::io("cannot move a part of it to", to));
     for run in &content.own {
-        let folder = staged.run_dir(&run.id);
+        if store.has(&run.id)? {
+            // By an import that this one waited for.
+            continue;
+        }
+        let (folder, there) = (staged.run_dir(&run.id), store.run_dir(&run.id));
         if folder.is_dir() {
-            moved(&folder, &store.run_dir(&run.id))?;
+            let mark = folder.join(MARK);
+            File::create(&mark).and_then(|mark| mark.sync_all()).map_err(StoreError::io("cannot write", &mark))?;
+            durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;
+            if is_half_imported(&there) {
+                fs::remove_dir_all(&there).map_err(StoreError::io("cannot replace", &there))?;
+            }
+            moved(&folder, &there)?;
         }
         store.save(run)?;
+    }
+    // Also those that a killed import left behind their headers.
+    for run in content.own.iter().chain(&content.repeated) {
+        let mark = store.run_dir(&run.id).join(MARK);
+        match fs::remove_file(&mark) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(StoreError::io("cannot remove", &mark)(error)),
+            Ok(()) | Err(_) => {}
+        }
     }
     if !content.keys.is_empty() {
         let folder = store.imports_dir();
@@ -402,6 +467,9 @@ impl<'a> Reading<'a> {
                     let synced = file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());
                     synced.map_err(|error| format!("cannot be unpacked: {error}"))?;
                 }
+                if let Some((_, file)) = own.output {
+                    file.sync_all().map_err(|error| format!("cannot be unpacked: {error}"))?;
+                }
                 if own.is_new { self.content.own.push(own.run) } else { self.content.repeated.push(own.run) }
             }
             Section::Pair(mut pair) => {
@@ -497,6 +565,9 @@ fn own_output(folder: &Path, path: &Path, bytes: &[u8], last: &mut Option<(PathB
     let written = (|| -> io::Result<()> {
         let target = folder.join("output").join(path);
         if last.as_ref().is_none_or(|(path, _)| *path != target) {
+            if let Some((_, done)) = last.take() {
+                done.sync_all()?;
+            }
             fs::create_dir_all(target.parent().unwrap_or(folder))?;
             let file = OpenOptions::new().write(true).create_new(true).open(&target)?;
             *last = Some((target, file));

@@ -71,7 +71,7 @@ fn pack(store: &Store, path: &Path, ids: &[&str], extent: Extent) -> u64 {
             writer.imported(&SealedPair { runs: pair.runs, items: pair.items }, &ids).expect("readable");
         }
     }
-    writer.commit().expect("writable")
+    writer.commit().expect("writable").0
 }
 
 const ALL: [&str; 4] = ["bare", "own", "p", "q"];

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::domain::{Problem, Problems, RunId, visible};
+use crate::domain::{Problem, RunId, visible};
 use serde::Serialize;
 
 use super::super::{
@@ -46,6 +46,7 @@ pub struct BundleWriter {
     line: String,
     lines: u64,
     items: u64,
+    left_out: Vec<Problem>,
 }
 
 impl BundleWriter {
@@ -59,7 +60,7 @@ impl BundleWriter {
             encoder.include_checksum(true).map_err(StoreError::io("cannot write", path))?;
             Sink::Compressed(BufWriter::with_capacity(64 << 10, encoder))
         };
-        let mut writer = Self { path: path.to_owned(), extent, sink, line: String::new(), lines: 0, items: 0 };
+        let mut writer = Self { path: path.to_owned(), extent, sink, line: String::new(), lines: 0, items: 0, left_out: Vec::new() };
         writer.line(|line| json(line, &Opening { format: FORMAT.to_owned(), runs: runs as u64 }))?;
         Ok(writer)
     }
@@ -118,13 +119,13 @@ impl BundleWriter {
         })
     }
 
-    /// Ends the file and puts it into its place; returns how many outcomes it holds.
-    pub fn commit(mut self) -> Result<u64, StoreError> {
+    /// Ends the file and puts it into its place; returns how many outcomes it holds, and which files of outputs it does not.
+    pub fn commit(mut self) -> Result<(u64, Vec<Problem>), StoreError> {
         let counts = Counts { lines: Some(self.lines), items: self.items };
         self.line(|line| json(line, &Closing { end: counts }))?;
         let file = self.sink.finish().map_err(StoreError::io("cannot write", &self.path))?;
         file.commit().map_err(StoreError::io("cannot write", &self.path))?;
-        Ok(self.items)
+        Ok((self.items, self.left_out))
     }
 
     /// Packs the files below a folder, in the order of their paths. Links are not followed.
@@ -140,11 +141,10 @@ impl BundleWriter {
             let relative = entry.path().strip_prefix(folder).unwrap_or(entry.path());
             let parts: Option<Vec<&str>> = relative.components().map(|part| part.as_os_str().to_str()).collect();
             let Some(parts) = parts else {
+                // One odd name of an agent's must not keep everything else from being carried.
                 let name = visible(&entry.path().display().to_string());
-                return Err(StoreError::Invalid(Problems(vec![
-                    Problem::in_file(name, "has a name that is not UTF-8")
-                        .with_hint("rename it, or leave out what agents made with --slim"),
-                ])));
+                self.left_out.push(Problem::in_file(name, "has a name that is not UTF-8, and is left out of the bundle"));
+                continue;
             };
             OutputFile::parts(&parts.join("/"), entry.path(), |part| self.record("file", |line| json(line, part)).map_err(Packing::Write))
                 .map_err(|error| match error {

@@ -40,7 +40,7 @@ pub fn of_checkout(git: &Git<'_>) -> Result<Listing, String> {
 
 /// Lists any folder, without what tools bring or make.
 pub fn of_folder(folder: &Path) -> Listing {
-    let mut files: BTreeSet<String> = code::files(folder).iter().filter_map(|path| slashed(path)).collect();
+    let mut files: BTreeSet<String> = code::files(folder).files.iter().filter_map(|path| slashed(path)).collect();
     let mut folders: BTreeSet<&str> = files.iter().map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder)).collect();
     folders.insert("");
     let locks: Vec<String> = folders

@@ -1,14 +1,17 @@
 //! Killed at every call by which it changes a file, and at random moments.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use super::{check, go_on, kept, plans, quiz, say, start, undisturbed, workshop};
-use crate::support::{BINARY, Output, Project};
+use crate::support::{BINARY, Output, Project, question, result};
 
 /// Calls that make, fill, name, shorten, lock and sync files. Not every machine has each.
 const CALLS: &str = "?open,openat,?mkdir,mkdirat,write,?writev,?pwrite64,fsync,fdatasync,ftruncate,?link,linkat,?rename,?renameat,renameat2,\
@@ -175,6 +178,101 @@ fn one_thread_writes_the_store() {
     threads.sort_unstable();
     threads.dedup();
     assert_eq!(threads.len(), 1, "{trace}");
+}
+
+/// A store to import into, and a bundle of three runs: with outputs and messages, imported ones beside them.
+fn bundled() -> Project {
+    let project = Project::new();
+    for run in ["one", "two"] {
+        project.result(&result(run, "quiz", run, json!({})));
+        project.items(run, &[question("q1", 1, "pass"), question("q2", 1, "fail")]);
+        project.file(&format!("results/{run}/transcript.jsonl"), "{\"entry\": {\"role\": \"user\"}}\n");
+        project.file(&format!("results/{run}/output/src/a.py"), "print()\n");
+    }
+    let packed = project.run(["export", "bundle", "all.bundle"]);
+    assert_eq!(packed.code, 0, "{}", packed.stderr);
+    fs::rename(project.path("results"), project.path("source")).expect("ours");
+    project
+}
+
+/// What a store holds, by the file's name, without what only its own machine has.
+fn content(project: &Project, store: &str) -> BTreeMap<String, String> {
+    let files = project.files(store).into_iter().filter_map(|file| {
+        let name = file.strip_prefix(&format!("{store}/"))?.to_owned();
+        (!name.starts_with('.') || name.contains('/')).then(|| (name, project.read(&file)))
+    });
+    files.collect()
+}
+
+#[test]
+fn an_import_of_a_bundle_killed_at_every_call() {
+    if !has_strace() {
+        return;
+    }
+    let import = ["import", "all.bundle"];
+    let undisturbed = bundled();
+    assert_eq!(undisturbed.run(import).code, 0);
+    let expected = content(&undisturbed, "results");
+    assert_eq!(expected.keys().filter(|name| name.ends_with(".json")).count(), 2, "{expected:?}");
+    let calls = calls(&bundled(), &import);
+    for_each(&calls, 1, |call| {
+        let project = bundled();
+        let is_killed = killed_at(&project, call, &import);
+        let listed = project.run(["list", "--runs", "--format", "csv"]);
+        assert!(listed.code == 0 || listed.stderr.contains("the store holds no runs"), "{call:?}: {}", listed.stderr);
+        let again = project.run(import);
+        assert_eq!(again.code, 0, "{call:?}: {}{}", again.stdout, again.stderr);
+        assert_eq!(content(&project, "results"), expected, "{call:?}");
+        let doctor = project.run(["doctor"]);
+        assert_eq!(doctor.code, 0, "{call:?}: {}", doctor.stdout);
+        is_killed
+    });
+}
+
+/// Calls that a disk or a system may refuse, and with what.
+const FAULTS: [(&str, &str); 8] = [
+    ("openat", "EMFILE"),
+    ("openat", "EIO"),
+    ("read", "EIO"),
+    ("write", "ENOSPC"),
+    ("fsync", "EIO"),
+    ("renameat2", "EIO"),
+    ("statx", "EIO"),
+    ("getdents64", "EIO"),
+];
+
+/// Refuses every so-manieth call that a command makes to files of the store, one at a time: whatever it says, the next command has it right.
+#[test]
+fn a_refused_call_is_said_and_leaves_nothing_wrong() {
+    if !has_strace() {
+        return;
+    }
+    let whole = bundled();
+    assert_eq!(whole.run(["import", "all.bundle"]).code, 0);
+    let answer = |project: &Project| project.run(["list", "--runs", "--format", "json"]).stdout;
+    let truth = answer(&whole);
+    let mut faults = 0;
+    for (name, error) in FAULTS {
+        let paths: Vec<String> = whole.files("results").into_iter().filter(|file| !file.contains("/.")).collect();
+        for path in paths.iter().map(String::as_str).chain(["results", "results/one", "results/imports", "results/batches"]) {
+            let project = bundled();
+            assert_eq!(project.run(["import", "all.bundle"]).code, 0);
+            let inject = format!("inject={name}:error={error}");
+            let options = ["-f", "-o", "/dev/null", "-P", path, "-e", &format!("trace={name}"), "-e", &inject];
+            let output = strace(&project, &options, &["list", "--runs", "--format", "json"]);
+            let is_told = output.code != 0 || output.stdout == truth || output.stderr.contains("cannot");
+            assert!(is_told, "{name} {error} {path}: {}{}", output.stdout, output.stderr);
+            let export = strace(&project, &options, &["export", "json", "out.json", "-q"]);
+            assert!(
+                export.code != 0 || project.read("out.json").matches("\"item\":").count() == 4,
+                "{name} {error} {path}: {}",
+                export.stderr
+            );
+            assert_eq!(answer(&project), truth, "{name} {error} {path}");
+            faults += 2;
+        }
+    }
+    say(&format!("{faults} commands with a fault"));
 }
 
 /// A sequence of numbers that is the same in every go.
