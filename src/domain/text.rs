@@ -1,30 +1,84 @@
 //! Making foreign text safe to show, and finding the name that was meant.
 
-/// Returns `text` with control and bidirectional-override characters replaced by visible ones, so that it can be printed anywhere.
+/// Returns `text` with everything in it visible, so that it can be printed anywhere and two names that differ look different.
 ///
-/// C0 controls and DEL become the control pictures (U+2400 block), C1 controls, bidirectional controls, line and paragraph separators
-/// become `\u{…}` escapes. Everything else is unchanged.
+/// C0 controls and DEL become the control pictures (U+2400 block). C1 controls, bidirectional controls, separators of lines and paragraphs,
+/// characters without a width, and letters of another script that pass for Latin ones within a Latin word become `\u{…}` escapes. Joiners and
+/// variation selectors stay where writing needs them: not beside ASCII.
 pub fn visible(text: &str) -> String {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
+    let mut before = None;
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
         match character {
             '\u{0}'..='\u{1f}' => shown.push(char::from_u32(0x2400 + character as u32).unwrap_or('\u{fffd}')),
             '\u{7f}' => shown.push('\u{2421}'),
-            '\u{80}'..='\u{9f}'
-            | '\u{200e}'
-            | '\u{200f}'
-            | '\u{61c}'
-            | '\u{2028}'
-            | '\u{2029}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{feff}' => {
+            _ if is_hidden(character)
+                || is_joining(character) && (is_plain(before) || is_plain(characters.peek().copied()))
+                || passes_for_latin(character) && is_in_latin_word(&shown, characters.clone()) =>
+            {
                 shown.extend(character.escape_unicode());
             }
             _ => shown.push(character),
         }
+        before = Some(character);
     }
     shown
+}
+
+/// Says whether a character acts on others, or takes no room of its own and no writing needs it.
+fn is_hidden(character: char) -> bool {
+    matches!(
+        character,
+        '\u{80}'..='\u{9f}'
+            | '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{17b4}'
+            | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
+/// Says whether a character joins, parts or varies its neighbours, as scripts and pictures need it.
+fn is_joining(character: char) -> bool {
+    matches!(character, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Says whether nothing has to be joined or varied there: the text's end, or ASCII that is no part of a keycap.
+fn is_plain(neighbour: Option<char>) -> bool {
+    neighbour.is_none_or(|neighbour| neighbour.is_ascii() && !matches!(neighbour, '0'..='9' | '#' | '*' | ' '))
+}
+
+/// Says whether a letter looks like a Latin one and is none (the confusables of Unicode TS 39 that fonts draw alike).
+fn passes_for_latin(character: char) -> bool {
+    const CYRILLIC: &str = "аеорсухіѕјһԁԛԝѵАВЕЗКМНОРСТУХІЅЈ";
+    const GREEK: &str = "οΑΒΕΖΗΙΚΜΝΟΡΤΥΧν";
+    matches!(character, '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}' | '\u{ff10}'..='\u{ff19}')
+        || CYRILLIC.contains(character)
+        || GREEK.contains(character)
+}
+
+/// Says whether the word around a character has Latin letters.
+fn is_in_latin_word(before: &str, after: impl Iterator<Item = char>) -> bool {
+    let is_word = |character: &char| character.is_alphanumeric();
+    before.chars().rev().take_while(is_word).chain(after.take_while(is_word)).any(|character| character.is_ascii_alphabetic())
 }
 
 /// Returns the beginning of a text, of so many characters, with a sign that there is more where there is.
@@ -72,7 +126,35 @@ mod tests {
     #[test]
     fn control_characters_become_visible() {
         assert_eq!(visible("a\x1b[31mb\u{202e}c\n"), "a␛[31mb\\u{202e}c␊");
-        assert_eq!(visible("Ünïcødé 漢字 👩‍🔬"), "Ünïcødé 漢字 👩‍🔬");
+        assert_eq!(visible("Ünïcødé 漢字 👩‍🔬 ❤️ 1️⃣"), "Ünïcødé 漢字 👩‍🔬 ❤️ 1️⃣");
+        for text in ["می‌خواهم", "Москва и Kyiv", "Ελλάδα", "Δt in μs, α = 0.05", "ｶﾞ", "naïve café"] {
+            assert_eq!(visible(text), text);
+        }
+    }
+
+    #[test]
+    fn names_that_differ_look_different() {
+        let names = [
+            "sonnet",
+            "son\u{200b}net",
+            "son\u{ad}net",
+            "son\u{2060}net",
+            "son\u{34f}net",
+            "son\u{180e}net",
+            "sonnet\u{3164}",
+            "sonnet\u{e0041}",
+            "s\u{43e}nnet",
+            "s\u{3bf}nnet",
+            "\u{455}onnet",
+            "s\u{ff4f}nnet",
+            "son\u{200d}net",
+            "son\u{200c}net",
+            "sonnet\u{fe0f}",
+            "sonnet\u{feff}",
+        ];
+        let shown: std::collections::BTreeSet<String> = names.iter().map(|name| visible(name)).collect();
+        assert_eq!(shown.len(), names.len(), "{shown:?}");
+        assert!(shown.iter().all(|name| name.is_ascii()), "{shown:?}");
     }
 
     #[test]
