@@ -1,15 +1,19 @@
 //! What an agent needs from outside, passed in as values: variables, the project's folder, the day, how to retry.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use crate::domain::{Secrets, is_secret};
 
 /// The surroundings in which agents are built. The variables hold keys, so `Debug` shows their names only.
 #[derive(Clone)]
 pub struct Environment {
     /// The variables of the process: keys, proxies, `SSL_CERT_FILE`, `TMPDIR`.
     pub variables: BTreeMap<String, String>,
+    /// Those that the configuration names as keys, of whatever agent.
+    pub keys: BTreeSet<String>,
     /// The folder of `evalreport.yaml`, where programs start and relative paths begin.
     pub root: PathBuf,
     pub retries: Retries,
@@ -20,7 +24,7 @@ pub struct Environment {
 impl Default for Environment {
     fn default() -> Self {
         let grace = Duration::from_secs(5);
-        Self { variables: BTreeMap::new(), root: PathBuf::new(), retries: Retries::default(), grace }
+        Self { variables: BTreeMap::new(), keys: BTreeSet::new(), root: PathBuf::new(), retries: Retries::default(), grace }
     }
 }
 
@@ -45,6 +49,16 @@ impl Environment {
     /// Returns a variable's value; set to nothing is not set.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// Returns all secrets, with those of one more variable.
+    pub fn secrets(&self, named: Option<&str>) -> Secrets {
+        Secrets::of(&self.variables, &self.keys.iter().cloned().chain(named.map(str::to_owned)).collect())
+    }
+
+    /// Returns the names of the variables that hold secrets, which no program needs that an agent made.
+    pub fn secret_names(&self) -> impl Iterator<Item = &String> {
+        self.variables.iter().filter(|(name, value)| self.keys.contains(*name) || is_secret(name, value)).map(|(name, _)| name)
     }
 }
 

@@ -19,7 +19,6 @@ mod program;
 mod replay;
 mod reply;
 mod retry;
-mod secrets;
 mod setup;
 mod usage;
 
@@ -29,6 +28,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::config::{self, AgentKind};
+use crate::domain::Secrets;
 use crate::process::Stop;
 
 pub use claude::read as read_claude;
@@ -38,7 +38,6 @@ pub use price::Prices;
 pub use program::crash;
 pub use replay::prompt_hash;
 pub use reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply, shorten};
-pub use secrets::{Secrets, is_secret_name};
 pub use setup::SetupError;
 pub use usage::{find_cost, find_count, find_usage, input_total, total as token_total};
 
@@ -108,7 +107,7 @@ impl Agent {
             timeout: agent.timeout,
             max_steps: agent.max_steps,
             prices: prices.clone(),
-            secrets: Secrets::of(environment, key_variable.as_deref()),
+            secrets: environment.secrets(key_variable.as_deref()),
         })
     }
 

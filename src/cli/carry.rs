@@ -71,8 +71,7 @@ impl Place {
             return Err(Failure::new(format!("the folder for workspaces {} lies in the repository", shown(&scratch)))
                 .with_hint("name one outside with --scratch DIR"));
         }
-        let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        let environment = Environment { variables: variables.collect(), root: root.clone(), ..Environment::default() };
+        let environment = settings.environment(root.clone());
         Ok(Self { root, environment, scratch, site: None })
     }
 }

@@ -28,8 +28,7 @@ const ANY_MODEL: &str = "model";
 /// Looks everything over. `lines` are the suites of the store.
 pub(super) fn look(settings: &Settings, lines: &[SuiteLine]) -> Result<Runnable, Failure> {
     let root = settings.root()?;
-    let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let environment = Environment { variables: variables.collect(), root: root.clone(), ..Environment::default() };
+    let environment = settings.environment(root.clone());
     let maker = Maker { config: &settings.config, root: &root, environment: &environment, now: Utc::now() };
     let mut runnable = Runnable::default();
     match suite::discover(&root) {

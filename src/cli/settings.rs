@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tracing::info;
 
+use crate::agent::Environment;
 use crate::config::{self, Config};
 use crate::publish::Stores;
 use crate::render::terminal::Style;
@@ -104,7 +105,14 @@ impl Settings {
 
     /// The store that is written to.
     pub fn store(&self) -> Store {
-        Store::at(&self.results[0])
+        Store::at(&self.results[0]).hiding(self.environment(PathBuf::new()).secrets(None))
+    }
+
+    /// What agents need from outside: this process's variables, and which of them the configuration names as keys.
+    pub fn environment(&self, root: PathBuf) -> Environment {
+        let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let keys = self.config.agents.iter().filter_map(|agent| agent.api_key_env.clone()).collect();
+        Environment { variables: variables.collect(), keys, root, ..Environment::default() }
     }
 
     /// The stores, and the names under which things are shown.

@@ -9,7 +9,6 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tracing::info;
 
-use crate::agent::Environment;
 use crate::config;
 use crate::domain::{Profile, Verification, visible};
 use crate::process::Stop;
@@ -36,8 +35,7 @@ pub(super) fn run(settings: &Settings, arguments: &Verify) -> Result<u8, Failure
     let folder = folder(&arguments.folder)?;
     let overrides = overrides(settings)?;
     let scratch = scratch(arguments.scratch.as_deref(), &folder)?;
-    let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let environment = Environment { variables: variables.collect(), root: folder.clone(), ..Environment::default() };
+    let environment = settings.environment(folder.clone());
     let tickets = tickets_folder(&overrides, &settings.root()?);
     let stop = Stop::new();
     let bar = bar(settings.interactive);

@@ -12,6 +12,7 @@ mod problem;
 mod profile;
 mod redaction;
 mod run;
+mod secrets;
 mod standing;
 mod status;
 mod text;
@@ -31,8 +32,9 @@ pub use metric::{
 };
 pub use problem::{Problem, Problems};
 pub use profile::Profile;
-pub use redaction::{Counts, Foreign, OwnPattern, Published, Redactor};
+pub use redaction::{Counts, Foreign, OwnPattern, Published, Redactor, is_known_secret};
 pub use run::{Git, ImportedContent, ItemsDigest, Provenance, Run, RunId, ScoreRecord, StatedFigure};
+pub use secrets::{Secrets, is_secret, is_secret_name};
 pub use standing::{is_asked_again, standing, standing_of_each, standing_revision, standing_score, takes_over};
 pub use status::{ItemStatus, RunStatus};
 pub use text::{beginning, nearest, visible};

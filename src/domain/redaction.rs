@@ -7,6 +7,8 @@ use std::ops::Deref;
 use regex::{Captures, Match, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use serde::Serialize;
 
+use super::Secrets;
+
 /// A project's own kind of text to take out, checked when it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OwnPattern {
@@ -131,6 +133,14 @@ impl<K, T: Foreign> Foreign for BTreeMap<K, T> {
     }
 }
 
+/// How the patterns are called that find a secret of this process's environment.
+const KNOWN: &str = "the value of $";
+
+/// Says whether a pattern finds a secret that is known, and not what looks like one.
+pub fn is_known_secret(pattern: &str) -> bool {
+    pattern.starts_with(KNOWN)
+}
+
 /// How what stands in place of a secret begins.
 const TAKEN_OUT: &str = "[redacted ";
 
@@ -211,12 +221,18 @@ impl Pattern {
 }
 
 impl Redactor {
-    /// The project's own patterns come first: they see a text as it is.
-    pub fn new(own: &[OwnPattern]) -> Self {
-        let own = own.iter().map(|own| (own.name.as_str(), own.pattern.as_str(), anything as Accepts));
-        let patterns: Vec<Pattern> = own
-            .chain(BUILT_IN)
-            .map(|(name, pattern, accepts)| Pattern { name: name.to_owned(), source: pattern.to_owned(), regex: OnceCell::new(), accepts })
+    /// Known secrets come first, then the project's own patterns: they see a text as it is.
+    pub fn new(own: &[OwnPattern], secrets: &Secrets) -> Self {
+        let secrets = secrets.by_name().into_iter().map(|(name, forms)| {
+            let forms: Vec<String> = forms.into_iter().map(regex::escape).collect();
+            (format!("{KNOWN}{name}"), forms.join("|"), anything as Accepts)
+        });
+        let own = own.iter().map(|own| (own.name.clone(), own.pattern.clone(), anything as Accepts));
+        let built_in = BUILT_IN.into_iter().map(|(name, pattern, accepts)| (name.to_owned(), pattern.to_owned(), accepts));
+        let patterns: Vec<Pattern> = secrets
+            .chain(own)
+            .chain(built_in)
+            .map(|(name, source, accepts)| Pattern { name, source, regex: OnceCell::new(), accepts })
             .collect();
         let all = RegexSetBuilder::new(patterns.iter().map(|pattern| &pattern.source))
             .size_limit(MOST_BYTES * (patterns.len() + 1))
@@ -308,10 +324,10 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &str) {
-        let found = Redactor::new(&[]).redact(text);
+        let found = Redactor::new(&[], &Secrets::default()).redact(text);
         assert_eq!(found.as_ref().map_or(text, |(text, _)| text), expected, "{found:?}");
         // What stands in place of a secret is none.
-        assert_eq!(Redactor::new(&[]).redact(expected), None, "{expected}");
+        assert_eq!(Redactor::new(&[], &Secrets::default()).redact(expected), None, "{expected}");
     }
 
     #[test]
@@ -349,7 +365,7 @@ mod tests {
 
     #[test]
     fn a_user_is_known_by_the_home_and_nobody_is_nobody() {
-        let redactor = Redactor::new(&[]);
+        let redactor = Redactor::new(&[], &Secrets::default());
         let mut users = BTreeSet::new();
         redactor.learn("/home/jdoe/x /home/runner/y /Users/al/z", &mut users);
         assert_eq!(users, BTreeSet::from(["jdoe".to_owned()]));
@@ -361,7 +377,7 @@ mod tests {
     #[test]
     fn own_patterns_are_checked_and_come_first() {
         let own = OwnPattern::parse("project", "Project (?:Blue|Red)").expect("a pattern");
-        let (text, counts) = Redactor::new(&[own]).redact("Project Blue, jo@corp.io").expect("found");
+        let (text, counts) = Redactor::new(&[own], &Secrets::default()).redact("Project Blue, jo@corp.io").expect("found");
         assert_eq!(text, "[redacted project], [redacted e-mail]");
         assert_eq!(counts, Counts::from([("e-mail".to_owned(), 1), ("project".to_owned(), 1)]));
         for (name, pattern) in [("x", "("), ("x", "a*"), ("", "a"), ("<b>", "a"), ("x", "(?:a{1000}){1000}")] {

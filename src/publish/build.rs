@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use tracing::info;
 
-use crate::domain::{Filter, OwnPattern};
+use crate::domain::{Filter, OwnPattern, Secrets};
 use crate::render::html::{Plan, SitePart, common_parts, crawler_files, published_files, single_file, suite_parts};
 use crate::render::json;
 use crate::views::{Policy, Sides, SiteOptions, news, overview};
@@ -30,6 +30,8 @@ pub struct Order<'a> {
     pub options: SiteOptions,
     /// The project's own kinds of text that must not be published.
     pub patterns: &'a [OwnPattern],
+    /// Of this process's environment: never published.
+    pub secrets: Secrets,
     pub found: Found,
     pub transcripts: Choice,
     /// Tells this program from others, which may draw other pages of the same data; none where that is not known.
@@ -78,8 +80,9 @@ struct Rules<'a, T: Serialize> {
 
 /// Makes a site of what a warehouse holds. Afterwards the warehouse shows what the site does.
 pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, progress: &Progress<'_>) -> Result<Built, PublishError> {
-    let Order { stores, mut filter, mut policy, mut options, patterns, found, transcripts: choice, program, version } = order;
-    let (mut texts, warehouse) = Texts::looked_through(&stores, patterns, found, warehouse, (&mut filter, &mut policy, &mut options))?;
+    let Order { stores, mut filter, mut policy, mut options, patterns, secrets, found, transcripts: choice, program, version } = order;
+    let (mut texts, warehouse) =
+        Texts::looked_through(&stores, (patterns, &secrets), found, warehouse, (&mut filter, &mut policy, &mut options))?;
     // What was said of names holds for the journals that are read from here on.
     let aliases = warehouse.aliases().clone();
     let stores = Stores { aliases: &aliases, ..stores };
@@ -149,6 +152,7 @@ pub fn build(order: Order<'_>, warehouse: &mut Warehouse, target: Target<'_>, pr
     let digests = json::document("digests", Digests { files: folder.digests("data/") });
     folder.write("data/digests.json", digests.as_bytes())?;
     folder.write_all(crawler_files(&overview.context, folder.paths().iter().map(String::as_str)))?;
+    texts.refuse_known()?;
     let (written, kept) = folder.counts();
     let removed = folder.finish()?;
     info!(folder = %root.display(), written, kept, removed, "site written");

@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use tracing::warn;
 
-use crate::domain::{Counts, Filter, Foreign, OwnPattern, Published, Redactor, Run, RunId, visible};
+use crate::domain::{Counts, Filter, Foreign, OwnPattern, Published, Redactor, Run, RunId, Secrets, hex, is_known_secret, visible};
 use crate::render::{format, json};
 use crate::views::{ItemRow, Policy, SiteOptions};
 use crate::warehouse::{LookedThrough, RunRow, Warehouse};
@@ -46,6 +47,8 @@ struct Place<'a> {
 
 pub(super) struct Texts {
     redactor: Redactor,
+    /// Stands for the secrets that are known.
+    secrets: String,
     /// What home folders tell of users, where that is taken out.
     users: BTreeSet<String>,
     found: Found,
@@ -73,27 +76,30 @@ impl Texts {
     /// Pages that are made of the warehouse afterwards say nothing of runs that was not looked through.
     pub fn looked_through<'w>(
         stores: &Stores<'_>,
-        own: &[OwnPattern],
+        own: (&[OwnPattern], &Secrets),
         found: Found,
         warehouse: &'w mut Warehouse,
         selected: (&mut Filter, &mut Policy, &mut SiteOptions),
     ) -> Result<(Self, LookedThrough<'w>), PublishError> {
         let (filter, policy, options) = selected;
         let mut texts = Self::of_names(stores, own, warehouse, filter, found)?;
+        texts.refuse_known()?;
         let warehouse = texts.apply(stores, warehouse, filter, policy, options);
+        texts.refuse_known()?;
         Ok((texts, warehouse))
     }
 
     /// Looks through the names. To take out users' names where they stand alone, it reads all other texts for home folders first.
     fn of_names(
         stores: &Stores<'_>,
-        own: &[OwnPattern],
+        (own, secrets): (&[OwnPattern], &Secrets),
         warehouse: &Warehouse,
         filter: &Filter,
         found: Found,
     ) -> Result<Self, PublishError> {
         let mut texts = Self {
-            redactor: Redactor::new(own),
+            redactor: Redactor::new(own, secrets),
+            secrets: hex(&Sha256::digest(format!("{:?}", secrets.by_name()))),
             users: BTreeSet::new(),
             found,
             counts: BTreeMap::new(),
@@ -248,12 +254,34 @@ impl Texts {
         self.published(Page::Runs, &file, run)
     }
 
+    /// Refuses to go on where a secret of this process's environment was found and not to be taken out.
+    pub fn refuse_known(&self) -> Result<(), PublishError> {
+        if self.found == Found::TakenOut {
+            return Ok(());
+        }
+        let known = self.places.iter().flat_map(|((file, field), found)| found.iter().map(move |pattern| (file, field, pattern)));
+        let known: Vec<String> = known
+            .filter(|(_, _, pattern)| is_known_secret(pattern))
+            .map(|(file, field, pattern)| format!("{file}: `{}` holds {pattern}", visible(field)))
+            .collect();
+        match known.first() {
+            None => Ok(()),
+            Some(first) => {
+                let more = if known.len() > 1 { format!(", and {} more do", known.len() - 1) } else { String::new() };
+                Err(PublishError::new(format!("{first}{more}; a secret is not published"))
+                    .with_hint("change the key, for it is in the results; then retract the runs, or build with --redact"))
+            }
+        }
+    }
+
     /// Passes the texts of a run's page, items or transcripts. `file` is the one they came from.
     pub fn published<T: Foreign>(&mut self, page: Page, file: &str, value: T) -> Published<T> {
         let Self { redactor, found, counts, places, .. } = self;
         redactor.publish(value, &mut |field, seen| {
+            // Not even for the moment until the build is refused.
+            let is_known = seen.keys().any(|pattern| is_known_secret(pattern));
             note(counts, places, &Place { page, file, field }, seen);
-            *found == Found::TakenOut
+            *found == Found::TakenOut || is_known
         })
     }
 
@@ -281,7 +309,7 @@ impl Texts {
 
     /// Says what texts become here, beside what the project's own patterns say; the same for the same.
     pub fn rules(&self) -> impl Serialize + '_ {
-        (self.found, &self.names, &self.users)
+        (self.found, &self.names, &self.users, &self.secrets)
     }
 
     /// Says whether texts that are not read again would be missed: those that were taken out are counted.

@@ -76,6 +76,7 @@ impl Batch {
         let path = store.batches_dir().join(format!("{}.json", self.id));
         let mut json = serde_json::to_string_pretty(self).expect("a plan is JSON: no map has keys other than strings");
         json.push('\n');
+        let json = store.secrets().hide(&json).into_owned();
         durable::create_new(&path, json.as_bytes()).map_err(StoreError::io("cannot write", &path))
     }
 

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{ItemDetails, ItemOutcome, RunId};
+use crate::domain::{ItemDetails, ItemOutcome, RunId, Secrets};
 
 use super::appended::Appended;
 use super::{ItemLine, ScoreLine, StoreError, durable, item_line};
@@ -30,13 +31,15 @@ pub struct Journal {
     transcript: Appended,
     /// Opened with the first score: most runs have none.
     scores: Option<Appended>,
+    /// Taken out of every line.
+    secrets: Arc<Secrets>,
 }
 
 impl Journal {
     /// Opens the journals of a run that has no header, and drops what a crash left half-written.
     ///
     /// Fails where another process holds them, or has committed the run since the caller looked: what is committed stays as it is.
-    pub(super) fn open(run_dir: &Path, header: &Path, run: &RunId) -> Result<Self, StoreError> {
+    pub(super) fn open(run_dir: &Path, header: &Path, run: &RunId, secrets: Arc<Secrets>) -> Result<Self, StoreError> {
         let refuse_committed = || match header.try_exists() {
             Ok(false) => Ok(()),
             Ok(true) => Err(StoreError::Exists { id: run.to_string(), path: header.to_owned() }),
@@ -54,7 +57,7 @@ impl Journal {
         if let Some(store) = run_dir.parent() {
             durable::sync_folder(store).map_err(StoreError::io("cannot sync", store))?;
         }
-        let mut journal = Self { run: run.clone(), items, transcript, scores: None };
+        let mut journal = Self { run: run.clone(), items, transcript, scores: None, secrets };
         journal.items.drop_cut_line()?;
         journal.transcript.drop_cut_line()?;
         journal.drop_damaged_lines()?;
@@ -105,7 +108,7 @@ impl Journal {
             Some(scores) => scores,
             none => none.insert(Appended::open(self.items.path.with_file_name("scores.jsonl"))?),
         };
-        scores.append(score.to_line().as_bytes())
+        scores.append(self.secrets.hide(&score.to_line()).as_bytes())
     }
 
     /// Drops the transcript of items that were not decided: they will be asked again.
@@ -126,7 +129,7 @@ impl Journal {
     pub fn append(&mut self, outcome: &ItemOutcome, details: &ItemDetails) -> Result<(), StoreError> {
         let mut line = String::new();
         item_line::write_line_with(outcome, details, &mut line);
-        self.items.append(line.as_bytes())
+        self.items.append(self.secrets.hide(&line).as_bytes())
     }
 
     /// Appends messages and tool calls, which are written before what was concluded from them.
@@ -137,7 +140,7 @@ impl Journal {
             serde_json::to_writer(&mut bytes, &line).expect("a JSON value is JSON");
             bytes.push(b'\n');
         }
-        if bytes.is_empty() { Ok(()) } else { self.transcript.append(&bytes) }
+        if bytes.is_empty() { Ok(()) } else { self.transcript.append(&self.secrets.hide_bytes(&bytes)) }
     }
 
     /// Puts the outcomes in the order of `rank`, whatever order they were decided in. The run has no header yet, so nobody reads them.

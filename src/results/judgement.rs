@@ -66,12 +66,12 @@ impl Store {
             item_line::write_line_with(outcome, details, &mut text);
         }
         if !text.is_empty() {
-            journal.append(text.as_bytes())?;
+            journal.append(self.secrets().hide(&text).as_bytes())?;
             journal.sync()?;
         }
         let mut scores = Appended::open(self.scores_path(id))?;
         scores.end_last_line(|line| serde_json::from_slice::<ScoreLine>(line).is_ok())?;
-        scores.append(score.to_line().as_bytes())?;
+        scores.append(self.secrets().hide(&score.to_line()).as_bytes())?;
         scores.sync()?;
         durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))
     }

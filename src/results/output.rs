@@ -34,7 +34,12 @@ impl Store {
             let parent = target.parent().unwrap_or(&folder);
             let copy = || -> io::Result<()> {
                 fs::create_dir_all(parent)?;
-                fs::copy(from.join(file), &target)?;
+                if self.secrets().is_empty() {
+                    fs::copy(from.join(file), &target)?;
+                } else {
+                    fs::write(&target, self.secrets().hide_bytes(&fs::read(from.join(file))?))?;
+                    fs::set_permissions(&target, metadata.permissions())?;
+                }
                 // The header says that it is there, and must not outlive it in a power cut.
                 File::open(&target)?.sync_all()
             };

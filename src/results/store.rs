@@ -2,11 +2,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::domain::{Run, RunId};
+use crate::domain::{Run, RunId, Secrets};
 
 use super::{Journal, StoreError, durable, header, presence};
 
@@ -14,11 +15,23 @@ use super::{Journal, StoreError, durable, header, presence};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     root: PathBuf,
+    /// Taken out of everything that is written.
+    secrets: Arc<Secrets>,
 }
 
 impl Store {
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), secrets: Arc::default() }
+    }
+
+    /// The same store, which from here on writes the names of these secrets in place of their values.
+    #[must_use]
+    pub fn hiding(self, secrets: Secrets) -> Self {
+        Self { secrets: Arc::new(secrets), ..self }
+    }
+
+    pub(super) fn secrets(&self) -> &Arc<Secrets> {
+        &self.secrets
     }
 
     pub fn root(&self) -> &Path {
@@ -56,7 +69,7 @@ impl Store {
     /// After an error nothing is half-written: either the whole header is at its place or none is.
     pub fn save(&self, run: &Run) -> Result<PathBuf, StoreError> {
         let path = self.header_path(&run.id);
-        let mut json = header::to_json(run);
+        let mut json = self.secrets.hide(&header::to_json(run)).into_owned();
         json.push('\n');
         // In the run's own folder, where there is one, whoever resumes the run finds what a crash leaves.
         let folder = self.run_dir(&run.id);
@@ -88,7 +101,7 @@ impl Store {
 
     /// Opens the journals of a run for appending and takes their lock.
     pub fn journal(&self, id: &RunId) -> Result<Journal, StoreError> {
-        Journal::open(&self.run_dir(id), &self.header_path(id), id)
+        Journal::open(&self.run_dir(id), &self.header_path(id), id, Arc::clone(&self.secrets))
     }
 
     /// Returns a fresh id for a run of our own; ids made later sort later.

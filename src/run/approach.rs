@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::agent::{
-    Agent, Cost, Environment, Failure, FailureKind, Measured, Prices, Prompt, Secrets, crash, find_cost, find_count, find_usage, is_outage,
+    Agent, Cost, Environment, Failure, FailureKind, Measured, Prices, Prompt, crash, find_cost, find_count, find_usage, is_outage,
 };
 use crate::config::{self, AgentKind, Budget};
 use crate::process::{self, Command, End, Finished, Limits, Stop};
@@ -71,7 +71,7 @@ impl Approach {
                 program(argv, order, order.wall, stop)
             }
         };
-        let secrets = Secrets::of(order.environment, None);
+        let secrets = order.environment.secrets(None);
         let completed = |mut measured: Measured| {
             // What a program says of tokens and not of money is priced, as an agent's answer is.
             if measured.cost.usd.is_none() {

@@ -118,7 +118,7 @@ impl Examination<'_> {
 
     fn shell(&self) -> Shell {
         let suite = &self.work.suite;
-        let mut shell = Shell::without_secrets(self.context.environment.variables.keys(), &self.work.wrap_of_tests(&self.context.root));
+        let mut shell = Shell::without_secrets(self.context.environment, &self.work.wrap_of_tests(&self.context.root));
         shell.set("EVAL_WORKSPACE", self.workspace.folder());
         shell.set("EVAL_SUITE_DIR", workspace::absolute(&suite.folder));
         shell.set("EVAL_SUITE", &suite.name);

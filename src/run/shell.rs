@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::agent::is_secret_name;
+use crate::agent::Environment;
 use crate::process::{Command, Limits};
 
 /// Python's caches do not belong into the repository whose tests run, and news about pip interest nobody here.
@@ -21,8 +21,8 @@ pub struct Shell {
 
 impl Shell {
     /// Begins with the environment of this process without its secrets: what an agent made has no business with them.
-    pub fn without_secrets<'v>(variables: impl Iterator<Item = &'v String>, wrap: &[String]) -> Self {
-        let secrets = variables.filter(|name| is_secret_name(name)).map(|name| (OsString::from(name), None));
+    pub fn without_secrets(environment: &Environment, wrap: &[String]) -> Self {
+        let secrets = environment.secret_names().map(|name| (OsString::from(name), None));
         let mut shell = Self { wrap: wrap.to_vec(), variables: secrets.collect() };
         for (name, value) in QUIET {
             shell.set(name, value);
@@ -69,8 +69,8 @@ mod tests {
     #[test]
     fn secrets_do_not_reach_what_an_agent_made() {
         let names = ["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "aws_secret_access_key", "PATH", "HOME", "TOKENIZERS_PARALLELISM", "KEYBOARD"];
-        let names = names.map(str::to_owned);
-        let shell = Shell::without_secrets(names.iter(), &[]);
+        let variables = names.map(|name| (name.to_owned(), "x".to_owned())).into();
+        let shell = Shell::without_secrets(&Environment { variables, ..Environment::default() }, &[]);
         let removed: Vec<&str> =
             shell.variables.iter().filter(|(_, value)| value.is_none()).filter_map(|(name, _)| name.to_str()).collect();
         assert_eq!(removed, ["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "aws_secret_access_key"]);

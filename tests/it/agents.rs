@@ -18,7 +18,7 @@ const KEY: &str = "sk-test-4f9a1c7e";
 fn environment(folder: &std::path::Path, variables: &[(&str, &str)]) -> Environment {
     let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let retries = Retries { attempts: 3, first_pause: Duration::from_millis(10), longest_pause: Duration::from_millis(40) };
-    Environment { variables, root: folder.to_path_buf(), retries, grace: Duration::from_millis(300) }
+    Environment { variables, root: folder.to_path_buf(), retries, grace: Duration::from_millis(300), ..Environment::default() }
 }
 
 /// Builds the one agent of a configuration, given as the lines of its map.

@@ -227,7 +227,7 @@ impl Complaints {
 /// Everything that a store's readers see, held against each other.
 fn check(warehouse: &mut Warehouse, complaints: &mut Complaints) -> Vec<State> {
     let policy = Policy::default();
-    let redactor = Redactor::new(&[]);
+    let redactor = Redactor::new(&[], &evalreport::domain::Secrets::default());
     let warehouse = &warehouse
         .show_published(redactor.publish(BTreeMap::new(), &mut |_, _| true), |run| Some(redactor.publish(run.clone(), &mut |_, _| true)));
     let comparisons = comparisons(warehouse);

@@ -221,7 +221,7 @@ impl Grounds<'_> {
 
 /// The surroundings of checks: no secrets, no colours, nobody who could be asked, and no repository but the one they are in.
 fn shell(environment: &Environment) -> Shell {
-    let mut shell = Shell::without_secrets(environment.variables.keys(), &[]);
+    let mut shell = Shell::without_secrets(environment, &[]);
     settle(&mut shell);
     shell
 }

@@ -1,0 +1,311 @@
+//! Keys must not reach a message, a result or a page, whoever repeats them: a program may print its environment, and a service may quote
+//! the key it refuses.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde_json::Value;
+
+/// Shorter values are no keys, and taking them out would garble ordinary text.
+const LEAST_LENGTH: usize = 8;
+/// Words of a variable's name, between underscores, that say it holds a secret.
+const NAME_WORDS: [&str; 16] = [
+    "AUTH",
+    "BEARER",
+    "COOKIE",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "DSN",
+    "JWT",
+    "KEY",
+    "PASSWD",
+    "PAT",
+    "PRIVATE",
+    "PWD",
+    "SK",
+    "TOKENS",
+    "WEBHOOK",
+    "KEYS",
+];
+/// Ends of such words: `PGPASSWORD`, `GHTOKEN`.
+const WORD_ENDS: [&str; 5] = ["PASSWORD", "PASSPHRASE", "TOKEN", "SECRET", "APIKEY"];
+/// The shell's own, which hold folders.
+const NO_SECRETS: [&str; 2] = ["PWD", "OLDPWD"];
+/// How keys of well-known services begin.
+const KEY_BEGINNINGS: [&str; 22] = [
+    "sk-",
+    "sk_live_",
+    "sk_test_",
+    "rk_live_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "ghu_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xapp-",
+    "hf_",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "npm_",
+    "pypi-",
+    "eyJ",
+    "-----BEGIN",
+];
+/// Addresses that are keys themselves.
+const SECRET_ADDRESSES: [&str; 4] =
+    ["hooks.slack.com/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", ".webhook.office.com/"];
+
+/// Says whether a variable of that name holds a secret.
+pub fn is_secret_name(name: &str) -> bool {
+    let upper = name.to_uppercase();
+    let is_word = |word: &str| NAME_WORDS.contains(&word) || WORD_ENDS.iter().any(|end| word.ends_with(end));
+    !NO_SECRETS.contains(&upper.as_str()) && upper.split(['_', '-', '.']).any(is_word)
+}
+
+/// Says whether a variable holds a secret, by its name or by its look.
+pub fn is_secret(name: &str, value: &str) -> bool {
+    is_secret_name(name) || looks_like_a_key(value) || password_of(value).is_some()
+}
+
+fn looks_like_a_key(value: &str) -> bool {
+    let value = value.trim();
+    value.len() >= 2 * LEAST_LENGTH
+        && (KEY_BEGINNINGS.iter().any(|beginning| value.starts_with(beginning))
+            || SECRET_ADDRESSES.iter().any(|address| value.contains(address)))
+}
+
+/// The password in an address such as `postgres://user:password@host/db`.
+fn password_of(value: &str) -> Option<&str> {
+    let (_, rest) = value.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    // A password may hold an `@` of its own.
+    let (credentials, _) = authority.rsplit_once('@')?;
+    let (_, password) = credentials.split_once(':')?;
+    (!password.is_empty()).then_some(password)
+}
+
+/// Secrets, in every form in which they may be repeated, and how to take them out of text.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secrets {
+    /// Form and the name of its variable; longer forms first, since one may hold another.
+    forms: Vec<(String, String)>,
+}
+
+impl Secrets {
+    /// Gathers the variables whose names or values speak of secrets, and those that are `named` whatever they look like.
+    pub fn of(variables: &BTreeMap<String, String>, named: &BTreeSet<String>) -> Self {
+        let mut forms = BTreeSet::new();
+        for (name, value) in variables {
+            let value = value.trim();
+            // It stands in lines of JSON in place of the secret.
+            let is_plain = name.chars().all(|character| character.is_alphanumeric() || "_-.".contains(character));
+            let shown = if is_plain { name.as_str() } else { "secret" };
+            let mut add = |text: &str| forms.extend(forms_of(text).into_iter().map(|form| (form, shown.to_owned())));
+            if (named.contains(name) || is_secret(name, value)) && value.len() >= LEAST_LENGTH {
+                add(value);
+            }
+            if let Some(password) = password_of(value).filter(|password| password.len() >= LEAST_LENGTH) {
+                add(password);
+            }
+        }
+        let mut forms: Vec<(String, String)> = forms.into_iter().collect();
+        forms.sort_by(|left, right| right.0.len().cmp(&left.0.len()).then_with(|| left.cmp(right)));
+        Self { forms }
+    }
+
+    /// Returns the forms of each secret by the name of its variable.
+    pub fn by_name(&self) -> BTreeMap<&str, Vec<&str>> {
+        let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (form, name) in &self.forms {
+            by_name.entry(name).or_default().push(form);
+        }
+        by_name
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.forms.is_empty()
+    }
+
+    /// Returns the name of a secret that a text holds.
+    pub fn found_in(&self, text: &str) -> Option<&str> {
+        self.forms.iter().find(|(form, _)| text.contains(form.as_str())).map(|(_, name)| name.as_str())
+    }
+
+    /// Returns `text` with every secret replaced by the name of its variable.
+    pub fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut shown = Cow::Borrowed(text);
+        for (form, name) in &self.forms {
+            if shown.contains(form.as_str()) {
+                shown = Cow::Owned(shown.replace(form.as_str(), &format!("[{name}]")));
+            }
+        }
+        shown
+    }
+
+    /// The same of bytes that need not be text.
+    pub fn hide_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let mut shown = Cow::Borrowed(bytes);
+        for (form, name) in &self.forms {
+            let places: Vec<usize> = memchr::memmem::find_iter(&shown, form.as_bytes()).collect();
+            if places.is_empty() {
+                continue;
+            }
+            let mut hidden = Vec::with_capacity(shown.len());
+            let mut end = 0;
+            for place in places {
+                hidden.extend_from_slice(&shown[end..place]);
+                hidden.extend_from_slice(format!("[{name}]").as_bytes());
+                end = place + form.len();
+            }
+            hidden.extend_from_slice(&shown[end..]);
+            shown = Cow::Owned(hidden);
+        }
+        shown
+    }
+
+    /// Hides secrets in every text of a value, which finds those that JSON wrote with escapes too.
+    pub fn hide_in(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(hidden) = self.hide(text) {
+                    *text = hidden;
+                }
+            }
+            Value::Array(values) => values.iter_mut().for_each(|value| self.hide_in(value)),
+            Value::Object(fields) => fields.values_mut().for_each(|value| self.hide_in(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(self.forms.iter().map(|(_, name)| name)).finish()
+    }
+}
+
+/// A secret as it is, in JSON, in an address, and in base64 wherever it stands in what was encoded.
+fn forms_of(secret: &str) -> BTreeSet<String> {
+    let mut forms = BTreeSet::from([secret.to_owned()]);
+    let json = serde_json::to_string(secret).unwrap_or_default();
+    forms.insert(json.trim_matches('"').to_owned());
+    forms.insert(in_address(secret, |byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte)));
+    forms.insert(in_address(secret, |byte| byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte)));
+    for before in 0..3 {
+        let encoded = base64(&[&vec![0; before], secret.as_bytes()].concat());
+        // The characters at both ends depend on what stands there.
+        let (from, to) = ((before * 8).div_ceil(6), (before + secret.len()) * 8 / 6);
+        if let Some(own) = encoded.get(from..to).filter(|own| own.len() >= LEAST_LENGTH) {
+            forms.insert(own.to_owned());
+            forms.insert(own.replace('+', "-").replace('/', "_"));
+        }
+    }
+    forms.retain(|form| form.len() >= LEAST_LENGTH);
+    forms
+}
+
+/// Percent-encodes all bytes but those that stay.
+fn in_address(text: &str, stays: impl Fn(u8) -> bool) -> String {
+    text.bytes().map(|byte| if stays(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+/// RFC 4648, without padding.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let letter = |bits: u32| char::from(LETTERS[(bits & 63) as usize]);
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let bits = chunk.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        text.extend([18, 12, 6, 0].into_iter().take(chunk.len() + 1).map(|shift| letter(bits >> shift)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secrets(variables: &[(&str, &str)], named: &[&str]) -> Secrets {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Secrets::of(&variables, &named.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    #[test]
+    fn secrets_are_hidden_wherever_they_stand() {
+        let secrets = secrets(
+            &[
+                ("OPENAI_API_KEY", "sk-abcdefgh"),
+                ("LONGER_TOKEN", "sk-abcdefgh-and-more"),
+                ("SHORT_KEY", "abc"),
+                ("ODD", "hunter2hunter2"),
+                ("TOKENIZERS", "parallel-mode"),
+                ("HTTPS_PROXY", "http://user:proxy-pass@host:3128"),
+                ("HOME", "/home/somebody"),
+            ],
+            &["ODD"],
+        );
+        assert_eq!(secrets.hide("sk-abcdefgh-and-more sk-abcdefgh abc"), "[LONGER_TOKEN] [OPENAI_API_KEY] abc");
+        assert_eq!(
+            secrets.hide("hunter2hunter2 at parallel-mode /home/somebody, proxy-pass"),
+            "[ODD] at parallel-mode /home/somebody, [HTTPS_PROXY]"
+        );
+        assert_eq!(secrets.hide_bytes(b"\xff sk-abcdefgh \xff sk-abcdefgh"), &b"\xff [OPENAI_API_KEY] \xff [OPENAI_API_KEY]"[..]);
+        let mut value: Value = serde_json::from_str("{\"a\": [{\"b\": \"x s\\u006b-abcdefgh\"}]}").expect("it is JSON");
+        secrets.hide_in(&mut value);
+        assert_eq!(value["a"][0]["b"], "x [OPENAI_API_KEY]");
+        assert!(!format!("{secrets:?}").contains("abcdefgh"));
+    }
+
+    #[test]
+    fn every_form_of_a_secret_is_found() {
+        let secret = "p\"ss/w+rd=ü~\\0123456789";
+        let secrets = secrets(&[("A_KEY", secret)], &[]);
+        for text in [
+            secret.to_owned(),
+            serde_json::to_string(secret).expect("text"),
+            "p%22ss%2Fw%2Brd%3D%C3%BC~%5C0123456789".to_owned(),
+            base64(secret.as_bytes()),
+            base64(format!("user:{secret}").as_bytes()),
+            base64(format!("a:{secret}, and more").as_bytes()),
+            base64(format!("ab:{secret}\n").as_bytes()).replace('+', "-").replace('/', "_"),
+        ] {
+            assert_eq!(secrets.found_in(&format!("before {text} after")), Some("A_KEY"), "{text}");
+            assert_eq!(secrets.found_in(&secrets.hide(&text)), None, "{text}");
+        }
+        assert_eq!(base64(b"Man"), "TWFu");
+        assert_eq!(base64(b"Ma"), "TWE");
+    }
+
+    #[test]
+    fn variables_are_known_by_name_or_value() {
+        for (name, value) in [
+            ("PGPASSWORD", "x"),
+            ("MY_PAT", "x"),
+            ("STRIPE_SK", "x"),
+            ("MYSQL_PWD", "x"),
+            ("aws_secret_access_key", "x"),
+            ("SENTRY_DSN", "x"),
+            ("DATABASE_URL", "postgres://app:hunter2hunter2@db/app"),
+            ("ANYTHING", "ghp_0123456789abcdefghij"),
+            ("NOTIFY", "https://hooks.slack.com/services/T0/B0/xyz"),
+        ] {
+            assert!(is_secret(name, value), "{name}");
+        }
+        for (name, value) in [
+            ("PATH", "/bin"),
+            ("PWD", "/home/x"),
+            ("TOKENIZERS_PARALLELISM", "false"),
+            ("KEYBOARD", "us"),
+            ("HOMEPAGE", "https://example.org/a@b:c"),
+            ("MONKEY", "x"),
+        ] {
+            assert!(!is_secret(name, value), "{name}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Keys of many kinds, repeated by everything that a run hears: none is in any byte that is written or published.
+
+use std::fs;
+
+use super::Code;
+
+/// By variable: 40 keys of 20 kinds.
+fn keys() -> Vec<(String, String)> {
+    let kinds: [(&str, &str); 20] = [
+        ("OPENAI_API_KEY_#", "sk-proj-canary#aaaaaaaaaaaaaaaaaa"),
+        ("ANTHROPIC_API_KEY_#", "sk-ant-canary#bbbbbbbbbbbbbbbb"),
+        ("GITHUB_TOKEN_#", "ghp_canary#cccccccccccccccccccccc"),
+        ("MY_PAT_#", "github_pat_canary#dddddddddddddd"),
+        ("STRIPE_SK_#", "sk_live_canary#eeeeeeeeeeeeee"),
+        ("SLACK_WEBHOOK_#", "https://hooks.slack.com/services/T0/B0/canary#ffff"),
+        ("DISCORD_#", "https://discord.com/api/webhooks/12/canary#gggggg"),
+        ("DATABASE_URL_#", "postgres://app:canary#hhhhhhhh@db.example.org/app"),
+        ("REDIS_#", "redis://:canary#iiiiiiii@cache:6379/0"),
+        ("PGPASSWORD_#", "canary#jjjj"),
+        ("MYSQL_PWD_#", "canary#kkkk p%ss"),
+        ("AWS_SECRET_ACCESS_KEY_#", "canary#/llll+mmmm/nnnn"),
+        ("AWS_ID_#", "AKIACANARY#OOOOOOOO"),
+        ("GOOGLE_#", "AIzaCanary#ppppppppppppppp"),
+        ("HF_#", "hf_canary#qqqqqqqqqqqqqqqq"),
+        ("GITLAB_#", "glpat-canary#rrrrrrrrrrr"),
+        ("NPM_#", "npm_canary#sssssssssssssss"),
+        ("SESSION_JWT_#", "eyJcanary#.eyJtttttt.uuuuuuu"),
+        ("SENTRY_DSN_#", "https://canary#vvvvvvv@sentry.example.org/1"),
+        ("NAMED_BY_NOBODY_SECRET_#", "canary#\"quoted\\and\tmore"),
+    ];
+    kinds
+        .iter()
+        .flat_map(|(name, value)| (1..=2).map(|number| (name.replace('#', &number.to_string()), value.replace('#', &format!("{number}x")))))
+        .collect()
+}
+
+/// Says all it knows in every way that is kept: as files, as names, as a transcript, as a reason, plain and encoded.
+const LEAK: &str = r#"
+cat > leak.py <<'END'
+import base64, json, os, urllib.parse
+os.makedirs("kept", exist_ok=True)
+values = [(k, v) for k, v in os.environ.items() if "canary" in v.lower()]
+forms = []
+for k, v in values:
+    forms += [v, urllib.parse.quote(v, safe=""), json.dumps(v), base64.b64encode(v.encode()).decode(),
+              base64.b64encode(("user:" + v).encode()).decode(), base64.urlsafe_b64encode(("ab:" + v).encode()).decode()]
+open("kept/all.txt", "w").write("\n".join(forms))
+open("kept/all.bin", "wb").write(b"\xff\xfe" + "\0".join(forms).encode())
+for text in forms:
+    print(json.dumps({"type": "assistant", "message": {"content": [{"type": "text", "text": "it is " + text}]}}))
+    print(text)
+END
+python3 leak.py
+python3 leak.py >&2
+exit 3
+"#;
+
+#[test]
+fn no_key_is_in_any_byte_that_is_written() {
+    let keys = keys();
+    assert_eq!(keys.len(), 40);
+    let environment: Vec<(&str, &str)> = keys.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let code = Code::new("tests:\n  shared:\n    - \"env | grep -i canary; cat kept/all.txt >&2; exit 1\"\ntimeout: 60s\n", LEAK);
+    let output = code.command(&["--log", "log.jsonl", "--verbose"], &environment);
+    let project = &code.project;
+    let build = project.run_in(["build", "--out", "site"], &environment);
+    let export = project.run_in(["export", "bundle", "all.jsonl"], &environment);
+    assert_eq!((build.code, export.code), (0, 0), "{}{}", build.stderr, export.stderr);
+    let written = ["results", "site", ".evalreport"].iter().flat_map(|folder| project.files(folder));
+    let mut texts: Vec<(String, Vec<u8>)> = written
+        .chain(["log.jsonl".to_owned(), "all.jsonl".to_owned()])
+        .map(|file| (file.clone(), fs::read(project.path(&file)).expect("there")))
+        .collect();
+    texts
+        .extend([&output, &build, &export].map(|said| ("the terminal".to_owned(), format!("{}{}", said.stdout, said.stderr).into_bytes())));
+    let kept = texts.iter().any(|(file, bytes)| file.ends_with("output/kept/all.txt") && bytes.windows(8).any(|part| part == b"[MY_PAT_"));
+    assert!(kept, "the leak was kept, without its keys: {:?}", texts.iter().map(|(file, _)| file).collect::<Vec<_>>());
+    // What is the same in every form of the keys.
+    let needles: Vec<Vec<u8>> = keys.iter().flat_map(|(_, value)| [value.clone().into_bytes(), base64(value)]).collect();
+    let mut found = Vec::new();
+    for (file, bytes) in &texts {
+        found.extend(
+            needles.iter().filter(|needle| memmem(bytes, needle)).map(|needle| (file, String::from_utf8_lossy(needle).into_owned())),
+        );
+    }
+    assert!(found.is_empty(), "{} keys: {:#?}", found.len(), &found[..found.len().min(10)]);
+}
+
+/// The middle of the base64 of a key, as Python's encoder has it at the beginning of what is encoded.
+fn base64(text: &str) -> Vec<u8> {
+    let encoded = std::process::Command::new("python3")
+        .args(["-c", "import base64, sys; print(base64.b64encode(sys.argv[1].encode()).decode()[:-4], end='')", text])
+        .output()
+        .expect("Python");
+    encoded.stdout
+}
+
+fn memmem(bytes: &[u8], needle: &[u8]) -> bool {
+    memchr::memmem::find(bytes, needle).is_some()
+}
+
+#[test]
+fn a_known_secret_is_not_published() {
+    let code = Code::new("tests: {shared: [\"true\"]}\n", "echo \"$QUIET\" > said.txt; echo \"it is $QUIET\"; exit 3\n");
+    let secret = ("QUIET", "an-ordinary-looking-value");
+    // When the run was made, nobody knew that it is a key.
+    code.command(&[], &[secret]);
+    let project = &code.project;
+    assert_eq!(project.run(["build", "--out", "before"]).code, 0);
+    let known = ("NOW_A_TOKEN", secret.1);
+    let refused = project.run_in(["build", "--out", "site"], &[known]);
+    assert_eq!(refused.code, 2, "{}", refused.stdout);
+    assert!(refused.stderr.contains("holds the value of $NOW_A_TOKEN; a secret is not published"), "{}", refused.stderr);
+    let written = project.files("site").into_iter().map(|file| fs::read(project.path(&file)).expect("there"));
+    assert!(written.into_iter().all(|bytes| !memmem(&bytes, secret.1.as_bytes())));
+    // A site of before is not gone on with.
+    let again = project.run_in(["build", "--out", "before"], &[known]);
+    assert_eq!(again.code, 2, "{}", again.stdout);
+    let taken_out = project.run_in(["build", "--out", "redacted", "--redact"], &[known]);
+    assert_eq!(taken_out.code, 0, "{}", taken_out.stderr);
+    let redacted = project.files("redacted").into_iter().map(|file| fs::read(project.path(&file)).expect("there"));
+    assert!(redacted.into_iter().all(|bytes| !memmem(&bytes, secret.1.as_bytes())));
+}
