@@ -67,6 +67,7 @@ impl fmt::Debug for Environment {
         formatter
             .debug_struct("Environment")
             .field("variables", &self.variables.keys().collect::<Vec<_>>())
+            .field("keys", &self.keys)
             .field("root", &self.root)
             .field("retries", &self.retries)
             .field("grace", &self.grace)

@@ -71,7 +71,7 @@ impl HeaderUnit {
 pub(super) struct ItemUnit {
     pub path: String,
     pub stamp: Stamp,
-    /// The revisions that stood when it was read, see [`super::ingest::ItemFile`].
+    /// The revisions that stood when it was read, see [`super::item_file::ItemFile`].
     pub standing: Vec<(String, u32)>,
     pub rows: Vec<StoredRow>,
     /// By run: its index in [`Snapshot::run_ids`] and its totals.

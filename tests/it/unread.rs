@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::support::{BINARY, Output, Project, question, result};
+use crate::support::{BINARY, Output, Project, lines, question, result};
 
 const MAP: &str = "\
 format: evalreport/map/1
@@ -30,8 +30,8 @@ fn project() -> Project {
             (0..10).map(|number| question(&format!("q{number}"), 1, if number < passes { "pass" } else { "fail" })).collect();
         project.items(run, &items);
     }
-    let rows: String = (0..10).map(|number| format!("q{number},c,{}\n", if number < 5 { "pass" } else { "fail" })).collect();
-    project.file("c.csv", format!("item,approach,passed\n{rows}"));
+    let rows = (0..10).map(|number| format!("q{number},c,{}", if number < 5 { "pass" } else { "fail" }));
+    project.file("c.csv", lines(std::iter::once("item,approach,passed".to_owned()).chain(rows)));
     project.file("map.yaml", MAP);
     let imported = project.run(["import", "c.csv", "--map", "map.yaml"]);
     assert_eq!(imported.code, 0, "{}{}", imported.stdout, imported.stderr);
