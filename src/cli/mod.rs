@@ -73,6 +73,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Runs the command between the first and the last line of the log.
 fn logged(arguments: Arguments) -> Result<u8, Failure> {
+    crate::process::adopt();
     written::check(&arguments)?;
     log::start(&arguments.global)?;
     info!(version = env!("CARGO_PKG_VERSION"), command = arguments.command.name(), "started");

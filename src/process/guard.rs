@@ -63,5 +63,9 @@ fn start() -> Option<Mutex<ChildStdin>> {
     command.args(["-c", SCRIPT]).current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     // The terminal's Ctrl-C is not for the guard.
     system::apart(&mut command);
-    command.spawn().ok()?.stdin.take().map(Mutex::new)
+    let known = system::starting();
+    let mut guard = command.spawn().ok()?;
+    // Never reaped: it is ours for as long as this process lives.
+    known.own(&guard, "");
+    guard.stdin.take().map(Mutex::new)
 }

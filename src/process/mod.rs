@@ -8,8 +8,10 @@
 //!
 //! # Limits
 //!
-//! - A program that starts another in a session of its own *and* empties that one's environment escapes. Where there is no `/proc`,
-//!   leaving the group is enough to escape.
+//! - On Linux nothing escapes that stays on this machine's own processes: the command line makes this process the parent of whatever is
+//!   left behind ([`adopt`]). Without that, a program that starts another in a session of its own *and* empties that one's environment
+//!   escapes; where there is no `/proc`, leaving the group is enough.
+//! - What a program asks another service to start, such as a container or a timer, is not below it.
 //! - When this process is killed outright, its programs are killed by a guard, but not what left their groups, nor a program in its
 //!   first tenth of a second.
 //! - Windows knows no process groups and no request to end: the tree of child processes is ended at once.
@@ -36,7 +38,7 @@ pub use command::{Command, Limits};
 pub use finished::{End, Finished};
 pub use start_error::StartError;
 pub use stop::Stop;
-pub use system::MARK;
+pub use system::{MARK, adopt};
 
 use running::{Running, Streams, later};
 

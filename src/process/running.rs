@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::captured::{Captured, Keep};
 use super::guard::Guarded;
-use super::system::{self, Reach, Request, Whom};
+use super::system::{self, Own, Reach, Request, Whom};
 use super::{Command, End, Finished, StartError};
 
 /// How long a killed program may take to be gone, and its output to end.
@@ -36,13 +36,19 @@ pub struct Ended {
 }
 
 /// An ended child process that is not reaped yet: until then its number, and so that of its group, stays its own.
-struct Remains(Child);
+struct Remains {
+    child: Child,
+    own: Own,
+}
 
 impl Drop for Remains {
     fn drop(&mut self) {
         // Once it has ended this neither kills nor waits, and what it says is known.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let Self { child, own } = self;
+        own.reap(|| {
+            let _ = child.kill();
+            let _ = child.wait();
+        });
     }
 }
 
@@ -79,14 +85,14 @@ impl Running {
         let last = writers.pop().ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
         let first = writers.pop().map_or_else(|| last.try_clone(), Ok).map_err(failed)?;
         let started = Instant::now();
-        let mut child = spawn(command, &mark, first, last)?;
+        let (mut child, own) = spawn(command, &mark, first, last)?;
         let reach = Reach::of(&child, mark);
         let (sender, events) = mpsc::channel();
         let input = child.stdin.take();
         let outputs = readers.iter().map(|_| Arc::new(Mutex::new(Keep::new(command.limits.output_bytes)))).collect();
         let running =
             Self { guarded: None, reach, started, grace: command.limits.grace, events, sender, ended: None, open: readers.len(), outputs };
-        running.attend(child, readers, input, &command.input).map_err(|source| {
+        running.attend(Remains { child, own }, readers, input, &command.input).map_err(|source| {
             // Without its threads it cannot be bounded.
             system::signal(&running.reach, Request::Kill, Whom::All);
             failed(source)
@@ -95,12 +101,17 @@ impl Running {
     }
 
     /// Starts the threads.
-    fn attend(&self, child: Child, readers: Vec<PipeReader>, input: Option<impl Write + Send + 'static>, text: &[u8]) -> io::Result<()> {
+    fn attend(
+        &self,
+        mut remains: Remains,
+        readers: Vec<PipeReader>,
+        input: Option<impl Write + Send + 'static>,
+        text: &[u8],
+    ) -> io::Result<()> {
         let sender = self.sender.clone();
         // Not reaped here where the system allows: `Remains` tells why.
-        let mut remains = Remains(child);
         thread::Builder::new().name("await".into()).spawn(move || {
-            let end = system::await_end(&mut remains.0);
+            let end = system::await_end(&mut remains.child);
             let _ = sender.send(Event::Ended(Ended { end, at: Instant::now(), remains }));
         })?;
         for (reader, keep) in readers.into_iter().zip(&self.outputs) {
@@ -168,10 +179,12 @@ impl Running {
     /// After the program's own end: reads the rest of its output, within the grace, and ends what it left in its group.
     pub fn drain(&mut self, hurry: impl Fn() -> bool) {
         self.wait(later(self.grace), |running| running.open == 0 || hurry());
-        if self.open == 0 {
-            system::signal(&self.reach, Request::Kill, Whom::Group);
-        } else {
+        system::signal(&self.reach, Request::Kill, Whom::Group);
+        // What left the group may hold the output open, or nothing at all.
+        if !system::end_orphans(&self.reach) {
             system::signal(&self.reach, Request::Kill, Whom::All);
+        }
+        if self.open > 0 {
             self.wait(later(SETTLE), |running| running.open == 0);
         }
     }
@@ -191,6 +204,9 @@ impl Running {
             }
         }
         system::signal(&self.reach, Request::Kill, Whom::All);
+        self.wait(later(SETTLE), |running| running.ended.is_some());
+        // Those that had become nobody's, whatever they took out of their environment.
+        system::end_orphans(&self.reach);
         self.wait(later(SETTLE), |running| running.ended.is_some() && running.open == 0);
     }
 
@@ -211,7 +227,7 @@ fn count(streams: Streams) -> usize {
 }
 
 /// Starts the program in a group of its own. The ends of the pipes that it writes to are closed here afterwards.
-fn spawn(command: &Command, mark: &str, stdout: impl Into<Stdio>, stderr: impl Into<Stdio>) -> Result<Child, StartError> {
+fn spawn(command: &Command, mark: &str, stdout: impl Into<Stdio>, stderr: impl Into<Stdio>) -> Result<(Child, Own), StartError> {
     let Some((program, arguments)) = command.argv.split_first() else {
         let source = io::Error::new(io::ErrorKind::InvalidInput, "the command is empty");
         return Err(StartError::Io { program: "".into(), source });
@@ -230,12 +246,18 @@ fn spawn(command: &Command, mark: &str, stdout: impl Into<Stdio>, stderr: impl I
     // A file that was just written is busy while a program that another thread starts at this moment still holds it open.
     let mut attempts = 20;
     loop {
+        let known = system::starting();
         match starting.spawn() {
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && attempts > 0 => {
                 attempts -= 1;
+                drop(known);
                 thread::sleep(Duration::from_millis(5));
             }
-            outcome => return outcome.map_err(|source| start_error(command, program, source)),
+            Err(source) => return Err(start_error(command, program, source)),
+            Ok(child) => {
+                let own = known.own(&child, mark);
+                return Ok((child, own));
+            }
         }
     }
 }

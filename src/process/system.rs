@@ -33,6 +33,13 @@ pub fn fresh_mark() -> String {
     format!("{:016x}{:016x}", half(), half())
 }
 
+#[cfg(target_os = "linux")]
+pub use orphans::{Own, adopt, end_orphans, starting};
+
+/// Elsewhere what left a program's group has no parent that we could be.
+#[cfg(not(target_os = "linux"))]
+pub use no_orphans::{Own, adopt, end_orphans, starting};
+
 #[cfg(unix)]
 pub use unix::{Reach, apart, await_end, is_left, is_no_program, signal};
 
@@ -214,6 +221,171 @@ mod linux {
             assert_eq!(running_in_group(b"12 (sh"), None);
             assert_eq!(running_in_group(b""), None);
         }
+    }
+}
+
+/// What programs leave behind becomes ours, and is ended.
+///
+/// A process whose parent has ended gets the nearest ancestor that asked for it (`PR_SET_CHILD_SUBREAPER`, prctl(2)). So everything that a
+/// program started, whatever session, group or environment it has, is below this process, and once nothing lies between, it is a child
+/// of ours that we did not start.
+#[cfg(target_os = "linux")]
+mod orphans {
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::process::Child;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+    use std::time::Duration;
+
+    use rustix::process::{DumpableBehavior, Pid, Signal, WaitId, WaitIdOptions};
+    use rustix::process::{getpid, kill_process, set_child_subreaper, set_dumpable_behavior, waitid};
+
+    use super::{MARK, Reach};
+
+    static ADOPTS: AtomicBool = AtomicBool::new(false);
+    /// Shared by those who start a child, alone for who looks for foreign ones.
+    static GATE: RwLock<()> = RwLock::new(());
+    /// The children that this process started itself, with their marks; the guard has none.
+    static OWN: Mutex<BTreeMap<i32, String>> = Mutex::new(BTreeMap::new());
+    /// Of looking for those whose parents were just killed.
+    const ROUNDS: usize = 200;
+    const BETWEEN: Duration = Duration::from_millis(1);
+
+    fn own() -> MutexGuard<'static, BTreeMap<i32, String>> {
+        OWN.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From here on this process is the parent of whatever its programs leave behind, ends all children that it did not start, and shows its
+    /// environment to nobody. Only for a process that starts programs in no other way.
+    pub fn adopt() {
+        ADOPTS.store(set_child_subreaper(Some(getpid())).is_ok(), Ordering::SeqCst);
+        // Programs run as the same user, and could read the keys from /proc.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+
+    /// As long as this is held, nobody takes a child that is just being started for a foreign one.
+    pub struct Starting(RwLockReadGuard<'static, ()>);
+
+    pub fn starting() -> Starting {
+        Starting(GATE.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    impl Starting {
+        /// Registers the child that was started.
+        pub fn own(self, child: &Child, mark: &str) -> Own {
+            let number = i32::try_from(child.id()).unwrap_or(0);
+            own().insert(number, mark.to_owned());
+            let Self(gate) = self;
+            drop(gate);
+            Own(number)
+        }
+    }
+
+    /// A child of our own, until it is reaped.
+    pub struct Own(i32);
+
+    impl Own {
+        /// Reaps the child. Its number may be another's from then on, so it is forgotten at once.
+        pub fn reap(&self, reap: impl FnOnce()) {
+            let mut own = own();
+            reap();
+            own.remove(&self.0);
+        }
+    }
+
+    /// Kills and reaps what a program left behind that has ended, and all that comes up when those are gone. What bears the mark of a program
+    /// that still runs is left to it. Says whether that is how it is done here.
+    pub fn end_orphans(reach: &Reach) -> bool {
+        if !ADOPTS.load(Ordering::SeqCst) {
+            return false;
+        }
+        for _ in 0..ROUNDS {
+            let gate = GATE.write().unwrap_or_else(PoisonError::into_inner);
+            let Some(mut children) = children() else { return false };
+            {
+                let own = own();
+                children.retain(|number| !own.contains_key(number) && !belongs_to_another(*number, reach, &own));
+            }
+            for pid in children.iter().filter_map(|number| Pid::from_raw(*number)) {
+                let _ = kill_process(pid, Signal::KILL);
+                // Once it is reaped, its own children have become ours.
+                let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+            }
+            drop(gate);
+            if children.is_empty() {
+                break;
+            }
+            std::thread::sleep(BETWEEN);
+        }
+        true
+    }
+
+    fn belongs_to_another(number: i32, reach: &Reach, own: &BTreeMap<i32, String>) -> bool {
+        mark_of(number).is_some_and(|mark| mark != reach.mark && own.values().any(|live| *live == mark))
+    }
+
+    /// The mark in a process's environment, unless it was taken out.
+    fn mark_of(number: i32) -> Option<String> {
+        let environment = fs::read(format!("/proc/{number}/environ")).ok()?;
+        let mark = environment.split(|byte| *byte == 0).find_map(|variable| variable.strip_prefix(format!("{MARK}=").as_bytes()))?;
+        String::from_utf8(mark.to_vec()).ok()
+    }
+
+    /// The numbers of this process's children, of all its threads; none where the system does not list them.
+    fn children() -> Option<Vec<i32>> {
+        let mut children = Vec::new();
+        for thread in fs::read_dir("/proc/self/task").ok()?.flatten() {
+            // A thread that has ended meanwhile has no children: they are another's now.
+            if let Ok(text) = fs::read_to_string(thread.path().join("children")) {
+                children.extend(text.split_ascii_whitespace().filter_map(|number| number.parse::<i32>().ok()));
+            }
+        }
+        fs::exists("/proc/thread-self/children").ok().filter(|is_there| *is_there).map(|_| children)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn nobody_reads_what_this_process_was_given() {
+            adopt();
+            assert_eq!(rustix::process::dumpable_behavior().ok(), Some(DumpableBehavior::NotDumpable));
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod no_orphans {
+    use std::process::Child;
+
+    use super::Reach;
+
+    pub fn adopt() {}
+
+    pub struct Starting;
+
+    pub fn starting() -> Starting {
+        Starting
+    }
+
+    impl Starting {
+        pub fn own(self, _child: &Child, _mark: &str) -> Own {
+            Own
+        }
+    }
+
+    pub struct Own;
+
+    impl Own {
+        pub fn reap(&self, reap: impl FnOnce()) {
+            reap();
+        }
+    }
+
+    pub fn end_orphans(_reach: &Reach) -> bool {
+        false
     }
 }
 

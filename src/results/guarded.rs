@@ -35,7 +35,8 @@ impl Guarded {
             return Some("is a configuration".to_owned());
         }
         if let Some(store) = self.stores.iter().find(|store| place.starts_with(meant(store))) {
-            return Some(format!("lies in the store {}", visible(&store.display().to_string())));
+            let shown = visible(&store.display().to_string());
+            return Some(if place == meant(store) { "is a store".to_owned() } else { format!("lies in the store {shown}") });
         }
         if is_result(&place) {
             return Some("is a result".to_owned());

@@ -2,6 +2,7 @@
 //! then is kept, and neither a process nor a port nor a folder remains.
 
 mod approaches;
+mod escapes;
 mod keys;
 mod programs;
 mod seed;
