@@ -1,11 +1,14 @@
 //! What an agent needs from outside, passed in as values: variables, the project's folder, the day, how to retry.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::{Secrets, is_secret};
+use crate::process::Confinement;
 
 /// The surroundings in which agents are built. The variables hold keys, so `Debug` shows their names only.
 #[derive(Clone)]
@@ -19,12 +22,24 @@ pub struct Environment {
     pub retries: Retries,
     /// From asking a program to end until its end is forced.
     pub grace: Duration,
+    /// What programs may reach of this machine, and what they are told of it; everything without.
+    pub confinement: Option<Arc<Confinement>>,
+    /// Set for programs, over what this process has.
+    pub given: BTreeMap<OsString, OsString>,
 }
 
 impl Default for Environment {
     fn default() -> Self {
         let grace = Duration::from_secs(5);
-        Self { variables: BTreeMap::new(), keys: BTreeSet::new(), root: PathBuf::new(), retries: Retries::default(), grace }
+        Self {
+            variables: BTreeMap::new(),
+            keys: BTreeSet::new(),
+            root: PathBuf::new(),
+            retries: Retries::default(),
+            grace,
+            confinement: None,
+            given: BTreeMap::new(),
+        }
     }
 }
 
@@ -71,6 +86,8 @@ impl fmt::Debug for Environment {
             .field("root", &self.root)
             .field("retries", &self.retries)
             .field("grace", &self.grace)
+            .field("confinement", &self.confinement)
+            .field("given", &self.given)
             .finish()
     }
 }

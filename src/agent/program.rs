@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::environment::Environment;
 use super::reply::{Failure, FailureKind, MOST_RAW_BYTES, Measured, Prompt, shorten};
-use crate::process::{self, Command, End, Finished, Limits, Stop};
+use crate::process::{self, Command, Confinement, End, Finished, Limits, Stop};
 
 /// What is kept of a program's output.
 pub const MOST_OUTPUT_BYTES: u64 = 16 << 20;
@@ -21,12 +22,15 @@ pub struct Program {
     root: PathBuf,
     grace: Duration,
     model: Option<String>,
+    confinement: Option<Arc<Confinement>>,
+    given: BTreeMap<OsString, OsString>,
 }
 
 impl Program {
     pub fn new(environment: &Environment, model: Option<String>) -> Self {
         let root = if environment.root.as_os_str().is_empty() { PathBuf::from(".") } else { environment.root.clone() };
-        Self { root, grace: environment.grace, model }
+        let (confinement, given) = (environment.confinement.clone(), environment.given.clone());
+        Self { root, grace: environment.grace, model, confinement, given }
     }
 
     pub fn model(&self) -> Option<&str> {
@@ -36,7 +40,8 @@ impl Program {
     /// Runs a program with the prompt as its input. A program that cannot be started is our fault, not the agent's.
     pub fn run(&self, argv: Vec<String>, input: String, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Finished, Failure> {
         let variable = |name: &str, value: Option<String>| (OsString::from(name), value.map(OsString::from));
-        let env = BTreeMap::from([variable("EVAL_SEED", Some(prompt.seed.to_string())), variable("EVAL_MODEL", self.model.clone())]);
+        let mut env: BTreeMap<_, _> = self.given.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect();
+        env.extend([variable("EVAL_SEED", Some(prompt.seed.to_string())), variable("EVAL_MODEL", self.model.clone())]);
         let limits = Limits { wall: Some(wall), output_bytes: MOST_OUTPUT_BYTES, grace: self.grace };
         let argv = argv.into_iter().map(OsString::from).collect();
         let command = Command {
@@ -45,6 +50,7 @@ impl Program {
             env,
             input: input.into_bytes(),
             limits,
+            confinement: self.confinement.clone(),
         };
         process::run(&command, stop).map_err(|error| Failure::new(FailureKind::Infra, &error.to_string(), Measured::default()))
     }

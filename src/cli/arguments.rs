@@ -264,9 +264,12 @@ pub(super) struct Run {
     /// Leave what was made out of the results
     #[arg(long, help_heading = "How to run")]
     pub no_output: bool,
-    /// Folder for workspaces, outside the repository [default: the system's temporary folder]
+    /// Folder for workspaces, outside the repository [default: evalreport in the user's cache folder]
     #[arg(long, value_name = "DIR", help_heading = "How to run")]
     pub scratch: Option<PathBuf>,
+    /// Let approaches and what they wrote reach all that you can reach; for programs that cannot work otherwise
+    #[arg(long, help_heading = "How to run")]
+    pub no_isolation: bool,
     /// Refuse (exit code 2) while another `run` works on the same results
     #[arg(long, help_heading = "How to run")]
     pub exclusive: bool,

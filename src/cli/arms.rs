@@ -281,7 +281,18 @@ impl Maker<'_> {
             prices: Prices::new(&self.config.prices, self.now.date_naive()),
             timeout: configured.and_then(|approach| approach.timeout),
             wrap: configured.map(|approach| approach.wrap.clone()).unwrap_or_default(),
+            writes: configured.map(|approach| self.places(&approach.writes)).unwrap_or_default(),
         })
+    }
+
+    /// Paths of the configuration, which start from its folder or, after `~`, from the home folder.
+    fn places(&self, paths: &[String]) -> Vec<PathBuf> {
+        let home = self.environment.variable("HOME").map(Path::new);
+        let place = |path: &String| match (path.strip_prefix("~/"), home) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => self.root.join(path),
+        };
+        paths.iter().map(place).collect()
     }
 
     /// The agent of `oneshot`, which has to write files: a program.

@@ -20,7 +20,8 @@ use crate::render::json::{CompareAnswer, LeaderboardAnswer};
 use crate::render::table::{Column, Table};
 use crate::render::{board, comparison, format, markdown};
 use crate::results::{Batch, PlannedRun, Store, StoreError, scan};
-use crate::run::{Arm, Context, batch_id, execute, git_state, interleaved};
+use crate::run::{Arm, Context, Isolation, Kept, Work, batch_id, execute, git_state, interleaved};
+use crate::suite;
 use crate::views::{Grouping, PairOrder, SortKey, compare, leaderboard, suite_groups};
 use crate::warehouse::Warehouse;
 
@@ -41,6 +42,8 @@ pub(super) struct Place {
     pub root: PathBuf,
     pub environment: Environment,
     pub scratch: PathBuf,
+    /// Whether programs are kept from what is not theirs.
+    pub is_isolated: bool,
     /// Where a site is written afterwards.
     pub site: Option<PathBuf>,
 }
@@ -64,16 +67,24 @@ pub(super) struct Carried {
 impl Place {
     pub fn new(settings: &Settings, scratch: Option<&Path>) -> Result<Self, Failure> {
         let root = settings.root()?;
-        let scratch = scratch.map_or_else(env::temp_dir, Path::to_owned);
+        let environment = settings.environment(root.clone());
+        let scratch = scratch.map_or_else(|| usual_scratch(&environment), Path::to_owned);
         let scratch = std::path::absolute(&scratch).unwrap_or(scratch);
         // A workspace below the repository would find its files, and its git.
         if !root.as_os_str().is_empty() && scratch.starts_with(&root) {
             return Err(Failure::new(format!("the folder for workspaces {} lies in the repository", shown(&scratch)))
                 .with_hint("name one outside with --scratch DIR"));
         }
-        let environment = settings.environment(root.clone());
-        Ok(Self { root, environment, scratch, site: None })
+        Ok(Self { root, environment, scratch, is_isolated: true, site: None })
     }
+}
+
+/// A folder of this user's that is not below the system's temporary folder: there programs write that no run owns.
+fn usual_scratch(environment: &Environment) -> PathBuf {
+    let absolute = |name: &str| environment.variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
+    let ours = cache.map(|cache| cache.join("evalreport/runs"));
+    ours.filter(|folder| fs::create_dir_all(folder).is_ok()).unwrap_or_else(env::temp_dir)
 }
 
 /// Makes a plan of fresh runs.
@@ -215,6 +226,8 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         environment: &place.environment,
         root: place.root.clone(),
         scratch: place.scratch.clone(),
+        isolation: isolation(settings, arms, place),
+        watched: settings.config_file().into_iter().collect(),
         host: host(),
         tool_version: env!("CARGO_PKG_VERSION"),
         git: git_state(&place.root),
@@ -258,6 +271,22 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         carried.reason = Some(until.open(&carried.batch, &carried.records));
     }
     Ok(carried)
+}
+
+/// The bounds of the plan's programs.
+fn isolation(settings: &Settings, arms: &[Arm], place: &Place) -> Isolation {
+    let mut kept = Kept { from_all: settings.results.clone(), unchanged: vec![place.root.clone()], ..Kept::default() };
+    kept.from_all.extend([settings.cache.clone(), place.scratch.clone(), place.root.join(".git"), place.root.join(".env")]);
+    kept.from_all.extend(settings.config_file());
+    // What other suites ask is asked another day.
+    kept.from_untested.extend(suite::all_folders(&place.root));
+    for arm in arms {
+        if let Work::Code(work) = &arm.work {
+            kept.from_untested.push(work.suite.folder.clone());
+            kept.from_untested.extend(suite::parts(&place.root, &work.suite));
+        }
+    }
+    Isolation::new(place.is_isolated, &kept, &place.environment)
 }
 
 /// The command that goes on with a batch, from the folder that this one was given in.

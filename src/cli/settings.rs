@@ -103,6 +103,12 @@ impl Settings {
         Ok(here.join(&self.config.folder))
     }
 
+    /// The configuration file, if there is one.
+    pub fn config_file(&self) -> Option<PathBuf> {
+        let name = Path::new(&self.config.file).file_name()?;
+        Some(self.config.folder.join(name))
+    }
+
     /// The store that is written to.
     pub fn store(&self) -> Store {
         Store::at(&self.results[0]).hiding(self.environment(PathBuf::new()).secrets(None))

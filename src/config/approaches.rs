@@ -18,6 +18,8 @@ pub struct Approach {
     pub agent: Option<String>,
     /// A sandbox's program and its arguments, which starts the command; empty for none.
     pub wrap: Vec<String>,
+    /// Files and folders that it may change beside its workspace; `~` is the home folder.
+    pub writes: Vec<String>,
 }
 
 /// What a command's arguments may hold in braces, filled in for each run.
@@ -55,8 +57,9 @@ fn read_approach(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Appr
         fields.reject("agent", message, None);
     }
     let wrap = command::read(&mut fields, "wrap");
+    let writes = fields.texts("writes");
     fields.finish();
-    Some(Approach { id: id?, name, command, timeout, agent, wrap })
+    Some(Approach { id: id?, name, command, timeout, agent, wrap, writes })
 }
 
 /// Finds `{word}`. Braces around anything else, such as JSON, are just text.

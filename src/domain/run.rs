@@ -223,6 +223,8 @@ pub struct Run {
     pub suite_version: Option<String>,
     pub host: Option<String>,
     pub tool_version: Option<String>,
+    /// What kept the run's programs from other files, in words; absent where nobody says.
+    pub isolation: Option<String>,
     pub git: Option<Git>,
     pub stated: Vec<StatedFigure>,
     pub scores: Vec<ScoreRecord>,
@@ -268,6 +270,7 @@ impl Run {
             suite_version: None,
             host: None,
             tool_version: None,
+            isolation: None,
             git: None,
             stated: Vec::new(),
             scores: Vec::new(),

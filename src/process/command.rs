@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use super::Confinement;
 
 /// A program to run, with everything that bounds it.
 #[derive(Debug, Clone)]
@@ -16,6 +19,8 @@ pub struct Command {
     /// What the program reads; then its input ends.
     pub input: Vec<u8>,
     pub limits: Limits,
+    /// What it may reach of this machine; everything that its user may without.
+    pub confinement: Option<Arc<Confinement>>,
 }
 
 /// What bounds a program.

@@ -19,6 +19,7 @@
 mod background;
 mod captured;
 mod command;
+mod confinement;
 mod finished;
 mod guard;
 mod running;
@@ -35,6 +36,7 @@ use std::time::Duration;
 pub use background::Background;
 pub use captured::Captured;
 pub use command::{Command, Limits};
+pub use confinement::{Confinement, Grants, Support, all_but, support};
 pub use finished::{End, Finished};
 pub use start_error::StartError;
 pub use stop::Stop;

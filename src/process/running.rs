@@ -247,7 +247,11 @@ fn spawn(command: &Command, mark: &str, stdout: impl Into<Stdio>, stderr: impl I
     let mut attempts = 20;
     loop {
         let known = system::starting();
-        match starting.spawn() {
+        let spawned = match &command.confinement {
+            Some(confinement) => confinement.spawn(&mut starting),
+            None => starting.spawn(),
+        };
+        match spawned {
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && attempts > 0 => {
                 attempts -= 1;
                 drop(known);

@@ -40,6 +40,7 @@ impl Foreign for Run {
             tags,
             host,
             tool_version,
+            isolation,
             git,
             stated,
             scores,
@@ -47,7 +48,7 @@ impl Foreign for Run {
             provenance,
             items_digest: _,
         } = self;
-        let named = [("output_dir", output_dir), ("error", error), ("agent", agent), ("host", host), ("tool_version", tool_version)];
+        let named = [("output_dir", output_dir), ("error", error), ("agent", agent), ("host", host), ("tool_version", tool_version), ("isolation", isolation)];
         for (field, text) in named {
             if let Some(text) = text {
                 visit(field, text);

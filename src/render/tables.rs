@@ -189,6 +189,7 @@ pub fn run(shown: &ShownRun) -> Table {
     fact("Seed", page.seed.map(|seed| seed.to_string()));
     fact("Suite version", page.suite_version.clone());
     fact("Tool version", page.tool_version.clone());
+    fact("Isolation", page.isolation.clone());
     fact("Git", page.git_rev.clone());
     for (key, value) in &page.tags {
         fact(&format!("Tag {key}"), Some(value.clone()));

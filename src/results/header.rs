@@ -103,6 +103,8 @@ pub(super) struct WireRun {
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    isolation: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     git: Option<Git>,
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<Usage>,
@@ -155,6 +157,7 @@ pub fn to_json(run: &Run) -> String {
         suite_version: run.suite_version,
         host: run.host,
         tool_version: run.tool_version,
+        isolation: run.isolation,
         git: run.git,
         usage: run.usage,
         cost_source: Some(run.cost_source),
@@ -298,6 +301,7 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
         suite_version: wire.suite_version,
         host: wire.host,
         tool_version: wire.tool_version,
+        isolation: wire.isolation,
         git: wire.git,
         stated: wire.stated,
         scores: wire.scores,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -29,6 +29,8 @@ pub struct Approach {
     pub timeout: Option<Duration>,
     /// The sandbox that it is started in, instead of the suite's; empty for none of its own.
     pub wrap: Vec<String>,
+    /// What it may change beside its workspace.
+    pub writes: Vec<PathBuf>,
     /// For tokens whose cost nobody tells.
     pub prices: Prices,
 }
@@ -141,16 +143,19 @@ fn ralph(name: &[String], order: &Order<'_>, stop: &Stop) -> Result<Measured, Fa
 
 fn program(argv: Vec<String>, order: &Order<'_>, wall: Duration, stop: &Stop) -> Result<Measured, Failure> {
     let set = |name: &str, value: Option<&str>| (OsString::from(name), value.map(OsString::from));
+    let mut env: BTreeMap<_, _> = order.environment.given.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect();
+    env.extend([
+        set("EVAL_SEED", Some(&order.seed.to_string())),
+        set("EVAL_MODEL", order.model),
+        set("EVAL_SUITE", Some(order.suite)),
+    ]);
     let command = Command {
         argv: order.wrap.iter().cloned().chain(at_root(argv, order.root)).map(OsString::from).collect(),
         cwd: order.workspace.to_owned(),
-        env: BTreeMap::from([
-            set("EVAL_SEED", Some(&order.seed.to_string())),
-            set("EVAL_MODEL", order.model),
-            set("EVAL_SUITE", Some(order.suite)),
-        ]),
+        env,
         input: Vec::new(),
         limits: Limits { wall: Some(wall), ..Limits::default() },
+        confinement: order.environment.confinement.clone(),
     };
     let finished =
         process::run(&command, stop).map_err(|error| Failure::new(FailureKind::Infra, &error.to_string(), Measured::default()))?;
@@ -178,6 +183,19 @@ fn program(argv: Vec<String>, order: &Order<'_>, wall: Duration, stop: &Stop) ->
             };
             fail(kind, &crash(&finished), measured)
         }
+    }
+}
+
+impl Approach {
+    /// Returns the files that its command names: those it may read, wherever they lie.
+    pub fn files(&self, root: &Path) -> Vec<PathBuf> {
+        let argv = match &self.means {
+            Means::Oneshot { agent } => &agent.command,
+            Means::Ralph { program } => program,
+            Means::Command { argv } => argv,
+        };
+        let named = argv.iter().map(|argument| root.join(argument.replace("{root}", &root.display().to_string())));
+        named.filter(|path| path.is_file()).collect()
     }
 }
 

@@ -42,6 +42,7 @@ pub struct QuestionWork {
 }
 
 /// Requirements that an approach turns into a workspace.
+#[derive(Clone)]
 pub struct CodeWork {
     pub suite: Suite,
     /// The tree a workspace begins with; empty without.

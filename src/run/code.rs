@@ -10,16 +10,19 @@ use crate::domain::{Run, RunStatus};
 use crate::evaluate::code::Listed;
 use crate::evaluate::{Effort, Purpose, Workpiece, code};
 use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
+use crate::suite::Phase;
 
 use super::approach::{Order, REQUIREMENTS_FILE};
 use super::evaluation;
 use super::examine::{Examination, Examined, Halt};
 use super::record;
+use super::grounds::{Suites, Watched};
+use super::isolation::{More, Whom};
 use super::shell::Shell;
 use super::testing::{Family, Tested};
 use super::verification::verify_workspace;
 use super::workspace::{self, Workspace};
-use super::{CodeWork, Context, Event};
+use super::{CodeWork, Context, Event, tampering};
 
 /// For suites that name no time-out.
 const DEFAULT_TIMEOUT: Duration = Duration::from_hours(2);
@@ -29,25 +32,40 @@ const EVALUATION: Duration = Duration::from_mins(30);
 const TESTING_AFTER_LIMIT: Duration = Duration::from_mins(10);
 
 /// Does one run from the beginning. None where it was stopped.
-pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, context: &Context<'_>) -> Result<Option<Run>, StoreError> {
+pub fn run(
+    batch: &Batch,
+    run: &PlannedRun,
+    arm: &PlannedArm,
+    work: &CodeWork,
+    suites: &Suites,
+    context: &Context<'_>,
+) -> Result<Option<Run>, StoreError> {
     let mut journal = context.store.journal(&run.id)?;
     // Files of a workspace that is gone cannot be gone on with.
     journal.clear()?;
     let step = |what: &str| (context.events)(&Event::Step { run, what });
     let begin = Instant::now();
     let timeout = work.suite.timeout.unwrap_or(DEFAULT_TIMEOUT);
-    let workspace = match Workspace::create(&context.scratch, work.start.as_deref()) {
-        Ok(workspace) => workspace,
-        Err(error) => {
-            let record = failed(record::begun(batch, run, arm, context), RunStatus::Infra, &format!("no workspace: {error}"));
+    let prepared = suites.copy(work, arm.suite_version.as_deref(), context).and_then(|copy| {
+        let own = copy.work(work);
+        let workspace = Workspace::create(&context.scratch, own.start.as_deref()).map_err(|error| format!("no workspace: {error}"))?;
+        Ok((copy, own, workspace))
+    });
+    let (copy, own, workspace) = match prepared {
+        Ok(prepared) => prepared,
+        Err(reason) => {
+            let record = failed(record::begun(batch, run, arm, context), RunStatus::Infra, &reason);
             return commit(&journal, record, context);
         }
     };
+    let watched = Watched::begin(&run.id, work, &copy, context);
+    let work = &own;
 
     step("approach");
     let wall = work.approach.timeout.map_or(timeout, |own| own.min(timeout));
     let made = make(run, work, &workspace, wall, context);
     let mut record = record::begun(batch, run, arm, context);
+    record.isolation = Some(context.isolation.said(!work.wrap_of_agent(&context.root).is_empty()));
     let measured = match made {
         Ok(measured) => measured,
         Err(Failure { kind: FailureKind::Stopped, .. }) => return Ok(None),
@@ -61,6 +79,10 @@ pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, c
             *measured
         }
     };
+    let touched = watched.changes_by_approach();
+    if !touched.is_empty() {
+        return commit_tampered(journal, record, &measured, &touched, context);
+    }
     journal.append_transcript(None, &measured.transcript)?;
     let listed = code::files(workspace.folder());
     let made = made_files(&listed, workspace.folder(), work.start.as_deref(), work.suite.requirements.as_deref());
@@ -77,7 +99,7 @@ pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, c
         let left = timeout.saturating_sub(begin.elapsed());
         let patience = if record.status == RunStatus::Limit { left.max(TESTING_AFTER_LIMIT.min(timeout)) } else { left };
         let deadline = Instant::now() + patience;
-        let examination = Examination { run: &run.id, work, workspace: &workspace, deadline, context, step: &step };
+        let examination = Examination { run: &run.id, work, workspace: &workspace, copy: &copy, deadline, context, step: &step };
         match examination.examine() {
             Ok(examined) => {
                 let shell = examined.shell.clone();
@@ -87,7 +109,7 @@ pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, c
                     return Ok(None);
                 }
                 if let Some(settings) = &work.verification {
-                    let Some(verified) = verify_workspace(settings, work, &workspace, &shell, &step, context) else { return Ok(None) };
+                    let Some(verified) = verify_workspace(settings, &examination, &shell) else { return Ok(None) };
                     record.verification = Some(verified);
                 }
             }
@@ -100,6 +122,30 @@ pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, c
             }
         }
     }
+    let touched = watched.changes();
+    if !touched.is_empty() {
+        return commit_tampered(journal, record, &measured, &touched, context);
+    }
+    record.timestamp = Some(chrono::Utc::now());
+    commit(&journal, record, context)
+}
+
+/// Records a run that touched what is not its own: of its tests nothing is known, and nobody may take it for a result.
+fn commit_tampered(
+    journal: Journal,
+    record: Run,
+    measured: &Measured,
+    touched: &[String],
+    context: &Context<'_>,
+) -> Result<Option<Run>, StoreError> {
+    let id = record.id.clone();
+    // It may have removed the journals, too.
+    drop(journal);
+    let mut journal = context.store.journal(&id)?;
+    journal.clear()?;
+    journal.append_transcript(None, &measured.transcript)?;
+    let untested = Run { shared_tests_passed: None, shared_tests_total: None, own_tests_passed: None, own_tests_total: None, ..record };
+    let mut record = failed(Run { verification: None, ..untested }, RunStatus::Infra, &tampering::reason(touched));
     record.timestamp = Some(chrono::Utc::now());
     commit(&journal, record, context)
 }
@@ -120,6 +166,22 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
     let Some(requirements) = &work.suite.requirements else {
         return Err(Failure::new(FailureKind::Infra, "the suite has no requirements", Measured::default()));
     };
+    let wrap = work.wrap_of_agent(&context.root);
+    let mut environment = context.environment.clone();
+    environment.given = context.isolation.variables(workspace, context.environment).into_iter().map(|(name, value)| (name.into(), value)).collect();
+    // A sandbox of the user's knows what it allows, and may need rights of its own.
+    if wrap.is_empty() {
+        let mut reads = work.approach.files(&context.root);
+        reads.push(workspace::absolute(requirements));
+        // A clone borrows the objects of the repository that it is of.
+        reads.extend(work.start.as_deref().map(|start| start.join(".git/objects")));
+        let ports: &[u16] = &[];
+        let more = More { reads: &reads, writes: &work.approach.writes, ports: (!work.suite.grants(Phase::Approach)).then_some(ports) };
+        environment.confinement = context
+            .isolation
+            .confine(Whom::Agent, workspace, &more)
+            .map_err(|error| Failure::new(FailureKind::Infra, &format!("no isolation: {error}"), Measured::default()))?;
+    }
     let order = Order {
         suite: &work.suite.name,
         requirements: &workspace::absolute(requirements),
@@ -128,8 +190,8 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
         workspace: workspace.folder(),
         root: &context.root,
         wall,
-        wrap: &work.wrap_of_agent(&context.root),
-        environment: context.environment,
+        wrap: &wrap,
+        environment: &environment,
     };
     work.approach.make(&order, context.stop)
 }
@@ -153,7 +215,7 @@ fn evaluate(
     };
     let folder = workspace.folder();
     let piece = Workpiece { suite: &work.suite, folder: Some(folder), files: &files, transcript: &measured.transcript, effort };
-    let reports = workspace.beside("reports");
+    let reports = workspace.reports();
     let bench = examination.bench(shell, folder, &reports, None, examination.deadline);
     let runner = |line: &str, purpose: Purpose| match purpose {
         Purpose::Tests => bench.tested("evaluator", line, true),

@@ -4,14 +4,18 @@
 //! tested: no approach may look bad because a package index was away.
 
 use std::fs;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::domain::{RunId, visible};
 use crate::process::{self, End, Finished};
+use crate::suite::Phase;
 
 use super::server::{self, NoServer, Server};
+use super::isolation::{More, Whom};
 use super::shell::Shell;
+use super::suite_copy::SuiteCopy;
 use super::testing::{Bench, Family, Tested, has_own_tests_command, own_tests_command};
 use super::workspace::{self, Workspace};
 use super::{CodeWork, Context, python};
@@ -25,6 +29,8 @@ pub struct Examination<'a> {
     pub run: &'a RunId,
     pub work: &'a CodeWork,
     pub workspace: &'a Workspace,
+    /// Where the suite's tests are started.
+    pub copy: &'a SuiteCopy,
     pub deadline: Instant,
     pub context: &'a Context<'a>,
     pub step: &'a dyn Fn(&str),
@@ -59,15 +65,17 @@ impl Examination<'_> {
         if suite.language.as_deref() == Some("python") {
             self.environment(&mut shell)?;
         }
+        let installing = self.confined(&shell, Whom::Setup, suite.grants(Phase::Setup), None)?;
         for line in &suite.setup {
             (self.step)("setup");
-            troubles.extend(self.setup(&shell, line)?);
+            troubles.extend(self.setup(&installing, line)?);
         }
         let mut running = None;
         let mut port = None;
         if let Some(server) = &suite.server {
             (self.step)("server");
-            match Server::start(server, &shell, self.workspace, self.left(), self.context.stop) {
+            let confined = |port: u16| self.confine(&shell, Whom::Work, suite.grants(Phase::Server), Some(port));
+            match Server::start(server, &confined, self.workspace, self.left(), self.context.stop) {
                 Ok(started) => {
                     port = Some(started.port);
                     running = Some(started);
@@ -84,12 +92,14 @@ impl Examination<'_> {
         if let Some(port) = port {
             server::set_port(&mut shell, port);
         }
-        let reports = self.workspace.beside("reports");
+        let reports = self.workspace.reports();
         fs::create_dir_all(&reports).map_err(|error| Halt::Impossible(format!("no folder for reports: {error}")))?;
+        let testing = self.confined(&shell, Whom::Tests, suite.grants(Phase::Tests), port)?;
+        let shell = self.confined(&shell, Whom::Work, suite.grants(Phase::Tests), port)?;
         let mut families = Vec::new();
         for (family, commands) in [(Family::Shared, &suite.tests.shared), (Family::Functional, &suite.tests.functional)] {
             if !commands.is_empty() {
-                let bench = self.bench(&shell, &self.context.root, &reports, port, self.deadline);
+                let bench = self.bench(&testing, self.copy.root(), &reports, port, self.deadline);
                 families.push((family, self.test(&bench, family, commands)?));
             }
         }
@@ -122,12 +132,41 @@ impl Examination<'_> {
         shell.set("EVAL_WORKSPACE", self.workspace.folder());
         shell.set("EVAL_SUITE_DIR", workspace::absolute(&suite.folder));
         shell.set("EVAL_SUITE", &suite.name);
+        for (name, value) in self.context.isolation.variables(self.workspace, self.context.environment) {
+            shell.set(name, value);
+        }
         shell
+    }
+
+    /// The same shell, whose commands reach what they may.
+    fn confined(&self, shell: &Shell, whom: Whom, has_network: bool, port: Option<u16>) -> Result<Shell, Halt> {
+        self.confine(shell, whom, has_network, port).map_err(|error| Halt::Impossible(format!("no isolation: {error}")))
+    }
+
+    fn confine(&self, shell: &Shell, whom: Whom, has_network: bool, port: Option<u16>) -> io::Result<Shell> {
+        let copy = [self.copy.root().to_owned()];
+        let reads = if whom == Whom::Tests { &copy } else { self.copy.given() };
+        let ports: Vec<u16> = port.into_iter().collect();
+        self.with(shell, whom, &More { reads, writes: &[], ports: (!has_network).then_some(ports.as_slice()) })
+    }
+
+    fn with(&self, shell: &Shell, whom: Whom, more: &More<'_>) -> io::Result<Shell> {
+        // A sandbox of the user's knows what it allows, and may need rights of its own.
+        let is_ours = shell.wrap.is_empty();
+        let confinement = if is_ours { self.context.isolation.confine(whom, self.workspace, more)? } else { None };
+        Ok(Shell { confinement, ..shell.clone() })
+    }
+
+    /// The surroundings of what the approach made, which may change these folders as well.
+    pub fn reaching(&self, shell: &Shell, writes: &[PathBuf]) -> io::Result<Shell> {
+        let ports: &[u16] = &[];
+        let has_network = self.work.suite.grants(Phase::Tests);
+        self.with(shell, Whom::Work, &More { reads: self.copy.given(), writes, ports: (!has_network).then_some(ports) })
     }
 
     fn environment(&self, shell: &mut Shell) -> Result<(), Halt> {
         (self.step)("virtual environment");
-        let folder = self.workspace.beside("venv");
+        let folder = self.workspace.venv();
         match python::create(shell, &folder, self.left(), self.context.stop) {
             Ok(finished) => match finished.end {
                 End::Exited(0) => {}

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::domain::Run;
 use crate::results::{Batch, PlannedRun, StoreError};
 
+use super::grounds::Suites;
 use super::{Arm, Context, Event, Work, code, questions};
 
 /// What came of it.
@@ -33,12 +34,13 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
     let are_code = arms.iter().all(|arm| matches!(arm.work, Work::Code(_)));
     let done = Mutex::new((Executed::default(), None));
     let next = AtomicUsize::new(0);
+    let suites = Suites::default();
     let work = || {
         while let Some(run) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
             if context.stop.is_stopped() || is_broken(&done) {
                 break;
             }
-            let outcome = one(batch, run, &arms[run.arm], context);
+            let outcome = one(batch, run, &arms[run.arm], &suites, context);
             let Ok(mut done) = done.lock() else { break };
             match outcome {
                 Ok(Some(_)) => done.0.finished += 1,
@@ -76,11 +78,11 @@ fn is_broken(done: &Mutex<(Executed, Option<StoreError>)>) -> bool {
     done.lock().map_or(true, |done| done.1.is_some())
 }
 
-fn one(batch: &Batch, run: &PlannedRun, arm: &Arm, context: &Context<'_>) -> Result<Option<Run>, StoreError> {
+fn one(batch: &Batch, run: &PlannedRun, arm: &Arm, suites: &Suites, context: &Context<'_>) -> Result<Option<Run>, StoreError> {
     (context.events)(&Event::Started { arm: &arm.planned, run });
     let record = match &arm.work {
         Work::Questions(work) => questions::run(batch, run, &arm.planned, work, context)?,
-        Work::Code(work) => code::run(batch, run, &arm.planned, work, context)?,
+        Work::Code(work) => code::run(batch, run, &arm.planned, work, suites, context)?,
     };
     if let Some(record) = &record {
         (context.events)(&Event::Finished { run, record });

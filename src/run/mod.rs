@@ -10,6 +10,8 @@ mod code;
 mod evaluation;
 mod examine;
 mod execute;
+mod grounds;
+mod isolation;
 pub mod judge;
 mod plan;
 mod provenance;
@@ -18,6 +20,8 @@ mod questions;
 mod record;
 mod server;
 mod shell;
+mod suite_copy;
+mod tampering;
 mod testing;
 pub mod verification;
 mod workspace;
@@ -33,6 +37,7 @@ pub use approach::{Approach, Means};
 pub use arm::{Arm, CodeWork, QuestionWork, Work};
 pub use evaluation::{Evaluation, Jury};
 pub use execute::{Executed, execute};
+pub use isolation::{Isolation, Kept};
 pub use plan::{batch_id, interleaved, item_seed};
 pub use provenance::git_state;
 
@@ -44,6 +49,10 @@ pub struct Context<'a> {
     pub root: PathBuf,
     /// Where workspaces are made; outside the repository's tree.
     pub scratch: PathBuf,
+    /// What programs may reach of this machine.
+    pub isolation: Isolation,
+    /// Files that no run may change, beside suites and the store: the configuration.
+    pub watched: Vec<PathBuf>,
     pub host: Option<String>,
     pub tool_version: &'a str,
     pub git: Option<Git>,

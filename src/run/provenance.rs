@@ -23,7 +23,7 @@ pub fn git_state(folder: &Path) -> Option<Git> {
 pub(super) fn ask(folder: &Path, arguments: &[&str]) -> Option<String> {
     let argv = ["git"].iter().chain(arguments).map(Into::into).collect();
     let limits = Limits { wall: Some(PATIENCE), ..Limits::default() };
-    let command = Command { argv, cwd: folder.to_owned(), env: BTreeMap::new(), input: Vec::new(), limits };
+    let command = Command { argv, cwd: folder.to_owned(), env: BTreeMap::new(), input: Vec::new(), limits, confinement: None };
     let finished = process::run(&command, &Stop::new()).ok()?;
     (finished.end == End::Exited(0)).then(|| finished.stdout.text().trim().to_owned())
 }

@@ -15,7 +15,7 @@ pub fn create(shell: &Shell, folder: &Path, wall: Duration, stop: &Stop) -> Resu
     let python = if cfg!(windows) { "python" } else { "python3" };
     let argv = [python, "-I", "-c", SCRIPT, &folder.display().to_string()].map(str::to_owned).to_vec();
     // A sandbox is for what the approach made, and may not even show the folder.
-    let shell = Shell { wrap: Vec::new(), variables: shell.variables.clone() };
+    let shell = Shell { wrap: Vec::new(), variables: shell.variables.clone(), confinement: None };
     process::run(&shell.program(argv, folder.parent().unwrap_or(folder), Some(wall)), stop)
 }
 

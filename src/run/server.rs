@@ -1,6 +1,6 @@
 //! The server of a suite: started on a free port, waited for, stopped with everything it started.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,14 @@ pub enum NoServer {
 
 impl Server {
     /// Starts the server in the workspace and waits until its health check answers, no longer than `most`.
-    pub fn start(server: &suite::Server, shell: &Shell, workspace: &Workspace, most: Duration, stop: &Stop) -> Result<Self, NoServer> {
+    /// `shell` gives the surroundings of a server at a port.
+    pub fn start(
+        server: &suite::Server,
+        shell: &dyn Fn(u16) -> io::Result<Shell>,
+        workspace: &Workspace,
+        most: Duration,
+        stop: &Stop,
+    ) -> Result<Self, NoServer> {
         let is_free_choice = server.command.contains("{port}");
         let mut tries = if is_free_choice { TRIES } else { 1 };
         loop {
@@ -54,7 +61,8 @@ impl Server {
                 port
             };
             tries -= 1;
-            match Self::start_at(server, port, shell, workspace, most, stop) {
+            let shell = shell(port).map_err(|error| NoServer::Impossible(format!("no isolation: {error}")))?;
+            match Self::start_at(server, port, &shell, workspace, most, stop) {
                 Err(NoServer::Failed { .. }) if tries > 0 && is_taken(port) => {}
                 outcome => return outcome,
             }

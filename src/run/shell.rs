@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::agent::Environment;
-use crate::process::{Command, Limits};
+use crate::process::{Command, Confinement, Limits};
 
 /// Python's caches do not belong into the repository whose tests run, and news about pip interest nobody here.
 const QUIET: [(&str, &str); 2] = [("PYTHONDONTWRITEBYTECODE", "1"), ("PIP_DISABLE_PIP_VERSION_CHECK", "1")];
@@ -17,13 +18,15 @@ pub struct Shell {
     /// What a command is started by, such as a sandbox; empty for nothing.
     pub wrap: Vec<String>,
     pub variables: BTreeMap<OsString, Option<OsString>>,
+    /// What commands may reach of this machine; everything without.
+    pub confinement: Option<Arc<Confinement>>,
 }
 
 impl Shell {
     /// Begins with the environment of this process without its secrets: what an agent made has no business with them.
     pub fn without_secrets(environment: &Environment, wrap: &[String]) -> Self {
         let secrets = environment.secret_names().map(|name| (OsString::from(name), None));
-        let mut shell = Self { wrap: wrap.to_vec(), variables: secrets.collect() };
+        let mut shell = Self { wrap: wrap.to_vec(), variables: secrets.collect(), confinement: None };
         for (name, value) in QUIET {
             shell.set(name, value);
         }
@@ -58,6 +61,7 @@ impl Shell {
             env: self.variables.clone(),
             input: Vec::new(),
             limits: Limits { wall, ..Limits::default() },
+            confinement: self.confinement.clone(),
         }
     }
 }

@@ -12,19 +12,17 @@ use super::provenance;
 pub struct Workspace {
     scratch: TempDir,
     folder: PathBuf,
-    /// The repository that knows the folder as a worktree.
-    repository: Option<PathBuf>,
 }
 
 impl Workspace {
-    /// Makes an empty folder, or one that begins as `start`: a worktree where `start` is the top of a git repository, else a copy.
+    /// Makes an empty folder, or one that begins as `start`: a clone where `start` is the top of a git repository, else a copy.
     pub fn create(scratch: &Path, start: Option<&Path>) -> io::Result<Self> {
-        fs::create_dir_all(scratch)?;
-        let scratch = tempfile::Builder::new().prefix("evalreport-").tempdir_in(scratch)?;
+        let scratch = scratch_folder(scratch)?;
         let folder = scratch.path().join("workspace");
-        let mut workspace = Self { scratch, folder, repository: None };
+        let workspace = Self { scratch, folder };
+        fs::create_dir(workspace.temporary())?;
         match start {
-            Some(start) if start.join(".git").exists() => workspace.add_worktree(start)?,
+            Some(start) if start.join(".git").exists() => workspace.clone_of(start)?,
             Some(start) => copy(start, &workspace.folder)?,
             None => fs::create_dir(&workspace.folder)?,
         }
@@ -40,28 +38,47 @@ impl Workspace {
         self.scratch.path().join(name)
     }
 
-    fn add_worktree(&mut self, repository: &Path) -> io::Result<()> {
-        let folder = self.folder.display().to_string();
-        match provenance::ask(repository, &["worktree", "add", "--detach", "--quiet", &folder, "HEAD"]) {
-            Some(_) => {
-                self.repository = Some(repository.to_owned());
-                Ok(())
-            }
-            None => Err(io::Error::other(format!("git could not make a worktree of {}", repository.display()))),
+    /// For files that no program keeps.
+    pub fn temporary(&self) -> PathBuf {
+        self.beside("tmp")
+    }
+
+    /// Where the run's virtual environment of Python is, if it has one.
+    pub fn venv(&self) -> PathBuf {
+        self.beside("venv")
+    }
+
+    /// Where tests write their reports.
+    pub fn reports(&self) -> PathBuf {
+        self.beside("reports")
+    }
+
+    /// A repository of its own, which borrows the objects of the other and nothing else: no hook and no setting leads from one to the other.
+    fn clone_of(&self, repository: &Path) -> io::Result<()> {
+        let (from, to) = (absolute(repository).display().to_string(), self.folder.display().to_string());
+        let commit = provenance::ask(repository, &["rev-parse", "HEAD"]);
+        let steps = |commit: &str| {
+            provenance::ask(repository, &["clone", "--quiet", "--shared", "--no-checkout", &from, &to])?;
+            provenance::ask(&self.folder, &["checkout", "--quiet", "--detach", commit])
+        };
+        match commit.and_then(|commit| steps(&commit)) {
+            Some(_) => Ok(()),
+            None => Err(io::Error::other(format!("git could not make a clone of {}", repository.display()))),
         }
     }
 }
 
-impl Drop for Workspace {
-    fn drop(&mut self) {
-        if let Some(repository) = &self.repository {
-            let _ = provenance::ask(repository, &["worktree", "remove", "--force", &self.folder.display().to_string()]);
-        }
-    }
+/// Makes a folder for one run, which only its user may look into.
+pub fn scratch_folder(scratch: &Path) -> io::Result<TempDir> {
+    fs::create_dir_all(scratch)?;
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.prefix("evalreport-").tempdir_in(scratch)
 }
 
 /// Copies a tree. A link stays a link: it must not become a copy of what lies outside.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
+pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -78,7 +95,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn link(target: &Path, at: &Path) -> io::Result<()> {
+pub fn link(target: &Path, at: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, at)
 }
 
@@ -110,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_gives_a_worktree_and_forgets_it() {
+    fn a_repository_gives_a_clone_and_learns_nothing_of_it() {
         let scratch = tempfile::tempdir().expect("a temporary folder");
         let start = scratch.path().join("start");
         fs::create_dir_all(&start).expect("a folder");
@@ -122,7 +139,10 @@ mod tests {
         let workspace = Workspace::create(&scratch.path().join("runs"), Some(&start)).expect("a workspace");
         assert_eq!(fs::read_to_string(workspace.folder().join("a.txt")).expect("checked out"), "text");
         fs::write(workspace.folder().join("new.txt"), "new").expect("a file");
+        let hooks = workspace.folder().join(".git/hooks");
+        fs::create_dir_all(&hooks).and_then(|()| fs::write(hooks.join("post-checkout"), "exit 1")).expect("a hook");
         drop(workspace);
-        assert_eq!(git(&["worktree", "list"]).lines().count(), 1);
+        assert_eq!((git(&["worktree", "list"]).lines().count(), git(&["status", "--porcelain"])), (1, String::new()));
+        assert!(!start.join(".git/hooks/post-checkout").exists());
     }
 }

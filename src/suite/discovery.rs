@@ -60,6 +60,11 @@ fn found(root: &Path, name: &str, folders: &[PathBuf]) -> Vec<Found> {
     folders.iter().enumerate().map(one).collect()
 }
 
+/// Returns the folders of all suites, whether they can be read or not.
+pub fn all_folders(root: &Path) -> Vec<PathBuf> {
+    folders(root).into_iter().flatten().flat_map(|(_, folders)| folders).collect()
+}
+
 /// Returns the folders with a suite by their names.
 fn folders(root: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>, Problem> {
     let mut folders: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();

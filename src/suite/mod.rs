@@ -15,6 +15,7 @@ mod criteria;
 mod discovery;
 mod evaluators;
 mod files;
+mod network;
 mod prompt;
 mod questions;
 mod server;
@@ -22,13 +23,14 @@ mod text;
 mod version;
 
 pub use criteria::Criterion;
-pub use discovery::{Found, discover, find};
+pub use discovery::{Found, all_folders, discover, find};
 pub use evaluators::CodeMetric;
 pub use files::resolve;
+pub use network::Phase;
 pub use prompt::{question_prompt, shuffled};
 pub use questions::{Question, QuestionSpec, load_questions, normalized, parse_questions};
 pub use server::Server;
-pub use version::suite_version;
+pub use version::{parts, suite_version, tested_by};
 
 use text::{commands, nonblank};
 
@@ -81,6 +83,8 @@ pub struct Suite {
     pub verification: Option<Node>,
     /// The program and arguments that start agent and tests inside a sandbox of the user's; empty for none.
     pub wrap: Vec<String>,
+    /// Who reaches the network; everybody where the suite does not say.
+    pub network: Option<Vec<Phase>>,
     /// Go into each run's tags.
     pub tags: BTreeMap<String, String>,
 }
@@ -142,6 +146,7 @@ fn read_fields(mut fields: Fields, root: &Path, folder: &Path) -> Option<Suite> 
         files: commands(&mut fields, "files"),
         verification: read_verification(&mut fields),
         wrap: commands(&mut fields, "wrap"),
+        network: network::read(&mut fields),
         tags: fields.text_map("tags"),
     };
     check_what_is_asked(&mut fields);
@@ -197,7 +202,7 @@ fn read_verification(fields: &mut Fields) -> Option<Node> {
 /// A suite must ask something and say what decides, and what a suite of questions has no use for is a mistake.
 fn check_what_is_asked(fields: &mut Fields) {
     /// What only concerns something that is made.
-    const OF_MADE_THINGS: [&str; 17] = [
+    const OF_MADE_THINGS: [&str; 18] = [
         "requirements",
         "workspace",
         "tests",
@@ -215,6 +220,7 @@ fn check_what_is_asked(fields: &mut Fields) {
         "language",
         "timeout",
         "wrap",
+        "network",
     ];
     if fields.child("questions").is_some() {
         for key in OF_MADE_THINGS {

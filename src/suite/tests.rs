@@ -91,6 +91,7 @@ fn the_seeds_suite_loads_unchanged() {
         files: Vec::new(),
         verification: None,
         wrap: Vec::new(),
+        network: None,
         tags: BTreeMap::new(),
     };
     assert_eq!(suite, expected);

@@ -25,10 +25,7 @@ pub fn suite_version(root: &Path, suite: &Suite) -> Result<String, Vec<Problem>>
     let mut files = BTreeMap::new();
     let roots = Roots { root, folder: &suite.folder };
     let mut problems = Vec::new();
-    let fixed = [suite.requirements.clone(), suite.workspace.clone(), suite.questions.clone()].into_iter().flatten();
-    let commands = suite.tests.shared.iter().chain(&suite.tests.functional);
-    let named = commands.flat_map(|command| words(command)).flat_map(|word| roots.named(word));
-    for path in std::iter::once(suite.folder.join(SUITE_FILE)).chain(fixed).chain(named) {
+    for path in parts(root, suite) {
         if let Err((path, error)) = collect(&path, &roots, &mut files) {
             let message = format!("cannot be read: {}", visible(&error.to_string()));
             problems.push(Problem::in_file(visible(&path.display().to_string()), message));
@@ -44,6 +41,19 @@ pub fn suite_version(root: &Path, suite: &Suite) -> Result<String, Vec<Problem>>
         hasher.update(digest);
     }
     Ok(hex(&hasher.finalize()))
+}
+
+/// Returns the files and folders that decide what a suite asks and how it tests, whether they lie in its folder or not.
+pub fn parts(root: &Path, suite: &Suite) -> Vec<PathBuf> {
+    let fixed = [suite.requirements.clone(), suite.workspace.clone(), suite.questions.clone()].into_iter().flatten();
+    std::iter::once(suite.folder.join(SUITE_FILE)).chain(fixed).chain(tested_by(root, suite)).collect()
+}
+
+/// Returns those of them that the shared and functional commands name.
+pub fn tested_by(root: &Path, suite: &Suite) -> Vec<PathBuf> {
+    let roots = Roots { root, folder: &suite.folder };
+    let commands = suite.tests.shared.iter().chain(&suite.tests.functional);
+    commands.flat_map(|command| words(command)).flat_map(|word| roots.named(word)).collect()
 }
 
 /// Returns the words of a command that may name files; a test's name behind `::` is cut off.

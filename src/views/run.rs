@@ -143,6 +143,9 @@ pub struct RunPage {
     pub suite_version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_version: Option<String>,
+    /// What kept its programs from other files, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub git_rev: Option<String>,
     pub tags: BTreeMap<String, String>,
@@ -374,6 +377,7 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
         seed: run.seed,
         suite_version: run.suite_version.clone(),
         tool_version: run.tool_version.clone(),
+        isolation: run.isolation.clone(),
         git_rev: run.git.as_ref().map(|git| git.rev.clone()),
         tags: run.tags.clone(),
         provenance,

@@ -36,6 +36,7 @@ struct StoredRun<'a> {
     suite_version: Option<&'a str>,
     host: Option<&'a str>,
     tool_version: Option<&'a str>,
+    isolation: Option<&'a str>,
     /// [`Structured`] as JSON; absent where all of it is.
     structured: Option<String>,
 }
@@ -114,6 +115,7 @@ fn store(run: &Run) -> StoredRun<'_> {
         suite_version: run.suite_version.as_deref(),
         host: run.host.as_deref(),
         tool_version: run.tool_version.as_deref(),
+        isolation: run.isolation.as_deref(),
         structured,
     }
 }
@@ -173,6 +175,7 @@ fn restore(stored: StoredRun<'_>) -> Result<Run, String> {
         suite_version: own(stored.suite_version),
         host: own(stored.host),
         tool_version: own(stored.tool_version),
+        isolation: own(stored.isolation),
         git: structured.git,
         stated: structured.stated,
         scores: structured.scores,

@@ -7,6 +7,7 @@ mod keys;
 mod programs;
 mod seed;
 mod servers;
+mod tampering;
 mod workspaces;
 
 use std::collections::BTreeMap;

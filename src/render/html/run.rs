@@ -198,6 +198,7 @@ fn provenance(run: &RunPage) -> Vec<Fact> {
         ("Seed", run.seed.map(|seed| seed.to_string())),
         ("Version of the suite", run.suite_version.clone()),
         ("Written by evalreport", run.tool_version.clone()),
+        ("Isolation", run.isolation.clone()),
         ("Revision of the code", run.git_rev.clone()),
     ];
     facts.extend(known.into_iter().filter_map(|(label, text)| Some(Fact::new(label, text?))));

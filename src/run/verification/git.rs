@@ -77,7 +77,7 @@ impl Git<'_> {
         let argv = ["git"].iter().chain(&QUIET).chain(arguments).map(OsString::from).collect();
         let env: BTreeMap<OsString, Option<OsString>> = PLACES.iter().map(|name| (OsString::from(name), None)).collect();
         let limits = Limits { wall: Some(PATIENCE), output_bytes: MOST_BYTES, ..Limits::default() };
-        let command = Command { argv, cwd: self.folder.to_owned(), env, input: Vec::new(), limits };
+        let command = Command { argv, cwd: self.folder.to_owned(), env, input: Vec::new(), limits, confinement: None };
         let finished = process::run(&command, self.stop).map_err(|error| error.to_string())?;
         match finished.end {
             End::Exited(0) if finished.stdout.dropped == 0 => Ok(finished.stdout.bytes),

@@ -2,11 +2,12 @@
 //!
 //! Git is not asked about the workspace: what works there may have changed what git runs. What is changed is told by comparing files.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 
+use crate::run::examine::Examination;
 use crate::run::shell::Shell;
-use crate::run::workspace::Workspace;
-use crate::run::{CodeWork, Context};
 use crate::verify::Task;
 
 use super::baseline::Baseline;
@@ -15,14 +16,8 @@ use super::{Grounds, VerificationSettings, decide, settle, tree};
 /// Verifies a finished workspace against the tree that it began with. None where that was stopped.
 ///
 /// `shell` is the one that the suite's tests ran in, with whatever was installed for them.
-pub fn verify_workspace(
-    settings: &VerificationSettings,
-    work: &CodeWork,
-    workspace: &Workspace,
-    shell: &Shell,
-    step: &dyn Fn(&str),
-    context: &Context<'_>,
-) -> Option<Value> {
+pub fn verify_workspace(settings: &VerificationSettings, examination: &Examination<'_>, shell: &Shell) -> Option<Value> {
+    let Examination { work, workspace, context, step, .. } = *examination;
     let begin = work.start.as_deref().map(|start| Baseline::of_start(start, &context.scratch));
     let listing = tree::of_folder(workspace.folder());
     let (changed, before) = match &begin {
@@ -41,7 +36,9 @@ pub fn verify_workspace(
     let is_compared = before.is_ok();
     let task = Task { goal: settings.goal.clone(), profile: settings.profile, files: settings.files.clone(), changed };
     let prepared = decide(task, listing, &settings.overrides, before);
-    let mut shell = shell.clone();
+    // The tree that it began with is worked in as well.
+    let writes: Vec<PathBuf> = begin.iter().flatten().map(|baseline| baseline.beside("")).collect();
+    let mut shell = examination.reaching(shell, &writes).ok()?;
     settle(&mut shell);
     let say = |what: &str| step(&format!("verification: {what}"));
     let grounds = Grounds {

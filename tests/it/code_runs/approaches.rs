@@ -15,9 +15,10 @@ fn what_an_approach_makes_is_measured_tested_and_kept() {
     );
     code.project.file(
         "suites/s/shared.sh",
-        tap(&["ok 1 - one", "not ok 2 - two", "ok 3 - three # SKIP not here", "ok 4 - four"]) + "pwd > where.txt\n",
+        tap(&["ok 1 - one", "not ok 2 - two", "ok 3 - three # SKIP not here", "ok 4 - four"]) + "pwd > $OUT/where.txt; ls >> $OUT/where.txt; cat ../s/order.md suites/s/order.md evalreport.yaml >> $OUT/where.txt 2>/dev/null\n",
     );
-    let ran = code.run();
+    let out = tempfile::tempdir().expect("a folder");
+    let ran = code.run_with(&[], &[("OUT", &out.path().display().to_string())]);
     ran.ended("completed", "");
     ran.shared(2, 3);
     assert_eq!(ran.items("shared_tests"), [("one", "pass"), ("two", "fail"), ("three", "skipped"), ("four", "pass")]);
@@ -31,7 +32,12 @@ fn what_an_approach_makes_is_measured_tested_and_kept() {
     assert_eq!((ran.kept("made.txt"), ran.kept("copied.txt"), ran.kept("node_modules/b.js")), (Some("one\ntwo"), None, None));
     let id = ran.header["id"].as_str().expect("an id");
     assert_eq!(ran.header["output_dir"], format!("results/{id}/output"));
-    assert_eq!(code.project.read("where.txt").trim(), code.project.path("").canonicalize().expect("it is there").display().to_string());
+    // Tests start in a copy that is laid out as the repository is, but for results.
+    let seen = fs::read_to_string(out.path().join("where.txt")).expect("the tests ran");
+    let (place, rest) = seen.split_once('\n').expect("lines");
+    let scratch = code.scratch.path().canonicalize().expect("it is there");
+    assert!(Path::new(place).starts_with(&scratch), "{place}");
+    assert_eq!(rest, "a.sh\nevalreport.yaml\nsuites\nMake it.\n");
     assert!(ran.header["duration_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0));
     assert_eq!((&ran.header["model"], &ran.header["cost_source"]), (&"none".into(), &"unknown".into()));
     assert!(ran.header["seed"].is_u64() && ran.header["suite_version"].is_string() && ran.header.get("cost_usd").is_none());

@@ -37,32 +37,36 @@ run)
 esac
 "#;
 
-fn flask() -> (Code, String) {
+/// The project, `PATH` with its programs, and a folder outside that these may write to.
+fn flask() -> (Code, String, tempfile::TempDir) {
     let code = Code::new("tests: {shared: ['true']}\n", "");
     let project = &code.project;
     project.file("suites/flask/suite.yaml", SUITE).file("suites/flask/order.md", "# Make it\n\nWith twenty features.\n");
-    project.file("suites/flask/shared.sh", SHARED).file("suites/flask/ask.py", ASK).file("seen/server.py", SERVER);
+    project.file("suites/flask/shared.sh", SHARED).file("suites/flask/ask.py", ASK);
+    let seen = tempfile::tempdir().expect("a folder");
+    fs::write(seen.path().join("server.py"), SERVER).expect("room");
     project.file("evalreport.yaml", "version: 1\n");
     program(project, "claude", CLAUDE);
     let path = program(project, "ralph", RALPH);
-    (code, path)
+    (code, path, seen)
 }
 
 #[test]
 fn ralph_and_oneshot_run_end_to_end_and_compare() {
-    let (code, path) = flask();
-    let seen = code.project.path("seen").display().to_string();
+    let (code, path, folder) = flask();
+    let seen = folder.path().display().to_string();
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("it was written");
     let environment = [("PATH", path.as_str()), ("SEEN", &seen)];
     for approach in ["ralph", "oneshot"] {
         code.started(&["flask", "--approach", approach, "--model", "sonnet"], &[], &environment);
     }
-    let prompt = code.project.read("seen/claude.prompt");
+    let prompt = read("claude.prompt");
     assert!(prompt.ends_with("# Make it\n\nWith twenty features.\n"), "{prompt}");
-    let arguments = code.project.read("seen/claude.arguments");
+    let arguments = read("claude.arguments");
     assert!(arguments.contains("-p --output-format stream-json --verbose") && arguments.contains("--model sonnet"), "{arguments}");
     assert!(arguments.contains("--permission-mode acceptEdits"), "it may write files: {arguments}");
-    assert!(code.project.read("seen/claude.folder").trim().ends_with("/workspace"));
-    assert_eq!(code.project.read("seen/ralph.arguments"), "init requirements.md model=sonnet\nrun model=sonnet\n");
+    assert!(read("claude.folder").trim().ends_with("/workspace"));
+    assert_eq!(read("ralph.arguments"), "init requirements.md model=sonnet\nrun model=sonnet\n");
 
     let all = code.all();
     let of = |approach: &str| all.iter().find(|ran| ran.header["approach"] == approach).expect("it was run");
@@ -101,10 +105,10 @@ fn ralph_and_oneshot_run_end_to_end_and_compare() {
 
 #[test]
 fn what_ralph_used_is_known_when_it_fails_too() {
-    let (code, _) = flask();
+    let (code, _, folder) = flask();
     let failing = RALPH.replace("sleep 0.5 ;;", "echo 'gave up' >&2; exit 2 ;;");
     let path = program(&code.project, "ralph", &failing);
-    let seen = code.project.path("seen").display().to_string();
+    let seen = folder.path().display().to_string();
     code.started(&["flask", "--approach", "ralph"], &[], &[("PATH", path.as_str()), ("SEEN", &seen)]);
     let ran = &code.all()[0];
     ran.ended("failed", "gave up");
@@ -114,7 +118,7 @@ fn what_ralph_used_is_known_when_it_fails_too() {
 
 #[test]
 fn claudes_usage_limit_is_an_outage() {
-    let (code, _) = flask();
+    let (code, _, _seen) = flask();
     let path = program(&code.project, "claude", "#!/bin/sh\ncat > /dev/null\necho 'Claude AI usage limit reached|1749924000'\nexit 1\n");
     code.started(&["flask", "--approach", "oneshot"], &[], &[("PATH", path.as_str())]);
     let ran = &code.all()[0];
@@ -125,7 +129,7 @@ fn claudes_usage_limit_is_an_outage() {
 #[test]
 fn without_its_program_a_built_in_approach_is_an_outage() {
     for approach in ["ralph", "oneshot"] {
-        let (code, _) = flask();
+        let (code, _, _seen) = flask();
         let bare = code.project.path("none").display().to_string();
         code.started(&["flask", "--approach", approach], &[], &[("PATH", &bare)]);
         code.all()[0].ended("infra", "not found");

@@ -50,7 +50,8 @@ fn the_seeds_suite_runs_unchanged() {
     let folder = "evals/suites/tasktracker";
     code.project.file(&format!("{folder}/suite.yaml"), SUITE).file("examples/task_tracker_requirements.md", "Make a task tracker.\n");
     code.project.file(&format!("{folder}/tests/test_tasks.py"), TESTS);
-    let server = code.project.path("suites/s/server.py").display().to_string();
+    code.project.file("tools/server.py", SERVER);
+    let server = code.project.path("tools/server.py").display().to_string();
     // What pip needs on this machine, whatever that is.
     let is_pips =
         |name: &str| name.starts_with("PIP_") || name == "HOME" || name.contains("CERT") || name.to_lowercase().ends_with("_proxy");

@@ -16,12 +16,13 @@ const CHECKED: &str = ", health_check: 'http://localhost:{port}/health'";
 
 #[test]
 fn a_server_gets_a_free_port_and_is_stopped() {
-    let suite = server(COMMAND, CHECKED).replace("/again'", "/again && echo $EVAL_PORT > port.txt'");
+    let suite = server(COMMAND, CHECKED).replace("/again'", "/again && echo $EVAL_PORT > $OUT/port.txt'");
     let code = Code::new(&suite, "");
-    let ran = code.run();
+    let out = tempfile::tempdir().expect("a folder");
+    let ran = code.run_with(&[], &[("OUT", &out.path().display().to_string())]);
     ran.ended("completed", "");
     ran.shared(2, 2);
-    let port: u16 = code.project.read("port.txt").trim().parse().expect("a port");
+    let port: u16 = fs::read_to_string(out.path().join("port.txt")).expect("written").trim().parse().expect("a port");
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "it is gone");
 }
 

@@ -65,10 +65,10 @@ fn a_tree_to_begin_with_is_copied_and_only_changes_are_counted() {
 }
 
 #[test]
-fn a_repository_to_begin_with_gives_a_worktree() {
+fn a_repository_to_begin_with_gives_a_clone() {
     let code = Code::new(
-        "workspace: start\ntests: {shared: ['test -f \"$EVAL_WORKSPACE/.git\"']}\n",
-        "git log --format=%s > log.txt; echo x > new.txt",
+        "workspace: start\ntests: {shared: ['test -d \"$EVAL_WORKSPACE/.git\"']}\n",
+        "git log --format=%s > log.txt; echo x > new.txt; git add new.txt; git -c user.name=n -c user.email=e@example.org commit --quiet -m mine",
     );
     code.project.file("start/a.txt", "a\n");
     let git = |arguments: &[&str]| {

@@ -1,0 +1,198 @@
+//! What a program may reach of this machine: the files it reads and writes, where it connects, whom it signals.
+//!
+//! Linux enforces it (landlock(7)) for the program and everything it starts, whoever the user is; no privilege is needed and none can be
+//! gained. Landlock grants and cannot withhold: who wants to hide a folder grants everything beside it ([`all_but`]). The names of files can
+//! always be listed, what is in them cannot be read. Elsewhere nothing is enforced, and [`Support`] says so.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[cfg(target_os = "linux")]
+pub use linux::{Confinement, support};
+#[cfg(not(target_os = "linux"))]
+pub use nowhere::{Confinement, support};
+
+/// What of a confinement this system enforces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Support {
+    /// Which files are read and written; Linux 6.2 and later.
+    pub files: bool,
+    /// To which TCP ports a program connects and on which it listens; Linux 6.7 and later. Other protocols are never bounded.
+    pub network: bool,
+    /// That only programs inside are signalled; Linux 6.12 and later.
+    pub signals: bool,
+}
+
+/// What a program is given. What is not named is refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grants {
+    /// Files, and folders with all that is in them, to read and to start programs from. Those that are not there are left out.
+    pub reads: Vec<PathBuf>,
+    /// The same to read, change and remove, and to make new files in.
+    pub writes: Vec<PathBuf>,
+    /// The only ports, where there is a bound.
+    pub ports: Option<Vec<u16>>,
+}
+
+/// Returns what covers everything below `top` but these paths, which are absolute and without links.
+///
+/// A folder on the way to a hidden path is opened up: its other entries of now are covered one by one, new ones will not be.
+pub fn all_but(top: &Path, hidden: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let mut covered = Vec::new();
+    cover(top, hidden, &mut covered);
+    covered
+}
+
+fn cover(path: &Path, hidden: &BTreeSet<PathBuf>, covered: &mut Vec<PathBuf>) {
+    if hidden.contains(path) {
+        return;
+    }
+    // The next one in the order of paths lies below it, if any does.
+    let is_on_the_way = hidden.range(path.to_owned()..).next().is_some_and(|next| next.starts_with(path));
+    if !is_on_the_way {
+        covered.push(path.to_owned());
+        return;
+    }
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        // A link needs no right of its own, and may lead to what is hidden.
+        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+            cover(&entry.path(), hidden, covered);
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::io;
+    use std::process::{Child, Command};
+    use std::sync::OnceLock;
+    use std::thread;
+
+    use landlock::{
+        ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, NetPort, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated,
+        RulesetCreatedAttr, Scope,
+    };
+
+    use super::{Grants, Support};
+
+    /// The first that refuses to empty a file which may not be written.
+    const LEAST: ABI = ABI::V3;
+    const NETWORK: ABI = ABI::V4;
+    const DEVICES: ABI = ABI::V5;
+    const SIGNALS: ABI = ABI::V6;
+
+    /// Returns what the kernel that runs enforces.
+    pub fn support() -> Support {
+        static SUPPORT: OnceLock<Support> = OnceLock::new();
+        let has = |ruleset: Result<Ruleset, landlock::RulesetError>| ruleset.and_then(Ruleset::create).is_ok();
+        let strict = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        *SUPPORT.get_or_init(|| Support {
+            files: has(strict().handle_access(AccessFs::from_all(LEAST))),
+            network: has(strict().handle_access(AccessNet::from_all(NETWORK))),
+            signals: has(strict().scope(Scope::from_all(SIGNALS))),
+        })
+    }
+
+    /// The bounds of a program and of all it starts.
+    #[derive(Debug)]
+    pub struct Confinement(RulesetCreated);
+
+    impl Confinement {
+        /// Prepares the bounds; none where the system enforces none.
+        pub fn new(grants: &Grants) -> io::Result<Option<Self>> {
+            if !support().files {
+                return Ok(None);
+            }
+            let create = || {
+                let mut ruleset = Ruleset::default().handle_access(AccessFs::from_all(DEVICES))?.scope(Scope::from_all(SIGNALS))?;
+                if grants.ports.is_some() {
+                    ruleset = ruleset.handle_access(AccessNet::from_all(NETWORK))?;
+                }
+                let (read, write) = (AccessFs::from_read(DEVICES), AccessFs::from_all(DEVICES));
+                let mut ruleset = ruleset.create()?;
+                if let Ok(top) = PathFd::new("/") {
+                    ruleset = ruleset.add_rule(PathBeneath::new(top, AccessFs::ReadDir))?;
+                }
+                for (paths, access) in [(&grants.reads, read), (&grants.writes, write)] {
+                    for path in paths {
+                        // One that is not there, or is gone by now, needs no right.
+                        let Ok(open) = PathFd::new(path) else { continue };
+                        let access = if path.is_dir() { access } else { access & AccessFs::from_file(DEVICES) };
+                        ruleset = ruleset.add_rule(PathBeneath::new(open, access))?;
+                    }
+                }
+                for port in grants.ports.iter().flatten() {
+                    ruleset = ruleset.add_rule(NetPort::new(*port, AccessNet::from_all(NETWORK)))?;
+                }
+                Ok(ruleset)
+            };
+            create().map(|ruleset| Some(Self(ruleset))).map_err(|error: landlock::RulesetError| io::Error::other(error))
+        }
+
+        /// Starts the program inside. A thread takes the bounds upon itself, which its children inherit, and ends.
+        pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {
+            let start = || {
+                self.0.try_clone()?.restrict_self().map_err(io::Error::other)?;
+                command.spawn()
+            };
+            thread::scope(|scope| {
+                let inside = thread::Builder::new().name("confine".into()).spawn_scoped(scope, start)?;
+                inside.join().unwrap_or_else(|_| Err(io::Error::other("the thread that was to start it failed")))
+            })
+        }
+    }
+}
+
+/// Systems that enforce nothing.
+#[cfg(not(target_os = "linux"))]
+mod nowhere {
+    use std::io;
+    use std::process::{Child, Command};
+
+    use super::{Grants, Support};
+
+    pub fn support() -> Support {
+        Support::default()
+    }
+
+    #[derive(Debug)]
+    pub struct Confinement;
+
+    impl Confinement {
+        pub fn new(_grants: &Grants) -> io::Result<Option<Self>> {
+            Ok(None)
+        }
+
+        pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {
+            command.spawn()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_covered_but_what_is_hidden() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let of = |name: &str| folder.path().join(name);
+        for file in ["a/1", "a/2", "b/c/1", "b/c/2/x", "b/d/1", "e"] {
+            fs::create_dir_all(of(file).parent().expect("a folder")).expect("room");
+            fs::write(of(file), "").expect("room");
+        }
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(of("b/c"), of("b/link")).expect("a link");
+        let covered = |hidden: &[&str]| -> BTreeSet<String> {
+            let hidden = hidden.iter().map(|name| of(name)).collect();
+            let relative = |path: PathBuf| path.strip_prefix(folder.path()).map(|path| path.display().to_string()).unwrap_or_default();
+            all_but(folder.path(), &hidden).into_iter().map(relative).collect()
+        };
+        assert_eq!(covered(&[]), [String::new()].into());
+        assert_eq!(covered(&["b/c/2", "e"]), ["a", "b/c/1", "b/d"].map(str::to_owned).into());
+        assert_eq!(covered(&["b/c", "b/c/2"]), ["a", "b/d", "e"].map(str::to_owned).into());
+        assert_eq!(covered(&["gone/x"]), ["a", "b", "e"].map(str::to_owned).into());
+        assert_eq!(covered(&["b-side"]).len(), 3, "a hidden name that begins alike opens the top alone");
+    }
+}

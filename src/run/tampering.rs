@@ -1,0 +1,133 @@
+//! What a run touched that is not its own: the suite it is tested by, the configuration, the store.
+//!
+//! Where the system keeps programs from such files nothing can be found. Elsewhere the files are looked at before and after each run.
+//! Content is not read: whoever changes a file changes the time of its inode, which only the clock sets.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::domain::visible;
+
+/// How many files a reason names.
+const MOST_NAMED: usize = 5;
+
+/// The state of a file that nothing changes without leaving a trace in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+    /// Of the inode, and its number.
+    changed: Option<(i64, i64, u64)>,
+    is_folder: bool,
+}
+
+impl Stamp {
+    fn of(metadata: &fs::Metadata) -> Self {
+        let is_folder = metadata.is_dir();
+        #[cfg(unix)]
+        let changed = {
+            use std::os::unix::fs::MetadataExt;
+            // A folder changes with every file that a test leaves in it; its files are looked at themselves.
+            (!is_folder).then(|| (metadata.ctime(), metadata.ctime_nsec(), metadata.ino()))
+        };
+        #[cfg(not(unix))]
+        let changed = None;
+        let file = (!is_folder).then(|| metadata.modified().ok()).flatten();
+        Self { length: if is_folder { 0 } else { metadata.len() }, modified: file, changed, is_folder }
+    }
+}
+
+/// Files as they were at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Census {
+    tops: Vec<PathBuf>,
+    files: BTreeMap<PathBuf, Stamp>,
+    /// Files may come, and grow.
+    is_growing: bool,
+}
+
+impl Census {
+    /// Looks at files, and at all that is in folders.
+    pub fn of(tops: impl IntoIterator<Item = PathBuf>) -> Self {
+        let tops: Vec<PathBuf> = tops.into_iter().collect();
+        Self { files: look(&tops), tops, is_growing: false }
+    }
+
+    /// The same where other processes add files and append to them, as to a store.
+    pub fn growing(tops: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { is_growing: true, ..Self::of(tops) }
+    }
+
+    /// Says what is different now, in words; names begin below `root` where they can.
+    pub fn changes(&self, root: &Path) -> Vec<String> {
+        let now = look(&self.tops);
+        let name = |path: &Path| visible(&path.strip_prefix(root).unwrap_or(path).display().to_string());
+        let mut changes = Vec::new();
+        for (path, before) in &self.files {
+            match now.get(path) {
+                None => changes.push(format!("{} is gone", name(path))),
+                Some(after) if self.is_growing && after.length > before.length => {}
+                Some(after) if after != before => changes.push(format!("{} was changed", name(path))),
+                Some(_) => {}
+            }
+        }
+        if !self.is_growing {
+            changes.extend(now.keys().filter(|path| !self.files.contains_key(*path)).map(|path| format!("{} was added", name(path))));
+        }
+        changes
+    }
+}
+
+fn look(tops: &[PathBuf]) -> BTreeMap<PathBuf, Stamp> {
+    let entries = tops.iter().flat_map(|top| {
+        // Caches come and go with whoever runs tests; Python is told to keep none there.
+        let is_kept = |entry: &walkdir::DirEntry| {
+            let name = entry.file_name().to_string_lossy();
+            entry.depth() == 0 || !(name.starts_with('.') || name == "__pycache__")
+        };
+        walkdir::WalkDir::new(top).into_iter().filter_entry(is_kept).filter_map(Result::ok)
+    });
+    entries.filter_map(|entry| Some((entry.path().to_owned(), Stamp::of(&fs::symlink_metadata(entry.path()).ok()?)))).collect()
+}
+
+/// Says what a run touched, as the reason of its failure.
+pub fn reason(changes: &[String]) -> String {
+    let named = changes.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    match changes.len().saturating_sub(MOST_NAMED) {
+        0 => format!("tampered: {named}"),
+        more => format!("tampered: {named}, and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_of_a_file_is_seen() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let of = |name: &str| folder.path().join(name);
+        let write = |name: &str, text: &str| fs::write(of(name), text).expect("room");
+        fs::create_dir(of("sub")).expect("room");
+        for name in ["a", "b", "sub/c", "d"] {
+            write(name, "text");
+        }
+        let (strict, growing) = (Census::of([folder.path().to_owned()]), Census::growing([folder.path().to_owned()]));
+        assert!(strict.changes(folder.path()).is_empty() && growing.changes(folder.path()).is_empty());
+        write("a", "TEXT");
+        let time = fs::metadata(of("d")).and_then(|metadata| metadata.modified()).expect("a time");
+        write("b", "text and more");
+        fs::remove_file(of("sub/c")).expect("it was there");
+        write("new", "");
+        write(".cache", "");
+        // The same text again, and the time put back.
+        write("d", "test");
+        fs::File::options().write(true).open(of("d")).and_then(|file| file.set_modified(time)).expect("it is ours");
+        let strict = strict.changes(folder.path());
+        assert_eq!(strict, ["a was changed", "b was changed", "d was changed", "sub/c is gone", "new was added"]);
+        assert_eq!(growing.changes(folder.path()), ["a was changed", "d was changed", "sub/c is gone"]);
+        assert_eq!(reason(&strict), "tampered: a was changed, b was changed, d was changed, sub/c is gone, new was added");
+    }
+}

@@ -1,0 +1,51 @@
+//! Who of a run reaches the network.
+
+use super::Suite;
+use crate::document::{Fields, nearest_hint, quote};
+
+/// A part of a run that starts programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    Approach,
+    Setup,
+    Server,
+    Tests,
+}
+
+impl Phase {
+    const ALL: [Self; 4] = [Self::Approach, Self::Setup, Self::Server, Self::Tests];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Approach => "approach",
+            Self::Setup => "setup",
+            Self::Server => "server",
+            Self::Tests => "tests",
+        }
+    }
+}
+
+impl Suite {
+    /// Says whether the suite lets this part of a run reach the network beyond its own server.
+    pub fn grants(&self, phase: Phase) -> bool {
+        self.network.as_ref().is_none_or(|granted| granted.contains(&phase))
+    }
+}
+
+/// Reads the list of those that reach it. An empty list is nobody.
+pub(super) fn read(fields: &mut Fields) -> Option<Vec<Phase>> {
+    fields.child("network")?;
+    let names = fields.texts("network");
+    let mut granted = Vec::new();
+    for name in &names {
+        match Phase::ALL.into_iter().find(|phase| phase.name() == name) {
+            Some(phase) => granted.push(phase),
+            None => {
+                let known = Phase::ALL.map(Phase::name);
+                let hint = nearest_hint(name, known).unwrap_or_else(|| format!("the parts of a run are {}", known.join(", ")));
+                fields.reject("network", format!("{} is no part of a run", quote(name)), Some(hint));
+            }
+        }
+    }
+    Some(granted)
+}
