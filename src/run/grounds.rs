@@ -57,7 +57,8 @@ impl<'a> Watched<'a> {
         Self {
             root: &context.root,
             copy: Some(copy),
-            files: Census::of(parts.chain(context.watched.iter().cloned())),
+            // A tombstone that somebody else writes meanwhile is taken for the run's: a result that is taken back is worse than a run again.
+            files: Census::of(parts.chain(context.watched.iter().cloned()).chain([context.store.retractions_path()])),
             store: Census::growing(committed(context.store)),
             own: Census::of([context.store.run_dir(run)]),
         }
@@ -84,7 +85,7 @@ impl<'a> Watched<'a> {
 /// The files of a store that are never rewritten.
 fn committed(store: &Store) -> Vec<PathBuf> {
     let contents = scan(store);
-    let mut files = vec![store.retractions_path()];
+    let mut files = Vec::new();
     for header in contents.headers {
         files.push(header.path.with_extension("").join("transcript.jsonl"));
         files.push(header.path);

@@ -21,7 +21,7 @@ const WAYS: [(&str, &str, &str, &str); 15] = [
     ("a header", "sed -i s/completed/infra/ $ROOT/results/first.json", "", "results/first.json was changed"),
     ("its own journal", "for f in $ROOT/results/*/items.jsonl; do [ -s $f ] || echo '{}' >> $f; done", "", "items.jsonl was changed"),
     ("the configuration", "echo >> $ROOT/evalreport.yaml", "", "evalreport.yaml was changed"),
-    ("a tombstone", "echo '{\"run\":\"first\"}' >> $ROOT/results/retractions.jsonl", "", "results/retractions.jsonl was changed"),
+    ("a tombstone", "echo '{\"selector\":{\"approach\":[\"b\"]},\"reason\":\"x\",\"time\":\"2026-01-01T00:00:00Z\"}' >> $ROOT/results/retractions.jsonl", "", "results/retractions.jsonl was changed"),
     ("the copy", "for f in ../../evalreport-*/suite/suites/s/tests/*.sh; do echo true > $f; done", "", "tests/again.sh was changed"),
     ("the tests while they run", "", "echo true > $ROOT/suites/s/tests/shared.sh", "suites/s/tests/shared.sh was changed"),
     ("the copy while it is used", "", "for f in ./suites/s/tests/*.sh; do echo true > $f; done", "tests/again.sh was changed"),
