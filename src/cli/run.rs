@@ -18,7 +18,8 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     if arguments.gate.is_some() {
         gate::check_configured(settings)?;
     }
-    let place = Place { site: arguments.site.clone(), is_isolated: !arguments.no_isolation, ..Place::new(settings, arguments.scratch.as_deref())? };
+    let place =
+        Place { site: arguments.site.clone(), is_isolated: !arguments.no_isolation, ..Place::new(settings, arguments.scratch.as_deref())? };
     let now = Utc::now();
     let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now };
     let (batch, arms) = if let Some(which) = &arguments.resume {

@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn a_report_of_the_tests_goes_before_the_text_and_a_time_out_is_a_failure() {
         let suite = suite(true, true);
-        let tests = TestReport { outcomes: Vec::new(), passed: 1, failed: 2, errors: 1, skipped: 7, source: Source::Counts };
+        let tests = TestReport { outcomes: Vec::new(), passed: 1, failed: 2, errors: 1, skipped: 7, source: Source::Counts, control: None };
         let runner = |_: &str, purpose: Purpose| {
             let planned = CommandResult { tests: Some(tests.clone()), ..said(Ending::Code(1), "9 passed in 1s") };
             Some(if purpose == Purpose::Tests { planned } else { said(Ending::TimedOut, "") })

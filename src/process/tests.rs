@@ -17,7 +17,14 @@ const SHORT: Duration = Duration::from_millis(150);
 
 fn command(argv: &[&str]) -> Command {
     let limits = Limits { grace: Duration::from_secs(20), ..Limits::default() };
-    Command { argv: argv.iter().map(OsString::from).collect(), cwd: "/".into(), env: BTreeMap::new(), input: Vec::new(), limits, confinement: None }
+    Command {
+        argv: argv.iter().map(OsString::from).collect(),
+        cwd: "/".into(),
+        env: BTreeMap::new(),
+        input: Vec::new(),
+        limits,
+        confinement: None,
+    }
 }
 
 fn shell(script: &str) -> Command {

@@ -48,7 +48,14 @@ impl Foreign for Run {
             provenance,
             items_digest: _,
         } = self;
-        let named = [("output_dir", output_dir), ("error", error), ("agent", agent), ("host", host), ("tool_version", tool_version), ("isolation", isolation)];
+        let named = [
+            ("output_dir", output_dir),
+            ("error", error),
+            ("agent", agent),
+            ("host", host),
+            ("tool_version", tool_version),
+            ("isolation", isolation),
+        ];
         for (field, text) in named {
             if let Some(text) = text {
                 visit(field, text);

@@ -144,11 +144,7 @@ fn ralph(name: &[String], order: &Order<'_>, stop: &Stop) -> Result<Measured, Fa
 fn program(argv: Vec<String>, order: &Order<'_>, wall: Duration, stop: &Stop) -> Result<Measured, Failure> {
     let set = |name: &str, value: Option<&str>| (OsString::from(name), value.map(OsString::from));
     let mut env: BTreeMap<_, _> = order.environment.given.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect();
-    env.extend([
-        set("EVAL_SEED", Some(&order.seed.to_string())),
-        set("EVAL_MODEL", order.model),
-        set("EVAL_SUITE", Some(order.suite)),
-    ]);
+    env.extend([set("EVAL_SEED", Some(&order.seed.to_string())), set("EVAL_MODEL", order.model), set("EVAL_SUITE", Some(order.suite))]);
     let command = Command {
         argv: order.wrap.iter().cloned().chain(at_root(argv, order.root)).map(OsString::from).collect(),
         cwd: order.workspace.to_owned(),

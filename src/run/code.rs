@@ -15,9 +15,9 @@ use crate::suite::Phase;
 use super::approach::{Order, REQUIREMENTS_FILE};
 use super::evaluation;
 use super::examine::{Examination, Examined, Halt};
-use super::record;
 use super::grounds::{Suites, Watched};
 use super::isolation::{More, Whom};
+use super::record;
 use super::shell::Shell;
 use super::testing::{Family, Tested};
 use super::verification::verify_workspace;
@@ -102,6 +102,10 @@ pub fn run(
         let examination = Examination { run: &run.id, work, workspace: &workspace, copy: &copy, deadline, context, step: &step };
         match examination.examine() {
             Ok(examined) => {
+                let forged: Vec<String> = examined.families.iter().flat_map(|(_, tested)| tested.forged.iter().cloned()).collect();
+                if !forged.is_empty() {
+                    return commit_tampered(journal, record, &measured, &forged, context);
+                }
                 let shell = examined.shell.clone();
                 take_verdict(&mut record, examined, timeout, &mut journal)?;
                 let examination = Examination { deadline: Instant::now() + EVALUATION, ..examination };
@@ -168,7 +172,8 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
     };
     let wrap = work.wrap_of_agent(&context.root);
     let mut environment = context.environment.clone();
-    environment.given = context.isolation.variables(workspace, context.environment).into_iter().map(|(name, value)| (name.into(), value)).collect();
+    environment.given =
+        context.isolation.variables(workspace, context.environment).into_iter().map(|(name, value)| (name.into(), value)).collect();
     // A sandbox of the user's knows what it allows, and may need rights of its own.
     if wrap.is_empty() {
         let mut reads = work.approach.files(&context.root);

@@ -12,8 +12,8 @@ use crate::domain::{RunId, visible};
 use crate::process::{self, End, Finished};
 use crate::suite::Phase;
 
-use super::server::{self, NoServer, Server};
 use super::isolation::{More, Whom};
+use super::server::{self, NoServer, Server};
 use super::shell::Shell;
 use super::suite_copy::SuiteCopy;
 use super::testing::{Bench, Family, Tested, has_own_tests_command, own_tests_command};
@@ -100,6 +100,7 @@ impl Examination<'_> {
         for (family, commands) in [(Family::Shared, &suite.tests.shared), (Family::Functional, &suite.tests.functional)] {
             if !commands.is_empty() {
                 let bench = self.bench(&testing, self.copy.root(), &reports, port, self.deadline);
+                let bench = Bench { controls: (family == Family::Shared).then_some(self.copy.controls()), ..bench };
                 families.push((family, self.test(&bench, family, commands)?));
             }
         }
@@ -207,6 +208,7 @@ impl Examination<'_> {
             reports,
             roots: vec![self.workspace.folder().display().to_string()],
             deadline,
+            controls: None,
             addopts: self.context.environment.variables.get("PYTEST_ADDOPTS").map(String::as_str),
             stop: self.context.stop,
         }

@@ -7,6 +7,7 @@
 mod approach;
 mod arm;
 mod code;
+mod control;
 mod evaluation;
 mod examine;
 mod execute;

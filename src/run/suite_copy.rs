@@ -12,8 +12,9 @@ use tempfile::TempDir;
 use crate::process::all_but;
 use crate::suite::{self, Suite};
 
-use super::tampering::Census;
 use super::CodeWork;
+use super::control::Controls;
+use super::tampering::Census;
 use super::workspace::{self, copy, link, scratch_folder};
 
 /// Names that a copy does without: git's, and this program's own.
@@ -31,6 +32,7 @@ pub struct SuiteCopy {
     start: Option<PathBuf>,
     /// What of the suite is for all but the agent.
     given: Vec<PathBuf>,
+    controls: Controls,
     /// As it was made.
     census: Census,
 }
@@ -58,10 +60,11 @@ impl SuiteCopy {
         };
         // A repository is cloned from where it is.
         let start = work.start.as_deref().map(|start| if start.join(".git").exists() { start.to_owned() } else { moved(start) });
+        let controls = Controls::put(&work.suite.tests, &copied)?;
         let census = Census::of(parts.iter().map(|path| moved(path)));
         let hidden = suite::tested_by(&root, &work.suite).iter().map(|path| moved(&workspace::absolute(path))).collect();
         let given = all_but(&suite.folder, &hidden);
-        Ok(Self { held, root: copied, suite, start, given, census })
+        Ok(Self { held, root: copied, suite, start, given, controls, census })
     }
 
     /// Stands for the repository's folder: tests are started there.
@@ -72,6 +75,11 @@ impl SuiteCopy {
     /// The files of the suite that setup and server may read: all but those that test commands name.
     pub fn given(&self) -> &[PathBuf] {
         &self.given
+    }
+
+    /// The tests that cannot pass.
+    pub fn controls(&self) -> &Controls {
+        &self.controls
     }
 
     /// The suite and the tree to begin with, as they are in the copy.

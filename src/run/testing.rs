@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId};
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId, visible};
 use crate::evaluate::CommandResult;
-use crate::evaluate::test_report::{self, Ending, Source, TestReport};
+use crate::evaluate::test_report::{self, Control, Ending, Source, TestReport};
 use crate::process::{self, End, Stop};
 
+use super::control::Controls;
 use super::shell::Shell;
 
 /// Whose tests they are.
@@ -45,6 +46,8 @@ pub struct Tested {
     pub total: u64,
     /// Some could not be run, so the counts say too little.
     pub is_unknown: bool,
+    /// What shows that a report is not the runner's.
+    pub forged: Vec<String>,
 }
 
 /// Where and until when commands run.
@@ -58,6 +61,8 @@ pub struct Bench<'a> {
     /// Taken out of names and messages.
     pub roots: Vec<String>,
     pub deadline: Instant,
+    /// Of the suite's own commands.
+    pub controls: Option<&'a Controls>,
     /// Options that the environment already has for pytest.
     pub addopts: Option<&'a str>,
     pub stop: &'a Stop,
@@ -74,6 +79,12 @@ impl Bench<'_> {
                 // There are tests, and they could not be run here: nothing is known of them.
                 tested.is_unknown = true;
                 continue;
+            }
+            let shown = || visible(command);
+            match report.control {
+                Some(Control::Passed) => tested.forged.push(format!("a test that cannot pass has passed in `{}`", shown())),
+                Some(Control::Missing) => tested.forged.push(format!("the report of `{}` lacks a test that was run", shown())),
+                Some(Control::Held) | None => {}
             }
             tested.passed += report.passed;
             tested.total += report.total();
@@ -114,6 +125,10 @@ impl Bench<'_> {
         let wanted = self.reports.join(format!("{name}.report"));
         // Planned as it is declared: an outcome is named by that, the same in every run.
         let plan = test_report::plan(declared, &wanted, self.addopts);
+        let plan = match self.controls {
+            Some(controls) => controls.plan(plan),
+            None => plan,
+        };
         let filled = self.port.map_or_else(|| plan.command.clone(), |port| plan.command.replace("{port}", &port.to_string()));
         let mut shell = self.shell.clone();
         for (name, value) in &plan.environment {

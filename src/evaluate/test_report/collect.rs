@@ -48,6 +48,14 @@ impl<'a> Collector<'a> {
         self.extra.errors > 0 || self.outcomes.iter().any(|outcome| matches!(outcome.status, ItemStatus::Error | ItemStatus::Limit))
     }
 
+    /// Takes out the tests whose ids hold these words, and returns how they ended.
+    pub fn take(&mut self, words: &str) -> Vec<ItemStatus> {
+        let taken = self.outcomes.extract_if(.., |outcome| outcome.id.contains(words)).map(|outcome| outcome.status).collect();
+        // Places are others from here on, and all tests were told of.
+        self.seen.clear();
+        taken
+    }
+
     /// Adds a test. The second of the same id gets `#2`, and so on.
     pub fn push(&mut self, id: &str, status: ItemStatus, duration_seconds: Option<f64>, message: Option<&str>) {
         if self.outcomes.len() >= MAX_OUTCOMES {
@@ -122,6 +130,7 @@ impl<'a> Collector<'a> {
             errors: errors.min(most),
             skipped: skipped.min(most),
             source,
+            control: None,
         }
     }
 

@@ -23,6 +23,17 @@ pub struct Plan {
     pub runner: Option<Runner>,
     /// One command, without a list, a pipe or a substitution: its exit is the runner's own.
     pub is_simple: bool,
+    /// What the ids of controls hold, where there are some.
+    pub control: Option<String>,
+}
+
+impl Plan {
+    /// Adds a control, whose file is there; ids of it, and of others beside it, hold `words`.
+    pub fn with_control(mut self, file: &Path, words: &str) -> Self {
+        self.command = format!("{} {}", self.command, quoted(&file.to_string_lossy()));
+        self.control = Some(words.to_owned());
+        self
+    }
 }
 
 /// A file that the command writes.
@@ -60,6 +71,7 @@ pub fn plan(declared: &str, report: &Path, addopts: Option<&str>) -> Plan {
         report: None,
         runner,
         is_simple: script.segments.len() == 1 && !script.is_opaque,
+        control: None,
     };
     let ours = Report { path: report.to_owned(), is_ours: true };
     let path = quoted(&report.to_string_lossy());
@@ -106,6 +118,15 @@ pub fn plan(declared: &str, report: &Path, addopts: Option<&str>) -> Plan {
         (Some(Runner::Cargo | Runner::Nextest), _) | (Some(_), None) => {}
     }
     plan
+}
+
+/// Returns the arguments of pytest where the command is one call of it and nothing else, with our report.
+pub fn pytest_arguments(declared: &str) -> Option<Vec<String>> {
+    let script = Script::read(declared);
+    let [segment] = script.segments.as_slice() else { return None };
+    let call = call(segment).filter(|call| call.runner == Runner::Pytest)?;
+    let is_plain = !script.is_opaque && !script.repeats && !declared.contains(['#', '\n', '>', '<', '$']);
+    is_plain.then(|| call.arguments.iter().map(|word| word.text.clone()).collect())
 }
 
 /// One call of a runner.

@@ -9,6 +9,7 @@
 mod cargo;
 mod collect;
 mod command;
+mod control;
 mod go;
 mod json;
 mod junit;
@@ -22,7 +23,8 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-pub use command::{Plan, Report, Runner, plan};
+pub use command::{Plan, Report, Runner, plan, pytest_arguments};
+pub use control::Control;
 pub use outcome::{Format, Source, TestOutcome, TestReport};
 
 use crate::domain::ItemStatus;
@@ -59,6 +61,7 @@ pub fn outcomes(plan: &Plan, finished: &Finished) -> TestReport {
     let stderr = Output::new(finished.stderr, finished.roots);
     let mut tests = Collector::new(finished.roots);
     let format = per_test(plan, finished, &stdout, &stderr, &mut tests);
+    let (control, ending) = controlled(plan, finished, format, &mut tests);
     let counts = if tests.is_empty() { text::last_summary(&stdout, &stderr) } else { None };
     let source = match (format, counts) {
         (Some(format), None) if !tests.is_empty() => Source::Tests(format),
@@ -70,9 +73,9 @@ pub fn outcomes(plan: &Plan, finished: &Finished) -> TestReport {
         (_, None) => Source::Exit,
     };
     let verdict = match source {
-        Source::Exit => Some(by_exit(finished.ending)),
-        Source::NoTests => Some(without_tests(plan, finished.ending)),
-        Source::Tests(_) | Source::Counts => contradiction(plan, finished.ending, &tests),
+        Source::Exit => Some(by_exit(ending)),
+        Source::NoTests => Some(without_tests(plan, ending)),
+        Source::Tests(_) | Source::Counts => contradiction(plan, ending, &tests),
     };
     if let Some((status, mut message)) = verdict {
         let last_words = stderr.last_line().or(stdout.last_line());
@@ -81,7 +84,21 @@ pub fn outcomes(plan: &Plan, finished: &Finished) -> TestReport {
         }
         tests.push(&plan.declared, status, None, message.as_deref());
     }
-    tests.into_report(source)
+    TestReport { control, ..tests.into_report(source) }
+}
+
+/// Takes the control out of the tests, and its part out of the ending: where nothing else failed, the tests ended well.
+fn controlled(plan: &Plan, finished: &Finished, format: Option<Format>, tests: &mut Collector) -> (Option<Control>, Ending) {
+    let Some(words) = &plan.control else { return (None, finished.ending) };
+    let is_whole = matches!(finished.ending, Ending::Code(0 | 1)) && format.is_some() && !tests.is_empty();
+    let taken = tests.take(words);
+    let control = match taken.as_slice() {
+        [] => is_whole.then_some(Control::Missing),
+        taken if taken.contains(&ItemStatus::Pass) => Some(Control::Passed),
+        _ => Some(Control::Held),
+    };
+    let is_all = control == Some(Control::Held) && finished.ending == Ending::Code(1) && !tests.has_failures();
+    (control, if is_all { Ending::Code(0) } else { finished.ending })
 }
 
 /// Collects per-test outcomes from the best source there is, and says which it was.

@@ -2,6 +2,8 @@
 
 use crate::domain::ItemStatus;
 
+use super::Control;
+
 /// How one test ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestOutcome {
@@ -25,6 +27,8 @@ pub struct TestReport {
     /// Outside the total.
     pub skipped: u64,
     pub source: Source,
+    /// Where the command had one.
+    pub control: Option<Control>,
 }
 
 impl TestReport {

@@ -1,8 +1,6 @@
 //! Ways by which an approach, or what it wrote, gets at what is not its own. Where the system helps, none gets anywhere; where it does not,
 //! every run that touched something is an outage which names what it touched.
 
-use std::process::Command;
-
 use super::*;
 
 /// Tests that an empty workspace fails, and that ask nothing but what the suite says.
@@ -21,7 +19,12 @@ const WAYS: [(&str, &str, &str, &str); 15] = [
     ("a header", "sed -i s/completed/infra/ $ROOT/results/first.json", "", "results/first.json was changed"),
     ("its own journal", "for f in $ROOT/results/*/items.jsonl; do [ -s $f ] || echo '{}' >> $f; done", "", "items.jsonl was changed"),
     ("the configuration", "echo >> $ROOT/evalreport.yaml", "", "evalreport.yaml was changed"),
-    ("a tombstone", "echo '{\"selector\":{\"approach\":[\"b\"]},\"reason\":\"x\",\"time\":\"2026-01-01T00:00:00Z\"}' >> $ROOT/results/retractions.jsonl", "", "results/retractions.jsonl was changed"),
+    (
+        "a tombstone",
+        "echo '{\"selector\":{\"approach\":[\"b\"]},\"reason\":\"x\",\"time\":\"2026-01-01T00:00:00Z\"}' >> $ROOT/results/retractions.jsonl",
+        "",
+        "results/retractions.jsonl was changed",
+    ),
     ("the copy", "for f in ../../evalreport-*/suite/suites/s/tests/*.sh; do echo true > $f; done", "", "tests/again.sh was changed"),
     ("the tests while they run", "", "echo true > $ROOT/suites/s/tests/shared.sh", "suites/s/tests/shared.sh was changed"),
     ("the copy while it is used", "", "for f in ./suites/s/tests/*.sh; do echo true > $f; done", "tests/again.sh was changed"),
@@ -36,7 +39,8 @@ fn code(approach: &str, program: &str) -> Code {
     let script = format!("ROOT={root}\ncat > program.sh <<'END'\nROOT={root}\n{program}\nEND\n: > setup.sh\n{approach}\n");
     code.project.file("a.sh", format!("({script}) 2>/dev/null\ntrue\n"));
     code.project.file("suites/s/tests/shared.sh", SHARED).file("suites/s/tests/again.sh", AGAIN);
-    code.project.file("results/first.json", "{\"id\":\"first\",\"suite\":\"s\",\"approach\":\"b\",\"model\":\"m\",\"status\":\"completed\"}\n");
+    code.project
+        .file("results/first.json", "{\"id\":\"first\",\"suite\":\"s\",\"approach\":\"b\",\"model\":\"m\",\"status\":\"completed\"}\n");
     let item = "{\"kind\":\"test\",\"item\":\"t\",\"evaluator\":\"shared_tests\",\"attempt\":1,\"revision\":0,\"status\":\"fail\"}\n";
     code.project.file("results/first/items.jsonl", item).file("results/retractions.jsonl", "");
     code
@@ -74,6 +78,58 @@ fn whatever_is_touched_is_named_where_it_does_not() {
         let ran = own(&code);
         assert_eq!(ran.header["isolation"], "none: --no-isolation", "{name}");
         assert!(ran.error().starts_with("tampered: ") && ran.error().contains(touched), "{name}: {}", ran.error());
+        assert_eq!(ran.status(), "infra", "{name}");
+        ran.is_untested();
+    }
+}
+
+/// A suite of pytest with one test that passes and one that fails, on code that it imports.
+const PYTEST: &str = "language: python\nsetup: ['pip install -q pytest', 'sh \"$EVAL_WORKSPACE/setup.sh\"']\n\
+                      tests: {shared: ['pytest suites/s/tests/ -v']}\n";
+const TESTS: &str = "import os, sys\nsys.path.insert(0, os.environ['EVAL_WORKSPACE'])\nimport made\n\n\n\
+                     def test_one():\n    assert made.one() == 1\n\n\ndef test_two():\n    assert made.one() == 2\n";
+/// Ends every test well, from inside of pytest.
+const PATCH: &str = "import _pytest.runner as runner\n_call = runner.CallInfo.from_call.__func__\n\n\ndef _good(cls, func, when, reraise=None):\n    \
+                     info = _call(cls, func, when, reraise)\n    info.excinfo = None\n    return info\n\n\nrunner.CallInfo.from_call = classmethod(_good)\n";
+/// Writes the report that pytest would write where all is well.
+const FORGE: &str = "import atexit, os, re\n_path = re.search(r'--junitxml=(\\S+)', os.environ.get('PYTEST_ADDOPTS', ''))\n\n\ndef _write():\n    \
+                     cases = ''.join(f'<testcase classname=\"suites.s.tests.test_made\" name=\"{n}\" time=\"0\"/>' for n in ('test_one', 'test_two'))\n    \
+                     open(_path[1], 'w').write(f'<testsuites><testsuite name=\"pytest\">{cases}</testsuite></testsuites>')\n    os._exit(0)\n\n\n\
+                     _path and atexit.register(_write)\n";
+
+/// Runs that suite on what a script of shell makes; `$ROOT` is the project.
+fn pytest(script: &str, environment: &[(&str, &str)]) -> Ran {
+    let code = Code::new(PYTEST, "");
+    let root = code.project.path("").display().to_string();
+    code.project.file("a.sh", format!("ROOT={root}\nprintf 'def one():\\n    return 1\\n' > made.py; : > setup.sh\n{script}\n"));
+    code.project.file("suites/s/tests/test_made.py", TESTS).file("patch.py", PATCH).file("forge.py", FORGE);
+    code.run_with(&[], environment)
+}
+
+#[test]
+fn a_forged_report_is_no_result() {
+    // What pip needs on this machine, whatever that is.
+    let is_pips =
+        |name: &str| name.starts_with("PIP_") || name == "HOME" || name.contains("CERT") || name.to_lowercase().ends_with("_proxy");
+    let pips: Vec<(String, String)> = std::env::vars().filter(|(name, _)| is_pips(name)).collect();
+    let pips: Vec<(&str, &str)> = pips.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let honest = pytest("", &pips);
+    honest.ended("completed", "");
+    honest.shared(1, 2);
+    let names: Vec<&str> = honest.items("shared_tests").iter().map(|item| item.0).collect();
+    assert_eq!(names, ["suites/s/tests/test_made.py::test_one", "suites/s/tests/test_made.py::test_two"]);
+    let site = "$(python -c 'import site; print(site.getsitepackages()[0])')";
+    for (name, script) in [
+        ("pytest is patched from inside", "cat $ROOT/patch.py >> made.py".to_owned()),
+        ("the report is written by the code", "cat $ROOT/forge.py >> made.py".to_owned()),
+        ("pytest is patched by setup", format!("cp $ROOT/patch.py .; cat > setup.sh <<'END'\ncat patch.py >> {site}/_pytest/main.py\nEND")),
+        (
+            "setup puts a module in the way",
+            format!("cp $ROOT/forge.py .; cat > setup.sh <<'END'\ncp forge.py {site}/sitecustomize.py\nEND"),
+        ),
+    ] {
+        let ran = pytest(&script, &pips);
+        assert!(ran.error().starts_with("tampered: "), "{name}: {} {:?}", ran.error(), ran.items);
         assert_eq!(ran.status(), "infra", "{name}");
         ran.is_untested();
     }

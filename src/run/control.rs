@@ -1,0 +1,136 @@
+//! A control: a test that cannot pass, run among a suite's own.
+//!
+//! pytest imports the code under test into its own process, where that code may change what pytest finds or write the report itself. Who
+//! makes every test pass makes the control pass, too, and who writes a report without it cannot have run it. It catches what does not
+//! know of it; code that looks for it is a matter for another process.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use uuid::Uuid;
+
+use crate::evaluate::test_report::{Plan, pytest_arguments};
+use crate::suite::Tests;
+
+/// What a suite may say about pytest without choosing among tests or stopping early.
+const HARMLESS: [&str; 17] = [
+    "-v",
+    "-vv",
+    "-q",
+    "-s",
+    "-l",
+    "-ra",
+    "-rA",
+    "-rf",
+    "--verbose",
+    "--quiet",
+    "--tb",
+    "--color",
+    "--durations",
+    "--no-header",
+    "--no-summary",
+    "--timeout",
+    "--showlocals",
+];
+/// The files in which pytest finds settings.
+const SETTINGS: [&str; 5] = ["pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"];
+/// Settings with which a control may not be run: they choose among tests, stop early, or name tests in a way of their own.
+const CHOOSING: [&str; 12] =
+    ["python_files", "python_functions", " -k", " -m", "=-m", "-x", "--exitfirst", "--maxfail", "--deselect", "--lf", "--sw", "--ignore"];
+
+/// What the file of a control says. Nothing in it tells what it is for.
+const TEXT: &str = "def test_total():\n    assert sum([3, 5, 8]) == 17\n";
+
+/// The controls of a suite: one in each folder that its commands name.
+#[derive(Debug, Default)]
+pub struct Controls {
+    /// What is in the name of each, and of nothing else.
+    words: String,
+    /// By command: a file, from the folder that tests start in.
+    files: BTreeMap<String, PathBuf>,
+}
+
+impl Controls {
+    /// Puts the controls below `root`. There are none where any command of the suite might meet them without knowing.
+    pub fn put(tests: &Tests, root: &Path) -> io::Result<Self> {
+        let places: Option<Vec<PathBuf>> = tests.shared.iter().map(|command| place(command, root)).collect();
+        let might_meet = |command: &String| ["pytest", "make", "tox", "nox"].iter().any(|runner| command.contains(runner));
+        let Some(places) = places.filter(|_| !tests.functional.iter().any(might_meet)) else { return Ok(Self::default()) };
+        let mut controls = Self { words: Uuid::new_v4().simple().to_string().chars().take(8).collect(), files: BTreeMap::new() };
+        let mut by_place: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+        for (command, place) in tests.shared.iter().zip(places) {
+            let number = by_place.len();
+            let file = by_place.entry(place).or_insert_with_key(|place| place.join(format!("test_{}_{number}.py", controls.words)));
+            fs::write(root.join(&*file), TEXT)?;
+            controls.files.insert(command.clone(), file.clone());
+        }
+        Ok(controls)
+    }
+
+    /// Lets a command run its control, if it has one.
+    pub fn plan(&self, plan: Plan) -> Plan {
+        match self.files.get(&plan.declared) {
+            Some(file) => plan.with_control(file, &self.words),
+            None => plan,
+        }
+    }
+}
+
+/// Returns the folder for a command's control, below the folder `root` that the command starts in; none where there can be no control.
+fn place(declared: &str, root: &Path) -> Option<PathBuf> {
+    let arguments = pytest_arguments(declared)?;
+    let (options, targets): (Vec<&String>, Vec<&String>) = arguments.iter().partition(|argument| argument.starts_with('-'));
+    if !options.iter().all(|option| HARMLESS.contains(&option.split('=').next().unwrap_or(option))) {
+        return None;
+    }
+    let target = Path::new(targets.first()?.split("::").next()?);
+    let below = if root.join(target).is_dir() { target } else { target.parent()? };
+    // A link leads out of the copy, to where nothing of ours may be put.
+    let leads_out = below.ancestors().any(|part| root.join(part).is_symlink());
+    let is_inside = below.is_relative() && root.join(target).exists() && !leads_out;
+    let chooses = |folder: &Path| {
+        let texts = SETTINGS.iter().filter_map(|name| fs::read_to_string(root.join(folder).join(name)).ok());
+        texts.into_iter().any(|text| text.lines().any(|line| CHOOSING.iter().any(|word| line.contains(word))))
+    };
+    (is_inside && !below.ancestors().any(chooses)).then(|| below.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_control_stands_where_every_test_is_run() {
+        let root = tempfile::tempdir().expect("a folder");
+        let of = |name: &str| root.path().join(name);
+        fs::create_dir_all(of("s/tests/deep")).and_then(|()| fs::write(of("s/tests/test_a.py"), "")).expect("room");
+        let at = |command: &str| place(command, root.path()).map(|place| place.display().to_string());
+        for (command, expected) in [
+            ("pytest s/tests/ -v", Some("s/tests/")),
+            ("python -m pytest -q s/tests/test_a.py::test_b --tb=short", Some("s/tests")),
+            ("pytest", None),
+            ("pytest s/tests -x", None),
+            ("pytest s/tests -k name", None),
+            ("pytest s/gone", None),
+            ("pytest s/tests | tail", None),
+            ("cd s && pytest tests", None),
+            ("make test", None),
+        ] {
+            assert_eq!(at(command).as_deref(), expected, "{command}");
+        }
+        fs::write(of("s/pytest.ini"), "[pytest]\naddopts = -m quick\n").expect("room");
+        assert_eq!(at("pytest s/tests/"), None);
+        fs::write(of("s/pytest.ini"), "[pytest]\n").expect("room");
+        let tests = |shared: &[&str], functional: &[&str]| Tests {
+            shared: shared.iter().map(|text| (*text).to_owned()).collect(),
+            functional: functional.iter().map(|text| (*text).to_owned()).collect(),
+            own: Vec::new(),
+        };
+        let count = |tests: &Tests| Controls::put(tests, root.path()).expect("room").files.len();
+        assert_eq!(count(&tests(&["pytest s/tests", "pytest s/tests/deep"], &["curl x"])), 2);
+        assert_eq!(count(&tests(&["pytest s/tests", "make test"], &[])), 0, "make may run the control and not know it");
+        assert_eq!(count(&tests(&["pytest s/tests"], &["make check"])), 0);
+    }
+}
