@@ -25,14 +25,29 @@ pub struct Support {
 }
 
 /// What a program is given. What is not named is refused.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Grants {
-    /// Files, and folders with all that is in them, to read and to start programs from. Those that are not there are left out.
-    pub reads: Vec<PathBuf>,
-    /// The same to read, change and remove, and to make new files in.
-    pub writes: Vec<PathBuf>,
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Grants<'a> {
+    /// To read, and to start programs from.
+    pub reads: &'a [&'a Places],
+    /// To read, change and remove, and to make new files in.
+    pub writes: &'a [&'a Places],
     /// The only ports, where there is a bound.
-    pub ports: Option<Vec<u16>>,
+    pub ports: Option<&'a [u16]>,
+}
+
+/// Files, and folders with all that is in them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    folders: Vec<PathBuf>,
+    files: Vec<PathBuf>,
+}
+
+impl Places {
+    /// Tells folders from files, once for all programs.
+    pub fn of(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        let (folders, files) = paths.into_iter().map(Into::into).partition(|path: &PathBuf| path.is_dir());
+        Self { folders, files }
+    }
 }
 
 /// Returns what covers everything below `top` but these paths, which are absolute and without links.
@@ -65,14 +80,19 @@ fn cover(path: &Path, hidden: &BTreeSet<PathBuf>, covered: &mut Vec<PathBuf>) {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::io;
+    use std::os::fd::OwnedFd;
+    use std::path::Path;
     use std::process::{Child, Command};
     use std::sync::OnceLock;
     use std::thread;
 
     use landlock::{
-        ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, NetPort, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated,
+        ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, Ruleset, RulesetAttr, RulesetCreated,
         RulesetCreatedAttr, Scope,
     };
+
+    use rustix::fs::{Mode, OFlags};
+    use rustix::io::Errno;
 
     use super::{Grants, Support};
 
@@ -94,40 +114,50 @@ mod linux {
         })
     }
 
+    fn ruleset(has_ports: bool) -> Result<RulesetCreated, landlock::RulesetError> {
+        let ruleset = Ruleset::default().handle_access(AccessFs::from_all(DEVICES))?.scope(Scope::from_all(SIGNALS))?;
+        if has_ports { ruleset.handle_access(AccessNet::from_all(NETWORK))?.create() } else { ruleset.create() }
+    }
+
+    /// Opens a path without reading it. None where it is not there or not for this user, and needs no right.
+    fn open(path: &Path) -> io::Result<Option<OwnedFd>> {
+        match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+            Ok(open) => Ok(Some(open)),
+            Err(Errno::NOENT | Errno::ACCESS | Errno::NOTDIR | Errno::PERM) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// The bounds of a program and of all it starts.
     #[derive(Debug)]
     pub struct Confinement(RulesetCreated);
 
     impl Confinement {
         /// Prepares the bounds; none where the system enforces none.
-        pub fn new(grants: &Grants) -> io::Result<Option<Self>> {
+        pub fn new(grants: &Grants<'_>) -> io::Result<Option<Self>> {
             if !support().files {
                 return Ok(None);
             }
-            let create = || {
-                let mut ruleset = Ruleset::default().handle_access(AccessFs::from_all(DEVICES))?.scope(Scope::from_all(SIGNALS))?;
-                if grants.ports.is_some() {
-                    ruleset = ruleset.handle_access(AccessNet::from_all(NETWORK))?;
+            let mut ruleset = ruleset(grants.ports.is_some()).map_err(io::Error::other)?;
+            let mut grant = |path: &Path, access: BitFlags<AccessFs>| -> io::Result<()> {
+                // One at a time: there may be more of them than files that may be open.
+                if let Some(open) = open(path)? {
+                    (&mut ruleset).add_rule(PathBeneath::new(open, access)).map_err(io::Error::other)?;
                 }
-                let (read, write) = (AccessFs::from_read(DEVICES), AccessFs::from_all(DEVICES));
-                let mut ruleset = ruleset.create()?;
-                if let Ok(top) = PathFd::new("/") {
-                    ruleset = ruleset.add_rule(PathBeneath::new(top, AccessFs::ReadDir))?;
-                }
-                for (paths, access) in [(&grants.reads, read), (&grants.writes, write)] {
-                    for path in paths {
-                        // One that is not there, or is gone by now, needs no right.
-                        let Ok(open) = PathFd::new(path) else { continue };
-                        let access = if path.is_dir() { access } else { access & AccessFs::from_file(DEVICES) };
-                        ruleset = ruleset.add_rule(PathBeneath::new(open, access))?;
-                    }
-                }
-                for port in grants.ports.iter().flatten() {
-                    ruleset = ruleset.add_rule(NetPort::new(*port, AccessNet::from_all(NETWORK)))?;
-                }
-                Ok(ruleset)
+                Ok(())
             };
-            create().map(|ruleset| Some(Self(ruleset))).map_err(|error: landlock::RulesetError| io::Error::other(error))
+            grant(Path::new("/"), AccessFs::ReadDir.into())?;
+            let (read, write) = (AccessFs::from_read(DEVICES), AccessFs::from_all(DEVICES));
+            for (places, access) in [(grants.reads, read), (grants.writes, write)] {
+                for places in places {
+                    places.folders.iter().try_for_each(|folder| grant(folder, access))?;
+                    places.files.iter().try_for_each(|file| grant(file, access & AccessFs::from_file(DEVICES)))?;
+                }
+            }
+            for port in grants.ports.unwrap_or_default() {
+                (&mut ruleset).add_rule(NetPort::new(*port, AccessNet::from_all(NETWORK))).map_err(io::Error::other)?;
+            }
+            Ok(Some(Self(ruleset)))
         }
 
         /// Starts the program inside. A thread takes the bounds upon itself, which its children inherit, and ends.
@@ -160,7 +190,7 @@ mod nowhere {
     pub struct Confinement;
 
     impl Confinement {
-        pub fn new(_grants: &Grants) -> io::Result<Option<Self>> {
+        pub fn new(_grants: &Grants<'_>) -> io::Result<Option<Self>> {
             Ok(None)
         }
 

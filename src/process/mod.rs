@@ -36,7 +36,7 @@ use std::time::Duration;
 pub use background::Background;
 pub use captured::Captured;
 pub use command::{Command, Limits};
-pub use confinement::{Confinement, Grants, Support, all_but, support};
+pub use confinement::{Confinement, Grants, Places, Support, all_but, support};
 pub use finished::{End, Finished};
 pub use start_error::StartError;
 pub use stop::Stop;

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::agent::Environment;
-use crate::process::{Confinement, Grants, Support, all_but, support};
+use crate::process::{Confinement, Grants, Places, Support, all_but, support};
 
 use super::workspace::Workspace;
 
@@ -98,11 +98,11 @@ pub struct Isolation {
     /// The user did not say otherwise.
     is_wanted: bool,
     home: Option<PathBuf>,
-    agent_reads: Vec<PathBuf>,
-    agent_writes: Vec<PathBuf>,
-    work_reads: Vec<PathBuf>,
-    test_reads: Vec<PathBuf>,
-    shared_writes: Vec<PathBuf>,
+    agent_reads: Places,
+    agent_writes: Places,
+    work_reads: Places,
+    test_reads: Places,
+    shared_writes: Places,
 }
 
 impl Isolation {
@@ -113,11 +113,11 @@ impl Isolation {
             support,
             is_wanted,
             home,
-            agent_reads: Vec::new(),
-            agent_writes: Vec::new(),
-            work_reads: Vec::new(),
-            test_reads: Vec::new(),
-            shared_writes: Vec::new(),
+            agent_reads: Places::default(),
+            agent_writes: Places::default(),
+            work_reads: Places::default(),
+            test_reads: Places::default(),
+            shared_writes: Places::default(),
         };
         if !support.files {
             return isolation;
@@ -134,13 +134,13 @@ impl Isolation {
         let from_agents = set(&[&kept.from_all, &kept.from_untested, &keys, &tokens]);
         let from_work = set(&[&kept.from_all, &kept.from_untested, &keys, &tokens, &agents]);
         let from_tests = set(&[&kept.from_all, &keys, &tokens, &agents]);
-        isolation.agent_reads = all_but(top, &from_agents);
-        isolation.work_reads = all_but(top, &from_work);
-        isolation.test_reads = all_but(top, &from_tests);
+        isolation.agent_reads = Places::of(all_but(top, &from_agents));
+        isolation.work_reads = Places::of(all_but(top, &from_work));
+        isolation.test_reads = Places::of(all_but(top, &from_tests));
         let from_writers = set(&[&kept.from_all, &kept.from_untested, &kept.unchanged, &keys, &tokens, &agents]);
-        isolation.shared_writes =
-            SHARED.iter().filter_map(|path| Path::new(path).canonicalize().ok()).flat_map(|path| all_but(&path, &from_writers)).collect();
-        isolation.agent_writes = agents;
+        let shared = SHARED.iter().filter_map(|path| Path::new(path).canonicalize().ok());
+        isolation.shared_writes = Places::of(shared.flat_map(|path| all_but(&path, &from_writers)));
+        isolation.agent_writes = Places::of(agents);
         isolation
     }
 
@@ -178,18 +178,18 @@ impl Isolation {
             Whom::Setup | Whom::Work => &self.work_reads,
             Whom::Tests => &self.test_reads,
         };
-        let mut grants = Grants { reads: reads.clone(), writes: self.shared_writes.clone(), ports: more.ports.map(<[u16]>::to_vec) };
-        grants.reads.extend(more.reads.iter().cloned());
-        grants.reads.push(workspace.venv());
-        grants.writes.extend([workspace.folder().to_owned(), workspace.temporary()]);
-        grants.writes.extend(more.writes.iter().cloned());
+        let mut writes = vec![workspace.folder().to_owned(), workspace.temporary()];
         match whom {
-            Whom::Agent => grants.writes.extend(self.agent_writes.iter().cloned()),
-            // What it installs is installed for good: no test changes it.
-            Whom::Setup => grants.writes.push(workspace.venv()),
-            Whom::Tests => grants.writes.push(workspace.reports()),
-            Whom::Work => {}
+            // What setup installs is installed for good: no test changes it.
+            Whom::Setup => writes.push(workspace.venv()),
+            Whom::Tests => writes.push(workspace.reports()),
+            Whom::Agent | Whom::Work => {}
         }
+        let own_reads = Places::of(more.reads.iter().cloned().chain([workspace.venv()]));
+        let own_writes = Places::of(more.writes.iter().cloned().chain(writes));
+        let nothing = Places::default();
+        let of_agent = if whom == Whom::Agent { &self.agent_writes } else { &nothing };
+        let grants = Grants { reads: &[reads, &own_reads], writes: &[&self.shared_writes, of_agent, &own_writes], ports: more.ports };
         Confinement::new(&grants).map(|confinement| confinement.map(Arc::new))
     }
 
