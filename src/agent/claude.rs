@@ -29,7 +29,7 @@ impl Claude {
         let max_steps = [self.max_steps, prompt.limits.max_steps].into_iter().flatten().min();
         let argv = arguments(&self.argv, self.program.model(), max_steps, prompt.system);
         let finished = self.program.run(argv, prompt.text.to_owned(), prompt, wall, stop)?;
-        read(&finished, wall)
+        read(&finished, wall).map_err(|failure| self.program.explain(failure))
     }
 }
 

@@ -23,6 +23,10 @@ impl Command {
     }
 
     pub fn ask(&self, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Reply, Failure> {
+        self.answer(prompt, wall, stop).map_err(|failure| self.program.explain(failure))
+    }
+
+    fn answer(&self, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Reply, Failure> {
         let input = joined(prompt);
         let asks_for_file = self.argv.iter().any(|argument| argument.contains("{prompt_file}"));
         let file = if asks_for_file { Some(prompt_file(&input)?) } else { None };

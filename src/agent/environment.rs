@@ -71,9 +71,22 @@ impl Environment {
         Secrets::of(&self.variables, &self.keys.iter().cloned().chain(named.map(str::to_owned)).collect())
     }
 
-    /// Returns the names of the variables that hold secrets, which no program needs that an agent made.
+    /// Returns the names of the variables that hold secrets, which no program gets unless it is granted them.
     pub fn secret_names(&self) -> impl Iterator<Item = &String> {
         self.variables.iter().filter(|(name, value)| self.keys.contains(*name) || is_secret(name, value)).map(|(name, _)| name)
+    }
+
+    /// Returns the secrets that a program does not get which is granted these variables: names, or beginnings of names before a `*`.
+    pub fn withheld<'a>(&'a self, granted: &'a [String]) -> impl Iterator<Item = &'a String> {
+        let is_granted =
+            |name: &String| granted.iter().any(|grant| grant.strip_suffix('*').map_or(grant == name, |begin| name.starts_with(begin)));
+        self.secret_names().filter(move |name| !is_granted(name))
+    }
+
+    /// Returns the variables to set and to remove for such a program.
+    pub fn for_program(&self, granted: &[String]) -> BTreeMap<OsString, Option<OsString>> {
+        let withheld = self.withheld(granted).map(|name| (OsString::from(name), None));
+        withheld.chain(self.given.iter().map(|(name, value)| (name.clone(), Some(value.clone())))).collect()
     }
 }
 

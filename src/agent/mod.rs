@@ -35,7 +35,7 @@ pub use claude::read as read_claude;
 pub use environment::{Environment, Retries};
 pub use outage::is_outage;
 pub use price::Prices;
-pub use program::crash;
+pub use program::{crash, with_withheld};
 pub use replay::prompt_hash;
 pub use reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply, shorten};
 pub use setup::SetupError;
@@ -73,11 +73,21 @@ enum Reach {
     Replay(Replay),
 }
 
+/// The variables with keys of the program that is asked in this way.
+pub fn own_keys(kind: AgentKind) -> Vec<String> {
+    let names: &[&str] = match kind {
+        AgentKind::Claude => &["ANTHROPIC_*", "CLAUDE_*"],
+        AgentKind::Command | AgentKind::Anthropic | AgentKind::Openai | AgentKind::Replay => &[],
+    };
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
 impl Agent {
     /// Prepares an agent of the configuration. `model` replaces its own.
     pub fn new(agent: &config::Agent, model: Option<&str>, environment: &Environment, prices: &Prices) -> Result<Self, SetupError> {
         let model = model.or(agent.model.as_deref());
-        let program = || Program::new(environment, model.map(str::to_owned));
+        let granted: Vec<String> = agent.env.iter().cloned().chain(agent.api_key_env.clone()).chain(own_keys(agent.kind)).collect();
+        let program = || Program::new(environment, model.map(str::to_owned), &granted);
         let chat = |dialect| {
             let chat = Chat::new(dialect, agent, model, environment)?;
             Ok((Reach::Chat(Box::new(chat)), chat::key_variable(dialect, agent)))

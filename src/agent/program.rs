@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::environment::Environment;
 use super::reply::{Failure, FailureKind, MOST_RAW_BYTES, Measured, Prompt, shorten};
+use crate::domain::visible;
 use crate::process::{self, Command, Confinement, End, Finished, Limits, Stop};
 
 /// What is kept of a program's output.
@@ -23,24 +24,36 @@ pub struct Program {
     grace: Duration,
     model: Option<String>,
     confinement: Option<Arc<Confinement>>,
-    given: BTreeMap<OsString, OsString>,
+    variables: BTreeMap<OsString, Option<OsString>>,
+    /// Secrets that it does not get, for who wonders why it fails.
+    withheld: Vec<String>,
 }
 
 impl Program {
-    pub fn new(environment: &Environment, model: Option<String>) -> Self {
+    /// `granted` are the secrets that it may know.
+    pub fn new(environment: &Environment, model: Option<String>, granted: &[String]) -> Self {
         let root = if environment.root.as_os_str().is_empty() { PathBuf::from(".") } else { environment.root.clone() };
-        let (confinement, given) = (environment.confinement.clone(), environment.given.clone());
-        Self { root, grace: environment.grace, model, confinement, given }
+        let withheld = environment.withheld(granted).cloned().collect();
+        let (confinement, variables) = (environment.confinement.clone(), environment.for_program(granted));
+        Self { root, grace: environment.grace, model, confinement, variables, withheld }
     }
 
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
     }
 
+    /// Adds to a failure of the program what it was not given.
+    pub fn explain(&self, failure: Failure) -> Failure {
+        match failure.kind {
+            FailureKind::Error | FailureKind::Infra => Failure { reason: with_withheld(failure.reason, &self.withheld), ..failure },
+            FailureKind::Limit | FailureKind::Stopped => failure,
+        }
+    }
+
     /// Runs a program with the prompt as its input. A program that cannot be started is our fault, not the agent's.
     pub fn run(&self, argv: Vec<String>, input: String, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Finished, Failure> {
         let variable = |name: &str, value: Option<String>| (OsString::from(name), value.map(OsString::from));
-        let mut env: BTreeMap<_, _> = self.given.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect();
+        let mut env = self.variables.clone();
         env.extend([variable("EVAL_SEED", Some(prompt.seed.to_string())), variable("EVAL_MODEL", self.model.clone())]);
         let limits = Limits { wall: Some(wall), output_bytes: MOST_OUTPUT_BYTES, grace: self.grace };
         let argv = argv.into_iter().map(OsString::from).collect();
@@ -53,6 +66,19 @@ impl Program {
             confinement: self.confinement.clone(),
         };
         process::run(&command, stop).map_err(|error| Failure::new(FailureKind::Infra, &error.to_string(), Measured::default()))
+    }
+}
+
+/// How many variables a reason names.
+const MOST_NAMED: usize = 4;
+
+/// Adds to the reason of a failure which secrets the program was not given: it may have needed one.
+pub fn with_withheld(reason: String, withheld: &[String]) -> String {
+    let named = withheld.iter().take(MOST_NAMED).map(|name| visible(name)).collect::<Vec<_>>().join(", ");
+    match withheld.len() {
+        0 => reason,
+        1..=MOST_NAMED => format!("{reason} (not given to it: {named}; `env` grants keys)"),
+        all => format!("{reason} (not given to it: {named} and {} more; `env` grants keys)", all - MOST_NAMED),
     }
 }
 

@@ -281,6 +281,7 @@ impl Maker<'_> {
             prices: Prices::new(&self.config.prices, self.now.date_naive()),
             timeout: configured.and_then(|approach| approach.timeout),
             wrap: configured.map(|approach| approach.wrap.clone()).unwrap_or_default(),
+            env: configured.map(|approach| approach.env.clone()).unwrap_or_default(),
             writes: configured.map(|approach| self.places(&approach.writes)).unwrap_or_default(),
         })
     }
@@ -308,6 +309,7 @@ impl Maker<'_> {
                 command: Vec::new(),
                 base_url: None,
                 api_key_env: None,
+                env: Vec::new(),
                 file: None,
                 max_steps: None,
                 max_tokens: None,

@@ -19,6 +19,8 @@ pub struct Agent {
     pub base_url: Option<String>,
     /// The environment variable that holds the key; never the key.
     pub api_key_env: Option<String>,
+    /// The secrets among the variables that its program gets: names, or beginnings of names before a `*`.
+    pub env: Vec<String>,
     /// The recorded answers of `replay`.
     pub file: Option<String>,
     pub max_steps: Option<u64>,
@@ -58,7 +60,7 @@ impl AgentKind {
     /// The keys, of those that belong to a way of being reached, that this one uses.
     fn own_keys(self) -> &'static [&'static str] {
         match self {
-            Self::Command | Self::Claude => &["command"],
+            Self::Command | Self::Claude => &["command", "env"],
             Self::Anthropic | Self::Openai => &["base_url", "api_key_env"],
             Self::Replay => &["file"],
         }
@@ -95,13 +97,28 @@ fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<Agent> {
     let command = command::read(&mut fields, "command");
     let base_url = super::site::read_url(&mut fields, "base_url");
     let api_key_env = fields.text("api_key_env");
+    let env = fields.texts("env");
     let file = fields.text("file");
     let max_steps = fields.unsigned("max_steps");
     let max_tokens = fields.unsigned("max_tokens");
     let temperature = fields.amount("temperature");
     let timeout = duration::read(&mut fields, "timeout");
     fields.finish();
-    Some(Agent { id: id?, kind: kind?, provider, model, command, base_url, api_key_env, file, max_steps, max_tokens, temperature, timeout })
+    Some(Agent {
+        id: id?,
+        kind: kind?,
+        provider,
+        model,
+        command,
+        base_url,
+        api_key_env,
+        env,
+        file,
+        max_steps,
+        max_tokens,
+        temperature,
+        timeout,
+    })
 }
 
 fn refuse_key(fields: &mut Fields) {
@@ -117,7 +134,7 @@ fn refuse_key(fields: &mut Fields) {
 
 /// Refuses keys that the agent's type would silently ignore, and asks for the one it needs.
 fn check_keys(fields: &mut Fields, kind: AgentKind) {
-    for key in ["command", "base_url", "api_key_env", "file"] {
+    for key in ["command", "env", "base_url", "api_key_env", "file"] {
         if fields.child(key).is_some() && !kind.own_keys().contains(&key) {
             let users: Vec<String> =
                 AgentKind::ALL.iter().filter(|kind| kind.own_keys().contains(&key)).map(|kind| format!("`{}`", kind.name())).collect();

@@ -20,6 +20,8 @@ pub struct Approach {
     pub wrap: Vec<String>,
     /// Files and folders that it may change beside its workspace; `~` is the home folder.
     pub writes: Vec<String>,
+    /// The secrets among the variables that it gets: names, or beginnings of names before a `*`.
+    pub env: Vec<String>,
 }
 
 /// What a command's arguments may hold in braces, filled in for each run.
@@ -58,8 +60,9 @@ fn read_approach(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Appr
     }
     let wrap = command::read(&mut fields, "wrap");
     let writes = fields.texts("writes");
+    let env = fields.texts("env");
     fields.finish();
-    Some(Approach { id: id?, name, command, timeout, agent, wrap, writes })
+    Some(Approach { id: id?, name, command, timeout, agent, wrap, writes, env })
 }
 
 /// Finds `{word}`. Braces around anything else, such as JSON, are just text.

@@ -1,6 +1,5 @@
 //! How a suite's requirements become files in a workspace.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +9,7 @@ use serde_json::Value;
 
 use crate::agent::{
     Agent, Cost, Environment, Failure, FailureKind, Measured, Prices, Prompt, crash, find_cost, find_count, find_usage, is_outage,
+    own_keys, with_withheld,
 };
 use crate::config::{self, AgentKind, Budget};
 use crate::process::{self, Command, End, Finished, Limits, Stop};
@@ -31,6 +31,8 @@ pub struct Approach {
     pub wrap: Vec<String>,
     /// What it may change beside its workspace.
     pub writes: Vec<PathBuf>,
+    /// The secrets among the variables that it gets.
+    pub env: Vec<String>,
     /// For tokens whose cost nobody tells.
     pub prices: Prices,
 }
@@ -66,11 +68,14 @@ impl Approach {
     /// Lets the approach work, and returns what it took. A failure says whose fault it was, with what was measured until then.
     pub fn make(&self, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
         let made = match &self.means {
-            Means::Oneshot { agent } => oneshot(agent, &self.prices, order, stop),
-            Means::Ralph { program } => ralph(program, order, stop),
+            Means::Oneshot { agent } => {
+                let env = agent.env.iter().chain(&self.env).cloned().collect();
+                oneshot(&config::Agent { env, ..agent.clone() }, &self.prices, order, stop)
+            }
+            Means::Ralph { program } => ralph(program, &self.granted(), order, stop),
             Means::Command { argv } => {
                 let argv = argv.iter().map(|argument| filled(argument, order)).collect();
-                program(argv, order, order.wall, stop)
+                program(argv, &self.granted(), order, order.wall, stop)
             }
         };
         let secrets = order.environment.secrets(None);
@@ -113,7 +118,7 @@ fn oneshot(agent: &config::Agent, prices: &Prices, order: &Order<'_>, stop: &Sto
     agent.ask(&prompt, stop).map(|reply| reply.measured)
 }
 
-fn ralph(name: &[String], order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
+fn ralph(name: &[String], granted: &[String], order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
     let begin = Instant::now();
     let name = at_root(name.iter().map(|argument| filled(argument, order)).collect(), order.root);
     fs::copy(order.requirements, order.workspace.join(REQUIREMENTS_FILE)).map_err(|error| {
@@ -121,7 +126,7 @@ fn ralph(name: &[String], order: &Order<'_>, stop: &Stop) -> Result<Measured, Fa
     })?;
     let call = |words: &[&str]| {
         let argv: Vec<String> = name.iter().cloned().chain(words.iter().map(|word| (*word).to_owned())).collect();
-        program(argv, order, order.wall.saturating_sub(begin.elapsed()), stop)
+        program(argv, granted, order, order.wall.saturating_sub(begin.elapsed()), stop)
     };
     let with_metrics = |mut measured: Measured| {
         measured.duration = begin.elapsed();
@@ -141,9 +146,9 @@ fn ralph(name: &[String], order: &Order<'_>, stop: &Stop) -> Result<Measured, Fa
     }
 }
 
-fn program(argv: Vec<String>, order: &Order<'_>, wall: Duration, stop: &Stop) -> Result<Measured, Failure> {
+fn program(argv: Vec<String>, granted: &[String], order: &Order<'_>, wall: Duration, stop: &Stop) -> Result<Measured, Failure> {
     let set = |name: &str, value: Option<&str>| (OsString::from(name), value.map(OsString::from));
-    let mut env: BTreeMap<_, _> = order.environment.given.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect();
+    let mut env = order.environment.for_program(granted);
     env.extend([set("EVAL_SEED", Some(&order.seed.to_string())), set("EVAL_MODEL", order.model), set("EVAL_SUITE", Some(order.suite))]);
     let command = Command {
         argv: order.wrap.iter().cloned().chain(at_root(argv, order.root)).map(OsString::from).collect(),
@@ -156,7 +161,8 @@ fn program(argv: Vec<String>, order: &Order<'_>, wall: Duration, stop: &Stop) ->
     let finished =
         process::run(&command, stop).map_err(|error| Failure::new(FailureKind::Infra, &error.to_string(), Measured::default()))?;
     let (measured, report) = measure(&finished);
-    let fail = |kind, reason: &str, measured| Err(Failure::new(kind, reason, measured));
+    let withheld: Vec<String> = order.environment.withheld(granted).cloned().collect();
+    let fail = |kind, reason: &str, measured| Err(Failure::new(kind, &with_withheld(reason.to_owned(), &withheld), measured));
     match finished.end {
         End::Exited(0) => match report.as_ref().and_then(complaint) {
             None => Ok(measured),
@@ -183,6 +189,12 @@ fn program(argv: Vec<String>, order: &Order<'_>, wall: Duration, stop: &Stop) ->
 }
 
 impl Approach {
+    /// The secrets that it gets: `ralph` starts Claude's program, whose keys are its own.
+    fn granted(&self) -> Vec<String> {
+        let of_ralph = matches!(self.means, Means::Ralph { .. }).then(|| own_keys(AgentKind::Claude)).unwrap_or_default();
+        self.env.iter().cloned().chain(of_ralph).collect()
+    }
+
     /// Returns the files that its command names: those it may read, wherever they lie.
     pub fn files(&self, root: &Path) -> Vec<PathBuf> {
         let argv = match &self.means {

@@ -60,7 +60,8 @@ fn no_key_is_in_any_byte_that_is_written() {
     let keys = keys();
     assert_eq!(keys.len(), 40);
     let environment: Vec<(&str, &str)> = keys.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let code = Code::new("tests:\n  shared:\n    - \"env | grep -i canary; cat kept/all.txt >&2; exit 1\"\ntimeout: 60s\n", LEAK);
+    let code = Code::new("tests:\n  shared:\n    - \"env | grep -i canary; cat kept/all.txt >&2; exit 1\"\ntimeout: 60s\n", LEAK)
+        .config("{id: a, env: [\"*\"], command: [sh, \"{root}/a.sh\"]}");
     let output = code.command(&["--log", "log.jsonl", "--verbose"], &environment);
     let project = &code.project;
     let build = project.run_in(["build", "--out", "site"], &environment);

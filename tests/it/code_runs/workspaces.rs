@@ -40,9 +40,10 @@ fn secrets_reach_the_approach_only_and_no_record() {
         "setup: ['{gone}']\nserver: {{command: '{gone} && exec python3 \"$EVAL_SUITE_DIR/server.py\" {{port}}'}}\n\
          tests: {{shared: ['{gone}', 'test \"$PLAIN\" = seen'], functional: ['{gone}'], own: ['{gone}']}}\n"
     );
-    let code = Code::new(&suite, "test -n \"$X_API_KEY\" && echo \"using $X_API_KEY\" && echo \"using $X_API_KEY\" >&2 && exit 1");
+    let script = "test -n \"$X_API_KEY\" -a -z \"$Y_TOKEN\" && echo \"using $X_API_KEY\" && echo \"using $X_API_KEY\" >&2; exit 1";
+    let code = Code::new(&suite, script).config("{id: a, env: [X_API_KEY], command: [sh, '{root}/a.sh']}");
     let ran = code.run_with(&[], &[("X_API_KEY", secret), ("Y_TOKEN", secret), ("PLAIN", "seen")]);
-    ran.ended("failed", "using [X_API_KEY]");
+    ran.ended("failed", "using [X_API_KEY] (not given to it: Y_TOKEN; `env` grants keys)");
     ran.shared(2, 2);
     assert_eq!((ran.counts("own"), ran.items("functional_tests")[0].1), ([Some(1), Some(1)], "pass"));
     assert!(!ran.error().contains("server"), "{}", ran.error());
