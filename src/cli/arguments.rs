@@ -718,7 +718,11 @@ impl VerifyProfile {
 }
 
 #[derive(Args)]
-pub(super) struct Doctor {}
+pub(super) struct Doctor {
+    /// Also compare every run with its seal, to find what was edited after it was written
+    #[arg(long)]
+    pub verify: bool,
+}
 
 #[derive(Args)]
 pub(super) struct Completions {

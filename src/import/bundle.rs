@@ -56,7 +56,7 @@ pub(super) fn import_bundle(
     };
     report.sha256 = Some(sha256.clone());
     let unpacked = match (place, mode) {
-        (Destination::Store(store, _), Mode::Store) => adopt(path, store, taken),
+        (Destination::Store(store, _), Mode::Store) => adopt(path, store, taken, None),
         (Destination::Store(store, _), Mode::DryRun) => look_into(path, store, taken),
         (Destination::Cache(_), _) => {
             let key = hex_digest(&[b"bundle", sha256.as_bytes()], true);

@@ -106,7 +106,7 @@ pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &CodeWork, c
 
 fn commit(journal: &Journal, record: Run, context: &Context<'_>) -> Result<Option<Run>, StoreError> {
     journal.sync()?;
-    context.store.save(&record)?;
+    context.store.commit(&record, journal)?;
     Ok(Some(record))
 }
 

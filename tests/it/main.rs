@@ -49,6 +49,7 @@ mod reimport;
 mod resume;
 mod rubric;
 mod schema;
+mod sealed;
 mod show;
 mod site;
 mod sql_export;
