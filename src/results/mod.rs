@@ -8,9 +8,12 @@
 //!   <id>/output/            what the agent made
 //!   <id>/scores.jsonl       one line per evaluator result and revision
 //!   batches/<batch>.json    the plan of one command's runs, written before the first of them
+//!   batches/<batch>.commits.jsonl  a line for each of them that was committed, with the digest of its header
 //!   imports/<key>.runs.jsonl, <key>.items.jsonl.zst   one sealed pair per imported source
 //!   retractions.jsonl       tombstones: views leave these runs out and say how many
 //! ```
+//!
+//! A header, and the line of a later judgement, ends in a seal: the digests of what lies beside it, and its own.
 
 mod appended;
 mod batch;
@@ -36,6 +39,7 @@ mod scan;
 mod score_line;
 mod seal;
 mod sealed;
+mod signature;
 mod store;
 mod store_error;
 mod whole_file;
@@ -56,6 +60,7 @@ pub use retraction::{Retraction, Retractions};
 pub use scan::{Contents, HeaderFile, ItemSource, SealedPair, scan};
 pub use score_line::{JudgeLine, ScoreLine};
 pub use sealed::{SealedReader, SealedWriter};
+pub use signature::{AllowedSigners, SigningKey, signature_path};
 pub use store::Store;
 pub use store_error::StoreError;
 pub use whole_file::WholeFile;

@@ -51,6 +51,7 @@ mod rubric;
 mod schema;
 mod sealed;
 mod show;
+mod signed;
 mod site;
 mod sql_export;
 mod store;
