@@ -96,7 +96,7 @@ fn outcome(run: &str, item: &str, kind: ItemKind, evaluator: &str, revision: u32
 fn judge_again(store: &Store, run: &str, revision: u32, status: ItemStatus) {
     let evaluator = Evaluator::RequirementFulfillment.name();
     let items = [(outcome(run, "is there", ItemKind::Criterion, evaluator, revision, status), ItemDetails::default())];
-    let score = ScoreRecord {
+    let said = ScoreRecord {
         metric: evaluator.to_owned(),
         value: Some(50.0),
         unit: Unit::Points,
@@ -107,7 +107,7 @@ fn judge_again(store: &Store, run: &str, revision: u32, status: ItemStatus) {
         evaluator: Some("judge #0".to_owned()),
         revision,
     };
-    store.append_judgement(&id(run), &items, &ScoreLine::of(score)).expect("room");
+    store.append_judgement(&id(run), &items, &ScoreLine::of(said)).expect("room");
 }
 
 fn copy(from: &Path, to: &Path, backwards: bool) {
