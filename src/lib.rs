@@ -52,6 +52,7 @@
 //! - A failure is a recorded status that says whose fault it was; what was measured until then is kept with it.
 //! - Same inputs, same bytes: ordered maps, no time of day in the output. Seeds are recorded, and what is drawn follows from them.
 //! - What was not measured is absent, never zero; no rate without its n and what is missing.
+//! - What is committed is sealed: `seal` alone decides what a digest is made of, and `doctor --verify` makes it again.
 //! - The cache can be deleted at any time, and knows nothing of a file that could not be read.
 //! - Secrets of the environment are taken out where records are written ([`results::Store::hiding`]), and refused where they are published.
 //! - Text from results and imports is hostile: escaped in HTML, made visible on a terminal, never a path or a shell word.

@@ -571,6 +571,9 @@ pub(super) struct Import {
     /// Set a field of the run to a constant, whatever the file or the map says: suite=NAME, approach=NAME, model=NAME
     #[arg(long, value_name = "FIELD=VALUE")]
     pub set: Vec<String>,
+    /// Take only bundles that one of these signed, as FILE.sig says; a file of allowed signers as `ssh-keygen -Y verify` reads it
+    #[arg(long, value_name = "ALLOWED_SIGNERS", conflicts_with_all = ["map", "set"])]
+    pub signed_by: Option<PathBuf>,
     /// Say what would be imported and write nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -645,6 +648,9 @@ pub(super) struct Export {
     /// For a bundle: without messages and what agents made, enough for figures and baselines
     #[arg(long)]
     pub slim: bool,
+    /// For a bundle: sign it with this private key of OpenSSH's (Ed25519, without a passphrase), into FILE.sig
+    #[arg(long, value_name = "KEY")]
+    pub sign_key: Option<PathBuf>,
     #[command(flatten)]
     pub selection: Selection,
 }
@@ -721,7 +727,11 @@ impl VerifyProfile {
 }
 
 #[derive(Args)]
-pub(super) struct Doctor {}
+pub(super) struct Doctor {
+    /// Also compare every run with its seal, to find what was edited after it was written
+    #[arg(long)]
+    pub verify: bool,
+}
 
 #[derive(Args)]
 pub(super) struct Completions {

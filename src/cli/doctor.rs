@@ -5,7 +5,7 @@ use std::time::Instant;
 use tracing::info;
 
 use crate::domain::Problem;
-use crate::results::{Examination, Store, examine};
+use crate::results::{Examination, Proof, Store, examine, prove};
 
 use super::arguments::{Doctor, Format};
 use super::failure::Failure;
@@ -21,6 +21,11 @@ struct Answer {
     items: u64,
     batches: usize,
     retractions: usize,
+    /// With `--verify`: runs that are sealed, and runs from before there were seals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sealed: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unsealed: Option<usize>,
     in_flight: Vec<String>,
     /// What is odd and harms nothing.
     notes: Vec<Damage>,
@@ -37,7 +42,7 @@ struct Damage {
     hint: Option<String>,
 }
 
-pub(super) fn run(settings: &Settings, _: &Doctor) -> Result<u8, Failure> {
+pub(super) fn run(settings: &Settings, arguments: &Doctor) -> Result<u8, Failure> {
     let mut damaged = false;
     let mut answers = Vec::new();
     let mut text = String::new();
@@ -46,7 +51,10 @@ pub(super) fn run(settings: &Settings, _: &Doctor) -> Result<u8, Failure> {
             return Err(Failure::new(format!("{} is not a folder", shown(folder))));
         }
         let start = Instant::now();
-        let found = examine(&Store::at(folder));
+        let store = Store::at(folder);
+        let mut found = examine(&store);
+        let proof = arguments.verify.then(|| prove(&store));
+        found.damage.extend(proof.iter().flat_map(|proof| proof.changes.clone()));
         info!(
             store = %folder.display(),
             runs = found.runs,
@@ -56,8 +64,8 @@ pub(super) fn run(settings: &Settings, _: &Doctor) -> Result<u8, Failure> {
             "store examined"
         );
         damaged |= !found.damage.is_empty();
-        describe(&shown(folder), &found, &mut text);
-        answers.push(answer(shown(folder), found));
+        describe(&shown(folder), &found, proof.as_ref(), &mut text);
+        answers.push(answer(shown(folder), found, proof.as_ref()));
     }
     match settings.format {
         Format::Json => {
@@ -73,7 +81,7 @@ pub(super) fn run(settings: &Settings, _: &Doctor) -> Result<u8, Failure> {
     Ok(if damaged { exit_code::NEGATIVE } else { exit_code::DONE })
 }
 
-fn describe(store: &str, found: &Examination, text: &mut String) {
+fn describe(store: &str, found: &Examination, proof: Option<&Proof>, text: &mut String) {
     for problem in &found.damage {
         text.push_str(&format!("{problem}\n"));
         if let Some(hint) = &problem.hint {
@@ -101,9 +109,16 @@ fn describe(store: &str, found: &Examination, text: &mut String) {
         count => format!("{} found", output::count(count, "problem")),
     };
     text.push_str(&format!("{store}: {}; {verdict}\n", parts.join(", ")));
+    if let Some(proof) = proof {
+        let unsealed = match proof.unsealed {
+            0 => String::new(),
+            count => format!("; {} without a seal: written by hand or by an earlier version", output::count(count, "run")),
+        };
+        text.push_str(&format!("{store}: {} sealed{unsealed}\n", output::count(proof.sealed, "run")));
+    }
 }
 
-fn answer(store: String, found: Examination) -> Answer {
+fn answer(store: String, found: Examination, proof: Option<&Proof>) -> Answer {
     let damage = |problem: Problem| Damage { file: problem.file, line: problem.line, problem: problem.message, hint: problem.hint };
     Answer {
         store,
@@ -111,6 +126,8 @@ fn answer(store: String, found: Examination) -> Answer {
         items: found.items,
         batches: found.batches,
         retractions: found.retractions,
+        sealed: proof.map(|proof| proof.sealed),
+        unsealed: proof.map(|proof| proof.unsealed),
         in_flight: found.in_flight,
         notes: found.notes.into_iter().map(damage).collect(),
         damage: found.damage.into_iter().map(damage).collect(),

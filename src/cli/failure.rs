@@ -72,6 +72,12 @@ impl From<PublishError> for Failure {
     }
 }
 
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::from(Problems(vec![problem]))
+    }
+}
+
 impl From<Problems> for Failure {
     fn from(problems: Problems) -> Self {
         match problems.0.as_slice() {

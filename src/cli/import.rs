@@ -1,18 +1,18 @@
 //! `import`: other tools' results, tables, rubrics and bundles of other stores into the store.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chrono::Utc;
 
 use crate::document::nearest_hint;
-use crate::domain::{Filter, Problem, RunId, StatedFigure, Unit, visible};
+use crate::domain::{Filter, Problem, RunId, Signer, StatedFigure, Unit, visible};
 use crate::import::{
     Destination, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun, Map, Mode, ReplacedRun, SourceOutcome,
     SourceReport, StoredRuns, import_bundles, import_foreign, import_rubrics, import_table, superseded,
 };
 use crate::render::format;
-use crate::results::{Retraction, is_bundle};
+use crate::results::{AllowedSigners, Retraction, is_bundle};
 
 use super::arguments::{Format, Import, ImportAs};
 use super::failure::Failure;
@@ -27,11 +27,15 @@ enum Reading {
     Rubric(GivenNames),
     /// The format that was asked for; without it, what the content says.
     Foreign(Option<ForeignFormat>, GivenNames),
-    Bundle,
+    /// With those who signed them, where that was asked for.
+    Bundle(BTreeMap<PathBuf, Signer>),
 }
 
 pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure> {
-    let reading = reading(arguments)?;
+    let reading = match &arguments.signed_by {
+        Some(allowed) => Reading::Bundle(signers(settings, arguments, allowed)?),
+        None => reading(arguments)?,
+    };
     let existing = stored_runs(settings)?;
     let mode = if arguments.dry_run { Mode::DryRun } else { Mode::Store };
     if settings.strict && mode == Mode::Store {
@@ -39,7 +43,7 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
         refuse_refused(&import(settings, arguments, &reading, &existing, Mode::DryRun)?, &reading)?;
     }
     let report = import(settings, arguments, &reading, &existing, mode)?;
-    if mode == Mode::Store && !matches!(reading, Reading::Bundle) {
+    if mode == Mode::Store && !matches!(reading, Reading::Bundle(_)) {
         retract_replaced(settings, &report, &existing)?;
     }
     if mode == Mode::Store && matches!(reading, Reading::Foreign(..)) && !existing.ids().is_empty() {
@@ -55,6 +59,21 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
     }
     let failed = report.sources.iter().any(|source| matches!(source.outcome, SourceOutcome::Unreadable | SourceOutcome::NothingAccepted));
     Ok(if failed { exit_code::BAD_INPUT } else { exit_code::DONE })
+}
+
+/// Checks the signature of every file before any of them is read for what it holds.
+fn signers(settings: &Settings, arguments: &Import, allowed: &Path) -> Result<BTreeMap<PathBuf, Signer>, Failure> {
+    if arguments.kind.is_some_and(|kind| kind != ImportAs::Bundle) {
+        return Err(Failure::new("--signed-by is for bundles"));
+    }
+    let allowed = AllowedSigners::read(allowed)?;
+    let mut signers = BTreeMap::new();
+    for file in &arguments.files {
+        let signer = allowed.signer_of(file)?;
+        output::say(settings, &format!("{}: signed by {} ({})", shown(file), visible(&signer.name), signer.key));
+        signers.insert(file.clone(), signer);
+    }
+    Ok(signers)
 }
 
 fn stored_runs(settings: &Settings) -> Result<StoredRuns, Failure> {
@@ -114,7 +133,7 @@ fn import(settings: &Settings, arguments: &Import, reading: &Reading, existing: 
         let report = match reading {
             Reading::Table(map) => import_table(&store, files, map, existing, mode, &mut on_bytes),
             Reading::Rubric(names) => import_rubrics(&store, files, names, existing, mode, &mut on_bytes),
-            Reading::Bundle => Ok(import_bundles(&store, files, existing, mode, &mut on_bytes)),
+            Reading::Bundle(signers) => Ok(import_bundles(&store, files, existing, signers, mode, &mut on_bytes)),
             Reading::Foreign(format, names) => {
                 import_foreign(Destination::Store(&store, existing), files, *format, names, mode, &mut on_bytes)
             }
@@ -165,7 +184,7 @@ fn reading(arguments: &Import) -> Result<Reading, Failure> {
             Err(Failure::new("--map is for tables; files of a known format explain themselves"))
         }
         (Some(ImportAs::Rubric), None) => given_names(set).map(Reading::Rubric),
-        (Some(ImportAs::Bundle), None) if set.is_empty() => Ok(Reading::Bundle),
+        (Some(ImportAs::Bundle), None) if set.is_empty() => Ok(Reading::Bundle(BTreeMap::new())),
         (Some(ImportAs::Bundle), None) => Err(keeps_names(&arguments.files[0])),
         (Some(ImportAs::Foreign(format)), None) => Ok(Reading::Foreign(Some(format), given_names(set)?)),
         (None, None) => Ok(Reading::Foreign(None, given_names(set)?)),
@@ -216,7 +235,7 @@ impl Words {
                 lacking: "all the grades",
                 same_way: "under the same names",
             },
-            Reading::Bundle | Reading::Foreign(..) => Self {
+            Reading::Bundle(_) | Reading::Foreign(..) => Self {
                 row: "record",
                 figure: "stated figure",
                 grounds: "their own records",

@@ -1,8 +1,8 @@
 //! The paths that a command writes, and the one guard before them all.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use crate::results::Guarded;
+use crate::results::{Guarded, signature_path};
 
 use super::arguments::{Arguments, Command};
 use super::failure::Failure;
@@ -18,21 +18,21 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), Failure> {
     let Places { config, results } = Places::of(&arguments.global)?;
     let guarded = Guarded { stores: results, configuration: config };
     for path in paths {
-        if let Some(why) = guarded.refusal(path) {
-            return Err(Failure::new(format!("{} {why}, which nothing else is written to", shown(path))).with_hint("name another place"));
+        if let Some(why) = guarded.refusal(&path) {
+            return Err(Failure::new(format!("{} {why}, which nothing else is written to", shown(&path))).with_hint("name another place"));
         }
     }
     Ok(())
 }
 
 /// Every path that a command was told to write to, but for stores, the cache and workspaces, which are its own.
-fn paths(arguments: &Arguments) -> Vec<&Path> {
+fn paths(arguments: &Arguments) -> Vec<PathBuf> {
     let of_command = match &arguments.command {
-        Command::Export(export) => vec![Some(&export.path)],
-        Command::Build(build) => vec![Some(build.publishing.single_file.as_ref().unwrap_or(&build.out))],
-        Command::Serve(serve) => vec![serve.out.as_ref()],
-        Command::Gate(gate) => vec![gate.junit.as_ref()],
-        Command::Run(run) => vec![run.summary.as_ref(), run.site.as_ref()],
+        Command::Export(export) => vec![Some(export.path.clone()), export.sign_key.as_ref().map(|_| signature_path(&export.path))],
+        Command::Build(build) => vec![Some(build.publishing.single_file.as_ref().unwrap_or(&build.out).clone())],
+        Command::Serve(serve) => vec![serve.out.clone()],
+        Command::Gate(gate) => vec![gate.junit.clone()],
+        Command::Run(run) => vec![run.summary.clone(), run.site.clone()],
         Command::Init(_)
         | Command::Eval(_)
         | Command::Verify(_)
@@ -48,5 +48,5 @@ fn paths(arguments: &Arguments) -> Vec<&Path> {
         | Command::Doctor(_)
         | Command::Completions(_) => Vec::new(),
     };
-    of_command.into_iter().chain([arguments.global.log.as_ref()]).flatten().map(std::path::PathBuf::as_path).collect()
+    of_command.into_iter().chain([arguments.global.log.clone()]).flatten().collect()
 }

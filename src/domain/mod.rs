@@ -1,5 +1,6 @@
 //! The vocabulary: plain data that every layer speaks. No I/O, no clock, no randomness.
 
+mod carried;
 mod details;
 mod evaluator;
 mod exclusion;
@@ -19,6 +20,7 @@ mod text;
 mod usage;
 mod verification;
 
+pub use carried::{Carried, Signer};
 pub use details::ItemDetails;
 pub use evaluator::Evaluator;
 pub use exclusion::Exclusion;

@@ -6,7 +6,7 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{CostSource, Direction, ItemKind, RunStatus, Unit, Usage};
+use super::{Carried, CostSource, Direction, ItemKind, RunStatus, Unit, Usage};
 
 /// A run's id: a UUID for our own and imported runs, any file-name-safe text for a result file written by hand.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -233,6 +233,8 @@ pub struct Run {
     pub provenance: Option<Provenance>,
     /// Of imported runs whose source has hashes of its items.
     pub items_digest: Option<ItemsDigest>,
+    /// Of runs that came in a bundle of which there is something to say.
+    pub carried: Option<Carried>,
 }
 
 impl Run {
@@ -277,6 +279,7 @@ impl Run {
             verification: None,
             provenance: None,
             items_digest: None,
+            carried: None,
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Takes bundles of another store into this one, or into the cache.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use tracing::info;
 
-use crate::domain::{Problem, Run, RunId, visible};
+use crate::domain::{Problem, Run, RunId, Signer, visible};
 use crate::results::{Store, adopt, look_into, unpack_apart};
 
 use super::foreign::Destination;
@@ -14,7 +14,8 @@ use super::source::{digest_of, hex_digest};
 use super::stored::StoredRuns;
 use super::table::Mode;
 
-/// Imports each file as one bundle. `existing` are the runs of the store, which are kept as they are; `progress` is told how many more bytes
+/// Imports each file as one bundle. `existing` are the runs of the store, which are kept as they are; `signers` are those of files
+/// whose signatures were checked; `progress` is told how many more bytes
 /// of a file were read.
 ///
 /// A bundle that is damaged anywhere is reported and keeps no other from being imported.
@@ -22,13 +23,14 @@ pub fn import_bundles(
     store: &Store,
     files: &[impl AsRef<Path>],
     existing: &StoredRuns,
+    signers: &BTreeMap<PathBuf, Signer>,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
 ) -> ImportReport {
     let mut report = ImportReport { dry_run: mode == Mode::DryRun, ..ImportReport::default() };
     let mut taken = existing.ids().clone();
     for file in files {
-        let source = import_bundle(Destination::Store(store, existing), file.as_ref(), &taken, mode, progress);
+        let source = import_bundle(Destination::Store(store, existing), file.as_ref(), signers.get(file.as_ref()), &taken, mode, progress);
         taken.extend(source.runs_new.iter().map(|run| run.id.clone()));
         report.sources.push(source);
     }
@@ -39,6 +41,7 @@ pub fn import_bundles(
 pub(super) fn import_bundle(
     place: Destination<'_>,
     path: &Path,
+    signer: Option<&Signer>,
     taken: &BTreeSet<RunId>,
     mode: Mode,
     progress: &mut dyn FnMut(u64),
@@ -56,7 +59,7 @@ pub(super) fn import_bundle(
     };
     report.sha256 = Some(sha256.clone());
     let unpacked = match (place, mode) {
-        (Destination::Store(store, _), Mode::Store) => adopt(path, store, taken),
+        (Destination::Store(store, _), Mode::Store) => adopt(path, store, taken, signer),
         (Destination::Store(store, _), Mode::DryRun) => look_into(path, store, taken),
         (Destination::Cache(_), _) => {
             let key = hex_digest(&[b"bundle", sha256.as_bytes()], true);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::domain::{Foreign, Git, ItemDetails, Provenance, Run};
+use crate::domain::{Foreign, Git, ItemDetails, Provenance, Run, Signer};
 use crate::views::{EvaluatorScore, JudgeView, TranscriptPart};
 
 /// Not its names, by which it is grouped: two of them must not become one.
@@ -47,6 +47,7 @@ impl Foreign for Run {
             verification,
             provenance,
             items_digest: _,
+            carried,
         } = self;
         let named = [
             ("output_dir", output_dir),
@@ -85,6 +86,9 @@ impl Foreign for Run {
             if let Some(url) = url {
                 visit("provenance.url", url);
             }
+        }
+        if let Some(Signer { name, key: _ }) = carried.as_mut().and_then(|carried| carried.signed_by.as_mut()) {
+            visit("carried.signed_by", name);
         }
         if let Some(record) = verification {
             each_string_mut(record, &mut |text| visit("verification", text));

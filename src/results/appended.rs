@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::RunId;
 
+use super::seal::Prefix;
 use super::{StoreError, durable};
 
 /// A file of lines that grows.
@@ -119,6 +120,23 @@ impl Appended {
             BufReader::new(file).split(b'\n').collect()
         };
         read().map_err(StoreError::io("cannot read", &self.path))
+    }
+
+    /// Returns the last line that is whole.
+    pub(super) fn last_line(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        const MOST: u64 = 16 << 10;
+        let start = self.length.saturating_sub(MOST);
+        let mut end = Vec::new();
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(start)).and_then(|_| file.read_to_end(&mut end)).map_err(StoreError::io("cannot read", &self.path))?;
+        let lines = end.strip_suffix(b"\n").map(|whole| memchr::memrchr(b'\n', whole).map_or(whole, |before| &whole[before + 1..]));
+        Ok(lines.map(<[u8]>::to_vec))
+    }
+
+    /// Says how much there is, and its digest; through the file that is locked, as above.
+    pub(super) fn prefix(&self) -> Result<Option<Prefix>, StoreError> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(0)).and_then(|_| Prefix::of(file)).map_err(StoreError::io("cannot read", &self.path))
     }
 
     /// Puts other bytes in its place, whole or not at all.

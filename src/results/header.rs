@@ -13,10 +13,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::{
-    CostSource, Git, ItemKind, ItemsDigest, Problem, Problems, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage, visible,
+    Carried, CostSource, Git, ItemKind, ItemsDigest, Problem, Problems, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure,
+    Usage, visible,
 };
 
 use super::heap;
+use super::seal::{Sealed, Sealing};
 
 /// What this version writes. A reader refuses a higher number, because it cannot know what changed.
 const FORMAT: &str = "evalreport/result/1";
@@ -121,6 +123,51 @@ pub(super) struct WireRun {
     provenance: Option<Provenance>,
     #[serde(skip_serializing_if = "Option::is_none")]
     items_digest: Option<ItemsDigest>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    carried: Option<Carried>,
+}
+
+/// A run with its header as another store, or this one, had sealed it; without a seal there is nothing to keep as it is.
+#[derive(Debug)]
+pub(super) struct WrittenRun {
+    pub run: Run,
+    pub sealed: Option<Sealed>,
+}
+
+impl WrittenRun {
+    /// Parses a header as [`parse_header`] does. Fails where its seal is not of this text.
+    pub fn parse(bytes: &[u8], file: &str, line: Option<usize>, stem: Option<&str>) -> Result<Self, Problems> {
+        let run = parse_header(bytes, file, line, stem)?;
+        let text = String::from_utf8_lossy(bytes);
+        let changed =
+            |run: &Run| Problems(vec![problem(file, line, format!("the header of `{}` was changed after it was sealed", run.id))]);
+        match Sealing::of(&text) {
+            Sealing::None => Ok(Self { run, sealed: None }),
+            // Whoever sealed it cannot have known by whom it would be carried.
+            Sealing::Whole(sealed) if run.carried.is_some() && sealed.text == text.trim_end() => Err(changed(&run)),
+            Sealing::Whole(sealed) => Ok(Self { run, sealed: Some(sealed) }),
+            Sealing::Changed => Err(changed(&run)),
+        }
+    }
+
+    /// Reads and parses a header file.
+    pub fn read(path: &Path) -> Result<Self, Problems> {
+        let bytes = read_bytes(path)?;
+        Self::parse(&bytes, &path.to_string_lossy(), None, stem_of(path))
+    }
+
+    /// Returns the header as one line, as it was sealed where it was.
+    pub fn text(&self) -> String {
+        match &self.sealed {
+            Some(sealed) => sealed.text.clone(),
+            None => to_sealable(&self.run),
+        }
+    }
+}
+
+/// Returns what of a header is sealed: all but what the seal does not cover.
+pub(super) fn to_sealable(run: &Run) -> String {
+    to_json(&Run { carried: None, ..run.clone() })
 }
 
 /// Returns the run as one line of JSON, keys in the order of the schema.
@@ -166,21 +213,38 @@ pub fn to_json(run: &Run) -> String {
         verification: run.verification,
         provenance: run.provenance,
         items_digest: run.items_digest,
+        carried: run.carried,
     };
     serde_json::to_string(&wire).expect("every field of a run is JSON: no map has keys other than strings")
 }
 
 /// Reads and checks one header file.
 pub fn read_header(path: &Path) -> Result<Run, Problems> {
+    let bytes = read_bytes(path)?;
+    parse_header(&bytes, &path.to_string_lossy(), None, stem_of(path))
+}
+
+/// Reads a header file, of which nothing is checked.
+pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, Problems> {
     let open = File::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
     match open {
-        Ok((file, metadata)) => read_opened_header(path, file, &metadata),
+        Ok((file, metadata)) => read_opened(path, file, &metadata),
         Err(error) => Err(Problems(vec![Problem::unread(path.display().to_string(), &error)])),
     }
 }
 
 /// Reads and checks a header file that is open, for a caller who needs its metadata as well.
 pub fn read_opened_header(path: &Path, file: File, metadata: &Metadata) -> Result<Run, Problems> {
+    let bytes = read_opened(path, file, metadata)?;
+    parse_header(&bytes, &path.to_string_lossy(), None, stem_of(path))
+}
+
+/// The name of a header file stands in for a missing id.
+fn stem_of(path: &Path) -> Option<&str> {
+    path.file_stem().and_then(|stem| stem.to_str())
+}
+
+fn read_opened(path: &Path, file: File, metadata: &Metadata) -> Result<Vec<u8>, Problems> {
     let name = path.to_string_lossy();
     let one = |message: String| Problems(vec![Problem::in_file(&*name, message)]);
     if metadata.is_dir() {
@@ -193,8 +257,7 @@ pub fn read_opened_header(path: &Path, file: File, metadata: &Metadata) -> Resul
     let length = if metadata.is_file() { metadata.len() } else { MAX_HEADER_BYTES };
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
     file.take(length).read_to_end(&mut bytes).map_err(|error| Problems(vec![Problem::unread(&*name, &error)]))?;
-    let stem = path.file_stem().and_then(|stem| stem.to_str());
-    parse_header(&bytes, &name, None, stem)
+    Ok(bytes)
 }
 
 /// Parses one header. `line` is its line in a file of several; `stem` stands in for a missing id.
@@ -308,6 +371,7 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
         verification: wire.verification,
         provenance: wire.provenance,
         items_digest: wire.items_digest,
+        carried: wire.carried,
     })
 }
 

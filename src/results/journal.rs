@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{ItemDetails, ItemOutcome, RunId, Secrets};
 
 use super::appended::Appended;
+use super::seal::{self, Prefix, Seal, Tree};
 use super::{ItemLine, ScoreLine, StoreError, durable, item_line};
 
 /// One message or tool call, in the order they came.
@@ -156,6 +157,18 @@ impl Journal {
             item_line::write_line_with(outcome, details, &mut text);
         }
         self.items.replace(text.as_bytes())
+    }
+
+    /// Seals what was written.
+    pub(super) fn seal(&self) -> Result<Seal, StoreError> {
+        let output = self.items.path.with_file_name(seal::OUTPUT);
+        Ok(Seal {
+            items: self.items.prefix()?,
+            // Also those that were written before the run was gone on with.
+            scores: Prefix::of_file(&self.scores_path()).map_err(StoreError::io("cannot read", &self.scores_path()))?,
+            transcript: self.transcript.prefix()?,
+            output: Tree::of(&output).map_err(StoreError::io("cannot read", &output))?,
+        })
     }
 
     /// Makes what was appended survive a power cut.

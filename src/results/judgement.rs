@@ -7,6 +7,7 @@ use std::fs;
 use crate::domain::{Evaluator, ItemDetails, ItemOutcome, Problem, Problems, RunId, standing};
 
 use super::appended::Appended;
+use super::seal::Seal;
 use super::{ItemLine, ScoreLine, Store, StoreError, durable, item_line};
 
 /// Everything an evaluator ever said about a run.
@@ -71,7 +72,10 @@ impl Store {
         }
         let mut scores = Appended::open(self.scores_path(id))?;
         scores.end_last_line(|line| serde_json::from_slice::<ScoreLine>(line).is_ok())?;
-        scores.append(self.secrets().hide(&score.to_line()).as_bytes())?;
+        // What was there when the run was committed is under its own seal; this one is for all that came since.
+        let seal = Seal { items: journal.prefix()?, scores: scores.prefix()?, ..Seal::default() };
+        let line = seal.close(self.secrets().hide(&score.to_line()).trim_end());
+        scores.append(format!("{line}\n").as_bytes())?;
         scores.sync()?;
         durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))
     }

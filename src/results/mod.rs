@@ -8,13 +8,17 @@
 //!   <id>/output/            what the agent made
 //!   <id>/scores.jsonl       one line per evaluator result and revision
 //!   batches/<batch>.json    the plan of one command's runs, written before the first of them
+//!   batches/<batch>.commits.jsonl  a line for each of them that was committed, with the digest of its header
 //!   imports/<key>.runs.jsonl, <key>.items.jsonl.zst   one sealed pair per imported source
 //!   retractions.jsonl       tombstones: views leave these runs out and say how many
 //! ```
+//!
+//! A header, and the line of a later judgement, ends in a seal: the digests of what lies beside it, and its own.
 
 mod appended;
 mod batch;
 mod bundle;
+mod commits;
 mod detailed;
 mod durable;
 mod examine;
@@ -28,11 +32,14 @@ mod judgement;
 mod lines;
 mod output;
 mod presence;
+mod proof;
 mod records;
 mod retraction;
 mod scan;
 mod score_line;
+mod seal;
 mod sealed;
+mod signature;
 mod store;
 mod store_error;
 mod whole_file;
@@ -47,11 +54,13 @@ pub use item_texts::{ItemTexts, item_hash_of};
 pub use journal::{Journal, TranscriptLine, details_of};
 pub use judgement::Judgements;
 pub use lines::{LineProblem, MAX_LINE_BYTES, for_each_line};
+pub use proof::{Proof, prove};
 pub use records::{RecordsWriter, records_schema};
 pub use retraction::{Retraction, Retractions};
 pub use scan::{Contents, HeaderFile, ItemSource, SealedPair, scan};
 pub use score_line::{JudgeLine, ScoreLine};
 pub use sealed::{SealedReader, SealedWriter};
+pub use signature::{AllowedSigners, SigningKey, signature_path};
 pub use store::Store;
 pub use store_error::StoreError;
 pub use whole_file::WholeFile;

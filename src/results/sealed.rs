@@ -3,14 +3,17 @@
 //! The items go to a temporary file while the source streams by; the pair is complete when `<key>.runs.jsonl` exists, which is
 //! written last.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::domain::{ItemDetails, ItemOutcome, Problem, Run};
+use crate::domain::{ItemDetails, ItemOutcome, Problem, Problems, Run, RunId};
 
+use super::header::WrittenRun;
+use super::seal::{self, Seal, Sum};
 use super::{Store, StoreError, durable, for_each_line, header, item_line};
 
 /// Fast enough to keep up with a CSV reader, and about a twentieth of the text's size.
@@ -24,6 +27,8 @@ pub struct SealedWriter {
     runs_path: PathBuf,
     items: BufWriter<zstd::Encoder<'static, NamedTempFile>>,
     line: String,
+    /// Of each run's lines.
+    sums: HashMap<RunId, Sum>,
 }
 
 impl SealedWriter {
@@ -39,6 +44,7 @@ impl SealedWriter {
             runs_path: folder.join(format!("{key}.runs.jsonl")),
             items: BufWriter::with_capacity(LINES_AT_ONCE, items),
             line: String::new(),
+            sums: HashMap::new(),
         })
     }
 
@@ -50,28 +56,64 @@ impl SealedWriter {
     pub fn item(&mut self, outcome: &ItemOutcome) -> Result<(), StoreError> {
         self.line.clear();
         item_line::write_item_line(outcome, true, &mut self.line);
-        self.items.write_all(self.line.as_bytes()).map_err(StoreError::io("cannot write", &self.items_path))
+        self.write(&outcome.run)
     }
 
     /// The same with what else is known of the outcome.
     pub fn item_with(&mut self, outcome: &ItemOutcome, details: &ItemDetails) -> Result<(), StoreError> {
         self.line.clear();
         item_line::write_detailed_line(outcome, details, true, &mut self.line);
+        self.write(&outcome.run)
+    }
+
+    /// Keeps a line of a run as it was sealed elsewhere.
+    pub(super) fn item_as_written(&mut self, run: &RunId, line: &str) -> Result<(), StoreError> {
+        self.line.clear();
+        self.line.push_str(line);
+        self.line.push('\n');
+        self.write(run)
+    }
+
+    fn write(&mut self, run: &RunId) -> Result<(), StoreError> {
+        match self.sums.get_mut(run) {
+            Some(sum) => sum.add(self.line.as_bytes()),
+            None => self.sums.entry(run.clone()).or_default().add(self.line.as_bytes()),
+        }
         self.items.write_all(self.line.as_bytes()).map_err(StoreError::io("cannot write", &self.items_path))
     }
 
     /// Seals the pair: items into place first, then the runs.
-    pub fn commit(self, runs: &[Run]) -> Result<(), StoreError> {
+    pub fn commit(mut self, runs: &[Run]) -> Result<(), StoreError> {
+        let mut lines = String::new();
+        for run in runs {
+            let seal = Seal { items: self.sums.remove(&run.id).and_then(|sum| sum.prefix()), ..Seal::default() };
+            lines.push_str(&seal.close(&header::to_json(run)));
+            lines.push('\n');
+        }
+        self.finish(&lines)
+    }
+
+    /// The same with headers as another store had sealed them. Fails where the outcomes are not those that were sealed.
+    pub(super) fn commit_written(mut self, runs: &[WrittenRun]) -> Result<(), StoreError> {
+        let mut lines = String::new();
+        for written in runs {
+            let items = self.sums.remove(&written.run.id).and_then(|sum| sum.prefix());
+            if written.sealed.as_ref().is_some_and(|sealed| sealed.seal.items != items) {
+                let message = format!("the outcomes of the run `{}` were changed after they were sealed", written.run.id);
+                return Err(StoreError::Invalid(Problems(vec![Problem::in_file("", message)])));
+            }
+            lines.push_str(&seal::with_carried(&written.text(), written.run.carried.as_ref()));
+            lines.push('\n');
+        }
+        self.finish(&lines)
+    }
+
+    fn finish(self, lines: &str) -> Result<(), StoreError> {
         let encoder = self.items.into_inner().map_err(|error| StoreError::io("cannot write", &self.items_path)(error.into_error()))?;
         let items = encoder.finish().map_err(StoreError::io("cannot write", &self.items_path))?;
         // An items file without its runs is the rest of a crashed import of the same source; it is replaced.
         items.as_file().sync_all().map_err(StoreError::io("cannot sync", &self.items_path))?;
         items.persist(&self.items_path).map_err(|error| StoreError::io("cannot write", &self.items_path)(error.error))?;
-        let mut lines = String::new();
-        for run in runs {
-            lines.push_str(&header::to_json(run));
-            lines.push('\n');
-        }
         durable::create_new(&self.runs_path, lines.as_bytes()).map_err(StoreError::io("cannot write", &self.runs_path))
     }
 }
@@ -87,11 +129,20 @@ impl SealedReader {
 
     /// Reads the runs of a pair, with every problem of the file.
     pub fn runs(path: &Path) -> (Vec<Run>, Vec<Problem>) {
+        Self::each(path, |line, name, number| header::parse_header(line, name, Some(number), None))
+    }
+
+    /// The same with how each was sealed, which a changed one was not.
+    pub(super) fn written(path: &Path) -> (Vec<WrittenRun>, Vec<Problem>) {
+        Self::each(path, |line, name, number| WrittenRun::parse(line, name, Some(number), None))
+    }
+
+    fn each<T>(path: &Path, parse: impl Fn(&[u8], &str, usize) -> Result<T, Problems>) -> (Vec<T>, Vec<Problem>) {
         let name = path.display().to_string();
         let (mut runs, mut problems) = (Vec::new(), Vec::new());
         let read = File::open(path).and_then(|file| {
             for_each_line(BufReader::new(file), |number, line| match line {
-                Ok(line) => match header::parse_header(line, &name, Some(number), None) {
+                Ok(line) => match parse(line, &name, number) {
                     Ok(run) => runs.push(run),
                     Err(found) => problems.extend(found.0),
                 },

@@ -9,6 +9,9 @@ use uuid::Uuid;
 
 use crate::domain::{Run, RunId, Secrets};
 
+use super::commits::CommitLine;
+use super::header::WrittenRun;
+use super::seal::{self, Seal};
 use super::{Journal, StoreError, durable, header, presence};
 
 /// A folder of results. Opening does not touch the disk.
@@ -66,13 +69,44 @@ impl Store {
 
     /// Commits a run: writes the header beside its place, syncs it, and links it there only if nothing has the name.
     ///
-    /// After an error nothing is half-written: either the whole header is at its place or none is.
+    /// After an error nothing is half-written: either the whole header is at its place or none is. It seals what lies in the run's folder.
     pub fn save(&self, run: &Run) -> Result<PathBuf, StoreError> {
-        let path = self.header_path(&run.id);
-        let mut json = self.secrets.hide(&header::to_json(run)).into_owned();
-        json.push('\n');
-        // In the run's own folder, where there is one, whoever resumes the run finds what a crash leaves.
         let folder = self.run_dir(&run.id);
+        let seal = Seal::of_folder(&folder).map_err(StoreError::io("cannot read", &folder))?;
+        self.put(&run.id, &self.sealed(run, &seal))
+    }
+
+    /// Commits a run whose journal is open, and notes it with its batch.
+    pub fn commit(&self, run: &Run, journal: &Journal) -> Result<PathBuf, StoreError> {
+        let text = self.sealed(run, &journal.seal()?);
+        let path = self.put(&run.id, &text)?;
+        // After the header: a run without this line is as good as one with it, a line without its header is evidence.
+        if let Some(batch) = &run.batch_id {
+            CommitLine::append(&self.batches_dir(), batch, &run.id, &seal::digest(text.as_bytes()))?;
+        }
+        Ok(path)
+    }
+
+    /// Commits a run of another store: as that had sealed it, and without a seal where it has none.
+    pub(super) fn save_written(&self, written: &WrittenRun) -> Result<PathBuf, StoreError> {
+        let text = written.text();
+        let hidden = self.secrets.hide(&text);
+        if written.sealed.is_some() && *hidden != *text {
+            // Nobody's seal is worth a key.
+            return self.save(&written.run);
+        }
+        self.put(&written.run.id, &seal::with_carried(&hidden, written.run.carried.as_ref()))
+    }
+
+    fn sealed(&self, run: &Run, seal: &Seal) -> String {
+        seal::with_carried(&seal.close(&self.secrets.hide(&header::to_sealable(run))), run.carried.as_ref())
+    }
+
+    fn put(&self, id: &RunId, text: &str) -> Result<PathBuf, StoreError> {
+        let path = self.header_path(id);
+        let json = format!("{text}\n");
+        // In the run's own folder, where there is one, whoever resumes the run finds what a crash leaves.
+        let folder = self.run_dir(id);
         let created = if presence::is_folder(&folder).map_err(StoreError::io("cannot look for", &folder))? {
             durable::create_new_by(&folder, &path, json.as_bytes())
         } else {
@@ -80,7 +114,7 @@ impl Store {
         };
         created.map_err(|source| {
             if source.kind() == io::ErrorKind::AlreadyExists {
-                StoreError::Exists { id: run.id.to_string(), path: path.clone() }
+                StoreError::Exists { id: id.to_string(), path: path.clone() }
             } else {
                 StoreError::Io { action: "cannot write", path: path.clone(), source }
             }

@@ -156,7 +156,7 @@ fn commit_tampered(
 
 fn commit(journal: &Journal, record: Run, context: &Context<'_>) -> Result<Option<Run>, StoreError> {
     journal.sync()?;
-    context.store.save(&record)?;
+    context.store.commit(&record, journal)?;
     Ok(Some(record))
 }
 

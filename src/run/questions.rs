@@ -55,7 +55,7 @@ pub fn run(
     journal.sync()?;
     let decided = journal.decided()?;
     let record = summed(record::begun(batch, run, arm, context), &decided, questions);
-    context.store.save(&record)?;
+    context.store.commit(&record, &journal)?;
     Ok(Some(record))
 }
 

@@ -339,7 +339,7 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
     for status in matrix.rows.iter().flat_map(|row| &row.statuses) {
         *statuses.entry(status.name().to_owned()).or_default() += 1;
     }
-    let provenance = run.provenance.as_ref().map_or_else(Vec::new, |from| {
+    let mut provenance = run.provenance.as_ref().map_or_else(Vec::new, |from| {
         let some = |label: &str, value: &Option<String>| value.clone().map(|value| (label.to_owned(), value));
         [
             Some(("importer".to_owned(), from.importer.clone())),
@@ -354,6 +354,10 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
         .flatten()
         .collect()
     });
+    if let Some(signer) = run.carried.as_ref().and_then(|carried| carried.signed_by.as_ref()) {
+        provenance.push(("signed by".to_owned(), signer.name.clone()));
+        provenance.push(("signed with the key".to_owned(), signer.key.clone()));
+    }
     let line = run_line(row, &matrix);
     let share = line.passed.zip(line.total).filter(|(_, total)| *total > 0).map(|(passed, total)| passed as f64 / total as f64);
     RunPage {

@@ -8,7 +8,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::domain::{CostSource, Git, ItemKind, ItemsDigest, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage};
+use crate::domain::{Carried, CostSource, Git, ItemKind, ItemsDigest, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage};
 
 /// Fields in the order of [`Run`]. Text is borrowed from the run or from the snapshot's bytes.
 #[derive(Serialize, Deserialize)]
@@ -51,6 +51,7 @@ struct Structured {
     verification: Option<Value>,
     provenance: Option<Provenance>,
     items_digest: Option<ItemsDigest>,
+    carried: Option<Carried>,
 }
 
 pub(super) fn serialize<S: Serializer>(runs: &[Arc<Run>], serializer: S) -> Result<S::Ok, S::Error> {
@@ -69,7 +70,8 @@ fn store(run: &Run) -> StoredRun<'_> {
         && run.scores.is_empty()
         && run.verification.is_none()
         && run.provenance.is_none()
-        && run.items_digest.is_none();
+        && run.items_digest.is_none()
+        && run.carried.is_none();
     let structured = (!is_plain).then(|| {
         let structured = Structured {
             usage: run.usage,
@@ -79,6 +81,7 @@ fn store(run: &Run) -> StoredRun<'_> {
             verification: run.verification.clone(),
             provenance: run.provenance.clone(),
             items_digest: run.items_digest.clone(),
+            carried: run.carried.clone(),
         };
         serde_json::to_string(&structured).expect("the parts of a run are JSON: no map has keys other than strings")
     });
@@ -182,6 +185,7 @@ fn restore(stored: StoredRun<'_>) -> Result<Run, String> {
         verification: structured.verification,
         provenance: structured.provenance,
         items_digest: structured.items_digest,
+        carried: structured.carried,
     })
 }
 
@@ -199,7 +203,8 @@ mod tests {
             "counted":"task","error":"e","status":"limit","agent":"g","batch_id":"b","run_index":2,"seed":11,"tags":{"k":"v"},"suite_version":"sv",
             "host":"h","tool_version":"t","git":{"rev":"abc"},"usage":{"input":1,"cache_read":2},"cost_source":"priced",
             "stated":[{"name":"pass_rate","value":0.5,"unit":"fraction"}],"scores":[{"metric":"x","value":1.0,"unit":"points","direction":"up","range":[0.0,5.0]}],
-            "verification":{"outcome":[1,2.5,null]},"provenance":{"importer":"table","file":"f","sha256":"0"},"items_digest":{"sha256":"1","items":3,"hashed":2}}"#;
+            "verification":{"outcome":[1,2.5,null]},"provenance":{"importer":"table","file":"f","sha256":"0"},"items_digest":{"sha256":"1","items":3,"hashed":2},
+            "carried":{"signed_by":{"name":"n","key":"SHA256:x"},"without":["output"]}}"#;
         let runs = [full, r#"{"id":"r-2","suite":"s","approach":"a"}"#]
             .map(|json| Arc::new(parse_header(json.as_bytes(), "file", None, None).expect("a header")));
         let mut bytes = postcard::Serializer { output: postcard::ser_flavors::AllocVec::new() };

@@ -3,7 +3,7 @@
 use tracing::info;
 
 use crate::domain::Filter;
-use crate::results::{BundleWriter, Extent, is_bundle};
+use crate::results::{BundleWriter, Extent, SigningKey, is_bundle};
 use crate::warehouse::{StoredAt, Warehouse};
 
 use super::super::arguments::Export;
@@ -22,6 +22,11 @@ pub(super) fn write(settings: &Settings, arguments: &Export, warehouse: &Warehou
     if is_other {
         return Err(Failure::new(format!("{} is there and is no bundle", shown(path))).with_hint("give the name of a new file"));
     }
+    if arguments.sign_key.is_some() && path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(Failure::new(format!("{} is no file, and only a file can be signed", shown(path))));
+    }
+    // A key that cannot sign is better known before the work.
+    let key = arguments.sign_key.as_deref().map(|key| SigningKey::read(key, path)).transpose()?;
     let runs = warehouse.select(filter).count();
     let extent = if arguments.slim { Extent::Figures } else { Extent::Whole };
     let mut writer = BundleWriter::create(path, runs, extent)?;
@@ -36,5 +41,9 @@ pub(super) fn write(settings: &Settings, arguments: &Export, warehouse: &Warehou
     let items = usize::try_from(items).unwrap_or(usize::MAX);
     info!(file = %path.display(), runs, outcomes = items, "bundle written");
     output::say(settings, &format!("{}: {}, {}", shown(path), output::count(runs, "run"), output::count(items, "outcome")));
+    if let Some(key) = key {
+        let signature = key.sign(path)?;
+        output::say(settings, &format!("{}: the signature", shown(&signature)));
+    }
     Ok(())
 }

@@ -22,6 +22,9 @@ pub(super) fn run(settings: &Settings, arguments: &Export) -> Result<u8, Failure
     if arguments.slim && arguments.format != ExportAs::Bundle {
         return Err(Failure::new("--slim is for bundles").with_hint("the other formats hold no messages and no files"));
     }
+    if arguments.sign_key.is_some() && arguments.format != ExportAs::Bundle {
+        return Err(Failure::new("--sign-key is for bundles").with_hint("`ssh-keygen -Y sign` signs any file"));
+    }
     let mut warehouse = settings.open_whole("an export")?;
     let tables = |format| {
         let written = warehouse.export(&arguments.path, format, &filter).map_err(|error| Failure::new(visible(&error.to_string())))?;

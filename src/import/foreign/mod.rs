@@ -93,7 +93,7 @@ pub fn import_foreign(
     };
     for bundle in &walked.bundles {
         let imported = if names.is_empty() {
-            import_bundle(place, bundle, taken.ids(), mode, progress)
+            import_bundle(place, bundle, None, taken.ids(), mode, progress)
         } else {
             keeps_names(&bundle.display().to_string())
         };

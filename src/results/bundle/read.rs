@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::domain::{Problem, Run, RunId, visible};
+use crate::domain::{Carried, Problem, Run, RunId, Signer, visible};
 
+use super::super::header::WrittenRun;
 use super::super::{
-    ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, header, heap,
-    item_line, presence,
+    ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, heap, item_line,
+    presence, proof,
 };
 use super::output_file::OutputFile;
 use super::{Closing, Extent, FORMAT, FORMAT_PREFIX, Opening, Source, is_key, open, partial_key};
@@ -59,10 +60,10 @@ pub fn unpack_apart(path: &Path, folder: &Path) -> Result<Unpacked, Problem> {
 
 fn unpack_extent(path: &Path, store: &Store, extent: Extent) -> Result<Unpacked, Problem> {
     let nothing = BTreeSet::new();
-    let content = Reading::of(path, Some(store), store, &nothing, extent)?;
+    let content = Reading::of(path, Some(store), store, &nothing, extent, None)?;
     let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error_text(&error));
-    for run in &content.own {
-        store.save(run).map_err(in_file)?;
+    for written in &content.own {
+        store.save_written(written).map_err(in_file)?;
     }
     Ok(content.into())
 }
@@ -72,7 +73,7 @@ fn unpack_extent(path: &Path, store: &Store, extent: Extent) -> Result<Unpacked,
 ///
 /// Nothing is stored of a bundle that is wrong anywhere. An import that is killed leaves whole runs, and what importing the bundle again
 /// completes.
-pub fn adopt(path: &Path, store: &Store, taken: &BTreeSet<RunId>) -> Result<Unpacked, Problem> {
+pub fn adopt(path: &Path, store: &Store, taken: &BTreeSet<RunId>, signer: Option<&Signer>) -> Result<Unpacked, Problem> {
     let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error_text(&error));
     // Beside where it belongs, so that it can be moved there; a store ignores names that begin with a dot.
     fs::create_dir_all(store.root()).map_err(StoreError::io("cannot create", store.root())).map_err(in_file)?;
@@ -81,14 +82,14 @@ pub fn adopt(path: &Path, store: &Store, taken: &BTreeSet<RunId>) -> Result<Unpa
     let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(store.root());
     let staging = staging.map_err(StoreError::io("cannot write in", store.root())).map_err(in_file)?;
     let staged = Store::at(staging.path());
-    let content = Reading::of(path, Some(&staged), store, taken, Extent::Whole)?;
+    let content = Reading::of(path, Some(&staged), store, taken, Extent::Whole, signer)?;
     settle(&staged, store, &content).map_err(in_file)?;
     Ok(content.into())
 }
 
 /// Reads a bundle as [`adopt`] does, and stores nothing.
 pub fn look_into(path: &Path, store: &Store, taken: &BTreeSet<RunId>) -> Result<Unpacked, Problem> {
-    Reading::of(path, None, store, taken, Extent::Whole).map(Unpacked::from)
+    Reading::of(path, None, store, taken, Extent::Whole, None).map(Unpacked::from)
 }
 
 /// Waits until no other import is going on, and removes what killed ones had unpacked.
@@ -126,7 +127,7 @@ pub(in super::super) fn is_half_imported(folder: &Path) -> bool {
 
 /// Moves what was unpacked to where it belongs: of every run the header last. A folder has a mark until then.
 fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreError> {
-    for run in &content.own {
+    for WrittenRun { run, .. } in &content.own {
         let there = store.run_dir(&run.id);
         if presence::is_folder(&there).map_err(StoreError::io("cannot look for", &there))?
             && !store.has(&run.id)?
@@ -136,7 +137,8 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
         }
     }
     let moved = |from: &Path, to: &Path| fs::rename(from, to).map_err(StoreError::io("cannot move a part of it to", to));
-    for run in &content.own {
+    for written in &content.own {
+        let run = &written.run;
         if store.has(&run.id)? {
             // By an import that this one waited for.
             continue;
@@ -151,10 +153,10 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
             }
             moved(&folder, &there)?;
         }
-        store.save(run)?;
+        store.save_written(written)?;
     }
     // Also those that a killed import left behind their headers.
-    for run in content.own.iter().chain(&content.repeated) {
+    for run in content.own.iter().map(|written| &written.run).chain(&content.repeated) {
         let mark = store.run_dir(&run.id).join(MARK);
         match fs::remove_file(&mark) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(StoreError::io("cannot remove", &mark)(error)),
@@ -192,7 +194,7 @@ enum Section {
 
 /// A run of the store's own.
 struct OwnRun {
-    run: Run,
+    written: WrittenRun,
     /// The folder of its name, unless it is not wanted.
     folder: Option<PathBuf>,
     items: Option<BufWriter<File>>,
@@ -209,8 +211,10 @@ struct Pair {
     /// So many headers are still to come.
     left: u64,
     ids: BTreeSet<RunId>,
-    kept: Vec<Run>,
+    kept: Vec<WrittenRun>,
     kept_ids: BTreeSet<RunId>,
+    /// Those of them whose lines are kept as they are.
+    sealed_ids: BTreeSet<RunId>,
     writer: Option<SealedWriter>,
 }
 
@@ -221,6 +225,8 @@ struct Reading<'a> {
     target: &'a Store,
     taken: &'a BTreeSet<RunId>,
     extent: Extent,
+    /// Who signed the bundle.
+    signer: Option<&'a Signer>,
     version: u32,
     section: Section,
     ids: BTreeSet<RunId>,
@@ -234,7 +240,7 @@ struct Reading<'a> {
 /// What was read, by how it is stored.
 #[derive(Default)]
 struct Content {
-    own: Vec<Run>,
+    own: Vec<WrittenRun>,
     imported: Vec<Run>,
     repeated: Vec<Run>,
     /// Of the pairs that were written.
@@ -245,7 +251,8 @@ struct Content {
 
 impl From<Content> for Unpacked {
     fn from(content: Content) -> Self {
-        Self { new: content.own.into_iter().chain(content.imported).collect(), repeated: content.repeated, items: content.items }
+        let own = content.own.into_iter().map(|written| written.run);
+        Self { new: own.chain(content.imported).collect(), repeated: content.repeated, items: content.items }
     }
 }
 
@@ -256,6 +263,7 @@ impl<'a> Reading<'a> {
         target: &'a Store,
         taken: &'a BTreeSet<RunId>,
         extent: Extent,
+        signer: Option<&'a Signer>,
     ) -> Result<Content, Problem> {
         let name = visible(&path.display().to_string());
         let mut reading = Self {
@@ -263,6 +271,7 @@ impl<'a> Reading<'a> {
             target,
             taken,
             extent,
+            signer,
             version: 0,
             section: Section::Opening,
             ids: BTreeSet::new(),
@@ -343,23 +352,26 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn header(&mut self, record: &[u8]) -> Result<Run, String> {
-        let run = header::parse_header(record, "", None, None).map_err(|problems| {
+    fn header(&mut self, record: &[u8]) -> Result<WrittenRun, String> {
+        let mut written = WrittenRun::parse(record, "", None, None).map_err(|problems| {
             let first = problems.0.into_iter().next().map_or_else(String::new, |problem| problem.message);
             format!("is not the header of a run: {first}")
         })?;
-        if !self.ids.insert(run.id.clone()) {
-            return Err(format!("holds the run `{}` again", run.id));
+        if !self.ids.insert(written.run.id.clone()) {
+            return Err(format!("holds the run `{}` again", written.run.id));
         }
-        Ok(run)
+        // What another store knew of how the run came there is not this one's word.
+        written.run.carried = self.signer.map(|signer| Carried { signed_by: Some(signer.clone()), ..Carried::default() });
+        Ok(written)
     }
 
     fn own_run(&mut self, record: &[u8]) -> Result<(), String> {
         self.end_section()?;
-        let run = self.header(record)?;
-        let is_new = !self.taken.contains(&run.id);
-        let folder = self.place.filter(|_| is_new).map(|place| place.run_dir(&run.id));
-        self.section = Section::Own(Box::new(OwnRun { run, folder, items: None, scores: None, transcript: None, output: None, is_new }));
+        let written = self.header(record)?;
+        let is_new = !self.taken.contains(&written.run.id);
+        let folder = self.place.filter(|_| is_new).map(|place| place.run_dir(&written.run.id));
+        self.section =
+            Section::Own(Box::new(OwnRun { written, folder, items: None, scores: None, transcript: None, output: None, is_new }));
         Ok(())
     }
 
@@ -375,15 +387,19 @@ impl<'a> Reading<'a> {
 
     /// A header of a pair.
     fn imported(&mut self, record: &[u8]) -> Result<(), String> {
-        let run = self.header(record)?;
+        let written = self.header(record)?;
         let Section::Pair(pair) = &mut self.section else { return Err("belongs to no source".to_owned()) };
         pair.left = pair.left.checked_sub(1).ok_or_else(|| "is one more header than its source was said to have".to_owned())?;
-        pair.ids.insert(run.id.clone());
-        if self.taken.contains(&run.id) {
-            self.content.repeated.push(run);
+        let id = &written.run.id;
+        pair.ids.insert(id.clone());
+        if self.taken.contains(id) {
+            self.content.repeated.push(written.run);
         } else {
-            pair.kept_ids.insert(run.id.clone());
-            pair.kept.push(run);
+            pair.kept_ids.insert(id.clone());
+            if written.sealed.is_some() {
+                pair.sealed_ids.insert(id.clone());
+            }
+            pair.kept.push(written);
         }
         Ok(())
     }
@@ -395,15 +411,18 @@ impl<'a> Reading<'a> {
         self.line.clear();
         match &mut self.section {
             Section::Own(own) => {
-                if named.is_some_and(|run| run != own.run.id) {
+                if named.is_some_and(|run| run != own.written.run.id) {
                     return Err("is of another run than the lines before it".to_owned());
                 }
                 if !own.is_new {
                     return Ok(());
                 }
-                let outcome = (ItemLine { run: None, ..item }).to_outcome(&own.run.id).map_err(|error| error.0)?;
+                let outcome = (ItemLine { run: None, ..item }).to_outcome(&own.written.run.id).map_err(|error| error.0)?;
                 self.content.items += 1;
-                item_line::write_detailed_line(&outcome, &details_of(record), false, &mut self.line);
+                match own.raw(record) {
+                    Some(raw) => self.line.push_str(&raw),
+                    None => item_line::write_detailed_line(&outcome, &details_of(record), false, &mut self.line),
+                }
                 append(own.folder.as_deref(), "items.jsonl", &mut own.items, &self.line)
             }
             Section::Pair(pair) => {
@@ -417,10 +436,14 @@ impl<'a> Reading<'a> {
                 let outcome = item.to_outcome(&run).map_err(|error| error.0)?;
                 self.content.items += 1;
                 match self.place {
-                    Some(place) => pair
-                        .writer(place, self.target)
-                        .and_then(|writer| writer.item_with(&outcome, &details_of(record)))
-                        .map_err(|error| error_text(&error)),
+                    Some(place) => {
+                        let raw = std::str::from_utf8(record).ok().filter(|_| pair.sealed_ids.contains(&run));
+                        let written = pair.writer(place, self.target).and_then(|writer| match raw {
+                            Some(raw) => writer.item_as_written(&run, raw),
+                            None => writer.item_with(&outcome, &details_of(record)),
+                        });
+                        written.map_err(|error| error_text(&error))
+                    }
                     None => Ok(()),
                 }
             }
@@ -438,13 +461,17 @@ impl<'a> Reading<'a> {
         };
         match kind {
             "score" => {
-                let line = parsed::<ScoreLine>(record, "is not what an evaluator said")?.to_line();
+                let score = parsed::<ScoreLine>(record, "is not what an evaluator said")?;
+                let line = own.raw(record).unwrap_or_else(|| score.to_line());
                 append(folder, "scores.jsonl", &mut own.scores, &line)
             }
             "message" => {
                 let message = parsed::<TranscriptLine>(record, "is no message")?;
-                let mut line = serde_json::to_string(&message).expect("a JSON value is JSON");
-                line.push('\n');
+                let line = own.raw(record).unwrap_or_else(|| {
+                    let mut line = serde_json::to_string(&message).expect("a JSON value is JSON");
+                    line.push('\n');
+                    line
+                });
                 append(folder.filter(|_| is_wanted), "transcript.jsonl", &mut own.transcript, &line)
             }
             _ => {
@@ -470,7 +497,19 @@ impl<'a> Reading<'a> {
                 if let Some((_, file)) = own.output {
                     file.sync_all().map_err(|error| format!("cannot be unpacked: {error}"))?;
                 }
-                if own.is_new { self.content.own.push(own.run) } else { self.content.repeated.push(own.run) }
+                let mut written = own.written;
+                if let (Some(sealed), Some(folder)) = (&written.sealed, &own.folder) {
+                    let unread = |error: io::Error| format!("cannot be read again: {error}");
+                    let without = proof::absent(&sealed.seal, folder).map_err(unread)?;
+                    let changes = proof::changes_in(Some(&sealed.seal), &written.run.scores, &without, folder).map_err(unread)?;
+                    if let Some(change) = changes.first() {
+                        return Err(format!("ends the run `{}`, which is not as it was sealed: {}", written.run.id, change.message));
+                    }
+                    if !without.is_empty() {
+                        written.run.carried.get_or_insert_default().without = without;
+                    }
+                }
+                if own.is_new { self.content.own.push(written) } else { self.content.repeated.push(written.run) }
             }
             Section::Pair(mut pair) => {
                 if pair.left > 0 {
@@ -482,11 +521,11 @@ impl<'a> Reading<'a> {
                 if let Some(place) = self.place {
                     let key = pair.kept_key(self.target);
                     let sealed = pair.writer(place, self.target).map(|_| ());
-                    let written = sealed.and_then(|()| pair.writer.take().map_or(Ok(()), |writer| writer.commit(&pair.kept)));
+                    let written = sealed.and_then(|()| pair.writer.take().map_or(Ok(()), |writer| writer.commit_written(&pair.kept)));
                     written.map_err(|error| error_text(&error))?;
                     self.content.keys.push(key);
                 }
-                self.content.imported.append(&mut pair.kept);
+                self.content.imported.extend(pair.kept.into_iter().map(|written| written.run));
             }
         }
         Ok(())
@@ -509,9 +548,24 @@ impl<'a> Reading<'a> {
     }
 }
 
+impl OwnRun {
+    /// A line that is kept as it is, for it is sealed.
+    fn raw(&self, record: &[u8]) -> Option<String> {
+        self.written.sealed.as_ref().map(|_| format!("{}\n", String::from_utf8_lossy(record)))
+    }
+}
+
 impl Pair {
     fn new(key: String, runs: u64) -> Self {
-        Self { key, left: runs, ids: BTreeSet::new(), kept: Vec::new(), kept_ids: BTreeSet::new(), writer: None }
+        Self {
+            key,
+            left: runs,
+            ids: BTreeSet::new(),
+            kept: Vec::new(),
+            kept_ids: BTreeSet::new(),
+            sealed_ids: BTreeSet::new(),
+            writer: None,
+        }
     }
 
     /// Names what is kept: all of the pair by the pair's own name, unless the target has another of that name.
@@ -520,7 +574,7 @@ impl Pair {
         if is_whole && is_key(&self.key) && !SealedWriter::exists(target, &self.key) {
             self.key.clone()
         } else {
-            partial_key(&self.key, self.kept.iter().map(|run| &run.id))
+            partial_key(&self.key, self.kept.iter().map(|written| &written.run.id))
         }
     }
 

@@ -102,7 +102,7 @@ fn a_store_comes_back_file_for_file() {
         let second = Store::at(folder.path().join(format!("{name}-store")));
         let dry = look_into(&path, &second, &BTreeSet::new()).expect("whole");
         assert_eq!((dry.new.len(), dry.items, second.root().exists()), (4, 6, false));
-        let unpacked = adopt(&path, &second, &BTreeSet::new()).expect("whole");
+        let unpacked = adopt(&path, &second, &BTreeSet::new(), None).expect("whole");
         assert_eq!((unpacked.new.len(), unpacked.repeated.len(), unpacked.items), (4, 0, 6));
         assert_eq!(files(first.root()), files(second.root()), "{name}");
         let again = folder.path().join(format!("again-{name}"));
@@ -110,7 +110,7 @@ fn a_store_comes_back_file_for_file() {
         assert_eq!(std::fs::read(&path).expect("readable"), std::fs::read(&again).expect("readable"), "{name}");
 
         let taken: BTreeSet<RunId> = ALL.iter().map(|text| id(text)).collect();
-        let nothing = adopt(&path, &second, &taken).expect("whole");
+        let nothing = adopt(&path, &second, &taken, None).expect("whole");
         assert_eq!((nothing.new.len(), nothing.repeated.len(), nothing.items), (0, 4, 0));
         assert_eq!(files(first.root()), files(second.root()), "what is there is left as it is");
     }
@@ -123,7 +123,7 @@ fn a_part_of_a_pair_is_no_pair_of_that_name() {
     let path = folder.path().join("part.jsonl");
     assert_eq!(pack(&first, &path, &["p"], Extent::Whole), 2);
     let second = Store::at(folder.path().join("second"));
-    adopt(&path, &second, &BTreeSet::new()).expect("whole");
+    adopt(&path, &second, &BTreeSet::new(), None).expect("whole");
     assert!(!SealedWriter::exists(&second, KEY), "the source could still be imported");
     let again = folder.path().join("again.jsonl");
     pack(&second, &again, &["p"], Extent::Whole);
@@ -132,7 +132,7 @@ fn a_part_of_a_pair_is_no_pair_of_that_name() {
     // The rest of the pair beside the part that is there.
     let whole = folder.path().join("whole.jsonl");
     pack(&first, &whole, &ALL, Extent::Whole);
-    let rest = adopt(&whole, &second, &BTreeSet::from([id("p")])).expect("whole");
+    let rest = adopt(&whole, &second, &BTreeSet::from([id("p")]), None).expect("whole");
     assert_eq!((rest.new.len(), rest.repeated.len(), rest.items), (3, 1, 4));
     assert_eq!(scan(&second).sealed.len(), 2);
 }
@@ -164,7 +164,7 @@ fn an_unfinished_run_of_that_name_keeps_everything_out() {
     let second = Store::at(folder.path().join("second"));
     drop(second.journal(&id("own")).expect("a journal"));
     let before = files(second.root());
-    let problem = adopt(&path, &second, &BTreeSet::new()).expect_err("it is in the way");
+    let problem = adopt(&path, &second, &BTreeSet::new(), None).expect_err("it is in the way");
     assert!(problem.to_string().contains("own"), "{problem}");
     assert_eq!(files(second.root()), before, "nothing half-taken");
 }
@@ -216,7 +216,7 @@ fn version_1_is_read() {
     ];
     std::fs::write(&path, lines.join("\n")).expect("writable");
     let store = Store::at(folder.path().join("store"));
-    let unpacked = adopt(&path, &store, &BTreeSet::new()).expect("whole");
+    let unpacked = adopt(&path, &store, &BTreeSet::new(), None).expect("whole");
     assert_eq!((unpacked.new.len(), unpacked.items), (2, 2));
     let [pair] = scan(&store).sealed.try_into().expect("one pair");
     assert_eq!(super::super::SealedReader::runs(&pair.runs).0[0].scores.len(), 1);
@@ -224,7 +224,7 @@ fn version_1_is_read() {
     let (one, two) = (folder.path().join("one.jsonl"), folder.path().join("two.jsonl"));
     pack(&store, &one, &["a", "b"], Extent::Whole);
     let again = Store::at(folder.path().join("again"));
-    adopt(&one, &again, &BTreeSet::new()).expect("whole");
+    adopt(&one, &again, &BTreeSet::new(), None).expect("whole");
     pack(&again, &two, &["a", "b"], Extent::Whole);
     assert_eq!(std::fs::read(one).expect("readable"), std::fs::read(two).expect("readable"));
 }
@@ -278,7 +278,7 @@ fn hostile_lines_are_named() {
     ] {
         std::fs::write(&path, lines.join("\n")).expect("writable");
         let store = Store::at(folder.path().join("store"));
-        let problem = adopt(&path, &store, &BTreeSet::new()).expect_err(message);
+        let problem = adopt(&path, &store, &BTreeSet::new(), None).expect_err(message);
         assert!(problem.to_string().contains(message), "{message}: {problem}");
         assert!(scan(&store).headers.is_empty() && scan(&store).sealed.is_empty(), "{message}");
         assert_eq!(files(folder.path()).len(), 1, "{message}: nothing stays");

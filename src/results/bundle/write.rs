@@ -5,11 +5,12 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::domain::{Problem, RunId, visible};
+use crate::domain::{Problem, Problems, RunId, visible};
 use serde::Serialize;
 
+use super::super::header::WrittenRun;
 use super::super::{
-    ItemLine, ScoreLine, SealedPair, SealedReader, StoreError, TranscriptLine, WholeFile, details_of, for_each_line, header, item_line,
+    ItemLine, ScoreLine, SealedPair, SealedReader, StoreError, TranscriptLine, WholeFile, details_of, for_each_line, item_line,
 };
 use super::output_file::OutputFile;
 use super::{Closing, Counts, Extent, FORMAT, Opening, Source, is_key, partial_key};
@@ -68,16 +69,24 @@ impl BundleWriter {
     /// Packs a run of the store's own: its header and what lies in the folder of its name. Lines that cannot be read are left out: whoever
     /// opens the store is told of them.
     pub fn own_run(&mut self, header_path: &Path) -> Result<(), StoreError> {
-        let run = header::read_header(header_path).map_err(StoreError::Invalid)?;
-        self.record("run", |line| line.push_str(&header::to_json(&run)))?;
+        let written = WrittenRun::read(header_path).map_err(StoreError::Invalid)?;
+        // What is sealed is carried as it is, byte for byte.
+        let (run, is_sealed) = (&written.run, written.sealed.is_some());
+        self.record("run", |line| line.push_str(&written.text()))?;
         let folder = header_path.with_extension("");
         self.each_line_of(&folder.join("items.jsonl"), |writer, bytes| {
             let Some(outcome) = ItemLine::parse(bytes).ok().and_then(|item| item.to_outcome(&run.id).ok()) else { return Ok(()) };
             writer.items += 1;
-            writer.record("item", |line| item_line::write_detailed_line(&outcome, &details_of(bytes), false, line))
+            writer.record("item", |line| match raw(is_sealed, bytes) {
+                Some(raw) => line.push_str(raw),
+                None => item_line::write_detailed_line(&outcome, &details_of(bytes), false, line),
+            })
         })?;
         self.each_line_of(&folder.join("scores.jsonl"), |writer, bytes| match serde_json::from_slice::<ScoreLine>(bytes) {
-            Ok(score) => writer.record("score", |line| json(line, &score)),
+            Ok(score) => writer.record("score", |line| match raw(is_sealed, bytes) {
+                Some(raw) => line.push_str(raw),
+                None => json(line, &score),
+            }),
             Err(_) => Ok(()),
         })?;
         match self.extent {
@@ -85,7 +94,10 @@ impl BundleWriter {
             Extent::Whole => {
                 self.each_line_of(&folder.join("transcript.jsonl"), |writer, bytes| {
                     match serde_json::from_slice::<TranscriptLine>(bytes) {
-                        Ok(message) => writer.record("message", |line| json(line, &message)),
+                        Ok(message) => writer.record("message", |line| match raw(is_sealed, bytes) {
+                            Some(raw) => line.push_str(raw),
+                            None => json(line, &message),
+                        }),
                         Err(_) => Ok(()),
                     }
                 })?;
@@ -96,16 +108,22 @@ impl BundleWriter {
 
     /// Packs those runs of a sealed pair that have these ids.
     pub fn imported(&mut self, pair: &SealedPair, ids: &BTreeSet<RunId>) -> Result<(), StoreError> {
-        let (mut runs, _) = SealedReader::runs(&pair.runs);
-        let all = runs.len();
-        runs.retain(|run| ids.contains(&run.id));
+        let (mut runs, problems) = SealedReader::written(&pair.runs);
+        let (readable, _) = SealedReader::runs(&pair.runs);
+        let all = readable.len();
+        runs.retain(|written| ids.contains(&written.run.id));
+        if runs.len() < readable.iter().filter(|run| ids.contains(&run.id)).count() {
+            return Err(StoreError::Invalid(Problems(problems)));
+        }
         let name =
             pair.runs.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".runs.jsonl")).unwrap_or_default();
-        let key = if runs.len() == all && is_key(name) { name.to_owned() } else { partial_key(name, runs.iter().map(|run| &run.id)) };
+        let key =
+            if runs.len() == all && is_key(name) { name.to_owned() } else { partial_key(name, runs.iter().map(|written| &written.run.id)) };
         self.record("source", |line| json(line, &Source { key, runs: runs.len() as u64 }))?;
-        for run in &runs {
-            self.record("imported", |line| line.push_str(&header::to_json(run)))?;
+        for written in &runs {
+            self.record("imported", |line| line.push_str(&written.text()))?;
         }
+        let sealed: BTreeSet<&RunId> = runs.iter().filter(|written| written.sealed.is_some()).map(|written| &written.run.id).collect();
         let Some(path) = &pair.items else { return Ok(()) };
         let items = SealedReader::items(path).map_err(StoreError::io("cannot read", path))?;
         self.each_line(path, BufReader::with_capacity(1 << 20, items), |writer, bytes| {
@@ -115,7 +133,10 @@ impl BundleWriter {
             };
             let Ok(outcome) = item.to_outcome(&run) else { return Ok(()) };
             writer.items += 1;
-            writer.record("item", |line| item_line::write_detailed_line(&outcome, &details_of(bytes), true, line))
+            writer.record("item", |line| match raw(sealed.contains(&run), bytes) {
+                Some(raw) => line.push_str(raw),
+                None => item_line::write_detailed_line(&outcome, &details_of(bytes), true, line),
+            })
         })
     }
 
@@ -198,6 +219,11 @@ impl BundleWriter {
         self.lines += 1;
         self.sink.write(&self.line).map_err(StoreError::io("cannot write", &self.path))
     }
+}
+
+/// The text of a line that is carried as it is.
+fn raw(is_sealed: bool, bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok().filter(|_| is_sealed)
 }
 
 /// Which side of packing a file went wrong.

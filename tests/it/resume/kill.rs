@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use evalreport::domain::{Run, RunId};
+use evalreport::results::Store;
 
 use super::{check, go_on, kept, plans, quiz, say, start, undisturbed, workshop};
-use crate::support::{BINARY, Output, Project, question, result};
+use crate::support::{BINARY, Output, Project, question};
 
 /// Calls that make, fill, name, shorten, lock and sync files. Not every machine has each.
 const CALLS: &str = "?open,openat,?mkdir,mkdirat,write,?writev,?pwrite64,fsync,fdatasync,ftruncate,?link,linkat,?rename,?renameat,renameat2,\
@@ -184,10 +185,11 @@ fn one_thread_writes_the_store() {
 fn bundled() -> Project {
     let project = Project::new();
     for run in ["one", "two"] {
-        project.result(&result(run, "quiz", run, json!({})));
         project.items(run, &[question("q1", 1, "pass"), question("q2", 1, "fail")]);
         project.file(&format!("results/{run}/transcript.jsonl"), "{\"entry\": {\"role\": \"user\"}}\n");
         project.file(&format!("results/{run}/output/src/a.py"), "print()\n");
+        let sealed = Run::new(RunId::parse(run).expect("an id"), "quiz", run, "m1");
+        Store::at(project.path("results")).save(&sealed).expect("room");
     }
     let packed = project.run(["export", "bundle", "all.bundle"]);
     assert_eq!(packed.code, 0, "{}", packed.stderr);
@@ -223,8 +225,9 @@ fn an_import_of_a_bundle_killed_at_every_call() {
         let again = project.run(import);
         assert_eq!(again.code, 0, "{call:?}: {}{}", again.stdout, again.stderr);
         assert_eq!(content(&project, "results"), expected, "{call:?}");
-        let doctor = project.run(["doctor"]);
+        let doctor = project.run(["doctor", "--verify"]);
         assert_eq!(doctor.code, 0, "{call:?}: {}", doctor.stdout);
+        assert!(doctor.stdout.ends_with("results: 2 runs sealed\n"), "{call:?}: {}", doctor.stdout);
         is_killed
     });
 }

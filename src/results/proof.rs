@@ -1,0 +1,366 @@
+//! Whether a store is what was sealed: every digest is made again and compared.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use crate::domain::{Problem, RunId, ScoreRecord, standing_revision, visible};
+
+use super::commits::{self, CommitLine};
+use super::seal::{self, ITEMS, OUTPUT, SCORES, Seal, Sealing, Sum, TRANSCRIPT, Tree};
+use super::{HeaderFile, ItemLine, ScoreLine, SealedPair, SealedReader, Store, for_each_line, header, scan};
+
+const HINT: &str = "put the file back from a copy, or retract the run: what is stored is not what was measured";
+
+/// What was proved, and what was not.
+#[derive(Clone, Debug, Default)]
+pub struct Proof {
+    /// Runs whose records have a seal.
+    pub sealed: usize,
+    /// Runs whose records have none: written by hand, or before there were seals.
+    pub unsealed: usize,
+    /// What is not as it was sealed, in the order of the store.
+    pub changes: Vec<Problem>,
+}
+
+/// Something that is not as it was sealed.
+#[derive(Debug)]
+pub(super) struct Change {
+    /// Within the folder of the run.
+    file: &'static str,
+    line: Option<usize>,
+    pub message: String,
+}
+
+/// How a record is found.
+enum Found {
+    Unsealed,
+    Changed,
+    /// By its digest.
+    Sealed(String),
+}
+
+/// Reads all that is sealed in a store. What cannot be read at all is told by [`super::examine`].
+pub fn prove(store: &Store) -> Proof {
+    // Before the headers, so that those of a command that goes on meanwhile are there for every line.
+    let lists: Vec<_> = plans(store).into_iter().map(|plan| (fs::read(commits::path(&plan)), plan)).collect();
+    let contents = scan(store);
+    let mut proof = Proof::default();
+    let mut found = BTreeMap::new();
+    let headers: Vec<_> = contents.headers.par_iter().filter_map(prove_header).collect();
+    for (id, one, changes) in headers {
+        proof.count(&one);
+        proof.changes.extend(changes);
+        found.insert(id, one);
+    }
+    let pairs: Vec<_> = contents.sealed.par_iter().map(prove_pair).collect();
+    for (runs, changes) in pairs {
+        for one in &runs {
+            proof.count(one);
+        }
+        proof.changes.extend(changes);
+    }
+    for (list, plan) in lists {
+        match list {
+            Ok(list) => prove_batch(store, &plan, &list, &found, &mut proof.changes),
+            Err(error) => proof.changes.push(Problem::unread(shown(&commits::path(&plan)), &error)),
+        }
+    }
+    proof
+}
+
+impl Proof {
+    fn count(&mut self, one: &Found) {
+        match one {
+            Found::Unsealed => self.unsealed += 1,
+            Found::Changed | Found::Sealed(_) => self.sealed += 1,
+        }
+    }
+}
+
+fn prove_header(file: &HeaderFile) -> Option<(RunId, Found, Vec<Problem>)> {
+    let name = shown(&file.path);
+    let bytes = header::read_bytes(&file.path).ok()?;
+    let run = header::parse_header(&bytes, &name, None, file.path.file_stem().and_then(|stem| stem.to_str())).ok()?;
+    let mut changes = Vec::new();
+    let (found, seal) = match Sealing::of(&String::from_utf8_lossy(&bytes)) {
+        Sealing::None => (Found::Unsealed, None),
+        Sealing::Whole(sealed) => (Found::Sealed(sealed.digest()), Some(sealed.seal)),
+        Sealing::Changed => {
+            let message = format!("the header of run `{}` was changed after it was sealed", run.id);
+            changes.push(Problem::in_file(&name, message).with_hint(HINT));
+            (Found::Changed, None)
+        }
+    };
+    let without = run.carried.as_ref().map_or(&[][..], |carried| &carried.without);
+    let folder = file.path.with_extension("");
+    match changes_in(seal.as_ref(), &run.scores, without, &folder) {
+        Ok(found) => changes.extend(found.into_iter().map(|change| {
+            let file = shown(&folder.join(change.file));
+            let message = format!("run `{}`: {}", run.id, change.message);
+            Problem { line: change.line, ..Problem::in_file(file, message).with_hint(HINT) }
+        })),
+        Err(error) => changes.push(Problem::unread(shown(&folder), &error)),
+    }
+    Some((run.id, found, changes))
+}
+
+/// Compares a run's folder with the seal of its header, where it has one, and with those of its judgements. `without` are parts that it
+/// never had here.
+pub(super) fn changes_in(seal: Option<&Seal>, scores: &[ScoreRecord], without: &[String], folder: &Path) -> io::Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    let mut seals: Vec<(Option<usize>, &Seal)> = seal.map(|seal| (None, seal)).into_iter().collect();
+    let scores = prove_scores(seal, scores, folder, &mut changes)?;
+    seals.extend(scores.judged.iter().map(|(line, seal)| (Some(*line), seal)));
+    prove_items(&seals, &scores.all, folder, &mut changes)?;
+    let Some(seal) = seal else { return Ok(changes) };
+    let is_absent = |part: &str| without.iter().any(|one| one == part);
+
+    let places = seal.transcript.iter().map(|prefix| prefix.bytes).collect();
+    let (whole, at) = match seal::opened(&folder.join(TRANSCRIPT))? {
+        Some(file) => seal::sums(file, &places)?,
+        None => Default::default(),
+    };
+    let is_there = whole.prefix().is_some();
+    let sealed = seal.transcript.as_ref();
+    let message = match sealed {
+        Some(_) if !is_there && is_absent("transcript") => None,
+        Some(sealed) if at.get(&sealed.bytes).and_then(Sum::prefix).as_ref() != Some(sealed) => {
+            Some("was changed after the run was sealed")
+        }
+        _ if whole.prefix().map(|prefix| prefix.bytes) != sealed.map(|prefix| prefix.bytes) => {
+            Some("has lines that were added after the run was sealed")
+        }
+        _ => None,
+    };
+    changes.extend(message.map(|message| Change { file: TRANSCRIPT, line: None, message: format!("its transcript {message}") }));
+
+    let tree = Tree::of(&folder.join(OUTPUT))?;
+    let files = |tree: &Option<Tree>| tree.as_ref().map_or(0, |tree| tree.files);
+    if tree != seal.output && !(is_absent("output") && files(&tree) < files(&seal.output)) {
+        let message = if files(&tree) == files(&seal.output) {
+            "what it made was changed after the run was sealed".to_owned()
+        } else {
+            format!("what it made has {} of {} that were sealed", files(&tree), files(&seal.output))
+        };
+        changes.push(Change { file: OUTPUT, line: None, message });
+    }
+    Ok(changes)
+}
+
+/// Names the sealed parts of a run that do not lie in its folder, and may have been left out where it comes from.
+pub(super) fn absent(seal: &Seal, folder: &Path) -> io::Result<Vec<String>> {
+    let mut without = Vec::new();
+    if seal.transcript.is_some() && seal::Prefix::of_file(&folder.join(TRANSCRIPT))?.is_none() {
+        without.push("transcript".to_owned());
+    }
+    let files = Tree::of(&folder.join(OUTPUT))?.map_or(0, |tree| tree.files);
+    if seal.output.as_ref().is_some_and(|sealed| files < sealed.files) {
+        without.push("output".to_owned());
+    }
+    Ok(without)
+}
+
+/// What was said of a run.
+struct Scores {
+    /// The seals of judgements that were made later, with the numbers of their lines.
+    judged: Vec<(usize, Seal)>,
+    all: Vec<ScoreRecord>,
+}
+
+/// Reads the scores, and compares them with the seal of the header and their own.
+fn prove_scores(seal: Option<&Seal>, scores: &[ScoreRecord], folder: &Path, changes: &mut Vec<Change>) -> io::Result<Scores> {
+    let bytes = match fs::read(folder.join(SCORES)) {
+        Ok(bytes) => bytes,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    let mut change = |line: Option<usize>, message: &str| changes.push(Change { file: SCORES, line, message: message.to_owned() });
+    let is_of = |prefix: &seal::Prefix| {
+        usize::try_from(prefix.bytes).ok().and_then(|length| bytes.get(..length)).is_some_and(|part| seal::digest(part) == prefix.sha256)
+    };
+    let at_commit = seal.and_then(|seal| seal.scores.as_ref());
+    if at_commit.is_some_and(|prefix| !is_of(prefix)) {
+        change(None, "its scores were changed after the run was sealed");
+    }
+    let mut judged = Vec::new();
+    let mut all = scores.to_vec();
+    let mut place = 0;
+    for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
+        let begins = place;
+        place += line.len() as u64;
+        all.extend(serde_json::from_slice::<ScoreLine>(line).ok().map(|line| line.score));
+        // Half a line is left by a killed command, and counts for nothing.
+        let is_half = !line.ends_with(b"\n") && serde_json::from_slice::<ScoreLine>(line).is_err();
+        if begins < at_commit.map_or(0, |prefix| prefix.bytes) || is_half {
+            continue;
+        }
+        match Sealing::of(&String::from_utf8_lossy(line)) {
+            Sealing::None if seal.is_some() || !judged.is_empty() => {
+                change(Some(number), "this score was added after the run was sealed, and has no seal of its own");
+            }
+            Sealing::None => {}
+            Sealing::Changed => change(Some(number), "this score was changed after it was sealed"),
+            Sealing::Whole(sealed) => {
+                let before = sealed.seal.scores.as_ref();
+                if before.map_or(0, |prefix| prefix.bytes) != begins || before.is_some_and(|prefix| !is_of(prefix)) {
+                    change(Some(number), "the scores before this one are not those that it was sealed with");
+                }
+                judged.push((number, sealed.seal));
+            }
+        }
+    }
+    Ok(Scores { judged, all })
+}
+
+/// Compares the outcomes with all seals, those of judgements by the line of their score.
+fn prove_items(seals: &[(Option<usize>, &Seal)], scores: &[ScoreRecord], folder: &Path, changes: &mut Vec<Change>) -> io::Result<()> {
+    if seals.is_empty() {
+        return Ok(());
+    }
+    let sealed = || seals.iter().filter_map(|(line, seal)| Some((line, seal.items.as_ref()?)));
+    let path = folder.join(ITEMS);
+    let places: BTreeSet<u64> = sealed().map(|(_, prefix)| prefix.bytes).collect();
+    let (whole, at) = match seal::opened(&path)? {
+        Some(file) => seal::sums(file, &places)?,
+        None => Default::default(),
+    };
+    let bytes = whole.prefix().map_or(0, |prefix| prefix.bytes);
+    // What is wrong at the first is wrong at all that come after it.
+    if let Some((line, prefix)) = sealed().find(|(_, prefix)| at.get(&prefix.bytes).and_then(Sum::prefix).as_ref() != Some(*prefix)) {
+        let what = if bytes < prefix.bytes { "some of its outcomes were taken away" } else { "its outcomes were changed" };
+        let when = line.map_or("the run was sealed".to_owned(), |line| format!("its judgement was sealed ({SCORES}:{line})"));
+        changes.push(Change { file: ITEMS, line: None, message: format!("{what} after {when}") });
+        return Ok(());
+    }
+    let covered = places.last().copied().unwrap_or(0);
+    if bytes <= covered {
+        return Ok(());
+    }
+    // Only a judgement that was killed leaves lines behind the last seal. They count for nothing.
+    let is_unfinished = |line: &[u8]| {
+        ItemLine::parse(line).is_ok_and(|item| standing_revision(&item.evaluator, scores).is_some_and(|standing| item.revision > standing))
+    };
+    let mut place = 0;
+    for (number, line) in (1..).zip(fs::read(&path)?.split_inclusive(|byte| *byte == b'\n')) {
+        let is_half = !line.ends_with(b"\n") && ItemLine::parse(line).is_err();
+        if place >= covered && !is_half && !line.trim_ascii().is_empty() && !is_unfinished(line) {
+            let message = "this outcome was added after the run was sealed".to_owned();
+            changes.push(Change { file: ITEMS, line: Some(number), message });
+        }
+        place += line.len() as u64;
+    }
+    Ok(())
+}
+
+fn prove_pair(pair: &SealedPair) -> (Vec<Found>, Vec<Problem>) {
+    let name = shown(&pair.runs);
+    let (mut runs, mut changes) = (Vec::new(), Vec::new());
+    let mut sealed = HashMap::<String, (usize, Option<seal::Prefix>, Sum)>::new();
+    let read = fs::File::open(&pair.runs).and_then(|file| {
+        for_each_line(BufReader::new(file), |number, line| {
+            let Some((line, run)) = line.ok().and_then(|line| Some((line, header::parse_header(line, &name, Some(number), None).ok()?)))
+            else {
+                return;
+            };
+            runs.push(match Sealing::of(&String::from_utf8_lossy(line)) {
+                Sealing::None => Found::Unsealed,
+                Sealing::Changed => {
+                    let message = format!("the header of run `{}` was changed after it was sealed", run.id);
+                    changes.push(Problem::at_line(&name, number, message).with_hint(HINT));
+                    Found::Changed
+                }
+                Sealing::Whole(whole) => {
+                    let found = Found::Sealed(whole.digest());
+                    sealed.insert(run.id.as_str().to_owned(), (number, whole.seal.items, Sum::default()));
+                    found
+                }
+            });
+        })
+    });
+    let items = pair.items.as_ref().filter(|_| !sealed.is_empty());
+    let summed = items.map_or(Ok(()), |items| {
+        for_each_line(BufReader::with_capacity(1 << 20, SealedReader::items(items)?), |_, line| {
+            let Ok(line) = line else { return };
+            let Ok(item) = ItemLine::parse(line) else { return };
+            if let Some((.., sum)) = item.run.as_deref().and_then(|run| sealed.get_mut(run)) {
+                sum.add(line);
+                sum.add(b"\n");
+            }
+        })
+    });
+    if read.is_err() || summed.is_err() {
+        // The examination says so.
+        return (runs, changes);
+    }
+    let mut other: Vec<(usize, &String)> =
+        sealed.iter().filter(|(_, (_, items, sum))| sum.prefix() != *items).map(|(run, (number, ..))| (*number, run)).collect();
+    other.sort_unstable();
+    let items = pair.items.as_ref().map_or_else(|| name.clone(), |items| shown(items));
+    changes.extend(other.into_iter().map(|(_, run)| {
+        let message = format!("run `{}`: its outcomes were changed after the run was sealed", visible(run));
+        Problem::in_file(&items, message).with_hint(HINT)
+    }));
+    (runs, changes)
+}
+
+/// The plans that a store has lists of commits for, also where the plan is gone.
+fn plans(store: &Store) -> Vec<PathBuf> {
+    let entries = fs::read_dir(store.batches_dir()).into_iter().flatten().filter_map(Result::ok);
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut plans: Vec<PathBuf> =
+        names.filter_map(|name| Some(store.batches_dir().join(format!("{}.json", name.strip_suffix(commits::SUFFIX)?)))).collect();
+    plans.sort_unstable();
+    plans
+}
+
+/// Compares the headers of a batch with the list of those that were committed, and the list with itself and the plan.
+fn prove_batch(store: &Store, plan: &Path, list: &[u8], found: &BTreeMap<RunId, Found>, changes: &mut Vec<Problem>) {
+    let name = shown(&commits::path(plan));
+    let mut committed = BTreeMap::<RunId, CommitLine>::new();
+    let mut previous = fs::read(plan).ok().map(|plan| seal::digest(&plan));
+    if previous.is_none() {
+        changes.push(Problem::in_file(shown(plan), "the plan of runs that were committed is gone").with_hint("put it back from a copy"));
+    }
+    for (number, line) in (1..).zip(list.split_inclusive(|byte| *byte == b'\n')) {
+        // Half a line is left by a killed command, and replaced by the next.
+        let Some(line) = line.strip_suffix(b"\n") else { continue };
+        let Ok(commit) = serde_json::from_slice::<CommitLine>(line) else {
+            changes.push(Problem::at_line(&name, number, "is not a line of committed runs").with_hint("put the file back from a copy"));
+            previous = None;
+            continue;
+        };
+        if previous.is_some_and(|previous| previous != commit.previous) {
+            let (file, message) = match number {
+                1 => (shown(plan), "the plan was changed after its first run was committed".to_owned()),
+                _ => (name.clone(), format!("lines before line {number} were changed or taken away")),
+            };
+            changes.push(Problem::in_file(file, message).with_hint("put the file back from a copy"));
+        }
+        previous = Some(seal::digest(line));
+        if let Some(before) = committed.insert(commit.run.clone(), commit)
+            && committed.get(&before.run).is_some_and(|now| now.header != before.header)
+        {
+            let message = format!("run `{}` was committed again, after its header had been taken away", before.run);
+            changes.push(Problem::at_line(&name, number, message).with_hint("retract the run if nobody can say why"));
+        }
+    }
+    for (run, commit) in committed {
+        let message = match found.get(&run) {
+            Some(Found::Sealed(digest)) if *digest == commit.header => continue,
+            // That was said above.
+            Some(Found::Changed) => continue,
+            Some(Found::Sealed(_)) => format!("the header of run `{run}` is not the one that was committed"),
+            Some(Found::Unsealed) => format!("the header of run `{run}` had a seal when it was committed, and has none"),
+            None => format!("the header of run `{run}`, which was committed, is gone"),
+        };
+        changes.push(Problem::in_file(shown(&store.header_path(&run)), message).with_hint(HINT));
+    }
+}
+
+fn shown(path: &Path) -> String {
+    visible(&path.display().to_string())
+}

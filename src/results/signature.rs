@@ -1,0 +1,249 @@
+//! Who made a bundle: a signature beside it, as OpenSSH makes and reads them, so that `ssh-keygen -Y` can stand in on either side.
+//!
+//! The signature of `nightly.bundle` is `nightly.bundle.sig`, in the namespace `evalreport`. Who may sign is said by a file of allowed signers
+//! (`ssh-keygen(1)`): a line of principals, options and a public key each. The one option that is known is `namespaces`; a line with another
+//! allows nobody.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256, Sha512};
+use signature::{Signer as _, Verifier as _};
+use ssh_key::public::KeyData;
+use ssh_key::{HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
+
+use crate::domain::{Problem, Signer, visible};
+
+use super::{StoreError, WholeFile};
+
+/// A signature for another purpose is none for this one.
+const NAMESPACE: &str = "evalreport";
+/// Keys and signatures are a few hundred bytes, lists of signers a few thousand.
+const MOST_BYTES: u64 = 1 << 20;
+const ARMOUR: &str = "-----BEGIN SSH SIGNATURE-----";
+
+/// A private key that signs.
+pub struct SigningKey(PrivateKey);
+
+/// Whose signatures are accepted.
+#[derive(Debug)]
+pub struct AllowedSigners {
+    path: PathBuf,
+    lines: Vec<Allowed>,
+}
+
+#[derive(Debug)]
+struct Allowed {
+    principals: String,
+    key: KeyData,
+    /// Why the line allows nothing.
+    refused: Option<String>,
+}
+
+/// Where the signature of a file belongs.
+pub fn signature_path(file: &Path) -> PathBuf {
+    file.with_added_extension("sig")
+}
+
+impl SigningKey {
+    /// Reads a key as OpenSSH keeps it. `file` is what it is to sign.
+    pub fn read(path: &Path, file: &Path) -> Result<Self, Problem> {
+        let name = visible(&path.display().to_string());
+        let text = text_of(path).map_err(|error| Problem::unread(&name, &error))?;
+        let by_hand = || {
+            let words = |path: &Path| visible(&path.display().to_string());
+            format!("`ssh-keygen -Y sign -n {NAMESPACE} -f {} {}` makes the same file after the export", words(path), words(file))
+        };
+        let key = PrivateKey::from_openssh(text.as_bytes())
+            .map_err(|_| Problem::in_file(&name, "is no private key of OpenSSH's").with_hint("`ssh-keygen -t ed25519` makes one"))?;
+        if key.is_encrypted() {
+            return Err(Problem::in_file(&name, "is a key with a passphrase, which nobody is asked for here").with_hint(by_hand()));
+        }
+        if key.key_data().ed25519().is_none() {
+            return Err(Problem::in_file(&name, "is no Ed25519 key").with_hint("`ssh-keygen -t ed25519` makes one"));
+        }
+        Ok(Self(key))
+    }
+
+    /// Signs a file, and puts the signature beside it.
+    pub fn sign(&self, file: &Path) -> Result<PathBuf, StoreError> {
+        let path = signature_path(file);
+        let is_other = text_of(&path).map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |text| !text.starts_with(ARMOUR));
+        if is_other {
+            let error = io::Error::new(io::ErrorKind::AlreadyExists, "it is there, and is no signature");
+            return Err(StoreError::io("cannot write", &path)(error));
+        }
+        let message = message(file, NAMESPACE, HashAlg::Sha512).map_err(StoreError::io("cannot read", file))?;
+        let armoured = self.0.try_sign(&message).map_err(ssh_key::Error::from).and_then(|signature| {
+            SshSig::new(self.0.public_key().key_data().clone(), NAMESPACE, HashAlg::Sha512, signature)?.to_pem(LineEnding::LF)
+        });
+        let text = armoured.map_err(|error| StoreError::io("cannot sign", file)(io::Error::other(error)))?;
+        let written = WholeFile::create(&path).and_then(|mut whole| {
+            whole.write_all(text.as_bytes())?;
+            whole.commit()
+        });
+        written.map_err(StoreError::io("cannot write", &path))?;
+        Ok(path)
+    }
+}
+
+impl AllowedSigners {
+    pub fn read(path: &Path) -> Result<Self, Problem> {
+        let name = visible(&path.display().to_string());
+        let text = text_of(path).map_err(|error| Problem::unread(&name, &error))?;
+        let mut lines = Vec::new();
+        for (number, line) in (1..).zip(text.lines()).map(|(number, line)| (number, line.trim())) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            lines.push(Allowed::parse(line).ok_or_else(|| {
+                Problem::at_line(&name, number, "is no line of an allowed signer")
+                    .with_hint("NAME ssh-ed25519 AAAA…, as in `ssh-keygen(1)`")
+            })?);
+        }
+        Ok(Self { path: path.to_owned(), lines })
+    }
+
+    /// Says who signed a file; fails where nobody did who is allowed to.
+    pub fn signer_of(&self, file: &Path) -> Result<Signer, Problem> {
+        let name = visible(&file.display().to_string());
+        let path = signature_path(file);
+        let shown = visible(&path.display().to_string());
+        let text = match text_of(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let hint = "whoever made it signs it with `evalreport export bundle FILE --sign-key KEY`";
+                return Err(Problem::in_file(&name, format!("has no signature: there is no {shown}")).with_hint(hint));
+            }
+            Err(error) => return Err(Problem::unread(shown, &error)),
+        };
+        let signature = SshSig::from_pem(text.trim()).map_err(|_| Problem::in_file(&shown, "is no signature of OpenSSH's"))?;
+        if signature.namespace() != NAMESPACE {
+            let message = format!("is a signature for `{}`, not for `{NAMESPACE}`", visible(signature.namespace()));
+            return Err(Problem::in_file(&shown, message));
+        }
+        let key = signature.public_key();
+        let print = key.fingerprint(HashAlg::Sha256).to_string();
+        let of_key: Vec<&Allowed> = self.lines.iter().filter(|line| line.key == *key).collect();
+        let Some(allowed) = of_key.iter().find(|line| line.refused.is_none()) else {
+            let list = visible(&self.path.display().to_string());
+            let message = match of_key.iter().find_map(|line| line.refused.as_deref()) {
+                Some(why) => format!("is signed with the key {print}, whose line in {list} {why}"),
+                None => format!("is signed with the key {print}, which is not in {list}"),
+            };
+            return Err(Problem::in_file(&name, message));
+        };
+        let message = message(file, NAMESPACE, signature.hash_alg()).map_err(|error| Problem::unread(&name, &error))?;
+        if key.verify(&message, signature.signature()).is_err() {
+            return Err(Problem::in_file(&name, format!("is not the file that {shown} is the signature of"))
+                .with_hint("one of the two was changed, or is from another day: fetch both again"));
+        }
+        Ok(Signer { name: allowed.principals.clone(), key: print })
+    }
+}
+
+impl Allowed {
+    fn parse(line: &str) -> Option<Self> {
+        let (principals, rest) = word(line)?;
+        let is_kind = |text: &str| ["ssh-", "ecdsa-", "sk-"].iter().any(|kind| text.starts_with(kind));
+        let (options, key) = if is_kind(rest) { ("", rest) } else { word(rest)? };
+        let key = PublicKey::from_openssh(key).ok()?;
+        Some(Self { principals: principals.trim_matches('"').to_owned(), key: key.key_data().clone(), refused: refused(options) })
+    }
+}
+
+/// Says why a line with these options allows nothing.
+fn refused(options: &str) -> Option<String> {
+    let mut rest = options;
+    while !rest.is_empty() {
+        let mut quoted = false;
+        let is_end = |letter: char| {
+            quoted ^= letter == '"';
+            letter == ',' && !quoted
+        };
+        let (option, after) = rest.find(is_end).map_or((rest, ""), |end| (&rest[..end], &rest[end + 1..]));
+        rest = after;
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        if !name.eq_ignore_ascii_case("namespaces") {
+            return Some(format!("has the option `{}`, which is not understood here", visible(name)));
+        }
+        if !value.trim_matches('"').split(',').any(|one| one == NAMESPACE) {
+            return Some(format!("is not for `{NAMESPACE}`"));
+        }
+    }
+    None
+}
+
+/// Splits off the first word; blanks within quotation marks belong to it.
+fn word(text: &str) -> Option<(&str, &str)> {
+    let mut quoted = false;
+    let end = text.find(|letter: char| {
+        quoted ^= letter == '"';
+        letter.is_ascii_whitespace() && !quoted
+    })?;
+    Some((&text[..end], text[end..].trim_start()))
+}
+
+/// What is signed: the digest of the file, and what it is signed for (OpenSSH's `PROTOCOL.sshsig`).
+fn message(file: &Path, namespace: &str, hash: HashAlg) -> io::Result<Vec<u8>> {
+    let mut file = File::open(file)?;
+    let (name, sum) = match hash {
+        HashAlg::Sha256 => ("sha256", digest::<Sha256>(&mut file)?),
+        HashAlg::Sha512 => ("sha512", digest::<Sha512>(&mut file)?),
+        _ => return Err(io::Error::new(io::ErrorKind::Unsupported, "its signature has a digest of an unknown kind")),
+    };
+    let mut message = b"SSHSIG".to_vec();
+    for part in [namespace.as_bytes(), b"", name.as_bytes(), &sum] {
+        message.extend(u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes());
+        message.extend(part);
+    }
+    Ok(message)
+}
+
+fn digest<D: Digest>(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut hasher = D::new();
+    let mut block = vec![0; 64 << 10];
+    loop {
+        match file.read(&mut block) {
+            Ok(0) => return Ok(hasher.finalize().to_vec()),
+            Ok(read) => hasher.update(&block[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn text_of(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(MOST_BYTES).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_with_options_allow_no_more_than_they_say() {
+        for (options, why) in [
+            ("", None),
+            ("namespaces=\"evalreport\"", None),
+            ("namespaces=\"git,evalreport\"", None),
+            ("namespaces=\"git\"", Some("is not for `evalreport`")),
+            ("namespaces=\"evalreport\",valid-before=\"20200101\"", Some("has the option `valid-before`, which is not understood here")),
+            ("cert-authority,namespaces=\"evalreport\"", Some("has the option `cert-authority`, which is not understood here")),
+        ] {
+            assert_eq!(refused(options).as_deref(), why, "{options}");
+        }
+        assert_eq!(word("\"a b\" c d"), Some(("\"a b\"", "c d")));
+        let key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti";
+        for line in [format!("a@b {key}"), format!("a@b  namespaces=\"evalreport\" {key} words")] {
+            let allowed = Allowed::parse(&line).expect("a line");
+            assert_eq!((allowed.principals.as_str(), allowed.refused), ("a@b", None), "{line}");
+        }
+        for line in ["a@b", key, "a@b ssh-ed25519 AAAA"] {
+            assert!(Allowed::parse(line).is_none_or(|allowed| allowed.principals == "ssh-ed25519"), "{line}");
+        }
+    }
+}
