@@ -44,7 +44,8 @@ pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool)
         info!(folder = %path.display(), "baseline is a store");
         return beside(settings, what, head, own, grouping, true);
     }
-    if path.is_file() {
+    // What is no file is refused where it is opened.
+    if path.metadata().is_ok_and(|metadata| !metadata.is_dir()) {
         if !is_bundle(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))? {
             let own = Options { stores: Vec::new(), files: vec![path.to_owned()], cache: None, ..head.clone() };
             if let Some(own) = foreign(settings, path, &own)? {

@@ -14,6 +14,7 @@ use tracing::info;
 
 use crate::agent::Environment;
 use crate::domain::{Evaluator, Filter, Problem, Run, visible};
+use crate::files;
 use crate::process::Stop;
 use crate::render::cell::Cell;
 use crate::render::json::{CompareAnswer, LeaderboardAnswer};
@@ -403,7 +404,7 @@ fn tags(carrying: &Carrying) -> Result<BTreeMap<String, String>, Failure> {
 }
 
 fn host() -> Option<String> {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname")
+    let name = files::read_to_string("/proc/sys/kernel/hostname")
         .ok()
         .or_else(|| env::var("HOSTNAME").ok())
         .or_else(|| env::var("COMPUTERNAME").ok());

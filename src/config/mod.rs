@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 pub use crate::document::duration::parse_duration;
 use crate::document::{self, Fields, Node, Setting, duration, quote};
 use crate::domain::{Aliases, Evaluator, MetricSettings, Problem, visible};
+use crate::files;
 
 mod agents;
 mod aliases;
@@ -74,7 +75,12 @@ pub struct Config {
 
 /// Walks up from the folder `start` to the nearest configuration.
 pub fn find(start: &Path) -> Option<PathBuf> {
-    start.ancestors().find_map(|folder| FILE_NAMES.map(|name| folder.join(name)).into_iter().find(|path| path.is_file()))
+    start.ancestors().find_map(|folder| FILE_NAMES.map(|name| folder.join(name)).into_iter().find(|path| is_there(path)))
+}
+
+/// What is no file is found too, to be refused: it was meant.
+fn is_there(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir())
 }
 
 pub fn load(path: &Path) -> Result<Config, Vec<Problem>> {
@@ -104,7 +110,7 @@ fn read(path: &Path) -> Result<String, String> {
     if size > MOST_BYTES {
         return Err(format!("is no configuration: it has {size} bytes, more than {MOST_BYTES}"));
     }
-    let bytes = fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
+    let bytes = files::read(path).map_err(|error| format!("cannot be read: {error}"))?;
     String::from_utf8(bytes).map_err(|error| format!("is not valid UTF-8 from byte {} on", error.utf8_error().valid_up_to() + 1))
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::domain::RunId;
+use crate::files;
 
 use super::{StoreError, durable};
 
@@ -19,12 +20,7 @@ pub(super) struct Appended {
 
 impl Appended {
     pub(super) fn open(path: PathBuf) -> Result<Self, StoreError> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
+        let file = files::open_by(OpenOptions::new().read(true).write(true).create(true).truncate(false), &path)
             .map_err(StoreError::io("cannot open", &path))?;
         let length = file.metadata().map_err(StoreError::io("cannot read", &path))?.len();
         Ok(Self { path, file, length })

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{Problem, RunId, visible};
+use crate::files;
 
 use super::{Store, StoreError, durable};
 
@@ -82,7 +83,7 @@ impl Batch {
 
     pub fn load(path: &Path) -> Result<Self, Problem> {
         let name = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|error| Problem::unread(&name, &error))?;
+        let bytes = files::read(path).map_err(|error| Problem::unread(&name, &error))?;
         let batch: Self = serde_json::from_slice(&bytes)
             .map_err(|error| Problem::in_file(&name, format!("is not a batch plan: {}", visible(&error.to_string()))))?;
         match batch.runs.iter().find(|run| run.arm >= batch.arms.len() || RunId::parse(run.id.as_str()).is_err()) {

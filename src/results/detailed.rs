@@ -1,9 +1,9 @@
 //! A committed run's item lines with everything that is in them.
 
-use std::fs::File;
 use std::io::BufReader;
 
 use crate::domain::{ItemDetails, ItemOutcome, RunId, ScoreRecord, standing_revision};
+use crate::files;
 
 use super::{ItemLine, ScoreLine, Store, StoreError, TranscriptLine, details_of, for_each_line, presence};
 
@@ -31,7 +31,7 @@ impl Store {
         }
         let cannot = StoreError::io("cannot read", &path);
         let mut items = Vec::new();
-        let read = File::open(&path).and_then(|file| {
+        let read = files::open(&path).and_then(|file| {
             for_each_line(BufReader::new(file), |_, line| {
                 let Ok(line) = line else { return };
                 if let Some(outcome) = ItemLine::parse(line).ok().and_then(|item| item.to_outcome(id).ok()) {
@@ -53,7 +53,7 @@ impl Store {
     pub fn transcript(&self, id: &RunId) -> Result<Vec<TranscriptLine>, StoreError> {
         let Some(path) = self.transcript_path(id) else { return Ok(Vec::new()) };
         let mut lines = Vec::new();
-        let read = File::open(&path).and_then(|file| {
+        let read = files::open(&path).and_then(|file| {
             for_each_line(BufReader::new(file), |_, line| {
                 lines.extend(line.ok().and_then(|line| serde_json::from_slice::<TranscriptLine>(line).ok()));
             })

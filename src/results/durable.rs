@@ -1,10 +1,12 @@
 //! Writing files so that a crash leaves either the old state or the new one.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
 use tempfile::NamedTempFile;
+
+use crate::files;
 
 /// What the names of temporary files begin and end with.
 const TEMPORARY: (&str, &str) = (".writing-", ".tmp");
@@ -56,7 +58,7 @@ pub(super) fn persist_new(file: NamedTempFile, path: &Path) -> io::Result<()> {
 
 /// Makes a new name in a folder survive a power cut. Windows has no such call; there the name is journalled by the file system.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    if cfg!(unix) { files::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use crate::domain::{
     CostSource, Git, ItemKind, ItemsDigest, Problem, Problems, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage, visible,
 };
+use crate::files;
 
 use super::heap;
 
@@ -169,7 +170,7 @@ pub fn to_json(run: &Run) -> String {
 
 /// Reads and checks one header file.
 pub fn read_header(path: &Path) -> Result<Run, Problems> {
-    let open = File::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
+    let open = files::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
     match open {
         Ok((file, metadata)) => read_opened_header(path, file, &metadata),
         Err(error) => Err(Problems(vec![Problem::unread(path.display().to_string(), &error)])),

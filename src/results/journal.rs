@@ -1,7 +1,7 @@
 //! A run's journals while the run is going on.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::{self};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{ItemDetails, ItemOutcome, RunId, Secrets};
+use crate::files;
 
 use super::appended::Appended;
 use super::{ItemLine, ScoreLine, StoreError, durable, item_line};
@@ -182,5 +183,5 @@ pub fn details_of(line: &[u8]) -> ItemDetails {
 
 /// Says whether a process holds the journal of a run without a header.
 pub(super) fn is_in_flight(run_dir: &Path) -> bool {
-    File::open(run_dir.join("items.jsonl")).is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
+    files::open(run_dir.join("items.jsonl")).is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
 }

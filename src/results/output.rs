@@ -1,11 +1,12 @@
 //! What an agent made, kept beside the run's record.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::{self};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::domain::RunId;
+use crate::files;
 
 use super::{Store, StoreError, durable};
 
@@ -37,11 +38,11 @@ impl Store {
                 if self.secrets().is_empty() {
                     fs::copy(from.join(file), &target)?;
                 } else {
-                    fs::write(&target, self.secrets().hide_bytes(&fs::read(from.join(file))?))?;
+                    fs::write(&target, self.secrets().hide_bytes(&files::read(from.join(file))?))?;
                     fs::set_permissions(&target, metadata.permissions())?;
                 }
                 // The header says that it is there, and must not outlive it in a power cut.
-                File::open(&target)?.sync_all()
+                files::open(&target)?.sync_all()
             };
             copy().map_err(StoreError::io("cannot write", &target))?;
             folders.extend(parent.ancestors().take_while(|above| above.starts_with(&folder)).map(Path::to_owned));

@@ -3,13 +3,13 @@
 //! The items go to a temporary file while the source streams by; the pair is complete when `<key>.runs.jsonl` exists, which is
 //! written last.
 
-use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
 use crate::domain::{ItemDetails, ItemOutcome, Problem, Run};
+use crate::files;
 
 use super::{Store, StoreError, durable, for_each_line, header, item_line};
 
@@ -81,7 +81,7 @@ pub struct SealedReader;
 
 impl SealedReader {
     pub fn items(path: &Path) -> io::Result<impl Read + use<>> {
-        let decoder = zstd::Decoder::new(File::open(path)?)?;
+        let decoder = zstd::Decoder::new(files::open(path)?)?;
         Ok(decoder)
     }
 
@@ -89,7 +89,7 @@ impl SealedReader {
     pub fn runs(path: &Path) -> (Vec<Run>, Vec<Problem>) {
         let name = path.display().to_string();
         let (mut runs, mut problems) = (Vec::new(), Vec::new());
-        let read = File::open(path).and_then(|file| {
+        let read = files::open(path).and_then(|file| {
             for_each_line(BufReader::new(file), |number, line| match line {
                 Ok(line) => match header::parse_header(line, &name, Some(number), None) {
                     Ok(run) => runs.push(run),

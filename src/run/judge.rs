@@ -1,7 +1,6 @@
 //! Judging what the store has kept of a finished run, without running it again.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -10,6 +9,7 @@ use crate::domain::{Evaluator, ItemDetails, ItemKind, ItemStatus, Run, RunId, st
 use crate::evaluate::{
     Effort, Evaluated, EvaluatedItem, Order, Workpiece, fulfilment_prompt_sha256, fulfilment_sum, tool_use_prompt_sha256,
 };
+use crate::files;
 use crate::process::Stop;
 use crate::results::{JudgeLine, Judgements, ScoreLine, Store, StoreError, TranscriptLine};
 use crate::suite::{Criterion, Suite};
@@ -65,7 +65,7 @@ impl Kept {
 
 /// Lines that cannot be read are left out, as a crash may have cut the last one.
 fn read_transcript(path: &Path) -> std::io::Result<Vec<Value>> {
-    let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
+    let text = String::from_utf8_lossy(&files::read(path)?).into_owned();
     Ok(text.lines().filter_map(|line| serde_json::from_str::<TranscriptLine>(line).ok()).map(|line| line.entry).collect())
 }
 

@@ -3,13 +3,14 @@
 //! A segment is good exactly when its name and its digest fit; anything else is made again.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use polars::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::domain::{ItemKind, ItemOutcome, ItemStatus, RunId, hex};
+use crate::files;
 use crate::results::ItemLine;
 
 use super::ingest::each_item_line;
@@ -55,19 +56,21 @@ fn segment(group: &[(&ItemFile, Stamp)], folder: &Path) -> Result<PathBuf, SqlEr
     }
     let path = folder.join(format!("{}.parquet", &hex(&Sha256::digest(name.as_bytes()))[..32]));
     let sum_path = path.with_extension("sha256");
-    let is_good = fs::read_to_string(&sum_path).is_ok_and(|sum| file_digest(&path).is_ok_and(|found| found == sum));
+    let is_good = files::read_to_string(&sum_path).is_ok_and(|sum| file_digest(&path).is_ok_and(|found| found == sum));
     if !is_good {
         let file = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder).map_err(|error| SqlError::cache(folder, &error))?;
         write(group, file.as_file())?;
         file.persist(&path).map_err(|error| SqlError::cache(&path, &error.error))?;
         let sum = file_digest(&path).map_err(|error| SqlError::cache(&path, &error))?;
-        fs::write(&sum_path, sum).map_err(|error| SqlError::cache(&sum_path, &error))?;
+        let mut file = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder).map_err(|error| SqlError::cache(folder, &error))?;
+        file.write_all(sum.as_bytes()).map_err(|error| SqlError::cache(&sum_path, &error))?;
+        file.persist(&sum_path).map_err(|error| SqlError::cache(&sum_path, &error.error))?;
     }
     Ok(path)
 }
 
 fn file_digest(path: &Path) -> io::Result<String> {
-    let mut reader = BufReader::with_capacity(1 << 20, File::open(path)?);
+    let mut reader = BufReader::with_capacity(1 << 20, files::open(path)?);
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 20];
     loop {

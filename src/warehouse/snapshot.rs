@@ -2,7 +2,7 @@
 //!
 //! One zstd frame with a checksum. A snapshot that is missing, damaged or of another version is as good as none.
 
-use std::fs::{self, File};
+use std::fs::{self};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::domain::{ItemKey, ItemStatus, Problem, Run};
+use crate::files;
 
 use super::facts::Facts;
 use super::matrix::RowScores;
@@ -122,7 +123,7 @@ impl Snapshot {
     /// Reads the snapshot; nothing when there is none that can be trusted.
     pub fn load(path: &Path) -> Option<Self> {
         let mut bytes = Vec::new();
-        zstd::Decoder::new(File::open(path).ok()?).ok()?.read_to_end(&mut bytes).ok()?;
+        zstd::Decoder::new(files::open(path).ok()?).ok()?.read_to_end(&mut bytes).ok()?;
         let payload = bytes.strip_prefix(VERSION.as_bytes())?;
         let snapshot: Self = postcard::from_bytes(payload).ok()?;
         snapshot.is_consistent().then_some(snapshot)

@@ -41,6 +41,7 @@ mod log;
 mod mutated;
 mod oracle;
 mod pairs;
+mod pipes;
 mod published;
 mod publishing;
 mod real_tools;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::domain::{Problem, Run, RunId, visible};
+use crate::files;
 
 use super::super::{
     ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, header, heap,
@@ -111,7 +112,7 @@ fn alone(store: &Store) -> Result<File, StoreError> {
 /// The folder itself, where a folder can be locked.
 #[cfg(unix)]
 fn lock_file(root: &Path) -> io::Result<File> {
-    File::open(root)
+    files::open(root)
 }
 
 #[cfg(not(unix))]

@@ -118,7 +118,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "3: writing",
         why: "only `results` writes to the store, `warehouse` to its cache, `run` to workspaces, `publish` to a site and `cli` to what the user asked for",
-        place: Place::OutsideOf(&["results", "warehouse", "run", "publish", "cli"]),
+        place: Place::OutsideOf(&["results", "warehouse", "run", "publish", "cli", "files"]),
         in_tests: false,
         subjects: &[
             Under("std::fs::write"),
@@ -144,6 +144,20 @@ pub const RULES: &[Rule] = &[
             Under("std::os::windows::fs::symlink_file"),
             Under("std::os::windows::fs::symlink_dir"),
             Ends("csv", "Writer::from_path"),
+        ],
+        except: &[],
+    },
+    Rule {
+        name: "3: opening",
+        why: "what is read by its path is opened by `files`, which does not wait at a pipe",
+        // `process` reads what the system says of programs, and `run` what they left in a workspace.
+        place: Place::Within(&["agent", "cli", "config", "evaluate", "import", "publish", "results", "serve", "suite", "warehouse"]),
+        in_tests: false,
+        subjects: &[
+            Under("std::fs::File::open"),
+            Under("std::fs::File::open_buffered"),
+            Under("std::fs::read"),
+            Under("std::fs::read_to_string"),
         ],
         except: &[],
     },
