@@ -19,7 +19,7 @@
 //! | --- | --- | --- | --- |
 //! | 0 | [`domain`] | the vocabulary as plain data; no I/O, clock or randomness | nothing of ours |
 //! | 0 | [`stats`] | pure mathematics on slices and counts | nothing of ours |
-//! | 0 | [`files`] | opens regular files, and nothing else, to read them | nothing of ours |
+//! | 0 | [`files`] | opens regular files, and nothing else, to read them; temporary ones, and what is left of them | nothing of ours |
 //! | 1 | [`process`] | start, feed, bound and stop a process group | nothing of ours |
 //! | 1a | [`document`] | YAML and JSON text into a tree that knows lines and columns; collected problems | domain |
 //! | 1b | [`config`] | `evalreport.yaml` into typed settings | domain, files, document |
@@ -44,7 +44,7 @@
 //! - Files of a layer do not use each other in a circle.
 //! - What agents, judges and imports wrote reaches a page only as `domain::Published`, which the redactor alone makes.
 //! - `render` computes nothing, orders nothing and reads no file.
-//! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values. Only what runs programs has a
+//! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values. Only what runs programs or serves has a
 //!   stopwatch, and `run` notes when a run ended. `import`, `warehouse` and `publish` say what they did as `tracing` events, which nobody hears
 //!   unless `cli` listens.
 //! - Only `process` starts programs. Only `agent` talks to the network; `run` asks a suite's own server on this machine whether it is up, and

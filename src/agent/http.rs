@@ -82,11 +82,12 @@ impl Client {
         let request = request.config().timeout_global(Some(wait)).build();
         let (sender, receiver) = mpsc::channel();
         // A thread of its own, since nothing else ends a read before its time. One that is left behind ends with its time-out.
-        thread::spawn(move || {
+        let started = thread::Builder::new().spawn(move || {
             let answer = request.send(&body[..]).map_err(|error| trouble(&error)).and_then(receive);
             // Nobody listens after a stop.
             let _ = sender.send(answer);
         });
+        started.map_err(|error| Trouble::Hopeless(format!("no thread can be started for the request: {error}")))?;
         let last = Instant::now() + wait + Duration::from_secs(1);
         loop {
             if stop.is_stopped() {

@@ -72,6 +72,8 @@ impl Place {
             return Err(Failure::new(format!("the folder for workspaces {} lies in the repository", shown(&scratch)))
                 .with_hint("name one outside with --scratch DIR"));
         }
+        files::sweep_folders(&scratch);
+        settings.store().sweep();
         let environment = settings.environment(root.clone());
         Ok(Self { root, environment, scratch, site: None })
     }
@@ -425,7 +427,7 @@ pub(super) fn listen(stop: &Stop, over: &Arc<AtomicBool>) -> Result<(), Failure>
             std::thread::sleep(PATIENCE);
             std::process::exit(exit_code::INTERRUPTED.into());
         } else {
-            output::trace("stopping; once more stops at once");
+            output::tell("stopping; once more stops at once");
             stop.stop();
         }
     })

@@ -59,11 +59,7 @@ pub(super) fn refuse_unlike(reasons: &[String]) -> Result<(), Failure> {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        let mut message = error.to_string();
-        if let Some(source) = std::error::Error::source(&error) {
-            message.push_str(&format!(": {source}"));
-        }
-        Self::new(crate::domain::visible(&message))
+        Self::new(error.whole())
     }
 }
 

@@ -8,6 +8,7 @@ mod hex;
 mod item;
 mod item_kind;
 mod metric;
+mod moment;
 mod problem;
 mod profile;
 mod redaction;
@@ -30,6 +31,7 @@ pub use metric::{
     BUILT_IN, Bound, COST_PER_SOLVED, Direction, Mark, Metric, MetricKind, MetricSettings, NoMargin, PASS_RATE, Unit, built_in, metric_key,
     parse_amount, score_label,
 };
+pub use moment::{date_of, nanoseconds};
 pub use problem::{Problem, Problems};
 pub use profile::Profile;
 pub use redaction::{Counts, Foreign, OwnPattern, Published, Redactor, is_known_secret};

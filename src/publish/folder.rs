@@ -76,6 +76,7 @@ impl SiteFolder {
         let known = memory.as_deref().map_or_else(SiteMemory::default, SiteMemory::load);
         let folder = Self { root: root.to_owned(), old, known, memory, new: Mutex::default() };
         fs::create_dir_all(root).map_err(|error| PublishError::new(format!("cannot create {}: {error}", shown(root))))?;
+        files::sweep_tree(root);
         // From here on the folder is ours, also if this build is cut short.
         if folder.old.files.is_empty() {
             folder.save(&folder.old)?;

@@ -121,7 +121,7 @@ impl Appended {
     pub(super) fn replace(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let write = || -> io::Result<File> {
-            let mut file = BufWriter::new(durable::temporary_in(folder)?);
+            let mut file = BufWriter::new(files::temporary_in(folder)?);
             file.write_all(bytes)?;
             let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
             file.as_file().sync_all()?;

@@ -8,9 +8,6 @@ use tempfile::NamedTempFile;
 
 use crate::files;
 
-/// What the names of temporary files begin and end with.
-const TEMPORARY: (&str, &str) = (".writing-", ".tmp");
-
 /// Creates `path` with `bytes`, whole or not at all; fails with `AlreadyExists` when there is one. Makes the folder if needed.
 pub(super) fn create_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
@@ -20,7 +17,7 @@ pub(super) fn create_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// The same by way of a temporary file in another folder, which is there.
 pub(super) fn create_new_by(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = temporary_in(folder)?;
+    let mut file = files::temporary_in(folder)?;
     file.write_all(bytes)?;
     persist_new(file, path)
 }
@@ -30,23 +27,11 @@ pub(super) fn drop_temporary_in(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
-        if name.to_str().is_some_and(|name| name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)) {
+        if name.to_str().is_some_and(|name| name.starts_with(files::WRITING) && name.ends_with(".tmp")) {
             fs::remove_file(entry.path())?;
         }
     }
     Ok(())
-}
-
-/// Opens a temporary file that will be moved into place within the same folder.
-pub(super) fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        // Results are meant to be shared like any file of the repository; the default of a temporary file is owner-only.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o644));
-    }
-    builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1).tempfile_in(folder)
 }
 
 /// Syncs the file, gives it its name if that is free, and syncs the folder.

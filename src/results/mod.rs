@@ -25,6 +25,7 @@ mod item_line;
 mod item_texts;
 mod journal;
 mod judgement;
+mod leftovers;
 mod lines;
 mod output;
 mod presence;

@@ -31,7 +31,7 @@ impl SealedWriter {
     pub fn create(store: &Store, key: &str) -> Result<Self, StoreError> {
         let folder = store.imports_dir();
         std::fs::create_dir_all(&folder).map_err(StoreError::io("cannot create", &folder))?;
-        let file = durable::temporary_in(&folder).map_err(StoreError::io("cannot write in", &folder))?;
+        let file = files::temporary_in(&folder).map_err(StoreError::io("cannot write in", &folder))?;
         let mut items = zstd::Encoder::new(file, COMPRESSION_LEVEL).map_err(StoreError::io("cannot write in", &folder))?;
         items.include_checksum(true).map_err(StoreError::io("cannot write in", &folder))?;
         Ok(Self {

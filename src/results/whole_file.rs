@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::{Guarded, durable};
+use crate::files;
+
+use super::Guarded;
 
 /// As many as systems follow.
 const MOST_LINKS: u32 = 40;
@@ -40,7 +42,8 @@ impl WholeFile {
                 }
                 let folder = folder_of(&place);
                 fs::create_dir_all(folder)?;
-                Ok(Self(Kind::Beside(durable::temporary_in(folder)?, place)))
+                files::sweep_files(folder);
+                Ok(Self(Kind::Beside(files::temporary_in(folder)?, place)))
             }
             // Where the output is a file, there may be something in it already.
             Place::Other => Ok(Self(Kind::Through(OpenOptions::new().append(true).open(path)?))),

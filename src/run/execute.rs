@@ -60,7 +60,10 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
     let workers = if are_code { context.jobs.unwrap_or(1).clamp(1, open.len().max(1)) } else { 1 };
     std::thread::scope(|scope| {
         for _ in 1..workers {
-            scope.spawn(work);
+            // Fewer than wanted do it, too.
+            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
         }
         work();
     });

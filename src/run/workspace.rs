@@ -4,13 +4,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
+use crate::files::HeldFolder;
 
 use super::provenance;
 
 /// Where an approach works, and beside it what belongs to the run but not to the work.
 pub struct Workspace {
-    scratch: TempDir,
+    scratch: HeldFolder,
     folder: PathBuf,
     /// The repository that knows the folder as a worktree.
     repository: Option<PathBuf>,
@@ -19,8 +19,7 @@ pub struct Workspace {
 impl Workspace {
     /// Makes an empty folder, or one that begins as `start`: a worktree where `start` is the top of a git repository, else a copy.
     pub fn create(scratch: &Path, start: Option<&Path>) -> io::Result<Self> {
-        fs::create_dir_all(scratch)?;
-        let scratch = tempfile::Builder::new().prefix("evalreport-").tempdir_in(scratch)?;
+        let scratch = HeldFolder::create_in(scratch)?;
         let folder = scratch.path().join("workspace");
         let mut workspace = Self { scratch, folder, repository: None };
         match start {

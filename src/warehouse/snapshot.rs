@@ -19,7 +19,7 @@ use super::totals::ItemTotals;
 use super::unit::Stamp;
 
 /// Changes whenever the meaning of what is stored changes.
-const VERSION: &str = concat!("evalreport snapshot 7 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("evalreport snapshot 8 ", env!("CARGO_PKG_VERSION"));
 const COMPRESSION_LEVEL: i32 = 1;
 
 /// A file of headers: one run's header, or the runs of a sealed pair.
@@ -133,7 +133,8 @@ impl Snapshot {
     pub fn save(&self, path: &Path) -> io::Result<()> {
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        let file = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder)?;
+        files::sweep_files(folder);
+        let file = files::temporary_in(folder)?;
         let mut encoder = zstd::Encoder::new(file, COMPRESSION_LEVEL)?;
         encoder.include_checksum(true)?;
         encoder.write_all(VERSION.as_bytes())?;

@@ -31,8 +31,8 @@ use sha2::{Digest, Sha256};
 use crate::domain::{RunId, hex};
 use crate::files;
 
-pub(super) use read::is_half_imported;
 pub use read::{Unpacked, adopt, look_into, unpack, unpack_apart};
+pub(super) use read::{drop_staged, is_half_imported};
 pub use write::BundleWriter;
 
 const FORMAT: &str = "evalreport/bundle/2";

@@ -42,7 +42,7 @@ pub fn unpack(path: &Path, store: &Store) -> Result<Vec<RunId>, Problem> {
 
 /// Unpacks every record into a folder of its own, which is there once all of it is: what is cut off leaves nothing behind.
 pub fn unpack_apart(path: &Path, folder: &Path) -> Result<Unpacked, Problem> {
-    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error_text(&error));
+    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
     let above = folder.parent().unwrap_or(folder);
     fs::create_dir_all(above).map_err(StoreError::io("cannot create", above)).map_err(in_file)?;
     let staging = tempfile::Builder::new().prefix(".importing-").tempdir_in(above);
@@ -61,7 +61,7 @@ pub fn unpack_apart(path: &Path, folder: &Path) -> Result<Unpacked, Problem> {
 fn unpack_extent(path: &Path, store: &Store, extent: Extent) -> Result<Unpacked, Problem> {
     let nothing = BTreeSet::new();
     let content = Reading::of(path, Some(store), store, &nothing, extent)?;
-    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error_text(&error));
+    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
     for run in &content.own {
         store.save(run).map_err(in_file)?;
     }
@@ -74,7 +74,7 @@ fn unpack_extent(path: &Path, store: &Store, extent: Extent) -> Result<Unpacked,
 /// Nothing is stored of a bundle that is wrong anywhere. An import that is killed leaves whole runs, and what importing the bundle again
 /// completes.
 pub fn adopt(path: &Path, store: &Store, taken: &BTreeSet<RunId>) -> Result<Unpacked, Problem> {
-    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error_text(&error));
+    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
     // Beside where it belongs, so that it can be moved there; a store ignores names that begin with a dot.
     fs::create_dir_all(store.root()).map_err(StoreError::io("cannot create", store.root())).map_err(in_file)?;
     // One import at a time: what is unfinished beside it was left by one that was killed.
@@ -96,17 +96,29 @@ pub fn look_into(path: &Path, store: &Store, taken: &BTreeSet<RunId>) -> Result<
 fn alone(store: &Store) -> Result<File, StoreError> {
     let lock = lock_file(store.root()).map_err(StoreError::io("cannot open", store.root()))?;
     lock.lock().map_err(StoreError::io("cannot lock", store.root()))?;
-    let clean = || -> io::Result<()> {
-        for entry in fs::read_dir(store.root())? {
-            let entry = entry?;
-            if entry.file_name().to_string_lossy().starts_with(STAGING) && entry.file_type()?.is_dir() {
-                fs::remove_dir_all(entry.path())?;
-            }
-        }
-        Ok(())
-    };
-    clean().map_err(StoreError::io("cannot clean", store.root()))?;
+    clean(store).map_err(StoreError::io("cannot clean", store.root()))?;
     Ok(lock)
+}
+
+/// Removes what killed imports had unpacked; only for who has the lock.
+fn clean(store: &Store) -> io::Result<usize> {
+    let mut removed = 0;
+    for entry in fs::read_dir(store.root())? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(STAGING) && entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+/// Removes what killed imports had unpacked, unless one is going on, and returns how many folders that were.
+pub(in super::super) fn drop_staged(store: &Store) -> usize {
+    match lock_file(store.root()) {
+        Ok(lock) if lock.try_lock().is_ok() => clean(store).unwrap_or(0),
+        Ok(_) | Err(_) => 0,
+    }
 }
 
 /// The folder itself, where a folder can be locked.
@@ -173,11 +185,6 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
         durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;
     }
     Ok(())
-}
-
-fn error_text(error: &StoreError) -> String {
-    let source = std::error::Error::source(error).map_or_else(String::new, |source| format!(": {source}"));
-    visible(&format!("{error}{source}"))
 }
 
 /// What lines belong to.
@@ -421,7 +428,7 @@ impl<'a> Reading<'a> {
                     Some(place) => pair
                         .writer(place, self.target)
                         .and_then(|writer| writer.item_with(&outcome, &details_of(record)))
-                        .map_err(|error| error_text(&error)),
+                        .map_err(|error| error.whole()),
                     None => Ok(()),
                 }
             }
@@ -484,7 +491,7 @@ impl<'a> Reading<'a> {
                     let key = pair.kept_key(self.target);
                     let sealed = pair.writer(place, self.target).map(|_| ());
                     let written = sealed.and_then(|()| pair.writer.take().map_or(Ok(()), |writer| writer.commit(&pair.kept)));
-                    written.map_err(|error| error_text(&error))?;
+                    written.map_err(|error| error.whole())?;
                     self.content.keys.push(key);
                 }
                 self.content.imported.append(&mut pair.kept);

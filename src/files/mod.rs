@@ -1,7 +1,11 @@
-//! Opening files to read them: regular files and nothing else.
+//! Opening files to read them: regular files and nothing else. And temporary files, which say whether somebody holds them.
 //!
 //! A pipe in the place of a file would hold a command until somebody writes to it, and a device may give bytes for ever. So whatever is read by
 //! its path is opened here, without waiting, and looked at before its first byte is read.
+
+mod temporary;
+
+pub use temporary::{HeldFolder, WRITING, sweep_files, sweep_folders, sweep_tree, temporary_in};
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
