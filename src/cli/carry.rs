@@ -20,7 +20,7 @@ use crate::render::cell::Cell;
 use crate::render::json::{CompareAnswer, LeaderboardAnswer};
 use crate::render::table::{Column, Table};
 use crate::render::{board, comparison, format, markdown};
-use crate::results::{Batch, PlannedRun, Store, StoreError, scan};
+use crate::results::{Batch, PlannedRun, Store, StoreError, parted, scan};
 use crate::run::{Arm, Context, batch_id, execute, git_state, interleaved};
 use crate::views::{Grouping, PairOrder, SortKey, compare, leaderboard, suite_groups};
 use crate::warehouse::Warehouse;
@@ -141,13 +141,7 @@ fn is_whole(batch: &Batch, records: &[Run], round: u32) -> bool {
 }
 
 fn committed(batch: &Batch, store: &Store) -> Result<Vec<Run>, StoreError> {
-    let mut records = Vec::new();
-    for run in &batch.runs {
-        if store.has(&run.id)? {
-            records.push(store.load(&run.id)?);
-        }
-    }
-    Ok(records)
+    parted(&batch.runs, store)?.0.into_iter().map(|run| store.load(&run.id)).collect()
 }
 
 /// Takes the lock that says a runner works on a store: shared, or alone.

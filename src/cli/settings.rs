@@ -10,6 +10,7 @@ use tracing::info;
 
 use crate::agent::Environment;
 use crate::config::{self, Config};
+use crate::domain::Secrets;
 use crate::files::HeldFolder;
 use crate::publish::Stores;
 use crate::render::terminal::Style;
@@ -39,6 +40,7 @@ pub(super) struct Settings {
     /// Progress bars may be drawn.
     pub interactive: bool,
     pub is_cache_trouble_said: Arc<AtomicBool>,
+    pub secrets: Arc<OnceLock<Secrets>>,
     /// Holds what the cache could not, for the time of the command.
     pub temporary: Arc<OnceLock<HeldFolder>>,
 }
@@ -96,6 +98,7 @@ impl Settings {
             strict: global.strict,
             interactive: std::io::stderr().is_terminal() && !global.quiet && !global.verbose,
             is_cache_trouble_said: Arc::default(),
+            secrets: Arc::default(),
             temporary: Arc::default(),
         })
     }
@@ -113,7 +116,12 @@ impl Settings {
 
     /// The store that is written to.
     pub fn store(&self) -> Store {
-        Store::at(&self.results[0]).hiding(self.environment(PathBuf::new()).secrets(None))
+        Store::at(&self.results[0]).hiding(self.secrets().clone())
+    }
+
+    /// What must not be written or published, in every form; worked out once.
+    pub fn secrets(&self) -> &Secrets {
+        self.secrets.get_or_init(|| self.environment(PathBuf::new()).secrets(None))
     }
 
     /// What agents need from outside: this process's variables, and which of them the configuration names as keys.

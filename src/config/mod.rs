@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 pub use crate::document::duration::parse_duration;
 use crate::document::{self, Fields, Node, Setting, duration, quote};
-use crate::domain::{Aliases, Evaluator, MetricSettings, Problem, visible};
+use crate::domain::{Aliases, CONFIGURATION_NAMES, Evaluator, MetricSettings, Problem, visible};
 use crate::files;
 
 mod agents;
@@ -38,8 +38,6 @@ pub use prices::{Price, PriceTier, TokenPrices};
 pub use site::{Site, folder_address};
 pub use tasks::{Budget, Task};
 
-/// The names under which a configuration is found.
-const FILE_NAMES: [&str; 2] = ["evalreport.yaml", "evalreport.yml"];
 const VERSION: i64 = 1;
 /// Far more than a person writes; a larger file is some other file.
 const MOST_BYTES: u64 = 4 << 20;
@@ -75,7 +73,7 @@ pub struct Config {
 
 /// Walks up from the folder `start` to the nearest configuration.
 pub fn find(start: &Path) -> Option<PathBuf> {
-    start.ancestors().find_map(|folder| FILE_NAMES.map(|name| folder.join(name)).into_iter().find(|path| is_there(path)))
+    start.ancestors().find_map(|folder| CONFIGURATION_NAMES.map(|name| folder.join(name)).into_iter().find(|path| is_there(path)))
 }
 
 /// What is no file is found too, to be refused: it was meant.

@@ -9,6 +9,7 @@ mod item;
 mod item_kind;
 mod metric;
 mod moment;
+mod names;
 mod problem;
 mod profile;
 mod redaction;
@@ -32,11 +33,12 @@ pub use metric::{
     parse_amount, score_label,
 };
 pub use moment::{date_of, nanoseconds};
+pub use names::CONFIGURATION_NAMES;
 pub use problem::{Problem, Problems};
 pub use profile::Profile;
 pub use redaction::{Counts, Foreign, OwnPattern, Published, Redactor, is_known_secret};
 pub use run::{Git, ImportedContent, ItemsDigest, Provenance, Run, RunId, ScoreRecord, StatedFigure};
-pub use secrets::{Secrets, is_secret, is_secret_name};
+pub use secrets::{Secrets, is_secret};
 pub use standing::{is_asked_again, standing, standing_of_each, standing_revision, standing_score, takes_over};
 pub use status::{ItemStatus, RunStatus};
 pub use text::{beginning, nearest, visible};

@@ -94,12 +94,19 @@ impl Batch {
 
     /// The runs that have no header yet, in their order.
     pub fn open_runs(&self, store: &Store) -> Result<Vec<PlannedRun>, StoreError> {
-        let mut open = Vec::new();
-        for run in &self.runs {
-            if !store.has(&run.id)? {
-                open.push(run.clone());
-            }
-        }
-        Ok(open)
+        Ok(parted(&self.runs, store)?.1.into_iter().cloned().collect())
     }
+}
+
+/// Tells planned runs that have their header from those that are open, each in their order.
+pub fn parted<'r>(runs: &'r [PlannedRun], store: &Store) -> Result<(Vec<&'r PlannedRun>, Vec<&'r PlannedRun>), StoreError> {
+    let (mut committed, mut open) = (Vec::new(), Vec::new());
+    for run in runs {
+        if store.has(&run.id)? {
+            committed.push(run);
+        } else {
+            open.push(run);
+        }
+    }
+    Ok((committed, open))
 }

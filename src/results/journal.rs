@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -93,10 +92,7 @@ impl Journal {
         self.transcript.cut(0)?;
         self.scores = None;
         let scores = self.scores_path();
-        match fs::remove_file(&scores) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("cannot delete", &scores)(error)),
-            Ok(()) | Err(_) => Ok(()),
-        }
+        files::if_there(fs::remove_file(&scores)).map(|_| ()).map_err(StoreError::io("cannot delete", &scores))
     }
 
     fn scores_path(&self) -> PathBuf {

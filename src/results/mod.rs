@@ -27,6 +27,7 @@ mod journal;
 mod judgement;
 mod leftovers;
 mod lines;
+mod links;
 mod output;
 mod presence;
 mod records;
@@ -38,7 +39,7 @@ mod store;
 mod store_error;
 mod whole_file;
 
-pub use batch::{Batch, PlannedArm, PlannedRun};
+pub use batch::{Batch, PlannedArm, PlannedRun, parted};
 pub use bundle::{BundleWriter, Extent, Unpacked, adopt, begins_bundle, is_bundle, look_into, unpack, unpack_apart};
 pub use examine::{Examination, examine};
 pub use guarded::Guarded;

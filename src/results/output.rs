@@ -18,11 +18,7 @@ impl Store {
     /// there is nothing to keep.
     pub fn keep_output(&self, id: &RunId, from: &Path, files: &[PathBuf]) -> Result<Option<PathBuf>, StoreError> {
         let folder = self.run_dir(id).join("output");
-        let cleared = match fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        };
-        cleared.map_err(StoreError::io("cannot clear", &folder))?;
+        files::if_there(fs::remove_dir_all(&folder)).map_err(StoreError::io("cannot clear", &folder))?;
         let mut left = MOST_BYTES;
         let mut folders = BTreeSet::new();
         for file in files {

@@ -14,6 +14,11 @@ pub(super) fn is_file(path: &Path) -> io::Result<bool> {
     is(path, Metadata::is_file)
 }
 
+/// The same of one with anything in it.
+pub(super) fn is_filled(path: &Path) -> io::Result<bool> {
+    is(path, |metadata| metadata.is_file() && metadata.len() > 0)
+}
+
 /// Says whether there is a folder of that name, following links.
 pub(super) fn is_folder(path: &Path) -> io::Result<bool> {
     is(path, Metadata::is_dir)

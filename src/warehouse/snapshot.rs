@@ -34,27 +34,22 @@ pub(super) struct HeaderUnit {
     pub problems: Vec<Problem>,
 }
 
-/// A file that the next command need not read again.
-trait Known {
-    /// What could not be read is not known, and is asked for again.
-    fn was_read(&self) -> bool;
-}
-
-impl Known for HeaderUnit {
-    fn was_read(&self) -> bool {
-        !self.problems.iter().any(|problem| problem.is_unread)
-    }
-}
-
-impl Known for ItemUnit {
-    fn was_read(&self) -> bool {
-        !self.problems.iter().any(|problem| problem.is_unread)
-    }
-}
-
 /// Stores the files that were read: a passing error of the system must not be remembered as an empty file.
-fn read_ones<U: Known + Serialize, S: Serializer>(units: &[U], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(units.iter().filter(|unit| unit.was_read()).collect::<Vec<&U>>())
+fn only_read<'u, U: Serialize, S: Serializer>(
+    units: &'u [U],
+    problems: impl Fn(&'u U) -> &'u [Problem],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let was_read = |unit: &&'u U| !problems(unit).iter().any(|problem| problem.is_unread);
+    serializer.collect_seq(units.iter().filter(was_read).collect::<Vec<&U>>())
+}
+
+fn read_headers<S: Serializer>(units: &[HeaderUnit], serializer: S) -> Result<S::Ok, S::Error> {
+    only_read(units, |unit| &unit.problems, serializer)
+}
+
+fn read_items<S: Serializer>(units: &[ItemUnit], serializer: S) -> Result<S::Ok, S::Error> {
+    only_read(units, |unit| &unit.problems, serializer)
 }
 
 impl HeaderUnit {
@@ -105,9 +100,9 @@ pub(super) const NOTHING_KNOWN: u32 = 0;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Snapshot {
-    #[serde(serialize_with = "read_ones")]
+    #[serde(serialize_with = "read_headers")]
     pub headers: Vec<HeaderUnit>,
-    #[serde(serialize_with = "read_ones")]
+    #[serde(serialize_with = "read_items")]
     pub items: Vec<ItemUnit>,
     pub run_ids: Vec<String>,
     pub keys: Vec<ItemKey>,

@@ -139,21 +139,20 @@ pub(in super::super) fn is_half_imported(folder: &Path) -> bool {
 
 /// Moves what was unpacked to where it belongs: of every run the header last. A folder has a mark until then.
 fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreError> {
+    let mut lacking = Vec::new();
     for run in &content.own {
         let there = store.run_dir(&run.id);
-        if presence::is_folder(&there).map_err(StoreError::io("cannot look for", &there))?
-            && !store.has(&run.id)?
-            && !is_half_imported(&there)
-        {
-            return Err(StoreError::InFlight { id: run.id.to_string(), path: there });
-        }
-    }
-    let moved = |from: &Path, to: &Path| fs::rename(from, to).map_err(StoreError::io("cannot move a part of it to", to));
-    for run in &content.own {
+        // An import that this one waited for may have brought it.
         if store.has(&run.id)? {
-            // By an import that this one waited for.
             continue;
         }
+        if presence::is_folder(&there).map_err(StoreError::io("cannot look for", &there))? && !is_half_imported(&there) {
+            return Err(StoreError::InFlight { id: run.id.to_string(), path: there });
+        }
+        lacking.push(run);
+    }
+    let moved = |from: &Path, to: &Path| fs::rename(from, to).map_err(StoreError::io("cannot move a part of it to", to));
+    for run in lacking {
         let (folder, there) = (staged.run_dir(&run.id), store.run_dir(&run.id));
         if folder.is_dir() {
             let mark = folder.join(MARK);
@@ -169,10 +168,7 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
     // Also those that a killed import left behind their headers.
     for run in content.own.iter().chain(&content.repeated) {
         let mark = store.run_dir(&run.id).join(MARK);
-        match fs::remove_file(&mark) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(StoreError::io("cannot remove", &mark)(error)),
-            Ok(()) | Err(_) => {}
-        }
+        files::if_there(fs::remove_file(&mark)).map_err(StoreError::io("cannot remove", &mark))?;
     }
     if !content.keys.is_empty() {
         let folder = store.imports_dir();
