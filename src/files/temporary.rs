@@ -18,7 +18,7 @@ const FOLDER: &str = "evalreport-";
 /// In a folder, held while the folder is.
 const MARK: &str = ".held";
 /// A file that is younger may not be locked yet.
-const YOUNG: Duration = Duration::from_secs(60);
+const YOUNG: Duration = Duration::from_mins(1);
 
 /// Makes a temporary file that will be moved into its place within the folder, which is there. Everybody may read what it becomes.
 pub fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {

@@ -27,7 +27,7 @@ pub(super) fn drop_temporary_in(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
-        if name.to_str().is_some_and(|name| name.starts_with(files::WRITING) && name.ends_with(".tmp")) {
+        if name.to_str().is_some_and(|name| name.starts_with(files::WRITING)) {
             fs::remove_file(entry.path())?;
         }
     }

@@ -86,7 +86,7 @@ impl Warehouse {
         match table {
             "runs" | "usage" => self.runs.len() as u64,
             "scores" => self.runs.iter().map(|row| row.run.scores.len() as u64).sum(),
-            "items" => self.runs.iter().filter_map(|row| row.items).map(|items| u64::from(items.lines)).sum(),
+            "items" => self.runs.iter().filter_map(|row| row.items).map(|items| items.lines).sum(),
             _ => 1,
         }
     }
