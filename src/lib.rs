@@ -19,22 +19,23 @@
 //! | --- | --- | --- | --- |
 //! | 0 | [`domain`] | the vocabulary as plain data; no I/O, clock or randomness | nothing of ours |
 //! | 0 | [`stats`] | pure mathematics on slices and counts | nothing of ours |
+//! | 0 | [`files`] | opens regular files, and nothing else, to read them; temporary ones, and what is left of them | nothing of ours |
 //! | 1 | [`process`] | start, feed, bound and stop a process group | nothing of ours |
 //! | 1a | [`document`] | YAML and JSON text into a tree that knows lines and columns; collected problems | domain |
-//! | 1b | [`config`] | `evalreport.yaml` into typed settings | domain, document |
-//! | 1b | [`results`] | the store: layout, wire structs, commit, read, examine; the only writer there | domain |
-//! | 1b | [`suite`] | `suites/*/suite.yaml` and question specs into typed suites; prompts of questions | domain, document |
+//! | 1b | [`config`] | `evalreport.yaml` into typed settings | domain, files, document |
+//! | 1b | [`results`] | the store: layout, wire structs, commit, read, examine; the only writer there | domain, files |
+//! | 1b | [`suite`] | `suites/*/suite.yaml` and question specs into typed suites; prompts of questions | domain, files, document |
 //! | 1b | [`verify`] | which checks fit a goal and a stack, and what their failures mean; pure over a listing and outcomes | domain, document |
-//! | 1 | [`serve`] | hands a folder's files to browsers on this machine | nothing of ours |
-//! | 2a | [`agent`] | how a prompt becomes an answer: programs, Claude's command line, HTTP chat APIs, replay | domain, config, process |
-//! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, document, results |
-//! | 2b | [`evaluate`] | one evaluator per file: what an answer or a finished workspace is worth | domain, document, config, suite, process, agent |
-//! | 2c | [`run`] | carries out plans: workspaces, tests, limits, resume | domain, stats, document, config, results, suite, verify, process, agent, evaluate |
-//! | 3 | [`warehouse`] | the only module that names polars: tables, cache, outcome matrices, typed queries | domain, results |
+//! | 1 | [`serve`] | hands a folder's files to browsers on this machine | files |
+//! | 2a | [`agent`] | how a prompt becomes an answer: programs, Claude's command line, HTTP chat APIs, replay | domain, files, config, process |
+//! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, files, document, results |
+//! | 2b | [`evaluate`] | one evaluator per file: what an answer or a finished workspace is worth | domain, files, document, config, suite, process, agent |
+//! | 2c | [`run`] | carries out plans: workspaces, tests, limits, resume | domain, files, stats, document, config, results, suite, verify, process, agent, evaluate |
+//! | 3 | [`warehouse`] | the only module that names polars: tables, cache, outcome matrices, typed queries | domain, files, results |
 //! | 4 | [`inference`] | which runs count, what each arm is worth, what may be said of each pair, and what to do | domain, stats, warehouse |
 //! | 4b | [`views`] | what a page or table says, as plain structs | domain, stats, warehouse, inference |
 //! | 5 | [`render`] | views into bytes: HTML, terminal, JSON, Markdown, CSV, reports for other tools; numbers become text once | domain, views |
-//! | 6 | [`publish`] | making the site: which runs and transcripts, what must not be said, what is as it was | domain, import, results, warehouse, views, render |
+//! | 6 | [`publish`] | making the site: which runs and transcripts, what must not be said, what is as it was | domain, files, import, results, warehouse, views, render |
 //! | 7 | [`cli`] | arguments, one file per command, printing, progress, exit codes | everything |
 //!
 //! # Invariants
@@ -43,7 +44,7 @@
 //! - Files of a layer do not use each other in a circle.
 //! - What agents, judges and imports wrote reaches a page only as `domain::Published`, which the redactor alone makes.
 //! - `render` computes nothing, orders nothing and reads no file.
-//! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values. Only what runs programs has a
+//! - Printing, exit, environment and the wall clock belong to `cli`; other layers are handed values. Only what runs programs or serves has a
 //!   stopwatch, and `run` notes when a run ended. `import`, `warehouse` and `publish` say what they did as `tracing` events, which nobody hears
 //!   unless `cli` listens.
 //! - Only `process` starts programs. Only `agent` talks to the network; `run` asks a suite's own server on this machine whether it is up, and
@@ -63,6 +64,7 @@ pub mod config;
 pub mod document;
 pub mod domain;
 pub mod evaluate;
+pub mod files;
 pub mod import;
 pub mod inference;
 pub mod process;

@@ -15,6 +15,9 @@ pub mod document;
 #[path = "../../src/domain/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
 pub mod domain;
+#[path = "../../src/files/mod.rs"]
+#[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
+pub mod files;
 #[path = "../../src/import/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the parts of the library's tests that are no tests")]
 pub mod import;

@@ -1,7 +1,6 @@
 //! One HTTP request: bounded in time and size, ended by a stop, through the proxy and with the trust that the environment names.
 
 use std::fmt;
-use std::fs;
 use std::io::Read;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -11,6 +10,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig};
 
 use super::environment::Environment;
 use super::retry::retry_after;
+use crate::files;
 use crate::process::Stop;
 
 /// The longest response body.
@@ -82,11 +82,12 @@ impl Client {
         let request = request.config().timeout_global(Some(wait)).build();
         let (sender, receiver) = mpsc::channel();
         // A thread of its own, since nothing else ends a read before its time. One that is left behind ends with its time-out.
-        thread::spawn(move || {
+        let started = thread::Builder::new().spawn(move || {
             let answer = request.send(&body[..]).map_err(|error| trouble(&error)).and_then(receive);
             // Nobody listens after a stop.
             let _ = sender.send(answer);
         });
+        started.map_err(|error| Trouble::Hopeless(format!("no thread can be started for the request: {error}")))?;
         let last = Instant::now() + wait + Duration::from_secs(1);
         loop {
             if stop.is_stopped() {
@@ -156,7 +157,7 @@ fn roots(environment: &Environment) -> Result<RootCerts, String> {
     let certificates: Vec<Certificate<'static>> = match environment.variable("SSL_CERT_FILE") {
         Some(path) => {
             let shown = crate::domain::visible(path);
-            let text = fs::read(path).map_err(|error| format!("`SSL_CERT_FILE` names `{shown}`, which cannot be read: {error}"))?;
+            let text = files::read(path).map_err(|error| format!("`SSL_CERT_FILE` names `{shown}`, which cannot be read: {error}"))?;
             let certificates: Vec<_> = ureq::tls::parse_pem(&text)
                 .filter_map(|item| match item {
                     Ok(PemItem::Certificate(certificate)) => Some(certificate),

@@ -12,6 +12,7 @@ use super::command::exchange;
 use super::reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply};
 use super::usage::{as_amount, as_count, find_usage};
 use crate::domain::{Problem, Problems, hex, visible};
+use crate::files;
 
 /// A larger file is some other file.
 const MOST_BYTES: u64 = 256 << 20;
@@ -37,7 +38,7 @@ impl Replay {
         let refuse = |message: String| Problems(vec![Problem::in_file(&file, message)]);
         let read = || {
             let size = fs::metadata(path)?.len();
-            if size > MOST_BYTES { Ok(Err(size)) } else { fs::read_to_string(path).map(Ok) }
+            if size > MOST_BYTES { Ok(Err(size)) } else { files::read_to_string(path).map(Ok) }
         };
         match read() {
             Ok(Ok(text)) => Self::parse(&file, &text),

@@ -634,6 +634,12 @@ pub(super) struct Sql {
     /// A SELECT over the tables runs, items, scores, usage, arms and metrics
     #[arg(value_name = "QUERY")]
     pub query: String,
+    /// End the query after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub timeout: u32,
+    /// End the query when it needs more memory, on Linux [default: 4096, or half of what is free]
+    #[arg(long, value_name = "MIB")]
+    pub memory: Option<u64>,
 }
 
 #[derive(Args)]
@@ -731,6 +737,9 @@ pub(super) struct Doctor {
     /// Also compare every run with its seal, to find what was edited after it was written
     #[arg(long)]
     pub verify: bool,
+    /// Remove what killed commands left: half-written files, half-unpacked bundles, and workspaces where they are usually made
+    #[arg(long)]
+    pub tidy: bool,
 }
 
 #[derive(Args)]

@@ -10,6 +10,7 @@ use crate::agent::{Agent, Environment, Prices, SetupError};
 use crate::config::{self, AgentKind, Budget, Config, Task};
 use crate::document;
 use crate::domain::{Problem, hex, nearest, visible};
+use crate::files;
 use crate::results::{Batch, PlannedArm};
 use crate::run::verification::VerificationSettings;
 use crate::run::{Approach, Arm, CodeWork, Evaluation, Jury, Means, QuestionWork, Work};
@@ -433,7 +434,7 @@ fn refused(error: SetupError) -> Failure {
 /// Reports problems of several files, each with its excerpt.
 pub(super) fn of_problems(what: &str, problems: &[Problem]) -> Failure {
     let details = problems.iter().map(|problem| {
-        let source = std::fs::read_to_string(PathBuf::from(&problem.file)).unwrap_or_default();
+        let source = files::read_to_string(&problem.file).unwrap_or_default();
         document::render(problem, &source)
     });
     let count = problems.len();

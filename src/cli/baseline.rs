@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tracing::info;
 
 use crate::domain::{Problems, RunId, visible};
+use crate::files::HeldFolder;
 use crate::results::{Store, is_bundle, unpack};
 use crate::views::{Baseline, Grouping};
 use crate::warehouse::{Options, Warehouse};
@@ -44,7 +45,8 @@ pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool)
         info!(folder = %path.display(), "baseline is a store");
         return beside(settings, what, head, own, grouping, true);
     }
-    if path.is_file() {
+    // What is no file is refused where it is opened.
+    if path.metadata().is_ok_and(|metadata| !metadata.is_dir()) {
         if !is_bundle(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))? {
             let own = Options { stores: Vec::new(), files: vec![path.to_owned()], cache: None, ..head.clone() };
             if let Some(own) = foreign(settings, path, &own)? {
@@ -54,10 +56,7 @@ pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool)
             return beside(settings, what, head, own, Grouping::AllBatches, false);
         }
         info!(file = %path.display(), "baseline is a bundle");
-        let folder = tempfile::Builder::new()
-            .prefix("evalreport-")
-            .tempdir()
-            .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+        let folder = HeldFolder::create().map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
         unpack(path, &Store::at(folder.path())).map_err(|problem| Failure::from(Problems(vec![problem])))?;
         let own = Options { stores: vec![folder.path().to_owned()], files: Vec::new(), cache: None, ..head.clone() };
         // Everything is read before the folder goes away.

@@ -29,7 +29,7 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
         options: options(settings, &warehouse, &arguments.publishing)?,
         filter,
         patterns: &settings.config.site.redact,
-        secrets: settings.environment(std::path::PathBuf::new()).secrets(None),
+        secrets: settings.secrets().clone(),
         found: if arguments.publishing.redact { Found::TakenOut } else { Found::Named },
         transcripts: arguments.publishing.transcripts,
         program: program(),

@@ -14,12 +14,13 @@ use tracing::info;
 
 use crate::agent::Environment;
 use crate::domain::{Evaluator, Filter, Problem, Run, visible};
+use crate::files;
 use crate::process::Stop;
 use crate::render::cell::Cell;
 use crate::render::json::{CompareAnswer, LeaderboardAnswer};
 use crate::render::table::{Column, Table};
 use crate::render::{board, comparison, format, markdown};
-use crate::results::{Batch, PlannedRun, Store, StoreError, scan};
+use crate::results::{Batch, PlannedRun, Store, StoreError, parted, scan};
 use crate::run::{Arm, Context, Isolation, Kept, Work, batch_id, execute, git_state, interleaved};
 use crate::suite;
 use crate::views::{Grouping, PairOrder, SortKey, compare, leaderboard, suite_groups};
@@ -75,12 +76,14 @@ impl Place {
             return Err(Failure::new(format!("the folder for workspaces {} lies in the repository", shown(&scratch)))
                 .with_hint("name one outside with --scratch DIR"));
         }
+        files::sweep_folders(&scratch);
+        settings.store().sweep();
         Ok(Self { root, environment, scratch, is_isolated: true, site: None })
     }
 }
 
 /// A folder of this user's that is not below the system's temporary folder: there programs write that no run owns.
-fn usual_scratch(environment: &Environment) -> PathBuf {
+pub(super) fn usual_scratch(environment: &Environment) -> PathBuf {
     let absolute = |name: &str| environment.variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
     let ours = cache.map(|cache| cache.join("evalreport/runs"));
@@ -149,13 +152,7 @@ fn is_whole(batch: &Batch, records: &[Run], round: u32) -> bool {
 }
 
 fn committed(batch: &Batch, store: &Store) -> Result<Vec<Run>, StoreError> {
-    let mut records = Vec::new();
-    for run in &batch.runs {
-        if store.has(&run.id)? {
-            records.push(store.load(&run.id)?);
-        }
-    }
-    Ok(records)
+    parted(&batch.runs, store)?.0.into_iter().map(|run| store.load(&run.id)).collect()
 }
 
 /// Takes the lock that says a runner works on a store: shared, or alone.
@@ -432,7 +429,7 @@ fn tags(carrying: &Carrying) -> Result<BTreeMap<String, String>, Failure> {
 }
 
 fn host() -> Option<String> {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname")
+    let name = files::read_to_string("/proc/sys/kernel/hostname")
         .ok()
         .or_else(|| env::var("HOSTNAME").ok())
         .or_else(|| env::var("COMPUTERNAME").ok());
@@ -453,7 +450,7 @@ pub(super) fn listen(stop: &Stop, over: &Arc<AtomicBool>) -> Result<(), Failure>
             std::thread::sleep(PATIENCE);
             std::process::exit(exit_code::INTERRUPTED.into());
         } else {
-            output::trace("stopping; once more stops at once");
+            output::tell("stopping; once more stops at once");
             stop.stop();
         }
     })

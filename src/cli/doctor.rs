@@ -11,7 +11,7 @@ use super::arguments::{Doctor, Format};
 use super::failure::Failure;
 use super::settings::Settings;
 use super::shown::shown;
-use super::{exit_code, output};
+use super::{exit_code, output, tidy};
 
 /// What `doctor` answers for one store.
 #[derive(serde::Serialize)]
@@ -43,6 +43,9 @@ struct Damage {
 }
 
 pub(super) fn run(settings: &Settings, arguments: &Doctor) -> Result<u8, Failure> {
+    if arguments.tidy {
+        tidy::run(settings);
+    }
     let mut damaged = false;
     let mut answers = Vec::new();
     let mut text = String::new();

@@ -1,7 +1,5 @@
 //! `eval`: one file of questions, put to agents.
 
-use chrono::Utc;
-
 use crate::config::Budget;
 
 use super::arguments::{Build, Eval, Publishing, Selection};
@@ -9,7 +7,7 @@ use super::arms::{Maker, Wanted};
 use super::carry::{self, Place};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{build, exit_code};
+use super::{build, clock, exit_code};
 
 pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> {
     let carrying = &arguments.carrying;
@@ -20,7 +18,7 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     };
     let report = arguments.output_dir.as_ref().map(|folder| folder.join("report"));
     let place = Place { site: report.clone(), ..Place::new(settings, None)? };
-    let now = Utc::now();
+    let now = clock::now();
     let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now };
     let wanted = Wanted { approaches: Vec::new(), agents: arguments.agent.clone(), models: carrying.model.clone() };
     let stem = arguments.questions.file_stem().and_then(|stem| stem.to_str());

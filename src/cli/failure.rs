@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::domain::{Problem, Problems};
+use crate::files;
 use crate::publish::PublishError;
 use crate::results::StoreError;
 
@@ -39,7 +40,7 @@ impl Failure {
 
     /// Reports every problem of a document, each with its line where the file can still be read.
     pub fn of_document(path: &Path, problems: &[Problem]) -> Self {
-        let source = std::fs::read_to_string(path).unwrap_or_default();
+        let source = files::read_to_string(path).unwrap_or_default();
         let count = problems.len();
         let details = problems.iter().map(|problem| crate::document::render(problem, &source)).collect();
         Self { details, ..Self::new(format!("{} has {count} {}", shown(path), if count == 1 { "problem" } else { "problems" })) }
@@ -58,11 +59,7 @@ pub(super) fn refuse_unlike(reasons: &[String]) -> Result<(), Failure> {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        let mut message = error.to_string();
-        if let Some(source) = std::error::Error::source(&error) {
-            message.push_str(&format!(": {source}"));
-        }
-        Self::new(crate::domain::visible(&message))
+        Self::new(error.whole())
     }
 }
 

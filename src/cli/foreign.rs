@@ -53,23 +53,45 @@ pub(super) fn stores_of(settings: &Settings, paths: &[PathBuf]) -> Result<Vec<Pa
     Ok(stores)
 }
 
-/// Imports through the cache; the stores are in the order of the files, each once.
+/// Imports through the cache, or through a temporary folder where the cache cannot be written. The stores are in the order of the files,
+/// each once.
 fn imported(settings: &Settings, paths: &[PathBuf]) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
-    let folder = settings.cache.join(CACHE);
+    let import = |folder: &Path| {
+        let bar = Bar::new(settings.interactive);
+        bar.watch(|progress| {
+            (progress.begin)("importing", import::bytes_of(paths));
+            let mut on_bytes = |bytes| (progress.advance)(bytes);
+            let report = import_foreign(Destination::Cache(folder), paths, None, &GivenNames::default(), Mode::Store, &mut on_bytes);
+            (progress.end)();
+            report
+        })
+    };
+    let cache = settings.cache.join(CACHE);
+    let imported = import(&cache).map_err(|error| error.whole()).and_then(|report| match unwritable(&report, &cache) {
+        Some(why) => Err(why),
+        None => Ok(report),
+    });
+    let (report, folder) = match imported {
+        Ok(report) => (report, cache),
+        Err(why) => {
+            settings.say_not_cached(&why);
+            let folder = settings.temporary_folder()?;
+            (import(folder)?, folder.to_owned())
+        }
+    };
     let place = Destination::Cache(&folder);
-    let bar = Bar::new(settings.interactive);
-    let report = bar.watch(|progress| {
-        (progress.begin)("importing", import::bytes_of(paths));
-        let mut on_bytes = |bytes| (progress.advance)(bytes);
-        let report = import_foreign(place, paths, None, &GivenNames::default(), Mode::Store, &mut on_bytes);
-        (progress.end)();
-        report
-    })?;
     let mut known = BTreeSet::new();
     let is_there = |outcome: &SourceOutcome| matches!(outcome, SourceOutcome::Imported | SourceOutcome::AlreadyImported);
     let keys = report.sources.iter().filter(|source| is_there(&source.outcome)).filter_map(|source| source.key.as_ref());
     let stores = keys.map(|key| place.store_of(key).root().to_owned()).filter(|store| known.insert(store.clone())).collect();
     Ok((report, stores))
+}
+
+/// Says why the cache cannot be written, where that may be why a source was not read.
+fn unwritable(report: &ImportReport, cache: &Path) -> Option<String> {
+    let is_unread = report.sources.iter().any(|source| source.outcome == SourceOutcome::Unreadable);
+    let written = || std::fs::create_dir_all(cache).and_then(|()| tempfile::tempfile_in(cache));
+    if is_unread { written().err().map(|error| error.to_string()) } else { None }
 }
 
 /// Warns of what could not be read; refuses it under `--strict`, and where there is nothing else.

@@ -23,6 +23,9 @@ use super::settings::Settings;
 use super::shown::shown;
 use super::{exit_code, foreign, output, policy, selection};
 
+/// What would be wrong without a part of the results.
+const ANSWER: &str = "the gate's answer";
+
 pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> {
     let (suites, paths) = foreign::split(&arguments.suites);
     let mut filter = arguments.selection.filter()?;
@@ -44,7 +47,7 @@ pub(super) fn run(settings: &Settings, arguments: &Gate) -> Result<u8, Failure> 
         filter.ids = named.runs().iter().map(|row| row.run.id.to_string()).collect();
     }
     let Opened { mut warehouse, mut baseline, missing, lasts } = open(settings, arguments, &rules)?;
-    output::refuse_incomplete("the gate's answer", warehouse.problems())?;
+    output::refuse_incomplete(ANSWER, warehouse.problems())?;
     if let Baseline::Runs { ids, both, .. } = &mut baseline {
         // A file of the same name and content is the same run: named on both sides, it counts on both.
         both.extend(ids.iter().filter(|id| filter.ids.iter().any(|own| own == id.as_str())).cloned());
@@ -87,7 +90,7 @@ impl Asked<'_> {
     fn judge(&self, metrics: &[String], rules: &[GateRule]) -> Result<u8, Failure> {
         let Self { settings, arguments, warehouse, .. } = *self;
         let report = gate(warehouse, self.groups, rules, self.policy);
-        output::refuse_incomplete("the gate's answer", &warehouse.late_problems())?;
+        output::refuse_incomplete(ANSWER, &warehouse.late_problems())?;
         check_items(&report)?;
         if report.checks.is_empty() {
             return Err(no_rule());
@@ -139,7 +142,7 @@ impl Asked<'_> {
     fn decide(&self) -> Result<u8, Failure> {
         let settings = self.settings;
         let report = decide_held(self.warehouse, self.groups, self.policy);
-        output::refuse_incomplete("the gate's answer", &self.warehouse.late_problems())?;
+        output::refuse_incomplete(ANSWER, &self.warehouse.late_problems())?;
         let measured = report.decisions.iter().filter_map(|one| one.comparison.as_ref()).flat_map(|table| &table.rows);
         policy::check_margins(&self.arguments.judging, measured.map(|row| &row.metric))?;
         self.refuse_outdated(&report.outdated)?;
@@ -249,7 +252,7 @@ fn open(settings: &Settings, arguments: &Gate, rules: &[GateRule]) -> Result<Ope
     }
     let baseline =
         Baseline::Runs { ids: std::collections::BTreeSet::new(), both: std::collections::BTreeSet::new(), grouping: Grouping::NewestBatch };
-    Ok(Opened { warehouse: settings.open_whole("the gate's answer")?, baseline, missing: None, lasts: true })
+    Ok(Opened { warehouse: settings.open_whole(ANSWER)?, baseline, missing: None, lasts: true })
 }
 
 /// The rules of the command line, which hold everywhere.

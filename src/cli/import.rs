@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use chrono::Utc;
-
 use crate::document::nearest_hint;
 use crate::domain::{Filter, Problem, RunId, Signer, StatedFigure, Unit, visible};
 use crate::import::{
@@ -19,7 +17,7 @@ use super::failure::Failure;
 use super::progress::Bar;
 use super::settings::Settings;
 use super::shown::shown;
-use super::{exit_code, import_answer, output};
+use super::{clock, exit_code, import_answer, output};
 
 /// How the files are read.
 enum Reading {
@@ -98,7 +96,7 @@ fn retract_replaced(settings: &Settings, report: &ImportReport, before: &StoredR
 fn retract(settings: &Settings, run: &RunId, reason: String) -> Result<(), Failure> {
     output::say(settings, &format!("note: run `{run}` is retracted: {reason}"));
     let selector = Filter { ids: vec![run.to_string()], ..Filter::default() };
-    Ok(Retraction { selector, reason, time: Utc::now(), undo: false }.append(&settings.store())?)
+    Ok(Retraction { selector, reason, time: clock::now(), undo: false }.append(&settings.store())?)
 }
 
 /// Hides the runs that a retry replaces, where the two came with different commands. Their records stay, and the tombstone can be taken back.
@@ -130,6 +128,9 @@ fn import(settings: &Settings, arguments: &Import, reading: &Reading, existing: 
         (progress.begin)("importing", total);
         let (store, files) = (settings.store(), &arguments.files);
         let mut on_bytes = |bytes| (progress.advance)(bytes);
+        if mode == Mode::Store {
+            store.sweep();
+        }
         let report = match reading {
             Reading::Table(map) => import_table(&store, files, map, existing, mode, &mut on_bytes),
             Reading::Rubric(names) => import_rubrics(&store, files, names, existing, mode, &mut on_bytes),

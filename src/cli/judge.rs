@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chrono::Utc;
-
 use crate::domain::{Evaluator, Filter, Run, visible};
 use crate::process::Stop;
 use crate::render::json::{JudgeAnswer, ProbeAnswer};
@@ -25,7 +23,7 @@ use super::progress::Bar;
 use super::raters::{against_judge, against_people};
 use super::settings::Settings;
 use super::shown::shown;
-use super::{exit_code, labels, output, selection};
+use super::{clock, exit_code, labels, output, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Judge) -> Result<u8, Failure> {
     let warehouse = settings.open()?;
@@ -53,7 +51,7 @@ type Prepared = Result<(Suite, Evaluation), String>;
 /// Asks a judge: again, or in two orders.
 fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter: &Filter, runs: &[Arc<Run>]) -> Result<u8, Failure> {
     let place = Place::new(settings, None)?;
-    let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now: Utc::now() };
+    let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now: clock::now() };
     let jurors = Jurors {
         agent: arguments.agent.clone(),
         model: arguments.model_of_agent.clone(),
@@ -180,7 +178,10 @@ impl Asked<'_> {
         };
         std::thread::scope(|scope| {
             for _ in 1..jobs.clamp(1, runs.len().max(1)) {
-                scope.spawn(work);
+                // Fewer than wanted do it, too.
+                if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                    break;
+                }
             }
             work();
         });

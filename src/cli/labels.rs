@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::domain::{Problem, visible};
+use crate::files;
 
 use super::failure::Failure;
 use super::shown::shown;
@@ -26,7 +27,7 @@ pub(super) struct Label {
 
 /// Reads the file whole and reports everything that is wrong with it.
 pub(super) fn read(path: &Path) -> Result<Vec<Label>, Failure> {
-    let bytes = std::fs::read(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?;
+    let bytes = files::read(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?;
     parse(&shown(path), &bytes).map_err(|problems| refused(path, &problems))
 }
 

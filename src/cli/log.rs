@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use chrono::{SecondsFormat, Utc};
+use chrono::SecondsFormat;
 use serde_json::{Value, json};
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
@@ -22,6 +22,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use crate::domain::visible;
 
 use super::arguments::Global;
+use super::clock;
 use super::failure::Failure;
 use super::output;
 use super::shown::shown;
@@ -72,7 +73,7 @@ impl Log {
             && !self.has_failed.swap(true, Ordering::Relaxed)
             && !self.is_quiet
         {
-            output::trace(&format!("note: the log could not be written: {error}"));
+            output::tell(&format!("note: the log could not be written: {error}"));
         }
     }
 }
@@ -94,7 +95,7 @@ impl<S: Subscriber> Layer<S> for Log {
         let mut said = Said::default();
         event.record(&mut said);
         if self.is_verbose {
-            output::trace(&format!("{:8.3}s {}", self.start.elapsed().as_secs_f64(), said.words()));
+            output::tell(&format!("{:8.3}s {}", self.start.elapsed().as_secs_f64(), said.words()));
         }
         if let Some(file) = &self.file {
             self.append(file, event.metadata(), &said);
@@ -139,7 +140,7 @@ impl Said {
     /// Time, level, target and message, then the fields under their names. A field never takes the place of one of the four.
     fn object(&self, metadata: &Metadata<'_>) -> String {
         let level = metadata.level().as_str().to_ascii_lowercase();
-        let time = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
+        let time = clock::now().to_rfc3339_opts(SecondsFormat::Millis, true);
         let own = [json!(time), json!(level), json!(metadata.target()), json!(self.message)];
         let own = KEYS.iter().map(|key| (*key).to_owned()).zip(own);
         let fields = self.fields.iter().map(|(name, value)| {

@@ -3,8 +3,10 @@
 mod arguments;
 mod arms;
 mod baseline;
+mod bounds;
 mod build;
 mod carry;
+mod clock;
 mod compare;
 mod completions;
 mod doctor;
@@ -37,6 +39,8 @@ mod settings;
 mod show;
 mod shown;
 mod sql;
+mod threads;
+mod tidy;
 mod until;
 mod verify;
 mod watch;
@@ -58,8 +62,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are answers; everything else is a wrong argument. A closed pipe is no reason to complain.
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { exit_code::BAD_INPUT } else { exit_code::DONE });
+            let is_told = match error.print() {
+                Err(error) => error.kind() == std::io::ErrorKind::BrokenPipe,
+                Ok(()) => true,
+            };
+            return ExitCode::from(if is_told && !error.use_stderr() { exit_code::DONE } else { exit_code::BAD_INPUT });
         }
     };
     match logged(arguments) {
@@ -93,6 +100,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
     if let Command::Init(init) = &arguments.command {
         return init::run(arguments.global.quiet, init);
     }
+    threads::start();
     let settings = Settings::new(&arguments.global)?;
     match arguments.command {
         Command::Init(init) => init::run(settings.quiet, &init),

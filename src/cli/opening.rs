@@ -1,9 +1,11 @@
 //! Opening the stores, with what is said of it, and keeping what was learnt.
 
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use tracing::{debug, info};
 
+use crate::domain::visible;
 use crate::warehouse::{Options, Warehouse};
 
 use super::failure::Failure;
@@ -57,13 +59,21 @@ impl Settings {
         Ok(warehouse)
     }
 
+    /// Says, once, that the cache could not be written.
+    pub fn say_not_cached(&self, error: &str) {
+        info!(folder = %self.cache.display(), %error, "cache not written");
+        if !self.is_cache_trouble_said.swap(true, Ordering::Relaxed) {
+            let folder = shown(&self.cache);
+            output::say(self, &format!("warning: the cache {folder} could not be written: {}", visible(error)));
+        }
+    }
+
     /// Ends the work with a warehouse: says or refuses what could not be read any more, and keeps what was learnt for the next command.
     /// Without a cache the next one takes longer, nothing else.
     pub fn keep(&self, warehouse: &mut Warehouse) -> Result<(), Failure> {
         let start = Instant::now();
         if let Err(error) = warehouse.save_cache() {
-            info!(folder = %self.cache.display(), %error, "cache not written");
-            output::say(self, &format!("note: the cache {} could not be written: {error}", shown(&self.cache)));
+            self.say_not_cached(&error);
         } else {
             debug!(seconds = start.elapsed().as_secs_f64(), "cache up to date");
         }

@@ -1,5 +1,4 @@
 //! Printing: answers to stdout, everything else to stderr. The only place that writes to either.
-#![expect(clippy::print_stderr, reason = "this module is where printing belongs")]
 
 use std::io::{self, Write};
 
@@ -72,12 +71,12 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
 /// Says something to the person at the terminal, unless told to be quiet.
 pub(super) fn say(settings: &Settings, text: &str) {
     if !settings.quiet {
-        eprintln!("{text}");
+        tell(text);
     }
 }
 
-/// Writes a line of the log to stderr. One that nobody can read is no reason to stop.
-pub(super) fn trace(line: &str) {
+/// Writes a line to stderr. One that nobody can read is no reason to stop.
+pub(super) fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
@@ -91,7 +90,7 @@ pub(super) fn warnings(settings: &Settings, problems: &[Problem]) -> Result<(), 
     if settings.quiet && !settings.strict {
         // Quiet is about news. That the answer is not about everything is part of the answer.
         for line in lines_of(problems.iter().filter(|problem| problem.is_unread)) {
-            eprintln!("warning: {line}");
+            tell(&format!("warning: {line}"));
         }
     }
     doubts(settings, problems, refusal, |more| format!("and {more} more; `evalreport doctor` lists them all"))
@@ -146,11 +145,11 @@ fn lines_of<'p>(problems: impl IntoIterator<Item = &'p Problem>) -> Vec<String> 
 /// Prints why a command failed.
 pub(super) fn failure(failure: &Failure) {
     for detail in &failure.details {
-        eprintln!("{detail}");
+        tell(detail);
     }
-    eprintln!("error: {}", failure.message);
+    tell(&format!("error: {}", failure.message));
     if let Some(hint) = &failure.hint {
-        eprintln!("  hint: {hint}");
+        tell(&format!("  hint: {hint}"));
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use chrono::Utc;
 use tracing::info;
 
 use crate::domain::{RunId, visible};
@@ -11,7 +10,7 @@ use crate::results::{Retraction, Retractions};
 use super::arguments::Retract;
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{exit_code, output, selection};
+use super::{clock, exit_code, output, selection};
 
 pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failure> {
     let mut selector = arguments.selection.filter()?;
@@ -38,7 +37,8 @@ pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failur
         selection::check(&warehouse, &selector)?;
         format!("{} retracted", output::count(warehouse.select(&selector).count(), "run"))
     };
-    Retraction { selector, reason, time: Utc::now(), undo: arguments.undo }.append(&store)?;
+    store.sweep();
+    Retraction { selector, reason, time: clock::now(), undo: arguments.undo }.append(&store)?;
     info!(file = %store.retractions_path().display(), undo = arguments.undo, "tombstone written");
     output::say(settings, &said);
     Ok(exit_code::DONE)

@@ -1,7 +1,5 @@
 //! `run`: suites and tasks, by agents and approaches.
 
-use chrono::Utc;
-
 use crate::results::Batch;
 
 use super::arguments::{Build, Gate, Instead, Judging, Publishing, Run, Selection};
@@ -10,7 +8,7 @@ use super::carry::{self, Place};
 use super::failure::Failure;
 use super::settings::Settings;
 use super::until::Until;
-use super::{build, exit_code, gate};
+use super::{build, clock, exit_code, gate};
 
 pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     let carrying = &arguments.carrying;
@@ -20,7 +18,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     }
     let place =
         Place { site: arguments.site.clone(), is_isolated: !arguments.no_isolation, ..Place::new(settings, arguments.scratch.as_deref())? };
-    let now = Utc::now();
+    let now = clock::now();
     let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now };
     let (batch, arms) = if let Some(which) = &arguments.resume {
         let batch = carry::unfinished(settings, which)?;

@@ -3,8 +3,6 @@
 use std::env;
 use std::path::Path;
 
-use chrono::Utc;
-
 use crate::agent::{Agent, Environment, Prices, SetupError};
 use crate::config::{self, AgentKind, Task};
 use crate::domain::{Problem, visible};
@@ -15,6 +13,7 @@ use crate::verify::Overrides;
 use crate::views::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind, SuiteLine};
 
 use super::arms::{Jurors, Maker, needs_model};
+use super::clock;
 use super::failure::Failure;
 use super::settings::Settings;
 
@@ -29,7 +28,7 @@ const ANY_MODEL: &str = "model";
 pub(super) fn look(settings: &Settings, lines: &[SuiteLine]) -> Result<Runnable, Failure> {
     let root = settings.root()?;
     let environment = settings.environment(root.clone());
-    let maker = Maker { config: &settings.config, root: &root, environment: &environment, now: Utc::now() };
+    let maker = Maker { config: &settings.config, root: &root, environment: &environment, now: clock::now() };
     let mut runnable = Runnable::default();
     match suite::discover(&root) {
         Ok(found) => runnable.suites = found.into_iter().map(|found| suite(&maker, found, lines)).collect(),
@@ -153,7 +152,7 @@ fn agent(settings: &Settings, environment: &Environment, agent: &config::Agent) 
 }
 
 fn agent_problems(agent: &config::Agent, model: Option<&str>, environment: &Environment) -> Vec<ProblemLine> {
-    let prices = Prices::new(&[], Utc::now().date_naive());
+    let prices = Prices::new(&[], clock::now().date_naive());
     let mut problems = match Agent::new(agent, model, environment, &prices) {
         Ok(_) => Vec::new(),
         Err(SetupError::Refused { message, hint, .. }) => vec![ProblemLine::new(message, Some(hint))],

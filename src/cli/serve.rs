@@ -11,6 +11,7 @@ use tracing::{info, warn};
 use walkdir::WalkDir;
 
 use crate::config;
+use crate::files::HeldFolder;
 use crate::serve::Server;
 
 use super::arguments::{Build, Global, Serve};
@@ -25,10 +26,7 @@ const EVERY: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(50);
 
 pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Result<u8, Failure> {
-    let temporary = tempfile::Builder::new()
-        .prefix("evalreport-site-")
-        .tempdir()
-        .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+    let temporary = HeldFolder::create().map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
     let out = arguments.out.clone().unwrap_or_else(|| temporary.path().join("site"));
     let ask = Build {
         paths: arguments.paths.clone(),
@@ -47,7 +45,7 @@ pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Re
     ctrlc::set_handler(move || handler.store(true, Ordering::SeqCst))
         .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))?;
     let stop_server = Arc::clone(&stop);
-    let serving = thread::spawn(move || server.run(&stop_server));
+    let serving = thread::Builder::new().spawn(move || server.run(&stop_server)).map_err(cannot)?;
     info!(%address, folder = %out.display(), "serving");
     output::print(&format!("http://{address}/\n"))?;
     output::say(settings, &format!("serving {}; Ctrl-C ends", shown(&out)));

@@ -3,11 +3,15 @@
 use std::env;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use tracing::info;
 
 use crate::agent::Environment;
 use crate::config::{self, Config};
+use crate::domain::Secrets;
+use crate::files::HeldFolder;
 use crate::publish::Stores;
 use crate::render::terminal::Style;
 use crate::results::Store;
@@ -35,6 +39,10 @@ pub(super) struct Settings {
     pub strict: bool,
     /// Progress bars may be drawn.
     pub interactive: bool,
+    pub is_cache_trouble_said: Arc<AtomicBool>,
+    pub secrets: Arc<OnceLock<Secrets>>,
+    /// Holds what the cache could not, for the time of the command.
+    pub temporary: Arc<OnceLock<HeldFolder>>,
 }
 
 /// Where a command finds what it works with.
@@ -89,6 +97,9 @@ impl Settings {
             quiet: global.quiet,
             strict: global.strict,
             interactive: std::io::stderr().is_terminal() && !global.quiet && !global.verbose,
+            is_cache_trouble_said: Arc::default(),
+            secrets: Arc::default(),
+            temporary: Arc::default(),
         })
     }
 
@@ -111,7 +122,12 @@ impl Settings {
 
     /// The store that is written to.
     pub fn store(&self) -> Store {
-        Store::at(&self.results[0]).hiding(self.environment(PathBuf::new()).secrets(None))
+        Store::at(&self.results[0]).hiding(self.secrets().clone())
+    }
+
+    /// What must not be written or published, in every form; worked out once.
+    pub fn secrets(&self) -> &Secrets {
+        self.secrets.get_or_init(|| self.environment(PathBuf::new()).secrets(None))
     }
 
     /// What agents need from outside: this process's variables, and which of them the configuration names as keys.
@@ -119,6 +135,16 @@ impl Settings {
         let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let keys = self.config.agents.iter().filter_map(|agent| agent.api_key_env.clone()).collect();
         Environment { variables: variables.collect(), keys, root, ..Environment::default() }
+    }
+
+    /// A folder that is there until the command ends.
+    pub fn temporary_folder(&self) -> Result<&Path, Failure> {
+        if self.temporary.get().is_none() {
+            let made = HeldFolder::create();
+            let made = made.map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+            let _ = self.temporary.set(made);
+        }
+        self.temporary.get().map(HeldFolder::path).ok_or_else(|| Failure::new("cannot make a temporary folder"))
     }
 
     /// The stores, and the names under which things are shown.

@@ -75,8 +75,8 @@ fn one(settings: &Settings, warehouse: &Warehouse, row: &RunRow, choice: ItemCho
         None => Vec::new(),
     };
     let place = |path: Option<std::path::PathBuf>| path.map(|path| shown_path(&path));
-    let transcript = place(store.as_ref().and_then(|store| store.transcript_path(id)));
-    let output = place(store.as_ref().and_then(|store| store.output_path(id)));
+    let transcript = place(store.as_ref().map(|store| store.transcript_path(id)).transpose()?.flatten());
+    let output = place(store.as_ref().map(|store| store.output_path(id)).transpose()?.flatten());
     let mut page = run_page(warehouse, row);
     page.add_judgements(store.as_ref().map(|store| evaluators(store, id)).unwrap_or_default(), criteria_of(&items));
     Ok(shown_run(page, &items, choice, transcript, output))

@@ -15,10 +15,11 @@ use crate::warehouse::{Derived, SqlError, SqlTable, SqlValue};
 use super::arguments::{Format, Sql};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{exit_code, output, policy};
+use super::{bounds, exit_code, output, policy};
 
 pub(super) fn run(settings: &Settings, arguments: &Sql) -> Result<u8, Failure> {
     let mut warehouse = settings.open()?;
+    let _bounds = bounds::watch(arguments.timeout, arguments.memory)?;
     let start = Instant::now();
     let policy = policy::configured(settings)?;
     let (filter, store) = (Filter::default(), &warehouse);

@@ -143,7 +143,7 @@ impl Watch {
     /// Says what happened, where there is no bar that shows it.
     fn line(&self, text: &str) {
         if self.bar.is_none() && !self.quiet {
-            output::trace(text);
+            output::tell(text);
         }
     }
 }

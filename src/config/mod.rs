@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 pub use crate::document::duration::parse_duration;
 use crate::document::{self, Fields, Node, Setting, duration, quote};
-use crate::domain::{Aliases, Evaluator, MetricSettings, Problem, visible};
+use crate::domain::{Aliases, CONFIGURATION_NAMES, Evaluator, MetricSettings, Problem, visible};
+use crate::files;
 
 mod agents;
 mod aliases;
@@ -37,8 +38,6 @@ pub use prices::{Price, PriceTier, TokenPrices};
 pub use site::{Site, folder_address};
 pub use tasks::{Budget, Task};
 
-/// The names under which a configuration is found.
-const FILE_NAMES: [&str; 2] = ["evalreport.yaml", "evalreport.yml"];
 const VERSION: i64 = 1;
 /// Far more than a person writes; a larger file is some other file.
 const MOST_BYTES: u64 = 4 << 20;
@@ -74,7 +73,12 @@ pub struct Config {
 
 /// Walks up from the folder `start` to the nearest configuration.
 pub fn find(start: &Path) -> Option<PathBuf> {
-    start.ancestors().find_map(|folder| FILE_NAMES.map(|name| folder.join(name)).into_iter().find(|path| path.is_file()))
+    start.ancestors().find_map(|folder| CONFIGURATION_NAMES.map(|name| folder.join(name)).into_iter().find(|path| is_there(path)))
+}
+
+/// What is no file is found too, to be refused: it was meant.
+fn is_there(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir())
 }
 
 pub fn load(path: &Path) -> Result<Config, Vec<Problem>> {
@@ -104,7 +108,7 @@ fn read(path: &Path) -> Result<String, String> {
     if size > MOST_BYTES {
         return Err(format!("is no configuration: it has {size} bytes, more than {MOST_BYTES}"));
     }
-    let bytes = fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
+    let bytes = files::read(path).map_err(|error| format!("cannot be read: {error}"))?;
     String::from_utf8(bytes).map_err(|error| format!("is not valid UTF-8 from byte {} on", error.utf8_error().valid_up_to() + 1))
 }
 

@@ -9,6 +9,8 @@ mod hex;
 mod item;
 mod item_kind;
 mod metric;
+mod moment;
+mod names;
 mod problem;
 mod profile;
 mod redaction;
@@ -32,11 +34,13 @@ pub use metric::{
     BUILT_IN, Bound, COST_PER_SOLVED, Direction, Mark, Metric, MetricKind, MetricSettings, NoMargin, PASS_RATE, Unit, built_in, metric_key,
     parse_amount, score_label,
 };
+pub use moment::{date_of, nanoseconds};
+pub use names::CONFIGURATION_NAMES;
 pub use problem::{Problem, Problems};
 pub use profile::Profile;
 pub use redaction::{Counts, Foreign, OwnPattern, Published, Redactor, is_known_secret};
 pub use run::{Git, ImportedContent, ItemsDigest, Provenance, Run, RunId, ScoreRecord, StatedFigure};
-pub use secrets::{Secrets, is_secret, is_secret_name};
+pub use secrets::{Secrets, is_secret};
 pub use standing::{is_asked_again, standing, standing_of_each, standing_revision, standing_score, takes_over};
 pub use status::{ItemStatus, RunStatus};
 pub use text::{beginning, nearest, visible};

@@ -5,11 +5,12 @@
 //! followed and not counted.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
+
+use crate::files;
 
 /// Larger files are counted without their lines: nobody wrote them by hand.
 const MAX_FILE_BYTES: u64 = 8 << 20;
@@ -99,7 +100,7 @@ pub fn measure(root: &Path, is_counted: impl Fn(&Path) -> bool) -> CodeMetrics {
 
 /// Returns the number of lines of a text file; a last line without its end counts, too.
 fn lines_of(path: &Path) -> Option<u64> {
-    let file = File::open(path).ok()?;
+    let file = files::open(path).ok()?;
     let mut bytes = Vec::new();
     // One byte more tells that there is more, however large the file said it was.
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).ok()?;

@@ -4,7 +4,6 @@
 //! no text and what was generated is left out, and what was left out is said, so that a judge does not take it for missing.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -13,6 +12,7 @@ use super::transcript::{self, Parts};
 use super::{Workpiece, code};
 use crate::agent::shorten;
 use crate::domain::visible;
+use crate::files;
 
 /// A larger file is not read.
 const MOST_FILE_BYTES: u64 = 4 << 20;
@@ -113,7 +113,7 @@ fn read_text(path: &Path, size: u64) -> Result<String, &'static str> {
         return Err("too large");
     }
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MOST_FILE_BYTES + 1).read_to_end(&mut bytes));
+    let read = files::open(path).and_then(|file| file.take(MOST_FILE_BYTES + 1).read_to_end(&mut bytes));
     if read.is_err() {
         return Err("cannot be read");
     }

@@ -8,6 +8,7 @@ use regex::Regex;
 
 use crate::document::{self, Fields, Node, ScalarKind, Value, nearest_hint, quote};
 use crate::domain::{Direction, ItemKind, ItemStatus, Problem, Problems, RunStatus, Unit, visible};
+use crate::files;
 
 use super::csv_rows::delimiter_of;
 use super::field::{Field, Origin, Otherwise, Rule};
@@ -38,7 +39,7 @@ impl Map {
         if size.len() > MOST_MAP_BYTES {
             return Err(one(format!("is larger than {} KiB; a map is a page of text", MOST_MAP_BYTES >> 10)));
         }
-        let bytes = fs::read(path).map_err(|error| one(format!("cannot be read: {error}")))?;
+        let bytes = files::read(path).map_err(|error| one(format!("cannot be read: {error}")))?;
         let text = String::from_utf8(bytes).map_err(|_| one("is not UTF-8".to_owned()))?;
         let mut map = Self::parse(&shown, &text, set)?;
         map.file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or(shown);

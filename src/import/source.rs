@@ -10,6 +10,7 @@ use zip::ZipArchive;
 use crate::document::quote;
 use crate::domain::Problem;
 use crate::domain::hex;
+use crate::files;
 
 use super::inflation::{Allowance, Bounded, leading_out, leads_out};
 use super::rows::Stop;
@@ -65,7 +66,7 @@ pub(super) fn digest(parts: &[&[u8]], framed: bool) -> [u8; 32] {
 
 /// Reads a file for its digest, lower-case hex SHA-256, and its length in bytes.
 pub(super) fn digest_of(path: &Path) -> io::Result<(String, u64)> {
-    let mut file = File::open(path)?;
+    let mut file = files::open(path)?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut bytes = 0;
@@ -105,7 +106,7 @@ impl Source {
     /// Opens the file, or each readable member of an archive in the order of their names.
     pub fn each_part(&self, progress: &mut dyn FnMut(u64), mut on_part: impl FnMut(Part<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
         let problem = |message: String| Stop::from(Problem::in_file(self.shown.clone(), message));
-        let mut file = File::open(&self.path).map_err(|error| problem(format!("cannot be read: {error}")))?;
+        let mut file = files::open(&self.path).map_err(|error| problem(format!("cannot be read: {error}")))?;
         let mut head = Vec::new();
         Read::by_ref(&mut file).take(4).read_to_end(&mut head).map_err(|error| problem(format!("cannot be read: {error}")))?;
         file.seek(SeekFrom::Start(0)).map_err(|error| problem(format!("cannot be read: {error}")))?;

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use tracing::debug;
 
 use crate::domain::hex;
+use crate::files;
 use crate::render::html::SiteFile;
 use crate::warehouse::FileStamp;
 
@@ -52,7 +53,7 @@ impl SiteFolder {
     /// Takes an empty or new folder, or one that holds a site of ours. What was made of what is kept in the cache, where there is one.
     pub fn open(root: &Path, cache: Option<&Path>) -> Result<Self, PublishError> {
         let manifest = root.join(MANIFEST);
-        let old = match fs::read(&manifest) {
+        let old = match files::read(&manifest) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
                 PublishError::new(format!("{} is damaged: {error}", shown(&manifest)))
                     .with_hint("delete the folder, or choose another with --out")
@@ -75,6 +76,7 @@ impl SiteFolder {
         let known = memory.as_deref().map_or_else(SiteMemory::default, SiteMemory::load);
         let folder = Self { root: root.to_owned(), old, known, memory, new: Mutex::default() };
         fs::create_dir_all(root).map_err(|error| PublishError::new(format!("cannot create {}: {error}", shown(root))))?;
+        files::sweep_tree(root);
         // From here on the folder is ours, also if this build is cut short.
         if folder.old.files.is_empty() {
             folder.save(&folder.old)?;
@@ -87,7 +89,7 @@ impl SiteFolder {
         let place =
             self.place(path).ok_or_else(|| PublishError::new(format!("a page wants the path `{}`", crate::domain::visible(path))))?;
         let digest = digest(bytes);
-        let is_same = self.old.files.get(path) == Some(&digest) && fs::read(&place).is_ok_and(|found| found == bytes);
+        let is_same = self.old.files.get(path) == Some(&digest) && files::read(&place).is_ok_and(|found| found == bytes);
         if !is_same {
             replace(&place, bytes).map_err(|error| PublishError::new(format!("cannot write {}: {error}", shown(&place))))?;
         }

@@ -3,7 +3,6 @@
 //! It lies in the cache and can be deleted at any time: without it every page is made, and written where it differs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::domain::hex;
+use crate::files;
 use crate::warehouse::FileStamp;
 
 use super::replace::replace;
@@ -54,7 +54,7 @@ impl SiteMemory {
 
     /// Reads what the last build knew; nothing where there is none that can be read.
     pub fn load(place: &Path) -> Self {
-        fs::read(place).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+        files::read(place).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
     pub fn save(&self, place: &Path) -> io::Result<()> {

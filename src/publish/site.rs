@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Published, Run, RunId, hex, standing_of_each, visible};
+use crate::files;
 use crate::render::html::{ITEMS_PER_PAGE, Plan, around_runs, around_suite, run_files};
 use crate::results::to_json;
 use crate::views::{
@@ -166,11 +166,8 @@ impl Site<'_> {
         if let Some(store) = self.stores.of(&row.run.id)? {
             for name in JOURNALS {
                 let path = store.run_dir(&row.run.id).join(name);
-                journals.push(match FileStamp::of(&path) {
-                    Ok(stamp) => Some(stamp),
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-                    Err(error) => return Err(PublishError::new(format!("cannot read {}: {error}", shown(&path)))),
-                });
+                let stamp = files::if_there(FileStamp::of(&path));
+                journals.push(stamp.map_err(|error| PublishError::new(format!("cannot read {}: {error}", shown(&path))))?);
             }
         }
         Ok(serialised(&(to_json(&row.run), self.warehouse.outcomes_stamp(&row.run.id), journals)))

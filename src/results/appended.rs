@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::domain::RunId;
+use crate::files;
 
 use super::seal::Prefix;
 use super::{StoreError, durable};
@@ -20,12 +21,7 @@ pub(super) struct Appended {
 
 impl Appended {
     pub(super) fn open(path: PathBuf) -> Result<Self, StoreError> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
+        let file = files::open_by(OpenOptions::new().read(true).write(true).create(true).truncate(false), &path)
             .map_err(StoreError::io("cannot open", &path))?;
         let length = file.metadata().map_err(StoreError::io("cannot read", &path))?.len();
         Ok(Self { path, file, length })
@@ -143,7 +139,7 @@ impl Appended {
     pub(super) fn replace(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let write = || -> io::Result<File> {
-            let mut file = BufWriter::new(durable::temporary_in(folder)?);
+            let mut file = BufWriter::new(files::temporary_in(folder)?);
             file.write_all(bytes)?;
             let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
             file.as_file().sync_all()?;

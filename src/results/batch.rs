@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{Problem, RunId, visible};
+use crate::files;
 
 use super::{Store, StoreError, durable};
 
@@ -82,7 +83,7 @@ impl Batch {
 
     pub fn load(path: &Path) -> Result<Self, Problem> {
         let name = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|error| Problem::unread(&name, &error))?;
+        let bytes = files::read(path).map_err(|error| Problem::unread(&name, &error))?;
         let batch: Self = serde_json::from_slice(&bytes)
             .map_err(|error| Problem::in_file(&name, format!("is not a batch plan: {}", visible(&error.to_string()))))?;
         match batch.runs.iter().find(|run| run.arm >= batch.arms.len() || RunId::parse(run.id.as_str()).is_err()) {
@@ -93,12 +94,19 @@ impl Batch {
 
     /// The runs that have no header yet, in their order.
     pub fn open_runs(&self, store: &Store) -> Result<Vec<PlannedRun>, StoreError> {
-        let mut open = Vec::new();
-        for run in &self.runs {
-            if !store.has(&run.id)? {
-                open.push(run.clone());
-            }
-        }
-        Ok(open)
+        Ok(parted(&self.runs, store)?.1.into_iter().cloned().collect())
     }
+}
+
+/// Tells planned runs that have their header from those that are open, each in their order.
+pub fn parted<'r>(runs: &'r [PlannedRun], store: &Store) -> Result<(Vec<&'r PlannedRun>, Vec<&'r PlannedRun>), StoreError> {
+    let (mut committed, mut open) = (Vec::new(), Vec::new());
+    for run in runs {
+        if store.has(&run.id)? {
+            committed.push(run);
+        } else {
+            open.push(run);
+        }
+    }
+    Ok((committed, open))
 }

@@ -6,12 +6,12 @@
 //!
 //! A header that is taken away, or written anew with a seal of its own, is missed here.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::RunId;
+use crate::files;
 
 use super::appended::Appended;
 use super::{StoreError, durable, presence, seal};
@@ -41,7 +41,7 @@ impl CommitLine {
         file.end_last_line(|line| serde_json::from_slice::<Self>(line).is_ok())?;
         let (previous, is_first) = match file.last_line()? {
             Some(line) => (line, false),
-            None => (fs::read(&plan).map_err(StoreError::io("cannot read", &plan))?, true),
+            None => (files::read(&plan).map_err(StoreError::io("cannot read", &plan))?, true),
         };
         let line = Self { run: run.clone(), header: header.to_owned(), previous: seal::digest(&previous) };
         let mut text = serde_json::to_string(&line).expect("every key of it is text");

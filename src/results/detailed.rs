@@ -1,9 +1,10 @@
 //! A committed run's item lines with everything that is in them.
 
-use std::fs::File;
 use std::io::BufReader;
+use std::path::PathBuf;
 
 use crate::domain::{ItemDetails, ItemOutcome, RunId, ScoreRecord, standing_revision};
+use crate::files;
 
 use super::{ItemLine, ScoreLine, Store, StoreError, TranscriptLine, details_of, for_each_line, presence};
 
@@ -31,7 +32,7 @@ impl Store {
         }
         let cannot = StoreError::io("cannot read", &path);
         let mut items = Vec::new();
-        let read = File::open(&path).and_then(|file| {
+        let read = files::open(&path).and_then(|file| {
             for_each_line(BufReader::new(file), |_, line| {
                 let Ok(line) = line else { return };
                 if let Some(outcome) = ItemLine::parse(line).ok().and_then(|item| item.to_outcome(id).ok()) {
@@ -44,16 +45,17 @@ impl Store {
     }
 
     /// Returns the file of a run's messages and tool calls, where there is one with anything in it.
-    pub fn transcript_path(&self, id: &RunId) -> Option<std::path::PathBuf> {
+    pub fn transcript_path(&self, id: &RunId) -> Result<Option<PathBuf>, StoreError> {
         let path = self.run_dir(id).join("transcript.jsonl");
-        path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0).then_some(path)
+        let has_some = presence::is_filled(&path).map_err(StoreError::io("cannot look for", &path))?;
+        Ok(has_some.then_some(path))
     }
 
     /// Reads a run's messages and tool calls in their order; none where there are none. A line that cannot be read is left out.
     pub fn transcript(&self, id: &RunId) -> Result<Vec<TranscriptLine>, StoreError> {
-        let Some(path) = self.transcript_path(id) else { return Ok(Vec::new()) };
+        let Some(path) = self.transcript_path(id)? else { return Ok(Vec::new()) };
         let mut lines = Vec::new();
-        let read = File::open(&path).and_then(|file| {
+        let read = files::open(&path).and_then(|file| {
             for_each_line(BufReader::new(file), |_, line| {
                 lines.extend(line.ok().and_then(|line| serde_json::from_slice::<TranscriptLine>(line).ok()));
             })
@@ -63,8 +65,10 @@ impl Store {
     }
 
     /// Returns the folder of what the agent made, where it was kept.
-    pub fn output_path(&self, id: &RunId) -> Option<std::path::PathBuf> {
-        Some(self.run_dir(id).join("output")).filter(|path| path.is_dir())
+    pub fn output_path(&self, id: &RunId) -> Result<Option<PathBuf>, StoreError> {
+        let path = self.run_dir(id).join("output");
+        let is_there = presence::is_folder(&path).map_err(StoreError::io("cannot look for", &path))?;
+        Ok(is_there.then_some(path))
     }
 }
 
@@ -95,6 +99,14 @@ mod tests {
         assert_eq!(names, [("a", ItemStatus::Fail), ("b", ItemStatus::Fail)]);
         assert_eq!((items[0].1.reason.as_deref(), items[0].1.expected.as_slice()), (Some("missing"), &["x".to_owned()][..]));
         assert_eq!(items[1].1, ItemDetails::default());
-        assert_eq!((store.transcript_path(&id), store.output_path(&id)), (None, None));
+        assert!(matches!((store.transcript_path(&id), store.output_path(&id)), (Ok(None), Ok(None))));
+        std::fs::write(store.run_dir(&id).join("transcript.jsonl"), "{}\n").expect("writable");
+        assert!(matches!(store.transcript_path(&id), Ok(Some(_))));
+        // What the system does not say is no answer: here a link that leads round in a circle.
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("output", store.run_dir(&id).join("output")).expect("writable");
+            assert!(store.output_path(&id).is_err());
+        }
     }
 }

@@ -1,13 +1,12 @@
 //! Writing files so that a crash leaves either the old state or the new one.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-/// What the names of temporary files begin and end with.
-const TEMPORARY: (&str, &str) = (".writing-", ".tmp");
+use crate::files;
 
 /// Creates `path` with `bytes`, whole or not at all; fails with `AlreadyExists` when there is one. Makes the folder if needed.
 pub(super) fn create_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -18,7 +17,7 @@ pub(super) fn create_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// The same by way of a temporary file in another folder, which is there.
 pub(super) fn create_new_by(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = temporary_in(folder)?;
+    let mut file = files::temporary_in(folder)?;
     file.write_all(bytes)?;
     persist_new(file, path)
 }
@@ -28,23 +27,11 @@ pub(super) fn drop_temporary_in(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
-        if name.to_str().is_some_and(|name| name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)) {
+        if name.to_str().is_some_and(|name| name.starts_with(files::WRITING)) {
             fs::remove_file(entry.path())?;
         }
     }
     Ok(())
-}
-
-/// Opens a temporary file that will be moved into place within the same folder.
-pub(super) fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        // Results are meant to be shared like any file of the repository; the default of a temporary file is owner-only.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o644));
-    }
-    builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1).tempfile_in(folder)
 }
 
 /// Syncs the file, gives it its name if that is free, and syncs the folder.
@@ -56,7 +43,7 @@ pub(super) fn persist_new(file: NamedTempFile, path: &Path) -> io::Result<()> {
 
 /// Makes a new name in a folder survive a power cut. Windows has no such call; there the name is journalled by the file system.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    if cfg!(unix) { files::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -1,11 +1,11 @@
 //! Looking a store over for damage.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use crate::domain::{ItemStatus, Problem, Run, RunId, ScoreRecord, standing_revision, visible};
+use crate::files;
 
 use super::{Batch, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, bundle, for_each_line, header, journal, scan};
 
@@ -57,7 +57,7 @@ pub fn examine(store: &Store) -> Examination {
                 }
                 if let Some(items) = &file.items {
                     let known = BTreeMap::from([(run.id.clone(), &run)]);
-                    let read = File::open(items).map(BufReader::new);
+                    let read = files::open(items).map(BufReader::new);
                     check_items(items, read, Some((&run, &scores)), &known, &mut examination);
                 }
             }

@@ -6,17 +6,16 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::domain::visible;
+use crate::domain::{CONFIGURATION_NAMES, visible};
 
 use super::header;
+use super::links::{MOST_LINKS, Step, step};
 
-/// As many links as systems follow.
-const MOST_LINKS: u32 = 40;
-/// Names of files that people write for us.
-const CONFIGURATIONS: [&str; 3] = ["evalreport.yaml", "evalreport.yml", "evalreport.json"];
+/// A configuration that is not found by itself, and is known by its name all the same.
+const OTHER_CONFIGURATION: &str = "evalreport.json";
 const SUITE: &str = "suite.yaml";
 /// What only stores hold.
-const MARKS: [&str; 3] = ["retractions.jsonl", "batches", "imports"];
+const MARKS: [&str; 2] = [".runner.lock", "retractions.jsonl"];
 
 /// What a command works with, and must not write over.
 #[derive(Clone, Debug, Default)]
@@ -31,12 +30,18 @@ impl Guarded {
     pub fn refusal(&self, path: &Path) -> Option<String> {
         let place = meant(path);
         let name = place.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if self.configuration.as_deref().is_some_and(|own| meant(own) == place) || CONFIGURATIONS.contains(&name) {
+        let is_named = CONFIGURATION_NAMES.contains(&name) || name == OTHER_CONFIGURATION;
+        if is_named || self.configuration.as_deref().is_some_and(|own| meant(own) == place) {
             return Some("is a configuration".to_owned());
         }
-        if let Some(store) = self.stores.iter().find(|store| place.starts_with(meant(store))) {
-            let shown = visible(&store.display().to_string());
-            return Some(if place == meant(store) { "is a store".to_owned() } else { format!("lies in the store {shown}") });
+        for store in &self.stores {
+            let root = meant(store);
+            if place == root {
+                return Some("is a store".to_owned());
+            }
+            if place.starts_with(root) {
+                return Some(format!("lies in the store {}", visible(&store.display().to_string())));
+            }
         }
         if is_result(&place) {
             return Some("is a result".to_owned());
@@ -63,18 +68,15 @@ fn is_result(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "json") && path.is_file() && header::read_header(path).is_ok()
 }
 
-/// Says whether a folder holds what only stores hold. One mark is not enough: other people have folders of these names.
+/// Says whether a folder holds what only stores hold. Other people have folders of these names, so it is looked into them.
 fn is_store(folder: &Path) -> bool {
-    let marks = MARKS.iter().filter(|mark| folder.join(mark).exists()).count();
-    let holds_plans = || {
-        let plans = fs::read_dir(folder.join("batches")).into_iter().flatten().flatten();
-        plans.take(1).any(|plan| super::Batch::load(&plan.path()).is_ok())
+    let holds = |below: &str, is_ours: &dyn Fn(&Path) -> bool| {
+        let entries = fs::read_dir(folder.join(below)).into_iter().flatten().flatten();
+        entries.take(8).any(|entry| is_ours(&entry.path()))
     };
-    let holds_imports = || {
-        let files = fs::read_dir(folder.join("imports")).into_iter().flatten().flatten();
-        files.take(8).any(|file| file.file_name().to_string_lossy().ends_with(".runs.jsonl"))
-    };
-    marks > 0 && (folder.join(".runner.lock").exists() || folder.join(MARKS[0]).exists() || holds_plans() || holds_imports())
+    MARKS.iter().any(|mark| folder.join(mark).exists())
+        || holds("batches", &|plan| super::Batch::load(plan).is_ok())
+        || holds("imports", &|file| file.to_string_lossy().ends_with(".runs.jsonl"))
 }
 
 /// Follows a path to the place that it means, as far as that is there: links, also dangling ones, and steps upwards.
@@ -82,12 +84,9 @@ fn meant(path: &Path) -> PathBuf {
     let mut place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     for _ in 0..MOST_LINKS {
         place = canonical(&place);
-        match fs::symlink_metadata(&place) {
-            Ok(metadata) if metadata.is_symlink() => match fs::read_link(&place) {
-                Ok(target) => place = place.parent().unwrap_or(Path::new("/")).join(target),
-                Err(_) => break,
-            },
-            _ => break,
+        match step(&place) {
+            Ok(Step::Link(target)) => place = target,
+            Ok(Step::Nothing | Step::End(_)) | Err(_) => break,
         }
     }
     place

@@ -16,6 +16,7 @@ use crate::domain::{
     Carried, CostSource, Git, ItemKind, ItemsDigest, Problem, Problems, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure,
     Usage, visible,
 };
+use crate::files;
 
 use super::heap;
 use super::seal::{Sealed, Sealing};
@@ -226,7 +227,7 @@ pub fn read_header(path: &Path) -> Result<Run, Problems> {
 
 /// Reads a header file, of which nothing is checked.
 pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, Problems> {
-    let open = File::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
+    let open = files::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
     match open {
         Ok((file, metadata)) => read_opened(path, file, &metadata),
         Err(error) => Err(Problems(vec![Problem::unread(path.display().to_string(), &error)])),

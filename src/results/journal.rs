@@ -1,14 +1,14 @@
 //! A run's journals while the run is going on.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io;
+use std::fs::{self};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{ItemDetails, ItemOutcome, RunId, Secrets};
+use crate::files;
 
 use super::appended::Appended;
 use super::seal::{self, Prefix, Seal, Tree};
@@ -93,10 +93,7 @@ impl Journal {
         self.transcript.cut(0)?;
         self.scores = None;
         let scores = self.scores_path();
-        match fs::remove_file(&scores) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("cannot delete", &scores)(error)),
-            Ok(()) | Err(_) => Ok(()),
-        }
+        files::if_there(fs::remove_file(&scores)).map(|_| ()).map_err(StoreError::io("cannot delete", &scores))
     }
 
     fn scores_path(&self) -> PathBuf {
@@ -195,5 +192,5 @@ pub fn details_of(line: &[u8]) -> ItemDetails {
 
 /// Says whether a process holds the journal of a run without a header.
 pub(super) fn is_in_flight(run_dir: &Path) -> bool {
-    File::open(run_dir.join("items.jsonl")).is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
+    files::open(run_dir.join("items.jsonl")).is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
 }

@@ -29,7 +29,9 @@ mod item_line;
 mod item_texts;
 mod journal;
 mod judgement;
+mod leftovers;
 mod lines;
+mod links;
 mod output;
 mod presence;
 mod proof;
@@ -44,7 +46,7 @@ mod store;
 mod store_error;
 mod whole_file;
 
-pub use batch::{Batch, PlannedArm, PlannedRun};
+pub use batch::{Batch, PlannedArm, PlannedRun, parted};
 pub use bundle::{BundleWriter, Extent, Unpacked, adopt, begins_bundle, is_bundle, look_into, unpack, unpack_apart};
 pub use examine::{Examination, examine};
 pub use guarded::Guarded;

@@ -1,11 +1,12 @@
 //! What an agent made, kept beside the run's record.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::{self};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::domain::RunId;
+use crate::files;
 
 use super::{Store, StoreError, durable};
 
@@ -17,11 +18,7 @@ impl Store {
     /// there is nothing to keep.
     pub fn keep_output(&self, id: &RunId, from: &Path, files: &[PathBuf]) -> Result<Option<PathBuf>, StoreError> {
         let folder = self.run_dir(id).join("output");
-        let cleared = match fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        };
-        cleared.map_err(StoreError::io("cannot clear", &folder))?;
+        files::if_there(fs::remove_dir_all(&folder)).map_err(StoreError::io("cannot clear", &folder))?;
         let mut left = MOST_BYTES;
         let mut folders = BTreeSet::new();
         for file in files {
@@ -37,11 +34,11 @@ impl Store {
                 if self.secrets().is_empty() {
                     fs::copy(from.join(file), &target)?;
                 } else {
-                    fs::write(&target, self.secrets().hide_bytes(&fs::read(from.join(file))?))?;
+                    fs::write(&target, self.secrets().hide_bytes(&files::read(from.join(file))?))?;
                     fs::set_permissions(&target, metadata.permissions())?;
                 }
                 // The header says that it is there, and must not outlive it in a power cut.
-                File::open(&target)?.sync_all()
+                files::open(&target)?.sync_all()
             };
             copy().map_err(StoreError::io("cannot write", &target))?;
             folders.extend(parent.ancestors().take_while(|above| above.starts_with(&folder)).map(Path::to_owned));

@@ -7,9 +7,16 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::Path;
 
+use crate::files;
+
 /// Says whether there is a regular file of that name, following links.
 pub(super) fn is_file(path: &Path) -> io::Result<bool> {
     is(path, Metadata::is_file)
+}
+
+/// The same of one with anything in it.
+pub(super) fn is_filled(path: &Path) -> io::Result<bool> {
+    is(path, |metadata| metadata.is_file() && metadata.len() > 0)
 }
 
 /// Says whether there is a folder of that name, following links.
@@ -19,7 +26,8 @@ pub(super) fn is_folder(path: &Path) -> io::Result<bool> {
 
 fn is(path: &Path, wanted: impl Fn(&Metadata) -> bool) -> io::Result<bool> {
     match fs::metadata(path) {
-        Ok(metadata) => Ok(wanted(&metadata)),
+        // A pipe in its place is neither an answer.
+        Ok(metadata) => files::check(&metadata).map(|()| wanted(&metadata)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(false),
         Err(error) => Err(error),
     }

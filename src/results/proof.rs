@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use crate::domain::{Problem, RunId, ScoreRecord, standing_revision, visible};
+use crate::files;
 
 use super::commits::{self, CommitLine};
 use super::seal::{self, ITEMS, OUTPUT, SCORES, Seal, Sealing, Sum, TRANSCRIPT, Tree};
@@ -46,7 +47,7 @@ enum Found {
 /// Reads all that is sealed in a store. What cannot be read at all is told by [`super::examine`].
 pub fn prove(store: &Store) -> Proof {
     // Before the headers, so that those of a command that goes on meanwhile are there for every line.
-    let lists: Vec<_> = plans(store).into_iter().map(|plan| (fs::read(commits::path(&plan)), plan)).collect();
+    let lists: Vec<_> = plans(store).into_iter().map(|plan| (files::read(commits::path(&plan)), plan)).collect();
     let contents = scan(store);
     let mut proof = Proof::default();
     let mut found = BTreeMap::new();
@@ -173,7 +174,7 @@ struct Scores {
 
 /// Reads the scores, and compares them with the seal of the header and their own.
 fn prove_scores(seal: Option<&Seal>, scores: &[ScoreRecord], folder: &Path, changes: &mut Vec<Change>) -> io::Result<Scores> {
-    let bytes = match fs::read(folder.join(SCORES)) {
+    let bytes = match files::read(folder.join(SCORES)) {
         Ok(bytes) => bytes,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Vec::new(),
         Err(error) => return Err(error),
@@ -245,7 +246,7 @@ fn prove_items(seals: &[(Option<usize>, &Seal)], scores: &[ScoreRecord], folder:
         ItemLine::parse(line).is_ok_and(|item| standing_revision(&item.evaluator, scores).is_some_and(|standing| item.revision > standing))
     };
     let mut place = 0;
-    for (number, line) in (1..).zip(fs::read(&path)?.split_inclusive(|byte| *byte == b'\n')) {
+    for (number, line) in (1..).zip(files::read(&path)?.split_inclusive(|byte| *byte == b'\n')) {
         let is_half = !line.ends_with(b"\n") && ItemLine::parse(line).is_err();
         if place >= covered && !is_half && !line.trim_ascii().is_empty() && !is_unfinished(line) {
             let message = "this outcome was added after the run was sealed".to_owned();
@@ -260,7 +261,7 @@ fn prove_pair(pair: &SealedPair) -> (Vec<Found>, Vec<Problem>) {
     let name = shown(&pair.runs);
     let (mut runs, mut changes) = (Vec::new(), Vec::new());
     let mut sealed = HashMap::<String, (usize, Option<seal::Prefix>, Sum)>::new();
-    let read = fs::File::open(&pair.runs).and_then(|file| {
+    let read = files::open(&pair.runs).and_then(|file| {
         for_each_line(BufReader::new(file), |number, line| {
             let Some((line, run)) = line.ok().and_then(|line| Some((line, header::parse_header(line, &name, Some(number), None).ok()?)))
             else {
@@ -321,7 +322,7 @@ fn plans(store: &Store) -> Vec<PathBuf> {
 fn prove_batch(store: &Store, plan: &Path, list: &[u8], found: &BTreeMap<RunId, Found>, changes: &mut Vec<Problem>) {
     let name = shown(&commits::path(plan));
     let mut committed = BTreeMap::<RunId, CommitLine>::new();
-    let mut previous = fs::read(plan).ok().map(|plan| seal::digest(&plan));
+    let mut previous = files::read(plan).ok().map(|plan| seal::digest(&plan));
     if previous.is_none() {
         changes.push(Problem::in_file(shown(plan), "the plan of runs that were committed is gone").with_hint("put it back from a copy"));
     }

@@ -8,6 +8,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{Filter, Problem, Problems, Run, visible};
+use crate::files;
 
 use super::appended::Appended;
 use super::{Store, StoreError, durable};
@@ -66,7 +67,7 @@ impl Retractions {
     pub fn load(store: &Store) -> Result<Self, Problems> {
         let path = store.retractions_path();
         let name = path.display().to_string();
-        let bytes = match fs::read(&path) {
+        let bytes = match files::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(Problems(vec![Problem::unread(name, &error).with_hint(WITHOUT_THEM)])),

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{CostSource, Problem, ScoreRecord, Usage};
+use crate::files;
 
 use super::for_each_line;
 
@@ -77,7 +78,7 @@ impl ScoreLine {
     pub fn read_all(path: &Path, problems: &mut Vec<Problem>) -> Vec<Self> {
         let name = path.display().to_string();
         let mut scores = Vec::new();
-        let file = match std::fs::File::open(path) {
+        let file = match files::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return scores,
             Err(error) => {

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::domain::{Carried, hex};
+use crate::files;
 
 use super::presence;
 
@@ -191,7 +192,7 @@ impl Prefix {
 
 /// Opens a file that need not be there.
 pub(super) fn opened(path: &Path) -> io::Result<Option<File>> {
-    match File::open(path) {
+    match files::open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(error),
@@ -239,7 +240,7 @@ impl Tree {
         files.sort_unstable();
         let mut sum = Sum::default();
         for (name, path) in &files {
-            let content = sums(File::open(path)?, &BTreeSet::new())?.0;
+            let content = sums(files::open(path)?, &BTreeSet::new())?.0;
             sum.add(hex(&content.hasher.finalize()).as_bytes());
             sum.add(b"  ");
             sum.add(name);

@@ -4,13 +4,13 @@
 //! written last.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
 use crate::domain::{ItemDetails, ItemOutcome, Problem, Problems, Run, RunId};
+use crate::files;
 
 use super::header::WrittenRun;
 use super::seal::{self, Seal, Sum};
@@ -36,7 +36,7 @@ impl SealedWriter {
     pub fn create(store: &Store, key: &str) -> Result<Self, StoreError> {
         let folder = store.imports_dir();
         std::fs::create_dir_all(&folder).map_err(StoreError::io("cannot create", &folder))?;
-        let file = durable::temporary_in(&folder).map_err(StoreError::io("cannot write in", &folder))?;
+        let file = files::temporary_in(&folder).map_err(StoreError::io("cannot write in", &folder))?;
         let mut items = zstd::Encoder::new(file, COMPRESSION_LEVEL).map_err(StoreError::io("cannot write in", &folder))?;
         items.include_checksum(true).map_err(StoreError::io("cannot write in", &folder))?;
         Ok(Self {
@@ -123,7 +123,7 @@ pub struct SealedReader;
 
 impl SealedReader {
     pub fn items(path: &Path) -> io::Result<impl Read + use<>> {
-        let decoder = zstd::Decoder::new(File::open(path)?)?;
+        let decoder = zstd::Decoder::new(files::open(path)?)?;
         Ok(decoder)
     }
 
@@ -140,7 +140,7 @@ impl SealedReader {
     fn each<T>(path: &Path, parse: impl Fn(&[u8], &str, usize) -> Result<T, Problems>) -> (Vec<T>, Vec<Problem>) {
         let name = path.display().to_string();
         let (mut runs, mut problems) = (Vec::new(), Vec::new());
-        let read = File::open(path).and_then(|file| {
+        let read = files::open(path).and_then(|file| {
             for_each_line(BufReader::new(file), |number, line| match line {
                 Ok(line) => match parse(line, &name, number) {
                     Ok(run) => runs.push(run),

@@ -14,6 +14,7 @@ use ssh_key::public::KeyData;
 use ssh_key::{HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 
 use crate::domain::{Problem, Signer, visible};
+use crate::files;
 
 use super::{StoreError, WholeFile};
 
@@ -187,7 +188,7 @@ fn word(text: &str) -> Option<(&str, &str)> {
 
 /// What is signed: the digest of the file, and what it is signed for (OpenSSH's `PROTOCOL.sshsig`).
 fn message(file: &Path, namespace: &str, hash: HashAlg) -> io::Result<Vec<u8>> {
-    let mut file = File::open(file)?;
+    let mut file = files::open(file)?;
     let (name, sum) = match hash {
         HashAlg::Sha256 => ("sha256", digest::<Sha256>(&mut file)?),
         HashAlg::Sha512 => ("sha512", digest::<Sha512>(&mut file)?),
@@ -216,7 +217,7 @@ fn digest<D: Digest>(file: &mut File) -> io::Result<Vec<u8>> {
 
 fn text_of(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    File::open(path)?.take(MOST_BYTES).read_to_string(&mut text)?;
+    files::open(path)?.take(MOST_BYTES).read_to_string(&mut text)?;
     Ok(text)
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::domain::Problems;
+use crate::domain::{Problems, visible};
 
 /// What can go wrong in writing to the store or opening it.
 #[derive(Debug, Error)]
@@ -24,5 +24,11 @@ impl StoreError {
     pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { action, path, source }
+    }
+
+    /// The message with its cause, on one line.
+    pub fn whole(&self) -> String {
+        let source = std::error::Error::source(self).map_or_else(String::new, |source| format!(": {source}"));
+        visible(&format!("{self}{source}"))
     }
 }

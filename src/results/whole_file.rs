@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::{Guarded, durable};
+use crate::files;
 
-/// As many as systems follow.
-const MOST_LINKS: u32 = 40;
+use super::Guarded;
+use super::links::{MOST_LINKS, Step, folder_of, step};
 
 /// A file being written. Dropping it without [`WholeFile::commit`] leaves what was there, but for pipes and devices, which take what comes.
 pub struct WholeFile(Kind);
@@ -40,7 +40,8 @@ impl WholeFile {
                 }
                 let folder = folder_of(&place);
                 fs::create_dir_all(folder)?;
-                Ok(Self(Kind::Beside(durable::temporary_in(folder)?, place)))
+                files::sweep_files(folder);
+                Ok(Self(Kind::Beside(files::temporary_in(folder)?, place)))
             }
             // Where the output is a file, there may be something in it already.
             Place::Other => Ok(Self(Kind::Through(OpenOptions::new().append(true).open(path)?))),
@@ -79,28 +80,16 @@ impl Write for WholeFile {
 fn place_of(path: &Path) -> io::Result<Place> {
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
-        let metadata = match fs::symlink_metadata(&place) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Place::Regular(place)),
-            Err(error) => return Err(error),
-        };
-        if metadata.is_symlink() {
+        place = match step(&place)? {
+            Step::Nothing => return Ok(Place::Regular(place)),
             // What a process has open is no path, even where it looks like one.
-            if fs::canonicalize(folder_of(&place))?.starts_with("/proc") {
-                return Ok(Place::Other);
-            }
-            place = folder_of(&place).join(fs::read_link(&place)?);
-        } else if metadata.is_dir() {
-            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
-        } else {
-            return Ok(if metadata.is_file() { Place::Regular(place) } else { Place::Other });
-        }
+            Step::Link(_) if fs::canonicalize(folder_of(&place))?.starts_with("/proc") => return Ok(Place::Other),
+            Step::Link(target) => target,
+            Step::End(metadata) if metadata.is_dir() => return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")),
+            Step::End(metadata) => return Ok(if metadata.is_file() { Place::Regular(place) } else { Place::Other }),
+        };
     }
     Err(io::Error::other("there are too many links on the way"))
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(all(test, unix))]

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::agent::{Failure, FailureKind, Measured};
-use crate::domain::{Run, RunStatus};
+use crate::domain::{Run, RunStatus, date_of};
 use crate::evaluate::code::Listed;
 use crate::evaluate::{Effort, Purpose, Workpiece, code};
 use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
@@ -130,7 +130,7 @@ pub fn run(
     if !touched.is_empty() {
         return commit_tampered(journal, record, &measured, &touched, context);
     }
-    record.timestamp = Some(chrono::Utc::now());
+    record.timestamp = Some(date_of(SystemTime::now()));
     commit(&journal, record, context)
 }
 
@@ -150,7 +150,7 @@ fn commit_tampered(
     journal.append_transcript(None, &measured.transcript)?;
     let untested = Run { shared_tests_passed: None, shared_tests_total: None, own_tests_passed: None, own_tests_total: None, ..record };
     let mut record = failed(Run { verification: None, ..untested }, RunStatus::Infra, &tampering::reason(touched));
-    record.timestamp = Some(chrono::Utc::now());
+    record.timestamp = Some(date_of(SystemTime::now()));
     commit(&journal, record, context)
 }
 

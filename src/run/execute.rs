@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::domain::Run;
-use crate::results::{Batch, PlannedRun, StoreError};
+use crate::results::{Batch, PlannedRun, StoreError, parted};
 
 use super::grounds::Suites;
 use super::{Arm, Context, Event, Work, code, questions};
@@ -25,12 +25,7 @@ pub struct Executed {
 /// Fails only where the store cannot be written, and then stops what goes on; what was committed until then stays, and the plan can be
 /// resumed.
 pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Context<'_>) -> Result<Executed, StoreError> {
-    let mut open: Vec<&PlannedRun> = Vec::new();
-    for run in runs {
-        if !context.store.has(&run.id)? {
-            open.push(run);
-        }
-    }
+    let (_, open) = parted(runs, context.store)?;
     let are_code = arms.iter().all(|arm| matches!(arm.work, Work::Code(_)));
     let done = Mutex::new((Executed::default(), None));
     let next = AtomicUsize::new(0);
@@ -62,7 +57,10 @@ pub fn execute(batch: &Batch, runs: &[PlannedRun], arms: &[Arm], context: &Conte
     let workers = if are_code { context.jobs.unwrap_or(1).clamp(1, open.len().max(1)) } else { 1 };
     std::thread::scope(|scope| {
         for _ in 1..workers {
-            scope.spawn(work);
+            // Fewer than wanted do it, too.
+            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
         }
         work();
     });

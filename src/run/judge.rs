@@ -1,15 +1,15 @@
 //! Judging what the store has kept of a finished run, without running it again.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::domain::{Evaluator, ItemDetails, ItemKind, ItemStatus, Run, RunId, standing};
 use crate::evaluate::{
-    Effort, Evaluated, EvaluatedItem, Order, Workpiece, fulfilment_prompt_sha256, fulfilment_sum, tool_use_prompt_sha256,
+    Effort, Evaluated, EvaluatedItem, Order, Workpiece, code, fulfilment_prompt_sha256, fulfilment_sum, tool_use_prompt_sha256,
 };
+use crate::files;
 use crate::process::Stop;
 use crate::results::{JudgeLine, Judgements, ScoreLine, Store, StoreError, TranscriptLine};
 use crate::suite::{Criterion, Suite};
@@ -30,8 +30,9 @@ pub struct Kept {
 impl Kept {
     /// Finds what the store kept of a run. Fails, with the reason, where a judge would see less than there was.
     pub fn find(store: &Store, run: &Run, suite: &Suite) -> Result<Self, String> {
-        let folder = store.output_path(&run.id);
-        let has_transcript = store.transcript_path(&run.id).is_some();
+        let folder = store.output_path(&run.id).map_err(|error| error.whole())?;
+        let transcript = store.transcript_path(&run.id).map_err(|error| error.whole())?;
+        let has_transcript = transcript.is_some();
         // Of a run that came from elsewhere, what came with it is all there is.
         let is_all = run.files_generated == Some(0) || run.provenance.is_some() && run.files_generated.is_none() && has_transcript;
         if folder.is_none() && !is_all {
@@ -41,10 +42,10 @@ impl Kept {
                 (true, false) => "it was imported with neither what it made nor a transcript".to_owned(),
             });
         }
-        let made = folder.as_deref().map(|folder| {
-            made_files(&crate::evaluate::code::files(folder), folder, suite.workspace.as_deref(), suite.requirements.as_deref())
-        });
-        let transcript = match store.transcript_path(&run.id) {
+        let made = folder
+            .as_deref()
+            .map(|folder| made_files(&code::files(folder), folder, suite.workspace.as_deref(), suite.requirements.as_deref()));
+        let transcript = match transcript {
             Some(path) => read_transcript(&path).map_err(|error| format!("its transcript cannot be read: {error}"))?,
             None => Vec::new(),
         };
@@ -65,7 +66,7 @@ impl Kept {
 
 /// Lines that cannot be read are left out, as a crash may have cut the last one.
 fn read_transcript(path: &Path) -> std::io::Result<Vec<Value>> {
-    let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
+    let text = String::from_utf8_lossy(&files::read(path)?).into_owned();
     Ok(text.lines().filter_map(|line| serde_json::from_str::<TranscriptLine>(line).ok()).map(|line| line.entry).collect())
 }
 

@@ -78,10 +78,10 @@ fn ask_all(
     let failed = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel::<Decided>();
     std::thread::scope(|scope| {
-        for _ in 0..jobs {
+        for job in 0..jobs {
             let sender = sender.clone();
             let (next, failed) = (&next, &failed);
-            scope.spawn(move || {
+            let started = std::thread::Builder::new().spawn_scoped(scope, move || {
                 while let Some(place) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if context.stop.is_stopped() || failed.load(Ordering::Relaxed) {
                         break;
@@ -92,6 +92,14 @@ fn ask_all(
                     }
                 }
             });
+            match started {
+                Err(source) if job == 0 => {
+                    return Err(StoreError::Io { action: "cannot start a thread for", path: context.store.run_dir(&run.id), source });
+                }
+                // Fewer than wanted do it, too.
+                Err(_) => break,
+                Ok(_) => {}
+            }
         }
         drop(sender);
         let written = write_all(journal, &receiver, run, work, context);

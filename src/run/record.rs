@@ -1,6 +1,6 @@
 //! The header of a run of our own: what the plan says, and sums over what was decided.
 
-use crate::domain::{CostSource, Direction, ItemDetails, ItemOutcome, Run, ScoreRecord, Unit, Usage};
+use crate::domain::{CostSource, Direction, ItemDetails, ItemOutcome, Run, ScoreRecord, Unit, Usage, date_of};
 use crate::results::{Batch, PlannedArm, PlannedRun};
 
 use crate::agent::{input_total, token_total};
@@ -10,7 +10,7 @@ use super::Context;
 /// Returns the record of a run that has just ended, with nothing measured yet.
 pub fn begun(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, context: &Context<'_>) -> Run {
     let mut record = Run::new(run.id.clone(), &arm.suite, &arm.approach, &arm.model);
-    record.timestamp = Some(chrono::Utc::now());
+    record.timestamp = Some(date_of(std::time::SystemTime::now()));
     record.agent.clone_from(&arm.agent);
     record.batch_id = Some(batch.id.clone());
     record.run_index = Some(run.index);

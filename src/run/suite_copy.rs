@@ -7,15 +7,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
+use crate::files::HeldFolder;
 use crate::process::all_but;
 use crate::suite::{self, Suite};
 
 use super::CodeWork;
 use super::control::Controls;
 use super::tampering::Census;
-use super::workspace::{self, copy, link, scratch_folder};
+use super::workspace::{self, copy, link};
 
 /// Names that a copy does without: git's, and this program's own.
 const LEFT_OUT: [&str; 2] = [".git", ".evalreport"];
@@ -23,7 +22,7 @@ const LEFT_OUT: [&str; 2] = [".git", ".evalreport"];
 /// The copy; it goes away with the value.
 pub struct SuiteCopy {
     #[expect(dead_code, reason = "held so that the copy lives as long")]
-    held: TempDir,
+    held: HeldFolder,
     /// Stands for the repository's folder.
     root: PathBuf,
     /// The suite with the paths of the copy.
@@ -40,7 +39,7 @@ pub struct SuiteCopy {
 impl SuiteCopy {
     /// Copies the suite of `work`, whose paths begin at `root`. `left_out` are paths that nobody needs for tests.
     pub fn create(work: &CodeWork, root: &Path, scratch: &Path, left_out: &[PathBuf]) -> io::Result<Self> {
-        let held = scratch_folder(scratch)?;
+        let held = HeldFolder::create_in(scratch)?;
         let copied = held.path().join("suite");
         let root = workspace::absolute(root);
         let mut parts = vec![workspace::absolute(&work.suite.folder)];

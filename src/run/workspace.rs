@@ -4,20 +4,20 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
+use crate::files::HeldFolder;
 
 use super::provenance;
 
 /// Where an approach works, and beside it what belongs to the run but not to the work.
 pub struct Workspace {
-    scratch: TempDir,
+    scratch: HeldFolder,
     folder: PathBuf,
 }
 
 impl Workspace {
     /// Makes an empty folder, or one that begins as `start`: a clone where `start` is the top of a git repository, else a copy.
     pub fn create(scratch: &Path, start: Option<&Path>) -> io::Result<Self> {
-        let scratch = scratch_folder(scratch)?;
+        let scratch = HeldFolder::create_in(scratch)?;
         let folder = scratch.path().join("workspace");
         let workspace = Self { scratch, folder };
         fs::create_dir(workspace.temporary())?;
@@ -66,15 +66,6 @@ impl Workspace {
             None => Err(io::Error::other(format!("git could not make a clone of {}", repository.display()))),
         }
     }
-}
-
-/// Makes a folder for one run, which only its user may look into.
-pub fn scratch_folder(scratch: &Path) -> io::Result<TempDir> {
-    fs::create_dir_all(scratch)?;
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    builder.prefix("evalreport-").tempdir_in(scratch)
 }
 
 /// Copies a tree. A link stays a link: it must not become a copy of what lies outside.

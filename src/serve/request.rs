@@ -1,7 +1,8 @@
 //! What a request asks for, and what it gets.
 
-use std::fs;
 use std::path::{Component, Path, PathBuf};
+
+use crate::files;
 
 /// An answer, whole.
 #[derive(Debug, PartialEq, Eq)]
@@ -64,7 +65,7 @@ pub(super) fn answer(root: &Path, head: &str) -> Answer {
         file.push("index.html");
     }
     // A link that leads out of the folder leads nowhere.
-    match file.canonicalize().ok().filter(|real| real.starts_with(root)).and_then(|real| fs::read(real).ok()) {
+    match file.canonicalize().ok().filter(|real| real.starts_with(root)).and_then(|real| files::read(real).ok()) {
         Some(bytes) => {
             let (length, kind) = (bytes.len(), kind(&file));
             Answer { status: "200 OK", kind, location: None, length, body: if is_head { Vec::new() } else { bytes } }
@@ -121,6 +122,8 @@ fn kind(file: &Path) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn ask(root: &Path, request: &str, host: &str) -> Answer {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::document::{Fields, quote};
 use crate::domain::visible;
+use crate::files;
 
 /// Finds what `path` names: from the repository's root, else from the suite's folder. The error is the two places that were looked at.
 pub fn resolve(root: &Path, folder: &Path, path: &str) -> Result<PathBuf, [PathBuf; 2]> {
@@ -62,6 +63,6 @@ pub(super) fn read(path: &Path, most_bytes: u64) -> Result<String, String> {
     if size > most_bytes {
         return Err(format!("has {size} bytes, more than the {most_bytes} that are read"));
     }
-    let bytes = fs::read(path).map_err(cannot)?;
+    let bytes = files::read(path).map_err(cannot)?;
     String::from_utf8(bytes).map_err(|error| format!("is not valid UTF-8 from byte {} on", error.utf8_error().valid_up_to() + 1))
 }

@@ -1,7 +1,7 @@
 //! Which content a suite had: results of different contents are not the same experiment.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::{SUITE_FILE, Suite};
 use crate::domain::{Problem, hex, visible};
+use crate::files;
 
 /// Begins what is hashed, so that another way of hashing gives other versions.
 const SCHEME: &[u8] = b"suite content 1\n";
@@ -137,7 +138,7 @@ fn collect(path: &Path, roots: &Roots, files: &mut BTreeMap<String, [u8; 32]>) -
 }
 
 fn digest(path: &Path) -> io::Result<[u8; 32]> {
-    let mut file = File::open(path)?;
+    let mut file = files::open(path)?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     loop {

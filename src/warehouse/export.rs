@@ -37,8 +37,7 @@ impl Warehouse {
                 ExportFormat::Csv => "csv",
             };
             let path = folder.join(format!("{table}.{extension}"));
-            let temporary =
-                tempfile::Builder::new().prefix(".writing-").tempfile_in(folder).map_err(|error| SqlError::cache(folder, &error))?;
+            let temporary = crate::files::temporary_in(folder).map_err(|error| SqlError::cache(folder, &error))?;
             match format {
                 ExportFormat::Parquet => {
                     ParquetWriter::new(temporary.as_file()).with_compression(ParquetCompression::Zstd(None)).finish(&mut frame)?;

@@ -1,7 +1,6 @@
 //! From the files of a store to a snapshot: what the last one already knows is kept, everything else is parsed in parallel.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
@@ -10,6 +9,7 @@ use rayon::prelude::*;
 use tracing::info;
 
 use crate::domain::{Evaluator, ItemStatus, Problem, Run, standing, standing_revision, visible};
+use crate::files;
 use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header};
 
 use super::facts::{FactNumbers, NOTHING};
@@ -146,7 +146,7 @@ fn grow_heap() {
 }
 
 fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp>) -> HeaderUnit {
-    let opened = File::open(source.path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
+    let opened = files::open(source.path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
     let (file, metadata) = match opened {
         Ok(opened) => opened,
         Err(error) => {
@@ -286,7 +286,7 @@ fn shares(ranges: &[Range]) -> Vec<&[Range]> {
 /// Fills the buffer with the lines that begin in `start..end`.
 fn read_lines(path: &Path, start: u64, end: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
     buffer.clear();
-    let mut file = File::open(path)?;
+    let mut file = files::open(path)?;
     // One byte before the start tells whether a line begins exactly there.
     let from = start.saturating_sub(1);
     file.seek(SeekFrom::Start(from))?;
@@ -564,7 +564,7 @@ pub(super) fn each_item_line(file: &ItemFile, each: impl FnMut(&[u8])) -> io::Re
         }
     };
     let read = match file.journal_of {
-        Some(_) => for_each_line(BufReader::with_capacity(1 << 20, File::open(&file.path)?), &mut good),
+        Some(_) => for_each_line(BufReader::with_capacity(1 << 20, files::open(&file.path)?), &mut good),
         None => for_each_line(BufReader::with_capacity(1 << 20, SealedReader::items(&file.path)?), &mut good),
     };
     read.or_else(|error| if error.raw_os_error().is_some() { Err(error) } else { Ok(()) })

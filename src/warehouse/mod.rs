@@ -26,6 +26,7 @@ mod sql;
 mod sql_error;
 mod stored_run;
 mod tables;
+mod threads;
 mod totals;
 mod unit;
 
@@ -38,5 +39,6 @@ pub use records::StoredAt;
 pub use spool::RunOutcomes;
 pub use sql::{Derived, SqlTable, SqlValue};
 pub use sql_error::SqlError;
+pub use threads::threads_are_given;
 pub use totals::ItemTotals;
 pub use unit::Stamp as FileStamp;

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use tracing::{debug, info};
 
 use crate::domain::{Aliases, Filter, ItemKey, ItemKind, ItemStatus, Problem, Problems, Published, Run, RunId, hex, visible};
+use crate::files::HeldFolder;
 use crate::results::{Contents, ItemTexts, Retractions, Store, scan, to_json};
 
 use super::facts::{Facts, Voices};
@@ -21,7 +22,6 @@ use super::item_file::{ItemFile, path_text};
 use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
 use super::progress::Progress;
 use super::snapshot::{NOTHING_KNOWN, Snapshot, StoredRow, byte_status};
-use super::sql_error::SqlError;
 use super::totals::ItemTotals;
 
 /// What to open.
@@ -59,6 +59,8 @@ pub struct Warehouse {
     problems: Vec<Problem>,
     /// What could be read when the stores were opened, and not when it was needed.
     late_problems: Mutex<Vec<Problem>>,
+    /// Why something could not be put into the cache.
+    cache_trouble: Mutex<Option<String>>,
     unfinished: usize,
     aliases: Aliases,
     pub(super) files: Vec<ItemFile>,
@@ -67,7 +69,7 @@ pub struct Warehouse {
     /// Where the snapshot goes when it is new.
     unsaved: Option<PathBuf>,
     /// Holds the segments when there is no cache.
-    temporary: std::sync::OnceLock<Option<tempfile::TempDir>>,
+    temporary: std::sync::OnceLock<Option<HeldFolder>>,
     /// By run: the item unit its outcomes come from.
     pub(super) unit_of: HashMap<RunId, u32>,
     run_numbers: HashMap<RunId, u32>,
@@ -148,6 +150,7 @@ impl Warehouse {
             hidden: Vec::new(),
             problems,
             late_problems: Mutex::default(),
+            cache_trouble: Mutex::default(),
             unfinished: contents.iter().map(|contents| contents.unfinished.len()).sum(),
             aliases: options.aliases.clone(),
             files,
@@ -243,16 +246,15 @@ impl Warehouse {
         !self.hidden.is_empty() || self.unit_of.len() < held
     }
 
-    /// Returns where Parquet segments are kept: in the cache, or for the life of this value in a folder of their own.
-    pub(super) fn segments_folder(&self) -> Result<PathBuf, SqlError> {
-        if let Some(cache) = &self.cache {
-            return Ok(cache.join("segments"));
-        }
-        let made = self.temporary.get_or_init(|| tempfile::Builder::new().prefix("evalreport-").tempdir().ok());
-        match made {
-            Some(folder) => Ok(folder.path().to_owned()),
-            None => Err(SqlError::cache(std::path::Path::new("the temporary folder"), &io::Error::other("cannot make a temporary folder"))),
-        }
+    /// Returns a folder for the life of this value; none where none can be made.
+    pub(super) fn temporary_folder(&self) -> Option<PathBuf> {
+        let made = self.temporary.get_or_init(|| HeldFolder::create().ok());
+        made.as_ref().map(|folder| folder.path().to_owned())
+    }
+
+    /// Keeps the first reason why nothing was put into the cache.
+    pub(super) fn note_cache_trouble(&self, message: String) {
+        self.cache_trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
     }
 
     pub fn aliases(&self) -> &Aliases {
@@ -494,16 +496,16 @@ impl Warehouse {
         }
     }
 
-    /// Writes what was learnt for the next command. A cache that cannot be written costs time, nothing else.
-    pub fn save_cache(&mut self) -> io::Result<()> {
-        match self.unsaved.take() {
-            Some(path) => {
-                self.snapshot.save(&path)?;
-                info!(file = %path.display(), "cache written");
-                Ok(())
+    /// Writes what was learnt for the next command. A cache that cannot be written costs time, nothing else: this, or what was to be put
+    /// there before, fails with the reason.
+    pub fn save_cache(&mut self) -> Result<(), String> {
+        if let Some(path) = self.unsaved.take() {
+            match self.snapshot.save(&path) {
+                Ok(()) => info!(file = %path.display(), "cache written"),
+                Err(error) => self.note_cache_trouble(error.to_string()),
             }
-            None => Ok(()),
         }
+        self.cache_trouble.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 }
 

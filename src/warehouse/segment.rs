@@ -3,13 +3,14 @@
 //! A segment is good exactly when its name and its digest fit; anything else is made again.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use polars::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{ItemKind, ItemOutcome, ItemStatus, RunId, hex};
+use crate::domain::{ItemKind, ItemOutcome, ItemStatus, RunId, hex, visible};
+use crate::files;
 use crate::results::ItemLine;
 
 use super::ingest::each_item_line;
@@ -29,6 +30,7 @@ const ROW_GROUP: usize = 1 << 18;
 /// Returns the segments that hold the files' lines, making those that are missing or damaged.
 pub(super) fn segments(files: &[ItemFile], folder: &Path) -> Result<Vec<PathBuf>, SqlError> {
     fs::create_dir_all(folder).map_err(|error| SqlError::cache(folder, &error))?;
+    files::sweep_files(folder);
     let mut paths = Vec::new();
     let mut group = Vec::new();
     let mut group_bytes = 0;
@@ -55,19 +57,21 @@ fn segment(group: &[(&ItemFile, Stamp)], folder: &Path) -> Result<PathBuf, SqlEr
     }
     let path = folder.join(format!("{}.parquet", &hex(&Sha256::digest(name.as_bytes()))[..32]));
     let sum_path = path.with_extension("sha256");
-    let is_good = fs::read_to_string(&sum_path).is_ok_and(|sum| file_digest(&path).is_ok_and(|found| found == sum));
+    let is_good = files::read_to_string(&sum_path).is_ok_and(|sum| file_digest(&path).is_ok_and(|found| found == sum));
     if !is_good {
-        let file = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder).map_err(|error| SqlError::cache(folder, &error))?;
-        write(group, file.as_file())?;
+        let file = files::temporary_in(folder).map_err(|error| SqlError::cache(folder, &error))?;
+        write(group, &path, file.as_file())?;
         file.persist(&path).map_err(|error| SqlError::cache(&path, &error.error))?;
         let sum = file_digest(&path).map_err(|error| SqlError::cache(&path, &error))?;
-        fs::write(&sum_path, sum).map_err(|error| SqlError::cache(&sum_path, &error))?;
+        let mut file = files::temporary_in(folder).map_err(|error| SqlError::cache(folder, &error))?;
+        file.write_all(sum.as_bytes()).map_err(|error| SqlError::cache(&sum_path, &error))?;
+        file.persist(&sum_path).map_err(|error| SqlError::cache(&sum_path, &error.error))?;
     }
     Ok(path)
 }
 
 fn file_digest(path: &Path) -> io::Result<String> {
-    let mut reader = BufReader::with_capacity(1 << 20, File::open(path)?);
+    let mut reader = BufReader::with_capacity(1 << 20, files::open(path)?);
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 20];
     loop {
@@ -78,12 +82,34 @@ fn file_digest(path: &Path) -> io::Result<String> {
     }
 }
 
-fn write(group: &[(&ItemFile, Stamp)], file: &File) -> Result<(), SqlError> {
+fn write(group: &[(&ItemFile, Stamp)], path: &Path, file: &File) -> Result<(), SqlError> {
+    let cannot = |error: PolarsError| SqlError::Cache { path: path.to_owned(), message: visible(&error.to_string()) };
+    let writer = ParquetWriter::new(file).with_compression(ParquetCompression::Zstd(None)).batched(empty()?.schema());
+    let mut writer = writer.map_err(cannot)?;
+    each_frame(group.iter().map(|(source, _)| *source), |frame| writer.write_batch(&frame).map_err(cannot))?;
+    writer.finish().map_err(cannot)?;
+    Ok(())
+}
+
+/// Returns the files' lines without a segment, where none can be kept.
+pub(super) fn in_memory(files: &[ItemFile]) -> Result<LazyFrame, SqlError> {
+    let mut all = empty()?;
+    each_frame(files.iter(), |frame| {
+        all.vstack_mut(&frame)?;
+        Ok(())
+    })?;
+    Ok(all.lazy())
+}
+
+/// Calls `each` with the lines of the files, so many at once.
+fn each_frame<'f>(
+    files: impl Iterator<Item = &'f ItemFile>,
+    mut each: impl FnMut(DataFrame) -> Result<(), SqlError>,
+) -> Result<(), SqlError> {
     let mut rows = Rows::default();
-    let mut writer = ParquetWriter::new(file).with_compression(ParquetCompression::Zstd(None)).batched(rows.take()?.schema())?;
-    for (source, _) in group {
+    for source in files {
         let mut failure = None;
-        let mut flush = |rows: &mut Rows| -> Result<(), SqlError> { Ok(writer.write_batch(&rows.take()?)?) };
+        let mut flush = |rows: &mut Rows| -> Result<(), SqlError> { each(rows.take()?) };
         let own_run = source.journal_of.as_ref().map(RunId::as_str);
         let read = each_item_line(source, |line| {
             // Lines that cannot be read are problems already, from the ingest.
@@ -102,11 +128,7 @@ fn write(group: &[(&ItemFile, Stamp)], file: &File) -> Result<(), SqlError> {
         // What could not be read now must not be kept as if it were empty.
         read.map_err(|error| SqlError::unread(&source.path, &error))?;
     }
-    if rows.len() > 0 {
-        writer.write_batch(&rows.take()?)?;
-    }
-    writer.finish()?;
-    Ok(())
+    if rows.len() > 0 { each(rows.take()?) } else { Ok(()) }
 }
 
 /// The columns of `items`, being filled.

@@ -2,7 +2,7 @@
 //!
 //! One zstd frame with a checksum. A snapshot that is missing, damaged or of another version is as good as none.
 
-use std::fs::{self, File};
+use std::fs::{self};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::domain::{ItemKey, ItemStatus, Problem, Run};
+use crate::files;
 
 use super::facts::Facts;
 use super::matrix::RowScores;
@@ -33,27 +34,22 @@ pub(super) struct HeaderUnit {
     pub problems: Vec<Problem>,
 }
 
-/// A file that the next command need not read again.
-trait Known {
-    /// What could not be read is not known, and is asked for again.
-    fn was_read(&self) -> bool;
-}
-
-impl Known for HeaderUnit {
-    fn was_read(&self) -> bool {
-        !self.problems.iter().any(|problem| problem.is_unread)
-    }
-}
-
-impl Known for ItemUnit {
-    fn was_read(&self) -> bool {
-        !self.problems.iter().any(|problem| problem.is_unread)
-    }
-}
-
 /// Stores the files that were read: a passing error of the system must not be remembered as an empty file.
-fn read_ones<U: Known + Serialize, S: Serializer>(units: &[U], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(units.iter().filter(|unit| unit.was_read()).collect::<Vec<&U>>())
+fn only_read<'u, U: Serialize, S: Serializer>(
+    units: &'u [U],
+    problems: impl Fn(&'u U) -> &'u [Problem],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let was_read = |unit: &&'u U| !problems(unit).iter().any(|problem| problem.is_unread);
+    serializer.collect_seq(units.iter().filter(was_read).collect::<Vec<&U>>())
+}
+
+fn read_headers<S: Serializer>(units: &[HeaderUnit], serializer: S) -> Result<S::Ok, S::Error> {
+    only_read(units, |unit| &unit.problems, serializer)
+}
+
+fn read_items<S: Serializer>(units: &[ItemUnit], serializer: S) -> Result<S::Ok, S::Error> {
+    only_read(units, |unit| &unit.problems, serializer)
 }
 
 impl HeaderUnit {
@@ -104,9 +100,9 @@ pub(super) const NOTHING_KNOWN: u32 = 0;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Snapshot {
-    #[serde(serialize_with = "read_ones")]
+    #[serde(serialize_with = "read_headers")]
     pub headers: Vec<HeaderUnit>,
-    #[serde(serialize_with = "read_ones")]
+    #[serde(serialize_with = "read_items")]
     pub items: Vec<ItemUnit>,
     pub run_ids: Vec<String>,
     pub keys: Vec<ItemKey>,
@@ -122,7 +118,7 @@ impl Snapshot {
     /// Reads the snapshot; nothing when there is none that can be trusted.
     pub fn load(path: &Path) -> Option<Self> {
         let mut bytes = Vec::new();
-        zstd::Decoder::new(File::open(path).ok()?).ok()?.read_to_end(&mut bytes).ok()?;
+        zstd::Decoder::new(files::open(path).ok()?).ok()?.read_to_end(&mut bytes).ok()?;
         let payload = bytes.strip_prefix(VERSION.as_bytes())?;
         let snapshot: Self = postcard::from_bytes(payload).ok()?;
         snapshot.is_consistent().then_some(snapshot)
@@ -132,7 +128,8 @@ impl Snapshot {
     pub fn save(&self, path: &Path) -> io::Result<()> {
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        let file = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder)?;
+        files::sweep_files(folder);
+        let file = files::temporary_in(folder)?;
         let mut encoder = zstd::Encoder::new(file, COMPRESSION_LEVEL)?;
         encoder.include_checksum(true)?;
         encoder.write_all(VERSION.as_bytes())?;

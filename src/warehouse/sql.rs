@@ -1,13 +1,17 @@
 //! SQL over the four tables, and nothing else: one SELECT, no table functions, no files.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::ops::ControlFlow;
+use std::thread;
 
 use polars::prelude::*;
 use polars::sql::SQLContext;
-use sqlparser::ast::{ObjectName, Query, Select, SetExpr, Statement, TableFactor, Visit, Visitor};
+use sqlparser::ast::{Expr, JoinOperator, ObjectName, Query, Select, SetExpr, Statement, TableFactor, TableWithJoins, Visit, Visitor};
 use sqlparser::dialect::GenericDialect;
-use sqlparser::parser::Parser;
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::domain::{ItemOutcome, RunId, standing_of_each, visible};
 
@@ -15,6 +19,18 @@ use super::open::Warehouse;
 use super::segment;
 use super::sql_error::SqlError;
 use super::tables::TABLES;
+use super::threads;
+
+/// Room for the deepest query that is looked at, also where nothing is optimised.
+const STACK_BYTES: usize = 256 << 20;
+/// Tokens that may nest: a chain of operators is as deep as it is long.
+const MOST_MARKS: usize = 4000;
+/// Levels of an expression. The table engine goes down them on threads of its own, with less room.
+const MOST_DEPTH: usize = 100;
+/// SELECTs and tables.
+const MOST_PARTS: usize = 200;
+/// Rows of tables that are joined without a condition.
+const MOST_CROSSED: u64 = 100_000_000;
 
 /// One value of an answer.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -43,8 +59,9 @@ pub struct Derived<'a> {
 impl Warehouse {
     /// Answers one SELECT over `runs`, `items`, `scores`, `usage` and the tables that are derived from them.
     pub fn sql(&self, query: &str, derived: &[Derived<'_>]) -> Result<SqlTable, SqlError> {
+        threads::check()?;
         let tables: Vec<&str> = TABLES.into_iter().chain(derived.iter().map(|table| table.name)).collect();
-        let named = check(query, &tables)?;
+        let named = with_deep_stack(|| check(query, &tables, &|table| self.height(table)))?;
         let mut context = SQLContext::new();
         for table in derived.iter().filter(|table| named.contains(table.name)) {
             context.register(table.name, frame(&(table.make)())?.lazy());
@@ -54,7 +71,7 @@ impl Warehouse {
                 context.register(table, self.table(table)?);
             }
         }
-        let frame = context.execute(query)?.collect()?;
+        let frame = with_deep_stack(|| Ok(context.execute(query)?.collect()?))?;
         let columns: Vec<String> = frame.get_column_names().iter().map(ToString::to_string).collect();
         let mut rows = Vec::with_capacity(frame.height());
         for row in 0..frame.height() {
@@ -62,6 +79,16 @@ impl Warehouse {
             rows.push(values?);
         }
         Ok(SqlTable { columns, rows })
+    }
+
+    /// Returns how many rows a table has, where that is known before it is made.
+    fn height(&self, table: &str) -> u64 {
+        match table {
+            "runs" | "usage" => self.runs.len() as u64,
+            "scores" => self.runs.iter().map(|row| row.run.scores.len() as u64).sum(),
+            "items" => self.runs.iter().filter_map(|row| row.items).map(|items| items.lines).sum(),
+            _ => 1,
+        }
     }
 
     /// Returns the outcomes of some runs with money, time and text, in the order of run, kind, evaluator, item and attempt: those
@@ -78,6 +105,15 @@ impl Warehouse {
         }
         Ok(outcomes)
     }
+}
+
+/// Does work that goes down as deep as a query nests. What the table engine gives up on with a crash of its thread ends there.
+fn with_deep_stack<T: Send>(work: impl FnOnce() -> Result<T, SqlError> + Send) -> Result<T, SqlError> {
+    thread::scope(|scope| {
+        let started = thread::Builder::new().name("query".to_owned()).stack_size(STACK_BYTES).spawn_scoped(scope, work);
+        let started = started.map_err(|error| SqlError::Refused(format!("the system gives no threads to work with: {error}")))?;
+        started.join().unwrap_or_else(|_| Err(SqlError::Failed("the table engine gave it up".to_owned())))
+    })
 }
 
 /// A column holds whole numbers, numbers, truths or text, whichever all of its values are.
@@ -134,12 +170,22 @@ fn number_value(number: f64) -> SqlValue {
 }
 
 /// Refuses everything but one SELECT over these tables; returns which of them it names.
-fn check(query: &str, tables: &[&str]) -> Result<BTreeSet<String>, SqlError> {
-    let statements = Parser::parse_sql(&GenericDialect {}, query).map_err(|error| SqlError::Syntax(visible(&error.to_string())))?;
+fn check(query: &str, tables: &[&str], height: &dyn Fn(&str) -> u64) -> Result<BTreeSet<String>, SqlError> {
+    let syntax = |error: &dyn Display| SqlError::Syntax(visible(&error.to_string()));
+    let tokens = Tokenizer::new(&GenericDialect {}, query).tokenize().map_err(|error| syntax(&error))?;
+    let marks = tokens.iter().filter(|token| may_nest(token)).count();
+    if marks > MOST_MARKS {
+        let marks = format!("has {marks} operators, keywords and brackets; at most {MOST_MARKS} are answered");
+        return Err(SqlError::Refused(format!("the query {marks}: write lists with IN, or ask several queries")));
+    }
+    let statements = match Parser::new(&GenericDialect {}).with_tokens(tokens).parse_statements() {
+        Err(ParserError::RecursionLimitExceeded) => return Err(SqlError::Refused(too_deep())),
+        parsed => parsed.map_err(|error| syntax(&error))?,
+    };
     let [Statement::Query(_)] = statements.as_slice() else {
         return Err(SqlError::Refused("only a single SELECT is answered".to_owned()));
     };
-    let mut guard = Guard { tables: tables.join(", "), ..Guard::default() };
+    let mut guard = Guard { tables: tables.join(", "), height, relations: BTreeSet::new(), common: BTreeSet::new(), depth: 0, parts: 0 };
     if let ControlFlow::Break(refusal) = statements.visit(&mut guard) {
         return Err(SqlError::Refused(refusal));
     }
@@ -151,17 +197,58 @@ fn check(query: &str, tables: &[&str]) -> Result<BTreeSet<String>, SqlError> {
 }
 
 /// Collects the tables a query names, and stops at what is not a plain SELECT.
-#[derive(Default)]
-struct Guard {
+struct Guard<'a> {
     /// The names of those that there are, for messages.
     tables: String,
     relations: BTreeSet<String>,
     /// Names given by WITH.
     common: BTreeSet<String>,
+    height: &'a dyn Fn(&str) -> u64,
+    /// Of the expression that is looked at.
+    depth: usize,
+    /// SELECTs and tables so far.
+    parts: usize,
 }
 
-impl Visitor for Guard {
+impl Guard<'_> {
+    fn count_part(&mut self) -> ControlFlow<String> {
+        self.parts += 1;
+        if self.parts > MOST_PARTS {
+            return ControlFlow::Break(format!("the query has more than {MOST_PARTS} SELECTs and tables: ask several queries"));
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Returns how many rows come of tables that are joined without a condition.
+    fn crossed(&self, select: &Select) -> u64 {
+        let rows = |factor: &TableFactor| match factor {
+            TableFactor::Table { name, .. } => (self.height)(&plain_name(name)).max(1),
+            _ => 1,
+        };
+        let of_one = |from: &TableWithJoins| {
+            let crossed = from.joins.iter().filter(|join| matches!(join.join_operator, JoinOperator::CrossJoin(_)));
+            crossed.fold(rows(&from.relation), |product, join| product.saturating_mul(rows(&join.relation)))
+        };
+        let is_crossed = |from: &TableWithJoins| from.joins.iter().any(|join| matches!(join.join_operator, JoinOperator::CrossJoin(_)));
+        match select.from.as_slice() {
+            [one] if !is_crossed(one) => 0,
+            tables => tables.iter().map(of_one).fold(1, u64::saturating_mul),
+        }
+    }
+}
+
+impl Visitor for Guard<'_> {
     type Break = String;
+
+    fn pre_visit_expr(&mut self, _: &Expr) -> ControlFlow<String> {
+        self.depth += 1;
+        if self.depth > MOST_DEPTH { ControlFlow::Break(too_deep()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn post_visit_expr(&mut self, _: &Expr) -> ControlFlow<String> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<String> {
         self.common.extend(query.with.iter().flat_map(|with| &with.cte_tables).map(|table| table.alias.name.value.clone()));
@@ -173,17 +260,20 @@ impl Visitor for Guard {
 
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<String> {
         if select.into.is_some() {
-            ControlFlow::Break("SELECT INTO is not answered: queries write nothing".to_owned())
-        } else {
-            ControlFlow::Continue(())
+            return ControlFlow::Break("SELECT INTO is not answered: queries write nothing".to_owned());
         }
+        let rows = self.crossed(select);
+        if rows > MOST_CROSSED {
+            return ControlFlow::Break(format!(
+                "tables joined without a condition make {rows} rows; at most {MOST_CROSSED} are answered: join with ON or USING"
+            ));
+        }
+        self.count_part()
     }
 
     fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<String> {
-        let name =
-            relation.0.iter().map(|part| part.as_ident().map_or_else(|| part.to_string(), |ident| ident.value.clone())).collect::<Vec<_>>();
-        self.relations.insert(name.join("."));
-        ControlFlow::Continue(())
+        self.relations.insert(plain_name(relation));
+        self.count_part()
     }
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<String> {
@@ -201,6 +291,23 @@ impl Visitor for Guard {
     }
 }
 
+fn plain_name(name: &ObjectName) -> String {
+    name.0.iter().map(|part| part.as_ident().map_or_else(|| part.to_string(), |ident| ident.value.clone())).collect::<Vec<_>>().join(".")
+}
+
+/// Says whether a token may put what follows, or what was before, one level deeper: all but names, values, commas and space.
+fn may_nest(token: &Token) -> bool {
+    match token {
+        Token::Word(word) => word.keyword != Keyword::NoKeyword,
+        Token::Number(..) | Token::SingleQuotedString(_) | Token::Comma | Token::Period | Token::Whitespace(_) | Token::EOF => false,
+        _ => true,
+    }
+}
+
+fn too_deep() -> String {
+    format!("the query nests deeper than is answered, which is {MOST_DEPTH} levels: write lists with IN, or ask several queries")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,7 +320,30 @@ mod tests {
             "SELECT * FROM (SELECT * FROM usage) AS u UNION ALL SELECT * FROM usage",
             "SELECT 1",
         ] {
-            assert!(check(query, &TABLES).is_ok(), "{query}: {:?}", check(query, &TABLES));
+            assert!(check(query, &TABLES, &|_| 10_000).is_ok(), "{query}: {:?}", check(query, &TABLES, &|_| 10_000));
+        }
+    }
+
+    #[test]
+    fn what_nests_too_deep_or_makes_too_much_is_refused() {
+        let of = |start: &str, part: &str, times: usize, end: &str| format!("SELECT {start}{}{end} FROM runs", part.repeat(times));
+        for (query, why) in [
+            (of("", "- ", 20_000, "1"), "operators"),
+            (of("", "(", 100_000, "1"), "operators"),
+            (of("1", "+1", 3000, ""), "deeper"),
+            (of("", "(", 1000, "1"), "deeper"),
+            (of("a", " IS NULL", 1500, ""), "deeper"),
+            (of("1", " FROM runs UNION SELECT 1", 300, ""), "SELECTs"),
+            (of("1", " FROM (SELECT 1", 300, ""), "deeper"),
+            (format!("SELECT 1 FROM runs{}", ", runs".repeat(300)), "rows"),
+            ("SELECT * FROM items CROSS JOIN items b CROSS JOIN items c".to_owned(), "rows"),
+            ("SELECT * FROM (SELECT * FROM items, items b, items c)".to_owned(), "rows"),
+        ] {
+            let refusal = with_deep_stack(|| check(&query, &TABLES, &|_| 10_000).map(|_| ())).expect_err("refused").to_string();
+            assert!(refusal.contains(why), "{}: {refusal}", &query[..60.min(query.len())]);
+        }
+        for query in [of("1", "+1", 90, ""), of("1", " FROM runs UNION ALL SELECT 1", 90, ""), "SELECT 1 FROM items, items b".to_owned()] {
+            assert!(check(&query, &TABLES, &|_| 10_000).is_ok(), "{query}");
         }
     }
 
@@ -238,7 +368,7 @@ mod tests {
             "SELECT * FROM UNNEST([1,2])",
             "",
         ] {
-            assert!(check(query, &TABLES).is_err(), "{query}");
+            assert!(check(query, &TABLES, &|_| 10_000).is_err(), "{query}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The four tables as frames: `runs`, `items`, `scores`, `usage`.
 
 use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
 
 use polars::prelude::*;
 
@@ -10,6 +11,7 @@ use super::item_file::ItemFile;
 use super::open::{RunRow, Warehouse};
 use super::segment;
 use super::sql_error::SqlError;
+use super::threads;
 
 /// The tables' names, in the order they are listed.
 pub(super) const TABLES: [&str; 4] = ["runs", "items", "scores", "usage"];
@@ -86,16 +88,28 @@ impl Warehouse {
 
     /// The item lines of the runs that no tombstone hides.
     fn shown_items(&self) -> Result<LazyFrame, SqlError> {
-        let folder = self.segments_folder()?;
-        let paths = segment::segments(&self.files, &folder)?;
-        let all = if paths.is_empty() {
-            segment::empty()?.lazy()
-        } else {
-            let paths = paths.iter().map(|path| PlRefPath::try_from_path(path)).collect::<PolarsResult<Vec<_>>>()?;
-            LazyFrame::scan_parquet_files(paths.into_iter().collect(), ScanArgsParquet::default())?
-        };
+        let all = self.stored_items()?;
         let shown = Series::new("shown".into(), self.runs.iter().map(|row| row.run.id.as_str()).collect::<Vec<_>>());
         Ok(if self.hides_some() { all.filter(col("run_id").is_in(lit(shown).implode(false), false)) } else { all })
+    }
+
+    /// All item lines, out of segments in the cache or in a temporary folder; where neither can be written, out of memory.
+    fn stored_items(&self) -> Result<LazyFrame, SqlError> {
+        threads::check()?;
+        let in_cache = self.cache.as_ref().map(|cache| cache.join("segments"));
+        let places: [&dyn Fn() -> Option<PathBuf>; 2] = [&|| in_cache.clone(), &|| self.temporary_folder()];
+        for folder in places.iter().filter_map(|place| place()) {
+            match segment::segments(&self.files, &folder) {
+                Ok(paths) if paths.is_empty() => return Ok(segment::empty()?.lazy()),
+                Ok(paths) => {
+                    let paths = paths.iter().map(|path| PlRefPath::try_from_path(path)).collect::<PolarsResult<Vec<_>>>()?;
+                    return Ok(LazyFrame::scan_parquet_files(paths.into_iter().collect(), ScanArgsParquet::default())?);
+                }
+                Err(SqlError::Cache { message, .. }) => self.note_cache_trouble(message),
+                Err(error) => return Err(error),
+            }
+        }
+        segment::in_memory(&self.files)
     }
 
     fn aliased(&self, items: LazyFrame) -> LazyFrame {

@@ -3,9 +3,10 @@
 use std::fs::Metadata;
 use std::io;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
+
+use crate::domain::nanoseconds;
 
 /// What the file system says about a file's content without reading it.
 ///
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stamp {
     pub(super) bytes: u64,
-    modified_nanos: u64,
+    modified_nanos: i64,
     changed_nanos: i64,
     inode: u64,
 }
@@ -24,8 +25,7 @@ impl Stamp {
     }
 
     pub fn from_metadata(metadata: &Metadata) -> Self {
-        let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        let modified_nanos = modified.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(0));
+        let modified_nanos = metadata.modified().map_or(0, nanoseconds);
         #[cfg(unix)]
         let (changed_nanos, inode) = {
             use std::os::unix::fs::MetadataExt;

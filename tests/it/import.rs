@@ -6,21 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, lines, passed};
-
-const MAP: &str = "\
-format: evalreport/map/1
-name: my-harness
-rows: item
-run:
-  suite: {constant: quiz}
-  approach: approach
-  model: {constant: m1}
-item:
-  id: task
-  kind: {constant: question}
-  status: {column: result, values: {ok: pass, wrong: fail, timeout: limit}}
-";
+use crate::support::{MAP, Project, lines, passed};
 
 const CSV: &str = "task,approach,result\nq1,a,ok\nq2,a,wrong\nq1,b,ok\nq2,b,timeout\nq3,b,ok\n";
 

@@ -11,6 +11,21 @@ use serde_json::{Value, json};
 /// The program under test.
 pub const BINARY: &str = env!("CARGO_BIN_EXE_evalreport");
 
+/// What the columns of a table of another tool mean.
+pub const MAP: &str = "\
+format: evalreport/map/1
+name: my-harness
+rows: item
+run:
+  suite: {constant: quiz}
+  approach: approach
+  model: {constant: m1}
+item:
+  id: task
+  kind: {constant: question}
+  status: {column: result, values: {ok: pass, wrong: fail, timeout: limit}}
+";
+
 /// A folder of its own, deleted at the end of the test if it is temporary.
 pub struct Project {
     folder: PathBuf,

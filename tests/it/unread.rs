@@ -5,21 +5,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::support::{BINARY, Output, Project, lines, question, result};
-
-const MAP: &str = "\
-format: evalreport/map/1
-name: table
-rows: item
-run:
-  suite: {constant: quiz}
-  approach: approach
-  model: {constant: m1}
-item:
-  id: item
-  kind: {constant: question}
-  status: passed
-";
+use crate::support::{BINARY, MAP, Output, Project, lines, question, result};
 
 /// Three arms of ten questions each, one of them imported, with costs.
 fn project() -> Project {
@@ -30,8 +16,8 @@ fn project() -> Project {
             (0..10).map(|number| question(&format!("q{number}"), 1, if number < passes { "pass" } else { "fail" })).collect();
         project.items(run, &items);
     }
-    let rows = (0..10).map(|number| format!("q{number},c,{}", if number < 5 { "pass" } else { "fail" }));
-    project.file("c.csv", lines(std::iter::once("item,approach,passed".to_owned()).chain(rows)));
+    let rows = (0..10).map(|number| format!("q{number},c,{}", if number < 5 { "ok" } else { "wrong" }));
+    project.file("c.csv", lines(std::iter::once("task,approach,result".to_owned()).chain(rows)));
     project.file("map.yaml", MAP);
     let imported = project.run(["import", "c.csv", "--map", "map.yaml"]);
     assert_eq!(imported.code, 0, "{}{}", imported.stdout, imported.stderr);

@@ -9,7 +9,6 @@ mod language;
 mod left_out;
 mod walk;
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path};
 
@@ -21,6 +20,7 @@ use self::walk::count;
 use super::evaluated::{Evaluated, Workpiece, points};
 use super::layer::{Layer, amount, divisor};
 use crate::domain::{Evaluator, Problem};
+use crate::files;
 
 /// Larger files were not written by hand.
 const MOST_BYTES: u64 = 256 << 10;
@@ -168,7 +168,7 @@ fn read(folder: &Path, path: &Path) -> Result<String, &'static str> {
         return Err("not readable");
     }
     let mut bytes = Vec::new();
-    let read = File::open(&path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+    let read = files::open(&path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
     if read.is_err() {
         return Err("not readable");
     }

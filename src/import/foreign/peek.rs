@@ -12,6 +12,8 @@ use zip::ZipArchive;
 use super::near::Near;
 use super::source::is_zip;
 
+use crate::files;
+
 /// Formats show who they are within this.
 const MOST_HEAD_BYTES: u64 = 256 << 10;
 /// Deeper keys tell no format apart.
@@ -49,7 +51,7 @@ pub(super) struct Peek {
 
 impl Peek {
     pub fn of(path: &Path) -> io::Result<Self> {
-        let mut file = std::fs::File::open(path)?;
+        let mut file = files::open(path)?;
         let mut start = Vec::new();
         Read::by_ref(&mut file).take(4).read_to_end(&mut start)?;
         let whole = Cursor::new(start.clone()).chain(file);
@@ -64,7 +66,7 @@ impl Peek {
         };
         if is_zip(&start) {
             peek.content = Content::Zip;
-            peek.members = match ZipArchive::new(Near::open(std::fs::File::open(path)?)?) {
+            peek.members = match ZipArchive::new(Near::open(files::open(path)?)?) {
                 Ok(archive) => archive.file_names().map(str::to_owned).collect(),
                 // An archive that is cut off has lost its directory. The member that it begins with tells whose it is, and reading it says
                 // what is wrong.

@@ -1,7 +1,7 @@
 //! The files of one source, opened with bounds: what is inflated stays in proportion to what is on disk, and no name in an archive is
 //! ever a path.
 
-use std::fs::{self, File};
+use std::fs::{self};
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,7 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use crate::domain::{Problem, RunId, visible};
+use crate::files;
 
 use super::super::inflation::{Allowance, Bounded, leading_out, leads_out};
 use super::super::rows::Stop;
@@ -105,14 +106,14 @@ impl ForeignFile {
     /// Says whether the file begins as a zip archive does. One that cannot be read does not.
     pub fn is_archive(&self) -> bool {
         let mut start = Vec::new();
-        let read = File::open(&self.path).and_then(|file| file.take(4).read_to_end(&mut start));
+        let read = files::open(&self.path).and_then(|file| file.take(4).read_to_end(&mut start));
         read.is_ok() && is_zip(&start)
     }
 
     /// Opens the file, decompressed if it is gzip or zstd.
     pub fn open(&self) -> Result<Bounded<Box<dyn Read>>, Stop> {
         let cannot = |error: io::Error| self.problem(format!("cannot be read: {error}"));
-        let mut file = File::open(&self.path).map_err(cannot)?;
+        let mut file = files::open(&self.path).map_err(cannot)?;
         let bytes = file.metadata().map_err(cannot)?.len();
         let mut head = Vec::new();
         Read::by_ref(&mut file).take(4).read_to_end(&mut head).map_err(cannot)?;
@@ -139,7 +140,7 @@ impl ForeignFile {
 
     pub fn archive(&self) -> Result<Archive<'_>, Stop> {
         let cannot = |error: io::Error| self.problem(format!("cannot be read: {error}"));
-        let file = File::open(&self.path).map_err(cannot)?;
+        let file = files::open(&self.path).map_err(cannot)?;
         let bytes = file.metadata().map_err(cannot)?.len();
         let archive = ZipArchive::new(Near::open(file).map_err(cannot)?).map_err(|error| damaged(self, &error))?;
         if archive.len() > MOST_MEMBERS {

@@ -22,7 +22,6 @@ mod output_file;
 mod read;
 mod write;
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -30,9 +29,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::domain::{RunId, hex};
+use crate::files;
 
-pub(super) use read::is_half_imported;
 pub use read::{Unpacked, adopt, look_into, unpack, unpack_apart};
+pub(super) use read::{drop_staged, is_half_imported};
 pub use write::BundleWriter;
 
 const FORMAT: &str = "evalreport/bundle/2";
@@ -98,7 +98,7 @@ fn partial_key<'a>(key: &str, ids: impl Iterator<Item = &'a RunId>) -> String {
 
 /// Opens a file as it is, or decompressed.
 fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    let mut reader = BufReader::with_capacity(64 << 10, File::open(path)?);
+    let mut reader = BufReader::with_capacity(64 << 10, files::open(path)?);
     Ok(if reader.fill_buf()?.starts_with(&ZSTD_MAGIC) {
         Box::new(BufReader::with_capacity(64 << 10, zstd::Decoder::with_buffer(reader)?))
     } else {

@@ -1,12 +1,12 @@
 //! A file that an agent made, as lines of a bundle: text as text, anything else in hexadecimal digits, in parts where it is long.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::hex;
+use crate::files;
 
 /// Bytes in one line; a longer file has several of the same path, one after the other.
 const PART_BYTES: u64 = 256 << 10;
@@ -26,7 +26,7 @@ pub(super) struct OutputFile {
 impl OutputFile {
     /// Calls `each` with the parts of a file. None of them holds more than a part of it in memory.
     pub fn parts<E: From<io::Error>>(path: &str, file: &Path, mut each: impl FnMut(&Self) -> Result<(), E>) -> Result<(), E> {
-        let mut reader = File::open(file)?;
+        let mut reader = files::open(file)?;
         for number in 0_u64.. {
             let mut bytes = Vec::new();
             (&mut reader).take(PART_BYTES).read_to_end(&mut bytes)?;

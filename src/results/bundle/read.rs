@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::domain::{Carried, Problem, Run, RunId, Signer, visible};
+use crate::files;
 
 use super::super::header::WrittenRun;
 use super::super::{
@@ -42,7 +43,7 @@ pub fn unpack(path: &Path, store: &Store) -> Result<Vec<RunId>, Problem> {
 
 /// Unpacks every record into a folder of its own, which is there once all of it is: what is cut off leaves nothing behind.
 pub fn unpack_apart(path: &Path, folder: &Path) -> Result<Unpacked, Problem> {
-    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error_text(&error));
+    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
     let above = folder.parent().unwrap_or(folder);
     fs::create_dir_all(above).map_err(StoreError::io("cannot create", above)).map_err(in_file)?;
     let staging = tempfile::Builder::new().prefix(".importing-").tempdir_in(above);
@@ -61,7 +62,7 @@ pub fn unpack_apart(path: &Path, folder: &Path) -> Result<Unpacked, Problem> {
 fn unpack_extent(path: &Path, store: &Store, extent: Extent) -> Result<Unpacked, Problem> {
     let nothing = BTreeSet::new();
     let content = Reading::of(path, Some(store), store, &nothing, extent, None)?;
-    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error_text(&error));
+    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
     for written in &content.own {
         store.save_written(written).map_err(in_file)?;
     }
@@ -74,7 +75,7 @@ fn unpack_extent(path: &Path, store: &Store, extent: Extent) -> Result<Unpacked,
 /// Nothing is stored of a bundle that is wrong anywhere. An import that is killed leaves whole runs, and what importing the bundle again
 /// completes.
 pub fn adopt(path: &Path, store: &Store, taken: &BTreeSet<RunId>, signer: Option<&Signer>) -> Result<Unpacked, Problem> {
-    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error_text(&error));
+    let in_file = |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
     // Beside where it belongs, so that it can be moved there; a store ignores names that begin with a dot.
     fs::create_dir_all(store.root()).map_err(StoreError::io("cannot create", store.root())).map_err(in_file)?;
     // One import at a time: what is unfinished beside it was left by one that was killed.
@@ -96,23 +97,35 @@ pub fn look_into(path: &Path, store: &Store, taken: &BTreeSet<RunId>) -> Result<
 fn alone(store: &Store) -> Result<File, StoreError> {
     let lock = lock_file(store.root()).map_err(StoreError::io("cannot open", store.root()))?;
     lock.lock().map_err(StoreError::io("cannot lock", store.root()))?;
-    let clean = || -> io::Result<()> {
-        for entry in fs::read_dir(store.root())? {
-            let entry = entry?;
-            if entry.file_name().to_string_lossy().starts_with(STAGING) && entry.file_type()?.is_dir() {
-                fs::remove_dir_all(entry.path())?;
-            }
-        }
-        Ok(())
-    };
-    clean().map_err(StoreError::io("cannot clean", store.root()))?;
+    clean(store).map_err(StoreError::io("cannot clean", store.root()))?;
     Ok(lock)
+}
+
+/// Removes what killed imports had unpacked; only for who has the lock.
+fn clean(store: &Store) -> io::Result<usize> {
+    let mut removed = 0;
+    for entry in fs::read_dir(store.root())? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(STAGING) && entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+/// Removes what killed imports had unpacked, unless one is going on, and returns how many folders that were.
+pub(in super::super) fn drop_staged(store: &Store) -> usize {
+    match lock_file(store.root()) {
+        Ok(lock) if lock.try_lock().is_ok() => clean(store).unwrap_or(0),
+        Ok(_) | Err(_) => 0,
+    }
 }
 
 /// The folder itself, where a folder can be locked.
 #[cfg(unix)]
 fn lock_file(root: &Path) -> io::Result<File> {
-    File::open(root)
+    files::open(root)
 }
 
 #[cfg(not(unix))]
@@ -127,22 +140,22 @@ pub(in super::super) fn is_half_imported(folder: &Path) -> bool {
 
 /// Moves what was unpacked to where it belongs: of every run the header last. A folder has a mark until then.
 fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreError> {
-    for WrittenRun { run, .. } in &content.own {
-        let there = store.run_dir(&run.id);
-        if presence::is_folder(&there).map_err(StoreError::io("cannot look for", &there))?
-            && !store.has(&run.id)?
-            && !is_half_imported(&there)
-        {
-            return Err(StoreError::InFlight { id: run.id.to_string(), path: there });
-        }
-    }
-    let moved = |from: &Path, to: &Path| fs::rename(from, to).map_err(StoreError::io("cannot move a part of it to", to));
+    let mut lacking = Vec::new();
     for written in &content.own {
         let run = &written.run;
+        let there = store.run_dir(&run.id);
+        // An import that this one waited for may have brought it.
         if store.has(&run.id)? {
-            // By an import that this one waited for.
             continue;
         }
+        if presence::is_folder(&there).map_err(StoreError::io("cannot look for", &there))? && !is_half_imported(&there) {
+            return Err(StoreError::InFlight { id: run.id.to_string(), path: there });
+        }
+        lacking.push(written);
+    }
+    let moved = |from: &Path, to: &Path| fs::rename(from, to).map_err(StoreError::io("cannot move a part of it to", to));
+    for written in lacking {
+        let run = &written.run;
         let (folder, there) = (staged.run_dir(&run.id), store.run_dir(&run.id));
         if folder.is_dir() {
             let mark = folder.join(MARK);
@@ -158,10 +171,7 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
     // Also those that a killed import left behind their headers.
     for run in content.own.iter().map(|written| &written.run).chain(&content.repeated) {
         let mark = store.run_dir(&run.id).join(MARK);
-        match fs::remove_file(&mark) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(StoreError::io("cannot remove", &mark)(error)),
-            Ok(()) | Err(_) => {}
-        }
+        files::if_there(fs::remove_file(&mark)).map_err(StoreError::io("cannot remove", &mark))?;
     }
     if !content.keys.is_empty() {
         let folder = store.imports_dir();
@@ -174,11 +184,6 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
         durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;
     }
     Ok(())
-}
-
-fn error_text(error: &StoreError) -> String {
-    let source = std::error::Error::source(error).map_or_else(String::new, |source| format!(": {source}"));
-    visible(&format!("{error}{source}"))
 }
 
 /// What lines belong to.
@@ -442,7 +447,7 @@ impl<'a> Reading<'a> {
                             Some(raw) => writer.item_as_written(&run, raw),
                             None => writer.item_with(&outcome, &details_of(record)),
                         });
-                        written.map_err(|error| error_text(&error))
+                        written.map_err(|error| error.whole())
                     }
                     None => Ok(()),
                 }
@@ -522,7 +527,7 @@ impl<'a> Reading<'a> {
                     let key = pair.kept_key(self.target);
                     let sealed = pair.writer(place, self.target).map(|_| ());
                     let written = sealed.and_then(|()| pair.writer.take().map_or(Ok(()), |writer| writer.commit_written(&pair.kept)));
-                    written.map_err(|error| error_text(&error))?;
+                    written.map_err(|error| error.whole())?;
                     self.content.keys.push(key);
                 }
                 self.content.imported.extend(pair.kept.into_iter().map(|written| written.run));

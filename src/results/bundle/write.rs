@@ -1,11 +1,11 @@
 //! Packing runs into a bundle.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::domain::{Problem, Problems, RunId, visible};
+use crate::files;
 use serde::Serialize;
 
 use super::super::header::WrittenRun;
@@ -177,7 +177,7 @@ impl BundleWriter {
     }
 
     fn each_line_of(&mut self, path: &Path, each: impl FnMut(&mut Self, &[u8]) -> Result<(), StoreError>) -> Result<(), StoreError> {
-        match File::open(path) {
+        match files::open(path) {
             Ok(file) => self.each_line(path, BufReader::with_capacity(1 << 20, file), each),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(StoreError::io("cannot read", path)(error)),

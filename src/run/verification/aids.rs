@@ -4,16 +4,15 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use tempfile::TempDir;
+use crate::files::HeldFolder;
 
 use crate::run::shell::Shell;
 
 const PYTHON: &str = "#!/bin/sh\nexec python3 \"$@\"\n";
 
 /// Makes the folder and tells the shell of it. Returns it, and the variable `PATH` as it is now.
-pub fn lend(shell: &mut Shell, path: Option<&str>, scratch: &Path) -> io::Result<(TempDir, Option<String>)> {
-    fs::create_dir_all(scratch)?;
-    let folder = tempfile::Builder::new().prefix("evalreport-").tempdir_in(scratch)?;
+pub fn lend(shell: &mut Shell, path: Option<&str>, scratch: &Path) -> io::Result<(HeldFolder, Option<String>)> {
+    let folder = HeldFolder::create_in(scratch)?;
     shell.set("PYTHONPYCACHEPREFIX", folder.path().join("pycache"));
     let path = match path {
         Some(path) if !has(path, "python") && has(path, "python3") => {

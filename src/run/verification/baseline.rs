@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
+use crate::files::HeldFolder;
 
 use crate::process::Stop;
 use crate::run::workspace::Workspace;
@@ -28,7 +28,7 @@ pub struct Baseline {
 
 /// What goes away with it.
 enum Held {
-    Worktree { scratch: TempDir, top: PathBuf },
+    Worktree { scratch: HeldFolder, top: PathBuf },
     Copy(Workspace),
 }
 
@@ -36,8 +36,7 @@ impl Baseline {
     /// Checks a commit out beside the repository; the folder is the one that `git` asks in.
     pub fn of_commit(git: &Git<'_>, commit: &str, scratch: &Path) -> Result<Self, String> {
         let (top, prefix) = git.top().ok_or("git does not say where the repository begins")?;
-        let made = fs::create_dir_all(scratch).and_then(|()| tempfile::Builder::new().prefix("evalreport-").tempdir_in(scratch));
-        let scratch = made.map_err(|error| format!("no folder for it: {error}"))?;
+        let scratch = HeldFolder::create_in(scratch).map_err(|error| format!("no folder for it: {error}"))?;
         let tree = scratch.path().join("baseline");
         let folder = tree.join(prefix);
         // From here on it is removed, even where git is stopped half-way.

@@ -1,11 +1,12 @@
 //! The tree that is verified: which files there are, and which are other than before.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs::{self};
 use std::io::Read;
 use std::path::Path;
 
 use crate::evaluate::code;
+use crate::files;
 use crate::verify::{Listing, is_manifest};
 
 use super::git::Git;
@@ -64,7 +65,7 @@ pub fn changed(before: &Path, now: &Path) -> Vec<String> {
 
 fn is_same(left: &Path, right: &Path) -> bool {
     let length = |path: &Path| fs::symlink_metadata(path).map(|found| found.len()).ok();
-    length(left) == length(right) && matches!((fs::read(left), fs::read(right)), (Ok(left), Ok(right)) if left == right)
+    length(left) == length(right) && matches!((files::read(left), files::read(right)), (Ok(left), Ok(right)) if left == right)
 }
 
 fn read(folder: &Path, files: BTreeSet<String>) -> Listing {
@@ -80,7 +81,7 @@ fn manifest(path: &Path) -> Option<String> {
     }
     let mut text = String::new();
     // One byte more tells that there is more, however long the file said it was.
-    File::open(path).ok()?.take(MANIFEST_BYTES + 1).read_to_string(&mut text).ok()?;
+    files::open(path).ok()?.take(MANIFEST_BYTES + 1).read_to_string(&mut text).ok()?;
     (text.len() as u64 <= MANIFEST_BYTES).then_some(text)
 }
 

@@ -72,7 +72,7 @@ const LISTENERS: &[&str] = &["process", "serve"];
 /// Modules that open sockets: to services, to the server that a suite's tests talk to, and for a site shown on this machine.
 const SOCKETS: &[&str] = &["agent", "run", "serve"];
 /// Modules that measure how long something takes, or wait. A module is listed before it exists; the layer table says which do.
-const STOPWATCH: &[&str] = &["cli", "process", "agent", "run"];
+const STOPWATCH: &[&str] = &["cli", "process", "agent", "run", "serve"];
 /// Modules that work on values alone.
 const PURE: &[&str] = &["domain", "stats", "document", "views", "render"];
 const CLI: &[&str] = &["cli"];
@@ -118,7 +118,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "3: writing",
         why: "only `results` writes to the store, `warehouse` to its cache, `run` to workspaces, `publish` to a site and `cli` to what the user asked for",
-        place: Place::OutsideOf(&["results", "warehouse", "run", "publish", "cli"]),
+        place: Place::OutsideOf(&["results", "warehouse", "run", "publish", "cli", "files"]),
         in_tests: false,
         subjects: &[
             Under("std::fs::write"),
@@ -148,9 +148,23 @@ pub const RULES: &[Rule] = &[
         except: &[],
     },
     Rule {
+        name: "3: opening",
+        why: "what is read by its path is opened by `files`, which does not wait at a pipe",
+        // `process` reads what the system says of programs, and `run` what they left in a workspace.
+        place: Place::Within(&["agent", "cli", "config", "evaluate", "import", "publish", "results", "serve", "suite", "warehouse"]),
+        in_tests: false,
+        subjects: &[
+            Under("std::fs::File::open"),
+            Under("std::fs::File::open_buffered"),
+            Under("std::fs::read"),
+            Under("std::fs::read_to_string"),
+        ],
+        except: &[],
+    },
+    Rule {
         name: "3: temporary files",
         why: "they are for what is written whole or not at all, in `agent` for a prompt that a program wants as a file, and in `run` for workspaces",
-        place: Place::OutsideOf(&["results", "warehouse", "agent", "run", "publish", "cli"]),
+        place: Place::OutsideOf(&["files", "results", "warehouse", "agent", "run", "publish", "cli"]),
         in_tests: false,
         subjects: &[Under("tempfile")],
         except: &[],
@@ -239,7 +253,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "4: clock",
         why: "the time is read in `cli` and passed in as a value; `run` stamps what ended just now",
-        place: Place::OutsideOf(&["cli", "run"]),
+        // `files` looks how old a temporary file is.
+        place: Place::OutsideOf(&["cli", "run", "files"]),
         in_tests: false,
         subjects: &[
             Ends("chrono", "Utc::now"),
@@ -326,7 +341,8 @@ pub const RULES: &[Rule] = &[
             Under("process_wrap"),
             Under("duct"),
         ],
-        except: &[],
+        // Whose files are ours.
+        except: &["rustix::process::geteuid"],
     },
     Rule {
         name: "10: ports",

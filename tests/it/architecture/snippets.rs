@@ -92,6 +92,8 @@ const VIOLATIONS: &[(&str, &str, &str)] = &[
     ("3: writing", "src/import/a.rs", "fn f() { <std::fs::File>::create(p) }"),
     ("3: writing", "src/import/a.rs", "fn f() { use std::fs; vec![fs::create_dir_all(p)]; }"),
     ("3: writing", "src/import/a.rs", "use std::fs::File; mod inner { use super::*; fn f() { File::create(p) } }"),
+    ("3: opening", "src/import/a.rs", "use std::fs::File; fn f() { File::open(p) }"),
+    ("3: opening", "src/config/a.rs", "use std::fs; fn f() { fs::read_to_string(p) }"),
     ("3: temporary files", "src/import/a.rs", "use tempfile::NamedTempFile;"),
     ("3: writing", "src/config/a.rs", "fn f() { let make = std::fs::OpenOptions::new; }"),
     ("3: writing", "src/import/a.rs", "fn f() { csv::Writer::from_path(p) }"),
@@ -164,7 +166,7 @@ fn the_same_names_are_fine_where_they_belong() {
     keeps("src/warehouse/a.rs", "use tracing::{debug, info}; fn f() { info!(files = list.len(), \"listed\"); debug!(?x) }");
     keeps("src/warehouse/a.rs", "use polars::prelude::*; fn f() { col(\"suite\"); std::fs::write(p, b); }");
     keeps("src/results/a.rs", "use std::fs::{self, File}; fn f() { File::create(p); fs::rename(a, b); }");
-    keeps("src/import/a.rs", "use crate::{document, domain::Run, results}; use std::fs::File; fn f() { File::open(p) }");
+    keeps("src/import/a.rs", "use crate::{document, domain::Run, files, results}; use std::fs::File; fn f() -> File { files::open(p) }");
     keeps("src/cli/a.rs", "use crate::views; fn f() { println!(\"{}\", chrono::Utc::now()); std::env::var(\"X\"); std::process::exit(1) }");
     keeps("src/main.rs", "use std::process::ExitCode; fn main() -> ExitCode { evalreport::cli::run() }");
     keeps(

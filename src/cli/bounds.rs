@@ -1,0 +1,79 @@
+//! What a question may take, in time and memory. Whoever asks too much is told so, whatever the program is doing at that moment.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::failure::Failure;
+use super::output;
+
+/// Between two looks. A machine fills some hundred MB in that time at most.
+const EVERY: Duration = Duration::from_millis(20);
+/// What a command may hold where nobody says, in MiB, unless half of what is free is less.
+const USUAL_MIB: u64 = 4096;
+
+/// Ends the watch when it is dropped.
+pub(super) struct Watch {
+    _running: mpsc::Sender<()>,
+}
+
+/// Ends the program with the refusal that fits once it has run for longer, or holds more memory. Memory is only known on Linux.
+pub(super) fn watch(seconds: u32, mib: Option<u64>) -> Result<Watch, Failure> {
+    let mib = mib.unwrap_or_else(|| free_mib().map_or(USUAL_MIB, |free| (free / 2).min(USUAL_MIB)));
+    let (running, ended) = mpsc::channel::<()>();
+    let last = Instant::now() + Duration::from_secs(seconds.into());
+    let look = move || {
+        while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+            if let Some(failure) = exceeded(Instant::now() >= last, seconds, held_mib(), mib) {
+                output::failure(&failure);
+                std::process::exit(failure.code.into());
+            }
+        }
+    };
+    let started = thread::Builder::new().name("bounds".to_owned()).spawn(look);
+    started.map_err(|error| Failure::new(format!("the system gives no threads to work with: {error}")))?;
+    Ok(Watch { _running: running })
+}
+
+fn exceeded(is_late: bool, seconds: u32, held: Option<u64>, mib: u64) -> Option<Failure> {
+    if is_late {
+        let failure = Failure::new(format!("the query took more than {}", crate::render::format::count(seconds.into(), "second")));
+        return Some(failure.with_hint("join by run_id and item, ask for less, or give it longer with --timeout SECONDS"));
+    }
+    held.filter(|held| *held > mib).map(|_| {
+        let failure = Failure::new(format!("the query needs more than {mib} MiB of memory"));
+        failure.with_hint("join by run_id and item, ask for less, or give it more with --memory MIB")
+    })
+}
+
+/// What this program holds in memory.
+fn held_mib() -> Option<u64> {
+    mib_of("/proc/self/status", "VmRSS:")
+}
+
+fn free_mib() -> Option<u64> {
+    mib_of("/proc/meminfo", "MemAvailable:")
+}
+
+/// Reads a line such as `VmRSS:     1234 kB`.
+fn mib_of(file: &str, name: &str) -> Option<u64> {
+    let text = crate::files::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? >> 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_within_bounds_goes_on() {
+        assert!(exceeded(false, 1, Some(10), 10).is_none() && exceeded(false, 1, None, 0).is_none());
+        let message = |failure: Option<Failure>| failure.expect("too much").message;
+        assert_eq!(message(exceeded(true, 1, None, 0)), "the query took more than 1 second");
+        assert_eq!(message(exceeded(false, 1, Some(11), 10)), "the query needs more than 10 MiB of memory");
+        if cfg!(target_os = "linux") {
+            assert!(held_mib().is_some_and(|held| held > 0) && free_mib().is_some());
+        }
+    }
+}

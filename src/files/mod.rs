@@ -1,0 +1,121 @@
+//! Opening files to read them: regular files and nothing else. And temporary files, which say whether somebody holds them.
+//!
+//! A pipe in the place of a file would hold a command until somebody writes to it, and a device may give bytes for ever. So whatever is read by
+//! its path is opened here, without waiting, and looked at before its first byte is read.
+
+mod temporary;
+
+pub use temporary::{HeldFolder, WRITING, sweep_files, sweep_folders, sweep_tree, temporary_in};
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Opens a regular file for reading.
+pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
+    open_by(OpenOptions::new().read(true), path)
+}
+
+/// Opens a regular file as the options say. A folder can be opened too, and gives the error of the system when it is read.
+pub fn open_by(options: &mut OpenOptions, path: impl AsRef<Path>) -> io::Result<File> {
+    let path = path.as_ref();
+    let opened = not_waiting(options).open(path);
+    let metadata = match &opened {
+        Ok(file) => file.metadata()?,
+        // A socket cannot be opened, and the system does not say why.
+        Err(error) => match std::fs::metadata(path) {
+            Ok(metadata) if error.kind() != io::ErrorKind::PermissionDenied => metadata,
+            Ok(_) | Err(_) => return opened,
+        },
+    };
+    check(&metadata).and(opened)
+}
+
+/// Refuses what is neither a regular file nor a folder.
+pub fn check(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_file() || metadata.is_dir() {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {}, not a regular file", kind(metadata))))
+}
+
+/// Reads a regular file whole.
+pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    let mut file = open(path)?;
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads a regular file of text whole.
+pub fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
+    String::from_utf8(read(path)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not valid UTF-8"))
+}
+
+/// Tells a file that is not there, which is `None`, from one that the system does not give.
+pub fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+    match done {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Without this the system would wait at a pipe until somebody opens its other end. Regular files know no difference.
+#[cfg(unix)]
+fn not_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
+}
+
+#[cfg(not(unix))]
+fn not_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+#[cfg(unix)]
+fn kind(metadata: &Metadata) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    match metadata.file_type() {
+        kind if kind.is_fifo() => "a pipe",
+        kind if kind.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+#[cfg(not(unix))]
+fn kind(_: &Metadata) -> &'static str {
+    "a device"
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::net::UnixListener;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn only_regular_files_are_opened_and_nothing_waits() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let of = |name: &str| folder.path().join(name);
+        fs::write(of("file"), "text").expect("written");
+        std::os::unix::fs::symlink("file", of("link")).expect("a link");
+        assert!(Command::new("mkfifo").arg(of("pipe")).status().expect("mkfifo").success());
+        let _listener = UnixListener::bind(of("socket")).expect("a socket");
+        assert_eq!(read(&of("file")).expect("read"), b"text");
+        assert_eq!(read_to_string(&of("link")).expect("read"), "text");
+        for (path, why) in [(of("pipe"), "a pipe"), (of("socket"), "a socket"), ("/dev/zero".into(), "a device")] {
+            let error = read(&path).expect_err("refused");
+            assert_eq!(error.to_string(), format!("it is {why}, not a regular file"));
+            assert!(open_by(OpenOptions::new().read(true).write(true), &path).is_err(), "{why}");
+        }
+        assert_eq!(read(&of("nothing")).expect_err("not there").kind(), io::ErrorKind::NotFound);
+        assert!(read(folder.path()).is_err());
+        assert!(matches!(if_there(fs::remove_file(of("nothing"))), Ok(None)));
+        assert!(if_there(fs::remove_file(folder.path())).is_err());
+    }
+}
