@@ -55,6 +55,7 @@
 //! - What was not measured is absent, never zero; no rate without its n and what is missing.
 //! - What is committed is sealed: `seal` alone decides what a digest is made of, and `doctor --verify` makes it again.
 //! - The cache can be deleted at any time, and knows nothing of a file that could not be read.
+//! - Programs of a run reach what [`run`]'s isolation grants them. Tests come from a private copy of the suite.
 //! - Secrets of the environment are taken out where records are written ([`results::Store::hiding`]), and refused where they are published.
 //! - Text from results and imports is hostile: escaped in HTML, made visible on a terminal, never a path or a shell word.
 

@@ -233,6 +233,13 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         stop: &stop,
         events: &events,
     };
+    let has_code = arms.iter().any(|arm| matches!(arm.work, Work::Code(_)));
+    if has_code && place.is_isolated && !context.isolation.is_enforced() {
+        output::say(
+            settings,
+            "note: this system keeps approaches from nothing that you can reach; what they touch is looked for afterwards",
+        );
+    }
     info!(batch = batch.id, arms = batch.arms.len(), runs = batch.runs.len(), open, "batch");
     let until = batch.until.as_deref().map(|text| Rule::new(Until::parse(text)?, settings)).transpose()?;
     let resume = resume_command(settings, &batch, place.site.as_deref());

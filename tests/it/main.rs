@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "tests say what they skip and what they found")]
 
 mod acceptance;
+mod advisories;
 mod agents;
 mod amounts;
 mod architecture;
