@@ -3,7 +3,7 @@
 //! A segment is good exactly when its name and its digest fit; anything else is made again.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use polars::prelude::*;
@@ -33,7 +33,7 @@ pub(super) fn segments(files: &[ItemFile], folder: &Path) -> Result<Vec<PathBuf>
     let mut group = Vec::new();
     let mut group_bytes = 0;
     for file in files {
-        let stamp = Stamp::of(&file.path).unwrap_or_default();
+        let stamp = Stamp::of(&file.path).map_err(|error| SqlError::unread(&file.path, &error))?;
         group_bytes += if file.journal_of.is_some() { stamp.bytes } else { stamp.bytes * COMPRESSION_RATIO };
         group.push((file, stamp));
         if group_bytes >= GROUP_BYTES {
@@ -80,7 +80,9 @@ fn file_digest(path: &Path) -> io::Result<String> {
 
 fn write(group: &[(&ItemFile, Stamp)], file: &File) -> Result<(), SqlError> {
     let mut rows = Rows::default();
-    let mut writer = ParquetWriter::new(file).with_compression(ParquetCompression::Zstd(None)).batched(rows.take()?.schema())?;
+    // Parquet is written by the byte.
+    let mut buffered = BufWriter::with_capacity(1 << 20, file);
+    let mut writer = ParquetWriter::new(&mut buffered).with_compression(ParquetCompression::Zstd(None)).batched(rows.take()?.schema())?;
     for (source, _) in group {
         let mut failure = None;
         let mut flush = |rows: &mut Rows| -> Result<(), SqlError> { Ok(writer.write_batch(&rows.take()?)?) };
@@ -106,7 +108,8 @@ fn write(group: &[(&ItemFile, Stamp)], file: &File) -> Result<(), SqlError> {
         writer.write_batch(&rows.take()?)?;
     }
     writer.finish()?;
-    Ok(())
+    drop(writer);
+    buffered.flush().map_err(|error| SqlError::Failed(error.to_string()))
 }
 
 /// The columns of `items`, being filled.
