@@ -1,6 +1,8 @@
 //! `--baseline WHAT`: from what the user wrote to the runs that are meant, shared by `compare` and `gate`.
 
 use std::collections::BTreeSet;
+use std::fs::Metadata;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use tracing::info;
@@ -37,7 +39,16 @@ pub(super) struct Opened {
 pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool) -> Result<Opened, Failure> {
     let path = Path::new(what);
     let grouping = if pooled { Grouping::AllBatches } else { Grouping::NewestBatch };
-    if path.is_dir() {
+    // What is there and cannot be looked at is no name of something else.
+    let is_name = |error: &io::Error| {
+        use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
+        matches!(error.kind(), NotFound | NotADirectory | InvalidInput | InvalidFilename)
+    };
+    let found = match path.metadata() {
+        Err(error) if is_name(&error) => None,
+        found => Some(found.map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?),
+    };
+    if found.as_ref().is_some_and(Metadata::is_dir) {
         let own = Options { stores: vec![path.to_owned()], files: Vec::new(), ..head.clone() };
         if let Some(own) = foreign(settings, path, &own)? {
             return beside(settings, what, head, own, grouping, true);
@@ -46,7 +57,7 @@ pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool)
         return beside(settings, what, head, own, grouping, true);
     }
     // What is no file is refused where it is opened.
-    if path.metadata().is_ok_and(|metadata| !metadata.is_dir()) {
+    if found.as_ref().is_some_and(|metadata| !metadata.is_dir()) {
         if !is_bundle(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))? {
             let own = Options { stores: Vec::new(), files: vec![path.to_owned()], cache: None, ..head.clone() };
             if let Some(own) = foreign(settings, path, &own)? {
@@ -93,6 +104,8 @@ fn beside(settings: &Settings, what: &str, head: Options, own: Options, grouping
         let missing = Some(format!("no baseline: {} holds no runs", shown(Path::new(what))));
         return Ok(Opened { warehouse, baseline: nothing(), missing, lasts });
     }
+    // What could not be read of it now may be read with the results a moment later, and would then be taken for theirs.
+    output::refuse_unread("the baseline", alone.problems())?;
     let joined = |first: Vec<PathBuf>, second: Vec<PathBuf>| {
         let new: Vec<PathBuf> = second.into_iter().filter(|path| !first.contains(path)).collect();
         first.into_iter().chain(new).collect()

@@ -76,6 +76,8 @@ fn signers(settings: &Settings, arguments: &Import, allowed: &Path) -> Result<BT
 
 fn stored_runs(settings: &Settings) -> Result<StoredRuns, Failure> {
     let warehouse = settings.open()?;
+    // What is overlooked would be imported beside itself.
+    output::refuse_unread("the list of what is imported already", warehouse.problems())?;
     let standing = warehouse.runs().iter().map(|row| (row.run.as_ref(), true));
     Ok(standing.chain(warehouse.hidden().iter().map(|hidden| (hidden.run.as_ref(), false))).collect())
 }

@@ -1,6 +1,6 @@
 //! `init`: files that run at once, to begin from.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -43,6 +43,9 @@ pub(super) fn run(is_quiet: bool, arguments: &Init) -> Result<u8, Failure> {
     let mut written = Vec::new();
     for (path, text) in FILES {
         let path = folder.join(path);
+        if is_written(&path, text) {
+            continue;
+        }
         if let Err(error) = write(&path, text) {
             // Half an example is in the way of the next try.
             for path in &written {
@@ -58,9 +61,13 @@ pub(super) fn run(is_quiet: bool, arguments: &Init) -> Result<u8, Failure> {
     Ok(exit_code::DONE)
 }
 
-/// Returns what would be replaced or hidden, and files where folders have to be.
+/// Returns what would be replaced or hidden, and files where folders have to be. What an init that was killed has written is in nobody's way.
 fn in_the_way(folder: &Path) -> Vec<String> {
-    let files = FILES.iter().map(|(path, _)| *path).chain([OTHER_CONFIGURATION]);
+    let (written, mut missing): (Vec<_>, Vec<_>) = FILES.iter().partition(|(path, text)| is_written(&folder.join(path), text));
+    if missing.is_empty() {
+        missing = written;
+    }
+    let files = missing.iter().map(|(path, _)| *path).chain([OTHER_CONFIGURATION]);
     let is_there = |path: &str| folder.join(path).symlink_metadata().is_ok();
     let mut found: Vec<String> = files.filter(|path| is_there(path)).map(str::to_owned).collect();
     for (path, _) in FILES {
@@ -76,12 +83,26 @@ fn is_no_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok() && !path.is_dir()
 }
 
-/// Writes a file that is not there yet, even if somebody else is about to.
+/// Says whether a file is there as init writes it.
+fn is_written(path: &Path, text: &str) -> bool {
+    fs::read(path).is_ok_and(|found| found == text.as_bytes())
+}
+
+/// Writes a file that is not there yet, even if somebody else is about to; whole or not at all.
 fn write(path: &Path, text: &str) -> io::Result<()> {
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)?;
+    let folder = path.parent().unwrap_or(Path::new(HERE));
+    fs::create_dir_all(folder)?;
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // What the umask leaves of it, as of any new file.
+        builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+    let mut file = builder.prefix(".writing-").tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist_noclobber(path).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// Says what was written, and which commands work now.

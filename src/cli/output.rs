@@ -96,6 +96,13 @@ pub(super) fn warnings(settings: &Settings, problems: &[Problem]) -> Result<(), 
     doubts(settings, problems, refusal, |more| format!("and {more} more; `evalreport doctor` lists them all"))
 }
 
+/// Refuses what is written by what the results hold, where the system did not let a part of them be read. What is in it is not less wrong for
+/// having been warned of: damage that stays is another matter, and is warned of each time.
+pub(super) fn refuse_unread(what: &str, problems: &[Problem]) -> Result<(), Failure> {
+    let unread: Vec<Problem> = problems.iter().filter(|problem| problem.is_unread).cloned().collect();
+    refuse_incomplete(what, &unread)
+}
+
 /// Refuses what is said or handed on of all results, where a part of them could not be read. `what` is it that would be wrong.
 pub(super) fn refuse_incomplete(what: &str, problems: &[Problem]) -> Result<(), Failure> {
     if problems.is_empty() {

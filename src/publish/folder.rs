@@ -23,6 +23,8 @@ use super::stored::shown;
 
 /// Lists what we wrote; its presence says that the folder is ours.
 const MANIFEST: &str = ".evalreport-manifest.json";
+/// How the names of files begin that are not whole yet.
+const UNFINISHED: &str = ".writing-";
 
 #[derive(Default, Serialize, Deserialize)]
 struct Manifest {
@@ -59,8 +61,10 @@ impl SiteFolder {
                     .with_hint("delete the folder, or choose another with --out")
             })?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A build that was killed at its very first file left no more than this.
+                let is_unfinished = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(UNFINISHED);
                 let is_empty = match fs::read_dir(root) {
-                    Ok(mut entries) => entries.next().is_none(),
+                    Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| is_unfinished(&entry))),
                     Err(error) if error.kind() == io::ErrorKind::NotFound => true,
                     Err(error) => return Err(PublishError::new(format!("cannot use {}: {error}", shown(root)))),
                 };
@@ -231,6 +235,16 @@ mod tests {
         assert_eq!(site.counts(), (0, 1));
         assert_eq!(site.finish().expect("writable"), 1);
         assert!(!root.join("runs").exists());
+    }
+
+    #[test]
+    fn a_build_that_was_killed_at_its_first_file_is_in_nobodys_way() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::write(folder.path().join(".writing-abc"), "{").expect("writable");
+        assert!(SiteFolder::open(folder.path(), None).is_ok());
+        let other = tempfile::tempdir().expect("a temporary folder");
+        fs::write(other.path().join("thesis.tex"), "").expect("writable");
+        assert!(SiteFolder::open(other.path(), None).is_err());
     }
 
     #[test]

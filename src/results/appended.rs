@@ -8,7 +8,7 @@ use crate::domain::RunId;
 use crate::files;
 
 use super::seal::Prefix;
-use super::{StoreError, durable};
+use super::{StoreError, durable, presence};
 
 /// A file of lines that grows.
 #[derive(Debug)]
@@ -35,8 +35,11 @@ impl Appended {
         };
         match self.file.try_lock() {
             // Another file may have been put in its place between the opening and the lock.
-            Ok(()) if !self.is_current() => Err(in_flight()),
-            Ok(()) => Ok(()),
+            Ok(()) => match self.is_current() {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(in_flight()),
+                Err(error) => Err(StoreError::io("cannot read", &self.path)(error)),
+            },
             Err(fs::TryLockError::WouldBlock) => Err(in_flight()),
             Err(fs::TryLockError::Error(error)) => Err(StoreError::io("cannot lock", &self.path)(error)),
         }
@@ -157,18 +160,36 @@ impl Appended {
 
     /// Says whether the file still has its name. Where files have no identity, one that is open cannot lose its name either.
     #[cfg(unix)]
-    fn is_current(&self) -> bool {
+    fn is_current(&self) -> io::Result<bool> {
         use std::os::unix::fs::MetadataExt;
-        let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-        self.file.metadata().map(identity).ok() == fs::metadata(&self.path).map(identity).ok()
+        let own = self.file.metadata()?;
+        presence::is(&self.path, |named| (named.dev(), named.ino()) == (own.dev(), own.ino()))
     }
 
     #[cfg(not(unix))]
-    fn is_current(&self) -> bool {
-        self.path.is_file()
+    fn is_current(&self) -> io::Result<bool> {
+        presence::is_file(&self.path)
     }
 
     pub(super) fn sync(&self) -> Result<(), StoreError> {
         self.file.sync_all().map_err(StoreError::io("cannot sync", &self.path))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_looked_at_is_not_in_flight() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (run, place) = (RunId::parse("r1").expect("a valid id"), folder.path().join("r1"));
+        fs::create_dir(&place).expect("writable");
+        let file = Appended::open(place.join("items.jsonl")).expect("writable");
+        assert!(file.is_current().is_ok_and(|is_current| is_current));
+        fs::rename(&place, folder.path().join("r2")).expect("ours");
+        assert!(matches!(file.lock(&run), Err(StoreError::InFlight { .. })), "another may have taken its place");
+        std::os::unix::fs::symlink("r1", &place).expect("a link to itself");
+        assert!(matches!(file.lock(&run), Err(StoreError::Io { .. })), "the system does not say");
     }
 }

@@ -24,7 +24,8 @@ pub(super) fn is_folder(path: &Path) -> io::Result<bool> {
     is(path, Metadata::is_dir)
 }
 
-fn is(path: &Path, wanted: impl Fn(&Metadata) -> bool) -> io::Result<bool> {
+/// Says whether there is something of that name that is as wanted, following links.
+pub(super) fn is(path: &Path, wanted: impl Fn(&Metadata) -> bool) -> io::Result<bool> {
     match fs::metadata(path) {
         // A pipe in its place is neither an answer.
         Ok(metadata) => files::check(&metadata).map(|()| wanted(&metadata)),

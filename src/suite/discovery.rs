@@ -82,8 +82,9 @@ fn folders(root: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>, Problem> {
         for entry in entries {
             let folder = entry.map_err(cannot)?.path();
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            // A link that leads nowhere is a suite that cannot be read, not none.
-            if !name.starts_with('.') && folder.join(SUITE_FILE).symlink_metadata().is_ok() {
+            // A link that leads nowhere is a suite that cannot be read, not none; so is what the system does not let be looked at.
+            let is_none = |error: io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+            if !name.starts_with('.') && !folder.join(SUITE_FILE).symlink_metadata().is_err_and(is_none) {
                 folders.entry(name).or_default().push(folder);
             }
         }

@@ -1,6 +1,7 @@
 //! The four tables as files for other programs.
 
 use std::fs::{self, File};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use polars::prelude::*;
@@ -40,7 +41,10 @@ impl Warehouse {
             let temporary = crate::files::temporary_in(folder).map_err(|error| SqlError::cache(folder, &error))?;
             match format {
                 ExportFormat::Parquet => {
-                    ParquetWriter::new(temporary.as_file()).with_compression(ParquetCompression::Zstd(None)).finish(&mut frame)?;
+                    // Parquet is written by the byte.
+                    let mut buffered = BufWriter::new(temporary.as_file());
+                    ParquetWriter::new(&mut buffered).with_compression(ParquetCompression::Zstd(None)).finish(&mut frame)?;
+                    buffered.flush().map_err(|error| SqlError::cache(&path, &error))?;
                 }
                 ExportFormat::Csv => write_csv(&frame, temporary.as_file()).map_err(|error| SqlError::Failed(error.to_string()))?,
             }
@@ -64,7 +68,7 @@ fn plain_times() -> Expr {
 
 /// Writes the frame as it is: for programs, so cells keep their text, formulas or not. Absent values are empty.
 fn write_csv(frame: &DataFrame, file: &File) -> Result<(), Box<dyn std::error::Error>> {
-    let mut writer = csv::Writer::from_writer(std::io::BufWriter::new(file));
+    let mut writer = csv::Writer::from_writer(BufWriter::new(file));
     writer.write_record(frame.get_column_names().iter().map(|name| name.as_str()))?;
     for row in 0..frame.height() {
         let mut record = csv::StringRecord::new();

@@ -53,12 +53,13 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
     let mut units: Vec<Option<ItemUnit>> = Vec::with_capacity(files.len());
     let mut fresh = Vec::new();
     for file in &files {
-        let stamp = Stamp::of(&file.path).ok();
+        let stamp = Stamp::of(&file.path);
         let path = path_text(&file.path);
-        match known.remove(&path).filter(|unit| Some(unit.stamp) == stamp && unit.standing == file.standing) {
+        let is_known = |unit: &ItemUnit| stamp.as_ref().is_ok_and(|stamp| unit.stamp == *stamp) && unit.standing == file.standing;
+        match known.remove(&path).filter(is_known) {
             Some(unit) => units.push(Some(unit)),
             None => {
-                fresh.push((units.len(), file.clone(), stamp.unwrap_or_default()));
+                fresh.push((units.len(), file.clone(), stamp));
                 units.push(None);
             }
         }
@@ -72,7 +73,7 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
     info!(
         known = files.len() - fresh.len(),
         read = fresh.len(),
-        bytes = fresh.iter().map(|(_, _, stamp)| stamp.bytes).sum::<u64>(),
+        bytes = fresh.iter().map(|(_, _, stamp)| bytes(stamp)).sum::<u64>(),
         "outcome files"
     );
     let headers_changed = headers.iter().any(|(_, is_new)| *is_new) || headers.len() != known_headers;
@@ -87,7 +88,7 @@ pub(super) fn ingest(contents: &[Contents], old: Option<Snapshot>, progress: &Pr
     );
     let numbers: Vec<Numbers> = dictionaries.iter().map(|dictionary| merge.numbers(dictionary)).collect();
     for ((place, file, stamp), parsed) in fresh.iter().zip(parsed) {
-        units[*place] = Some(merge.unit(file, *stamp, parsed, &numbers));
+        units[*place] = Some(merge.unit(file, *stamp.as_ref().unwrap_or(&Stamp::default()), parsed, &numbers));
     }
     let snapshot = Snapshot {
         headers: headers.into_iter().map(|(unit, _)| unit).collect(),
@@ -219,21 +220,23 @@ struct Range {
     end: u64,
 }
 
-fn parse_files(files: &[(usize, ItemFile, Stamp)], progress: &Progress) -> (Vec<Dictionary>, Vec<Parsed>) {
+fn parse_files(files: &[(usize, ItemFile, io::Result<Stamp>)], progress: &Progress) -> (Vec<Dictionary>, Vec<Parsed>) {
     let mut dictionaries = Vec::new();
     let mut parsed: Vec<Parsed> = files.iter().map(|_| Parsed::default()).collect();
     if files.is_empty() {
         return (dictionaries, parsed);
     }
-    progress.begin("reading outcomes", files.iter().map(|(_, _, stamp)| stamp.bytes).sum());
+    progress.begin("reading outcomes", files.iter().map(|(_, _, stamp)| bytes(stamp)).sum());
     let mut ranges = Vec::new();
     for (file, (_, item_file, stamp)) in files.iter().enumerate() {
         if item_file.journal_of.is_none() {
             parsed[file] = parse_compressed(&item_file.path, &mut dictionaries, progress);
         } else {
+            // A length that the system does not tell is not zero.
+            parsed[file].failure = stamp.as_ref().err().map(|error| cut_short(&item_file.path, error));
             let mut start = 0;
-            while start < stamp.bytes {
-                let end = (start + BLOCK_BYTES).min(stamp.bytes);
+            while start < bytes(stamp) {
+                let end = (start + BLOCK_BYTES).min(bytes(stamp));
                 ranges.push(Range { file, start, end });
                 start = end;
             }
@@ -265,6 +268,11 @@ fn parse_files(files: &[(usize, ItemFile, Stamp)], progress: &Progress) -> (Vec<
     }
     progress.end();
     (dictionaries, parsed)
+}
+
+/// The length of a file, as far as the system tells it.
+fn bytes(stamp: &io::Result<Stamp>) -> u64 {
+    stamp.as_ref().map_or(0, |stamp| stamp.bytes)
 }
 
 /// Splits the ranges into as many runs of neighbours as keep every thread busy: neighbours share a dictionary.

@@ -3,7 +3,7 @@
 //! A segment is good exactly when its name and its digest fit; anything else is made again.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use polars::prelude::*;
@@ -35,7 +35,7 @@ pub(super) fn segments(files: &[ItemFile], folder: &Path) -> Result<Vec<PathBuf>
     let mut group = Vec::new();
     let mut group_bytes = 0;
     for file in files {
-        let stamp = Stamp::of(&file.path).unwrap_or_default();
+        let stamp = Stamp::of(&file.path).map_err(|error| SqlError::unread(&file.path, &error))?;
         group_bytes += if file.journal_of.is_some() { stamp.bytes } else { stamp.bytes * COMPRESSION_RATIO };
         group.push((file, stamp));
         if group_bytes >= GROUP_BYTES {
@@ -84,11 +84,14 @@ fn file_digest(path: &Path) -> io::Result<String> {
 
 fn write(group: &[(&ItemFile, Stamp)], path: &Path, file: &File) -> Result<(), SqlError> {
     let cannot = |error: PolarsError| SqlError::Cache { path: path.to_owned(), message: visible(&error.to_string()) };
-    let writer = ParquetWriter::new(file).with_compression(ParquetCompression::Zstd(None)).batched(empty()?.schema());
+    // Parquet is written by the byte.
+    let mut buffered = BufWriter::with_capacity(1 << 20, file);
+    let writer = ParquetWriter::new(&mut buffered).with_compression(ParquetCompression::Zstd(None)).batched(empty()?.schema());
     let mut writer = writer.map_err(cannot)?;
     each_frame(group.iter().map(|(source, _)| *source), |frame| writer.write_batch(&frame).map_err(cannot))?;
     writer.finish().map_err(cannot)?;
-    Ok(())
+    drop(writer);
+    buffered.flush().map_err(|error| SqlError::Cache { path: path.to_owned(), message: visible(&error.to_string()) })
 }
 
 /// Returns the files' lines without a segment, where none can be kept.

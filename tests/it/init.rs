@@ -67,4 +67,11 @@ fn nothing_is_replaced_and_what_is_in_the_way_is_named() {
     // Twice is once too often.
     assert_eq!(project.run(["init", "other"]).code, 0);
     assert!(project.run(["init", "other"]).refusal().contains("other/evalreport.yaml is already there"));
+    // What was killed in between is completed, and still replaces nothing.
+    std::fs::remove_file(project.path("other/questions/warmup.yaml")).expect("it was written");
+    assert_eq!(project.run(["init", "other"]).code, 0);
+    assert!(project.path("other/questions/warmup.yaml").is_file());
+    std::fs::remove_file(project.path("other/questions/warmup.yaml")).expect("it was written");
+    project.file("other/evalreport.yaml", "mine\n");
+    assert!(project.run(["init", "other"]).refusal().contains("other/evalreport.yaml is already there"));
 }

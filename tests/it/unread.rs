@@ -90,6 +90,83 @@ fn what_is_handed_on_is_whole_or_refused() {
     }
 }
 
+/// Runs a command with one of its calls refused: the so-manieth of that name, of those on a path where one is given. None where calls cannot
+/// be refused here.
+fn refused(project: &Project, call: &str, number: usize, path: Option<&str>, arguments: &[&str]) -> Option<Output> {
+    let mut command = Command::new("strace");
+    let inject = format!("inject={call}:error=EIO:when={number}");
+    command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e", &inject]);
+    command.args(path.iter().flat_map(|path| ["-P", path])).arg(BINARY).args(arguments);
+    command.env("PATH", std::env::var("PATH").unwrap_or_default());
+    let has_strace = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).status().is_ok_and(|status| status.success());
+    has_strace.then(|| project.output(command.env("COLUMNS", "100").env("HOME", "/nonexistent").env("NO_COLOR", "1")))
+}
+
+#[test]
+fn a_length_that_cannot_be_told_is_not_zero() {
+    let project = project();
+    let truth = answers(&project);
+    for number in 1..4 {
+        for (arguments, truth) in QUESTIONS.iter().zip(&truth) {
+            fs::remove_dir_all(project.path(".evalreport")).expect("it can be deleted at any time");
+            let Some(output) = refused(&project, "statx", number, Some("results/quiz-1/items.jsonl"), arguments) else { return };
+            let is_said = output.stdout == *truth || output.stderr.contains("cannot read") || output.code != 0;
+            assert!(is_said, "{number} {arguments:?}: {}{}", output.stdout, output.stderr);
+        }
+    }
+}
+
+#[test]
+fn what_is_overlooked_is_not_imported_beside_itself() {
+    let project = project();
+    // The source holds something else now, so that the new run takes the place of the old one.
+    project.file("c.csv", project.read("c.csv").replace("q0,c,pass", "q0,c,fail"));
+    let import = ["import", "c.csv", "--map", "map.yaml"];
+    let before = project.files("results");
+    let Some(output) = refused(&project, "getdents64", 1, Some("results/imports"), &import) else { return };
+    assert!(output.code == 2 && output.stderr.contains("imported already would lack them"), "{}{}", output.stdout, output.stderr);
+    assert_eq!(project.files("results"), before);
+    assert_eq!(project.run(import).code, 0);
+    assert_eq!(project.run(["doctor"]).code, 0);
+}
+
+#[test]
+fn a_baseline_is_read_whole_or_refused() {
+    let project = project();
+    assert_eq!(project.run(["export", "bundle", "all.bundle"]).code, 0);
+    let gate = ["gate", "--baseline", "all.bundle", "--max-drop", "2pp"];
+    let truth = project.run(gate);
+    for number in 1..12 {
+        let Some(output) = refused(&project, "getdents64", number, None, &gate) else { return };
+        assert!(output.code == 2 || output.stdout == truth.stdout, "{number}: {}{}", output.stdout, output.stderr);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_looked_at_is_not_taken_for_nothing() {
+    use std::os::unix::fs::symlink;
+
+    let project = project();
+    project.file("results/quiz-1/output/a.py", "print()\n").file("results/quiz-1/transcript.jsonl", "{\"entry\": {}}\n");
+    let bundle = ["export", "bundle", "all.bundle"];
+    assert_eq!(project.run(bundle).code, 0);
+    for name in ["transcript.jsonl", "output"] {
+        let path = project.path(&format!("results/quiz-1/{name}"));
+        let aside = project.path("aside");
+        fs::rename(&path, &aside).expect("ours");
+        symlink(name, &path).expect("a link to itself");
+        let output = project.run(bundle);
+        assert!(output.code == 2 && output.stderr.contains(name), "{name}: {}{}", output.stdout, output.stderr);
+        fs::remove_file(&path).expect("ours");
+        fs::rename(&aside, &path).expect("ours");
+    }
+    fs::create_dir_all(project.path("suites")).expect("a folder");
+    symlink("loop", project.path("suites/loop")).expect("a link to itself");
+    let refusal = project.run(["run", "loop", "--approach", "a"]).refusal().to_owned();
+    assert!(!refusal.contains("there is no suite"), "{refusal}");
+}
+
 #[test]
 fn half_a_tombstone_is_mended_and_a_broken_one_refuses_everything() {
     let project = project();

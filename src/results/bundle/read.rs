@@ -157,7 +157,7 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
     for written in lacking {
         let run = &written.run;
         let (folder, there) = (staged.run_dir(&run.id), store.run_dir(&run.id));
-        if folder.is_dir() {
+        if presence::is_folder(&folder).map_err(StoreError::io("cannot look for", &folder))? {
             let mark = folder.join(MARK);
             File::create(&mark).and_then(|mark| mark.sync_all()).map_err(StoreError::io("cannot write", &mark))?;
             durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;

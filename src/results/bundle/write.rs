@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::super::header::WrittenRun;
 use super::super::{
-    ItemLine, ScoreLine, SealedPair, SealedReader, StoreError, TranscriptLine, WholeFile, details_of, for_each_line, item_line,
+    ItemLine, ScoreLine, SealedPair, SealedReader, StoreError, TranscriptLine, WholeFile, details_of, for_each_line, item_line, presence,
 };
 use super::output_file::OutputFile;
 use super::{Closing, Counts, Extent, FORMAT, Opening, Source, is_key, partial_key};
@@ -151,7 +151,7 @@ impl BundleWriter {
 
     /// Packs the files below a folder, in the order of their paths. Links are not followed.
     fn output(&mut self, folder: &Path) -> Result<(), StoreError> {
-        if !folder.is_dir() {
+        if !presence::is_folder(folder).map_err(StoreError::io("cannot read", folder))? {
             return Ok(());
         }
         for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::files::HeldFolder;
@@ -42,7 +43,13 @@ impl Baseline {
         // From here on it is removed, even where git is stopped half-way.
         let baseline = Self { folder, notes: Vec::new(), held: Held::Worktree { scratch, top } };
         git.add_worktree(&tree, commit)?;
-        if baseline.folder.is_dir() { Ok(baseline) } else { Err("the folder was not there yet".to_owned()) }
+        match fs::metadata(&baseline.folder) {
+            Ok(found) if found.is_dir() => Ok(baseline),
+            Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Err(format!("its folder cannot be looked at: {error}"))
+            }
+            _ => Err("the folder was not there yet".to_owned()),
+        }
     }
 
     /// Makes the tree that a workspace began with once more.
