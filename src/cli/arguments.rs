@@ -268,7 +268,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "DIR", help_heading = "How to run")]
     pub scratch: Option<PathBuf>,
     /// Let approaches and what they wrote reach all that you can reach; for programs that cannot work otherwise
-    #[arg(long, help_heading = "How to run")]
+    #[arg(long, conflicts_with = "resume", help_heading = "How to run")]
     pub no_isolation: bool,
     /// Refuse (exit code 2) while another `run` works on the same results
     #[arg(long, help_heading = "How to run")]

@@ -43,8 +43,6 @@ pub(super) struct Place {
     pub root: PathBuf,
     pub environment: Environment,
     pub scratch: PathBuf,
-    /// Whether programs are kept from what is not theirs.
-    pub is_isolated: bool,
     /// Where a site is written afterwards.
     pub site: Option<PathBuf>,
 }
@@ -78,7 +76,7 @@ impl Place {
         }
         files::sweep_folders(&scratch);
         settings.store().sweep();
-        Ok(Self { root, environment, scratch, is_isolated: true, site: None })
+        Ok(Self { root, environment, scratch, site: None })
     }
 }
 
@@ -223,7 +221,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         environment: &place.environment,
         root: place.root.clone(),
         scratch: place.scratch.clone(),
-        isolation: isolation(settings, arms, place),
+        isolation: isolation(settings, &batch, arms, place),
         watched: settings.config_file().into_iter().collect(),
         host: host(),
         tool_version: env!("CARGO_PKG_VERSION"),
@@ -234,7 +232,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         events: &events,
     };
     let has_code = arms.iter().any(|arm| matches!(arm.work, Work::Code(_)));
-    if has_code && place.is_isolated && !context.isolation.is_enforced() {
+    if has_code && !batch.without_isolation && !context.isolation.is_enforced() {
         output::say(
             settings,
             "note: this system keeps approaches from nothing that you can reach; what they touch is looked for afterwards",
@@ -278,7 +276,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
 }
 
 /// The bounds of the plan's programs.
-fn isolation(settings: &Settings, arms: &[Arm], place: &Place) -> Isolation {
+fn isolation(settings: &Settings, batch: &Batch, arms: &[Arm], place: &Place) -> Isolation {
     let mut kept = Kept { from_all: settings.results.clone(), unchanged: vec![place.root.clone()], ..Kept::default() };
     kept.from_all.extend([settings.cache.clone(), place.scratch.clone(), place.root.join(".git"), place.root.join(".env")]);
     kept.from_all.extend(settings.config_file());
@@ -290,7 +288,7 @@ fn isolation(settings: &Settings, arms: &[Arm], place: &Place) -> Isolation {
             kept.from_untested.extend(suite::parts(&place.root, &work.suite));
         }
     }
-    Isolation::new(place.is_isolated, &kept, &place.environment)
+    Isolation::new(!batch.without_isolation, &kept, &place.environment)
 }
 
 /// The command that goes on with a batch, from the folder that this one was given in.

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::files;
+
 use super::arguments::Init;
 use super::failure::Failure;
 use super::shown::shown;
@@ -85,7 +87,7 @@ fn is_no_folder(path: &Path) -> bool {
 
 /// Says whether a file is there as init writes it.
 fn is_written(path: &Path, text: &str) -> bool {
-    fs::read(path).is_ok_and(|found| found == text.as_bytes())
+    files::read(path).is_ok_and(|found| found == text.as_bytes())
 }
 
 /// Writes a file that is not there yet, even if somebody else is about to; whole or not at all.

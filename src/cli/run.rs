@@ -16,8 +16,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     if arguments.gate.is_some() {
         gate::check_configured(settings)?;
     }
-    let place =
-        Place { site: arguments.site.clone(), is_isolated: !arguments.no_isolation, ..Place::new(settings, arguments.scratch.as_deref())? };
+    let place = Place { site: arguments.site.clone(), ..Place::new(settings, arguments.scratch.as_deref())? };
     let now = clock::now();
     let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now };
     let (batch, arms) = if let Some(which) = &arguments.resume {
@@ -46,7 +45,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
             carrying.runs
         };
         let batch = carry::plan(&arms, carrying, runs, arguments.until.as_deref(), now)?;
-        (Batch { without_output: arguments.no_output, ..batch }, arms)
+        (Batch { without_output: arguments.no_output, without_isolation: arguments.no_isolation, ..batch }, arms)
     };
     if carrying.dry_run {
         carry::describe(settings, &batch)?;

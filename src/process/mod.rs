@@ -40,7 +40,7 @@ pub use confinement::{Confinement, Grants, Places, Support, all_but, support};
 pub use finished::{End, Finished};
 pub use start_error::StartError;
 pub use stop::Stop;
-pub use system::{MARK, adopt};
+pub use system::{MARK, adopt, fresh_mark};
 
 use running::{Running, Streams, later};
 

@@ -27,7 +27,7 @@ pub enum Whom {
     All,
 }
 
-/// Returns a value of [`MARK`] that no other program has. The hasher's keys come from the system's randomness.
+/// Returns a value of [`MARK`] that no other program has or guesses. The hasher's keys come from the system's randomness.
 pub fn fresh_mark() -> String {
     let half = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", half(), half())

@@ -60,6 +60,9 @@ pub struct Batch {
     /// What was made is left out of the results.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub without_output: bool,
+    /// Nothing keeps the runs' programs from what is not theirs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_isolation: bool,
     /// Choices are put in an order drawn from each run's seed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shuffle: bool,

@@ -9,9 +9,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use uuid::Uuid;
-
 use crate::evaluate::test_report::{Plan, pytest_arguments};
+use crate::process;
 use crate::suite::Tests;
 
 /// What a suite may say about pytest without choosing among tests or stopping early.
@@ -58,7 +57,7 @@ impl Controls {
         let places: Option<Vec<PathBuf>> = tests.shared.iter().map(|command| place(command, root)).collect();
         let might_meet = |command: &String| ["pytest", "make", "tox", "nox"].iter().any(|runner| command.contains(runner));
         let Some(places) = places.filter(|_| !tests.functional.iter().any(might_meet)) else { return Ok(Self::default()) };
-        let mut controls = Self { words: Uuid::new_v4().simple().to_string().chars().take(8).collect(), files: BTreeMap::new() };
+        let mut controls = Self { words: process::fresh_mark().chars().take(8).collect(), files: BTreeMap::new() };
         let mut by_place: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
         for (command, place) in tests.shared.iter().zip(places) {
             let number = by_place.len();

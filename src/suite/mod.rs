@@ -89,6 +89,13 @@ pub struct Suite {
     pub tags: BTreeMap<String, String>,
 }
 
+impl Suite {
+    /// Says whether the suite lets this part of a run reach the network beyond its own server.
+    pub fn grants(&self, phase: Phase) -> bool {
+        self.network.as_ref().is_none_or(|granted| granted.contains(&phase))
+    }
+}
+
 /// Shell commands that test a finished workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tests {

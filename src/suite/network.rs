@@ -1,6 +1,5 @@
 //! Who of a run reaches the network.
 
-use super::Suite;
 use crate::document::{Fields, nearest_hint, quote};
 
 /// A part of a run that starts programs.
@@ -22,13 +21,6 @@ impl Phase {
             Self::Server => "server",
             Self::Tests => "tests",
         }
-    }
-}
-
-impl Suite {
-    /// Says whether the suite lets this part of a run reach the network beyond its own server.
-    pub fn grants(&self, phase: Phase) -> bool {
-        self.network.as_ref().is_none_or(|granted| granted.contains(&phase))
     }
 }
 

@@ -327,7 +327,7 @@ fn a_cache_that_cannot_be_written_changes_nothing() {
     project.file("blocked", "");
     let blocked = project.run(["list", "--cache", "blocked/cache"]);
     assert_eq!((blocked.code, &blocked.stdout), (0, &plain.stdout));
-    assert!(blocked.stderr.starts_with("note: the cache blocked/cache could not be written: "), "{}", blocked.stderr);
+    assert!(blocked.stderr.starts_with("warning: the cache blocked/cache could not be written: "), "{}", blocked.stderr);
     let quiet = project.run(["list", "--cache", "blocked/cache", "--quiet", "--strict"]);
     assert_eq!(quiet.answer(), plain.stdout, "a cache is no part of the results");
 }

@@ -66,7 +66,8 @@ fn quiz(questions: usize) -> Project {
 /// The same with a suite of code: an approach that writes one file from its seed, and tests that count its lines.
 fn workshop() -> Project {
     let project = Project::new();
-    project.file("suites/lines/requirements.md", "Write lines.\n");
+    // Where approaches say that they were started.
+    project.file("log/.kept", "").file("suites/lines/requirements.md", "Write lines.\n");
     project.file(
         "suites/lines/suite.yaml",
         "name: lines\nrequirements: suites/lines/requirements.md\ntests:\n  shared:\n    - sh suites/lines/check.sh\n",
@@ -82,8 +83,8 @@ fn workshop() -> Project {
         "evalreport.yaml",
         "version: 1\n\
          approaches:\n\
-         \x20 - {id: writer, command: [sh, -c, 'echo once >> {root}/starts; echo $EVAL_SEED > made.txt']}\n\
-         \x20 - {id: slow, command: [sh, -c, 'echo $$ >> {root}/asleep.pids; echo half > made.txt; [ -e {root}/go ] || sleep 600; echo $EVAL_SEED > made.txt']}\n",
+         \x20 - {id: writer, command: [sh, -c, 'echo once >> {root}/log/starts; echo $EVAL_SEED > made.txt'], writes: [log]}\n\
+         \x20 - {id: slow, command: [sh, -c, 'echo $$ >> {root}/log/asleep.pids; echo half > made.txt; [ -e {root}/go ] || sleep 600; echo $EVAL_SEED > made.txt'], writes: [log]}\n",
     );
     project
 }

@@ -62,20 +62,20 @@ fn code_begins_again() {
     project.file("go", "");
     let expected = undisturbed(&project, &arguments);
     fs::remove_file(project.path("go")).expect("ours");
-    fs::remove_file(project.path("asleep.pids")).expect("it was run");
+    fs::remove_file(project.path("log/asleep.pids")).expect("it was run");
     let mut child = start(&project, &arguments);
-    wait_for("the approach", || count_lines(&project.path("asleep.pids")) > 0);
+    wait_for("the approach", || count_lines(&project.path("log/asleep.pids")) > 0);
     // So long that the program's guard knows it.
     std::thread::sleep(std::time::Duration::from_millis(300));
-    assert_eq!(alive(&project, "asleep.pids").len(), 1);
+    assert_eq!(alive(&project, "log/asleep.pids").len(), 1);
     child.kill().expect("ours");
     child.wait().expect("ours");
-    wait_for("the approach to end with its runner", || alive(&project, "asleep.pids").is_empty());
+    wait_for("the approach to end with its runner", || alive(&project, "log/asleep.pids").is_empty());
     assert!(kept(&project, "results").is_empty());
     project.file("go", "");
     go_on(&project, &arguments);
     check(&project, "results", &expected);
-    assert_eq!(count_lines(&project.path("asleep.pids")), 3, "the first one twice");
+    assert_eq!(count_lines(&project.path("log/asleep.pids")), 3, "the first one twice");
 }
 
 #[test]

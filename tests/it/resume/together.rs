@@ -49,10 +49,10 @@ fn one_batch_of_code_resumed_three_times_at_once() {
     for _ in 0..3 {
         let project = workshop();
         let mut child = start(&project, &arguments);
-        wait_for("an approach", || count_lines(&project.path("starts")) > 0);
+        wait_for("an approach", || count_lines(&project.path("log/starts")) > 0);
         child.kill().expect("ours");
         child.wait().expect("ours");
-        let begun = count_lines(&project.path("starts"));
+        let begun = count_lines(&project.path("log/starts"));
         let done = kept(&project, "results").len();
         let children = [0, 1, 2].map(|_| start(&project, &["run", "--resume", "--jobs", "2"]));
         for child in children {
@@ -62,7 +62,7 @@ fn one_batch_of_code_resumed_three_times_at_once() {
         }
         go_on(&project, &arguments);
         check(&project, "results", &expected);
-        let starts = count_lines(&project.path("starts"));
+        let starts = count_lines(&project.path("log/starts"));
         assert!(starts <= begun + 8 - done, "{starts} starts, of which {begun} before, with {done} done");
     }
 }
