@@ -106,14 +106,14 @@ mod tests {
         std::os::unix::fs::symlink("file", of("link")).expect("a link");
         assert!(Command::new("mkfifo").arg(of("pipe")).status().expect("mkfifo").success());
         let _listener = UnixListener::bind(of("socket")).expect("a socket");
-        assert_eq!(read(&of("file")).expect("read"), b"text");
-        assert_eq!(read_to_string(&of("link")).expect("read"), "text");
+        assert_eq!(read(of("file")).expect("read"), b"text");
+        assert_eq!(read_to_string(of("link")).expect("read"), "text");
         for (path, why) in [(of("pipe"), "a pipe"), (of("socket"), "a socket"), ("/dev/zero".into(), "a device")] {
             let error = read(&path).expect_err("refused");
             assert_eq!(error.to_string(), format!("it is {why}, not a regular file"));
             assert!(open_by(OpenOptions::new().read(true).write(true), &path).is_err(), "{why}");
         }
-        assert_eq!(read(&of("nothing")).expect_err("not there").kind(), io::ErrorKind::NotFound);
+        assert_eq!(read(of("nothing")).expect_err("not there").kind(), io::ErrorKind::NotFound);
         assert!(read(folder.path()).is_err());
         assert!(matches!(if_there(fs::remove_file(of("nothing"))), Ok(None)));
         assert!(if_there(fs::remove_file(folder.path())).is_err());

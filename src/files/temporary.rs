@@ -63,7 +63,8 @@ fn is_left(path: &Path) -> bool {
 #[derive(Debug)]
 pub struct HeldFolder {
     folder: TempDir,
-    _mark: File,
+    #[cfg_attr(not(test), expect(dead_code, reason = "held so that the lock on it is held as long"))]
+    mark: File,
 }
 
 impl HeldFolder {
@@ -85,7 +86,7 @@ impl HeldFolder {
             let _ = mark.try_lock();
         }
         fs::rename(&new, folder.path().join(MARK))?;
-        Ok(Self { folder, _mark: mark })
+        Ok(Self { folder, mark })
     }
 
     /// Makes one where the system keeps temporary files.
@@ -108,8 +109,8 @@ pub fn sweep_folders(above: &Path) -> usize {
 fn is_left_folder(folder: &Path) -> bool {
     let mark: PathBuf = folder.join(MARK);
     let is_ours = fs::symlink_metadata(folder).is_ok_and(|folder| folder.is_dir() && is_own(&folder));
-    let is_mark = fs::symlink_metadata(&mark).is_ok_and(|mark| mark.is_file() && is_own(&mark));
-    is_ours && is_mark && cfg!(unix) && super::open(&mark).is_ok_and(|mark| mark.try_lock().is_ok())
+    let ismark = fs::symlink_metadata(&mark).is_ok_and(|mark| mark.is_file() && is_own(&mark));
+    is_ours && ismark && cfg!(unix) && super::open(&mark).is_ok_and(|mark| mark.try_lock().is_ok())
 }
 
 #[cfg(unix)]
@@ -127,10 +128,10 @@ fn is_own(_: &fs::Metadata) -> bool {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use super::*;
+    use super::{Duration, File, HeldFolder, Path, SystemTime, fs, sweep_files, sweep_folders, sweep_tree, temporary_in};
 
     fn aged(path: &Path) {
-        let hour_ago = SystemTime::now() - Duration::from_secs(3600);
+        let hour_ago = SystemTime::now() - Duration::from_hours(1);
         let file = File::options().write(true).open(path).expect("there");
         file.set_modified(hour_ago).expect("ours");
     }
@@ -170,11 +171,11 @@ mod tests {
         fs::write(parent.join("others/.held"), "").expect("room");
         assert_eq!(sweep_folders(&parent), 0);
         // A killed program drops nothing but its lock.
-        let HeldFolder { folder, _mark } = held;
+        let HeldFolder { folder, mark } = held;
         let left = folder.keep();
         fs::create_dir_all(left.join("workspace/deep")).expect("room");
         assert_eq!(sweep_folders(&parent), 0);
-        drop(_mark);
+        drop(mark);
         assert_eq!(sweep_folders(&parent), 1);
         assert!(!left.exists() && parent.join("evalreport-mine/work").exists() && parent.join("others/.held").exists());
     }

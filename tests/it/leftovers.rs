@@ -76,7 +76,7 @@ fn half_written_files_go_with_the_next_command_that_writes() {
     project.result(&result("r-1", "s", "a", json!({}))).result(&result("r-2", "s", "b", json!({})));
     let aged = |path: &str| {
         project.file(path, "half");
-        let hour_ago = SystemTime::now() - Duration::from_secs(3600);
+        let hour_ago = SystemTime::now() - Duration::from_hours(1);
         fs::File::options().write(true).open(project.path(path)).and_then(|file| file.set_modified(hour_ago)).expect("ours");
     };
     let lefts = ["results/.writing-a.tmp", "results/batches/.writing-b.tmp", "results/imports/.writing-c.tmp"];

@@ -29,6 +29,7 @@ pub struct Plan {
 
 impl Plan {
     /// Adds a control, whose file is there; ids of it, and of others beside it, hold `words`.
+    #[must_use]
     pub fn with_control(mut self, file: &Path, words: &str) -> Self {
         self.command = format!("{} {}", self.command, quoted(&file.to_string_lossy()));
         self.control = Some(words.to_owned());
