@@ -9,8 +9,11 @@ from collections import Counter
 from pathlib import Path
 
 LOST, DOUBLED, WRONG, FALSE, STUCK = "lost", "doubled", "wrong answers", "false successes", "stuck"
-KINDS = [LOST, DOUBLED, WRONG, FALSE, STUCK]
-VARYING = {"id", "timestamp", "batch_id", "duration_seconds", "output_dir", "run"}
+# Libraries below end the program, or wait for ever, where the system refuses a thread or a descriptor after it gave some. Nothing is wrong
+# afterwards, and nothing can be done here: it is counted and is no violation.
+STARVED = "starved"
+KINDS = [LOST, DOUBLED, WRONG, FALSE, STUCK, STARVED]
+VARYING = {"id", "timestamp", "batch_id", "duration_seconds", "output_dir", "run", "seal", "host"}
 # Judgements may be repeated, so that of these only the current ones are compared.
 JUDGED = "requirementFulfillment"
 

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::agent::Environment;
+use crate::files;
 use crate::process::{Confinement, Grants, Places, Support, all_but, support};
 
 use super::workspace::Workspace;
@@ -128,7 +129,9 @@ impl Isolation {
         let (keys, agents) = (below_home(&KEYS), below_home(&AGENTS));
         let tokens = isolation.home.iter().map(|home| home.join(".npmrc")).filter(|path| names_a_token(path)).collect();
         let set = |parts: &[&Vec<PathBuf>]| -> BTreeSet<PathBuf> {
-            parts.iter().flat_map(|part| part.iter()).filter_map(|path| path.canonicalize().ok()).collect()
+            // What cannot be looked up is hidden by its name; what is not there needs not be.
+            let place = |path: &PathBuf| files::if_there(path.canonicalize()).unwrap_or_else(|_| Some(path.clone()));
+            parts.iter().flat_map(|part| part.iter()).filter_map(place).collect()
         };
         let top = Path::new("/");
         let from_agents = set(&[&kept.from_all, &kept.from_untested, &keys, &tokens]);
