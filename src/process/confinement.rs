@@ -93,6 +93,7 @@ mod linux {
 
     use rustix::fs::{Mode, OFlags};
     use rustix::io::Errno;
+    use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
     use super::{Grants, Support};
 
@@ -126,6 +127,21 @@ mod linux {
             Err(Errno::NOENT | Errno::ACCESS | Errno::NOTDIR | Errno::PERM) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Takes from this thread what root may do to other programs and to the system: with it, root reads their memory and environment from
+    /// `/proc` all the same. What a confined thread has given up no program of it gets back (capabilities(7), "no_new_privs").
+    fn give_up_powers() -> io::Result<()> {
+        let powers = CapabilitySet::SYS_PTRACE
+            | CapabilitySet::PERFMON
+            | CapabilitySet::SYS_ADMIN
+            | CapabilitySet::BPF
+            | CapabilitySet::SYS_MODULE
+            | CapabilitySet::SYS_RAWIO;
+        let has = capabilities(None)?;
+        let left = |set: CapabilitySet| set.difference(powers);
+        let left = CapabilitySets { effective: left(has.effective), permitted: left(has.permitted), inheritable: left(has.inheritable) };
+        if left == has { Ok(()) } else { Ok(set_capabilities(None, left)?) }
     }
 
     /// The bounds of a program and of all it starts.
@@ -164,6 +180,7 @@ mod linux {
         pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {
             let start = || {
                 self.0.try_clone()?.restrict_self().map_err(io::Error::other)?;
+                give_up_powers()?;
                 command.spawn()
             };
             thread::scope(|scope| {

@@ -166,11 +166,6 @@ impl Isolation {
         self.support.files
     }
 
-    /// Says whether the system bounds where programs connect.
-    pub fn bounds_network(&self) -> bool {
-        self.support.files && self.support.network
-    }
-
     /// Prepares the bounds of a program in a run's folder; none where nothing is enforced.
     pub fn confine(&self, whom: Whom, workspace: &Workspace, more: &More<'_>) -> io::Result<Option<Arc<Confinement>>> {
         if !self.is_enforced() {

@@ -50,9 +50,23 @@ fn own(code: &Code) -> Ran {
     code.all().into_iter().find(|ran| ran.header["approach"] == "a").expect("the run is recorded")
 }
 
+/// Says whether this machine's kernel enforces all of it; an older one does not.
+#[cfg(target_os = "linux")]
+fn is_enforced_here() -> bool {
+    let support = evalreport::process::support();
+    let is_enforced = support.files && support.network && support.signals;
+    if !is_enforced {
+        eprintln!("skipped: this kernel enforces no more than {support:?}");
+    }
+    is_enforced
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn nothing_is_touched_where_the_system_helps() {
+    if !is_enforced_here() {
+        return;
+    }
     for (name, approach, program, _) in WAYS {
         let code = code(approach, program);
         let files = |code: &Code| -> Vec<(String, String)> {
@@ -68,6 +82,16 @@ fn nothing_is_touched_where_the_system_helps() {
         ran.ended("completed", "");
         ran.shared(0, 2);
     }
+}
+
+/// A sandbox of the user's may keep programs from nothing.
+#[test]
+fn what_a_wrapped_approach_touches_is_named() {
+    let code = code(WAYS[0].1, "").config("{id: a, wrap: [env], command: [sh, \"{root}/a.sh\"]}");
+    code.command(&[], &[]);
+    let ran = own(&code);
+    assert_eq!(ran.header["isolation"], "by wrap");
+    ran.ended("infra", "tampered: suites/s/tests/shared.sh was changed");
 }
 
 #[test]
@@ -132,5 +156,64 @@ fn a_forged_report_is_no_result() {
         assert!(ran.error().starts_with("tampered: "), "{name}: {} {:?}", ran.error(), ran.items);
         assert_eq!(ran.status(), "infra", "{name}");
         ran.is_untested();
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nothing_is_read_that_is_not_ones_own() {
+    if !is_enforced_here() {
+        return;
+    }
+    let home = tempfile::tempdir().expect("a folder");
+    let of = |name: &str| home.path().join(name);
+    for (file, text) in [(".ssh/id", "KEPT key"), (".claude/sign-in", "KEPT sign-in"), (".tool/state", "KEPT state"), ("notes", "seen")] {
+        fs::create_dir_all(of(file).parent().expect("a folder")).and_then(|()| fs::write(of(file), text)).expect("room");
+    }
+    let look = "cat $HOME/.ssh/id $HOME/notes $ROOT/evalreport.yaml $ROOT/results/first.json $ROOT/.git/config $ROOT/suites/s/tests/shared.sh \
+                ../../evalreport-*/suite/suites/s/tests/shared.sh /proc/$PPID/environ";
+    let approach = format!("{look} > seen.txt; cat $HOME/.claude/sign-in > own.txt; echo more >> $HOME/.tool/state");
+    let later = look.replace(" /proc/$PPID/environ", "");
+    let code = code(&approach, &format!("{later} $HOME/.claude/sign-in > \"$EVAL_WORKSPACE/later.txt\" 2>/dev/null; true"));
+    let suite = SUITE.replace("setup.sh']", "setup.sh', 'sh program.sh', 'cp later.txt \"$OUT\"']");
+    code.project.file("suites/s/suite.yaml", format!("name: s\nrequirements: suites/s/order.md\n{suite}")).file(".git/config", "KEPT");
+    let writes = of(".tool").display().to_string();
+    let code = code.config(&format!("{{id: a, writes: [\"{writes}\"], command: [sh, \"{{root}}/a.sh\"]}}"));
+    let out = tempfile::tempdir().expect("a folder");
+    let place = home.path().display().to_string();
+    code.command(&[], &[("HOME", &place), ("OUT", &out.path().display().to_string())]);
+    let ran = own(&code);
+    ran.ended("completed", "");
+    assert_eq!((ran.kept("seen.txt"), ran.kept("own.txt")), (Some("seen"), Some("KEPT sign-in")));
+    assert_eq!(fs::read_to_string(out.path().join("later.txt")).expect("setup copied it"), "seen");
+    assert_eq!(fs::read_to_string(of(".tool/state")).expect("there"), "KEPT statemore\n");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_network_is_what_the_suite_grants() {
+    if !is_enforced_here() {
+        return;
+    }
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let reach = |mark: &str| {
+        format!("python3 -c \"import socket; socket.create_connection(('127.0.0.1', {port}))\" 2>/dev/null && echo {mark} >> $OUT/reached")
+    };
+    let suite = |network: &str| {
+        let [setup, tests] = ["setup", "tests"].map(|mark| serde_json::to_string(&format!("{}; true", reach(mark))).expect("text is JSON"));
+        format!(
+            "{network}setup: [{setup}]\nserver: {{command: 'exec python3 \"$EVAL_SUITE_DIR/server.py\" {{port}}'}}\n\
+             tests: {{shared: ['python3 suites/s/ask.py /', {tests}]}}\n"
+        )
+    };
+    for (network, expected) in [("", "approach setup tests"), ("network: [approach]\n", "approach"), ("network: [setup]\n", "setup")] {
+        let out = tempfile::tempdir().expect("a folder");
+        let code = Code::new(&suite(network), &format!("{}; true", reach("approach")));
+        let ran = code.run_with(&[], &[("OUT", &out.path().display().to_string())]);
+        ran.ended("completed", "");
+        ran.shared(2, 2);
+        let reached = fs::read_to_string(out.path().join("reached")).unwrap_or_default();
+        assert_eq!(reached.split_whitespace().collect::<Vec<_>>().join(" "), expected, "{network}");
     }
 }
