@@ -10,7 +10,7 @@ use crate::render::json::{JudgeAnswer, ProbeAnswer};
 use crate::render::judging;
 use crate::results::StoreError;
 use crate::run::Evaluation;
-use crate::run::judge::{Bench, Judgement, Kept, Standing};
+use crate::run::judge::{Bench, Judgement, Kept, Standing, Unfit};
 use crate::suite::Suite;
 use crate::views::{JudgeReport, JudgedRun, ProbedRun, SkippedRun, decided_otherwise, probe_report};
 use crate::warehouse::{Progress, Warehouse};
@@ -203,7 +203,8 @@ impl Asked<'_> {
         }
         let kept = match Kept::find(&store, run, suite) {
             Ok(kept) => kept,
-            Err(reason) => return Ok(skip(run, &reason)),
+            Err(Unfit::Lacking(reason)) => return Ok(skip(run, &reason)),
+            Err(Unfit::Unread(reason)) => return Ok(Came::Unstored(skipped(run, &reason))),
         };
         let bench = Bench { store: &store, suite, evaluation, stop: self.stop };
         if self.arguments.retry && !bench.is_open(&run.id)? {

@@ -27,26 +27,40 @@ pub struct Kept {
     effort: Effort,
 }
 
+/// Why a judge would see less of a run than there was.
+pub enum Unfit {
+    /// It was never kept.
+    Lacking(String),
+    /// It may be there, and cannot be read now.
+    Unread(String),
+}
+
 impl Kept {
-    /// Finds what the store kept of a run. Fails, with the reason, where a judge would see less than there was.
-    pub fn find(store: &Store, run: &Run, suite: &Suite) -> Result<Self, String> {
-        let folder = store.output_path(&run.id).map_err(|error| error.whole())?;
-        let transcript = store.transcript_path(&run.id).map_err(|error| error.whole())?;
+    /// Finds what the store kept of a run.
+    pub fn find(store: &Store, run: &Run, suite: &Suite) -> Result<Self, Unfit> {
+        let unread = |error: StoreError| Unfit::Unread(error.whole());
+        let folder = store.output_path(&run.id).map_err(unread)?;
+        let transcript = store.transcript_path(&run.id).map_err(unread)?;
         let has_transcript = transcript.is_some();
         // Of a run that came from elsewhere, what came with it is all there is.
         let is_all = run.files_generated == Some(0) || run.provenance.is_some() && run.files_generated.is_none() && has_transcript;
         if folder.is_none() && !is_all {
-            return Err(match (run.provenance.is_some(), has_transcript) {
+            return Err(Unfit::Lacking(match (run.provenance.is_some(), has_transcript) {
                 (false, _) => "what it made was not kept".to_owned(),
                 (true, true) => "it was imported without the files it made, which its record counts".to_owned(),
                 (true, false) => "it was imported with neither what it made nor a transcript".to_owned(),
-            });
+            }));
+        }
+        let listed = folder.as_deref().map(code::files);
+        if listed.as_ref().is_some_and(|listed| listed.is_partial) {
+            return Err(Unfit::Unread("not all of what it made can be listed".to_owned()));
         }
         let made = folder
             .as_deref()
-            .map(|folder| made_files(&code::files(folder), folder, suite.workspace.as_deref(), suite.requirements.as_deref()));
+            .zip(listed)
+            .map(|(folder, listed)| made_files(&listed, folder, suite.workspace.as_deref(), suite.requirements.as_deref()));
         let transcript = match transcript {
-            Some(path) => read_transcript(&path).map_err(|error| format!("its transcript cannot be read: {error}"))?,
+            Some(path) => read_transcript(&path).map_err(|error| Unfit::Unread(format!("its transcript cannot be read: {error}")))?,
             None => Vec::new(),
         };
         let effort = Effort {
