@@ -208,13 +208,13 @@ const BUILT_IN: [(&str, &str, Accepts); 12] = [
     (
         "password",
         r"(?i)(?:password|passwd|passphrase|secret|api_?-?key|access_?-?key|(?:access|auth|refresh)_?-?token)\\?['\x22]?\s*(?:=|:=)\s*\\?['\x22]?([^\s'\x22\\<>,;(){}\[\]&]{4,})",
-        anything,
+        was_ever_valid,
     ),
     // After a colon it may be a sentence.
     (
         "password",
         r"(?i)(?:password|passwd|passphrase|secret|api_?-?key|access_?-?key|(?:access|auth|refresh)_?-?token)\\?['\x22]?\s*:\s*\\?['\x22]?([^\s'\x22\\<>,;(){}\[\]&]{6,})",
-        has_digit,
+        |text| has_digit(text) && was_ever_valid(text),
     ),
     ("e-mail", r"[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}\b", is_real_address),
     (HOME_PATH, HOMES, anything),
@@ -356,6 +356,8 @@ mod tests {
         );
         let never = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSIsImlhdCI6MTc5NTMzMDEwNiwiZXhwIjoxNzk1MzMwMTA2fQ.dozjgNryP4J3jVmN";
         check(never, never);
+        let told = format!("{{\"access_token\": \"{never}\"}}");
+        check(&told, &told);
         check("postgres://me:hunter2@db/x", "postgres://me:[redacted url-password]@db/x");
         check("a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\nb", "a\n[redacted private-key]\nb");
         check("-----BEGIN PRIVATE KEY-----\nMIIE and the rest was cut", "[redacted private-key]");
