@@ -109,8 +109,8 @@ pub fn sweep_folders(above: &Path) -> usize {
 fn is_left_folder(folder: &Path) -> bool {
     let mark: PathBuf = folder.join(MARK);
     let is_ours = fs::symlink_metadata(folder).is_ok_and(|folder| folder.is_dir() && is_own(&folder));
-    let ismark = fs::symlink_metadata(&mark).is_ok_and(|mark| mark.is_file() && is_own(&mark));
-    is_ours && ismark && cfg!(unix) && super::open(&mark).is_ok_and(|mark| mark.try_lock().is_ok())
+    let is_mark = fs::symlink_metadata(&mark).is_ok_and(|mark| mark.is_file() && is_own(&mark));
+    is_ours && is_mark && cfg!(unix) && super::open(&mark).is_ok_and(|mark| mark.try_lock().is_ok())
 }
 
 #[cfg(unix)]
