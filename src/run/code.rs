@@ -174,19 +174,16 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
     let mut environment = context.environment.clone();
     environment.given =
         context.isolation.variables(workspace, context.environment).into_iter().map(|(name, value)| (name.into(), value)).collect();
-    // A sandbox of the user's knows what it allows, and may need rights of its own.
-    if wrap.is_empty() {
-        let mut reads = work.approach.files(&context.root);
-        reads.push(workspace::absolute(requirements));
-        // A clone borrows the objects of the repository that it is of.
-        reads.extend(work.start.as_deref().map(|start| start.join(".git/objects")));
-        let ports: &[u16] = &[];
-        let more = More { reads: &reads, writes: &work.approach.writes, ports: (!work.suite.grants(Phase::Approach)).then_some(ports) };
-        environment.confinement = context
-            .isolation
-            .confine(Whom::Agent, workspace, &more)
-            .map_err(|error| Failure::new(FailureKind::Infra, &format!("no isolation: {error}"), Measured::default()))?;
-    }
+    let mut reads = work.approach.files(&context.root);
+    reads.push(workspace::absolute(requirements));
+    // A clone borrows the objects of the repository that it is of.
+    reads.extend(work.start.as_deref().map(|start| start.join(".git/objects")));
+    let ports: &[u16] = &[];
+    let ports = (!work.suite.grants(Phase::Approach)).then_some(ports);
+    environment.confinement = context
+        .isolation
+        .confine(Whom::Agent, workspace, &More { wrap: &wrap, reads: &reads, writes: &work.approach.writes, ports })
+        .map_err(|error| Failure::new(FailureKind::Infra, &format!("no isolation: {error}"), Measured::default()))?;
     let order = Order {
         suite: &work.suite.name,
         requirements: &workspace::absolute(requirements),

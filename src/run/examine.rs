@@ -148,13 +148,11 @@ impl Examination<'_> {
         let copy = [self.copy.root().to_owned()];
         let reads = if whom == Whom::Tests { &copy } else { self.copy.given() };
         let ports: Vec<u16> = port.into_iter().collect();
-        self.with(shell, whom, &More { reads, writes: &[], ports: (!has_network).then_some(ports.as_slice()) })
+        self.with(shell, whom, &More { reads, ports: (!has_network).then_some(ports.as_slice()), ..More::default() })
     }
 
     fn with(&self, shell: &Shell, whom: Whom, more: &More<'_>) -> io::Result<Shell> {
-        // A sandbox of the user's knows what it allows, and may need rights of its own.
-        let is_ours = shell.wrap.is_empty();
-        let confinement = if is_ours { self.context.isolation.confine(whom, self.workspace, more)? } else { None };
+        let confinement = self.context.isolation.confine(whom, self.workspace, &More { wrap: &shell.wrap, ..*more })?;
         Ok(Shell { confinement, ..shell.clone() })
     }
 
@@ -162,7 +160,7 @@ impl Examination<'_> {
     pub fn reaching(&self, shell: &Shell, writes: &[PathBuf]) -> io::Result<Shell> {
         let ports: &[u16] = &[];
         let has_network = self.work.suite.grants(Phase::Tests);
-        self.with(shell, Whom::Work, &More { reads: self.copy.given(), writes, ports: (!has_network).then_some(ports) })
+        self.with(shell, Whom::Work, &More { reads: self.copy.given(), writes, ports: (!has_network).then_some(ports), ..More::default() })
     }
 
     fn environment(&self, shell: &mut Shell) -> Result<(), Halt> {

@@ -166,9 +166,10 @@ impl Isolation {
         self.support.files
     }
 
-    /// Prepares the bounds of a program in a run's folder; none where nothing is enforced.
+    /// Prepares the bounds of a program in a run's folder; none where nothing is enforced, or `wrap` starts it: a sandbox of the user's knows
+    /// what it allows, and may need rights of its own.
     pub fn confine(&self, whom: Whom, workspace: &Workspace, more: &More<'_>) -> io::Result<Option<Arc<Confinement>>> {
-        if !self.is_enforced() {
+        if !self.is_enforced() || !more.wrap.is_empty() {
             return Ok(None);
         }
         let reads = match whom {
@@ -237,6 +238,8 @@ pub enum Whom {
 /// What one program is given beside what all are given.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct More<'a> {
+    /// What starts it.
+    pub wrap: &'a [String],
     pub reads: &'a [PathBuf],
     pub writes: &'a [PathBuf],
     /// The only ports, where the suite grants no network.
