@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tracing::info;
 
 use crate::domain::{Problems, RunId, visible};
-use crate::files::HeldFolder;
+use crate::files::{self, HeldFolder};
 use crate::results::{Store, is_bundle, unpack};
 use crate::views::{Baseline, Grouping};
 use crate::warehouse::{Options, Warehouse};
@@ -41,8 +41,7 @@ pub(super) fn open(settings: &Settings, what: &str, head: Options, pooled: bool)
     let grouping = if pooled { Grouping::AllBatches } else { Grouping::NewestBatch };
     // What is there and cannot be looked at is no name of something else.
     let is_name = |error: &io::Error| {
-        use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
-        matches!(error.kind(), NotFound | NotADirectory | InvalidInput | InvalidFilename)
+        files::is_absence(error) || matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidFilename)
     };
     let found = match path.metadata() {
         Err(error) if is_name(&error) => None,

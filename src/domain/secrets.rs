@@ -4,7 +4,10 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::Value;
@@ -93,10 +96,12 @@ fn password_of(value: &str) -> Option<&str> {
 }
 
 /// Secrets, in every form in which they may be repeated, and how to take them out of text.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct Secrets {
-    /// Form and the name of its variable; longer forms first, since one may hold another.
+    /// Form and the name of its variable; longer forms first.
     forms: Vec<(String, String)>,
+    /// Finds all forms in one pass; none where there are none.
+    finder: Option<Arc<AhoCorasick>>,
 }
 
 impl Secrets {
@@ -118,7 +123,10 @@ impl Secrets {
         }
         let mut forms: Vec<(String, String)> = forms.into_iter().collect();
         forms.sort_by(|left, right| right.0.len().cmp(&left.0.len()).then_with(|| left.cmp(right)));
-        Self { forms }
+        // One form may hold another.
+        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(forms.iter().map(|(form, _)| form));
+        let finder = (!forms.is_empty()).then(|| Arc::new(finder.expect("an environment is smaller than what a search can hold")));
+        Self { forms, finder }
     }
 
     /// Returns the forms of each secret by the name of its variable.
@@ -145,23 +153,29 @@ impl Secrets {
 
     /// The same of bytes that need not be text.
     pub fn hide_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        let mut shown = Cow::Borrowed(bytes);
-        for (form, name) in &self.forms {
-            let places: Vec<usize> = memchr::memmem::find_iter(&shown, form.as_bytes()).collect();
-            if places.is_empty() {
-                continue;
-            }
-            let mut hidden = Vec::with_capacity(shown.len());
-            let mut end = 0;
-            for place in places {
-                hidden.extend_from_slice(&shown[end..place]);
-                hidden.extend_from_slice(format!("[{name}]").as_bytes());
-                end = place + form.len();
-            }
-            hidden.extend_from_slice(&shown[end..]);
-            shown = Cow::Owned(hidden);
+        let mut found = self.found_in(bytes).peekable();
+        if found.peek().is_none() {
+            return Cow::Borrowed(bytes);
         }
-        shown
+        let mut hidden = Vec::with_capacity(bytes.len());
+        let mut end = 0;
+        for (place, name) in found {
+            hidden.extend_from_slice(&bytes[end..place.start]);
+            hidden.extend_from_slice(format!("[{name}]").as_bytes());
+            end = place.end;
+        }
+        hidden.extend_from_slice(&bytes[end..]);
+        Cow::Owned(hidden)
+    }
+
+    /// Returns the name of the first secret in `bytes`.
+    pub fn first_in(&self, bytes: &[u8]) -> Option<&str> {
+        self.found_in(bytes).next().map(|(_, name)| name)
+    }
+
+    fn found_in<'s, 'b>(&'s self, bytes: &'b [u8]) -> impl Iterator<Item = (Range<usize>, &'s str)> + use<'s, 'b> {
+        let found = self.finder.iter().flat_map(move |finder| finder.find_iter(bytes));
+        found.map(|found| (found.range(), self.forms[found.pattern()].1.as_str()))
     }
 
     /// Hides secrets in every text of a value, which finds those that JSON wrote with escapes too.
@@ -178,6 +192,14 @@ impl Secrets {
         }
     }
 }
+
+impl PartialEq for Secrets {
+    fn eq(&self, other: &Self) -> bool {
+        self.forms == other.forms
+    }
+}
+
+impl Eq for Secrets {}
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,6 +11,9 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 
+/// Of what is read a block at a time.
+const BLOCK: usize = 64 << 10;
+
 /// Opens a regular file for reading.
 pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
     open_by(OpenOptions::new().read(true), path)
@@ -39,6 +42,19 @@ pub fn check(metadata: &Metadata) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {}, not a regular file", kind(metadata))))
 }
 
+/// Hands over everything that a reader has, a block at a time.
+pub fn for_each_block(mut reader: impl Read, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut block = vec![0; BLOCK];
+    loop {
+        match reader.read(&mut block) {
+            Ok(0) => return Ok(()),
+            Ok(read) => take(&block[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// Reads a regular file whole.
 pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let mut file = open(path)?;
@@ -57,9 +73,14 @@ pub fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 pub fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
     match done {
         Ok(value) => Ok(Some(value)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if is_absence(&error) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Says whether an error means that there is nothing of that name, also because a file stands where a folder would have to.
+pub fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Without this the system would wait at a pipe until somebody opens its other end. Regular files know no difference.

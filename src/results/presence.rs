@@ -26,10 +26,9 @@ pub(super) fn is_folder(path: &Path) -> io::Result<bool> {
 
 /// Says whether there is something of that name that is as wanted, following links.
 pub(super) fn is(path: &Path, wanted: impl Fn(&Metadata) -> bool) -> io::Result<bool> {
-    match fs::metadata(path) {
+    match files::if_there(fs::metadata(path))? {
         // A pipe in its place is neither an answer.
-        Ok(metadata) => files::check(&metadata).map(|()| wanted(&metadata)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(false),
-        Err(error) => Err(error),
+        Some(metadata) => files::check(&metadata).map(|()| wanted(&metadata)),
+        None => Ok(false),
     }
 }

@@ -121,7 +121,7 @@ pub(super) fn changes_in(seal: Option<&Seal>, scores: &[ScoreRecord], without: &
     let is_absent = |part: &str| without.iter().any(|one| one == part);
 
     let places = seal.transcript.iter().map(|prefix| prefix.bytes).collect();
-    let (whole, at) = match seal::opened(&folder.join(TRANSCRIPT))? {
+    let (whole, at) = match files::if_there(files::open(folder.join(TRANSCRIPT)))? {
         Some(file) => seal::sums(file, &places)?,
         None => Default::default(),
     };
@@ -174,11 +174,7 @@ struct Scores {
 
 /// Reads the scores, and compares them with the seal of the header and their own.
 fn prove_scores(seal: Option<&Seal>, scores: &[ScoreRecord], folder: &Path, changes: &mut Vec<Change>) -> io::Result<Scores> {
-    let bytes = match files::read(folder.join(SCORES)) {
-        Ok(bytes) => bytes,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Vec::new(),
-        Err(error) => return Err(error),
-    };
+    let bytes = files::if_there(files::read(folder.join(SCORES)))?.unwrap_or_default();
     let mut change = |line: Option<usize>, message: &str| changes.push(Change { file: SCORES, line, message: message.to_owned() });
     let is_of = |prefix: &seal::Prefix| {
         usize::try_from(prefix.bytes).ok().and_then(|length| bytes.get(..length)).is_some_and(|part| seal::digest(part) == prefix.sha256)
@@ -225,7 +221,7 @@ fn prove_items(seals: &[(Option<usize>, &Seal)], scores: &[ScoreRecord], folder:
     let sealed = || seals.iter().filter_map(|(line, seal)| Some((line, seal.items.as_ref()?)));
     let path = folder.join(ITEMS);
     let places: BTreeSet<u64> = sealed().map(|(_, prefix)| prefix.bytes).collect();
-    let (whole, at) = match seal::opened(&path)? {
+    let (whole, at) = match files::if_there(files::open(&path))? {
         Some(file) => seal::sums(file, &places)?,
         None => Default::default(),
     };

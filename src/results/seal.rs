@@ -12,7 +12,6 @@
 //! can write these files can seal them again: a seal finds edits, and a [`super::signature`] finds forgers.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -31,7 +30,6 @@ pub(super) const SCORES: &str = "scores.jsonl";
 pub(super) const TRANSCRIPT: &str = "transcript.jsonl";
 pub(super) const OUTPUT: &str = "output";
 
-const BLOCK: usize = 64 << 10;
 
 /// So many first bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -186,32 +184,15 @@ impl Prefix {
 
     /// All of a file, which need not be there.
     pub fn of_file(path: &Path) -> io::Result<Option<Self>> {
-        opened(path)?.map_or(Ok(None), Self::of)
-    }
-}
-
-/// Opens a file that need not be there.
-pub(super) fn opened(path: &Path) -> io::Result<Option<File>> {
-    match files::open(path) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(error),
+        files::if_there(files::open(path))?.map_or(Ok(None), Self::of)
     }
 }
 
 /// Sums up everything, and what there was up to each of these places that there are so many bytes for.
-pub(super) fn sums(mut reader: impl Read, places: &BTreeSet<u64>) -> io::Result<(Sum, BTreeMap<u64, Sum>)> {
+pub(super) fn sums(reader: impl Read, places: &BTreeSet<u64>) -> io::Result<(Sum, BTreeMap<u64, Sum>)> {
     let (mut sum, mut at) = (Sum::default(), BTreeMap::new());
-    let mut block = vec![0; BLOCK];
     let mut places = places.iter().copied().peekable();
-    loop {
-        let read = match reader.read(&mut block) {
-            Ok(0) => return Ok((sum, at)),
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        let mut rest = &block[..read];
+    files::for_each_block(reader, |mut rest| {
         while let Some(place) = places.next_if(|place| *place <= sum.bytes + rest.len() as u64) {
             let (before, after) = rest.split_at(usize::try_from(place.saturating_sub(sum.bytes)).unwrap_or(0));
             sum.add(before);
@@ -219,7 +200,8 @@ pub(super) fn sums(mut reader: impl Read, places: &BTreeSet<u64>) -> io::Result<
             rest = after;
         }
         sum.add(rest);
-    }
+    })?;
+    Ok((sum, at))
 }
 
 impl Tree {

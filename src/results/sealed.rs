@@ -6,10 +6,11 @@
 use std::collections::HashMap;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tempfile::NamedTempFile;
 
-use crate::domain::{ItemDetails, ItemOutcome, Problem, Problems, Run, RunId};
+use crate::domain::{ItemDetails, ItemOutcome, Problem, Problems, Run, RunId, Secrets};
 use crate::files;
 
 use super::header::WrittenRun;
@@ -27,6 +28,8 @@ pub struct SealedWriter {
     runs_path: PathBuf,
     items: BufWriter<zstd::Encoder<'static, NamedTempFile>>,
     line: String,
+    /// Taken out of every line.
+    secrets: Arc<Secrets>,
     /// Of each run's lines.
     sums: HashMap<RunId, Sum>,
 }
@@ -44,6 +47,7 @@ impl SealedWriter {
             runs_path: folder.join(format!("{key}.runs.jsonl")),
             items: BufWriter::with_capacity(LINES_AT_ONCE, items),
             line: String::new(),
+            secrets: Arc::clone(store.secrets()),
             sums: HashMap::new(),
         })
     }
@@ -75,11 +79,12 @@ impl SealedWriter {
     }
 
     fn write(&mut self, run: &RunId) -> Result<(), StoreError> {
+        let line = self.secrets.hide(&self.line);
         match self.sums.get_mut(run) {
-            Some(sum) => sum.add(self.line.as_bytes()),
-            None => self.sums.entry(run.clone()).or_default().add(self.line.as_bytes()),
+            Some(sum) => sum.add(line.as_bytes()),
+            None => self.sums.entry(run.clone()).or_default().add(line.as_bytes()),
         }
-        self.items.write_all(self.line.as_bytes()).map_err(StoreError::io("cannot write", &self.items_path))
+        self.items.write_all(line.as_bytes()).map_err(StoreError::io("cannot write", &self.items_path))
     }
 
     /// Seals the pair: items into place first, then the runs.
@@ -87,7 +92,7 @@ impl SealedWriter {
         let mut lines = String::new();
         for run in runs {
             let seal = Seal { items: self.sums.remove(&run.id).and_then(|sum| sum.prefix()), ..Seal::default() };
-            lines.push_str(&seal.close(&header::to_json(run)));
+            lines.push_str(&seal.close(&self.secrets.hide(&header::to_json(run))));
             lines.push('\n');
         }
         self.finish(&lines)

@@ -188,10 +188,10 @@ fn word(text: &str) -> Option<(&str, &str)> {
 
 /// What is signed: the digest of the file, and what it is signed for (OpenSSH's `PROTOCOL.sshsig`).
 fn message(file: &Path, namespace: &str, hash: HashAlg) -> io::Result<Vec<u8>> {
-    let mut file = files::open(file)?;
+    let file = files::open(file)?;
     let (name, sum) = match hash {
-        HashAlg::Sha256 => ("sha256", digest::<Sha256>(&mut file)?),
-        HashAlg::Sha512 => ("sha512", digest::<Sha512>(&mut file)?),
+        HashAlg::Sha256 => ("sha256", digest::<Sha256>(file)?),
+        HashAlg::Sha512 => ("sha512", digest::<Sha512>(file)?),
         _ => return Err(io::Error::new(io::ErrorKind::Unsupported, "its signature has a digest of an unknown kind")),
     };
     let mut message = b"SSHSIG".to_vec();
@@ -202,17 +202,10 @@ fn message(file: &Path, namespace: &str, hash: HashAlg) -> io::Result<Vec<u8>> {
     Ok(message)
 }
 
-fn digest<D: Digest>(file: &mut File) -> io::Result<Vec<u8>> {
+fn digest<D: Digest>(file: File) -> io::Result<Vec<u8>> {
     let mut hasher = D::new();
-    let mut block = vec![0; 64 << 10];
-    loop {
-        match file.read(&mut block) {
-            Ok(0) => return Ok(hasher.finalize().to_vec()),
-            Ok(read) => hasher.update(&block[..read]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+    files::for_each_block(file, |block| hasher.update(block))?;
+    Ok(hasher.finalize().to_vec())
 }
 
 fn text_of(path: &Path) -> io::Result<String> {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::{SUITE_FILE, Suite, load};
 use crate::document::{nearest_hint, quote};
 use crate::domain::{Problem, visible};
+use crate::files;
 
 /// The folders that hold a folder for each suite.
 const PLACES: [&str; 2] = ["suites", "evals/suites"];
@@ -76,15 +77,14 @@ fn folders(root: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>, Problem> {
         };
         let entries = match fs::read_dir(&place) {
             Ok(entries) => entries,
-            Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) => continue,
+            Err(error) if files::is_absence(&error) => continue,
             Err(error) => return Err(cannot(error)),
         };
         for entry in entries {
             let folder = entry.map_err(cannot)?.path();
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
             // A link that leads nowhere is a suite that cannot be read, not none; so is what the system does not let be looked at.
-            let is_none = |error: io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
-            if !name.starts_with('.') && !folder.join(SUITE_FILE).symlink_metadata().is_err_and(is_none) {
+            if !name.starts_with('.') && !folder.join(SUITE_FILE).symlink_metadata().is_err_and(|error| files::is_absence(&error)) {
                 folders.entry(name).or_default().push(folder);
             }
         }

@@ -307,6 +307,10 @@ impl<'a> Reading<'a> {
     }
 
     fn take(&mut self, line: &[u8]) -> Result<(), String> {
+        // A key cannot be taken out of what another store has sealed.
+        if let Some(name) = self.target.secrets().first_in(line) {
+            return Err(format!("holds the value of ${name}; a secret is not stored, and without that variable it is none"));
+        }
         match self.section {
             Section::Opening => self.opening(line)?,
             Section::Closed => return Err("comes after the last line of the bundle".to_owned()),

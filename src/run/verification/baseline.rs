@@ -5,10 +5,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::HeldFolder;
+use crate::files::{self, HeldFolder};
 
 use crate::process::Stop;
 use crate::run::workspace::Workspace;
@@ -45,9 +44,7 @@ impl Baseline {
         git.add_worktree(&tree, commit)?;
         match fs::metadata(&baseline.folder) {
             Ok(found) if found.is_dir() => Ok(baseline),
-            Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                Err(format!("its folder cannot be looked at: {error}"))
-            }
+            Err(error) if !files::is_absence(&error) => Err(format!("its folder cannot be looked at: {error}")),
             _ => Err("the folder was not there yet".to_owned()),
         }
     }

@@ -1,6 +1,12 @@
 //! Keys of many kinds, repeated by everything that a run hears: none is in any byte that is written or published.
 
 use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::agents::service::{Act, Service};
+use crate::support::{Output, Project};
 
 use super::Code;
 
@@ -67,33 +73,114 @@ fn no_key_is_in_any_byte_that_is_written() {
     let build = project.run_in(["build", "--out", "site"], &environment);
     let export = project.run_in(["export", "bundle", "all.jsonl"], &environment);
     assert_eq!((build.code, export.code), (0, 0), "{}{}", build.stderr, export.stderr);
-    let written = ["results", "site", ".evalreport"].iter().flat_map(|folder| project.files(folder));
-    let mut texts: Vec<(String, Vec<u8>)> = written
-        .chain(["log.jsonl".to_owned(), "all.jsonl".to_owned()])
-        .map(|file| (file.clone(), fs::read(project.path(&file)).expect("there")))
-        .collect();
-    texts
-        .extend([&output, &build, &export].map(|said| ("the terminal".to_owned(), format!("{}{}", said.stdout, said.stderr).into_bytes())));
+    let texts = written(project, &[&output, &build, &export]);
     let kept = texts.iter().any(|(file, bytes)| file.ends_with("output/kept/all.txt") && bytes.windows(8).any(|part| part == b"[MY_PAT_"));
     assert!(kept, "the leak was kept, without its keys: {:?}", texts.iter().map(|(file, _)| file).collect::<Vec<_>>());
-    // What is the same in every form of the keys.
-    let needles: Vec<Vec<u8>> = keys.iter().flat_map(|(_, value)| [value.clone().into_bytes(), base64(value)]).collect();
-    let mut found = Vec::new();
-    for (file, bytes) in &texts {
-        found.extend(
-            needles.iter().filter(|needle| memmem(bytes, needle)).map(|needle| (file, String::from_utf8_lossy(needle).into_owned())),
-        );
+    assert_eq!(leaks(&keys, &texts), Vec::<String>::new());
+}
+
+#[test]
+fn no_key_that_a_service_repeats_is_in_any_byte_that_is_written() {
+    let keys = keys();
+    let environment: Vec<(&str, &str)> = keys.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let said: Vec<String> = keys.iter().flat_map(|(_, value)| [value.clone(), base64(value), json!(value).to_string()]).collect();
+    let said = said.join(" and ");
+    let answer =
+        json!({"model": "m", "choices": [{"message": {"content": format!("<answer>a</answer> {said}")}}], "usage": {"prompt_tokens": 1}});
+    let acts =
+        [(401, said.clone()), (400, json!({"error": {"message": said}}).to_string()), (200, answer.to_string()), (200, said.clone())];
+    for (status, body) in acts {
+        let service = Service::start(vec![Act::Answer(status, "", body.into_bytes())]);
+        let project = Project::new();
+        project
+            .file("questions.yaml", "version: 1\nquestions:\n- {id: q, question: Which?, answers: [a, b], correct_answers: [a]}\n")
+            .file(
+                "evalreport.yaml",
+                format!(
+                    "version: 1\nagents:\n- {{id: http, type: openai, model: m, base_url: \"{}\", headers: {{X-Key: $MY_PAT_1}}}}\n",
+                    service.url("/v1")
+                ),
+            );
+        let eval = project.run_in(["eval", "questions.yaml", "--agent", "http", "--log", "log.jsonl", "--verbose"], &environment);
+        let show = project.run_in(["compare", "--format", "json"], &environment);
+        let build = project.run_in(["build", "--out", "site"], &environment);
+        assert_eq!(build.code, 0, "{}", build.stderr);
+        assert!(!service.requests().is_empty(), "{}", eval.stderr);
+        assert_eq!(leaks(&keys, &written(&project, &[&eval, &show, &build])), Vec::<String>::new(), "{status}");
     }
-    assert!(found.is_empty(), "{} keys: {:#?}", found.len(), &found[..found.len().min(10)]);
+}
+
+#[test]
+fn no_key_of_what_is_imported_is_stored() {
+    let keys = keys();
+    let environment: Vec<(&str, &str)> = keys.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let project = Project::new();
+    let rows: Vec<Value> = keys
+        .iter()
+        .enumerate()
+        .map(|(number, (_, value))| json!({"task": format!("t{number} {value}"), "ok": "pass", "group": base64(value), "arm": format!("a {value}")}))
+        .collect();
+    let suites: String = keys
+        .iter()
+        .map(|(_, value)| value.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;"))
+        .map(|value| format!("<testcase classname=\"{value}\" name=\"{value}\"><failure message=\"{value}\">{value}</failure></testcase>"))
+        .collect();
+    project
+        .file("rows.json", Value::from(rows).to_string())
+        .file("map.yaml", "format: evalreport/map/1\nname: h\nrows: item\nrun:\n  suite: {constant: s}\n  approach: {constant: a}\n  model: arm\nitem:\n  id: task\n  kind: {constant: test}\n  category: group\n  status: {column: ok, values: {pass: pass}}\n")
+        .file("junit.xml", format!("<testsuite name=\"s\" tests=\"40\" failures=\"40\">{suites}</testsuite>"));
+    // Those who import do not know yet that they are keys: the bundle has them.
+    assert_eq!(project.run(["import", "rows.json", "--map", "map.yaml", "--results", "before"]).code, 0);
+    assert_eq!(project.run(["export", "bundle", "old.bundle", "--results", "before"]).code, 0);
+
+    let table = project.run_in(["import", "rows.json", "--map", "map.yaml", "--log", "log.jsonl", "--verbose"], &environment);
+    assert_eq!(table.code, 0, "{}", table.stderr);
+    let junit = project.run_in(["import", "junit.xml"], &environment);
+    assert_eq!(junit.code, 0, "{}", junit.stderr);
+    let bundle = project.run_in(["import", "old.bundle"], &environment);
+    assert_eq!(bundle.code, 2, "{}", bundle.stderr);
+    assert!(bundle.stderr.contains("old.bundle:3: holds the value of $"), "{}", bundle.stderr);
+    let doctor = project.run_in(["doctor", "--verify"], &environment);
+    assert_eq!(doctor.code, 0, "what was taken out is under the seal: {}", doctor.stdout);
+    let build = project.run_in(["build", "--out", "site"], &environment);
+    assert_eq!(build.code, 0, "{}", build.stderr);
+    let texts = written(&project, &[&table, &junit, &bundle, &doctor, &build]);
+    assert_eq!(leaks(&keys, &texts), Vec::<String>::new());
+}
+
+/// Every byte that was written or said.
+fn written(project: &Project, said: &[&Output]) -> Vec<(String, Vec<u8>)> {
+    let folders = ["results", "site", ".evalreport"].iter().flat_map(|folder| project.files(folder));
+    let files = folders.chain(["log.jsonl", "all.jsonl"].map(str::to_owned)).filter(|file| project.path(file).is_file());
+    let said = said.iter().map(|said| ("the terminal".to_owned(), format!("{}{}", said.stdout, said.stderr).into_bytes()));
+    files
+        .map(|file| (file.clone(), fs::read(project.path(&file)).expect("there")))
+        .map(|(file, bytes)| {
+            let is_packed = Path::new(&file).extension().is_some_and(|ending| ending == "zst");
+            let unpacked = if is_packed { zstd::decode_all(bytes.as_slice()).expect("whole") } else { bytes };
+            (file, unpacked)
+        })
+        .chain(said)
+        .collect()
+}
+
+/// Where keys are in them.
+fn leaks(keys: &[(String, String)], texts: &[(String, Vec<u8>)]) -> Vec<String> {
+    // What is the same in every form of the keys.
+    let needles: Vec<Vec<u8>> = keys.iter().flat_map(|(_, value)| [value.clone().into_bytes(), base64(value).into_bytes()]).collect();
+    let finds = |bytes: &[u8]| {
+        needles.iter().filter(|needle| memmem(bytes, needle)).map(|needle| String::from_utf8_lossy(needle).into_owned()).collect::<Vec<_>>()
+    };
+    texts.iter().flat_map(|(file, bytes)| finds(bytes).into_iter().map(move |needle| format!("{file}: {needle}"))).collect()
 }
 
 /// The middle of the base64 of a key, as Python's encoder has it at the beginning of what is encoded.
-fn base64(text: &str) -> Vec<u8> {
+fn base64(text: &str) -> String {
     let encoded = std::process::Command::new("python3")
         .args(["-c", "import base64, sys; print(base64.b64encode(sys.argv[1].encode()).decode()[:-4], end='')", text])
         .output()
         .expect("Python");
-    encoded.stdout
+    String::from_utf8(encoded.stdout).expect("base64 is ASCII")
 }
 
 fn memmem(bytes: &[u8], needle: &[u8]) -> bool {
