@@ -42,6 +42,8 @@ pub struct Reply {
 pub struct Measured {
     pub usage: Usage,
     pub cost: Cost,
+    /// How often the agent was called, where it is more than this once or its program says so.
+    pub calls: Option<u64>,
     /// Turns of the agent.
     pub steps: Option<u64>,
     /// Tool calls by name; absent where the agent does not tell, empty where it used none.
@@ -126,13 +128,22 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 /// Keeps the beginning and the end of a long text, which is where errors and results stand.
+///
+/// A word that would be cut is left out whole, unless that were most of the text: half a key is found by nobody who looks for keys.
 pub fn shorten(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }
-    let head = text.floor_char_boundary(most / 2);
-    let tail = text.ceil_char_boundary(text.len() - most / 2);
-    format!("{} […{} bytes left out…] {}", &text[..head], tail - head, &text[tail..])
+    let head = &text[..text.floor_char_boundary(most / 2)];
+    let tail = &text[text.ceil_char_boundary(text.len() - most / 2)..];
+    let between = |character: char| character.is_whitespace() || "\"'`,;<>(){}[]".contains(character);
+    let begin = head.rfind(between).map_or(0, |place| place + 1);
+    let end = tail.find(between).unwrap_or(tail.len());
+    let is_cut = |character: Option<char>| !character.is_none_or(between);
+    let head = if is_cut(text[head.len()..].chars().next()) && begin >= head.len() / 2 { head.get(..begin).unwrap_or(head) } else { head };
+    let before = text[..text.len() - tail.len()].chars().next_back();
+    let tail = if is_cut(before) && end <= tail.len() / 2 { &tail[end..] } else { tail };
+    format!("{} […{} bytes left out…] {}", head, text.len() - head.len() - tail.len(), tail)
 }
 
 #[cfg(test)]
@@ -145,6 +156,17 @@ mod tests {
         let text = format!("ä{}end", "é".repeat(100));
         let short = shorten(&text, 11);
         assert!(short.starts_with("äé") && short.ends_with("éend") && short.contains("bytes left out"), "{short}");
+    }
+
+    #[test]
+    fn no_key_is_cut() {
+        let key = "sk-0123456789abcdef";
+        for before in 0..120 {
+            let text = format!("{}{key} {}{key}{}", "a b ".repeat(before), "x y ".repeat(50), "\" z,".repeat(before));
+            let short = shorten(&text, 200);
+            let rest = short.replace(key, "");
+            assert!(!rest.contains("sk-") && !rest.contains("def"), "{before}: {short}");
+        }
     }
 
     #[test]

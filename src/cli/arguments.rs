@@ -740,6 +740,9 @@ pub(super) struct Doctor {
     /// Remove what killed commands left: half-written files, half-unpacked bundles, and workspaces where they are usually made
     #[arg(long)]
     pub tidy: bool,
+    /// Say what this system keeps the programs of runs from
+    #[arg(long)]
+    pub system: bool,
 }
 
 #[derive(Args)]

@@ -13,7 +13,7 @@ use crate::domain::{Problem, hex, nearest, visible};
 use crate::files;
 use crate::results::{Batch, PlannedArm};
 use crate::run::verification::VerificationSettings;
-use crate::run::{Approach, Arm, CodeWork, Evaluation, Jury, Means, QuestionWork, Work};
+use crate::run::{Approach, Arm, CodeWork, Evaluation, Jury, MODEL_VARIABLE, Means, QuestionWork, Work, names_model};
 use crate::suite::{self, QuestionSpec, Suite, load_questions, suite_version};
 
 use super::failure::Failure;
@@ -201,6 +201,9 @@ impl Maker<'_> {
         let mut arms = Vec::new();
         for id in &chosen {
             let approach = self.approach(id, agent.as_deref())?;
+            if !wanted.models.is_empty() && !approach.takes_model(self.root) {
+                return Err(ignored_model("approach", id));
+            }
             for model in models(&wanted.models, None) {
                 let planned = PlannedArm {
                     suite: suite.name.clone(),
@@ -353,6 +356,10 @@ impl Maker<'_> {
         let mut arms = Vec::new();
         for id in &agents {
             let configured = self.agent(id)?;
+            let is_program = configured.kind == AgentKind::Command;
+            if !wanted.models.is_empty() && is_program && !names_model(&configured.command, &configured.env, self.root) {
+                return Err(ignored_model("agent", id));
+            }
             for model in models(&wanted.models, asked.model) {
                 let prices = Prices::new(&self.config.prices, self.now.date_naive());
                 let agent = Agent::new(configured, model.as_deref(), self.environment, &prices).map_err(refused)?;
@@ -374,6 +381,12 @@ impl Maker<'_> {
         }
         Ok(arms)
     }
+}
+
+/// Nothing is filed under a model that no program was told of.
+fn ignored_model(kind: &str, id: &str) -> Failure {
+    Failure::new(format!("the {kind} `{}` is not given the model that --model names", visible(id)))
+        .with_hint(format!("put `{{model}}` into its command; if its program reads {MODEL_VARIABLE}, name that in its `env`"))
 }
 
 /// What is asked by questions, whoever is asked.

@@ -5,6 +5,7 @@ use std::time::Instant;
 use tracing::info;
 
 use crate::domain::Problem;
+use crate::process::{Network, Support, support};
 use crate::results::{Examination, Proof, Store, examine, prove};
 
 use super::arguments::{Doctor, Format};
@@ -42,6 +43,37 @@ struct Damage {
     hint: Option<String>,
 }
 
+/// With `--system`: what is enforced for runs of code.
+#[derive(serde::Serialize)]
+struct System {
+    /// Programs reach the files that they are given.
+    files: bool,
+    /// Programs reach the TCP ports that they are given.
+    ports: bool,
+    /// Programs signal only their own.
+    signals: bool,
+    /// A server and its tests get a network of their own.
+    networks: bool,
+}
+
+impl System {
+    fn here() -> Self {
+        let Support { files, network, signals } = support();
+        Self { files, ports: network, signals, networks: network && Network::is_supported() }
+    }
+
+    fn words(&self) -> String {
+        let yes_or_no = |is_so: bool| if is_so { "yes" } else { "no" };
+        let parts = [
+            ("files", self.files, "programs of a run reach the files that they are given"),
+            ("ports", self.ports, "they reach the TCP ports that they are given"),
+            ("signals", self.signals, "they signal only programs of their own"),
+            ("networks", self.networks, "a server and its tests get a network of their own; without, servers at a fixed port take turns"),
+        ];
+        parts.iter().map(|(name, is_so, words)| format!("{name}: {} ({words})\n", yes_or_no(*is_so))).collect()
+    }
+}
+
 pub(super) fn run(settings: &Settings, arguments: &Doctor) -> Result<u8, Failure> {
     if arguments.tidy {
         tidy::run(settings);
@@ -70,13 +102,17 @@ pub(super) fn run(settings: &Settings, arguments: &Doctor) -> Result<u8, Failure
         describe(&shown(folder), &found, proof.as_ref(), &mut text);
         answers.push(answer(shown(folder), found, proof.as_ref()));
     }
+    let system = arguments.system.then(System::here);
+    text.extend(system.iter().map(System::words));
     match settings.format {
         Format::Json => {
             #[derive(serde::Serialize)]
             struct Stores {
                 stores: Vec<Answer>,
+                #[serde(skip_serializing_if = "Option::is_none")]
+                system: Option<System>,
             }
-            output::print(&crate::render::json::document("doctor", Stores { stores: answers }))?;
+            output::print(&crate::render::json::document("doctor", Stores { stores: answers, system }))?;
         }
         Format::Table | Format::Markdown | Format::Csv => output::print(&text)?,
         Format::Junit => return Err(output::no_junit()),

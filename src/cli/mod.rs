@@ -58,6 +58,10 @@ use settings::Settings;
 
 /// Runs one command and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(code) = crate::process::serve_network(&arguments) {
+        return ExitCode::from(code);
+    }
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {

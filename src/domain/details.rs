@@ -30,6 +30,9 @@ pub struct ItemDetails {
     pub cost_source: Option<CostSource>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
+    /// What the agent calls the model that answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// Calls by the tool's name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, u64>,

@@ -166,7 +166,7 @@ pub const PASS_RATE: &str = "shared_tests";
 pub const COST_PER_SOLVED: &str = "cost_per_solved_usd";
 
 /// The metrics that every comparison asks for, measured or not, with their units and kinds.
-pub const BUILT_IN: [(&str, Unit, MetricKind); 8] = [
+pub const BUILT_IN: [(&str, Unit, MetricKind); 9] = [
     ("duration_seconds", Unit::Seconds, MetricKind::Amount),
     ("total_tokens", Unit::Tokens, MetricKind::Amount),
     ("cost_usd", Unit::Usd, MetricKind::Amount),
@@ -175,6 +175,7 @@ pub const BUILT_IN: [(&str, Unit, MetricKind); 8] = [
     ("files_generated", Unit::Count, MetricKind::Count),
     ("lines_generated", Unit::Count, MetricKind::Count),
     ("total_calls", Unit::Count, MetricKind::Count),
+    ("turns", Unit::Count, MetricKind::Count),
 ];
 
 /// Returns the unit and kind of a built-in metric by its key.

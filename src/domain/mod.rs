@@ -9,6 +9,7 @@ mod hex;
 mod item;
 mod item_kind;
 mod metric;
+mod model_name;
 mod moment;
 mod names;
 mod problem;
@@ -34,6 +35,7 @@ pub use metric::{
     BUILT_IN, Bound, COST_PER_SOLVED, Direction, Mark, Metric, MetricKind, MetricSettings, NoMargin, PASS_RATE, Unit, built_in, metric_key,
     parse_amount, score_label,
 };
+pub use model_name::is_same_model;
 pub use moment::{date_of, nanoseconds};
 pub use names::CONFIGURATION_NAMES;
 pub use problem::{Problem, Problems};

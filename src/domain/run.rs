@@ -190,7 +190,10 @@ pub struct Run {
 
     pub duration_seconds: Option<f64>,
 
+    /// How often the agent was called: questions that were put to it, or starts of its program.
     pub total_calls: Option<u64>,
+    /// What the agent took in all its calls, as it counts them: a request to its model each.
+    pub turns: Option<u64>,
     pub input_tokens: Option<u64>,
     pub output_tokens: Option<u64>,
     /// Cache-inclusive.
@@ -214,6 +217,8 @@ pub struct Run {
     pub error: Option<String>,
 
     pub agent: Option<String>,
+    /// What the agent calls the model that it used; several with ` + ` between them. Absent where it does not say.
+    pub reported_model: Option<String>,
     pub batch_id: Option<String>,
     /// Counts from 1 within the arm of a batch.
     pub run_index: Option<u32>,
@@ -248,6 +253,7 @@ impl Run {
             timestamp: None,
             duration_seconds: None,
             total_calls: None,
+            turns: None,
             input_tokens: None,
             output_tokens: None,
             total_tokens: None,
@@ -265,6 +271,7 @@ impl Run {
             status: RunStatus::Completed,
             error: None,
             agent: None,
+            reported_model: None,
             batch_id: None,
             run_index: None,
             seed: None,

@@ -1,7 +1,10 @@
 //! What a command that an evaluator asks for came to. Whoever calls the evaluator starts it: here no program is started.
 
+use std::path::Path;
+
 use super::test_report::{Ending, Output, TestReport};
 use crate::domain::visible;
+use crate::process::{End, Finished};
 
 /// What a command is for, which decides how it is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +22,8 @@ pub struct CommandResult {
     pub ending: Ending,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
+    /// Why it could not be started, which is this machine's fault: it has no room for a further process, or no shell.
+    pub unstarted: Option<String>,
     /// What [`Purpose::Tests`] came to, where it was planned; without it the output is read.
     pub tests: Option<TestReport>,
 }
@@ -27,6 +32,23 @@ pub struct CommandResult {
 pub type Runner<'r> = dyn Fn(&str, Purpose) -> Option<CommandResult> + 'r;
 
 impl CommandResult {
+    /// What a command came to that has ended; none where it was stopped.
+    pub fn of(finished: Finished) -> Option<Self> {
+        let ending = match finished.end {
+            End::Exited(code) => Ending::Code(code),
+            End::Signalled(signal) => Ending::Signal(signal),
+            End::TimedOut => Ending::TimedOut,
+            End::Stopped => return None,
+        };
+        Some(Self { ending, stdout: finished.stdout.bytes, stderr: finished.stderr.bytes, unstarted: None, tests: None })
+    }
+
+    /// What a command came to that could not be started, as the shell would say so.
+    pub fn unstarted(reason: String) -> Self {
+        let stderr = reason.clone().into_bytes();
+        Self { ending: Ending::Code(127), stdout: Vec::new(), stderr, unstarted: Some(reason), tests: None }
+    }
+
     /// Returns both streams as lines without colours, standard output first.
     pub(super) fn outputs(&self) -> [Output; 2] {
         [Output::new(&self.stdout, &[]), Output::new(&self.stderr, &[])]
@@ -46,8 +68,8 @@ impl CommandResult {
     /// Only a tool of the command itself: what is missing further down (a script that calls what it forgot to install) is a failure of
     /// whoever wrote that.
     pub(super) fn missing_tool(&self, declared: &str) -> Option<String> {
-        if self.ending == Ending::Code(0) {
-            return None;
+        if self.ending == Ending::Code(0) || self.unstarted.is_some() {
+            return self.unstarted.as_deref().map(visible);
         }
         let words: Vec<&str> = declared.split(|character: char| character.is_whitespace() || ";&|()".contains(character)).collect();
         let is_named = |name: &str| !name.is_empty() && !name.contains('/') && words.contains(&name);
@@ -57,6 +79,93 @@ impl CommandResult {
         })
     }
 }
+
+impl CommandResult {
+    /// Says what this machine, or the suite itself, owed a command of the suite that was started in `folder`: a tool that runs tests, or a file
+    /// of the suite that can be executed. A program that the approach was to make or to install is the approach's.
+    pub fn owed(&self, declared: &str, folder: &Path) -> Option<String> {
+        if let Some(reason) = &self.unstarted {
+            return Some(visible(reason));
+        }
+        if let Some(tool) = self.missing_tool(declared).filter(|tool| TOOLS.contains(&tool.as_str())) {
+            return Some(format!("`{tool}` is not on this machine"));
+        }
+        let is_unrunnable = matches!(self.ending, Ending::Code(126 | 127));
+        let is_of_suite = |path: &str| path.contains('/') && declared.contains(path) && folder.join(path).is_file();
+        self.outputs().iter().flat_map(Output::lines).filter(|_| is_unrunnable).find_map(|line| {
+            let (start, complaint) = line.trim().rsplit_once(": ")?;
+            let path = start.rsplit(": ").next().filter(|path| is_of_suite(path))?;
+            let is_known = ["not found", "Permission denied", "No such file or directory", "bad interpreter"].contains(&complaint);
+            is_known.then(|| format!("`{}` of the suite cannot be started: {complaint}", visible(path)))
+        })
+    }
+}
+
+/// What runs tests, and what tests are written in: nothing that an approach would bring along.
+const TOOLS: [&str; 62] = [
+    "ant",
+    "bash",
+    "bats",
+    "behave",
+    "bun",
+    "bundle",
+    "cargo",
+    "cmake",
+    "composer",
+    "coverage",
+    "ctest",
+    "curl",
+    "cypress",
+    "deno",
+    "docker",
+    "dotnet",
+    "elixir",
+    "env",
+    "gcc",
+    "git",
+    "go",
+    "gradle",
+    "java",
+    "jest",
+    "jq",
+    "julia",
+    "karma",
+    "make",
+    "meson",
+    "mix",
+    "mocha",
+    "mvn",
+    "newman",
+    "ninja",
+    "node",
+    "nose2",
+    "npm",
+    "npx",
+    "perl",
+    "php",
+    "phpunit",
+    "playwright",
+    "pnpm",
+    "poetry",
+    "prove",
+    "pytest",
+    "python",
+    "python3",
+    "rake",
+    "rspec",
+    "ruby",
+    "sbt",
+    "sh",
+    "sqlite3",
+    "stack",
+    "swift",
+    "tox",
+    "unittest",
+    "uv",
+    "vitest",
+    "wget",
+    "yarn",
+];
 
 /// Reads the name of a missing tool from what shells, Python, cargo and npm say.
 fn missing(line: &str, ending: Ending) -> Option<&str> {
@@ -85,7 +194,13 @@ mod tests {
     use super::*;
 
     fn missing(declared: &str, code: i32, stderr: &str) -> Option<String> {
-        let result = CommandResult { ending: Ending::Code(code), stdout: Vec::new(), stderr: stderr.as_bytes().to_vec(), tests: None };
+        let result = CommandResult {
+            ending: Ending::Code(code),
+            stdout: Vec::new(),
+            stderr: stderr.as_bytes().to_vec(),
+            unstarted: None,
+            tests: None,
+        };
         result.missing_tool(declared)
     }
 

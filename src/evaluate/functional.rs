@@ -178,7 +178,7 @@ mod tests {
     use crate::suite::Suite;
 
     fn said(ending: Ending, stdout: &str) -> CommandResult {
-        CommandResult { ending, stdout: stdout.as_bytes().to_vec(), stderr: Vec::new(), tests: None }
+        CommandResult { ending, stdout: stdout.as_bytes().to_vec(), stderr: Vec::new(), unstarted: None, tests: None }
     }
 
     /// Evaluates a suite whose commands, `build`, `tests` and `coverage`, end as given.

@@ -378,6 +378,11 @@ impl Asked<'_> {
         if may_decide("total_calls") {
             open.push(amount("total_calls", "Agent calls", Unit::Count, Direction::Down, &|row| count(row.run.total_calls)));
         }
+        // Only agents tell: where none does, its absence is no news.
+        let turns = |row: &RunRow| count(row.run.turns);
+        if may_decide("turns") && self.group.arms.iter().flat_map(|arm| &arm.counted).any(|row| row.run.turns.is_some()) {
+            open.push(amount("turns", "Turns", Unit::Count, Direction::Down, &turns));
+        }
         open
     }
 

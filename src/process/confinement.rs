@@ -7,6 +7,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Network;
 
 #[cfg(target_os = "linux")]
 pub use linux::{Confinement, support};
@@ -33,6 +36,8 @@ pub struct Grants<'a> {
     pub writes: &'a [&'a Places],
     /// The only ports, where there is a bound.
     pub ports: Option<&'a [u16]>,
+    /// The network that it is in; this machine's without.
+    pub network: Option<&'a Arc<Network>>,
 }
 
 /// Files, and folders with all that is in them.
@@ -83,7 +88,7 @@ mod linux {
     use std::os::fd::OwnedFd;
     use std::path::Path;
     use std::process::{Child, Command};
-    use std::sync::OnceLock;
+    use std::sync::{Arc, OnceLock};
     use std::thread;
 
     use landlock::{
@@ -95,7 +100,7 @@ mod linux {
     use rustix::io::Errno;
     use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
-    use super::{Grants, Support};
+    use super::{Grants, Network, Support};
 
     /// The first that refuses to empty a file which may not be written.
     const LEAST: ABI = ABI::V3;
@@ -146,7 +151,10 @@ mod linux {
 
     /// The bounds of a program and of all it starts.
     #[derive(Debug)]
-    pub struct Confinement(RulesetCreated);
+    pub struct Confinement {
+        rules: RulesetCreated,
+        network: Option<Arc<Network>>,
+    }
 
     impl Confinement {
         /// Prepares the bounds; none where the system enforces none.
@@ -173,13 +181,18 @@ mod linux {
             for port in grants.ports.unwrap_or_default() {
                 (&mut ruleset).add_rule(NetPort::new(*port, AccessNet::from_all(NETWORK))).map_err(io::Error::other)?;
             }
-            Ok(Some(Self(ruleset)))
+            Ok(Some(Self { rules: ruleset, network: grants.network.cloned() }))
+        }
+
+        /// The network that the program is in; this machine's without.
+        pub fn network(&self) -> Option<&Network> {
+            self.network.as_deref()
         }
 
         /// Starts the program inside. A thread takes the bounds upon itself, which its children inherit, and ends.
         pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {
             let start = || {
-                self.0.try_clone()?.restrict_self().map_err(io::Error::other)?;
+                self.rules.try_clone()?.restrict_self().map_err(io::Error::other)?;
                 give_up_powers()?;
                 command.spawn()
             };
@@ -197,7 +210,7 @@ mod nowhere {
     use std::io;
     use std::process::{Child, Command};
 
-    use super::{Grants, Support};
+    use super::{Grants, Network, Support};
 
     pub fn support() -> Support {
         Support::default()
@@ -209,6 +222,10 @@ mod nowhere {
     impl Confinement {
         pub fn new(_grants: &Grants<'_>) -> io::Result<Option<Self>> {
             Ok(None)
+        }
+
+        pub fn network(&self) -> Option<&Network> {
+            None
         }
 
         pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::captured::{Captured, Keep};
 use super::guard::Guarded;
 use super::system::{self, Own, Reach, Request, Whom};
-use super::{Command, End, Finished, StartError};
+use super::{Command, Confinement, End, Finished, StartError};
 
 /// How long a killed program may take to be gone, and its output to end.
 const SETTLE: Duration = Duration::from_millis(500);
@@ -232,9 +232,24 @@ fn spawn(command: &Command, mark: &str, stdout: impl Into<Stdio>, stderr: impl I
         let source = io::Error::new(io::ErrorKind::InvalidInput, "the command is empty");
         return Err(StartError::Io { program: "".into(), source });
     };
-    let mut starting = std::process::Command::new(program);
+    let failed = |source| StartError::Io { program: program.clone(), source };
+    let mut starting = match command.confinement.as_deref().and_then(Confinement::network) {
+        None => {
+            let mut starting = std::process::Command::new(program);
+            starting.stdin(if command.input.is_empty() { Stdio::null() } else { Stdio::piped() });
+            starting
+        }
+        Some(_) if !command.input.is_empty() => {
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "in a network of its own it has no input")));
+        }
+        Some(network) => {
+            let [entry, first] = network.entry();
+            let mut starting = std::process::Command::new(entry);
+            starting.arg(first).arg(program).stdin(network.ticket().map_err(failed)?);
+            starting
+        }
+    };
     starting.args(arguments).current_dir(&command.cwd).stdout(stdout).stderr(stderr);
-    starting.stdin(if command.input.is_empty() { Stdio::null() } else { Stdio::piped() });
     for (name, value) in &command.env {
         match value {
             Some(value) => starting.env(name, value),

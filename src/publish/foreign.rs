@@ -18,6 +18,7 @@ impl Foreign for Run {
             timestamp: _,
             duration_seconds: _,
             total_calls: _,
+            turns: _,
             input_tokens: _,
             output_tokens: _,
             total_tokens: _,
@@ -37,6 +38,7 @@ impl Foreign for Run {
             output_dir,
             error,
             agent,
+            reported_model,
             tags,
             host,
             tool_version,
@@ -53,6 +55,7 @@ impl Foreign for Run {
             ("output_dir", output_dir),
             ("error", error),
             ("agent", agent),
+            ("reported_model", reported_model),
             ("host", host),
             ("tool_version", tool_version),
             ("isolation", isolation),
@@ -104,6 +107,7 @@ impl Foreign for ItemDetails {
             answer,
             expected,
             category,
+            model,
             tools,
             question,
             usage: _,
@@ -112,7 +116,9 @@ impl Foreign for ItemDetails {
             item_hash: _,
             scores,
         } = self;
-        for (field, text) in [("reason", reason), ("reply", reply), ("answer", answer), ("category", category), ("question", question)] {
+        for (field, text) in
+            [("reason", reason), ("reply", reply), ("answer", answer), ("category", category), ("model", model), ("question", question)]
+        {
             if let Some(text) = text {
                 visit(field, text);
             }

@@ -181,10 +181,12 @@ pub fn run(shown: &ShownRun) -> Table {
     fact("Tokens", line.tokens.map(|tokens| format::fixed(tokens, 0)));
     fact("Duration", Some(line.duration_seconds.map_or_else(|| "unknown".to_owned(), format::seconds)));
     fact("Verification", page.verification.as_ref().and_then(|stored| super::verification::outcome(&stored.record)));
-    fact("Calls", page.total_calls.map(format::integer));
+    fact("Agent calls", page.total_calls.map(format::integer));
+    fact("Turns", page.turns.map(format::integer));
     fact("Files", page.files_generated.map(format::integer));
     fact("Lines", page.lines_generated.map(format::integer));
     fact("Agent", page.agent.clone());
+    fact("Model, reported", page.reported_model.clone());
     fact("Batch", line.batch.clone());
     fact("Seed", page.seed.map(|seed| seed.to_string()));
     fact("Suite version", page.suite_version.clone());

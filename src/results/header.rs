@@ -59,6 +59,8 @@ pub(super) struct WireRun {
     #[serde(skip_serializing_if = "Option::is_none")]
     total_calls: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    turns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     input_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_tokens: Option<u64>,
@@ -91,6 +93,8 @@ pub(super) struct WireRun {
     status: Option<RunStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     batch_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -183,6 +187,7 @@ pub fn to_json(run: &Run) -> String {
         timestamp: run.timestamp.map(|time| time.to_rfc3339_opts(SecondsFormat::AutoSi, true)),
         duration_seconds: run.duration_seconds,
         total_calls: run.total_calls,
+        turns: run.turns,
         input_tokens: run.input_tokens,
         output_tokens: run.output_tokens,
         total_tokens: run.total_tokens,
@@ -198,6 +203,7 @@ pub fn to_json(run: &Run) -> String {
         error: run.error,
         status: Some(run.status),
         agent: run.agent,
+        reported_model: run.reported_model,
         batch_id: run.batch_id,
         run_index: run.run_index,
         seed: run.seed,
@@ -341,6 +347,7 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
         timestamp,
         duration_seconds: wire.duration_seconds,
         total_calls: wire.total_calls,
+        turns: wire.turns,
         input_tokens: wire.input_tokens,
         output_tokens: wire.output_tokens,
         total_tokens: wire.total_tokens.or_else(|| wire.input_tokens?.checked_add(wire.output_tokens?)),
@@ -358,6 +365,7 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
         status,
         error,
         agent: wire.agent,
+        reported_model: wire.reported_model,
         batch_id: wire.batch_id,
         run_index: wire.run_index,
         seed: wire.seed,

@@ -30,7 +30,6 @@ pub(super) const SCORES: &str = "scores.jsonl";
 pub(super) const TRANSCRIPT: &str = "transcript.jsonl";
 pub(super) const OUTPUT: &str = "output";
 
-
 /// So many first bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -12,12 +12,17 @@ use crate::agent::{
     own_keys, with_withheld,
 };
 use crate::config::{self, AgentKind, Budget};
+use crate::files;
 use crate::process::{self, Command, End, Finished, Limits, Stop};
 
 /// The file under which programs find the requirements in the workspace.
 pub const REQUIREMENTS_FILE: &str = "requirements.md";
 /// Where the `ralph` program says what it used.
 const RALPH_METRICS: &str = ".ralph/run_metrics.json";
+/// Tells programs the model.
+pub const MODEL_VARIABLE: &str = "EVAL_MODEL";
+/// A larger file is a program itself.
+const MOST_SCRIPT_BYTES: u64 = 4 << 20;
 /// What is kept of a program's output in the transcript.
 const TRANSCRIPT_BYTES: usize = 256 << 10;
 
@@ -115,7 +120,11 @@ fn oneshot(agent: &config::Agent, prices: &Prices, order: &Order<'_>, stop: &Sto
     );
     let limits = Budget { max_seconds: Some(order.wall.as_secs_f64()), ..Budget::default() };
     let prompt = Prompt { text: &text, system: None, item: None, seed: order.seed, limits, folder: Some(order.workspace) };
-    agent.ask(&prompt, stop).map(|reply| reply.measured)
+    let called = |measured: Measured| Measured { calls: Some(1), ..measured };
+    match agent.ask(&prompt, stop) {
+        Ok(reply) => Ok(called(reply.measured)),
+        Err(failure) => Err(Failure { measured: Box::new(called(*failure.measured)), ..failure }),
+    }
 }
 
 fn ralph(name: &[String], granted: &[String], order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
@@ -136,11 +145,12 @@ fn ralph(name: &[String], granted: &[String], order: &Order<'_>, stop: &Stop) ->
         measured
     };
     let init = call(&["init", REQUIREMENTS_FILE])?;
+    let model: Vec<&str> = order.model.into_iter().flat_map(|model| ["-model", model]).collect();
     let with_init = |mut measured: Measured| {
         measured.transcript.splice(0..0, init.transcript.clone());
         with_metrics(measured)
     };
-    match call(&["run"]) {
+    match call(&[&["run"], model.as_slice()].concat()) {
         Ok(measured) => Ok(with_init(measured)),
         Err(failure) => Err(Failure { measured: Box::new(with_init(*failure.measured)), ..failure }),
     }
@@ -149,7 +159,7 @@ fn ralph(name: &[String], granted: &[String], order: &Order<'_>, stop: &Stop) ->
 fn program(argv: Vec<String>, granted: &[String], order: &Order<'_>, wall: Duration, stop: &Stop) -> Result<Measured, Failure> {
     let set = |name: &str, value: Option<&str>| (OsString::from(name), value.map(OsString::from));
     let mut env = order.environment.for_program(granted);
-    env.extend([set("EVAL_SEED", Some(&order.seed.to_string())), set("EVAL_MODEL", order.model), set("EVAL_SUITE", Some(order.suite))]);
+    env.extend([set("EVAL_SEED", Some(&order.seed.to_string())), set(MODEL_VARIABLE, order.model), set("EVAL_SUITE", Some(order.suite))]);
     let command = Command {
         argv: order.wrap.iter().cloned().chain(at_root(argv, order.root)).map(OsString::from).collect(),
         cwd: order.workspace.to_owned(),
@@ -195,6 +205,18 @@ impl Approach {
         self.env.iter().cloned().chain(of_ralph).collect()
     }
 
+    /// Says whether its program is given the model that a run is asked for. Programs of the house are; of a command one can tell by
+    /// `{model}` among its arguments, or by `EVAL_MODEL` in its arguments, its `env` or a file that it names.
+    pub fn takes_model(&self, root: &Path) -> bool {
+        let (argv, env) = match &self.means {
+            Means::Oneshot { agent } if agent.kind != AgentKind::Command => return true,
+            Means::Oneshot { agent } => (&agent.command, &agent.env),
+            Means::Ralph { .. } => return true,
+            Means::Command { argv } => (argv, &self.env),
+        };
+        names_model(argv, env, root)
+    }
+
     /// Returns the files that its command names: those it may read, wherever they lie.
     pub fn files(&self, root: &Path) -> Vec<PathBuf> {
         let argv = match &self.means {
@@ -202,9 +224,23 @@ impl Approach {
             Means::Ralph { program } => program,
             Means::Command { argv } => argv,
         };
-        let named = argv.iter().map(|argument| root.join(argument.replace("{root}", &root.display().to_string())));
-        named.filter(|path| path.is_file()).collect()
+        named_files(argv, root)
     }
+}
+
+/// The files among the words of a command.
+fn named_files(argv: &[String], root: &Path) -> Vec<PathBuf> {
+    let named = argv.iter().map(|argument| root.join(argument.replace("{root}", &root.display().to_string())));
+    named.filter(|path| path.is_file()).collect()
+}
+
+/// Says whether a command or an agent's program takes the model, as far as one can see.
+pub fn names_model(argv: &[String], env: &[String], root: &Path) -> bool {
+    let variable = |text: &[u8]| memchr::memmem::find(text, MODEL_VARIABLE.as_bytes()).is_some();
+    let is_script = |path: &PathBuf| fs::metadata(path).is_ok_and(|metadata| metadata.len() <= MOST_SCRIPT_BYTES);
+    argv.iter().any(|argument| argument.contains("{model}") || variable(argument.as_bytes()))
+        || env.iter().any(|name| name == MODEL_VARIABLE)
+        || named_files(argv, root).iter().filter(|path| is_script(path)).any(|path| files::read(path).is_ok_and(|text| variable(&text)))
 }
 
 /// A program named by a relative path is the project's, not the workspace's.
@@ -279,7 +315,12 @@ fn add_reported(measured: &mut Measured, report: &Value) {
     if let Some(usd) = find_cost(report) {
         measured.cost = Cost::reported(usd);
     }
-    measured.steps = ["num_turns", "total_calls", "iterations", "steps"].into_iter().find_map(|key| find_count(report, key));
+    let first = |keys: &[&str]| keys.iter().find_map(|key| find_count(report, key));
+    measured.calls = first(&["total_claude_calls", "total_calls", "iterations"]);
+    measured.steps = first(&["total_turns", "num_turns", "turns", "steps"]);
+    if let Some(model) = report.get("model").and_then(Value::as_str) {
+        measured.model = Some(model.to_owned());
+    }
 }
 
 fn read_json(path: &Path) -> Option<Value> {
@@ -287,5 +328,5 @@ fn read_json(path: &Path) -> Option<Value> {
     if fs::metadata(path).ok()?.len() > MOST_BYTES {
         return None;
     }
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
+    serde_json::from_slice(&files::read(path).ok()?).ok()
 }

@@ -18,6 +18,7 @@ use super::examine::{Examination, Examined, Halt};
 use super::grounds::{Suites, Watched};
 use super::isolation::{More, Whom};
 use super::record;
+use super::server::{self, Place};
 use super::shell::Shell;
 use super::testing::{Family, Tested};
 use super::verification::verify_workspace;
@@ -87,6 +88,10 @@ pub fn run(
     let listed = code::files(workspace.folder());
     let made = made_files(&listed, workspace.folder(), work.start.as_deref(), work.suite.requirements.as_deref());
     take_measures(&mut record, &measured, &workspace, &listed, &made);
+    let reported = measured.model.as_deref().into_iter().collect();
+    if let Some(said) = record::set_model(&mut record, work.model.as_deref(), &reported) {
+        note(&mut record, &said);
+    }
     if context.keep_output {
         // Before tests and servers leave their own files there.
         step("keeping what was made");
@@ -97,14 +102,23 @@ pub fn run(
 
     if record.status != RunStatus::Infra {
         let left = timeout.saturating_sub(begin.elapsed());
+        let place = place_of_server(work, context);
+        // Waiting for others is not the run's time.
+        let _turn = server::turn(work.suite.server.as_ref(), &place);
         let patience = if record.status == RunStatus::Limit { left.max(TESTING_AFTER_LIMIT.min(timeout)) } else { left };
         let deadline = Instant::now() + patience;
-        let examination = Examination { run: &run.id, work, workspace: &workspace, copy: &copy, deadline, context, step: &step };
+        let examination = Examination { run: &run.id, work, workspace: &workspace, copy: &copy, deadline, place, context, step: &step };
         match examination.examine() {
             Ok(examined) => {
                 let forged: Vec<String> = examined.families.iter().flat_map(|(_, tested)| tested.forged.iter().cloned()).collect();
                 if !forged.is_empty() {
                     return commit_tampered(journal, record, &measured, &forged, context);
+                }
+                let owed: Vec<String> = examined.families.iter().flat_map(|(_, tested)| tested.owed.iter().cloned()).collect();
+                if !owed.is_empty() {
+                    // Part of a verdict would be taken for all of it.
+                    record = not_tested(record, &owed.join("; "));
+                    return commit(&journal, record, context);
                 }
                 let shell = examined.shell.clone();
                 take_verdict(&mut record, examined, timeout, &mut journal)?;
@@ -119,10 +133,7 @@ pub fn run(
             }
             Err(Halt::Stopped) => return Ok(None),
             Err(Halt::Impossible(reason)) => {
-                if record.status == RunStatus::Completed {
-                    record.status = RunStatus::Infra;
-                }
-                note(&mut record, &format!("not tested: {reason}"));
+                record = not_tested(record, &reason);
             }
         }
     }
@@ -132,6 +143,26 @@ pub fn run(
     }
     record.timestamp = Some(date_of(SystemTime::now()));
     commit(&journal, record, context)
+}
+
+/// A network of the run's own, where no program of the suite that needs one is to reach beyond this machine.
+fn place_of_server(work: &CodeWork, context: &Context<'_>) -> Place {
+    let suite = &work.suite;
+    let is_apart = suite.server.is_some()
+        && !suite.grants(Phase::Server)
+        && !suite.grants(Phase::Tests)
+        && work.wrap_of_tests(&context.root).is_empty();
+    let own = if is_apart { context.isolation.network() } else { None };
+    own.map_or(Place::Shared, Place::Own)
+}
+
+/// Notes that nothing is known of what was made, through no fault of the approach.
+fn not_tested(mut record: Run, reason: &str) -> Run {
+    if record.status == RunStatus::Completed {
+        record.status = RunStatus::Infra;
+    }
+    note(&mut record, &format!("not tested: {reason}"));
+    record
 }
 
 /// Records a run that touched what is not its own: of its tests nothing is known, and nobody may take it for a result.
@@ -182,7 +213,7 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
     let ports = (!work.suite.grants(Phase::Approach)).then_some(ports);
     environment.confinement = context
         .isolation
-        .confine(Whom::Agent, workspace, &More { wrap: &wrap, reads: &reads, writes: &work.approach.writes, ports })
+        .confine(Whom::Agent, workspace, &More { wrap: &wrap, reads: &reads, writes: &work.approach.writes, ports, ..More::default() })
         .map_err(|error| Failure::new(FailureKind::Infra, &format!("no isolation: {error}"), Measured::default()))?;
     let order = Order {
         suite: &work.suite.name,
@@ -251,7 +282,8 @@ pub(super) fn made_files(listed: &Listed, folder: &Path, start: Option<&Path>, r
 
 fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace, listed: &Listed, made: &BTreeSet<PathBuf>) {
     record.duration_seconds = Some(measured.duration.as_secs_f64()).filter(|seconds| *seconds > 0.0);
-    record.total_calls = measured.steps;
+    record.total_calls = measured.calls;
+    record.turns = measured.steps;
     record::set_usage(record, measured.usage);
     record.cost_usd = measured.cost.usd;
     record.cost_source = measured.cost.source;

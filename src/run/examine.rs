@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::domain::{RunId, visible};
+use crate::evaluate::CommandResult;
 use crate::process::{self, End, Finished};
 use crate::suite::Phase;
 
 use super::isolation::{More, Whom};
-use super::server::{self, NoServer, Server};
+use super::server::{self, Ended, NoServer, Place, Server};
 use super::shell::Shell;
 use super::suite_copy::SuiteCopy;
 use super::testing::{Bench, Family, Tested, has_own_tests_command, own_tests_command};
@@ -32,6 +33,8 @@ pub struct Examination<'a> {
     /// Where the suite's tests are started.
     pub copy: &'a SuiteCopy,
     pub deadline: Instant,
+    /// Where its server listens and its tests ask.
+    pub place: Place,
     pub context: &'a Context<'a>,
     pub step: &'a dyn Fn(&str),
 }
@@ -75,7 +78,7 @@ impl Examination<'_> {
         if let Some(server) = &suite.server {
             (self.step)("server");
             let confined = |port: u16| self.confine(&shell, Whom::Work, suite.grants(Phase::Server), Some(port));
-            match Server::start(server, &confined, self.workspace, self.left(), self.context.stop) {
+            match Server::start(server, &confined, self.workspace, &self.place, self.left(), self.context.stop) {
                 Ok(started) => {
                     port = Some(started.port);
                     running = Some(started);
@@ -95,7 +98,7 @@ impl Examination<'_> {
         let reports = self.workspace.reports();
         fs::create_dir_all(&reports).map_err(|error| Halt::Impossible(format!("no folder for reports: {error}")))?;
         let testing = self.confined(&shell, Whom::Tests, suite.grants(Phase::Tests), port)?;
-        let shell = self.confined(&shell, Whom::Work, suite.grants(Phase::Tests), port)?;
+        let own = self.confined(&shell, Whom::Work, suite.grants(Phase::Tests), port)?;
         let mut families = Vec::new();
         for (family, commands) in [(Family::Shared, &suite.tests.shared), (Family::Functional, &suite.tests.functional)] {
             if !commands.is_empty() {
@@ -105,20 +108,26 @@ impl Examination<'_> {
             }
         }
         let is_cut = self.left().is_zero();
-        troubles.extend(running.and_then(Server::stop));
-        let own: Vec<String> = if suite.tests.own.is_empty() {
+        match running.map(Server::stop) {
+            None | Some(Ended::Now) => {}
+            Some(Ended::Early(reason)) => troubles.push(reason),
+            Some(Ended::Replaced(reason)) => return Err(Halt::Impossible(reason)),
+        }
+        let lines: Vec<String> = if suite.tests.own.is_empty() {
             own_tests_command(suite.language.as_deref(), self.workspace.folder()).into_iter().collect()
         } else {
             suite.tests.own.clone()
         };
-        if !own.is_empty() {
+        if !lines.is_empty() {
             let deadline = self.deadline.min(Instant::now() + OWN_TESTS_TIME);
-            let bench = self.bench(&shell, self.workspace.folder(), &reports, port, deadline);
-            let tested = self.test(&bench, Family::Own, &own)?;
+            let bench = self.bench(&own, self.workspace.folder(), &reports, port, deadline);
+            let tested = self.test(&bench, Family::Own, &lines)?;
             // A command of the suite that finds no tests says that there are none.
             let is_unknown = tested.is_unknown && suite.tests.own.is_empty();
             families.push((Family::Own, Tested { is_unknown, ..tested }));
         }
+        // Evaluators come when the server is gone.
+        let shell = self.confined(&shell, Whom::Work, suite.grants(Phase::Tests), None)?;
         let knows_own_tests = !suite.tests.own.is_empty() || suite.language.as_deref().is_some_and(has_own_tests_command);
         Ok(Examined { families, troubles, is_cut, knows_own_tests, shell })
     }
@@ -148,7 +157,9 @@ impl Examination<'_> {
         let copy = [self.copy.root().to_owned()];
         let reads = if whom == Whom::Tests { &copy } else { self.copy.given() };
         let ports: Vec<u16> = port.into_iter().collect();
-        self.with(shell, whom, &More { reads, ports: (!has_network).then_some(ports.as_slice()), ..More::default() })
+        // Who knows the server's port is where the server is.
+        let network = port.and_then(|_| self.place.network());
+        self.with(shell, whom, &More { reads, ports: (!has_network).then_some(ports.as_slice()), network, ..More::default() })
     }
 
     fn with(&self, shell: &Shell, whom: Whom, more: &More<'_>) -> io::Result<Shell> {
@@ -166,7 +177,7 @@ impl Examination<'_> {
     fn environment(&self, shell: &mut Shell) -> Result<(), Halt> {
         (self.step)("virtual environment");
         let folder = self.workspace.venv();
-        match python::create(shell, &folder, self.left(), self.context.stop) {
+        match python::create(shell, &folder, &self.workspace.runner(), self.left(), self.context.stop) {
             Ok(finished) => match finished.end {
                 End::Exited(0) => {}
                 End::Stopped => return Err(Halt::Stopped),
@@ -194,7 +205,13 @@ impl Examination<'_> {
             End::Exited(_) | End::Signalled(_) if python::is_unreachable(&finished) => {
                 Err(Halt::Impossible(failed(&format!("reached no package index: {}", last_line(&finished)))))
             }
-            End::Exited(_) | End::Signalled(_) => Ok(Some(failed(&format!("failed: {}", last_line(&finished))))),
+            End::Exited(_) | End::Signalled(_) => {
+                let said = last_line(&finished);
+                match CommandResult::of(finished).and_then(|result| result.owed(line, self.workspace.folder())) {
+                    Some(owed) => Err(Halt::Impossible(failed(&format!("could not be done: {owed}")))),
+                    None => Ok(Some(failed(&format!("failed: {said}")))),
+                }
+            }
         }
     }
 

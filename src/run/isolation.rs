@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use crate::agent::Environment;
 use crate::files;
-use crate::process::{Confinement, Grants, Places, Support, all_but, support};
+use crate::process::{Confinement, Grants, Network, Places, Support, all_but, support};
 
 use super::workspace::Workspace;
 
@@ -166,6 +166,11 @@ impl Isolation {
         self.support.files
     }
 
+    /// Makes a network for the server of a run and its tests; none where the system gives none, or nothing is enforced.
+    pub fn network(&self) -> Option<Arc<Network>> {
+        if self.support.network { Network::new().map(Arc::new) } else { None }
+    }
+
     /// Prepares the bounds of a program in a run's folder; none where nothing is enforced, or `wrap` starts it: a sandbox of the user's knows
     /// what it allows, and may need rights of its own.
     pub fn confine(&self, whom: Whom, workspace: &Workspace, more: &More<'_>) -> io::Result<Option<Arc<Confinement>>> {
@@ -184,11 +189,16 @@ impl Isolation {
             Whom::Tests => writes.push(workspace.reports()),
             Whom::Agent | Whom::Work => {}
         }
-        let own_reads = Places::of(more.reads.iter().cloned().chain([workspace.venv()]));
+        let own_reads = Places::of(more.reads.iter().cloned().chain([workspace.venv(), workspace.runner()]));
         let own_writes = Places::of(more.writes.iter().cloned().chain(writes));
         let nothing = Places::default();
         let of_agent = if whom == Whom::Agent { &self.agent_writes } else { &nothing };
-        let grants = Grants { reads: &[reads, &own_reads], writes: &[&self.shared_writes, of_agent, &own_writes], ports: more.ports };
+        let grants = Grants {
+            reads: &[reads, &own_reads],
+            writes: &[&self.shared_writes, of_agent, &own_writes],
+            ports: more.ports,
+            network: more.network,
+        };
         Confinement::new(&grants).map(|confinement| confinement.map(Arc::new))
     }
 
@@ -244,6 +254,8 @@ pub struct More<'a> {
     pub writes: &'a [PathBuf],
     /// The only ports, where the suite grants no network.
     pub ports: Option<&'a [u16]>,
+    /// A network of the run's own.
+    pub network: Option<&'a Arc<Network>>,
 }
 
 fn names_a_token(npmrc: &Path) -> bool {

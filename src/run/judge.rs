@@ -66,7 +66,7 @@ impl Kept {
         let effort = Effort {
             usage: run.usage.unwrap_or_default(),
             cost_usd: run.cost_usd,
-            turns: run.total_calls,
+            turns: run.turns,
             duration: run.duration_seconds.and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok()),
             tools: None,
         };

@@ -34,7 +34,7 @@ use crate::domain::{Git, ItemStatus, Run};
 use crate::process::Stop;
 use crate::results::{PlannedArm, PlannedRun, Store};
 
-pub use approach::{Approach, Means};
+pub use approach::{Approach, MODEL_VARIABLE, Means, names_model};
 pub use arm::{Arm, CodeWork, QuestionWork, Work};
 pub use evaluation::{Evaluation, Jury};
 pub use execute::{Executed, execute};

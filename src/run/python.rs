@@ -10,10 +10,10 @@ use super::shell::Shell;
 /// Run without the workspace in Python's path: whatever an approach calls `zipfile.py` stays out of it.
 const SCRIPT: &str = include_str!("venv.py");
 
-/// Makes the environment in `folder`, whose parent is not the workspace.
-pub fn create(shell: &Shell, folder: &Path, wall: Duration, stop: &Stop) -> Result<Finished, StartError> {
+/// Makes the environment in `folder`, whose parent is not the workspace, and puts into `runner` what it is lent: the pytest of this machine.
+pub fn create(shell: &Shell, folder: &Path, runner: &Path, wall: Duration, stop: &Stop) -> Result<Finished, StartError> {
     let python = if cfg!(windows) { "python" } else { "python3" };
-    let argv = [python, "-I", "-c", SCRIPT, &folder.display().to_string()].map(str::to_owned).to_vec();
+    let argv = [python, "-I", "-c", SCRIPT, &folder.display().to_string(), &runner.display().to_string()].map(str::to_owned).to_vec();
     // A sandbox is for what the approach made, and may not even show the folder.
     let shell = Shell { wrap: Vec::new(), variables: shell.variables.clone(), confinement: None };
     process::run(&shell.program(argv, folder.parent().unwrap_or(folder), Some(wall)), stop)

@@ -54,7 +54,11 @@ pub fn run(
     journal.sort_by_key(|outcome| places.get(outcome.item.as_str()).copied().unwrap_or(usize::MAX))?;
     journal.sync()?;
     let decided = journal.decided()?;
-    let record = summed(record::begun(batch, run, arm, context), &decided, questions);
+    let mut record = summed(record::begun(batch, run, arm, context), &decided, questions);
+    let reported: BTreeSet<&str> = decided.iter().filter_map(|(_, details)| details.model.as_deref()).collect();
+    if let Some(said) = record::set_model(&mut record, work.agent.model.as_deref(), &reported) {
+        record.error = Some(record.error.map_or_else(|| said.clone(), |error| format!("{error}; {said}")));
+    }
     context.store.commit(&record, &journal)?;
     Ok(Some(record))
 }
@@ -162,11 +166,12 @@ fn ask(
             (kind.item_status()?, ItemDetails { reason: Some(reason), ..ItemDetails::default() }, *measured)
         }
     };
-    let Measured { usage, cost, steps, tools, duration, transcript, .. } = measured;
+    let Measured { usage, cost, steps, tools, duration, transcript, model, .. } = measured;
     details.expected = question.correct.iter().map(|place| question.answers[*place].clone()).collect();
     details.usage = Some(usage).filter(|usage| *usage != crate::domain::Usage::default());
     details.cost_source = cost.usd.map(|_| cost.source);
     details.steps = steps;
+    details.model = model;
     details.tools = tools.unwrap_or_default();
     let outcome = ItemOutcome {
         run: run.id.clone(),

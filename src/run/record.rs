@@ -1,6 +1,8 @@
 //! The header of a run of our own: what the plan says, and sums over what was decided.
 
-use crate::domain::{CostSource, Direction, ItemDetails, ItemOutcome, Run, ScoreRecord, Unit, Usage, date_of};
+use std::collections::BTreeSet;
+
+use crate::domain::{CostSource, Direction, ItemDetails, ItemOutcome, Run, ScoreRecord, Unit, Usage, date_of, is_same_model, visible};
 use crate::results::{Batch, PlannedArm, PlannedRun};
 
 use crate::agent::{input_total, token_total};
@@ -32,8 +34,7 @@ pub fn add_items(record: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
         .iter()
         .filter(|(outcome, details)| outcome.status.is_counted() || outcome.cost_usd.is_some() || details.usage.is_some())
         .collect();
-    record.total_calls =
-        asked.iter().map(|(_, details)| Some(details.steps.unwrap_or(1))).try_fold(0u64, |sum, steps| sum.checked_add(steps?));
+    record.total_calls = Some(asked.len() as u64);
     // Waiting for a service that is away is not the agent's time.
     record.duration_seconds =
         decided.iter().filter(|(outcome, _)| outcome.status.is_counted()).map(|(outcome, _)| outcome.duration_seconds).sum();
@@ -48,6 +49,7 @@ pub fn add_items(record: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
         let known: Vec<u64> = asked.iter().filter_map(|(_, details)| details.usage.as_ref().and_then(of)).collect();
         if known.is_empty() { None } else { known.into_iter().try_fold(0u64, u64::checked_add) }
     };
+    record.turns = asked.iter().map(|(_, details)| details.steps).try_fold(0u64, |sum, steps| sum.checked_add(steps?));
     let usage = Usage {
         input: part(|usage| usage.input),
         cache_write: some_part(|usage| usage.cache_write),
@@ -62,6 +64,24 @@ pub fn add_items(record: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
         Some(_) if is_priced => CostSource::Priced,
         Some(_) => CostSource::Reported,
     };
+}
+
+/// Files a run under the model that its agent says it used, where that is another than the agent was asked for; returns what to say of it.
+///
+/// A run that asked for none keeps its place: it is about what the agent takes when nobody asks.
+pub fn set_model(record: &mut Run, asked: Option<&str>, reported: &BTreeSet<&str>) -> Option<String> {
+    if reported.is_empty() {
+        return None;
+    }
+    let all = reported.iter().copied().collect::<Vec<_>>().join(" + ");
+    let is_other = asked.is_some_and(|asked| !reported.iter().all(|name| is_same_model(asked, name)));
+    let note =
+        asked.filter(|_| is_other).map(|asked| format!("`{}` was asked for, and the agent reports `{}`", visible(asked), visible(&all)));
+    if is_other {
+        record.model.clone_from(&all);
+    }
+    record.reported_model = Some(all);
+    note
 }
 
 /// Sets the parts of what was used, and the cache-inclusive totals.

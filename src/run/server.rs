@@ -1,10 +1,11 @@
 //! The server of a suite: started on a free port, waited for, stopped with everything it started.
 
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::process::{Background, Stop, free_port};
+use crate::evaluate::CommandResult;
+use crate::process::{Background, Network, Probe, Stop, free_port};
 use crate::suite;
 
 use super::shell::Shell;
@@ -14,16 +15,57 @@ use super::workspace::Workspace;
 const DEFAULT_PORT: u16 = 8000;
 const DEFAULT_PATIENCE: Duration = Duration::from_secs(30);
 const BETWEEN_CHECKS: Duration = Duration::from_millis(50);
-const ONE_CHECK: Duration = Duration::from_secs(2);
 /// Another process may take a port between its choice and its use.
 const TRIES: usize = 3;
 /// How much of what a server said goes into the reason of its failure.
 const LAST_WORDS: usize = 300;
 
+/// Held by the one run whose server listens on a port that others want too.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// A server that answers.
 pub struct Server {
     process: Background,
     pub port: u16,
+    place: Place,
+}
+
+/// Where a run's server listens.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// In a network of the run's own.
+    Own(Arc<Network>),
+    /// In this machine's network.
+    Shared,
+}
+
+impl Place {
+    fn answers(&self, probe: &Probe) -> bool {
+        match self {
+            Self::Own(network) => network.answers(probe),
+            Self::Shared => probe.answers(),
+        }
+    }
+
+    pub fn network(&self) -> Option<&Arc<Network>> {
+        match self {
+            Self::Own(network) => Some(network),
+            Self::Shared => None,
+        }
+    }
+}
+
+/// Waits until no other run of this process has a server at a literal port of the shared network. Nothing to wait for, and nothing to hold,
+/// where the port is a free choice or the network is the run's own.
+pub fn turn(server: Option<&suite::Server>, place: &Place) -> Option<MutexGuard<'static, ()>> {
+    match (server, place) {
+        (Some(server), Place::Shared) if !is_free_choice(server) => Some(TURN.lock().unwrap_or_else(PoisonError::into_inner)),
+        (_, Place::Shared | Place::Own(_)) => None,
+    }
+}
+
+fn is_free_choice(server: &suite::Server) -> bool {
+    server.command.contains("{port}")
 }
 
 /// Why there is none.
@@ -43,10 +85,12 @@ impl Server {
         server: &suite::Server,
         shell: &dyn Fn(u16) -> io::Result<Shell>,
         workspace: &Workspace,
+        place: &Place,
         most: Duration,
         stop: &Stop,
     ) -> Result<Self, NoServer> {
-        let is_free_choice = server.command.contains("{port}");
+        let is_free_choice = is_free_choice(server);
+        let is_taken = |port: u16| place.answers(&Probe::Port(port));
         let mut tries = if is_free_choice { TRIES } else { 1 };
         loop {
             let port = if is_free_choice {
@@ -62,8 +106,9 @@ impl Server {
             };
             tries -= 1;
             let shell = shell(port).map_err(|error| NoServer::Impossible(format!("no isolation: {error}")))?;
-            match Self::start_at(server, port, &shell, workspace, most, stop) {
+            match Self::start_at(server, port, &shell, workspace, place, most, stop) {
                 Err(NoServer::Failed { .. }) if tries > 0 && is_taken(port) => {}
+                Err(NoServer::Failed { port, reason }) if is_taken(port) => return Err(NoServer::Impossible(of_another(port, &reason))),
                 outcome => return outcome,
             }
         }
@@ -74,6 +119,7 @@ impl Server {
         port: u16,
         shell: &Shell,
         workspace: &Workspace,
+        place: &Place,
         most: Duration,
         stop: &Stop,
     ) -> Result<Self, NoServer> {
@@ -85,15 +131,15 @@ impl Server {
         let patience = server.startup_timeout.unwrap_or(DEFAULT_PATIENCE).min(most);
         let begin = Instant::now();
         loop {
-            let answers = match &server.health_check {
-                Some(address) => is_healthy(&filled(address)),
-                None => is_taken(port),
-            };
+            let answers = place.answers(&match &server.health_check {
+                Some(address) => Probe::Address(filled(address)),
+                None => Probe::Port(port),
+            });
             let failure = if let Some(end) = process.exited() {
                 // Whoever answered, it was not this server.
                 format!("the server ended before it answered ({})", ended(end))
             } else if answers {
-                return Ok(Self { process, port });
+                return Ok(Self { process, port, place: place.clone() });
             } else if stop.is_stopped() {
                 return Err(NoServer::Stopped);
             } else if begin.elapsed() > patience {
@@ -102,17 +148,37 @@ impl Server {
                 std::thread::sleep(BETWEEN_CHECKS);
                 continue;
             };
-            let said = process.stop().stdout;
-            return Err(NoServer::Failed { port, reason: format!("{failure}{}", last_words(&said.text())) });
+            let finished = process.stop();
+            let said = last_words(&finished.stdout.text());
+            if let Some(owed) = CommandResult::of(finished).and_then(|result| result.owed(&server.command, workspace.folder())) {
+                return Err(NoServer::Impossible(format!("the server cannot be started: {owed}")));
+            }
+            return Err(NoServer::Failed { port, reason: format!("{failure}{said}") });
         }
     }
 
-    /// Stops it, and everything it started. Returns a complaint where it had ended before.
-    pub fn stop(mut self) -> Option<String> {
+    /// Stops it, and everything it started. Says how it ended where it had ended before.
+    pub fn stop(mut self) -> Ended {
         let early = self.process.exited();
         let said = self.process.stop().stdout;
-        early.map(|end| format!("the server ended during the tests ({}){}", ended(end), last_words(&said.text())))
+        let Some(end) = early else { return Ended::Now };
+        let reason = format!("the server ended during the tests ({}){}", ended(end), last_words(&said.text()));
+        if self.place.answers(&Probe::Port(self.port)) { Ended::Replaced(of_another(self.port, &reason)) } else { Ended::Early(reason) }
     }
+}
+
+/// How a server came to its end.
+pub enum Ended {
+    /// It was stopped.
+    Now,
+    /// By itself, with a reason.
+    Early(String),
+    /// By itself, and somebody else answered in its place: nobody knows whom the tests asked.
+    Replaced(String),
+}
+
+fn of_another(port: u16, reason: &str) -> String {
+    format!("another process answers at port {port}; {reason}")
 }
 
 /// Tells a suite's commands where the server is.
@@ -150,38 +216,6 @@ fn literal_port(server: &suite::Server) -> u16 {
         numbers.find(|port: &u16| *port >= 1000)
     };
     of_check().or_else(of_command).unwrap_or(DEFAULT_PORT)
-}
-
-fn is_taken(port: u16) -> bool {
-    let addresses = [SocketAddr::from(([127, 0, 0, 1], port)), SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], port))];
-    addresses.iter().any(|address| TcpStream::connect_timeout(address, ONE_CHECK).is_ok())
-}
-
-/// Says whether a GET of an address on this machine gives a success or a redirection; where it is encrypted, whether anybody is there.
-fn is_healthy(address: &str) -> bool {
-    let Some((scheme, rest)) = address.split_once("://") else { return false };
-    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let is_encrypted = scheme == "https";
-    let default = if is_encrypted { 443 } else { 80 };
-    let target = if authority.contains(':') { authority.to_owned() } else { format!("{authority}:{default}") };
-    let request = format!("GET /{path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
-    let ask = || -> std::io::Result<bool> {
-        for socket in target.to_socket_addrs()? {
-            let Ok(mut stream) = TcpStream::connect_timeout(&socket, ONE_CHECK) else { continue };
-            if is_encrypted {
-                return Ok(true);
-            }
-            stream.set_read_timeout(Some(ONE_CHECK))?;
-            stream.set_write_timeout(Some(ONE_CHECK))?;
-            stream.write_all(request.as_bytes())?;
-            let mut status = [0; 12];
-            stream.read_exact(&mut status)?;
-            // "HTTP/1.1 200": what matters is the first digit.
-            return Ok(status.starts_with(b"HTTP/1.") && matches!(status[9], b'2' | b'3'));
-        }
-        Ok(false)
-    };
-    ask().unwrap_or(false)
 }
 
 #[cfg(test)]

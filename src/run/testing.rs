@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId, visible};
 use crate::evaluate::CommandResult;
-use crate::evaluate::test_report::{self, Control, Ending, Source, TestReport};
-use crate::process::{self, End, Stop};
+use crate::evaluate::test_report::{self, Control, Source, TestReport};
+use crate::process::{self, Stop};
 
 use super::control::Controls;
 use super::shell::Shell;
@@ -48,6 +48,8 @@ pub struct Tested {
     pub is_unknown: bool,
     /// What shows that a report is not the runner's.
     pub forged: Vec<String>,
+    /// What this machine or the suite owed a command, which therefore says nothing.
+    pub owed: Vec<String>,
 }
 
 /// Where and until when commands run.
@@ -74,7 +76,14 @@ impl Bench<'_> {
         let mut tested = Tested::default();
         let mut names = BTreeSet::new();
         for (number, command) in commands.iter().enumerate() {
-            let report = self.command(family, number, command)?;
+            let (report, owed) = self.command(family, number, command)?;
+            // Tests of one's own are the approach's, and so are the tools that they need.
+            let owed = owed.filter(|_| family != Family::Own);
+            if let Some(owed) = owed {
+                tested.owed.push(format!("`{}`: {owed}", visible(command)));
+                tested.is_unknown = true;
+                continue;
+            }
             if family == Family::Own && report.source == Source::NoTests {
                 // There are tests, and they could not be run here: nothing is known of them.
                 tested.is_unknown = true;
@@ -113,10 +122,13 @@ impl Bench<'_> {
         Some(tested)
     }
 
-    fn command(&self, family: Family, number: usize, declared: &str) -> Option<TestReport> {
+    /// Returns the report, and what was owed.
+    fn command(&self, family: Family, number: usize, declared: &str) -> Option<(TestReport, Option<String>)> {
         // What a check fetches is what the approach made, which must not name its own outcomes.
         let hears = family != Family::Functional;
-        self.tested(&format!("{}-{number}", family.evaluator()), declared, hears)?.tests
+        let result = self.tested(&format!("{}-{number}", family.evaluator()), declared, hears)?;
+        let owed = result.owed(declared, self.folder);
+        Some((result.tests?, owed))
     }
 
     /// Runs a command of tests and reads its report, kept under `name`. Without `hears` its output says nothing. None where the run was
@@ -137,14 +149,15 @@ impl Bench<'_> {
         let report: Option<PathBuf> = plan.report.as_ref().map(|report| self.folder.join(&report.path));
         let before = report.as_deref().and_then(modified);
         let left = self.deadline.saturating_duration_since(Instant::now());
-        let CommandResult { ending, stdout, stderr, .. } = self.line(&shell, &filled, left)?;
+        let CommandResult { ending, stdout, stderr, unstarted, .. } = self.line(&shell, &filled, left)?;
         // A file that was there before and was not written again is no report of these tests.
         let written = report.filter(|path| modified(path).is_some_and(|time| Some(time) != before)).and_then(|path| fs::read(path).ok());
         let roots: Vec<&str> = self.roots.iter().map(String::as_str).collect();
+        // The shell complains on the other stream.
         let stdout = if hears { stdout } else { Vec::new() };
         let finished = test_report::Finished { ending, stdout: &stdout, stderr: &stderr, report: written.as_deref(), roots: &roots };
         let tests = Some(test_report::outcomes(&plan, &finished));
-        Some(CommandResult { ending, stdout, stderr, tests })
+        Some(CommandResult { ending, stdout, stderr, unstarted, tests })
     }
 
     /// Runs a command of no tests. None where the run was stopped meanwhile.
@@ -153,19 +166,9 @@ impl Bench<'_> {
     }
 
     fn line(&self, shell: &Shell, line: &str, left: Duration) -> Option<CommandResult> {
-        let result = |ending, stdout, stderr| Some(CommandResult { ending, stdout, stderr, tests: None });
         match process::run(&shell.line(line, self.folder, Some(left)), self.stop) {
-            Ok(finished) => {
-                let ending = match finished.end {
-                    End::Exited(code) => Ending::Code(code),
-                    End::Signalled(signal) => Ending::Signal(signal),
-                    End::TimedOut => Ending::TimedOut,
-                    End::Stopped => return None,
-                };
-                result(ending, finished.stdout.bytes, finished.stderr.bytes)
-            }
-            // The shell itself is missing: as it would say so.
-            Err(error) => result(Ending::Code(127), Vec::new(), error.to_string().into_bytes()),
+            Ok(finished) => CommandResult::of(finished),
+            Err(error) => Some(CommandResult::unstarted(error.to_string())),
         }
     }
 }

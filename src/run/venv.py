@@ -5,6 +5,8 @@ same files. Where there is no such wheel, `venv` does it its own way.
 """
 
 import os
+import re
+import site
 import sys
 import sysconfig
 import venv
@@ -38,14 +40,47 @@ def unpack(target):
         program.chmod(0o755)
 
 
+def lend_pytest(target, runner):
+    """Puts the pytest of this Python behind whatever will be installed: tests start without an approach that asks for it."""
+    from importlib import metadata
+
+    sys.path.append(site.getusersitepackages())
+    wanted, lent = ["pytest"], set()
+    runner.mkdir()
+    while wanted:
+        name = re.sub("[-_.]+", "-", wanted.pop()).lower()
+        if name in lent:
+            continue
+        lent.add(name)
+        try:
+            found = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            # Only for another system or another version of Python; or there is no pytest at all.
+            continue
+        wanted += [re.match(r"[\w.-]+", line)[0] for line in found.requires or [] if "extra ==" not in line]
+        for top in {file.parts[0] for file in found.files or [] if file.parts[0] not in ("..", "__pycache__")}:
+            if not (runner / top).exists():
+                (runner / top).symlink_to(Path(found.locate_file(top)).resolve())
+    if not (runner / "pytest").exists():
+        return
+    packages = Path(next((target / "lib").glob("python*"))) / "site-packages"
+    (packages / "runner.pth").write_text(f"{runner}\n")
+    for name in ("pytest", "py.test"):
+        program = target / "bin" / name
+        program.write_text('#!/bin/sh\nexec "${0%/*}/python" -m pytest "$@"\n')
+        program.chmod(0o755)
+
+
 def main():
-    target = Path(sys.argv[1])
+    target, runner = (Path(word) for word in sys.argv[1:])
     try:
         if os.name == "nt":
             raise OSError("programs are made in another way there")
         unpack(target)
     except (ImportError, IndexError, OSError, zipfile.BadZipFile):
         venv.create(target, clear=True, symlinks=os.name != "nt", with_pip=True)
+    if os.name != "nt":
+        lend_pytest(target, runner)
 
 
 main()

@@ -48,6 +48,11 @@ impl Workspace {
         self.beside("venv")
     }
 
+    /// Where what runs Python's tests is, if the environment has none of its own.
+    pub fn runner(&self) -> PathBuf {
+        self.beside("runner")
+    }
+
     /// Where tests write their reports.
     pub fn reports(&self) -> PathBuf {
         self.beside("reports")

@@ -126,6 +126,8 @@ pub struct RunPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_calls: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub own_tests_passed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_tests_total: Option<u64>,
@@ -135,6 +137,9 @@ pub struct RunPage {
     pub lines_generated: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// What the agent calls the model that it used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported_model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_index: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -372,11 +377,13 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
         cache_write_tokens: run.usage.and_then(|usage| usage.cache_write),
         cache_read_tokens: run.usage.and_then(|usage| usage.cache_read),
         total_calls: run.total_calls,
+        turns: run.turns,
         own_tests_passed: run.own_tests_passed,
         own_tests_total: run.own_tests_total,
         files_generated: run.files_generated,
         lines_generated: run.lines_generated,
         agent: run.agent.clone(),
+        reported_model: run.reported_model.clone(),
         run_index: run.run_index,
         seed: run.seed,
         suite_version: run.suite_version.clone(),
@@ -516,8 +523,21 @@ fn urgency(status: ItemStatus) -> u8 {
 }
 
 fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
-    let ItemDetails { reason, reply, answer, expected, category: _, usage, cost_source, steps, tools, question, item_hash: _, scores } =
-        details.cloned().unwrap_or_default();
+    let ItemDetails {
+        reason,
+        reply,
+        answer,
+        expected,
+        category: _,
+        usage,
+        cost_source,
+        steps,
+        model: _,
+        tools,
+        question,
+        item_hash: _,
+        scores,
+    } = details.cloned().unwrap_or_default();
     let Usage { cache_write, cache_read, .. } = usage.unwrap_or_default();
     ItemRow {
         item: outcome.item.clone(),

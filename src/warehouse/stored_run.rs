@@ -20,7 +20,7 @@ struct StoredRun<'a> {
     /// Seconds and nanoseconds since 1970.
     timestamp: Option<(i64, u32)>,
     duration_seconds: Option<f64>,
-    counts: [Option<u64>; 10],
+    counts: [Option<u64>; 11],
     counted: Option<ItemKind>,
     cost_usd: Option<f64>,
     cost_source: CostSource,
@@ -28,6 +28,7 @@ struct StoredRun<'a> {
     status: RunStatus,
     error: Option<&'a str>,
     agent: Option<&'a str>,
+    reported_model: Option<&'a str>,
     batch_id: Option<&'a str>,
     run_index: Option<u32>,
     seed: Option<u64>,
@@ -94,6 +95,7 @@ fn store(run: &Run) -> StoredRun<'_> {
         duration_seconds: run.duration_seconds,
         counts: [
             run.total_calls,
+            run.turns,
             run.input_tokens,
             run.output_tokens,
             run.total_tokens,
@@ -111,6 +113,7 @@ fn store(run: &Run) -> StoredRun<'_> {
         status: run.status,
         error: run.error.as_deref(),
         agent: run.agent.as_deref(),
+        reported_model: run.reported_model.as_deref(),
         batch_id: run.batch_id.as_deref(),
         run_index: run.run_index,
         seed: run.seed,
@@ -136,6 +139,7 @@ fn restore(stored: StoredRun<'_>) -> Result<Run, String> {
     };
     let [
         total_calls,
+        turns,
         input_tokens,
         output_tokens,
         total_tokens,
@@ -154,6 +158,7 @@ fn restore(stored: StoredRun<'_>) -> Result<Run, String> {
         timestamp,
         duration_seconds: stored.duration_seconds,
         total_calls,
+        turns,
         input_tokens,
         output_tokens,
         total_tokens,
@@ -171,6 +176,7 @@ fn restore(stored: StoredRun<'_>) -> Result<Run, String> {
         status: stored.status,
         error: own(stored.error),
         agent: own(stored.agent),
+        reported_model: own(stored.reported_model),
         batch_id: own(stored.batch_id),
         run_index: stored.run_index,
         seed: stored.seed,
@@ -198,7 +204,7 @@ mod tests {
     #[test]
     fn a_run_comes_back_as_it_was() {
         let full = r#"{"id":"r-1","suite":"s","approach":"a","model":"m","timestamp":"2026-01-31T12:00:00.25Z","duration_seconds":1.5,
-            "total_calls":1,"input_tokens":2,"output_tokens":3,"total_tokens":9,"cost_usd":0.25,"shared_tests_passed":4,
+            "total_calls":1,"turns":12,"reported_model":"x","input_tokens":2,"output_tokens":3,"total_tokens":9,"cost_usd":0.25,"shared_tests_passed":4,
             "shared_tests_total":5,"own_tests_passed":6,"own_tests_total":7,"files_generated":8,"lines_generated":10,"output_dir":"o",
             "counted":"task","error":"e","status":"limit","agent":"g","batch_id":"b","run_index":2,"seed":11,"tags":{"k":"v"},"suite_version":"sv",
             "host":"h","tool_version":"t","git":{"rev":"abc"},"usage":{"input":1,"cache_read":2},"cost_source":"priced",

@@ -143,6 +143,7 @@ fn runs(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
             column("suite", rows, |row| row.run.suite.clone()),
             column("approach", rows, |row| row.run.approach.clone()),
             column("model", rows, |row| row.run.model.clone()),
+            column("reported_model", rows, |row| row.run.reported_model.clone()),
             timestamp,
             column("status", rows, |row| row.run.status.name()),
             column("error", rows, |row| row.run.error.clone()),
@@ -171,6 +172,7 @@ fn usage(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
         vec![
             column("run_id", rows, |row| row.run.id.to_string()),
             column("total_calls", rows, |row| row.run.total_calls),
+            column("turns", rows, |row| row.run.turns),
             column("input_tokens", rows, |row| row.run.input_tokens),
             column("cache_write_tokens", rows, |row| row.run.usage.and_then(|usage| usage.cache_write)),
             column("cache_read_tokens", rows, |row| row.run.usage.and_then(|usage| usage.cache_read)),

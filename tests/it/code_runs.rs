@@ -8,6 +8,7 @@ mod programs;
 mod seed;
 mod servers;
 mod tampering;
+mod tools;
 mod workspaces;
 
 use std::collections::BTreeMap;

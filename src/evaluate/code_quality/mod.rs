@@ -101,7 +101,13 @@ mod tests {
     fn evaluated(commands: &[&str], settings: &CodeQualitySettings, ending: Ending, stdout: &str, stderr: &str) -> Evaluated {
         let suite = Suite { static_analysis: commands.iter().map(|command| (*command).to_owned()).collect(), ..sample::suite() };
         let runner = |_: &str, _: Purpose| {
-            Some(CommandResult { ending, stdout: stdout.as_bytes().to_vec(), stderr: stderr.as_bytes().to_vec(), tests: None })
+            Some(CommandResult {
+                ending,
+                stdout: stdout.as_bytes().to_vec(),
+                stderr: stderr.as_bytes().to_vec(),
+                unstarted: None,
+                tests: None,
+            })
         };
         let piece = Workpiece { suite: &suite, folder: None, files: &[], transcript: &[], effort: Effort::default() };
         code_quality(&runner, &piece, settings).expect("not stopped")

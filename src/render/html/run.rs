@@ -179,6 +179,7 @@ fn totals(run: &RunPage) -> Vec<Fact> {
         ("Tokens written to cache", count(run.cache_write_tokens)),
         ("Tokens read from cache", count(run.cache_read_tokens)),
         ("Agent calls", count(run.total_calls)),
+        ("Turns", count(run.turns)),
         ("Own tests passed", own_tests),
         ("Files generated", count(run.files_generated)),
         ("Lines generated", count(run.lines_generated)),
@@ -192,6 +193,7 @@ fn provenance(run: &RunPage) -> Vec<Fact> {
     let mut facts = vec![Fact::new("Approach", line.arm.approach.as_str()), Fact::new("Model", line.arm.model.as_str())];
     let known = [
         ("Agent", run.agent.clone()),
+        ("Model, as the agent reports it", run.reported_model.clone()),
         ("Ended", line.timestamp.map(|time| format::date(&time))),
         ("Batch", line.batch.clone()),
         ("Place in the batch", run.run_index.map(|index| index.to_string())),

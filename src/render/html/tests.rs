@@ -606,6 +606,7 @@ fn run_page(line: &RunLine, text: &str) -> RunPage {
         cache_write_tokens: None,
         cache_read_tokens: Some(0),
         total_calls: Some(7),
+        turns: None,
         own_tests_passed: Some(0),
         own_tests_total: Some(0),
         files_generated: Some(12),
@@ -616,6 +617,7 @@ fn run_page(line: &RunLine, text: &str) -> RunPage {
         suite_version: Some(text.to_owned()),
         tool_version: None,
         isolation: None,
+        reported_model: None,
         git_rev: Some(text.to_owned()),
         tags: BTreeMap::from([(text.to_owned(), text.to_owned())]),
         provenance: vec![

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use base64::Engine;
 use serde_json::{Value, json};
 
 use crate::agents::service::{Act, Service};
@@ -83,7 +84,7 @@ fn no_key_is_in_any_byte_that_is_written() {
 fn no_key_that_a_service_repeats_is_in_any_byte_that_is_written() {
     let keys = keys();
     let environment: Vec<(&str, &str)> = keys.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let said: Vec<String> = keys.iter().flat_map(|(_, value)| [value.clone(), base64(value), json!(value).to_string()]).collect();
+    let said: Vec<String> = keys.iter().flat_map(|(_, value)| [value.clone(), base64_whole(value), json!(value).to_string()]).collect();
     let said = said.join(" and ");
     let answer =
         json!({"model": "m", "choices": [{"message": {"content": format!("<answer>a</answer> {said}")}}], "usage": {"prompt_tokens": 1}});
@@ -96,10 +97,7 @@ fn no_key_that_a_service_repeats_is_in_any_byte_that_is_written() {
             .file("questions.yaml", "version: 1\nquestions:\n- {id: q, question: Which?, answers: [a, b], correct_answers: [a]}\n")
             .file(
                 "evalreport.yaml",
-                format!(
-                    "version: 1\nagents:\n- {{id: http, type: openai, model: m, base_url: \"{}\", headers: {{X-Key: $MY_PAT_1}}}}\n",
-                    service.url("/v1")
-                ),
+                format!("version: 1\nagents:\n- {{id: http, type: openai, model: m, base_url: \"{}\"}}\n", service.url("/v1")),
             );
         let eval = project.run_in(["eval", "questions.yaml", "--agent", "http", "--log", "log.jsonl", "--verbose"], &environment);
         let show = project.run_in(["compare", "--format", "json"], &environment);
@@ -118,7 +116,7 @@ fn no_key_of_what_is_imported_is_stored() {
     let rows: Vec<Value> = keys
         .iter()
         .enumerate()
-        .map(|(number, (_, value))| json!({"task": format!("t{number} {value}"), "ok": "pass", "group": base64(value), "arm": format!("a {value}")}))
+        .map(|(number, (_, value))| json!({"task": format!("t{number} {value}"), "ok": "pass", "group": base64_whole(value), "arm": format!("a {value}")}))
         .collect();
     let suites: String = keys
         .iter()
@@ -139,7 +137,7 @@ fn no_key_of_what_is_imported_is_stored() {
     assert_eq!(junit.code, 0, "{}", junit.stderr);
     let bundle = project.run_in(["import", "old.bundle"], &environment);
     assert_eq!(bundle.code, 2, "{}", bundle.stderr);
-    assert!(bundle.stderr.contains("old.bundle:3: holds the value of $"), "{}", bundle.stderr);
+    assert!(bundle.stdout.contains("old.bundle:3: holds the value of $"), "{}{}", bundle.stdout, bundle.stderr);
     let doctor = project.run_in(["doctor", "--verify"], &environment);
     assert_eq!(doctor.code, 0, "what was taken out is under the seal: {}", doctor.stdout);
     let build = project.run_in(["build", "--out", "site"], &environment);
@@ -174,13 +172,14 @@ fn leaks(keys: &[(String, String)], texts: &[(String, Vec<u8>)]) -> Vec<String> 
     texts.iter().flat_map(|(file, bytes)| finds(bytes).into_iter().map(move |needle| format!("{file}: {needle}"))).collect()
 }
 
-/// The middle of the base64 of a key, as Python's encoder has it at the beginning of what is encoded.
+/// What the base64 of a key begins with, whatever comes after the key.
 fn base64(text: &str) -> String {
-    let encoded = std::process::Command::new("python3")
-        .args(["-c", "import base64, sys; print(base64.b64encode(sys.argv[1].encode()).decode()[:-4], end='')", text])
-        .output()
-        .expect("Python");
-    String::from_utf8(encoded.stdout).expect("base64 is ASCII")
+    let whole = base64_whole(text);
+    whole[..whole.len() - 4].to_owned()
+}
+
+fn base64_whole(text: &str) -> String {
+    base64::engine::general_purpose::STANDARD.encode(text)
 }
 
 fn memmem(bytes: &[u8], needle: &[u8]) -> bool {

@@ -17,7 +17,7 @@ echo "$*" > "$SEEN/claude.arguments"; cat > "$SEEN/claude.prompt"; pwd > "$SEEN/
 cp "$SEEN/server.py" app.py
 seq -f 'feature %g' 14 > features.txt
 for n in 1 2 3 4 5 6; do echo x > part$n.py; done
-echo '{"type":"system","subtype":"init","model":"sonnet-x"}'
+echo '{"type":"system","subtype":"init","model":"claude-sonnet-9-20260101"}'
 echo '{"type":"assistant","message":{"id":"1","content":[{"type":"tool_use","id":"t","name":"Write","input":{}}],"usage":{"input_tokens":1,"output_tokens":1}}}'
 echo '{"type":"result","subtype":"success","is_error":false,"num_turns":6,"result":"Done.","total_cost_usd":0.18,"usage":{"input_tokens":1000,"cache_creation_input_tokens":7000,"cache_read_input_tokens":77000,"output_tokens":4000}}'
 "#;
@@ -32,7 +32,7 @@ run)
   seq -f 'feature %g' 18 > features.txt
   for n in 1 2 3 4 5 6 7 8 9; do echo x > part$n.py; done
   { echo 'echo 1..25'; echo 'for n in $(seq 25); do echo "ok $n - own $n"; done'; } > own.sh
-  echo '{"iterations": 9, "usage": {"input_tokens": 40000, "cache_read_input_tokens": 200000, "output_tokens": 5000}, "total_cost_usd": 0.52}' > .ralph/run_metrics.json
+  echo '{"total_claude_calls": 9, "total_turns": 31, "usage": {"input_tokens": 40000, "cache_read_input_tokens": 200000, "output_tokens": 5000}, "total_cost_usd": 0.52}' > .ralph/run_metrics.json
   sleep 0.5 ;;
 esac
 "#;
@@ -66,19 +66,19 @@ fn ralph_and_oneshot_run_end_to_end_and_compare() {
     assert!(arguments.contains("-p --output-format stream-json --verbose") && arguments.contains("--model sonnet"), "{arguments}");
     assert!(arguments.contains("--permission-mode acceptEdits"), "it may write files: {arguments}");
     assert!(read("claude.folder").trim().ends_with("/workspace"));
-    assert_eq!(read("ralph.arguments"), "init requirements.md model=sonnet\nrun model=sonnet\n");
+    assert_eq!(read("ralph.arguments"), "init requirements.md model=sonnet\nrun -model sonnet model=sonnet\n");
 
     let all = code.all();
     let of = |approach: &str| all.iter().find(|ran| ran.header["approach"] == approach).expect("it was run");
     let (ralph, oneshot) = (of("ralph"), of("oneshot"));
     for (ran, passed, own, numbers) in [
-        (ralph, 18, [Some(25), Some(25)], [240_000, 5_000, 245_000, 9, 12]),
-        (oneshot, 14, [Some(0), Some(0)], [85_000, 4_000, 89_000, 6, 8]),
+        (ralph, 18, [Some(25), Some(25)], [240_000, 5_000, 245_000, 9, 31, 12]),
+        (oneshot, 14, [Some(0), Some(0)], [85_000, 4_000, 89_000, 1, 6, 8]),
     ] {
         ran.ended("completed", "");
         ran.shared(passed, 20);
         assert_eq!(ran.counts("own"), own);
-        let names = ["input_tokens", "output_tokens", "total_tokens", "total_calls", "files_generated"];
+        let names = ["input_tokens", "output_tokens", "total_tokens", "total_calls", "turns", "files_generated"];
         assert_eq!(names.map(|name| ran.header[name].as_u64()), numbers.map(Some));
         assert_eq!((&ran.header["model"], &ran.header["cost_source"]), (&"sonnet".into(), &"reported".into()));
         assert_eq!(ran.items("functional_tests").len(), 1);
@@ -97,6 +97,8 @@ fn ralph_and_oneshot_run_end_to_end_and_compare() {
         ("Pass rate", &["18/20 (90%)", "14/20 (70%)", "+20.0 pp", "open: 1 run each"]),
         ("Own tests", &["25/25", "0/0", "not comparable"]),
         ("Files", &["12", "8"]),
+        ("Agent calls", &["9", "1"]),
+        ("Turns", &["31", "6"]),
     ] {
         let row = row(name).to_lowercase();
         assert!(parts.iter().all(|part| row.contains(&part.to_lowercase())), "{parts:?}: {table}");
@@ -133,5 +135,62 @@ fn without_its_program_a_built_in_approach_is_an_outage() {
         let bare = code.project.path("none").display().to_string();
         code.started(&["flask", "--approach", approach], &[], &[("PATH", &bare)]);
         code.all()[0].ended("infra", "not found");
+    }
+}
+
+#[test]
+fn a_run_stands_under_the_model_that_the_agent_reports() {
+    let (code, path, folder) = flask();
+    let seen = folder.path().display().to_string();
+    let environment = [("PATH", path.as_str()), ("SEEN", &seen)];
+    for model in ["sonnet", "opus"] {
+        code.started(&["flask", "--approach", "oneshot,ralph", "--model", model], &[], &environment);
+    }
+    code.started(&["flask", "--approach", "oneshot"], &[], &environment);
+    let mut labels: Vec<[String; 4]> = code
+        .all()
+        .iter()
+        .map(|ran| ["approach", "model", "reported_model", "error"].map(|key| ran.header[key].as_str().unwrap_or("-").to_owned()))
+        .collect();
+    labels.sort();
+    let full = "claude-sonnet-9-20260101";
+    assert_eq!(
+        labels,
+        [
+            // It is asked for opus, and says otherwise.
+            ["oneshot", full, full, "`opus` was asked for, and the agent reports `claude-sonnet-9-20260101`"],
+            ["oneshot", "default", full, "-"],
+            ["oneshot", "sonnet", full, "-"],
+            // It was given both, and says neither.
+            ["ralph", "opus", "-", "-"],
+            ["ralph", "sonnet", "-", "-"],
+        ]
+        .map(|label| label.map(str::to_owned))
+    );
+    let calls = fs::read_to_string(folder.path().join("ralph.arguments")).expect("it was written");
+    assert_eq!(
+        calls,
+        "init requirements.md model=sonnet\nrun -model sonnet model=sonnet\ninit requirements.md model=opus\nrun -model opus model=opus\n"
+    );
+}
+
+#[test]
+fn nothing_is_filed_under_a_model_that_no_program_was_told() {
+    let code = Code::new("tests: {shared: ['true']}\n", "true\n");
+    let refused = code.project.run(["run", "s", "--approach", "a", "--model", "m,n"]);
+    refused.refusal();
+    assert!(refused.stderr.contains("the approach `a` is not given the model that --model names"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("put `{model}` into its command"), "{}", refused.stderr);
+    assert_eq!(code.project.files("results"), Vec::<String>::new());
+    for (script, approach) in [
+        ("test \"$1\" = m", "{id: a, command: [sh, \"{root}/a.sh\", \"{model}\"]}"),
+        ("test \"$EVAL_MODEL\" = m", "{id: a, command: [sh, \"{root}/a.sh\"]}"),
+        ("true", "{id: a, command: [sh, -c, 'test \"$EVAL_MODEL\" = m']}"),
+        ("true", "{id: a, command: [sh, \"{root}/a.sh\"], env: [EVAL_MODEL]}"),
+    ] {
+        let code = Code::new("tests: {shared: ['true']}\n", script).config(approach);
+        let ran = code.run_with(&["--model", "m"], &[]);
+        ran.ended("completed", "");
+        assert_eq!(ran.header["model"], "m", "{approach}");
     }
 }

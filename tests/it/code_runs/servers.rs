@@ -83,3 +83,81 @@ fn the_wait_for_a_server_is_part_of_the_runs_time() {
     let suite = format!("timeout: 2s\n{}", server("sleep 93; : {port}", &format!("{CHECKED}, startup_timeout: 1h")));
     Code::new(&suite, "").run().ended("limit", "did not answer within");
 }
+
+/// A suite whose server has one port, whoever makes it, and an approach with a page beside one without.
+fn at_one_port(network: &str) -> Code {
+    let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|free| free.local_addr()).expect("a port").port();
+    let serve = format!("exec python3 -m http.server {port} --bind 127.0.0.1");
+    let suite = format!(
+        "{network}server: {{command: '{serve}', health_check: 'http://127.0.0.1:{port}/'}}\n\
+         tests: {{shared: ['python3 suites/s/ask.py /page.txt && sleep 0.3']}}\n"
+    );
+    let code = Code::new(&suite, "");
+    code.project.file("page.sh", "echo page > page.txt\n").file("none.sh", "true\n").file(
+        "evalreport.yaml",
+        "version: 1\napproaches:\n  - {id: page, command: [sh, \"{root}/page.sh\"]}\n  - {id: none, command: [sh, \"{root}/none.sh\"]}\n",
+    );
+    code
+}
+
+#[test]
+fn no_arm_is_tested_against_the_server_of_another() {
+    // With a network of one's own, and in the one that all share.
+    for network in ["network: [approach, setup]\n", ""] {
+        let code = at_one_port(network);
+        code.started(&["s", "--approach", "page,none", "--runs", "4"], &["--jobs", "4"], &[]);
+        let all = code.all();
+        assert_eq!(all.len(), 8);
+        for ran in all {
+            ran.ended("completed", "");
+            ran.shared(u64::from(ran.header["approach"] == "page"), 1);
+        }
+    }
+}
+
+#[test]
+fn in_a_network_of_its_own_a_taken_port_is_free() {
+    let (owner, code) = (0..20)
+        .find_map(|_| {
+            let code = at_one_port("network: [approach, setup]\n");
+            let suite = code.project.read("suites/s/suite.yaml");
+            let port: u16 = suite.split("127.0.0.1:").nth(1)?.split('/').next()?.parse().ok()?;
+            Some((TcpListener::bind(("127.0.0.1", port)).ok()?, code))
+        })
+        .expect("a port");
+    code.started(&["s", "--approach", "page"], &[], &[]);
+    let ran = &code.all()[0];
+    let has_networks = code.project.run(["doctor", "--system", "--format", "json"]).json()["system"]["networks"] == true;
+    if has_networks {
+        ran.ended("completed", "");
+        ran.shared(1, 1);
+    } else {
+        ran.ended("infra", "is taken by another process");
+    }
+    drop(owner);
+}
+
+#[test]
+fn who_answers_in_the_place_of_a_server_is_not_tested() {
+    let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|free| free.local_addr()).expect("a port").port();
+    let suite = format!(
+        "server: {{command: 'timeout 1 python3 -m http.server {port} --bind 127.0.0.1', health_check: 'http://127.0.0.1:{port}/'}}\n\
+         tests: {{shared: ['sleep 3 && python3 suites/s/ask.py /']}}\n"
+    );
+    // Takes the port when the server has left it.
+    let other = std::thread::spawn(move || {
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        loop {
+            match TcpListener::bind(("127.0.0.1", port)) {
+                Ok(owner) => return owner,
+                Err(_) => std::thread::sleep(std::time::Duration::from_millis(20)),
+            }
+        }
+    });
+    let ran = Code::new(&suite, "").run();
+    ran.ended("infra", &format!("another process answers at port {port}"));
+    ran.is_untested();
+    drop(other.join().expect("the port was taken"));
+}

@@ -1,0 +1,82 @@
+//! When two names of models mean one model.
+
+/// What stands behind a model's name for the release that a service takes at the moment.
+const LATEST: &str = "latest";
+
+/// Says whether an agent that reports `reported` used the model that it was asked for: services answer with the dated name of a release
+/// for an undated one, programs with the full name for an alias.
+///
+/// `sonnet` is `claude-sonnet-4-5-20250929`, and `gpt-4o` is `gpt-4o-2024-08-06`, but `gpt-4o` is not `gpt-4o-mini`. An alias is a name
+/// without a digit; it holds for every model that has it as a word.
+pub fn is_same_model(asked: &str, reported: &str) -> bool {
+    let (asked, reported) = (parts(asked), parts(reported));
+    if asked == reported {
+        return true;
+    }
+    let has_digit = |parts: &[String]| parts.iter().any(|part| part.contains(|letter: char| letter.is_ascii_digit()));
+    !asked.is_empty() && !has_digit(&asked) && reported.windows(asked.len()).any(|window| *window == asked)
+}
+
+/// The words of a name in lower case, without its provider (`anthropic/…`), the size of its context (`…[1m]`) and its date.
+fn parts(name: &str) -> Vec<String> {
+    let name = name.trim().to_lowercase();
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let name = name.split('[').next().unwrap_or_default();
+    let mut parts: Vec<String> = name.split(['-', '_', '@', ':', ' ']).filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    if parts.last().is_some_and(|last| last == LATEST) {
+        parts.pop();
+    }
+    let dated = date_length(&parts);
+    parts.truncate(parts.len() - dated);
+    parts
+}
+
+/// How many words at the end are a date: `20250929`, `2024-08-06`.
+fn date_length(parts: &[String]) -> usize {
+    let is_number = |part: &String, digits: usize| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
+    match parts {
+        // A name is more than a date.
+        [_, .., year, month, day] if is_number(year, 4) && is_number(month, 2) && is_number(day, 2) => 3,
+        [_, .., date] if is_number(date, 8) && date.starts_with("20") => 1,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_one_model() {
+        for (asked, reported) in [
+            ("sonnet", "claude-sonnet-4-5-20250929"),
+            ("Sonnet", "claude-3-5-sonnet-20241022"),
+            ("sonnet[1m]", "claude-sonnet-4-5-20250929"),
+            ("gpt-4o", "gpt-4o-2024-08-06"),
+            ("gpt-4o", "openai/gpt-4o"),
+            ("claude-3-5-sonnet-latest", "claude-3-5-sonnet-20241022"),
+            ("anthropic/claude-sonnet-4", "claude-sonnet-4@20250514"),
+            ("gemini-2.5-pro", "models/gemini-2.5-pro"),
+            ("my model", "my-model"),
+            ("", ""),
+        ] {
+            assert!(is_same_model(asked, reported), "{asked}: {reported}");
+        }
+    }
+
+    #[test]
+    fn names_of_two_models() {
+        for (asked, reported) in [
+            ("opus", "claude-sonnet-4-5-20250929"),
+            ("claude-sonnet-4", "claude-sonnet-4-5-20250929"),
+            ("gpt-4o", "gpt-4o-mini-2024-07-18"),
+            ("gpt-5", "gpt-5-mini"),
+            ("gpt-4o-2024-05-13x", "gpt-4o-2024-08-06"),
+            ("son", "claude-sonnet-4-5-20250929"),
+            ("", "gpt-5"),
+            ("gpt-5", ""),
+        ] {
+            assert!(!is_same_model(asked, reported), "{asked}: {reported}");
+        }
+    }
+}

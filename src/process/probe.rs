@@ -1,0 +1,54 @@
+//! Whether somebody answers at an address of this machine.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// Whether somebody listens at a port of the loopback interface.
+    Port(u16),
+    /// Whether a GET of an address on this machine gives a success or a redirection; where it is encrypted, whether anybody is there.
+    Address(String),
+}
+
+impl Probe {
+    /// Asks in the network that the caller is in.
+    pub fn answers(&self) -> bool {
+        match self {
+            Self::Port(port) => is_open(*port),
+            Self::Address(address) => is_healthy(address).unwrap_or(false),
+        }
+    }
+}
+
+fn is_open(port: u16) -> bool {
+    let addresses = [SocketAddr::from(([127, 0, 0, 1], port)), SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], port))];
+    addresses.iter().any(|address| TcpStream::connect_timeout(address, PATIENCE).is_ok())
+}
+
+fn is_healthy(address: &str) -> io::Result<bool> {
+    let Some((scheme, rest)) = address.split_once("://") else { return Ok(false) };
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let is_encrypted = scheme == "https";
+    let default = if is_encrypted { 443 } else { 80 };
+    let target = if authority.contains(':') { authority.to_owned() } else { format!("{authority}:{default}") };
+    let request = format!("GET /{path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
+    for socket in target.to_socket_addrs()? {
+        let Ok(mut stream) = TcpStream::connect_timeout(&socket, PATIENCE) else { continue };
+        if is_encrypted {
+            return Ok(true);
+        }
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.write_all(request.as_bytes())?;
+        let mut status = [0; 12];
+        stream.read_exact(&mut status)?;
+        // "HTTP/1.1 200": what matters is the first digit.
+        return Ok(status.starts_with(b"HTTP/1.") && matches!(status[9], b'2' | b'3'));
+    }
+    Ok(false)
+}

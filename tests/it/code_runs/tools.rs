@@ -1,0 +1,99 @@
+//! What this machine or the suite owes a run is not held against the approach.
+
+use super::*;
+
+/// A folder with a few programs and no others.
+fn bare(project: &Project, programs: &[&str]) -> String {
+    for program in programs {
+        let found = std::process::Command::new("sh").args(["-c", &format!("command -v {program}")]).output().expect("sh");
+        let found = String::from_utf8(found.stdout).expect("a path");
+        // What a version manager puts there finds its programs by PATH.
+        let real = if *program == "python3" {
+            let said = std::process::Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().expect("Python");
+            String::from_utf8(said.stdout).expect("a path")
+        } else {
+            found
+        };
+        project.file(&format!("bare/{program}"), "");
+        fs::remove_file(project.path("bare").join(program)).expect("just made");
+        std::os::unix::fs::symlink(real.trim(), project.path("bare").join(program)).expect("a link");
+    }
+    project.path("bare").display().to_string()
+}
+
+#[test]
+fn a_tool_that_is_missing_is_the_machines_fault() {
+    for (suite, cause) in [
+        ("tests: {shared: ['pytest suites/s']}\n", "`pytest suites/s`: `pytest` is not on this machine"),
+        ("tests: {shared: ['true', 'cd suites && node --test']}\n", "`node` is not on this machine"),
+        ("tests: {shared: ['python3 -m pytest suites/s']}\n", "`pytest` is not on this machine"),
+        ("tests: {shared: ['suites/s/plain.sh']}\n", "`suites/s/plain.sh` of the suite cannot be started: Permission denied"),
+        ("tests: {shared: ['suites/s/zsh.sh']}\n", "`suites/s/zsh.sh` of the suite cannot be started: not found"),
+        ("setup: ['npm ci']\ntests: {shared: ['true']}\n", "setup `npm ci` could not be done: `npm` is not on this machine"),
+        (
+            "server: {command: 'node app.js {port}'}\ntests: {shared: ['true']}\n",
+            "the server cannot be started: `node` is not on this machine",
+        ),
+    ] {
+        let code = Code::new(suite, "");
+        let path = bare(&code.project, &["sh", "env", "cat", "python3", "sleep"]);
+        code.project.file("suites/s/plain.sh", "true\n").file("suites/s/zsh.sh", "#!/no/such/shell\n");
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(code.project.path("suites/s/zsh.sh"), fs::Permissions::from_mode(0o755)).expect("ours");
+        // Whatever Python this is, it has no pytest here.
+        let ran = code.run_with(&[], &[("PATH", &path), ("PYTHONPATH", &no_pytest(&code.project))]);
+        ran.ended("infra", cause);
+        ran.is_untested();
+        let compare = code.project.run(["compare", "s"]);
+        assert!(!compare.stdout.contains("winner"), "{}", compare.stdout);
+    }
+}
+
+/// A folder in which pytest says that it is not there.
+fn no_pytest(project: &Project) -> String {
+    project.file("blocked/sitecustomize.py", "import sys\nsys.modules['pytest'] = None\nimport importlib.machinery\n\nclass Blocked:\n    def find_spec(self, name, path=None, target=None):\n        if name == 'pytest':\n            raise ModuleNotFoundError(\"No module named 'pytest'\", name='pytest')\n\nsys.modules.pop('pytest')\nsys.path = [p for p in sys.path if 'site-packages' not in p and 'dist-packages' not in p]\n");
+    project.path("blocked").display().to_string()
+}
+
+#[test]
+fn a_program_that_the_approach_was_to_make_is_its_own_fault() {
+    for suite in [
+        "tests: {shared: ['cd \"$EVAL_WORKSPACE\" && ./app --version']}\n",
+        "tests: {shared: ['taskcli list']}\n",
+        "server: {command: 'uvicorn main:app --port {port}'}\ntests: {shared: ['false']}\n",
+        "setup: ['./configure']\ntests: {shared: ['false']}\n",
+    ] {
+        let ran = Code::new(suite, "").run();
+        assert_eq!(ran.header["status"], "completed", "{suite}");
+        ran.shared(0, 1);
+    }
+}
+
+#[test]
+fn pytest_is_lent_to_an_approach_that_does_not_ask_for_it() {
+    if !has_pytest() {
+        return;
+    }
+    let suite = "language: python\ntests: {shared: ['pytest suites/s/tests'], own: ['cd \"$EVAL_WORKSPACE\" && python -m pytest']}\n";
+    let code = Code::new(
+        suite,
+        "printf 'def answer():\\n    return 42\\n' > app.py\nprintf 'def test_own():\\n    pass\\n' > test_own.py\n: > requirements.txt\n",
+    );
+    code.project.file(
+        "suites/s/tests/test_app.py",
+        "import os, sys\nsys.path.insert(0, os.environ['EVAL_WORKSPACE'])\nimport app\n\ndef test_answer():\n    assert app.answer() == 42\n\ndef test_alone():\n    # Nothing else of this machine's Python is lent.\n    import importlib.util\n    assert importlib.util.find_spec('numpy') is None\n    assert 'venv' in sys.prefix\n",
+    );
+    let ran = code.run();
+    ran.ended("completed", "");
+    ran.shared(2, 2);
+    assert_eq!(ran.counts("own"), [Some(1), Some(1)]);
+}
+
+fn has_pytest() -> bool {
+    let has = std::process::Command::new("python3").args(["-c", "import pytest"]).status().expect("Python").success();
+    assert!(has || std::env::var_os("CI").is_none(), "CI has pytest");
+    if !has {
+        eprintln!("skipped: this Python has no pytest");
+    }
+    has
+}
