@@ -29,12 +29,11 @@ pub fn serve_network(arguments: &[OsString]) -> Option<u8> {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::ffi::{OsStr, OsString};
+    use std::ffi::OsStr;
     use std::fmt;
     use std::io::{self, BufRead, BufReader, Write};
     use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
-    use std::path::PathBuf;
     use std::process::{Child, Command, Stdio};
     use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -42,9 +41,11 @@ mod linux {
     use super::super::system::{self, Own};
     use super::{ENTER, HOLD, inside};
 
+    /// This program. Where it is a part of another, that one knows nothing of networks, and there are none.
+    const SELF: &str = "/proc/self/exe";
+
     /// A network and the process that holds it; gone with this.
     pub struct Network {
-        program: PathBuf,
         spaces: Vec<OwnedFd>,
         holder: Mutex<Holder>,
     }
@@ -59,9 +60,8 @@ mod linux {
     impl Network {
         /// Makes one; none where the system gives none.
         pub fn new() -> Option<Self> {
-            let program = program()?;
             let (ours, theirs) = UnixStream::pair().ok()?;
-            let mut command = Command::new(&program);
+            let mut command = Command::new(SELF);
             command.arg(HOLD).env_clear().current_dir("/").stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
             let starting = system::starting();
             let child = command.spawn().ok()?;
@@ -71,7 +71,7 @@ mod linux {
             let holder = Holder { child, own, line: Some(BufReader::new(ours)) };
             let spaces = holder.line.as_ref().map(|line| inside::receive(line.get_ref()));
             let spaces = spaces.and_then(Result::ok).filter(|spaces| spaces.len() == inside::SPACES)?;
-            Some(Self { program, spaces, holder: Mutex::new(holder) })
+            Some(Self { spaces, holder: Mutex::new(holder) })
         }
 
         /// Says whether this system gives networks.
@@ -82,7 +82,7 @@ mod linux {
 
         /// What starts a program inside.
         pub fn entry(&self) -> [&OsStr; 2] {
-            [self.program.as_os_str(), OsStr::new(ENTER)]
+            [OsStr::new(SELF), OsStr::new(ENTER)]
         }
 
         /// The standard input of what starts a program inside; the program's own is empty.
@@ -104,7 +104,7 @@ mod linux {
 
     impl fmt::Debug for Network {
         fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-            formatter.debug_struct("Network").field("program", &self.program).finish_non_exhaustive()
+            formatter.write_str("Network")
         }
     }
 
@@ -117,12 +117,6 @@ mod linux {
                 let _ = child.wait();
             });
         }
-    }
-
-    /// This program, where it is what was started: a test of the library is another.
-    fn program() -> Option<PathBuf> {
-        let program = std::env::current_exe().ok()?;
-        (program.file_stem()? == OsString::from(env!("CARGO_PKG_NAME")).as_os_str()).then_some(program)
     }
 }
 
@@ -173,16 +167,17 @@ mod inside {
     use std::process::Command;
 
     use nix::sched::{CloneFlags, unshare};
+    use rustix::fs::{Mode, OFlags, open};
+    use rustix::io::write;
     use rustix::net::{
         AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
         SocketType, recv, recvmsg, send, sendmsg, socket,
     };
     use rustix::process::{Signal, getegid, geteuid, set_parent_process_death_signal};
-    use rustix::stdio::{dup2_stdin, stdin};
+    use rustix::stdio::{dup2_stdin, stderr, stdin};
     use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
     use super::super::Probe;
-    use crate::files;
 
     pub const YES: &str = "yes";
     const NO: &str = "no";
@@ -205,8 +200,8 @@ mod inside {
     fn serve() -> io::Result<()> {
         make()?;
         let line = UnixStream::from(stdin().try_clone_to_owned()?);
-        let spaces = KINDS.map(|(name, _)| files::open(format!("/proc/self/ns/{name}")).map(OwnedFd::from));
-        hand_over(&line, &spaces.into_iter().collect::<io::Result<Vec<OwnedFd>>>()?)?;
+        let spaces = KINDS.map(|(name, _)| open(format!("/proc/self/ns/{name}"), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()));
+        hand_over(&line, &spaces.into_iter().collect::<Result<Vec<OwnedFd>, _>>()?)?;
         let mut answers = line.try_clone()?;
         for asked in BufReader::new(line).lines() {
             writeln!(answers, "{}", if read(&asked?).answers() { YES } else { NO })?;
@@ -219,7 +214,7 @@ mod inside {
         let [program, arguments @ ..] = arguments else { return CANNOT_START };
         let error = join().map_or_else(|error| error, |()| Command::new(program).args(arguments).exec());
         // The program's own place for complaints.
-        let _ = writeln!(io::stderr(), "{}: {error}", program.display());
+        let _ = write(stderr(), format!("{}: {error}\n", program.display()).as_bytes());
         CANNOT_START
     }
 
@@ -232,7 +227,7 @@ mod inside {
         for (space, (_, kind)) in spaces.iter().zip(KINDS) {
             move_into_link_name_space(space.as_fd(), Some(kind))?;
         }
-        Ok(dup2_stdin(std::fs::OpenOptions::new().read(true).open("/dev/null")?)?)
+        Ok(dup2_stdin(open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)?)
     }
 
     /// An address as a line.
@@ -277,7 +272,9 @@ mod inside {
         unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET)?;
         // Whoever it was outside, it is inside (user_namespaces(7), "Defining user and group ID mappings").
         let maps = [("setgroups", "deny".to_owned()), ("uid_map", format!("{user} {user} 1")), ("gid_map", format!("{group} {group} 1"))];
-        maps.iter().try_for_each(|(file, text)| std::fs::write(format!("/proc/self/{file}"), text))?;
+        for (file, text) in maps {
+            write(open(format!("/proc/self/{file}"), OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?, text.as_bytes())?;
+        }
         raise_loopback()
     }
 
