@@ -45,6 +45,7 @@ struct Damage {
 
 /// With `--system`: what is enforced for runs of code.
 #[derive(serde::Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a thing that a system does or not")]
 struct System {
     /// Programs reach the files that they are given.
     files: bool,
@@ -70,7 +71,8 @@ impl System {
             ("signals", self.signals, "they signal only programs of their own"),
             ("networks", self.networks, "a server and its tests get a network of their own; without, servers at a fixed port take turns"),
         ];
-        parts.iter().map(|(name, is_so, words)| format!("{name}: {} ({words})\n", yes_or_no(*is_so))).collect()
+        let lines = parts.map(|(name, is_so, words)| format!("{name}: {} ({words})\n", yes_or_no(is_so)));
+        lines.concat()
     }
 }
 

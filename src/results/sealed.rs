@@ -134,29 +134,32 @@ impl SealedReader {
 
     /// Reads the runs of a pair, with every problem of the file.
     pub fn runs(path: &Path) -> (Vec<Run>, Vec<Problem>) {
-        Self::each(path, |line, name, number| header::parse_header(line, name, Some(number), None))
+        let name = path.display().to_string();
+        let read = Self::each(path, |line, number| header::parse_header(line, &name, Some(number), None));
+        read.unwrap_or_else(|error| (Vec::new(), vec![Problem::unread(&name, &error)]))
     }
 
-    /// The same with how each was sealed, which a changed one was not.
-    pub(super) fn written(path: &Path) -> (Vec<WrittenRun>, Vec<Problem>) {
-        Self::each(path, |line, name, number| WrittenRun::parse(line, name, Some(number), None))
+    /// The same with how each was sealed, which fails for a changed one.
+    pub(super) fn written(path: &Path) -> io::Result<Vec<(Run, Result<WrittenRun, Problems>)>> {
+        let name = path.display().to_string();
+        let read = Self::each(path, |line, number| {
+            let run = header::parse_header(line, &name, Some(number), None)?;
+            Ok((run, WrittenRun::parse(line, &name, Some(number), None)))
+        });
+        // Whoever asks has told of the lines that are no runs.
+        read.map(|(runs, _)| runs)
     }
 
-    fn each<T>(path: &Path, parse: impl Fn(&[u8], &str, usize) -> Result<T, Problems>) -> (Vec<T>, Vec<Problem>) {
+    fn each<T>(path: &Path, parse: impl Fn(&[u8], usize) -> Result<T, Problems>) -> io::Result<(Vec<T>, Vec<Problem>)> {
         let name = path.display().to_string();
         let (mut runs, mut problems) = (Vec::new(), Vec::new());
-        let read = files::open(path).and_then(|file| {
-            for_each_line(BufReader::new(file), |number, line| match line {
-                Ok(line) => match parse(line, &name, number) {
-                    Ok(run) => runs.push(run),
-                    Err(found) => problems.extend(found.0),
-                },
-                Err(problem) => problems.push(Problem::at_line(&name, number, problem.message())),
-            })
-        });
-        if let Err(error) = read {
-            problems.push(Problem::unread(&name, &error));
-        }
-        (runs, problems)
+        for_each_line(BufReader::new(files::open(path)?), |number, line| match line {
+            Ok(line) => match parse(line, number) {
+                Ok(run) => runs.push(run),
+                Err(found) => problems.extend(found.0),
+            },
+            Err(problem) => problems.push(Problem::at_line(&name, number, problem.message())),
+        })?;
+        Ok((runs, problems))
     }
 }

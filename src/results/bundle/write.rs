@@ -108,13 +108,10 @@ impl BundleWriter {
 
     /// Packs those runs of a sealed pair that have these ids.
     pub fn imported(&mut self, pair: &SealedPair, ids: &BTreeSet<RunId>) -> Result<(), StoreError> {
-        let (mut runs, problems) = SealedReader::written(&pair.runs);
-        let (readable, _) = SealedReader::runs(&pair.runs);
+        let readable = SealedReader::written(&pair.runs).map_err(StoreError::io("cannot read", &pair.runs))?;
         let all = readable.len();
-        runs.retain(|written| ids.contains(&written.run.id));
-        if runs.len() < readable.iter().filter(|run| ids.contains(&run.id)).count() {
-            return Err(StoreError::Invalid(Problems(problems)));
-        }
+        let wanted = readable.into_iter().filter(|(run, _)| ids.contains(&run.id));
+        let runs = wanted.map(|(_, written)| written).collect::<Result<Vec<WrittenRun>, Problems>>().map_err(StoreError::Invalid)?;
         let name =
             pair.runs.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".runs.jsonl")).unwrap_or_default();
         let key =

@@ -1,5 +1,7 @@
 //! What this machine or the suite owes a run is not held against the approach.
 
+use std::os::unix::fs::PermissionsExt;
+
 use super::*;
 
 /// A folder with a few programs and no others.
@@ -38,7 +40,6 @@ fn a_tool_that_is_missing_is_the_machines_fault() {
         let code = Code::new(suite, "");
         let path = bare(&code.project, &["sh", "env", "cat", "python3", "sleep"]);
         code.project.file("suites/s/plain.sh", "true\n").file("suites/s/zsh.sh", "#!/no/such/shell\n");
-        use std::os::unix::fs::PermissionsExt;
         fs::set_permissions(code.project.path("suites/s/zsh.sh"), fs::Permissions::from_mode(0o755)).expect("ours");
         // Whatever Python this is, it has no pytest here.
         let ran = code.run_with(&[], &[("PATH", &path), ("PYTHONPATH", &no_pytest(&code.project))]);
