@@ -400,6 +400,17 @@ fn kinds_attempts_and_counts_come_back() {
         "select distinct kind, evaluator, attempt from items i join runs r on i.run_id = r.run_id where r.suite = 'quiz' order by 1, 2, 3";
     let of = |store: &str| project.run(["--results", store, "sql", kinds, "--format", "csv"]).stdout;
     assert_eq!(of("by-junit"), of("results"));
+    // And one of several runs brings back each.
+    assert_eq!(project.run(["export", "junit", "all.xml", "--quiet"]).code, 0);
+    assert_eq!(project.run(["--results", "all-by-junit", "import", "all.xml", "--quiet"]).code, 0);
+    let runs = |store: &str| {
+        let query =
+            "select suite, approach, model, shared_tests_passed, shared_tests_total, counted, timestamp from runs order by 1, 2, 3, 4";
+        project.run(["--results", store, "sql", query, "--format", "csv"]).stdout
+    };
+    assert_eq!(runs("all-by-junit"), runs("results"));
+    assert_eq!(rates(&project, "all-by-junit"), rates(&project, "results"));
+    assert!(project.run(["--results", "all-by-junit", "import", "all.xml"]).stdout.contains("already imported"), "twice is once");
     let counts = "select shared_tests_passed, shared_tests_total, counted from runs where suite = 'tasks' and approach = 'two'";
     let counted = &project.run(["--results", "by-junit", "sql", counts, "--format", "csv"]).rows()[0];
     assert_eq!((counted["shared_tests_total"].as_str(), counted["counted"].as_str()), ("4", "task"));

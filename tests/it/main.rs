@@ -42,6 +42,7 @@ mod leftovers;
 mod list;
 mod log;
 mod mutated;
+mod nightly;
 mod oracle;
 mod pairs;
 mod pipes;
