@@ -23,6 +23,7 @@ mod evidence;
 mod export;
 mod firefox;
 mod foreign;
+mod from_ralph;
 mod gate;
 mod gating;
 mod guarded;

@@ -11,8 +11,9 @@ use crate::support::Project;
 const FILE: &str = ".github/workflows/nightly.yml";
 /// What the workflow needs of the repository, but for the results that are there already.
 const SHARED: [&str; 3] = ["evalreport.yaml", "suites", "tests/references"];
-/// Questions of which the baseline that takes the longest choice knows every one.
-const QUESTIONS: u32 = 6;
+const QUESTIONS: u32 = 10;
+/// What the agents are, in place of Python: they say an answer. One of them knows every one.
+const AGENTS: [(&str, &str); 4] = [("random_choice", "a"), ("longest_answer", "ccc"), ("keyword_overlap", "bb"), ("extractive", "bb")];
 /// In place of minutes with real tools, a test that sees whether there is a program.
 const QUICK: &str = "name: tasktracker\nrequirements: suites/tasktracker/requirements.md\n\
                      tests: {shared: ['grep -q argparse \"$EVAL_WORKSPACE/main.py\"', 'test -s \"$EVAL_WORKSPACE/main.py\"']}\n";
@@ -55,6 +56,12 @@ impl Workflow {
             format!("  - {{id: q{number}, question: Which is the longest of {number}?, answers: [a, bb, ccc], correct_answers: [ccc]}}\n")
         };
         let questions = (1..=QUESTIONS).map(question).collect::<String>();
+        for (agent, answer) in AGENTS {
+            project.file(&format!("origin/suites/baselines/{agent}.py"), format!("echo '<answer>{answer}</answer>'\n"));
+        }
+        let config = project.read("origin/evalreport.yaml").replace("[python3, suites/baselines/", "[sh, suites/baselines/");
+        assert_eq!(config.matches("[sh, ").count(), AGENTS.len(), "every agent is a script");
+        project.file("origin/evalreport.yaml", config);
         project.file("origin/suites/basics/questions.yaml", format!("version: 1\nquestions:\n{questions}"));
         let git = "git init -q -b main && git add . && git -c user.name=a -c user.email=a@example.org commit -qm begin";
         done(&shell(&project, "origin", git, &[]), &[0]);
