@@ -48,16 +48,14 @@ impl Header {
     pub fn take(&mut self, told: Told<'_>, is_only_run: bool) {
         match told {
             Told::Suite { start, depth, is_whole } => {
-                if is_whole {
-                    self.is_own = own::is_root(start);
-                }
-                if is_whole && !is_only_run {
-                    return;
-                }
                 let name = attribute(start, "name").filter(|name| !name.trim().is_empty());
                 let seconds = attribute(start, "time").and_then(|time| case::seconds(&time));
                 if is_whole {
+                    self.is_own = own::is_root(start);
                     self.root = name;
+                    if !is_only_run {
+                        return;
+                    }
                     self.root_seconds = seconds;
                     self.totals.state(start);
                 } else if depth == 0 {
