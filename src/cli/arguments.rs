@@ -120,6 +120,20 @@ pub(super) enum Command {
 }
 
 impl Command {
+    /// Returns the command that is meant: `eval run` is `run`.
+    pub fn meant(self) -> Self {
+        match self {
+            Self::Eval(mut eval) => match eval.of_ralph.take() {
+                Some(EvalOfRalph::Run(run)) => Self::Run(run),
+                Some(EvalOfRalph::Compare(compare)) => Self::Compare(*compare),
+                Some(EvalOfRalph::List(list)) => Self::List(*list),
+                Some(EvalOfRalph::Leaderboard(leaderboard)) => Self::Leaderboard(*leaderboard),
+                None => Self::Eval(eval),
+            },
+            other => other,
+        }
+    }
+
     /// Returns the word it is called by.
     pub fn name(&self) -> &'static str {
         match self {
@@ -247,7 +261,8 @@ pub(super) struct Run {
     /// Approach; several with commas make an arm of each
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "What to run")]
     pub approach: Vec<String>,
-    /// Agent that answers questions, or that `oneshot` asks; several with commas make an arm of each
+    /// Agent that answers questions, or that `oneshot` asks; several with commas make an arm of each. Of questions and code in one command,
+    /// code has it only where `oneshot` is among the approaches
     #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = "What to run")]
     pub agent: Vec<String>,
     #[command(flatten)]
@@ -285,11 +300,11 @@ pub(super) struct Run {
 }
 
 #[derive(Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = EXIT_CODES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(super) struct Eval {
     /// Questions: YAML or JSON
-    #[arg(value_name = "QUESTIONS")]
-    pub questions: PathBuf,
+    #[arg(value_name = "QUESTIONS", required = true)]
+    pub questions: Option<PathBuf>,
     /// Agent of the configuration; several with commas make an arm of each [default: the configuration's]
     #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = "What to run")]
     pub agent: Vec<String>,
@@ -301,6 +316,26 @@ pub(super) struct Eval {
     /// Write results to DIR/results and the site to DIR/report
     #[arg(long, value_name = "DIR", help_heading = "Afterwards")]
     pub output_dir: Option<PathBuf>,
+    #[command(subcommand)]
+    pub of_ralph: Option<EvalOfRalph>,
+}
+
+/// The words of `ralph eval`, each of them a command here.
+#[derive(Subcommand)]
+#[command(disable_help_subcommand = true)]
+pub(super) enum EvalOfRalph {
+    /// `run`
+    #[command(hide = true)]
+    Run(Box<Run>),
+    /// `compare`
+    #[command(hide = true)]
+    Compare(Box<Compare>),
+    /// `list`
+    #[command(hide = true)]
+    List(Box<List>),
+    /// `leaderboard`
+    #[command(hide = true)]
+    Leaderboard(Box<Leaderboard>),
 }
 
 #[derive(Args)]

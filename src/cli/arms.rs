@@ -115,6 +115,18 @@ impl Maker<'_> {
         Ok(Arm { planned: planned.clone(), work: arm.work })
     }
 
+    /// Says whether the target puts questions to agents. One that is not there does not.
+    pub fn asks_questions(&self, target: &str) -> bool {
+        let name = target.split_once('@').map_or(target, |(name, _)| name);
+        let is_task = self.config.tasks.iter().any(|task| task.id == name);
+        is_task || suite::find(self.root, name).is_ok_and(|suite| suite.questions.is_some())
+    }
+
+    /// Says whether a name is that of an agent and of no approach.
+    pub fn is_agent_only(&self, name: &str) -> bool {
+        self.config.agents.iter().any(|agent| agent.id == name) && self.config.approaches.iter().all(|approach| approach.id != name)
+    }
+
     fn has_suite(&self, name: &str) -> bool {
         suite::discover(self.root).is_ok_and(|found| found.iter().any(|found| found.name == name))
     }

@@ -21,10 +21,11 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     let now = clock::now();
     let maker = Maker { config: &settings.config, root: &place.root, environment: &place.environment, now };
     let wanted = Wanted { approaches: Vec::new(), agents: arguments.agent.clone(), models: carrying.model.clone() };
-    let stem = arguments.questions.file_stem().and_then(|stem| stem.to_str());
+    let file = arguments.questions.as_ref().ok_or_else(|| Failure::new("which file of questions?"))?;
+    let stem = file.file_stem().and_then(|stem| stem.to_str());
     let suite = arguments.suite.as_deref().or(stem).unwrap_or("questions");
     // Absolute, so that the batch can be resumed from anywhere.
-    let questions = std::path::absolute(&arguments.questions).unwrap_or_else(|_| arguments.questions.clone());
+    let questions = std::path::absolute(file).unwrap_or_else(|_| file.clone());
     let arms = maker.file(&questions, suite, &wanted, &Budget::default())?;
     let batch = carry::plan(&arms, carrying, carrying.runs, None, now)?;
     if carrying.dry_run {

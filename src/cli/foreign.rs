@@ -12,7 +12,7 @@ use super::shown::shown;
 use super::{import, output};
 
 /// Changes when an importer gives other records for the same file.
-const CACHE: &str = "foreign-4";
+const CACHE: &str = "foreign-5";
 
 /// Tells names from paths. A path begins as one, or has a separator in it and is there, or is a file with an ending that is there: names
 /// of suites may hold a slash.

@@ -39,6 +39,7 @@ mod settings;
 mod show;
 mod shown;
 mod sql;
+mod targets;
 mod threads;
 mod tidy;
 mod until;
@@ -73,6 +74,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(if is_told && !error.use_stderr() { exit_code::DONE } else { exit_code::BAD_INPUT });
         }
     };
+    let arguments = Arguments { command: arguments.command.meant(), global: arguments.global };
     match logged(arguments) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {

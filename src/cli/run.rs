@@ -8,7 +8,7 @@ use super::carry::{self, Place};
 use super::failure::Failure;
 use super::settings::Settings;
 use super::until::Until;
-use super::{build, clock, exit_code, gate};
+use super::{build, clock, exit_code, gate, targets};
 
 pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     let carrying = &arguments.carrying;
@@ -34,10 +34,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
             return Err(Failure::new("what is to be run?")
                 .with_hint("name a suite or a task; `evalreport list` shows them, `evalreport init` writes examples"));
         }
-        let mut arms = Vec::new();
-        for target in &targets {
-            arms.extend(maker.target(target, &wanted)?);
-        }
+        let arms = targets::arms(&maker, &targets, &wanted)?;
         let runs = if let Some(until) = &arguments.until {
             Until::parse(until)?.check(&arms)?;
             arguments.max_runs

@@ -13,7 +13,7 @@ use crate::config;
 use crate::domain::{Profile, Verification, visible};
 use crate::process::Stop;
 use crate::render::verification;
-use crate::run::verification::{Verifying, prepare, tickets_folder};
+use crate::run::verification::{Tickets, Verifying, prepare};
 use crate::verify::Overrides;
 
 use super::arguments::{Format, Verify, VerifyProfile};
@@ -36,7 +36,8 @@ pub(super) fn run(settings: &Settings, arguments: &Verify) -> Result<u8, Failure
     let overrides = overrides(settings)?;
     let scratch = scratch(arguments.scratch.as_deref(), &folder)?;
     let environment = settings.environment(folder.clone());
-    let tickets = tickets_folder(&overrides, &settings.root()?);
+    let root = settings.root()?;
+    let tickets = Tickets::of(&overrides, &root, &root);
     let stop = Stop::new();
     let bar = bar(settings.interactive);
     let tell = |what: &str| {
@@ -52,7 +53,7 @@ pub(super) fn run(settings: &Settings, arguments: &Verify) -> Result<u8, Failure
         files: arguments.file.iter().map(|file| below(&folder, file)).collect::<Result<_, _>>()?,
         base: arguments.base.as_deref(),
         overrides: &overrides,
-        tickets: tickets.as_deref(),
+        tickets: tickets.as_ref(),
         environment: &environment,
         scratch: &scratch,
         stop: &stop,

@@ -15,6 +15,16 @@ impl Evaluator {
     pub const ALL: [Self; 6] =
         [Self::RequirementFulfillment, Self::Efficiency, Self::ToolUse, Self::Functional, Self::CodeQuality, Self::Complexity];
 
+    /// By how much they say about what was made: that it does what was asked, then how it came about, then how it is written.
+    const BY_WEIGHT: [Self; 6] =
+        [Self::RequirementFulfillment, Self::Functional, Self::ToolUse, Self::Efficiency, Self::CodeQuality, Self::Complexity];
+
+    /// Returns where the score of this name stands among others; whatever is no evaluator's stands behind those that are.
+    pub fn place_by_weight(name: &str) -> usize {
+        let found = Self::from_name(name).and_then(|named| Self::BY_WEIGHT.iter().position(|evaluator| *evaluator == named));
+        found.unwrap_or(Self::BY_WEIGHT.len())
+    }
+
     /// Returns the name that scores are stored under.
     pub fn name(self) -> &'static str {
         match self {

@@ -64,6 +64,10 @@ pub struct Verification {
     #[schemars(extend("examples" = ["stop", "accept_partial", "continue", "escalate"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// What may be done instead, where the checks cannot tell.
+    #[schemars(extend("examples" = ["continue"]))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alternative: Option<String>,
     /// Why this status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -165,6 +169,7 @@ impl Verification {
             reasons: texts(record, "reasons"),
             terminal_status: Self::status_of(record),
             next: said(record, "next"),
+            alternative: said(record, "alternative"),
             reason: said(record, "reason"),
             ticket: said(record, "ticket"),
         };

@@ -151,6 +151,11 @@ pub fn tool_use(piece: &Workpiece, judge: &Judge, settings: &ToolUseSettings, st
     let Ok(decisions) = opinion.decisions.into_iter().collect::<Result<Vec<Decision>, String>>() else {
         return Some(Evaluated { judged: Some(opinion.judged), ..unevaluated(undecided.unwrap_or_default()) });
     };
+    // What a judge leaves out of its list counts as missed, but an empty list is no judgement.
+    if decisions.iter().all(|decision| !decision.is_named) {
+        let reason = "the judge's reply says nothing of what was available, or of the rules".to_owned();
+        return Some(Evaluated { judged: Some(opinion.judged), ..unevaluated(reason) });
+    }
     let (used, obeyed) = decisions.split_at(settings.available.len());
     let score = Score { used: count(used), available: used.len(), obeyed: count(obeyed), applicable: obeyed.len() };
     let items = statements.iter().zip(&decisions).map(|(statement, decision)| {
@@ -306,6 +311,15 @@ mod tests {
         assert!(unreadable.items.iter().all(|item| item.status == ItemStatus::NotEvaluated));
         let three = judged("available: [{name: a}, {name: b}, {name: c}]\n", NO_YES, &[]);
         assert_eq!(three.score, Ok(33.0));
+    }
+
+    #[test]
+    fn an_empty_list_is_no_judgement() {
+        let one = "available: [{name: lint}]\n";
+        let said = judged(one, "[]", &[]);
+        let reason = "the judge's reply says nothing of what was available, or of the rules";
+        assert_eq!(said.score, Err(reason.to_owned()));
+        assert!(said.judged.is_some() && said.items.iter().all(|item| item.status == ItemStatus::NotEvaluated), "{said:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Direction, ScoreRecord, Unit, standing_score};
+use crate::domain::{Direction, Evaluator, ScoreRecord, Unit, standing_score};
 use crate::warehouse::RunRow;
 
 use super::arm::SuiteGroup;
@@ -35,7 +35,7 @@ pub(crate) fn evaluators_of<'a>(rows: &[&'a RunRow], metric: &str) -> BTreeSet<&
     rows.iter().filter_map(|row| newest(row, metric)?.evaluator.as_deref()).collect()
 }
 
-/// Lists the named figures of a group's runs. One that means different things in two runs is listed as the first has it.
+/// Lists the named figures of a group's runs, those of evaluators first and by their weight. One that means different things in two runs is listed as the first has it.
 pub(crate) fn score_columns(group: &SuiteGroup<'_>) -> Vec<ScoreColumn> {
     let mut columns = BTreeMap::<String, (Unit, Direction, bool)>::new();
     for score in group.arms.iter().flat_map(|arm| &arm.counted).flat_map(|row| &row.run.scores) {
@@ -45,5 +45,9 @@ pub(crate) fn score_columns(group: &SuiteGroup<'_>) -> Vec<ScoreColumn> {
             meaning.2 |= (meaning.0, meaning.1) != (score.unit, score.direction);
         }
     }
-    columns.into_iter().map(|(metric, (unit, direction, is_mixed))| ScoreColumn { metric, unit, direction, is_mixed }).collect()
+    let mut columns: Vec<ScoreColumn> =
+        columns.into_iter().map(|(metric, (unit, direction, is_mixed))| ScoreColumn { metric, unit, direction, is_mixed }).collect();
+    // Stable: what is nobody's here stays in the order of names, at the end.
+    columns.sort_by_key(|column| Evaluator::place_by_weight(&column.metric));
+    columns
 }

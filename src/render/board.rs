@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::{Direction, Metric, Unit, score_label};
+use crate::domain::{Direction, Evaluator, Metric, Unit, score_label};
 use crate::views::{Arm, Entry, Estimate, Figure, Front, Method, Money, SuiteBoard};
 
 use super::cell::{Cell, Datum};
@@ -345,7 +345,9 @@ impl<'a> Columns<'a> {
                 .keys([format!("score_{}", column.metric)])
                 .better(column.direction)
                 .about(about);
-            self.each(head.rank(6), |entry| figure(entry.scores.get(&column.metric), column.unit))
+            // Where space is short, what says most about the result goes last.
+            let rank = [3, 5].get(Evaluator::place_by_weight(&column.metric)).copied().unwrap_or(6);
+            self.each(head.rank(rank), |entry| figure(entry.scores.get(&column.metric), column.unit))
         };
         self.board.score_columns.iter().map(of_score).collect()
     }

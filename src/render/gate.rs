@@ -253,6 +253,7 @@ fn why(check: &GateCheck) -> String {
         Basis::Deterministic => "every run of each arm has the same outcomes, so the difference itself decides".to_owned(),
         Basis::Identical => "Every item fared as in the baseline".to_owned(),
         Basis::Steady => "No run differs from another, and both sides are equal".to_owned(),
+        Basis::Uniform => "Every item changed by the same, which is beyond chance".to_owned(),
         Basis::TooFew => reason().unwrap_or_else(|| "There are too few runs to tell".to_owned()),
         Basis::NotComparable => reason().unwrap_or_else(|| "The two cannot be compared".to_owned()),
         Basis::NoInterval => reason().unwrap_or_else(|| "These data allow no interval".to_owned()),

@@ -123,7 +123,7 @@ fn notes(verification: &Verification) -> Vec<String> {
         let why = verification.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
         notes.push(format!("Status: {status}{why}"));
     }
-    notes.extend(verification.next.as_ref().map(|next| format!("Next: {next}")));
+    notes.extend(next_of(verification).map(|next| format!("Next: {next}")));
     notes
 }
 
@@ -142,8 +142,14 @@ fn short(text: &str) -> String {
 /// `done partial: accept partial`.
 pub fn outcome(verification: &Verification) -> Option<String> {
     let status = verification.terminal_status.as_deref()?.replace('_', " ");
-    Some(match &verification.next {
+    Some(match next_of(verification) {
         Some(next) => format!("{status}, next: {}", next.replace('_', " ")),
         None => status,
     })
+}
+
+/// `escalate, or continue`
+fn next_of(verification: &Verification) -> Option<String> {
+    let next = verification.next.as_ref()?;
+    Some(verification.alternative.as_ref().map_or_else(|| next.clone(), |other| format!("{next}, or {other}")))
 }

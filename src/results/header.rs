@@ -29,6 +29,9 @@ const FORMAT_VERSION: u32 = 1;
 /// No suite has more tests; sums over a million runs of so many still fit.
 const MAX_TESTS: u64 = 1_000_000_000;
 
+/// The time of `ralph eval` that nobody set.
+const NO_TIME: &str = "0001-01-01T00:00:00Z";
+
 /// A header larger than this is not one: it would be hundreds of times the largest seen.
 const MAX_HEADER_BYTES: u64 = 64 << 20;
 
@@ -286,8 +289,48 @@ fn problem(file: &str, line: Option<usize>, message: String) -> Problem {
     Problem { line, ..Problem::in_file(file, message) }
 }
 
+/// Says whether the text of a header is one of `ralph eval`: its writer sets every field and has no way to say "not measured" but zero,
+/// so zeros of tokens, costs, calls, shared tests and the time are unknown; and whether there are any.
+pub fn has_zeros_for_unknown(bytes: &[u8]) -> bool {
+    heap::from_slice::<WireRun>(bytes).is_ok_and(|wire| wire.sets_every_field() && wire.without_zeros().1)
+}
+
+impl WireRun {
+    /// Says whether the fields are those that `ralph eval` writes in each of its versions, and nothing of ours.
+    fn sets_every_field(&self) -> bool {
+        let counts = [
+            self.input_tokens,
+            self.output_tokens,
+            self.total_tokens,
+            self.shared_tests_passed,
+            self.shared_tests_total,
+            self.files_generated,
+            self.lines_generated,
+        ];
+        let is_whole = counts.iter().all(Option::is_some) && self.cost_usd.is_some() && self.duration_seconds.is_some();
+        is_whole && self.output_dir.is_some() && self.timestamp.is_some() && self.format.is_none()
+    }
+
+    /// Takes zeros for what was not measured, and says whether there were any.
+    fn without_zeros(mut self) -> (Self, bool) {
+        let mut is_any = false;
+        for count in [&mut self.total_calls, &mut self.input_tokens, &mut self.output_tokens, &mut self.total_tokens] {
+            is_any |= count.take_if(|count| *count == 0).is_some();
+        }
+        is_any |= self.cost_usd.take_if(|cost| *cost == 0.0).is_some();
+        is_any |= self.timestamp.take_if(|time| time == NO_TIME).is_some();
+        // More passed than there were is a mistake, which is told. Of own tests none is what an approach without tests has.
+        if self.shared_tests_passed == Some(0) && self.shared_tests_total.take_if(|total| *total == 0).is_some() {
+            is_any = true;
+            self.shared_tests_passed = None;
+        }
+        (self, is_any)
+    }
+}
+
 /// Turns the wire form into a run, collecting what is wrong with the values.
 fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> Result<Run, Vec<Problem>> {
+    let wire = if wire.sets_every_field() { wire.without_zeros().0 } else { wire };
     let mut problems = Vec::new();
     let mut wrong = |message: String| problems.push(problem(file, line, message));
 

@@ -50,7 +50,7 @@ pub use batch::{Batch, PlannedArm, PlannedRun, parted};
 pub use bundle::{BundleWriter, Extent, Unpacked, adopt, begins_bundle, is_bundle, look_into, unpack, unpack_apart};
 pub use examine::{Examination, examine};
 pub use guarded::Guarded;
-pub use header::{parse_header, read_opened_header, to_json};
+pub use header::{has_zeros_for_unknown, parse_header, read_opened_header, to_json};
 pub use item_line::{ItemLine, LineError, write_line};
 pub use item_texts::{ItemTexts, item_hash_of};
 pub use journal::{Journal, TranscriptLine, details_of};

@@ -18,6 +18,7 @@ mod files;
 mod network;
 mod prompt;
 mod questions;
+mod ralph;
 mod server;
 mod text;
 mod version;
@@ -128,6 +129,8 @@ pub fn load(root: &Path, folder: &Path) -> Result<Suite, Vec<Problem>> {
 fn read_fields(mut fields: Fields, root: &Path, folder: &Path) -> Option<Suite> {
     let name = read_name(&mut fields, folder);
     let (metrics, evaluators) = evaluators::read(&mut fields);
+    let is_of_ralph = ralph::read(&mut fields);
+    let setup = commands(&mut fields, "setup");
     let suite = Suite {
         file: fields.file().to_owned(),
         folder: folder.to_owned(),
@@ -138,9 +141,12 @@ fn read_fields(mut fields: Fields, root: &Path, folder: &Path) -> Option<Suite> 
         questions: files::named(&mut fields, "questions", root, folder),
         language: nonblank(&mut fields, "language"),
         timeout: duration::read(&mut fields, "timeout"),
-        setup: commands(&mut fields, "setup"),
+        setup: if is_of_ralph { ralph::setup(setup) } else { setup },
         server: server::read(&mut fields),
-        tests: fields.fields("tests").map(read_tests).unwrap_or_default(),
+        tests: match fields.fields("tests").map(read_tests) {
+            None if is_of_ralph => Tests { shared: name.iter().flat_map(|name| ralph::tests(name)).collect(), ..Tests::default() },
+            tests => tests.unwrap_or_default(),
+        },
         metrics,
         acceptance_criteria: criteria::read(&mut fields),
         evaluators,
@@ -209,8 +215,9 @@ fn read_verification(fields: &mut Fields) -> Option<Node> {
 /// A suite must ask something and say what decides, and what a suite of questions has no use for is a mistake.
 fn check_what_is_asked(fields: &mut Fields) {
     /// What only concerns something that is made.
-    const OF_MADE_THINGS: [&str; 18] = [
+    const OF_MADE_THINGS: [&str; 19] = [
         "requirements",
+        "type",
         "workspace",
         "tests",
         "setup",
@@ -240,7 +247,8 @@ fn check_what_is_asked(fields: &mut Fields) {
     }
     let has_criteria = is_given(fields.child("acceptance_criteria"));
     let tests = fields.child("tests");
-    let has_tests = tests.is_some_and(|tests| !matches!(tests.value, Value::Map(_)) || is_given(tests.get("shared")));
+    let is_tested_by_ralph = tests.is_none() && is_given(fields.child("type"));
+    let has_tests = is_tested_by_ralph || tests.is_some_and(|tests| !matches!(tests.value, Value::Map(_)) || is_given(tests.get("shared")));
     if !has_tests && !has_criteria {
         let place = if tests.is_some() { "tests" } else { "tests.shared" };
         fields.reject(place, "`tests.shared` is missing", Some(NEEDED.to_owned()));

@@ -40,6 +40,7 @@ pub fn planned(detected: &Detected, task: &Task, selection: &Selection) -> Verif
         reasons: detected.reasons.iter().chain(&selection.reasons).cloned().collect(),
         terminal_status: None,
         next: None,
+        alternative: None,
         reason: None,
         ticket: None,
     }
@@ -82,6 +83,7 @@ pub fn concluded(
         baseline: base.map(|(name, _)| VerifiedBaseline { name: name.to_owned() }),
         terminal_status: Some(verdict.status.name().to_owned()),
         next: Some(verdict.status.next().to_owned()),
+        alternative: verdict.alternative.map(str::to_owned),
         reason: Some(verdict.reason.clone()),
         ..plan
     }

@@ -51,11 +51,13 @@ impl TerminalStatus {
 pub struct Verdict {
     pub status: TerminalStatus,
     pub reason: String,
+    /// What may be done instead of what comes next, in the words of [`TerminalStatus::next`].
+    pub alternative: Option<&'static str>,
 }
 
 /// Draws the conclusion. Only a check that ran and passed makes anything done.
 pub fn conclude(task: &Task, selection: &Selection, head: &[CheckResult], classification: &Classification) -> Verdict {
-    let says = |status: TerminalStatus, reason: String| Verdict { status, reason };
+    let says = |status: TerminalStatus, reason: String| Verdict { status, reason, alternative: None };
     let Some(ran) = Ran::of(head) else {
         let reason = if selection.manual.is_some() { "only a person can check this" } else { "there was nothing to run" };
         return says(TerminalStatus::Unverified, reason.to_owned());
@@ -77,7 +79,9 @@ pub fn conclude(task: &Task, selection: &Selection, head: &[CheckResult], classi
     }
     let is_about_fixing = matches!(selection.kind, TaskKind::FixError | TaskKind::FixBuild);
     if unknown > 0 && is_about_fixing && classification.fixed.is_empty() {
-        return says(TerminalStatus::Blocked, "the goal is to fix something, but everything fails as it did before".to_owned());
+        // Either the fix is not there yet, or the failure is not what it was for: whoever asked knows which.
+        let reason = "the goal is to fix something, but everything fails as it did before".to_owned();
+        return Verdict { alternative: Some(TerminalStatus::NotDone.next()), ..says(TerminalStatus::Blocked, reason) };
     }
     if out_of_scope + unknown > 0 {
         return says(TerminalStatus::DonePartial, failing(out_of_scope + unknown, "left, as before the change and apart from it"));
@@ -122,9 +126,10 @@ impl<'r> Ran<'r> {
             && (profile == Profile::Strict || told.is_none_or(|told| told < strength(result.check.kind)))
         {
             let reason = format!("`{}` could not be run: {reason}", result.check.id);
-            return Some(Verdict { status: TerminalStatus::Blocked, reason });
+            return Some(Verdict { status: TerminalStatus::Blocked, reason, alternative: None });
         }
-        told.is_none().then(|| Verdict { status: TerminalStatus::Unverified, reason: "no test was run".to_owned() })
+        let reason = || "no test was run".to_owned();
+        told.is_none().then(|| Verdict { status: TerminalStatus::Unverified, reason: reason(), alternative: None })
     }
 
     fn success(&self) -> String {
@@ -212,6 +217,8 @@ mod tests {
         }
         let same = of(&[(Scope::Unknown, Some(true))]);
         assert_eq!(status("fix the crash", Profile::Fast, &failed, &same), "blocked", "nothing was fixed");
+        let open = conclude(&task("fix the crash", Profile::Fast), &selection("fix the crash", None), &failed, &same);
+        assert_eq!((open.status.next(), open.alternative), ("escalate", Some("continue")));
         let fixed = Classification { fixed: vec![("test".to_owned(), failure("f", &[], None))], ..same };
         assert_eq!(status("fix the crash", Profile::Fast, &failed, &fixed), "done_partial");
     }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{Direction, Unit, takes_over};
+use crate::domain::{Direction, Evaluator, Unit, takes_over};
 
 /// What one evaluator said of a run, newest revision.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -54,7 +54,7 @@ pub struct JudgeView {
     pub cost_source: Option<String>,
 }
 
-/// Keeps what stands of each evaluator, by name, and counts the others.
+/// Keeps what stands of each evaluator, the weightiest first, and counts the others.
 pub fn newest_scores(lines: Vec<EvaluatorScore>) -> Vec<EvaluatorScore> {
     let mut newest = BTreeMap::<String, EvaluatorScore>::new();
     for line in lines {
@@ -66,7 +66,9 @@ pub fn newest_scores(lines: Vec<EvaluatorScore>) -> Vec<EvaluatorScore> {
         };
         newest.insert(stands.evaluator.clone(), stands);
     }
-    newest.into_values().collect()
+    let mut newest: Vec<EvaluatorScore> = newest.into_values().collect();
+    newest.sort_by_key(|score| Evaluator::place_by_weight(&score.evaluator));
+    newest
 }
 
 /// How the criteria of a run ended.

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::domain::{Metric, MetricKind, PASS_RATE, Run, nearest};
 use crate::inference::{
-    Arm, Cell, Comparability, Design, Difference, Held, MIN_ITEMS, MIN_RUNS, Needed, NightsEvidence, Obstacle, PairEvidence, Policy, Rates,
-    SAME, Scale, SuiteAnswer, UNKNOWN_VERSION, Verdict, over_nights,
+    Arm, Cell, Comparability, Design, Difference, Held, MIN_ITEMS, MIN_RUNS, Needed, NightsEvidence, Obstacle, Outcomes, PairEvidence,
+    Policy, Rates, SAME, Scale, SuiteAnswer, UNKNOWN_VERSION, Verdict, over_nights,
 };
 use crate::stats::{Interval, Ruling, n_half_width, rule, rule_point, rule_steady};
 use crate::warehouse::Warehouse;
@@ -28,6 +28,8 @@ pub enum Basis {
     Identical,
     /// No run of either side differs from another of its own, and both have the same rate.
     Steady,
+    /// Every item changed by the same, which leaves no interval, and that is beyond chance.
+    Uniform,
     /// The interval does not say, and all nights since the baseline together do.
     Nights,
     /// The attempts at the item.
@@ -224,7 +226,8 @@ pub fn gate(warehouse: &Warehouse, groups: &[Held<'_>], rules: &[GateRule], poli
     }
     let unknown = asked.into_iter().filter(|(_, is_known)| !is_known);
     report.unknown = unknown.map(|(pattern, _)| UnknownItem { near: near(pattern, &known), pattern: pattern.to_owned() }).collect();
-    report.by_interval = report.checks.iter().filter(|check| matches!(check.basis, Basis::Interval | Basis::TooWide)).count() as u64;
+    report.by_interval =
+        report.checks.iter().filter(|check| matches!(check.basis, Basis::Interval | Basis::TooWide | Basis::Uniform)).count() as u64;
     // The whole interval lies beyond the bound by mistake at one of its two ends.
     report.false_regression = (report.by_interval as f64 * policy.alpha / 2.0).min(1.0);
     report.ruling = report.checks.iter().map(|check| check.ruling).max().unwrap_or(Ruling::Inconclusive);
@@ -474,6 +477,8 @@ enum Exactness {
     Identical,
     /// No run has another rate than another of its own side.
     Steady,
+    /// Every item of a sample of items changed by the same.
+    Uniform,
 }
 
 impl Exactness {
@@ -488,9 +493,16 @@ impl Exactness {
             [head, baseline] if (design == Design::Runs || are_counts(rates)) && is_steady(head, 1) && is_steady(baseline, MIN_RUNS) => {
                 Self::Steady
             }
+            [Rates::Outcomes(head), Rates::Outcomes(baseline)] if design == Design::Items && is_uniform(head, baseline) => Self::Uniform,
             _ => Self::Sampled,
         }
     }
+}
+
+/// Says whether every item that both sides have changed by the same.
+fn is_uniform(head: &Outcomes, baseline: &Outcomes) -> bool {
+    let mut changes = (0..head.cells.len()).filter_map(|item| Some(head.mean(item)? - baseline.mean(item)?));
+    changes.next().is_some_and(|first| changes.all(|change| (change - first).abs() <= SAME))
 }
 
 fn has_few_runs(pair: &PairEvidence) -> bool {
@@ -517,12 +529,17 @@ fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling,
             (rule_steady(change.value, interval, change.floor), Basis::Steady)
         }
         (Exactness::Steady, None) if change.value.abs() <= SAME => (rule_point(change.value, change.floor), Basis::Steady),
+        // Where items do not vary there is no interval. Beyond the bound, all lie on the same side of it as of zero, so the test of the signs
+        // that names who is ahead says the same of the bound.
+        (Exactness::Uniform, None) if pair.verdict.winner().is_some() => (rule_point(change.value, change.floor), Basis::Uniform),
         // There is an adjusted p-value exactly where the data are enough for evidence.
-        (Exactness::Sampled | Exactness::Steady, Some(interval)) if pair.p_adjusted.is_some() => match rule(interval, change.floor) {
-            Ruling::Inconclusive => return (Ruling::Inconclusive, Basis::TooWide),
-            ruling @ (Ruling::Pass | Ruling::Regression) => (ruling, Basis::Interval),
-        },
-        (Exactness::Sampled | Exactness::Steady, None | Some(_)) => {
+        (Exactness::Sampled | Exactness::Steady | Exactness::Uniform, Some(interval)) if pair.p_adjusted.is_some() => {
+            match rule(interval, change.floor) {
+                Ruling::Inconclusive => return (Ruling::Inconclusive, Basis::TooWide),
+                ruling @ (Ruling::Pass | Ruling::Regression) => (ruling, Basis::Interval),
+            }
+        }
+        (Exactness::Sampled | Exactness::Steady | Exactness::Uniform, None | Some(_)) => {
             let basis = match obstacle {
                 Some(Obstacle::FewRuns | Obstacle::FewItems | Obstacle::FewClusters) => Basis::TooFew,
                 Some(Obstacle::MissingOutcomes) => Basis::MissingOutcomes,
@@ -563,6 +580,7 @@ fn further(change: &Change, pair: &PairEvidence, basis: Basis) -> Option<Needed>
         | Basis::Deterministic
         | Basis::Identical
         | Basis::Steady
+        | Basis::Uniform
         | Basis::Nights
         | Basis::Attempts
         | Basis::NoItems

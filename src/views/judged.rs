@@ -175,10 +175,13 @@ fn counted_of<'t>(
     table.entry(criterion.to_owned()).or_default().entry(page.line.arm.clone()).or_default()
 }
 
+/// Stands for a judge of whom nothing is known beside one that is.
+const UNNAMED: &str = "a judge without a name";
+
 /// How two arms' judged outcomes fell on the criteria that both have. An arm meets a criterion when more than half of its runs do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CriterionFlips {
-    /// Who judged the runs. With more than one there is nothing to compare: another judge is another measure.
+    /// Who judged the runs, as far as they say. With more than one there is nothing to compare: another judge is another measure.
     pub judges: Vec<String>,
     pub shared: u64,
     pub both_met: u64,
@@ -219,14 +222,17 @@ pub fn criterion_flips(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Result<
 /// Lays the criteria of two arms side by side as a suite's tables have them; nothing where a judge decided about only one of the arms.
 pub(super) fn criterion_flips_between(tables: &[CriteriaTable], one: &Arm, other: &Arm) -> Option<CriterionFlips> {
     let metric = Evaluator::RequirementFulfillment.name();
-    let tables: Vec<&CriteriaTable> = tables.iter().filter(|table| table.evaluator == metric && table.judge.is_some()).collect();
+    let tables: Vec<&CriteriaTable> = tables.iter().filter(|table| table.evaluator == metric).collect();
     let of = |arm: &Arm| -> Vec<&CriteriaTable> { tables.iter().copied().filter(|table| table.arms.contains(arm)).collect() };
     let sides = [of(one), of(other)];
     if sides.iter().any(Vec::is_empty) {
         return None;
     }
-    let judges: BTreeSet<&str> = sides.iter().flatten().filter_map(|table| table.judge.as_deref()).collect();
-    let flips = CriterionFlips { judges: judges.iter().map(|judge| (*judge).to_owned()).collect(), ..CriterionFlips::default() };
+    // Runs of another tool may not say who judged; what nobody says of either arm is taken for the same.
+    let judges: BTreeSet<Option<&str>> = sides.iter().flatten().map(|table| table.judge.as_deref()).collect();
+    let is_one = judges.len() == 1;
+    let named = judges.iter().filter(|judge| !is_one || judge.is_some()).map(|judge| judge.unwrap_or(UNNAMED).to_owned());
+    let flips = CriterionFlips { judges: named.collect(), ..CriterionFlips::default() };
     let [table] = sides[0].as_slice() else { return Some(flips) };
     if judges.len() > 1 {
         return Some(flips);
@@ -290,5 +296,15 @@ mod tests {
         let turned = criterion_flips_between(&tables, &arm("b"), &arm("a")).expect("they share three");
         assert_eq!((turned.only_first, turned.only_second), (pair.only_second, pair.only_first));
         assert_eq!(criterion_flips_between(&tables, &arm("a"), &arm("d")), None);
+        // Of another tool's runs nobody says who judged.
+        let [table] = tables;
+        let unnamed = CriteriaTable { judge: None, ..table.clone() };
+        let pair = criterion_flips_between(&[unnamed], &arm("a"), &arm("b")).expect("they share three");
+        assert_eq!((pair.shared, pair.judges.len()), (3, 0));
+        let of =
+            |arms: &[Arm], judge: Option<&str>| CriteriaTable { judge: judge.map(str::to_owned), arms: arms.to_vec(), ..table.clone() };
+        let mixed = [of(&[arm("a")], None), of(&[arm("b")], Some("j #1"))];
+        let pair = criterion_flips_between(&mixed, &arm("a"), &arm("b")).expect("both are judged");
+        assert_eq!((pair.shared, pair.judges.join(", ")), (0, format!("{UNNAMED}, j #1")));
     }
 }

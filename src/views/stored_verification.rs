@@ -49,12 +49,20 @@ impl StoredVerification {
             reasons: some_of(record.reasons, &mut left_out, |reason| cut(&reason)),
             terminal_status: short(record.terminal_status),
             next: short(record.next),
+            alternative: short(record.alternative),
             reason: short(record.reason),
-            ticket: short(record.ticket),
+            ticket: short(record.ticket.map(|ticket| without_machine(&ticket))),
             ..Verification::default()
         };
         Self { record, baseline, left_out }
     }
+}
+
+/// What earlier versions stored begins at the root of somebody's machine, which is nobody's business: only the file's name is left of it.
+fn without_machine(path: &str) -> String {
+    let is_absolute = path.starts_with(['/', '\\']) || path.get(1..3).is_some_and(|drive| [":\\", ":/"].contains(&drive));
+    let name = if is_absolute { path.rsplit(['/', '\\']).next() } else { None };
+    name.unwrap_or(path).to_owned()
 }
 
 fn shown_check(check: VerifiedCheck) -> VerifiedCheck {
@@ -108,6 +116,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_ticket_is_named_without_the_machine() {
+        let named = ["tickets/a.md", "/home/me/project/tickets/a.md", "C:\\work\\a.md"].map(without_machine);
+        assert_eq!(named, ["tickets/a.md", "a.md", "a.md"]);
+    }
     use crate::views::short_text::MOST_OF_A_TEXT;
 
     #[test]

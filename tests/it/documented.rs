@@ -16,6 +16,7 @@ use serde_json::json;
 use crate::support::{BINARY, Project, question, result};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+const OTHER_TOOLS: [&str; 4] = ["cogni", "ralph", "zelda", "kotef"];
 const MARK: &str = "<!-- shown: ";
 
 /// A fenced block: its lines in the document, without the fences.
@@ -174,9 +175,53 @@ fn place(name: &str) -> (Project, PathBuf) {
                 project.result(&result(approach, "quiz", approach, json!({}))).items(approach, &items);
             }
         }
-        other => panic!("no place `{other}`"),
+        other => from_other_tools(&project, other),
     }
     (project, folder)
+}
+
+/// What the users of another tool have when they come.
+fn from_other_tools(project: &Project, name: &str) {
+    match name {
+        "from-cogni" => {
+            let question = "  - {id: q1, question: What is 2+2?, answers: [\"3\", \"4\", \"5\"], correct_answers: [\"4\"]}\n";
+            project
+                .fixture("import/cogni/zero-accuracy.json", "out/0b7e/r1/results.json")
+                .file("questions.yaml", format!("version: 1\nquestions:\n{question}"))
+                .file("guess.sh", "echo '<answer>4</answer>'\n")
+                .file("evalreport.yaml", "version: 1\nagents:\n  - {id: guess, type: command, command: [sh, guess.sh]}\n");
+        }
+        "from-ralph" => {
+            let suite = "name: flask\ndescription: Simple Flask web server\nrequirements: examples/flask_requirements.md\n\
+                         language: python\ntype: web\ntimeout: 45m\nsetup:\n  - python3 -m venv venv\n\
+                         \x20 - source venv/bin/activate && pip install flask pytest requests\n";
+            project.file("evals/suites/flask/suite.yaml", suite).file("examples/flask_requirements.md", "Make it.\n");
+            for (approach, seconds, tokens, cost, passed, own, files, lines) in
+                [("ralph", 754, 245_000, 0.52, 18, 25, 12, 900), ("oneshot", 135, 89_000, 0.18, 14, 0, 8, 300)]
+            {
+                let result = json!({
+                    "id": format!("0b7e-{approach}"), "suite": "tasktracker", "approach": approach, "model": "sonnet",
+                    "timestamp": "2026-01-10T10:00:00Z", "duration_seconds": seconds, "total_calls": 0, "input_tokens": 0,
+                    "output_tokens": 0, "total_tokens": tokens, "cost_usd": cost, "shared_tests_passed": passed,
+                    "shared_tests_total": 20, "own_tests_passed": own, "own_tests_total": own, "files_generated": files,
+                    "lines_generated": lines, "output_dir": "out",
+                });
+                project.file(&format!("evals/results/{approach}.json"), result.to_string());
+            }
+        }
+        "from-zelda" => {
+            for file in ["result.json", "transcript.json"] {
+                project.fixture(&format!("import/zelda/scored/.zelda/runs/r1/{file}"), &format!(".zelda/runs/r1/{file}"));
+            }
+        }
+        "from-kotef" => {
+            project
+                .file("pyproject.toml", "[project]\nname = \"pages\"\n\n[tool.pytest.ini_options]\n")
+                .file("pages.py", "def page(items, number):\n    return items[number * 10:][:10]\n")
+                .file("tests/test_pages.py", "def test_page():\n    pass\n");
+        }
+        other => panic!("no place `{other}`"),
+    }
 }
 
 /// Runs every block that names a place and returns what differs; writes it if that is asked.
@@ -236,6 +281,27 @@ fn the_guide_shows_what_is_printed() {
 #[test]
 fn nightly_shows_what_is_printed() {
     shows_what_is_printed("docs/nightly.md");
+}
+
+#[test]
+fn pages_for_users_of_other_tools_show_what_is_printed() {
+    let differences: Vec<String> = OTHER_TOOLS.iter().flat_map(|tool| differences(&format!("docs/coming-from/{tool}.md"))).collect();
+    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
+}
+
+/// The tables' own commands, with whatever stands for names in them.
+#[test]
+fn commands_in_place_of_other_tools_have_options_that_exist() {
+    for tool in OTHER_TOOLS {
+        let project = Project::new();
+        let text = read(&format!("docs/coming-from/{tool}.md"));
+        let commands: Vec<&str> = text.split('`').filter(|code| code.starts_with("evalreport ")).collect();
+        assert!(!commands.is_empty(), "{tool}");
+        for command in commands {
+            let got = project.output(&mut shell(&format!("{command} --help"), &project.path("")));
+            assert_eq!(got.code, 0, "{tool}: {command}\n{}", got.stdout);
+        }
+    }
 }
 
 /// Commands of these documents that are not run, and what is said to be printed without being run.

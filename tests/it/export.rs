@@ -331,7 +331,7 @@ fn junit_export() {
         ("skipped".to_owned(), of("skipped") + of("infra") + of("not_evaluated")),
     ]);
     assert_eq!(counts(&project, "again"), expected);
-    assert!(imported.stdout.contains("4 agree, 0 do not"), "{}", imported.stdout);
+    assert!(imported.stdout.contains("imported 8 runs") && imported.stdout.contains("32 agree, 0 do not"), "{}", imported.stdout);
     assert_eq!(project.run(["export", "junit", "one.xml", "--approach", "one<shot>", "--quiet"]).code, 0);
     assert_eq!(project.run(["--results", "one", "import", "one.xml", "--quiet"]).code, 0);
     let names = project.run(["--results", "one", "sql", "select suite, approach, model from runs", "--format", "csv"]);
@@ -400,6 +400,17 @@ fn kinds_attempts_and_counts_come_back() {
         "select distinct kind, evaluator, attempt from items i join runs r on i.run_id = r.run_id where r.suite = 'quiz' order by 1, 2, 3";
     let of = |store: &str| project.run(["--results", store, "sql", kinds, "--format", "csv"]).stdout;
     assert_eq!(of("by-junit"), of("results"));
+    // And one of several runs brings back each.
+    assert_eq!(project.run(["export", "junit", "all.xml", "--quiet"]).code, 0);
+    assert_eq!(project.run(["--results", "all-by-junit", "import", "all.xml", "--quiet"]).code, 0);
+    let runs = |store: &str| {
+        let query = "select suite, approach, model, counted, timestamp from runs order by 1, 2, 3, 5";
+        project.run(["--results", store, "sql", query, "--format", "csv"]).stdout
+    };
+    assert_eq!(runs("all-by-junit"), runs("results"));
+    assert_eq!(rates(&project, "all-by-junit"), rates(&project, "results"));
+    let again = project.run(["--results", "all-by-junit", "import", "all.xml"]).stdout;
+    assert!(again.contains("imported before"), "twice is once: {again}");
     let counts = "select shared_tests_passed, shared_tests_total, counted from runs where suite = 'tasks' and approach = 'two'";
     let counted = &project.run(["--results", "by-junit", "sql", counts, "--format", "csv"]).rows()[0];
     assert_eq!((counted["shared_tests_total"].as_str(), counted["counted"].as_str()), ("4", "task"));

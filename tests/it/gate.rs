@@ -59,6 +59,31 @@ fn a_clear_drop_is_a_regression() {
     assert_eq!(rulings(&project, &DROP, 1), pairs(&[("regression", "interval")]));
 }
 
+/// Where every item falls by the same there is no spread to make an interval of, and least of all a reason to wait.
+#[test]
+fn a_collapse_of_all_items_is_a_regression() {
+    let collapse = |questions: usize, head: &dyn Fn(usize) -> bool| {
+        let project = Project::new();
+        for number in 1..=3 {
+            quiz_of(&project, "main", &format!("base-{number}"), questions, &|_| true, json!({}));
+            quiz_of(&project, "results", &format!("head-{number}"), questions, head, json!({}));
+        }
+        project
+    };
+    for questions in [8, 40] {
+        assert_eq!(rulings(&collapse(questions, &|_| false), &DROP, 1), pairs(&[("regression", "uniform")]), "{questions}");
+    }
+    let rise = ["gate", "--baseline", "main", "--metric", "pass_rate", "--max-rise", "2pp"];
+    assert_eq!(rulings(&collapse(8, &|_| false), &rise, 0), pairs(&[("pass", "uniform")]));
+    // Five flips of a coin are no evidence, and a whole that is allowed is no regression.
+    assert_eq!(rulings(&collapse(5, &|_| false), &DROP, 3), pairs(&[("inconclusive", "too_few")]));
+    // A third of the attempts at each item is less than half of them.
+    let third = ["gate", "--baseline", "main", "--max-drop", "50pp"];
+    let project = collapse(8, &|_| true);
+    quiz_of(&project, "results", "head-1", 8, &|_| false, json!({}));
+    assert_eq!(rulings(&project, &third, 0), pairs(&[("pass", "uniform")]));
+}
+
 #[test]
 fn no_drop_beyond_what_is_allowed_passes() {
     let project = against(161);

@@ -75,3 +75,30 @@ fn nothing_is_replaced_and_what_is_in_the_way_is_named() {
     project.file("other/evalreport.yaml", "mine\n");
     assert!(project.run(["init", "other"]).refusal().contains("other/evalreport.yaml is already there"));
 }
+
+/// Each option is taken by the targets that it is for, and one that is for none of them is refused.
+#[test]
+fn questions_and_code_stand_in_one_command() {
+    let project = Project::new();
+    assert_eq!(project.run(["init"]).code, 0);
+    let run = |words: &str| project.run(["run", "--dry-run", "--format", "csv"].into_iter().chain(words.split(' ')));
+    let arms =
+        |words: &str| -> Vec<String> { run(words).rows().iter().map(|row| format!("{}/{}", row["suite"], row["approach"])).collect() };
+    let both = ["warmup/longest-choice", "hello/complete"];
+    assert_eq!(arms("warmup hello --agent longest-choice --approach complete"), both);
+    assert_eq!(arms("warmup@longest-choice hello --approach complete"), both);
+    assert_eq!(arms("warmup hello --approach longest-choice,complete"), both);
+    assert_eq!(arms("hello warmup --approach complete"), ["hello/complete", "warmup/random-choice"], "the default agent");
+    let several = "warmup hello --agent random-choice,longest-choice --approach complete,sketch";
+    assert_eq!(arms(several), ["warmup/random-choice", "warmup/longest-choice", "hello/complete", "hello/sketch"]);
+    for (words, why) in [
+        ("hello --agent longest-choice --approach complete", "--agent is for questions and for the approach `oneshot`"),
+        ("warmup@random-choice hello --agent longest-choice --approach complete", "--agent is for questions"),
+        ("warmup hello --agent longest-choice", "which approach?"),
+        ("warmup hello --approach nobody", "there is no approach `nobody`"),
+        ("warmup hello --agent nobody --approach complete", "there is no agent `nobody`"),
+    ] {
+        let output = run(words);
+        assert!(output.refusal().contains(why), "{words}: {}", output.stderr);
+    }
+}

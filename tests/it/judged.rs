@@ -114,9 +114,9 @@ fn json_has_them_under_their_names() {
     assert_eq!(run["items"].as_array().map(Vec::len), Some(1), "a criterion is no item among tests");
     let evaluators = run["evaluators"].as_array().expect("evaluators");
     let names: Vec<_> = evaluators.iter().map(|score| score["evaluator"].as_str().unwrap_or_default()).collect();
-    assert_eq!(names, ["code_quality", "efficiency", "requirementFulfillment"]);
-    assert_eq!((evaluators[0].get("value"), &evaluators[0]["not_evaluated"]), (None, &json!("no linter is there")));
-    let fulfilment = &evaluators[2];
+    assert_eq!(names, ["requirementFulfillment", "efficiency", "code_quality"]);
+    assert_eq!((evaluators[2].get("value"), &evaluators[2]["not_evaluated"]), (None, &json!("no linter is there")));
+    let fulfilment = &evaluators[0];
     assert_eq!((&fulfilment["revision"], &fulfilment["earlier"], &fulfilment["judge"]["cost_usd"]), (&json!(1), &json!(1), &json!(0.02)));
     let verification = &run["verification"];
     assert_eq!([&verification["terminalStatus"], &verification["next"]], [&json!("done_partial"), &json!("accept_partial")]);

@@ -31,6 +31,8 @@ pub(crate) struct Decision {
     pub reasoning: String,
     /// The votes for it, of those that were counted.
     pub votes_for: u64,
+    /// Some vote named the statement. One that no vote names does not pass.
+    pub is_named: bool,
 }
 
 /// How one vote ended.
@@ -158,7 +160,7 @@ fn decide(votes: &[Vec<Verdict>], place: usize) -> Decision {
     let reasoning = cast().find(|verdict| verdict.passed == passed).map(|verdict| verdict.reasoning.clone()).unwrap_or_default();
     let is_tie = votes_for * 2 == votes.len();
     let reasoning = if is_tie { format!("the votes are tied, which does not pass; against it: {reasoning}") } else { reasoning };
-    Decision { passed, reasoning, votes_for: votes_for as u64 }
+    Decision { passed, reasoning, votes_for: votes_for as u64, is_named: cast().any(|verdict| verdict.is_named) }
 }
 
 /// The share of votes, over the statements of all groups, that agreed with the majority; none where no group had more than one.

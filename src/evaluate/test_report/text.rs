@@ -44,6 +44,7 @@ fn of_runner(output: &Output) -> Option<Counts> {
         } else {
             let counts =
                 pytest::summary(line).or_else(|| jest(line)).or_else(|| vitest(line)).or_else(|| examples(line)).or_else(|| labelled(line));
+            let counts = counts.or_else(|| share(line));
             last = counts.or(last);
         }
     }
@@ -173,6 +174,13 @@ fn labelled(line: &str) -> Option<Counts> {
     Some(counts)
 }
 
+/// `Tests: 26/28 passed`, as `ralph eval` says it
+fn share(line: &str) -> Option<Counts> {
+    let (passed, total) = line.strip_prefix("Tests: ")?.strip_suffix(" passed")?.split_once('/')?;
+    let passed = number(passed)?;
+    Some(Counts { passed, failed: number(total)?.checked_sub(passed)?, ..Counts::default() })
+}
+
 /// `Found 3 errors.`
 fn found_errors(line: &str) -> Option<Counts> {
     let (count, rest) = line.trim().strip_prefix("Found ")?.split_once(' ')?;
@@ -212,6 +220,8 @@ mod tests {
         check("5 runs, 6 assertions, 1 failures, 1 errors, 1 skips", Some((2, 1, 1, 1)));
         check("OK (3 tests, 5 assertions)", Some((3, 0, 0, 0)));
         check("FAILURES!\nTests: 3, Assertions: 5, Errors: 1, Failures: 1.", Some((1, 1, 1, 0)));
+        check("  Results: 26 passed, 2 failed out of 28\n\nTests: 26/28 passed", Some((26, 2, 0, 0)));
+        check("Tests: 29/28 passed", None);
         check("[ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 1", Some((3, 1, 0, 1)));
     }
 

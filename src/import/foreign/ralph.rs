@@ -1,9 +1,9 @@
 //! ralph eval: one flat file a run, of the schema that the store's own headers have.
 //!
-//! Its writer has no way to say "not measured" but zero, so zero tokens, costs and totals are unknown. Names of files are never read.
+//! The header's reader knows which of its zeros mean "not measured". Names of files are never read.
 
 use crate::domain::Run;
-use crate::results::parse_header;
+use crate::results::{has_zeros_for_unknown, parse_header};
 
 use super::super::rows::Stop;
 use super::super::source::hex_digest;
@@ -32,8 +32,7 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     let own_id = value.get("id").and_then(super::json::text).filter(|id| !id.trim().is_empty());
     let identity = own_id.unwrap_or(content);
     let Some(run) = sink.begin_run(&[&identity], [&header.suite, &header.approach, &header.model]) else { return Ok(()) };
-    let mut header = header;
-    if drop_zeros(&mut header) {
+    if has_zeros_for_unknown(&bytes) {
         sink.quirk("zeros of tokens, costs, calls and totals are read as not measured");
     }
     let record = sink.run(run);
@@ -51,24 +50,4 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         sink.quirk("of the later schema, with total_turns");
     }
     Ok(())
-}
-
-/// Says whether there was any.
-fn drop_zeros(run: &mut Run) -> bool {
-    let mut is_any = false;
-    for count in [&mut run.total_calls, &mut run.input_tokens, &mut run.output_tokens, &mut run.total_tokens] {
-        is_any |= *count == Some(0);
-        *count = count.filter(|count| *count > 0);
-    }
-    is_any |= run.cost_usd == Some(0.0);
-    run.cost_usd = run.cost_usd.filter(|cost| *cost > 0.0);
-    for (passed, total) in
-        [(&mut run.shared_tests_passed, &mut run.shared_tests_total), (&mut run.own_tests_passed, &mut run.own_tests_total)]
-    {
-        if *total == Some(0) {
-            is_any = true;
-            (*passed, *total) = (None, None);
-        }
-    }
-    is_any
 }

@@ -318,11 +318,13 @@ fn criteria(
 ) -> Criteria {
     let href = format!("{root}{}", place.criteria_path());
     let sentences = words::criteria_notes(pair, labels).into_iter().take(1).map(Text::from).collect();
-    let [judge] = flips.judges.as_slice() else { return Criteria { sentences, grid: None, href } };
-    let table = suite
-        .criteria
-        .iter()
-        .find(|table| table.evaluator == Evaluator::RequirementFulfillment.name() && table.judge.as_ref() == Some(judge));
+    let judge = match flips.judges.as_slice() {
+        [] => None,
+        [one] => Some(one),
+        _ => return Criteria { sentences, grid: None, href },
+    };
+    let table =
+        suite.criteria.iter().find(|table| table.evaluator == Evaluator::RequirementFulfillment.name() && table.judge.as_ref() == judge);
     let all = flips.only_first.len() + flips.only_second.len();
     let grid = table.filter(|_| all > 0).map(|table| {
         let is_listed = |row: &&CriterionRow| flips.only_first.contains(&row.criterion) || flips.only_second.contains(&row.criterion);

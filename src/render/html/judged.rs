@@ -1,7 +1,6 @@
 //! What was required of a run and what was said of it, as parts of its page.
 
-use crate::domain::RunStatus;
-use crate::domain::VerifiedFailure;
+use crate::domain::{RunStatus, VerifiedFailure};
 use crate::render::format;
 use crate::render::judged::{cost, count, facts, judged_by, left_out, outcome_word, score_word};
 use crate::views::{EvaluatorScore, ItemRow, RunPage, StoredVerification};
@@ -10,10 +9,8 @@ use super::cut::cut;
 use super::grid::{Cell, Column, Grid, Look, Sort};
 use super::items::criterion_href;
 use super::plan::SuitePlace;
+use super::score_details::grids;
 use super::shell::Text;
-
-/// Characters of an evaluator's own numbers on a page.
-const MOST_OF_DETAILS: usize = 10_000;
 
 /// A label and what it says.
 pub(super) struct Said {
@@ -35,7 +32,7 @@ pub(super) struct Unfolding {
     pub score: Text,
     pub is_unknown: bool,
     pub facts: Vec<Said>,
-    pub details: Vec<Text>,
+    pub details: Vec<Grid>,
 }
 
 /// A verification.
@@ -85,10 +82,10 @@ pub(super) fn criteria(run: &RunPage, suite: &SuitePlace, root: &str) -> Option<
 }
 
 pub(super) fn evaluators(run: &RunPage) -> Vec<Unfolding> {
-    run.evaluators.iter().map(unfolding).collect()
+    run.evaluators.iter().enumerate().map(|(place, score)| unfolding(place, score)).collect()
 }
 
-fn unfolding(score: &EvaluatorScore) -> Unfolding {
+fn unfolding(place: usize, score: &EvaluatorScore) -> Unfolding {
     let judge = score.judge.as_ref();
     let known = [
         ("Not evaluated because", score.not_evaluated.clone()),
@@ -103,18 +100,12 @@ fn unfolding(score: &EvaluatorScore) -> Unfolding {
         ("Judge's tokens out", judge.and_then(|judge| judge.output_tokens).map(format::integer)),
         ("Revision", (score.revision > 0).then(|| score.revision.to_string())),
     ];
-    let details = score.details.as_ref().and_then(|details| serde_json::to_string_pretty(details).ok()).unwrap_or_default();
-    let end = details.char_indices().nth(MOST_OF_DETAILS).map_or(details.len(), |(end, _)| end);
-    let mut lines: Vec<Text> = details[..end].lines().map(Text::new).collect();
-    if end < details.len() {
-        lines.push(Text::new("…"));
-    }
     Unfolding {
         name: Text::new(&score.evaluator),
         score: Text::from(score_word(score)),
         is_unknown: score.value.is_none(),
         facts: known.into_iter().filter_map(|(label, text)| Some(Said { label, text: Text::from(text?) })).collect(),
-        details: lines,
+        details: score.details.as_ref().map(|details| grids(details, &format!("evaluator-{place}"))).unwrap_or_default(),
     }
 }
 

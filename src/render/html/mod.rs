@@ -35,6 +35,7 @@ mod plan;
 mod publish;
 mod run;
 mod runs;
+mod score_details;
 mod search;
 mod shell;
 mod sides;

@@ -43,7 +43,7 @@ pub struct Verifying<'a> {
     pub base: Option<&'a str>,
     pub overrides: &'a Overrides,
     /// Where tickets go.
-    pub tickets: Option<&'a Path>,
+    pub tickets: Option<&'a Tickets>,
     pub environment: &'a Environment,
     /// Where the tree as it was is made; outside of the folder.
     pub scratch: &'a Path,
@@ -189,10 +189,10 @@ impl Prepared {
         let verdict = verify::conclude(&self.task, &self.selection, &head, &classification);
         let mut record = verify::concluded(record, &head, before, &classification, &verdict);
         if verdict.status == TerminalStatus::DonePartial
-            && let Some(folder) = on.tickets
+            && let Some(tickets) = on.tickets
         {
-            match file_ticket(folder, &record) {
-                Ok(filed) => record.ticket = Some(filed.path.display().to_string()),
+            match file_ticket(&tickets.folder, &record) {
+                Ok(filed) => record.ticket = Some(tickets.name_of(&filed.path)),
                 Err(error) => record.reasons.push(format!("no ticket: {error}")),
             }
         }
@@ -208,7 +208,7 @@ struct Grounds<'a> {
     path: Option<&'a str>,
     stop: &'a Stop,
     step: &'a dyn Fn(&str),
-    tickets: Option<&'a Path>,
+    tickets: Option<&'a Tickets>,
 }
 
 impl Grounds<'_> {
@@ -250,7 +250,24 @@ fn file_ticket(folder: &Path, record: &Verification) -> std::io::Result<ticket::
     ticket::file(folder, record.goal.as_deref().unwrap_or_default(), &issues)
 }
 
-/// Returns where a project's tickets go: the folder is named from that of the file which names it.
-pub fn tickets_folder(overrides: &Overrides, root: &Path) -> Option<PathBuf> {
-    overrides.tickets.as_ref().map(|folder| root.join(folder))
+/// Where a project's tickets go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tickets {
+    folder: PathBuf,
+    /// The project's folder, from which records name a ticket: they are published, and the machine is not.
+    root: PathBuf,
+}
+
+impl Tickets {
+    /// The folder that the overrides name, if they do; it starts from that of the file which names it.
+    pub fn of(overrides: &Overrides, folder: &Path, root: &Path) -> Option<Self> {
+        let named = overrides.tickets.as_ref()?;
+        Some(Self { folder: folder.join(named), root: root.to_owned() })
+    }
+
+    /// The path below the project, or the name alone of what lies elsewhere.
+    fn name_of(&self, ticket: &Path) -> String {
+        let below = ticket.strip_prefix(&self.root).ok().or_else(|| ticket.file_name().map(Path::new));
+        below.unwrap_or(ticket).display().to_string()
+    }
 }

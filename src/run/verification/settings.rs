@@ -1,8 +1,8 @@
 //! What a suite wants verified.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::tickets_folder;
+use super::Tickets;
 use crate::config::Config;
 use crate::domain::{Problem, Profile};
 use crate::suite::Suite;
@@ -15,7 +15,7 @@ pub struct VerificationSettings {
     pub profile: Profile,
     pub files: Vec<String>,
     pub overrides: Overrides,
-    pub tickets: Option<PathBuf>,
+    pub tickets: Option<Tickets>,
 }
 
 impl VerificationSettings {
@@ -30,7 +30,7 @@ impl VerificationSettings {
         let own = suite.verification.as_ref().map(|node| read(&suite.file, node)).unwrap_or_default();
         let general = config.verification.as_ref().map(|node| read(&config.file, node)).unwrap_or_default();
         // Each file's folder of tickets starts where that file's other paths do.
-        let tickets = tickets_folder(&own, &suite.folder).or_else(|| tickets_folder(&general, root));
+        let tickets = Tickets::of(&own, &suite.folder, root).or_else(|| Tickets::of(&general, root, root));
         let overrides = own.over(general);
         if !problems.is_empty() {
             return Err(problems);

@@ -48,7 +48,7 @@ pub fn verify_workspace(settings: &VerificationSettings, examination: &Examinati
         path: None,
         stop: context.stop,
         step: &say,
-        tickets: settings.tickets.as_deref(),
+        tickets: settings.tickets.as_ref(),
     };
     let make = || {
         let baseline = begin.and_then(Result::ok).filter(|_| is_compared)?;

@@ -129,3 +129,26 @@ fn encodings_are_read_as_they_are_declared() {
     let said = super::project("junit", "koi8-r.xml").run(["import", "out"]);
     assert!(said.code == 2 && said.stdout.contains("is in the encoding `KOI8-R`, which is not read"), "{}", said.stdout);
 }
+
+#[test]
+fn a_report_whose_suites_name_several_arms_is_several_runs() {
+    let project = project("junit", "two-arms.xml");
+    let (source, mut runs) = imported(&project, "junit");
+    runs.sort_by_key(|run| run["approach"].to_string());
+    let known: Vec<_> =
+        runs.iter().map(|run| [&run["suite"], &run["approach"], &run["passed"], &run["total"], &run["duration_seconds"]]).collect();
+    assert_eq!(
+        known,
+        [
+            [&json!("nightly"), &json!("new"), &json!(2), &json!(2), &json!(3.0)],
+            [&json!("nightly"), &json!("old"), &json!(2), &json!(3), &json!(3.0)],
+        ],
+        "names may stand behind the cases, and suites of one name are one run"
+    );
+    assert_eq!((&runs[1]["timestamp"], &source["stated_checked"]), (&json!("2026-02-03T10:30:01Z"), &source["stated_agree"]));
+    let again = project.run(["import", "out", "--format", "json"]).json();
+    assert_eq!(again["sources"][0]["outcome"], "already_imported", "{again}");
+    // Whoever gives a name gives it to all.
+    let named = project.run(["--results", "named", "import", "out", "--set", "approach=x", "--format", "json"]).json();
+    assert_eq!(named["sources"][0]["runs_new"].as_array().map(Vec::len), Some(2), "{named}");
+}

@@ -21,7 +21,7 @@ fn a_ticket_is_written_once_and_only_where_asked() {
     let tickets = checkout.project.files("tickets");
     assert_eq!(tickets.len(), 1);
     assert!(tickets[0].starts_with("tickets/open/write-b-good-txt-b-anew-"), "{tickets:?}");
-    assert!(first.text("ticket").ends_with(&tickets[0]), "{}", first.text("ticket"));
+    assert_eq!(first.text("ticket"), tickets[0], "from the project's folder");
     let text = checkout.project.read(&tickets[0]);
     assert!(text.contains("## Goal achieved") && text.contains("## Issues remaining") && text.contains("    sh check.sh\n"), "{text}");
     for line in text.lines().filter(|line| line.contains(['<', '@'])) {

@@ -20,6 +20,8 @@ use super::totals::Totals;
 #[derive(Default)]
 pub(super) struct Header {
     names: Names,
+    /// What the report calls the run.
+    run: Option<String>,
     /// The root's name, and those of the suites directly below it.
     root: Option<String>,
     pub suites: Vec<String>,
@@ -42,14 +44,18 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub fn take(&mut self, told: Told<'_>) {
+    /// Takes what is told of the run; of a report with several, what the whole says about all of them together is nobody's.
+    pub fn take(&mut self, told: Told<'_>, is_only_run: bool) {
         match told {
             Told::Suite { start, depth, is_whole } => {
                 let name = attribute(start, "name").filter(|name| !name.trim().is_empty());
                 let seconds = attribute(start, "time").and_then(|time| case::seconds(&time));
                 if is_whole {
-                    self.is_own = name.as_deref() == Some(own::ROOT);
+                    self.is_own = own::is_root(start);
                     self.root = name;
+                    if !is_only_run {
+                        return;
+                    }
                     self.root_seconds = seconds;
                     self.totals.state(start);
                 } else if depth == 0 {
@@ -71,6 +77,9 @@ impl Header {
             }
             Told::Property { name, value } => {
                 self.names.take(name, value);
+                if name == "run" {
+                    self.run.get_or_insert_with(|| value.to_owned());
+                }
                 self.counts.take(name, value);
                 if name == "ended" && self.is_own {
                     self.ended_by_itself = self.ended_by_itself.max(time(name, value).ok());
@@ -94,7 +103,8 @@ impl Header {
         self.root.as_deref() == Some("promptfoo")
     }
 
-    pub fn begin(&self, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
+    /// Begins the run, which is the `number`th of several.
+    pub fn begin(&self, stem: &str, number: Option<usize>, sink: &mut Sink<'_>) -> Option<Handle> {
         let only = match self.suites.as_slice() {
             [one] => Some(one),
             _ => None,
@@ -104,7 +114,11 @@ impl Header {
         let model = self.names.model.as_deref().unwrap_or_default();
         let ended = self.ended.map(|ended| ended.to_rfc3339()).unwrap_or_default();
         let cases = hex(&self.cases.clone().finalize());
-        let run = sink.begin_run(&[suite, stem, &ended, &cases[..16]], [suite, approach, model])?;
+        let mut identity = vec![suite, stem, &ended, &cases[..16]];
+        // Two runs of one report may have nothing else that differs.
+        let number = number.map(|number| number.to_string());
+        identity.extend(number.as_deref().map(|number| self.run.as_deref().unwrap_or(number)));
+        let run = sink.begin_run(&identity, [suite, approach, model])?;
         let record = sink.run(run);
         record.timestamp = self.ended_by_itself.or(self.ended);
         record.duration_seconds = self.root_seconds.or(self.seconds);

@@ -9,6 +9,7 @@ mod case;
 mod encoding;
 mod header;
 mod own;
+mod runs;
 mod told;
 mod totals;
 
@@ -35,6 +36,7 @@ use case::Case;
 use encoding::{Decoded, Encoding};
 use header::Header;
 use own::Own;
+use runs::{Runs, Suites};
 use told::Told;
 use totals::Totals;
 
@@ -97,62 +99,67 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
     let stem = source.name.strip_suffix(".gz").unwrap_or(&source.name);
     let stem = stem.strip_suffix(".xml").unwrap_or(stem);
     // Names and times stand at the beginning and before the cases, but anybody may write them after: the report is read twice.
-    let mut header = Header::default();
+    let (mut header, mut suites) = (Header::default(), Suites::default());
     let (encoding, reader) = open(file)?;
     walk(reader, &file.shown, &mut |told| {
-        header.take(told);
+        suites.take(&told);
+        header.take(told, true);
         Ok(())
     })?;
-    let Some(run) = header.begin(stem, sink) else { return Ok(()) };
+    let runs = suites.runs();
+    let headers = if runs.count > 1 { headers_of(file, &runs)? } else { vec![header] };
+    let mut readings: Vec<Option<Reading<'_>>> = Vec::new();
+    for (number, header) in headers.iter().enumerate() {
+        let run = header.begin(stem, (headers.len() > 1).then_some(number), sink);
+        readings.push(run.map(|run| Reading::of(run, header)));
+    }
+    if readings.iter().all(Option::is_none) {
+        return Ok(());
+    }
     if let Some(encoding) = encoding {
         sink.quirk(&format!("the report is in {} and read as that", encoding.name()));
     }
-    let mut reading =
-        Reading { run, is_promptfoo: header.is_promptfoo(), namesakes: &header.namesakes, attempts: BTreeMap::new(), own: header.own() };
-    let mut waiting: Option<Case> = None;
-    let mut place = 0;
-    let mut totals = Totals::default();
+    let (mut suite, mut current) = (None, 0);
     walk(open(file)?.1, &file.shown, &mut |told| {
-        let case = match told {
-            Told::Case(case) => case,
-            Told::Property { name, value } => {
-                reading.own.iter_mut().for_each(|own| own.take(name, value));
-                return Ok(());
+        if let Told::Suite { depth: 0, is_whole: false, .. } = told {
+            if let Some(reading) = &mut readings[current] {
+                reading.end_case(sink)?;
             }
-            Told::Suite { .. } => {
-                if let Some(ready) = waiting.take() {
-                    place += 1;
-                    reading.store(&ready, place, sink)?;
-                }
-                reading.own.iter_mut().for_each(Own::begin_suite);
-                return Ok(());
-            }
-        };
-        // pytest reports what broke after a failed test as a second case of the same name.
-        let is_teardown = case.is_teardown_of(waiting.as_ref());
-        totals.count(&case, is_teardown);
-        if is_teardown {
-            if let Some(first) = &mut waiting {
-                first.worsen(&case);
-            }
-            return Ok(());
+            suite = Some(suite.map_or(0, |suite| suite + 1));
+            current = runs.of(suite);
         }
-        if let Some(ready) = waiting.replace(*case) {
-            place += 1;
-            reading.store(&ready, place, sink)?;
+        match &mut readings[current] {
+            Some(reading) => reading.take(told, sink),
+            None => Ok(()),
         }
-        Ok(())
     })?;
-    if let Some(ready) = waiting {
-        reading.store(&ready, place + 1, sink)?;
-    }
-    if header.is_own && header.suites.len() == 1 && place == 0 && sink.outcomes_of(run) == 0 {
-        header.counts.tell(sink.run(run));
-    }
-    for (name, stated, counted) in header.totals.against(&totals) {
-        sink.stated(run, name, stated as f64, Unit::Count, Some(counted as f64), None);
+    for (reading, header) in readings.iter_mut().zip(&headers) {
+        if let Some(reading) = reading {
+            reading.end(header, sink)?;
+        }
     }
     Ok(())
+}
+
+/// Reads what is said of each run of a report with several.
+fn headers_of(file: &ForeignFile, runs: &Runs) -> Result<Vec<Header>, Stop> {
+    let mut headers: Vec<Header> = (0..runs.count).map(|_| Header::default()).collect();
+    let mut suite = None;
+    walk(open(file)?.1, &file.shown, &mut |told| {
+        match &told {
+            Told::Suite { start, is_whole: true, depth } => {
+                for header in &mut headers {
+                    header.take(Told::Suite { start, depth: *depth, is_whole: true }, false);
+                }
+                return Ok(());
+            }
+            Told::Suite { depth: 0, .. } => suite = Some(suite.map_or(0, |suite| suite + 1)),
+            Told::Suite { .. } | Told::Property { .. } | Told::Case(_) => {}
+        }
+        headers[runs.of(suite)].take(told, false);
+        Ok(())
+    })?;
+    Ok(headers)
 }
 
 /// What is known while cases are stored.
@@ -162,9 +169,71 @@ struct Reading<'h> {
     namesakes: &'h Namesakes,
     attempts: BTreeMap<String, u32>,
     own: Option<Own>,
+    /// The last case, to which another may belong.
+    waiting: Option<Case>,
+    place: u64,
+    totals: Totals,
 }
 
-impl Reading<'_> {
+impl<'h> Reading<'h> {
+    fn of(run: Handle, header: &'h Header) -> Self {
+        Self {
+            run,
+            is_promptfoo: header.is_promptfoo(),
+            namesakes: &header.namesakes,
+            attempts: BTreeMap::new(),
+            own: header.own(),
+            waiting: None,
+            place: 0,
+            totals: Totals::default(),
+        }
+    }
+
+    fn take(&mut self, told: Told<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let case = match told {
+            Told::Case(case) => case,
+            Told::Property { name, value } => {
+                self.own.iter_mut().for_each(|own| own.take(name, value));
+                return Ok(());
+            }
+            Told::Suite { .. } => {
+                self.end_case(sink)?;
+                self.own.iter_mut().for_each(Own::begin_suite);
+                return Ok(());
+            }
+        };
+        // pytest reports what broke after a failed test as a second case of the same name.
+        let is_teardown = case.is_teardown_of(self.waiting.as_ref());
+        self.totals.count(&case, is_teardown);
+        if is_teardown {
+            if let Some(first) = &mut self.waiting {
+                first.worsen(&case);
+            }
+            return Ok(());
+        }
+        self.end_case(sink)?;
+        self.waiting = Some(*case);
+        Ok(())
+    }
+
+    /// Stores the case to which nothing can belong any more.
+    fn end_case(&mut self, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let Some(ready) = self.waiting.take() else { return Ok(()) };
+        self.place += 1;
+        self.store(&ready, self.place, sink)
+    }
+
+    fn end(&mut self, header: &Header, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        self.end_case(sink)?;
+        if header.is_own && header.suites.len() == 1 && self.place == 0 && sink.outcomes_of(self.run) == 0 {
+            header.counts.tell(sink.run(self.run));
+        }
+        for (name, stated, counted) in header.totals.against(&self.totals) {
+            sink.stated(self.run, name, stated as f64, Unit::Count, Some(counted as f64), None);
+        }
+        Ok(())
+    }
+
     fn store(&mut self, case: &Case, place: u64, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let id = case.id();
         let name = format!("test case {place}");

@@ -2,12 +2,20 @@
 //!
 //! A suite has what most of its cases are, and a case what it is otherwise.
 
+use quick_xml::events::BytesStart;
+
 use crate::domain::{ItemKind, ItemOutcome, Run};
 
+use super::attribute::attribute;
 use super::case::Case;
 
 /// The name of the whole in reports that `export junit` writes.
-pub(super) const ROOT: &str = "evalreport";
+const ROOT: &str = "evalreport";
+
+/// Says whether the whole is one of ours.
+pub(super) fn is_root(start: &BytesStart<'_>) -> bool {
+    attribute(start, "name").as_deref() == Some(ROOT)
+}
 
 /// Of the suite whose cases come by.
 #[derive(Default)]

@@ -1,0 +1,49 @@
+//! The targets of one command: each gets those of the options that are for its kind.
+
+use crate::run::Arm;
+
+use super::arms::{Maker, Wanted};
+use super::failure::Failure;
+
+/// Makes the arms of all targets, in their order.
+///
+/// Suites of code and questions may stand in one command. Then `--agent` is for the questions, and for code only where `oneshot` is among the
+/// approaches; and an approach that is the name of an agent is for the questions.
+///
+/// # Errors
+///
+/// Fails where an option is for none of the targets, and where a target cannot be run.
+pub(super) fn arms(maker: &Maker<'_>, targets: &[String], wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
+    let asked: Vec<bool> = targets.iter().map(|target| maker.asks_questions(target)).collect();
+    let is_mixed = asked.contains(&true) && asked.contains(&false);
+    // An agent of the target's own beats the option's.
+    let has_use_for_agents = targets.iter().zip(&asked).any(|(target, asks)| *asks && !target.contains('@'));
+    let mut arms = Vec::new();
+    for (target, asks) in targets.iter().zip(asked) {
+        let wanted = match (is_mixed, asks) {
+            (false, _) => wanted.clone(),
+            (true, true) => of_questions(maker, wanted),
+            (true, false) => of_code(maker, wanted, has_use_for_agents),
+        };
+        arms.extend(maker.target(target, &wanted)?);
+    }
+    Ok(arms)
+}
+
+/// The part of mixed options that is for questions.
+fn of_questions(maker: &Maker<'_>, wanted: &Wanted) -> Wanted {
+    let agents = if wanted.agents.is_empty() {
+        wanted.approaches.iter().filter(|name| maker.is_agent_only(name)).cloned().collect()
+    } else {
+        wanted.agents.clone()
+    };
+    Wanted { approaches: Vec::new(), agents, models: wanted.models.clone() }
+}
+
+/// The part of mixed options that is for code.
+fn of_code(maker: &Maker<'_>, wanted: &Wanted, has_use_for_agents: bool) -> Wanted {
+    let is_for_questions = |name: &String| wanted.agents.is_empty() && has_use_for_agents && maker.is_agent_only(name);
+    let approaches: Vec<String> = wanted.approaches.iter().filter(|name| !is_for_questions(name)).cloned().collect();
+    let agents = if has_use_for_agents && !approaches.iter().any(|name| name == "oneshot") { Vec::new() } else { wanted.agents.clone() };
+    Wanted { approaches, agents, models: wanted.models.clone() }
+}

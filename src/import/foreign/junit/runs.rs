@@ -1,0 +1,65 @@
+//! Which suites of a report belong to which run.
+//!
+//! A report is usually one run. One of ours has a run in each suite at the top, and so has another tool's whose suites name who was tested
+//! and do not all name the same.
+
+use std::collections::BTreeMap;
+
+use super::super::measured::Names;
+use super::own;
+use super::told::Told;
+
+/// The suites at the top of a report, by the names that each gives what was tested.
+#[derive(Default)]
+pub(super) struct Suites {
+    is_own: bool,
+    named: Vec<(Names, Option<String>)>,
+}
+
+/// The number of a run for each suite at the top, in their order.
+pub(super) struct Runs {
+    of_suite: Vec<usize>,
+    pub count: usize,
+}
+
+impl Suites {
+    pub fn take(&mut self, told: &Told<'_>) {
+        match told {
+            Told::Suite { start, is_whole: true, .. } => self.is_own = own::is_root(start),
+            Told::Suite { depth: 0, .. } => self.named.push(Default::default()),
+            Told::Property { name, value } => {
+                if let Some((names, run)) = self.named.last_mut() {
+                    names.take(name, value);
+                    if *name == "run" && run.is_none() {
+                        *run = Some((*value).to_owned());
+                    }
+                }
+            }
+            Told::Suite { .. } | Told::Case(_) => {}
+        }
+    }
+
+    pub fn runs(self) -> Runs {
+        let is_named = |(names, _): &(Names, Option<String>)| names.approach.is_some() || names.model.is_some();
+        if self.is_own {
+            return Runs { count: self.named.len(), of_suite: (0..self.named.len()).collect() };
+        }
+        if !self.named.iter().all(is_named) {
+            return Runs { count: 1, of_suite: vec![0; self.named.len()] };
+        }
+        let mut numbers = BTreeMap::new();
+        let of_suite = self.named.into_iter().map(|(names, run)| {
+            let next = numbers.len();
+            *numbers.entry([names.suite, names.approach, names.model, run]).or_insert(next)
+        });
+        let of_suite = of_suite.collect();
+        Runs { of_suite, count: numbers.len() }
+    }
+}
+
+impl Runs {
+    /// The run of the suite at the top with this number; what stands before all suites belongs to the first.
+    pub fn of(&self, suite: Option<usize>) -> usize {
+        suite.and_then(|suite| self.of_suite.get(suite)).copied().unwrap_or(0)
+    }
+}

@@ -1,0 +1,124 @@
+//! The nights that are shipped to be copied: the systemd unit, the command of the document and the workflow, run as they stand in their
+//! files, three nights each. Something becomes worse before the third, and the third says so.
+
+#![cfg(target_os = "linux")]
+
+mod clock;
+mod workflow;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use clock::Clock;
+use workflow::Workflow;
+
+use super::support::{BINARY, Output, Project};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+fn shipped(path: &str) -> String {
+    fs::read_to_string(Path::new(ROOT).join(path)).expect("the file is in the repository")
+}
+
+/// Runs lines of shell in a folder of the project, with the program first on the path and no home.
+fn shell(project: &Project, folder: &str, lines: &str, environment: &[(&str, String)]) -> Output {
+    let bin = Path::new(BINARY).parent().expect("the program is in a folder").display();
+    let path = format!("{bin}:{}", std::env::var("PATH").unwrap_or_default());
+    let mut command = Command::new("bash");
+    command.args(["-e", "-c", &format!("cd '{}'\n{lines}", project.path(folder).display())]);
+    command.envs([("PATH", path), ("HOME", project.path("home").display().to_string()), ("NO_COLOR", "1".to_owned())]);
+    project.output(command.envs(environment.iter().map(|(key, value)| (key, value))))
+}
+
+#[track_caller]
+fn done(output: &Output, codes: &[i32]) {
+    assert!(codes.contains(&output.code), "exit {}\n{}\n{}", output.code, output.stdout, output.stderr);
+}
+
+/// A folder that `init` has just filled.
+fn fresh() -> Project {
+    let project = Project::new();
+    done(&shell(&project, "", "evalreport init evals", &[]), &[0]);
+    project
+}
+
+/// The agent that took the longest choice takes the shortest.
+fn worsen(project: &Project) {
+    let script = project.read("evals/baselines/choose.sh");
+    project.file("evals/baselines/choose.sh", script.replace("awk 'length > length(longest)", "awk 'NR == 1 || length < length(longest)"));
+    assert_ne!(project.read("evals/baselines/choose.sh"), script, "the agent is another now");
+}
+
+/// The value of a key of a unit, with lines that go on after a backslash.
+fn of_unit(key: &str) -> Vec<String> {
+    let text = shipped("docs/nightly/evalreport-nightly.service").replace("\\\n", " ");
+    text.lines().filter_map(|line| line.strip_prefix(key)?.strip_prefix('=')).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_unit_runs_from_a_fresh_folder_and_finds_a_regression_on_the_third_night() {
+    let project = fresh();
+    let here = |line: &str| line.replace("/usr/local/bin/", "").replace("/srv/evals", ".");
+    let [before] = of_unit("ExecStartPre").try_into().expect("one command before");
+    let before = here(before.strip_prefix('-').expect("it may fail"));
+    let [command] = of_unit("ExecStart").try_into().expect("one command");
+    let [accepted] = of_unit("SuccessExitStatus").try_into().expect("what else is a success");
+    let accepted: i32 = accepted.parse().expect("an exit code");
+    for (night, expected) in [(1, accepted), (2, 0), (3, 1)] {
+        let clock = Clock::days_ago(4 - night);
+        if night == 3 {
+            worsen(&project);
+        }
+        let resumed = shell(&project, "evals", &before, &clock.environment());
+        assert!(resumed.code == 2 && resumed.stderr.contains("no batch is unfinished"), "{}", resumed.stderr);
+        let output = shell(&project, "evals", &here(&command), &clock.environment());
+        assert_eq!(output.code, expected, "night {night}\n{}\n{}", output.stdout, output.stderr);
+        assert!(project.path("evals/site/index.html").exists(), "night {night}");
+        assert!(project.read("evals/nightly.log").contains(&clock.day()), "night {night}");
+    }
+    let history = shell(&project, "evals", "evalreport history --format csv", &[]);
+    let nights = |approach: &str| history.rows().iter().filter(|row| row["approach"] == approach).count();
+    assert_eq!((nights("longest-choice"), nights("complete")), (3, 3), "{}", history.stdout);
+}
+
+#[test]
+fn the_documents_command_runs_from_a_fresh_folder() {
+    let project = fresh();
+    let text = shipped("docs/nightly.md");
+    let (_, block) = text.split_once("```console\n$ ").expect("a first command");
+    let (command, _) = block.split_once("\n…").expect("its output");
+    for (night, expected) in [(1, 3), (2, 0), (3, 1)] {
+        if night == 3 {
+            worsen(&project);
+        }
+        let output = shell(&project, "evals", command, &Clock::days_ago(4 - night).environment());
+        assert_eq!(output.code, expected, "night {night}\n{}\n{}", output.stdout, output.stderr);
+    }
+    assert!(project.path("evals/site/index.html").exists() && project.read("evals/night.md").contains("warmup"));
+}
+
+/// The workflow's own commands in a repository of its own, with questions and tests that take no minutes.
+#[test]
+fn the_workflow_runs_and_finds_a_regression_on_the_third_night() {
+    let workflow = Workflow::new();
+    let (mut gates, mut said) = (Vec::new(), String::new());
+    for night in 1..=3 {
+        let clock = Clock::days_ago(4 - night);
+        if night == 3 {
+            workflow.commit("suites/baselines/longest_answer.py", |text| text.replace("ccc", "a"));
+        }
+        let night = workflow.night(night, &clock);
+        gates.push((night.gate, night.verdict));
+        said = workflow.project.read(&format!("{}/summary.md", night.folder));
+        assert!(said.contains("basics") && said.contains("tasktracker"), "{said}");
+        assert!(workflow.project.path(&format!("{}/checkout/site/index.html", night.folder)).exists());
+        assert!(workflow.project.path(&format!("{}/baseline", night.folder)).exists(), "a bundle for pull requests");
+    }
+    assert_eq!(gates, [("success", true), ("success", true), ("failure", false)], "{said}");
+    let history = shell(&workflow.project, "3/checkout", "evalreport --results nightly/results history basics --format csv", &[]);
+    let longest = history.rows().iter().filter(|row| row["approach"] == "longest-answer").count();
+    assert_eq!(longest, 3, "{}", history.stdout);
+    let pull = "evalreport --results nightly/results gate basics --baseline ../../2/baseline --max-drop 5pp --format csv";
+    done(&shell(&workflow.project, "3/checkout", pull, &[]), &[1]);
+}
