@@ -41,6 +41,8 @@ pub struct Reply {
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     pub usage: Usage,
+    /// The same tokens by the model that used them, where the agent tells of more than one.
+    pub by_model: BTreeMap<String, Usage>,
     pub cost: Cost,
     /// Turns of the agent.
     pub steps: Option<u64>,

@@ -318,13 +318,12 @@ impl Maker<'_> {
                 timeout: None,
             },
         };
-        match agent.kind {
-            AgentKind::Claude | AgentKind::Command => Ok(agent),
-            AgentKind::Anthropic | AgentKind::Openai | AgentKind::Replay => {
-                Err(Failure::new(format!("the agent `{}` of type `{}` writes no files", visible(&agent.id), agent.kind.name()))
-                    .with_hint("`oneshot` needs an agent of type `claude` or `command`"))
-            }
+        if agent.kind.is_program() {
+            return Ok(agent);
         }
+        let programs: Vec<&str> = AgentKind::ALL.into_iter().filter(|kind| kind.is_program()).map(AgentKind::name).collect();
+        Err(Failure::new(format!("the agent `{}` of type `{}` writes no files", visible(&agent.id), agent.kind.name()))
+            .with_hint(format!("it takes an agent that is a program, of one of the types {}", programs.join(", "))))
     }
 
     fn agent(&self, id: &str) -> Result<&config::Agent, Failure> {

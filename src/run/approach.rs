@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::agent::{
     Agent, Cost, Environment, Failure, FailureKind, Measured, Prices, Prompt, crash, find_cost, find_count, find_usage, is_outage,
-    own_keys, with_withheld,
+    own_keys, with_withheld, writing_command,
 };
 use crate::config::{self, AgentKind, Budget};
 use crate::process::{self, Command, End, Finished, Limits, Stop};
@@ -82,8 +82,7 @@ impl Approach {
         let completed = |mut measured: Measured| {
             // What a program says of tokens and not of money is priced, as an agent's answer is.
             if measured.cost.usd.is_none() {
-                let models: Vec<&str> = measured.model.as_deref().into_iter().chain(order.model).collect();
-                measured.cost = self.prices.cost(&models, &measured.usage, measured.steps);
+                measured.cost = self.prices.cost_of(&measured, order.model);
             }
             // A program may print its environment.
             measured.transcript.iter_mut().for_each(|message| secrets.hide_in(message));
@@ -101,11 +100,7 @@ fn oneshot(agent: &config::Agent, prices: &Prices, order: &Order<'_>, stop: &Sto
     let ours = |reason: String| Failure::new(FailureKind::Infra, &reason, Measured::default());
     let requirements =
         fs::read_to_string(order.requirements).map_err(|error| ours(format!("the requirements could not be read: {error}")))?;
-    let program = match agent.command.as_slice() {
-        [] if agent.kind == AgentKind::Claude => vec!["claude".to_owned(), "--permission-mode".to_owned(), "acceptEdits".to_owned()],
-        command => command.to_vec(),
-    };
-    let command = order.wrap.iter().cloned().chain(at_root(program, order.root)).collect();
+    let command = order.wrap.iter().cloned().chain(at_root(writing_command(agent), order.root)).collect();
     // The agent's own time is bounded by the suite's.
     let agent = config::Agent { command, timeout: Some(agent.timeout.map_or(order.wall, |own| own.min(order.wall))), ..agent.clone() };
     let agent = Agent::new(&agent, order.model, order.environment, prices).map_err(|error| ours(error.to_string()))?;
