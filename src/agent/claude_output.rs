@@ -79,6 +79,8 @@ impl Output {
         });
         measured.tools = self.spoken().next().is_some().then(|| self.tools());
         measured.model = self.model();
+        let version = self.messages.iter().find_map(|message| message.get("claude_code_version")?.as_str());
+        measured.served.version = version.map(str::to_owned);
         let reports = self.messages.iter().chain(result);
         measured.transcript = reports.cloned().collect();
     }

@@ -21,7 +21,7 @@ use super::reply::{FailureKind, Measured};
 use super::session::{self, Ending, Said, add_note, objects, text};
 use super::tool::{Asked, Line, Tool};
 use super::usage::as_count;
-use crate::domain::Usage;
+use crate::domain::{Repeated, Usage};
 
 pub const TOOL: Tool = Tool {
     program: "codex",
@@ -63,6 +63,8 @@ struct Session {
     /// Items that are done, messages and calls alike.
     steps: BTreeSet<String>,
     calls: BTreeMap<String, String>,
+    version: Option<String>,
+    repeated: Option<Repeated>,
     /// Whether anything was told in a form that also tells of tools.
     tells_tools: bool,
 }
@@ -78,6 +80,11 @@ impl Session {
                 self.usage = line.get("usage").map(usage).or(self.usage);
             }
             Some("turn.failed") => self.ending = failure(text(line, "/error/message").unwrap_or("that the turn failed")),
+            Some("error") if text(line, "/message").is_some_and(|message| message.starts_with("Reconnecting")) => {
+                let is_throttled = text(line, "/message").is_some_and(|message| message.contains("429"));
+                let again = Repeated { retries: 1, throttled: u64::from(is_throttled), waited_seconds: None };
+                self.repeated = Some(self.repeated.unwrap_or_default().plus(&again));
+            }
             Some("error") => {
                 // The last word only where nothing better comes.
                 if !matches!(self.ending, Ending::Success) {
@@ -122,6 +129,7 @@ impl Session {
         };
         match kind {
             "turn_context" | "session_configured" => self.answers(text(event, "/model")),
+            "session_meta" => self.version = text(event, "/cli_version").map(str::to_owned),
             "token_count" => self.count(&event["info"]),
             "agent_message" => self.text = text(event, "/message").map(str::to_owned).or(self.text.take()),
             "task_complete" => {
@@ -163,6 +171,8 @@ impl Session {
     fn finish(self, measured: &mut Measured) -> Said {
         measured.usage = self.usage.unwrap_or_default();
         measured.model = self.models.last().cloned();
+        measured.served.version = self.version;
+        measured.repeated = self.repeated;
         let mut names = self.models;
         names.dedup();
         if names.len() > 1 {
@@ -260,6 +270,7 @@ mod tests {
         assert_eq!(said, Said { text: Some("<answer>Blue</answer>".to_owned()), ending: Ending::Success });
         let expected = Usage { input: Some(315), cache_write: None, cache_read: Some(24448), output: Some(122) };
         assert_eq!((measured.usage, measured.steps, measured.model), (expected, Some(3), None));
+        assert_eq!(measured.repeated, Some(Repeated { retries: 1, throttled: 0, waited_seconds: None }));
         let tools = [("command_execution".to_owned(), 1), ("docs.find".to_owned(), 1)];
         assert_eq!((measured.tools, measured.transcript.len()), (Some(BTreeMap::from(tools)), 9));
     }

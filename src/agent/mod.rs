@@ -6,6 +6,7 @@
 //!
 //! The statuses, and which agent gives which when, stand in `docs/agents.md`.
 
+mod address;
 mod chat;
 mod claude;
 mod claude_output;
@@ -41,7 +42,7 @@ pub use outage::is_outage;
 pub use price::Prices;
 pub use program::{crash, with_withheld};
 pub use replay::prompt_hash;
-pub use reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply, shorten};
+pub use reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply, Served, shorten};
 pub use setup::SetupError;
 pub use usage::{find_cost, find_count, find_usage, input_total, total as token_total};
 
@@ -66,6 +67,8 @@ pub struct Agent {
     timeout: Option<Duration>,
     max_steps: Option<u64>,
     prices: Prices,
+    /// Who serves the model, where the configuration says it.
+    provider: Option<String>,
     secrets: Secrets,
 }
 
@@ -145,6 +148,7 @@ impl Agent {
             timeout: agent.timeout,
             max_steps: agent.max_steps,
             prices: prices.clone(),
+            provider: agent.provider.clone(),
             secrets: environment.secrets(key_variable.as_deref()),
         })
     }
@@ -175,7 +179,12 @@ impl Agent {
         }
     }
 
-    /// Adds the price, and takes secrets out.
+    /// Says whether it tells what its requests had to repeat.
+    pub fn tells_repeats(&self) -> bool {
+        matches!(self.reach, Reach::Chat(_))
+    }
+
+    /// Adds the price and who serves, and takes secrets out.
     fn complete(&self, mut measured: Measured) -> Measured {
         if measured.cost.usd.is_none() {
             measured.cost = self.prices.cost_of(&measured, self.model.as_deref());
@@ -184,7 +193,11 @@ impl Agent {
             measured.raw = hidden;
         }
         measured.transcript.iter_mut().for_each(|message: &mut Value| self.secrets.hide_in(message));
-        for text in [&mut measured.note, &mut measured.model].into_iter().flatten() {
+        if let Some(provider) = &self.provider {
+            measured.served.provider = Some(provider.clone());
+        }
+        let Served { version, provider, region } = &mut measured.served;
+        for text in [&mut measured.note, &mut measured.model, version, provider, region].into_iter().flatten() {
             if let Cow::Owned(hidden) = self.secrets.hide(text) {
                 *text = hidden;
             }

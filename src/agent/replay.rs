@@ -9,7 +9,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::command::exchange;
-use super::reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply};
+use super::reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply, Served};
 use super::usage::{as_amount, as_count, find_usage};
 use crate::domain::{Problem, Problems, hex, visible};
 use crate::files;
@@ -103,6 +103,8 @@ impl Replay {
             transcript: value.get("transcript").and_then(Value::as_array).cloned().unwrap_or_default(),
             raw: String::new(),
             model: text("model").map(str::to_owned),
+            served: Served::default(),
+            repeated: None,
             note: None,
         };
         let has_transcript = !measured.transcript.is_empty();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::domain::{Foreign, Git, ItemDetails, Provenance, Run, Signer};
+use crate::domain::{Foreign, Git, ItemDetails, Provenance, Resources, Run, Signer};
 use crate::views::{EvaluatorScore, JudgeView, TranscriptPart};
 
 /// Not its names, by which it is grouped: two of them must not become one.
@@ -41,6 +41,7 @@ impl Foreign for Run {
             host,
             tool_version,
             isolation,
+            resources,
             git,
             stated,
             scores,
@@ -58,6 +59,11 @@ impl Foreign for Run {
             ("isolation", isolation),
         ];
         for (field, text) in named {
+            if let Some(text) = text {
+                visit(field, text);
+            }
+        }
+        for (field, text) in resources.iter_mut().flat_map(Resources::texts) {
             if let Some(text) = text {
                 visit(field, text);
             }
@@ -109,6 +115,7 @@ impl Foreign for ItemDetails {
             usage: _,
             cost_source: _,
             steps: _,
+            repeated: _,
             item_hash: _,
             scores,
         } = self;

@@ -616,6 +616,7 @@ fn run_page(line: &RunLine, text: &str) -> RunPage {
         suite_version: Some(text.to_owned()),
         tool_version: None,
         isolation: None,
+        resources: None,
         git_rev: Some(text.to_owned()),
         tags: BTreeMap::from([(text.to_owned(), text.to_owned())]),
         provenance: vec![
