@@ -5,14 +5,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::address::{host, region_in};
 use super::command::exchange;
 use super::dialect::{Answer, AnswerEnd, Dialect, Request, error_text};
 use super::environment::{Environment, Retries};
 use super::http::{Client, Response, Trouble, sleep};
-use super::reply::{Failure, FailureKind, MOST_RAW_BYTES, Measured, Prompt, Reply, shorten};
+use super::reply::{Failure, FailureKind, MOST_RAW_BYTES, Measured, Prompt, Reply, Served, shorten};
 use super::retry::pause;
 use super::setup::SetupError;
 use crate::config;
+use crate::domain::Repeated;
 use crate::process::Stop;
 
 /// How long one request may take where the configuration sets no `timeout`: models that think answer late.
@@ -42,6 +44,8 @@ enum Outcome {
     Again {
         reason: String,
         after: Option<Duration>,
+        /// The service had too much to do.
+        is_throttled: bool,
     },
     Over(FailureKind, String),
 }
@@ -94,6 +98,9 @@ impl Chat {
         let body = self.dialect.body(&request, prompt).to_string().into_bytes();
         let headers = self.dialect.headers(self.key.as_deref());
         let mut measured = Measured { steps: Some(1), ..Measured::default() };
+        measured.served = Served { version: None, provider: Some(host(&self.url).to_owned()), region: region_in(&self.url) };
+        let mut repeated = Repeated { waited_seconds: Some(0.0), ..Repeated::default() };
+        measured.repeated = Some(repeated);
         let mut failed = 0;
         // The time ran out on a service that was failing: not the model's fault.
         let mut last_failure: Option<String> = None;
@@ -108,21 +115,24 @@ impl Chat {
             let (outcome, was_wait) = match sent {
                 Ok(response) => {
                     measured.raw = shorten(&String::from_utf8_lossy(&response.body), MOST_RAW_BYTES);
+                    if let Some(region) = &response.region {
+                        measured.served.region = Some(region.clone());
+                    }
                     (self.read(&response), false)
                 }
                 Err(Trouble::Stopped) => (Outcome::Over(FailureKind::Stopped, "stopped by the user".to_owned()), false),
                 Err(Trouble::Hopeless(reason)) => (Outcome::Over(FailureKind::Infra, reason), false),
-                Err(Trouble::Connection(reason)) => (Outcome::Again { reason: format!("connection failed: {reason}"), after: None }, false),
-                Err(Trouble::TimedOut) => {
-                    (Outcome::Again { reason: format!("no answer within {} s", wait.as_secs_f64()), after: None }, true)
-                }
+                Err(Trouble::Connection(reason)) => (again(&format!("connection failed: {reason}")), false),
+                Err(Trouble::TimedOut) => (again(&format!("no answer within {} s", wait.as_secs_f64())), true),
             };
             measured.duration = started.elapsed();
             match outcome {
                 Outcome::Answered(answer) => return finish(*answer, prompt, measured),
                 Outcome::Over(kind, reason) => return Err(Failure::new(kind, &reason, measured)),
-                Outcome::Again { reason, after } => {
+                Outcome::Again { reason, after, is_throttled } => {
                     failed += 1;
+                    repeated.throttled += u64::from(is_throttled);
+                    measured.repeated = Some(repeated);
                     let left = time.saturating_sub(started.elapsed());
                     if was_wait && left.is_zero() {
                         return Err(out_of_time(time, last_failure, measured));
@@ -138,6 +148,8 @@ impl Chat {
                         return Err(Failure::new(FailureKind::Infra, &reason, measured));
                     }
                     last_failure = if was_wait { last_failure } else { Some(reason) };
+                    repeated = repeated.plus(&Repeated { retries: 1, throttled: 0, waited_seconds: Some(pause.as_secs_f64()) });
+                    measured.repeated = Some(repeated);
                     if !sleep(pause, stop) {
                         return Err(Failure::new(FailureKind::Stopped, "stopped by the user", measured));
                     }
@@ -150,14 +162,14 @@ impl Chat {
         let status = response.status;
         if (200..300).contains(&status) {
             let Ok(text) = std::str::from_utf8(&response.body) else {
-                return Outcome::Again { reason: "the response is not UTF-8".to_owned(), after: None };
+                return again("the response is not UTF-8");
             };
             let Ok(value) = serde_json::from_str::<Value>(text) else {
-                return Outcome::Again { reason: "the response is not JSON".to_owned(), after: None };
+                return again("the response is not JSON");
             };
             return match self.dialect.read(&value) {
                 Some(answer) => Outcome::Answered(Box::new(answer)),
-                None => Outcome::Again { reason: with("the response holds no answer", &error_text(&response.body)), after: None },
+                None => again(&with("the response holds no answer", &error_text(&response.body))),
             };
         }
         let said = error_text(&response.body);
@@ -169,7 +181,10 @@ impl Chat {
             429 if has(&["insufficient_quota", "exceeded your current quota", "credit balance", "billing"]) => {
                 Outcome::Over(FailureKind::Infra, reason)
             }
-            408 | 429 | 500..=599 => Outcome::Again { reason, after: response.retry_after },
+            408 | 429 | 500..=599 => {
+                let is_throttled = matches!(status, 429 | 503 | 529);
+                Outcome::Again { reason, after: response.retry_after, is_throttled }
+            }
             401 | 403 => {
                 let key = match &self.key_variable {
                     Some(name) => format!("the key in the environment variable `{name}` was refused"),
@@ -198,6 +213,10 @@ impl fmt::Debug for Chat {
 pub fn key_variable(dialect: Dialect, agent: &config::Agent) -> Option<String> {
     let default = || agent.base_url.is_none().then(|| dialect.default_key_variable().to_owned());
     agent.api_key_env.clone().or_else(default)
+}
+
+fn again(reason: &str) -> Outcome {
+    Outcome::Again { reason: reason.to_owned(), after: None, is_throttled: false }
 }
 
 fn finish(answer: Answer, prompt: &Prompt, mut measured: Measured) -> Result<Reply, Failure> {

@@ -4,77 +4,44 @@ use std::time::Duration;
 
 use super::claude_output::Output;
 use super::outage::is_outage;
-use super::program::{Program, crash, interrupted, measure};
-use super::reply::{Failure, FailureKind, Measured, Prompt, Reply};
-use crate::process::{End, Finished, Stop};
+use super::program::{crash, interrupted, measure};
+use super::reply::{Failure, FailureKind, Measured, Reply};
+use super::tool::{Asked, Line, Tool};
+use crate::process::{End, Finished};
 
 /// A success this short may be a usage limit all the same: the program has reported those as answers.
 const LONGEST_LIMIT_MESSAGE: usize = 120;
 
-#[derive(Clone, Debug)]
-pub struct Claude {
-    program: Program,
-    /// The program and the arguments that come first.
-    argv: Vec<String>,
-    max_steps: Option<u64>,
-}
+pub const TOOL: Tool = Tool {
+    program: "claude",
+    keys: &["ANTHROPIC_*", "CLAUDE_*"],
+    writing: &["--permission-mode", "acceptEdits"],
+    takes_system: true,
+    complete,
+    read,
+};
 
-impl Claude {
-    pub fn new(program: Program, command: &[String], max_steps: Option<u64>) -> Self {
-        let argv = if command.is_empty() { vec!["claude".to_owned()] } else { command.to_vec() };
-        Self { program, argv, max_steps }
-    }
-
-    pub fn ask(&self, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Reply, Failure> {
-        let max_steps = [self.max_steps, prompt.limits.max_steps].into_iter().flatten().min();
-        let argv = arguments(&self.argv, self.program.model(), max_steps, prompt.system);
-        let finished = self.program.run(argv, prompt.text.to_owned(), prompt, wall, stop)?;
-        read(&finished, wall).map_err(|failure| self.program.explain(failure))
-    }
-}
-
-/// Reads what the program left behind, however it was started; `wall` was its limit of time.
-pub fn read(finished: &Finished, wall: Duration) -> Result<Reply, Failure> {
+fn read(finished: &Finished, wall: Duration) -> Result<Reply, Failure> {
     let output = Output::parse(&finished.stdout.text());
     let mut measured = measure(finished);
     output.fill(&mut measured);
     judge(&output, finished, wall, measured)
 }
 
-/// Adds what a run without a person needs. What the configuration's command says itself is not said twice.
-fn arguments(argv: &[String], model: Option<&str>, max_steps: Option<u64>, system: Option<&str>) -> Vec<String> {
-    let says = |names: &[&str]| {
-        argv.iter().any(|argument| {
-            names.iter().any(|name| argument == name || argument.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')))
-        })
-    };
-    let mut filled: Vec<String> = argv.iter().map(|argument| argument.replace("{model}", model.unwrap_or_default())).collect();
-    let mut add = |words: &[&str]| filled.extend(words.iter().map(|word| (*word).to_owned()));
-    if !says(&["-p", "--print"]) {
-        add(&["-p"]);
-    }
-    if !says(&["--output-format"]) {
+fn complete(line: &mut Line, asked: &Asked<'_>) {
+    line.add_unless(&["-p", "--print"], &["-p"]);
+    if !line.says(&["--output-format"]) {
         // Tells tool calls and, after a time-out, the tokens used until then, which plain `json` does not.
-        add(&["--output-format", "stream-json"]);
-        if !says(&["--verbose"]) {
-            add(&["--verbose"]);
-        }
+        line.add(&["--output-format", "stream-json"]);
+        line.add_unless(&["--verbose"], &["--verbose"]);
     }
-    if let Some(model) = model
-        && !says(&["--model"])
-        && !argv.iter().any(|argument| argument.contains("{model}"))
-    {
-        add(&["--model", model]);
+    line.add_model(&["--model"], asked.model);
+    if let Some(steps) = asked.max_steps {
+        line.add_unless(&["--max-turns"], &["--max-turns", &steps.to_string()]);
     }
-    if let Some(steps) = max_steps
-        && !says(&["--max-turns"])
-    {
-        add(&["--max-turns", &steps.to_string()]);
+    if let Some(system) = asked.system {
+        line.add(&["--append-system-prompt", system]);
     }
-    if let Some(system) = system {
-        add(&["--append-system-prompt", system]);
-    }
-    filled
 }
 
 fn judge(output: &Output, finished: &Finished, wall: Duration, mut measured: Measured) -> Result<Reply, Failure> {
@@ -114,21 +81,24 @@ fn judge(output: &Output, finished: &Finished, wall: Duration, mut measured: Mea
 
 #[cfg(test)]
 mod tests {
+    use super::super::tool::command_line;
     use super::*;
 
     #[test]
     fn the_command_of_the_configuration_is_completed_not_contradicted() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(arguments(&words("claude"), None, None, None), words("claude -p --output-format stream-json --verbose"));
+        let line = |own: &str, asked: Asked<'_>| command_line(&TOOL, &words(own), &asked);
+        assert_eq!(line("claude", Asked::default()), words("claude -p --output-format stream-json --verbose"));
         assert_eq!(
-            arguments(&words("npx claude --verbose"), Some("m"), Some(3), Some("Be brief.")),
+            line("npx claude --verbose", Asked { model: Some("m"), max_steps: Some(3), system: Some("Be brief.") }),
             [
                 words("npx claude --verbose -p --output-format stream-json --model m --max-turns 3 --append-system-prompt"),
                 vec!["Be brief.".to_owned()]
             ]
             .concat()
         );
-        let own = words("claude --print --output-format=json --model {model} --max-turns 9");
-        assert_eq!(arguments(&own, Some("m"), Some(3), None), words("claude --print --output-format=json --model m --max-turns 9"));
+        let own = "claude --print --output-format=json --model {model} --max-turns 9";
+        let asked = Asked { model: Some("m"), max_steps: Some(3), system: None };
+        assert_eq!(line(own, asked), words("claude --print --output-format=json --model m --max-turns 9"));
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::reply::{Cost, Measured};
+use super::session::objects;
 use super::usage::{add, find_cost, find_count, find_usage, total};
 use crate::domain::Usage;
 
@@ -17,14 +18,8 @@ pub struct Output {
 }
 
 impl Output {
-    /// Takes every line that is JSON, or the whole if that is; half a line is none.
     pub fn parse(stdout: &str) -> Self {
-        let parsed = match serde_json::from_str::<Value>(stdout.trim()) {
-            Ok(Value::Array(values)) => values,
-            Ok(value) => vec![value],
-            Err(_) => stdout.lines().filter_map(|line| serde_json::from_str(line.trim()).ok()).collect(),
-        };
-        let objects: Vec<Value> = parsed.into_iter().filter(Value::is_object).collect();
+        let objects = objects(stdout);
         let is_result = |value: &Value| value["type"] == "result";
         // Older programs and wrappers name no type.
         let untyped = || objects.iter().rposition(|value| value.get("type").is_none());
@@ -84,6 +79,8 @@ impl Output {
         });
         measured.tools = self.spoken().next().is_some().then(|| self.tools());
         measured.model = self.model();
+        let version = self.messages.iter().find_map(|message| message.get("claude_code_version")?.as_str());
+        measured.served.version = version.map(str::to_owned);
         let reports = self.messages.iter().chain(result);
         measured.transcript = reports.cloned().collect();
     }

@@ -17,6 +17,9 @@ use crate::process::Stop;
 pub const MOST_BODY_BYTES: u64 = 16 << 20;
 const MOST_HEADER_BYTES: usize = 64 * 1024;
 const LONGEST_CONNECT: Duration = Duration::from_secs(20);
+/// By which services say where they are.
+const REGION_HEADERS: [&str; 2] = ["x-ms-region", "x-region"];
+const MOST_REGION_CHARACTERS: usize = 80;
 /// How soon a stop is heard.
 const STOP_CHECK: Duration = Duration::from_millis(25);
 
@@ -30,6 +33,8 @@ pub struct Client {
 pub struct Response {
     pub status: u16,
     pub retry_after: Option<Duration>,
+    /// Where it comes from, if it says so.
+    pub region: Option<String>,
     pub body: Vec<u8>,
 }
 
@@ -125,6 +130,7 @@ pub fn sleep(pause: Duration, stop: &Stop) -> bool {
 fn receive(mut response: ureq::http::Response<ureq::Body>) -> Result<Response, Trouble> {
     let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
     let retry_after = header("retry-after").and_then(|value| retry_after(value, header("date")));
+    let region = REGION_HEADERS.iter().find_map(|name| header(name)).map(|region| region.chars().take(MOST_REGION_CHARACTERS).collect());
     let status = response.status().as_u16();
     let mut body = Vec::new();
     let read = response.body_mut().as_reader().take(MOST_BODY_BYTES + 1).read_to_end(&mut body);
@@ -132,7 +138,7 @@ fn receive(mut response: ureq::http::Response<ureq::Body>) -> Result<Response, T
     if body.len() as u64 > MOST_BODY_BYTES {
         return Err(Trouble::Hopeless(format!("the response is larger than {} MiB", MOST_BODY_BYTES >> 20)));
     }
-    Ok(Response { status, retry_after, body })
+    Ok(Response { status, retry_after, region, body })
 }
 
 fn trouble(error: &ureq::Error) -> Trouble {

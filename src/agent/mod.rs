@@ -1,25 +1,31 @@
 //! Agents: how a prompt becomes an answer.
 //!
-//! An agent is a program, Claude's command line program, a chat API or a file of recorded answers. However it is reached, asking it gives
+//! An agent is a program, a coding agent's command line program, a chat API or a file of recorded answers. However it is reached, asking it gives
 //! either a [`Reply`] or a [`Failure`] that says whose fault it was, and both carry what was measured. Nothing an agent does can crash the
 //! caller, fill its memory or outlast its limit of time, and no key of the environment passes into what is returned.
 //!
 //! The statuses, and which agent gives which when, stand in `docs/agents.md`.
 
+mod address;
 mod chat;
 mod claude;
 mod claude_output;
+mod codex;
 mod command;
 mod dialect;
 mod environment;
+mod gemini;
 mod http;
+mod opencode;
 mod outage;
 mod price;
 mod program;
 mod replay;
 mod reply;
 mod retry;
+mod session;
 mod setup;
+mod tool;
 mod usage;
 
 use std::borrow::Cow;
@@ -31,22 +37,21 @@ use crate::config::{self, AgentKind};
 use crate::domain::Secrets;
 use crate::process::Stop;
 
-pub use claude::read as read_claude;
 pub use environment::{Environment, Retries};
 pub use outage::is_outage;
 pub use price::Prices;
 pub use program::{crash, with_withheld};
 pub use replay::prompt_hash;
-pub use reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply, shorten};
+pub use reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply, Served, shorten};
 pub use setup::SetupError;
 pub use usage::{find_cost, find_count, find_usage, input_total, total as token_total};
 
 use chat::Chat;
-use claude::Claude;
 use command::Command;
 use dialect::Dialect;
 use program::Program;
 use replay::Replay;
+use tool::{Tool, ToolProgram};
 
 /// How long a program may take to answer where neither its `timeout` nor a budget says.
 const DEFAULT_PROGRAM_TIME: Duration = Duration::from_mins(10);
@@ -62,24 +67,46 @@ pub struct Agent {
     timeout: Option<Duration>,
     max_steps: Option<u64>,
     prices: Prices,
+    /// Who serves the model, where the configuration says it.
+    provider: Option<String>,
     secrets: Secrets,
 }
 
 #[derive(Clone, Debug)]
 enum Reach {
     Command(Command),
-    Claude(Claude),
+    Tool(ToolProgram),
     Chat(Box<Chat>),
     Replay(Replay),
 }
 
+/// The coding agent of this type; none where the type is no program with a command line of its own.
+fn tool_of(kind: AgentKind) -> Option<&'static Tool> {
+    match kind {
+        AgentKind::Claude => Some(&claude::TOOL),
+        AgentKind::Codex => Some(&codex::TOOL),
+        AgentKind::Gemini => Some(&gemini::TOOL),
+        AgentKind::Opencode => Some(&opencode::TOOL),
+        AgentKind::Command | AgentKind::Anthropic | AgentKind::Openai | AgentKind::Replay => None,
+    }
+}
+
 /// The variables with keys of the program that is asked in this way.
 pub fn own_keys(kind: AgentKind) -> Vec<String> {
-    let names: &[&str] = match kind {
-        AgentKind::Claude => &["ANTHROPIC_*", "CLAUDE_*"],
-        AgentKind::Command | AgentKind::Anthropic | AgentKind::Openai | AgentKind::Replay => &[],
-    };
-    names.iter().map(|name| (*name).to_owned()).collect()
+    tool_of(kind).map(|tool| tool.keys.iter().map(|name| (*name).to_owned()).collect()).unwrap_or_default()
+}
+
+/// The name of the program that an agent of this type starts unless its `command` says otherwise.
+pub fn own_program(kind: AgentKind) -> Option<&'static str> {
+    tool_of(kind).map(|tool| tool.program)
+}
+
+/// The command with which an agent writes files and asks nobody: its own, or that of its type.
+pub fn writing_command(agent: &config::Agent) -> Vec<String> {
+    match tool_of(agent.kind) {
+        Some(tool) if agent.command.is_empty() => [tool.program].iter().chain(tool.writing).map(|word| (*word).to_owned()).collect(),
+        Some(_) | None => agent.command.clone(),
+    }
 }
 
 impl Agent {
@@ -88,6 +115,7 @@ impl Agent {
         let model = model.or(agent.model.as_deref());
         let granted: Vec<String> = agent.env.iter().cloned().chain(agent.api_key_env.clone()).chain(own_keys(agent.kind)).collect();
         let program = || Program::new(environment, model.map(str::to_owned), &granted);
+        let coding = |tool| (Reach::Tool(ToolProgram::new(tool, program(), &agent.command, agent.max_steps)), agent.api_key_env.clone());
         let chat = |dialect| {
             let chat = Chat::new(dialect, agent, model, environment)?;
             Ok((Reach::Chat(Box::new(chat)), chat::key_variable(dialect, agent)))
@@ -101,7 +129,10 @@ impl Agent {
                 }
                 (Reach::Command(Command::new(program(), agent.command.clone())), agent.api_key_env.clone())
             }
-            AgentKind::Claude => (Reach::Claude(Claude::new(program(), &agent.command, agent.max_steps)), agent.api_key_env.clone()),
+            AgentKind::Claude => coding(&claude::TOOL),
+            AgentKind::Codex => coding(&codex::TOOL),
+            AgentKind::Gemini => coding(&gemini::TOOL),
+            AgentKind::Opencode => coding(&opencode::TOOL),
             AgentKind::Anthropic => chat(Dialect::Anthropic)?,
             AgentKind::Openai => chat(Dialect::Openai)?,
             AgentKind::Replay => {
@@ -117,6 +148,7 @@ impl Agent {
             timeout: agent.timeout,
             max_steps: agent.max_steps,
             prices: prices.clone(),
+            provider: agent.provider.clone(),
             secrets: environment.secrets(key_variable.as_deref()),
         })
     }
@@ -128,7 +160,7 @@ impl Agent {
         let answered = match &self.reach {
             _ if stop.is_stopped() => Err(Failure::new(FailureKind::Stopped, "stopped by the user", Measured::default())),
             Reach::Command(command) => command.ask(prompt, wall, stop),
-            Reach::Claude(claude) => claude.ask(prompt, wall, stop),
+            Reach::Tool(tool) => tool.ask(prompt, wall, stop),
             Reach::Chat(chat) => chat.ask(prompt, budget, stop),
             Reach::Replay(replay) => replay.ask(prompt),
         };
@@ -147,17 +179,25 @@ impl Agent {
         }
     }
 
-    /// Adds the price, and takes secrets out.
+    /// Says whether it tells what its requests had to repeat.
+    pub fn tells_repeats(&self) -> bool {
+        matches!(self.reach, Reach::Chat(_))
+    }
+
+    /// Adds the price and who serves, and takes secrets out.
     fn complete(&self, mut measured: Measured) -> Measured {
         if measured.cost.usd.is_none() {
-            let models: Vec<&str> = [measured.model.as_deref(), self.model.as_deref()].into_iter().flatten().collect();
-            measured.cost = self.prices.cost(&models, &measured.usage, measured.steps);
+            measured.cost = self.prices.cost_of(&measured, self.model.as_deref());
         }
         if let Cow::Owned(hidden) = self.secrets.hide(&measured.raw) {
             measured.raw = hidden;
         }
         measured.transcript.iter_mut().for_each(|message: &mut Value| self.secrets.hide_in(message));
-        for text in [&mut measured.note, &mut measured.model].into_iter().flatten() {
+        if let Some(provider) = &self.provider {
+            measured.served.provider = Some(provider.clone());
+        }
+        let Served { version, provider, region } = &mut measured.served;
+        for text in [&mut measured.note, &mut measured.model, version, provider, region].into_iter().flatten() {
             if let Cow::Owned(hidden) = self.secrets.hide(text) {
                 *text = hidden;
             }

@@ -1,7 +1,7 @@
 //! Telling that the service behind a program failed, not the program: outages, used-up quotas, refused keys.
 
 /// Phrases, in lower case, by which services and their programs say so.
-const PHRASES: [&str; 23] = [
+const PHRASES: [&str; 36] = [
     "usage limit reached",
     "reached your usage limit",
     "hit your usage limit",
@@ -25,6 +25,19 @@ const PHRASES: [&str; 23] = [
     "authentication_error",
     "please run /login",
     "service unavailable",
+    "stream disconnected before completion",
+    "exceeded retry limit",
+    "unexpected status 401",
+    "unexpected status 403",
+    "unexpected status 429",
+    "unexpected status 5",
+    "model is at capacity",
+    "resource_exhausted",
+    "resource has been exhausted",
+    "exhausted your daily quota",
+    "exhausted your capacity",
+    "api key not valid",
+    "please set an auth method",
 ];
 /// The message stands at the end of what a program printed; further up, a model may have talked about limits.
 const TAIL_BYTES: usize = 4096;
@@ -52,10 +65,22 @@ mod tests {
             "HTTP 429 Too Many Requests",
             "Credit balance is too low",
             "Invalid API key · Please run /login",
+            "stream disconnected before completion: error sending request",
+            "exceeded retry limit, last status: 429 Too Many Requests",
+            "unexpected status 503 Service Unavailable: {}",
+            "Selected model is at capacity. Please try a different model.",
+            "You have exhausted your daily quota on this model.",
+            "API key not valid. Please pass a valid API key.",
         ] {
             assert!(is_outage(text), "{text}");
         }
-        for text in ["", "Traceback (most recent call last):", "ValueError: limit", &format!("rate limit{}", "ü".repeat(4096))] {
+        for text in [
+            "",
+            "Traceback (most recent call last):",
+            "ValueError: limit",
+            "unexpected status of the order",
+            &format!("rate limit{}", "ü".repeat(4096)),
+        ] {
             assert!(!is_outage(text), "{text}");
         }
     }

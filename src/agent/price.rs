@@ -2,7 +2,7 @@
 
 use chrono::NaiveDate;
 
-use super::reply::Cost;
+use super::reply::{Cost, Measured};
 use super::usage::input_total;
 use crate::config::{Price, TokenPrices};
 use crate::domain::{CostSource, Usage};
@@ -17,6 +17,16 @@ pub struct Prices {
 impl Prices {
     pub fn new(prices: &[Price], day: NaiveDate) -> Self {
         Self { prices: prices.to_vec(), day }
+    }
+
+    /// Prices what was measured. Tokens of several models are priced apart, and unknown together where one of them is.
+    pub fn cost_of(&self, measured: &Measured, asked: Option<&str>) -> Cost {
+        if measured.by_model.len() < 2 {
+            let models: Vec<&str> = measured.model.as_deref().into_iter().chain(asked).collect();
+            return self.cost(&models, &measured.usage, measured.steps);
+        }
+        let usd: Option<f64> = measured.by_model.iter().map(|(model, usage)| self.cost(&[model], usage, None).usd).sum();
+        usd.map_or_else(Cost::default, |usd| Cost { usd: Some(usd), source: CostSource::Priced })
     }
 
     /// Prices tokens by the first of `models` that the table knows. Unknown rather than too little: without input and output, with cache

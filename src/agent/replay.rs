@@ -9,7 +9,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::command::exchange;
-use super::reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply};
+use super::reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply, Served};
 use super::usage::{as_amount, as_count, find_usage};
 use crate::domain::{Problem, Problems, hex, visible};
 use crate::files;
@@ -92,6 +92,7 @@ impl Replay {
         }
         let measured = Measured {
             usage: value.get("usage").map(find_usage).unwrap_or_default(),
+            by_model: BTreeMap::new(),
             cost: value.get("cost_usd").and_then(as_amount).map(Cost::reported).unwrap_or_default(),
             calls: None,
             steps: value.get("steps").and_then(as_count),
@@ -103,6 +104,8 @@ impl Replay {
             transcript: value.get("transcript").and_then(Value::as_array).cloned().unwrap_or_default(),
             raw: String::new(),
             model: text("model").map(str::to_owned),
+            served: Served::default(),
+            repeated: None,
             note: None,
         };
         let has_transcript = !measured.transcript.is_empty();

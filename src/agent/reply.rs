@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::config::Budget;
-use crate::domain::{CostSource, ItemStatus, Usage, visible};
+use crate::domain::{CostSource, ItemStatus, Repeated, Usage, visible};
 
 /// The longest raw text that is kept.
 pub const MOST_RAW_BYTES: usize = 256 * 1024;
@@ -41,6 +41,8 @@ pub struct Reply {
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     pub usage: Usage,
+    /// The same tokens by the model that used them, where the agent tells of more than one.
+    pub by_model: BTreeMap<String, Usage>,
     pub cost: Cost,
     /// How often the agent was called, where it is more than this once or its program says so.
     pub calls: Option<u64>,
@@ -55,8 +57,22 @@ pub struct Measured {
     pub raw: String,
     /// The model that answered, as the agent calls it.
     pub model: Option<String>,
+    pub served: Served,
+    /// What had to be repeated; absent where nobody tells.
+    pub repeated: Option<Repeated>,
     /// Something odd that changed nothing.
     pub note: Option<String>,
+}
+
+/// By what an answer was made, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Served {
+    /// The version of the agent's program, as it says.
+    pub version: Option<String>,
+    /// Who serves the model: as the configuration says, else the API's host.
+    pub provider: Option<String>,
+    /// Where, as the API's address or its answers say.
+    pub region: Option<String>,
 }
 
 /// Money, and who says so.

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 
-use crate::agent::{Agent, Environment, Prices, SetupError};
+use crate::agent::{Agent, Environment, Prices, SetupError, writing_command};
 use crate::config::{self, AgentKind, Budget, Config, Task};
 use crate::document;
 use crate::domain::{Problem, hex, nearest, visible};
 use crate::files;
 use crate::results::{Batch, PlannedArm};
 use crate::run::verification::VerificationSettings;
-use crate::run::{Approach, Arm, CodeWork, Evaluation, Jury, MODEL_VARIABLE, Means, QuestionWork, Work, names_model};
+use crate::run::{Approach, Arm, CodeWork, Evaluation, Jury, MODEL_VARIABLE, Means, QuestionWork, Work, digest_of_addition, names_model};
 use crate::suite::{self, QuestionSpec, Suite, load_questions, suite_version};
 
 use super::failure::Failure;
@@ -200,11 +200,14 @@ impl Maker<'_> {
         };
         let agent = match once(&wanted.agents).as_slice() {
             [] => None,
-            [only] if chosen.iter().any(|id| id == "oneshot") => Some(only.clone()),
-            [_] => return Err(Failure::new("--agent is for questions and for the approach `oneshot`, and neither is run here")),
+            [only] if chosen.iter().any(|id| self.asks_agent(id)) => Some(only.clone()),
+            [_] => {
+                let message = "--agent is for questions and for approaches that ask an agent, such as `oneshot`; neither is run here";
+                return Err(Failure::new(message));
+            }
             _ => {
-                let hint = "arms are told apart by approach and model: describe approaches with a command for more agents";
-                return Err(Failure::new("`oneshot` asks one agent, and --agent names several").with_hint(hint));
+                let hint = "arms are told apart by approach and model: describe an approach for each `agent`";
+                return Err(Failure::new("an approach asks one agent, and --agent names several").with_hint(hint));
             }
         };
         let evaluation = self.evaluation(suite, &Jurors::default())?;
@@ -227,7 +230,7 @@ impl Maker<'_> {
                         Means::Ralph { .. } | Means::Command { .. } => None,
                     },
                     task: None,
-                    setup: Some(digest(&(&approach.means, approach.timeout, &approach.wrap))),
+                    setup: Some(setup_of(&approach)),
                     tags: suite.tags.clone(),
                 };
                 let model = model.or_else(|| own_model(&approach).filter(|model| model != OWN_MODEL));
@@ -275,14 +278,27 @@ impl Maker<'_> {
         }))
     }
 
+    /// Makes the approach of this name: one of the configuration, one that is built in, or either with `+` and the folder that it adds.
     pub fn approach(&self, id: &str, agent: Option<&str>) -> Result<Approach, Failure> {
         let configured = self.config.approaches.iter().find(|approach| approach.id == id);
+        if configured.is_none()
+            && let Some((base, folder)) = id.split_once('+')
+        {
+            let laid = Some(self.laid(id, folder)?);
+            return Ok(Approach { id: id.to_owned(), laid, ..self.approach(base, agent)? });
+        }
         let command = configured.map(|approach| approach.command.clone()).unwrap_or_default();
         let means = match id {
             "ralph" => Means::Ralph { program: if command.is_empty() { vec!["ralph".to_owned()] } else { command } },
-            "oneshot" if command.is_empty() => {
+            _ if self.asks_agent(id) => {
                 let agent = agent.or_else(|| configured?.agent.as_deref());
-                Means::Oneshot { agent: self.writing_agent(agent)? }
+                let mut agent = self.writing_agent(agent)?;
+                let args = configured.map(|approach| approach.args.as_slice()).unwrap_or_default();
+                if !args.is_empty() {
+                    agent.command = writing_command(&agent).into_iter().chain(args.iter().cloned()).collect();
+                }
+                let prompt = configured.and_then(|approach| approach.prompt.as_ref());
+                Means::Oneshot { agent, prompt: prompt.map(|prompt| self.prompt(id, prompt)).transpose()? }
             }
             _ if configured.is_some() => Means::Command { argv: command },
             _ => {
@@ -291,6 +307,8 @@ impl Maker<'_> {
                 return Err(unknown("approach", id, &known));
             }
         };
+        let files = configured.and_then(|approach| approach.files.as_ref());
+        let laid = files.map(|folder| self.laid(id, folder)).transpose()?;
         Ok(Approach {
             id: id.to_owned(),
             means,
@@ -299,7 +317,42 @@ impl Maker<'_> {
             wrap: configured.map(|approach| approach.wrap.clone()).unwrap_or_default(),
             env: configured.map(|approach| approach.env.clone()).unwrap_or_default(),
             writes: configured.map(|approach| self.places(&approach.writes)).unwrap_or_default(),
+            laid,
         })
+    }
+
+    /// Says whether an approach puts its requirements to an agent.
+    fn asks_agent(&self, id: &str) -> bool {
+        let configured = |id: &str| self.config.approaches.iter().find(|approach| approach.id == id);
+        match (configured(id), id) {
+            (Some(approach), _) => approach.command.is_empty() && id != "ralph",
+            (None, "oneshot") => true,
+            (None, _) => id.split_once('+').is_some_and(|(base, _)| self.asks_agent(base)),
+        }
+    }
+
+    /// The folder whose files an approach adds.
+    fn laid(&self, approach: &str, folder: &str) -> Result<PathBuf, Failure> {
+        let path = self.root.join(folder);
+        match digest_of_addition(&path) {
+            Ok(_) if !folder.is_empty() => Ok(path),
+            Ok(_) => Err(Failure::new(format!("the approach `{}` names no folder after `+`", visible(approach)))),
+            Err(error) => {
+                let message = format!("the files of the approach `{}` in {} cannot be used: {error}", visible(approach), visible(folder));
+                Err(Failure::new(message).with_hint("name a folder, from that of evalreport.yaml, whose files are laid into the workspace"))
+            }
+        }
+    }
+
+    /// The file with what an approach's agent is told.
+    fn prompt(&self, approach: &str, file: &str) -> Result<PathBuf, Failure> {
+        let path = self.root.join(file);
+        match files::read_to_string(&path) {
+            Ok(_) => Ok(path),
+            Err(error) => {
+                Err(Failure::new(format!("the prompt of the approach `{}`, {}, cannot be read: {error}", visible(approach), visible(file))))
+            }
+        }
     }
 
     /// Paths of the configuration, which start from its folder or, after `~`, from the home folder.
@@ -333,13 +386,12 @@ impl Maker<'_> {
                 timeout: None,
             },
         };
-        match agent.kind {
-            AgentKind::Claude | AgentKind::Command => Ok(agent),
-            AgentKind::Anthropic | AgentKind::Openai | AgentKind::Replay => {
-                Err(Failure::new(format!("the agent `{}` of type `{}` writes no files", visible(&agent.id), agent.kind.name()))
-                    .with_hint("`oneshot` needs an agent of type `claude` or `command`"))
-            }
+        if agent.kind.is_program() {
+            return Ok(agent);
         }
+        let programs: Vec<&str> = AgentKind::ALL.into_iter().filter(|kind| kind.is_program()).map(AgentKind::name).collect();
+        Err(Failure::new(format!("the agent `{}` of type `{}` writes no files", visible(&agent.id), agent.kind.name()))
+            .with_hint(format!("it takes an agent that is a program, of one of the types {}", programs.join(", "))))
     }
 
     fn agent(&self, id: &str) -> Result<&config::Agent, Failure> {
@@ -426,6 +478,18 @@ fn once(names: &[String]) -> Vec<String> {
 /// Tells one way of being set up from another, within one version of this program.
 fn digest(setup: &impl std::fmt::Debug) -> String {
     hex(&Sha256::digest(format!("{setup:?}")))
+}
+
+fn setup_of(approach: &Approach) -> String {
+    let prompt = match &approach.means {
+        Means::Oneshot { prompt: Some(prompt), .. } => files::read(prompt).ok(),
+        Means::Oneshot { prompt: None, .. } | Means::Ralph { .. } | Means::Command { .. } => None,
+    };
+    let laid = approach.laid.as_deref().and_then(|folder| digest_of_addition(folder).ok());
+    match (prompt, laid) {
+        (None, None) => digest(&(&approach.means, approach.timeout, &approach.wrap)),
+        added => digest(&(&approach.means, approach.timeout, &approach.wrap, added)),
+    }
 }
 
 /// The models to run with; one arm with none named where nobody names any.

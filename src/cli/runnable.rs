@@ -3,8 +3,8 @@
 use std::env;
 use std::path::Path;
 
-use crate::agent::{Agent, Environment, Prices, SetupError};
-use crate::config::{self, AgentKind, Task};
+use crate::agent::{Agent, Environment, Prices, SetupError, own_program};
+use crate::config::{self, Task};
 use crate::domain::{Problem, visible};
 use crate::run::verification::VerificationSettings;
 use crate::run::{Approach, Evaluation, Means};
@@ -158,11 +158,8 @@ fn agent_problems(agent: &config::Agent, model: Option<&str>, environment: &Envi
         Err(SetupError::Refused { message, hint, .. }) => vec![ProblemLine::new(message, Some(hint))],
         Err(SetupError::Recording(problems)) => problems.0.into_iter().map(|problem| within(&environment.root, problem)).collect(),
     };
-    let program = match agent.kind {
-        AgentKind::Command | AgentKind::Claude => agent.command.first().map_or("claude", String::as_str),
-        AgentKind::Anthropic | AgentKind::Openai | AgentKind::Replay => return problems,
-    };
-    problems.extend(missing(program, environment));
+    let program = agent.command.first().map(String::as_str).or_else(|| own_program(agent.kind));
+    problems.extend(program.and_then(|program| missing(program, environment)));
     problems
 }
 

@@ -14,7 +14,7 @@ pub struct Agent {
     /// Who serves the model, in words for pages.
     pub provider: Option<String>,
     pub model: Option<String>,
-    /// The program and its arguments; empty unless `kind` is `command`, or `claude` with a program of its own.
+    /// The program and its arguments; empty unless `kind` is `command`, or a coding agent's with a program of its own.
     pub command: Vec<String>,
     pub base_url: Option<String>,
     /// The environment variable that holds the key; never the key.
@@ -34,8 +34,14 @@ pub struct Agent {
 pub enum AgentKind {
     /// Any program.
     Command,
-    /// Claude's command line program.
+    /// Claude Code's command line program.
     Claude,
+    /// Codex's command line program.
+    Codex,
+    /// Gemini's command line program.
+    Gemini,
+    /// OpenCode's command line program.
+    Opencode,
     /// Anthropic's Messages API.
     Anthropic,
     /// An API like OpenAI's chat completions.
@@ -45,24 +51,33 @@ pub enum AgentKind {
 }
 
 impl AgentKind {
-    pub const ALL: [Self; 5] = [Self::Command, Self::Claude, Self::Anthropic, Self::Openai, Self::Replay];
+    pub const ALL: [Self; 8] =
+        [Self::Command, Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Anthropic, Self::Openai, Self::Replay];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Command => "command",
             Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
             Self::Anthropic => "anthropic",
             Self::Openai => "openai",
             Self::Replay => "replay",
         }
     }
 
+    /// Says whether it is a program, which can write files.
+    pub fn is_program(self) -> bool {
+        self.own_keys().contains(&"command")
+    }
+
     /// The keys, of those that belong to a way of being reached, that this one uses.
     fn own_keys(self) -> &'static [&'static str] {
         match self {
-            Self::Command | Self::Claude => &["command", "env"],
             Self::Anthropic | Self::Openai => &["base_url", "api_key_env"],
             Self::Replay => &["file"],
+            Self::Command | Self::Claude | Self::Codex | Self::Gemini | Self::Opencode => &["command", "env"],
         }
     }
 
@@ -71,7 +86,7 @@ impl AgentKind {
         match self {
             Self::Command => Some("command"),
             Self::Replay => Some("file"),
-            Self::Claude | Self::Anthropic | Self::Openai => None,
+            Self::Claude | Self::Codex | Self::Gemini | Self::Opencode | Self::Anthropic | Self::Openai => None,
         }
     }
 }
@@ -121,6 +136,13 @@ fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<Agent> {
     })
 }
 
+fn listed(names: &[String]) -> String {
+    match names {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => names.concat(),
+    }
+}
+
 fn refuse_key(fields: &mut Fields) {
     if fields.child("api_key").is_none() {
         return;
@@ -139,7 +161,7 @@ fn check_keys(fields: &mut Fields, kind: AgentKind) {
             let users: Vec<String> =
                 AgentKind::ALL.iter().filter(|kind| kind.own_keys().contains(&key)).map(|kind| format!("`{}`", kind.name())).collect();
             let message = format!("{} is not used by an agent of type `{}`", quote(&fields.path_of(key)), kind.name());
-            fields.reject(key, message, Some(format!("it belongs to type {}", users.join(" and "))));
+            fields.reject(key, message, Some(format!("it belongs to type {}", listed(&users))));
         }
     }
     if let Some(key) = kind.required_key()

@@ -14,8 +14,14 @@ pub struct Approach {
     /// The program and its arguments, which may hold [`PLACEHOLDERS`]; empty only for a built-in approach.
     pub command: Vec<String>,
     pub timeout: Option<Duration>,
-    /// The id of the agent that `oneshot` asks; the default agent, or Claude's program, if absent.
+    /// The id of the agent that an approach without a command asks; of `oneshot` the default agent, or Claude's program, if absent.
     pub agent: Option<String>,
+    /// Arguments that its agent's program gets after those of its own.
+    pub args: Vec<String>,
+    /// The file with what its agent is told before the requirements.
+    pub prompt: Option<String>,
+    /// The folder whose files are laid into the workspace before it begins.
+    pub files: Option<String>,
     /// A sandbox's program and its arguments, which starts the command; empty for none.
     pub wrap: Vec<String>,
     /// Files and folders that it may change beside its workspace; `~` is the home folder.
@@ -40,10 +46,10 @@ fn read_approach(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Appr
     let name = fields.text("name");
     let command = command::read(&mut fields, "command");
     if let Some(id) = &id
-        && fields.child("command").is_none()
+        && ["command", "agent"].iter().all(|key| fields.child(key).is_none())
         && !BUILT_IN.contains(&id.as_str())
     {
-        let hint = "only `oneshot` and `ralph` are built in; any other approach is a command";
+        let hint = "only `oneshot` and `ralph` are built in; any other approach is a command, or names the `agent` that it asks";
         let message = format!("{} is missing", quote(&fields.path_of("command")));
         fields.reject("command", message, Some(hint.to_owned()));
     }
@@ -54,15 +60,20 @@ fn read_approach(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Appr
     }
     let timeout = duration::read(&mut fields, "timeout");
     let agent = agents.reference(&mut fields, "agent");
-    if agent.is_some() && id.as_deref().is_some_and(|id| id != "oneshot" || !command.is_empty()) {
-        let message = format!("{} is only used by `oneshot` without a command", quote(&fields.path_of("agent")));
-        fields.reject("agent", message, None);
+    let args = fields.texts("args");
+    let prompt = fields.text("prompt");
+    for key in ["agent", "args", "prompt"] {
+        if fields.child(key).is_some() && (!command.is_empty() || id.as_deref() == Some("ralph")) {
+            let message = format!("{} is only used by an approach that asks an agent, which has no command", quote(&fields.path_of(key)));
+            fields.reject(key, message, None);
+        }
     }
+    let files = fields.text("files");
     let wrap = command::read(&mut fields, "wrap");
     let writes = fields.texts("writes");
     let env = fields.texts("env");
     fields.finish();
-    Some(Approach { id: id?, name, command, timeout, agent, wrap, writes, env })
+    Some(Approach { id: id?, name, command, timeout, agent, args, prompt, files, wrap, writes, env })
 }
 
 /// Finds `{word}`. Braces around anything else, such as JSON, are just text.

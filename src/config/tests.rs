@@ -121,7 +121,8 @@ aliases: {model: {x: x}}
     refused(
         text,
         &[
-            "c.yaml:4:11: `agents[0].type` must be one of `command`, `claude`, `anthropic`, `openai`, `replay`, not `comand` \
+            "c.yaml:4:11: `agents[0].type` must be one of `command`, `claude`, `codex`, `gemini`, `opencode`, `anthropic`, `openai`, \
+             `replay`, not `comand` \
              [did you mean `command`?]",
             "c.yaml:5:12: `agents[0].model` must be text, not a number [write \"4.10\"]",
             "c.yaml:6:9: duplicate agent `a` [it is already on line 3; give one of them another id]",
@@ -165,7 +166,7 @@ fn an_agent_has_what_its_type_needs_and_no_more() {
         &[
             "c.yaml:3:5: `agents[0].command` is missing, which an agent of type `command` needs",
             "c.yaml:4:5: `agents[1].file` is missing, which an agent of type `replay` needs",
-            "c.yaml:4:36: `agents[1].command` is not used by an agent of type `replay` [it belongs to type `command` and `claude`]",
+            "c.yaml:4:36: `agents[1].command` is not used by an agent of type `replay` [it belongs to type `command`, `claude`, `codex`, `gemini` and `opencode`]",
             "c.yaml:4:49: `agents[1].base_url` is not used by an agent of type `replay` [it belongs to type `anthropic` and `openai`]",
             "c.yaml:6:5: `agents[3].id` is missing",
             "c.yaml:7:5: `agents[4].type` is missing",
@@ -228,7 +229,8 @@ fn a_command_is_arguments_and_no_shell_line() {
             "c.yaml:5:22: `approaches[2].command` has the unknown placeholder `cwd` \
              [known placeholders: model, requirements, output_dir, prompt_file, suite, root]",
             "c.yaml:5:22: `approaches[2].command` has the unknown placeholder `modell` [did you mean `model`?]",
-            "c.yaml:6:5: `approaches[3].command` is missing [only `oneshot` and `ralph` are built in; any other approach is a command]",
+            "c.yaml:6:5: `approaches[3].command` is missing [only `oneshot` and `ralph` are built in; any other approach is a command, \
+             or names the `agent` that it asks]",
             "c.yaml:7:10: duplicate approach `a` [it is already on line 3; give one of them another id]",
             "c.yaml:7:22: `approaches[4].command` names no program",
         ],

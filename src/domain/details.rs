@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CostSource, Usage};
+use super::{CostSource, Repeated, Usage};
 
 /// Texts are as the agent or the tests gave them, cut to a bounded length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -36,6 +36,9 @@ pub struct ItemDetails {
     /// Calls by the tool's name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, u64>,
+    /// What the agent's requests had to repeat; absent where nothing was repeated or nobody tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<Repeated>,
     /// What was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,

@@ -6,7 +6,7 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{Carried, CostSource, Direction, ItemKind, RunStatus, Unit, Usage};
+use super::{Carried, CostSource, Direction, ItemKind, Resources, RunStatus, Unit, Usage};
 
 /// A run's id: a UUID for our own and imported runs, any file-name-safe text for a result file written by hand.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -230,6 +230,8 @@ pub struct Run {
     pub tool_version: Option<String>,
     /// What kept the run's programs from other files, in words; absent where nobody says.
     pub isolation: Option<String>,
+    /// The machine and the service; absent where nobody says.
+    pub resources: Option<Resources>,
     pub git: Option<Git>,
     pub stated: Vec<StatedFigure>,
     pub scores: Vec<ScoreRecord>,
@@ -280,6 +282,7 @@ impl Run {
             host: None,
             tool_version: None,
             isolation: None,
+            resources: None,
             git: None,
             stated: Vec::new(),
             scores: Vec::new(),

@@ -113,7 +113,7 @@ fn errors(transcript: &[Value], effort: &Effort) -> Option<u64> {
     for result in transcript.iter().flat_map(results) {
         shows_results = true;
         // Of a call that comes twice, in a stream and in its summary, one counts.
-        let id = ["tool_use_id", "tool_call_id", "call_id", "id"].iter().find_map(|name| result.get(*name)?.as_str());
+        let id = ["tool_use_id", "tool_call_id", "call_id", "callID", "tool_id", "id"].iter().find_map(|name| result.get(*name)?.as_str());
         if is_error(result) && id.is_none_or(|id| seen.insert(id)) {
             errors = errors.saturating_add(1);
         }
@@ -125,7 +125,7 @@ fn errors(transcript: &[Value], effort: &Effort) -> Option<u64> {
 /// What a tool gave back: the message itself, or the blocks in it.
 fn results(message: &Value) -> impl Iterator<Item = &Value> {
     let content = message.pointer("/message/content").or_else(|| message.get("content")).and_then(Value::as_array);
-    let blocks = content.map_or(&[][..], Vec::as_slice).iter().chain(message.get("item"));
+    let blocks = content.map_or(&[][..], Vec::as_slice).iter().chain(message.get("item")).chain(message.get("part"));
     std::iter::once(message).chain(blocks).filter(|value| is_result(value))
 }
 
@@ -136,6 +136,7 @@ fn is_result(value: &Value) -> bool {
         // One value for the call and what came of it; while it is under way, it has come to nothing yet.
         || (is("type", &|kind| matches!(kind, "command_execution" | "mcp_tool_call"))
             && is("status", &|status| status != "in_progress"))
+        || (is("type", &|kind| kind == "tool") && value.pointer("/state/status").is_some())
 }
 
 fn is_error(result: &Value) -> bool {
@@ -146,7 +147,8 @@ fn is_error(result: &Value) -> bool {
         Value::String(text) => !text.is_empty(),
         Value::Number(_) | Value::Array(_) | Value::Object(_) => true,
     });
-    let has_failed = result.get("status").and_then(Value::as_str).is_some_and(|status| matches!(status, "error" | "failed"));
+    let status = result.get("status").or_else(|| result.pointer("/state/status"));
+    let has_failed = status.and_then(Value::as_str).is_some_and(|status| matches!(status, "error" | "failed"));
     let exit = result.get("exit_code").and_then(Value::as_i64).is_some_and(|code| code != 0);
     is_marked || has_error || has_failed || exit
 }
@@ -248,6 +250,10 @@ mod tests {
         assert_eq!(count(&[command(Value::Null, "in_progress")]), None);
         assert_eq!(count(&[command(Value::Null, "in_progress"), command(json!(2), "failed")]), Some(1));
         assert_eq!(count(&[command(json!(0), "completed")]), Some(0));
+        let gemini = |id: &str, status: &str| json!({"type": "tool_result", "tool_id": id, "status": status});
+        assert_eq!(count(&[gemini("a", "error"), gemini("b", "success"), gemini("a", "error")]), Some(1));
+        let opencode = |status: &str| json!({"type": "tool_use", "part": {"type": "tool", "tool": "read", "callID": "c", "state": {"status": status}}});
+        assert_eq!((count(&[opencode("error")]), count(&[opencode("completed")])), (Some(1), Some(0)));
         for other in [json!({"role": "assistant", "is_error": true}), json!(null), json!([1]), json!({"type": "result", "is_error": true})]
         {
             assert_eq!(count(&[other]), None);

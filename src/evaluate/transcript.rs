@@ -1,7 +1,7 @@
 //! A transcript as text: who said what, which tools were called with what, and what came back.
 //!
-//! Agents write transcripts in forms of their own. The two that are known, content blocks and chat messages with tool calls, are told in
-//! lines; whatever else comes is shown as the JSON it is.
+//! Agents write transcripts in forms of their own. Those that are known (content blocks, chat messages with tool calls, events of Codex,
+//! Gemini and OpenCode) are told in lines; whatever else comes is shown as the JSON it is.
 
 use serde_json::Value;
 
@@ -50,6 +50,9 @@ fn tell(message: &Value) -> String {
     let inner = message.get("message").filter(|inner| inner.is_object()).unwrap_or(message);
     let role = [inner.get("role"), message.get("type")].into_iter().flatten().find_map(Value::as_str);
     let Some(role) = role else { return message.to_string() };
+    if let Some(told) = event(message) {
+        return told;
+    }
     let mut lines: Vec<String> = Vec::new();
     match inner.get("content").or_else(|| inner.get("result")) {
         Some(Value::String(text)) => lines.push(text.clone()),
@@ -64,6 +67,34 @@ fn tell(message: &Value) -> String {
         lines.push(inner.to_string());
     }
     format!("{}: {}", name(role), lines.join("\n"))
+}
+
+/// Tells an event of a coding agent that says in one line who spoke, or which tool was called and what came back.
+fn event(event: &Value) -> Option<String> {
+    let within = ["item", "part"].iter().find_map(|key| event.get(*key).filter(|value| value.is_object()));
+    let body = within.unwrap_or(event);
+    let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str);
+    let called = |tool: &str, given: &Value| format!("assistant: calls the tool {} with {given}", name(tool));
+    match (event["type"].as_str()?, body["type"].as_str()) {
+        ("item.completed", Some("agent_message")) | ("text", Some("text")) => Some(format!("assistant: {}", text("/text")?)),
+        ("item.completed", Some("command_execution")) => {
+            let how = if body["exit_code"].as_i64().is_some_and(|code| code != 0) { "failed" } else { "returned" };
+            let call = called("command_execution", &body["command"]);
+            Some(format!("{call}\nthe tool {how}: {}", text("/aggregated_output").unwrap_or_default()))
+        }
+        ("tool_use", Some("tool")) => {
+            let state = &body["state"];
+            let how = if state["status"] == "error" { "failed" } else { "returned" };
+            let back = text("/state/output").or_else(|| text("/state/error")).unwrap_or_default();
+            Some(format!("{}\nthe tool {how}: {back}", called(text("/tool")?, &state["input"])))
+        }
+        ("tool_use", _) => Some(called(text("/tool_name")?, &event["parameters"])),
+        ("tool_result", _) if event["tool_id"].is_string() => {
+            let how = if event["status"] == "error" { "failed" } else { "returned" };
+            Some(format!("the tool {how}: {}", text("/output").or_else(|| text("/error/message")).unwrap_or_default()))
+        }
+        _ => None,
+    }
 }
 
 /// Tells one block of a message's content.
@@ -126,6 +157,17 @@ mod tests {
                 "assistant: calls the tool ls with {}",
             ),
             (json!({"type": "result", "result": "done"}), "result: done"),
+            (json!({"type": "item.completed", "item": {"type": "agent_message", "text": "Blue"}}), "assistant: Blue"),
+            (
+                json!({"type": "item.completed", "item": {"type": "command_execution", "command": "ls", "aggregated_output": "no", "exit_code": 2}}),
+                "assistant: calls the tool command_execution with \"ls\"\nthe tool failed: no",
+            ),
+            (
+                json!({"type": "tool_use", "part": {"type": "tool", "tool": "read", "state": {"status": "completed", "input": {"p": 1}, "output": "x"}}}),
+                "assistant: calls the tool read with {\"p\":1}\nthe tool returned: x",
+            ),
+            (json!({"type": "tool_use", "tool_name": "ls", "tool_id": "t", "parameters": {}}), "assistant: calls the tool ls with {}"),
+            (json!({"type": "tool_result", "tool_id": "t", "status": "error", "error": {"message": "no"}}), "the tool failed: no"),
             (json!({"step": 1}), "{\"step\":1}"),
             (json!({"message": {"role": "a\nb"}}), "a␊b: {\"role\":\"a\\nb\"}"),
             (json!("text"), "\"text\""),

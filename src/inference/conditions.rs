@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::Evaluator;
+use crate::domain::{Evaluator, Resources};
 use crate::warehouse::OutcomeMatrix;
 
 use super::arm::ArmRuns;
@@ -37,6 +37,17 @@ const SETTINGS: [Setting; 14] = [
     setting("cost_limit", "cost limit", MismatchKind::Limit),
 ];
 
+/// What of a run's resources an arm's figures may depend on: its name, and its words.
+const RESOURCES: [(&str, fn(&Resources) -> Option<String>); 6] = [
+    ("processors", |had| had.usable_cpus().map(|count| count.to_string())),
+    // Kernels of one machine keep more or less of it for themselves.
+    ("memory", |had| had.usable_memory().map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)))),
+    ("kernel", |had| had.kernel.clone()),
+    ("version of the agent's program", |had| had.agent_version.clone()),
+    ("provider", |had| had.provider.clone()),
+    ("region", |had| had.region.clone()),
+];
+
 /// Tags of imported runs with digests of what was sent to the models beside the items.
 const TEMPLATE: &str = "chat_template_sha";
 const INSTRUCTION: &str = "system_instruction_sha";
@@ -52,6 +63,10 @@ pub(super) struct Conditions {
     importers: BTreeSet<String>,
     /// By setting: the values that the runs name.
     settings: Vec<BTreeSet<String>>,
+    /// The agents that were asked, with their models.
+    agents: BTreeSet<(Option<String>, String)>,
+    /// By resource: what the runs had.
+    resources: Vec<BTreeSet<String>>,
     template: BTreeSet<String>,
     instruction: BTreeSet<String>,
     prompts: BTreeSet<String>,
@@ -88,6 +103,11 @@ impl Conditions {
         Self {
             importers: imported().map(|(_, from)| from.importer.clone()).collect(),
             settings: SETTINGS.iter().map(|setting| values(setting.tag)).collect(),
+            agents: arm.counted.iter().map(|row| (row.run.agent.clone(), row.run.model.clone())).collect(),
+            resources: RESOURCES
+                .iter()
+                .map(|(_, said)| arm.counted.iter().filter_map(|row| said(row.run.resources.as_ref()?)).collect())
+                .collect(),
             template: values(TEMPLATE),
             instruction: values(INSTRUCTION),
             prompts: values(PROMPTS),
@@ -168,6 +188,15 @@ impl Conditions {
             let kind = if is_silent && !says_all { MismatchKind::UnknownSetting } else { setting.kind };
             let what = if kind == MismatchKind::UnknownSetting && setting.label.is_empty() { setting.tag } else { setting.label };
             found.push(Mismatch::between(kind, what, said(own), said(others)));
+        }
+        // Another program of another agent is what is compared.
+        let is_compared =
+            |what: &str| self.agents != other.agents && (what.starts_with("version") || matches!(what, "provider" | "region"));
+        for (((what, _), own), others) in RESOURCES.iter().zip(&self.resources).zip(&other.resources) {
+            if !own.is_empty() && !others.is_empty() && own != others && !is_compared(what) {
+                let (own, others) = (joined(own.iter().cloned()), joined(others.iter().cloned()));
+                found.push(Mismatch::between(MismatchKind::Resources, what, own, others));
+            }
         }
         if self.attempts != other.attempts && !self.attempts.is_empty() && !other.attempts.is_empty() {
             let said = |attempts: &BTreeSet<u32>| joined(attempts.iter().map(u32::to_string));

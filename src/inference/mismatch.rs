@@ -23,6 +23,7 @@ pub enum MismatchKind {
     UnknownSetting,
     Revision,
     Templates,
+    Resources,
     Texts,
     Items,
     Attempts,
@@ -38,12 +39,13 @@ pub enum MismatchKind {
 }
 
 impl MismatchKind {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::UnknownTexts,
         Self::UnknownItems,
         Self::UnknownSetting,
         Self::Revision,
         Self::Templates,
+        Self::Resources,
         Self::Texts,
         Self::Items,
         Self::Attempts,
@@ -76,6 +78,7 @@ impl MismatchKind {
             Self::Templates => {
                 (Grade::B, "the models have other chat templates, so that whether they were otherwise asked in one wording is unknown")
             }
+            Self::Resources => (Grade::B, "the runs had other processors, memory, kernel, provider or region, or other programs"),
             Self::Texts => (Grade::C, "items had other texts or right answers, and are left out of the pair"),
             Self::Items => (Grade::C, "not all items that either was asked are shared, but nine tenths of them or more"),
             Self::Attempts => (Grade::C, "the runs made different numbers of attempts at an item"),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::domain::{Foreign, Git, ItemDetails, Provenance, Run, Signer};
+use crate::domain::{Foreign, Git, ItemDetails, Provenance, Resources, Run, Signer};
 use crate::views::{EvaluatorScore, JudgeView, TranscriptPart};
 
 /// Not its names, by which it is grouped: two of them must not become one.
@@ -43,6 +43,7 @@ impl Foreign for Run {
             host,
             tool_version,
             isolation,
+            resources,
             git,
             stated,
             scores,
@@ -61,6 +62,11 @@ impl Foreign for Run {
             ("isolation", isolation),
         ];
         for (field, text) in named {
+            if let Some(text) = text {
+                visit(field, text);
+            }
+        }
+        for (field, text) in resources.iter_mut().flat_map(Resources::texts) {
             if let Some(text) = text {
                 visit(field, text);
             }
@@ -113,6 +119,7 @@ impl Foreign for ItemDetails {
             usage: _,
             cost_source: _,
             steps: _,
+            repeated: _,
             item_hash: _,
             scores,
         } = self;

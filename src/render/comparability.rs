@@ -66,6 +66,7 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
             format!("{} changed {} text", format::integer(changed), if changed == 1 { "its" } else { "their" })
         }
         MismatchKind::Templates => differs("chat template"),
+        MismatchKind::Resources => differs(what.unwrap_or("resources")),
         MismatchKind::Attempts => differs("number of attempts"),
         MismatchKind::Prompts => match what {
             None => "different prompts".to_owned(),

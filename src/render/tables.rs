@@ -192,6 +192,9 @@ pub fn run(shown: &ShownRun) -> Table {
     fact("Suite version", page.suite_version.clone());
     fact("Tool version", page.tool_version.clone());
     fact("Isolation", page.isolation.clone());
+    for (name, value) in page.resources.iter().flat_map(words::resources) {
+        fact(name, Some(value));
+    }
     fact("Git", page.git_rev.clone());
     for (key, value) in &page.tags {
         fact(&format!("Tag {key}"), Some(value.clone()));

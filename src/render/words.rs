@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{COST_PER_SOLVED, Metric, MetricKind, PASS_RATE, Unit};
+use crate::domain::{COST_PER_SOLVED, Metric, MetricKind, PASS_RATE, Resources, Unit};
 use crate::views::{Arm, Cell, Comparison, Entry, Estimate, Front, Method, Money, RankRange, SuiteBoard};
 
 use super::cell::Cell as TableCell;
@@ -13,6 +13,39 @@ pub(super) const MAX_LEADING: usize = 8;
 
 /// So many criteria are named.
 const MAX_CRITERIA: usize = 10;
+
+/// Tells what a run had to work with: names, and words.
+pub fn resources(had: &Resources) -> Vec<(&'static str, String)> {
+    let joined =
+        |parts: [Option<String>; 3]| Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty());
+    let gibibytes = |bytes: u64| format!("{} GiB", format::fixed(bytes as f64 / f64::from(1 << 30), 1));
+    let processors = match (had.cpu_limit, had.cpus) {
+        (Some(limit), Some(all)) if limit < all => Some(format!("{limit} of {all}")),
+        (limit, all) => limit.or(all).map(|count| count.to_string()),
+    };
+    let memory = match (had.memory, had.memory_limit) {
+        (Some(all), Some(limit)) if limit < all => Some(format!("{} of {}", gibibytes(limit), gibibytes(all))),
+        (all, limit) => all.or(limit).map(gibibytes),
+    };
+    let repeated = had.repeated.map(|repeated| {
+        let waited =
+            repeated.waited_seconds.filter(|seconds| *seconds > 0.0).map(|seconds| format!(", {} waited", format::seconds(seconds)));
+        format!("{}, {} throttled{}", repeated.retries, repeated.throttled, waited.unwrap_or_default())
+    });
+    let kernel = had.kernel.as_ref().map(|kernel| format!("kernel {kernel}"));
+    let all = [
+        ("Machine", joined([had.system.clone(), kernel, had.cpu.clone()])),
+        ("Processors", processors),
+        ("Memory", memory),
+        ("Load at its end", had.load.map(|load| format::fixed(load, 2))),
+        ("At once", had.jobs.map(|jobs| jobs.to_string())),
+        ("Version of the agent's program", had.agent_version.clone()),
+        ("Provider", had.provider.clone()),
+        ("Region", had.region.clone()),
+        ("Repeated requests", repeated),
+    ];
+    all.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
+}
 
 /// Returns the shortest names that tell the arms apart: the approach, the model, or both.
 pub fn arm_labels(arms: &[Arm]) -> Vec<String> {

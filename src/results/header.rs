@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::{
-    Carried, CostSource, Git, ItemKind, ItemsDigest, Problem, Problems, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure,
-    Usage, visible,
+    Carried, CostSource, Git, ItemKind, ItemsDigest, Problem, Problems, Provenance, Resources, Run, RunId, RunStatus, ScoreRecord,
+    StatedFigure, Usage, visible,
 };
 use crate::files;
 
@@ -114,6 +114,8 @@ pub(super) struct WireRun {
     tool_version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     isolation: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resources: Option<Resources>,
     #[serde(skip_serializing_if = "Option::is_none")]
     git: Option<Git>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -215,6 +217,7 @@ pub fn to_json(run: &Run) -> String {
         host: run.host,
         tool_version: run.tool_version,
         isolation: run.isolation,
+        resources: run.resources,
         git: run.git,
         usage: run.usage,
         cost_source: Some(run.cost_source),
@@ -417,6 +420,7 @@ fn check(wire: WireRun, file: &str, line: Option<usize>, stem: Option<&str>) -> 
         host: wire.host,
         tool_version: wire.tool_version,
         isolation: wire.isolation,
+        resources: wire.resources,
         git: wire.git,
         stated: wire.stated,
         scores: wire.scores,

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::agent::{
     Agent, Cost, Environment, Failure, FailureKind, Measured, Prices, Prompt, crash, find_cost, find_count, find_usage, is_outage,
-    own_keys, with_withheld,
+    own_keys, with_withheld, writing_command,
 };
 use crate::config::{self, AgentKind, Budget};
 use crate::files;
@@ -34,6 +34,8 @@ pub struct Approach {
     pub timeout: Option<Duration>,
     /// The sandbox that it is started in, instead of the suite's; empty for none of its own.
     pub wrap: Vec<String>,
+    /// The folder whose files are laid into the workspace before it begins.
+    pub laid: Option<PathBuf>,
     /// What it may change beside its workspace.
     pub writes: Vec<PathBuf>,
     /// The secrets among the variables that it gets.
@@ -46,8 +48,8 @@ pub struct Approach {
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one for each arm of a plan")]
 pub enum Means {
-    /// One prompt with the full requirements to an agent that writes files.
-    Oneshot { agent: config::Agent },
+    /// One prompt with the full requirements to an agent that writes files, after the words of the file `prompt`, or ours.
+    Oneshot { agent: config::Agent, prompt: Option<PathBuf> },
     /// The `ralph` program: `init`, then `run`.
     Ralph { program: Vec<String> },
     /// Any program; its arguments may hold placeholders.
@@ -73,9 +75,9 @@ impl Approach {
     /// Lets the approach work, and returns what it took. A failure says whose fault it was, with what was measured until then.
     pub fn make(&self, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
         let made = match &self.means {
-            Means::Oneshot { agent } => {
+            Means::Oneshot { agent, prompt } => {
                 let env = agent.env.iter().chain(&self.env).cloned().collect();
-                oneshot(&config::Agent { env, ..agent.clone() }, &self.prices, order, stop)
+                oneshot(&config::Agent { env, ..agent.clone() }, prompt.as_deref(), &self.prices, order, stop)
             }
             Means::Ralph { program } => ralph(program, &self.granted(), order, stop),
             Means::Command { argv } => {
@@ -87,8 +89,7 @@ impl Approach {
         let completed = |mut measured: Measured| {
             // What a program says of tokens and not of money is priced, as an agent's answer is.
             if measured.cost.usd.is_none() {
-                let models: Vec<&str> = measured.model.as_deref().into_iter().chain(order.model).collect();
-                measured.cost = self.prices.cost(&models, &measured.usage, measured.steps);
+                measured.cost = self.prices.cost_of(&measured, order.model);
             }
             // A program may print its environment.
             measured.transcript.iter_mut().for_each(|message| secrets.hide_in(message));
@@ -102,22 +103,20 @@ impl Approach {
     }
 }
 
-fn oneshot(agent: &config::Agent, prices: &Prices, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
+/// What an agent is told before the requirements where the approach says nothing else.
+const INSTRUCTIONS: &str = "Build what the following requirements ask for, as files in the current folder. Work on your own: nobody will \
+                            answer a question. When you stop, what is in the folder is tested as it is.";
+
+fn oneshot(agent: &config::Agent, prompt: Option<&Path>, prices: &Prices, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
     let ours = |reason: String| Failure::new(FailureKind::Infra, &reason, Measured::default());
-    let requirements =
-        fs::read_to_string(order.requirements).map_err(|error| ours(format!("the requirements could not be read: {error}")))?;
-    let program = match agent.command.as_slice() {
-        [] if agent.kind == AgentKind::Claude => vec!["claude".to_owned(), "--permission-mode".to_owned(), "acceptEdits".to_owned()],
-        command => command.to_vec(),
-    };
-    let command = order.wrap.iter().cloned().chain(at_root(program, order.root)).collect();
+    let read = |what: &str, path: &Path| fs::read_to_string(path).map_err(|error| ours(format!("the {what} could not be read: {error}")));
+    let requirements = read("requirements", order.requirements)?;
+    let instructions = prompt.map_or(Ok(INSTRUCTIONS.to_owned()), |prompt| read("prompt of the approach", prompt))?;
+    let command = order.wrap.iter().cloned().chain(at_root(writing_command(agent), order.root)).collect();
     // The agent's own time is bounded by the suite's.
     let agent = config::Agent { command, timeout: Some(agent.timeout.map_or(order.wall, |own| own.min(order.wall))), ..agent.clone() };
     let agent = Agent::new(&agent, order.model, order.environment, prices).map_err(|error| ours(error.to_string()))?;
-    let text = format!(
-        "Build what the following requirements ask for, as files in the current folder. Work on your own: nobody will answer a \
-         question. When you stop, what is in the folder is tested as it is.\n\n{requirements}"
-    );
+    let text = format!("{}\n\n{requirements}", instructions.trim_end());
     let limits = Budget { max_seconds: Some(order.wall.as_secs_f64()), ..Budget::default() };
     let prompt = Prompt { text: &text, system: None, item: None, seed: order.seed, limits, folder: Some(order.workspace) };
     let called = |measured: Measured| Measured { calls: Some(1), ..measured };
@@ -209,8 +208,8 @@ impl Approach {
     /// `{model}` among its arguments, or by `EVAL_MODEL` in its arguments, its `env` or a file that it names.
     pub fn takes_model(&self, root: &Path) -> bool {
         let (argv, env) = match &self.means {
-            Means::Oneshot { agent } if agent.kind != AgentKind::Command => return true,
-            Means::Oneshot { agent } => (&agent.command, &agent.env),
+            Means::Oneshot { agent, .. } if agent.kind != AgentKind::Command => return true,
+            Means::Oneshot { agent, .. } => (&agent.command, &agent.env),
             Means::Ralph { .. } => return true,
             Means::Command { argv } => (argv, &self.env),
         };
@@ -220,7 +219,7 @@ impl Approach {
     /// Returns the files that its command names: those it may read, wherever they lie.
     pub fn files(&self, root: &Path) -> Vec<PathBuf> {
         let argv = match &self.means {
-            Means::Oneshot { agent } => &agent.command,
+            Means::Oneshot { agent, .. } => &agent.command,
             Means::Ralph { program } => program,
             Means::Command { argv } => argv,
         };

@@ -12,6 +12,7 @@ use crate::evaluate::{Effort, Purpose, Workpiece, code};
 use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
 use crate::suite::Phase;
 
+use super::addition::Addition;
 use super::approach::{Order, REQUIREMENTS_FILE};
 use super::evaluation;
 use super::examine::{Examination, Examined, Halt};
@@ -64,7 +65,15 @@ pub fn run(
 
     step("approach");
     let wall = work.approach.timeout.map_or(timeout, |own| own.min(timeout));
-    let made = make(run, work, &workspace, wall, context);
+    let laid = work.approach.laid.as_deref().map(|from| Addition::lay(from, &workspace)).transpose();
+    let laid = laid.map_err(|error| format!("the files of the approach could not be laid into its workspace: {error}"));
+    let made = match &laid {
+        Ok(_) => make(run, work, &workspace, wall, context),
+        Err(reason) => Err(Failure::new(FailureKind::Infra, reason, Measured::default())),
+    };
+    if let Ok(Some(addition)) = &laid {
+        addition.take_out();
+    }
     let mut record = record::begun(batch, run, arm, context);
     record.isolation = Some(context.isolation.said(!work.wrap_of_agent(&context.root).is_empty()));
     let measured = match made {
@@ -284,6 +293,7 @@ fn take_measures(record: &mut Run, measured: &Measured, workspace: &Workspace, l
     record.duration_seconds = Some(measured.duration.as_secs_f64()).filter(|seconds| *seconds > 0.0);
     record.total_calls = measured.calls;
     record.turns = measured.steps;
+    record::add_told(record, measured.served.clone(), measured.repeated);
     record::set_usage(record, measured.usage);
     record.cost_usd = measured.cost.usd;
     record.cost_source = measured.cost.source;

@@ -4,6 +4,7 @@
 //! the store holds: a run whose header is there is done, any other begins again, or, of questions, goes on where its journal ends.
 //! What agents and tests do wrong is recorded as data; only the store itself can end a plan early.
 
+mod addition;
 mod approach;
 mod arm;
 mod code;
@@ -14,6 +15,7 @@ mod execute;
 mod grounds;
 mod isolation;
 pub mod judge;
+mod machine;
 mod plan;
 mod provenance;
 mod python;
@@ -34,6 +36,7 @@ use crate::domain::{Git, ItemStatus, Run};
 use crate::process::Stop;
 use crate::results::{PlannedArm, PlannedRun, Store};
 
+pub use addition::digest as digest_of_addition;
 pub use approach::{Approach, MODEL_VARIABLE, Means, names_model};
 pub use arm::{Arm, CodeWork, QuestionWork, Work};
 pub use evaluation::{Evaluation, Jury};

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::agent::{Failure, Measured, Prompt, input_total};
-use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunStatus, Unit};
+use crate::agent::{Failure, Measured, Prompt, Served, input_total};
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Repeated, Run, RunStatus, Unit};
 use crate::evaluate::{AnswerOutcome, parse_answer, score};
 use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
 use crate::stats;
@@ -28,7 +28,14 @@ const REPLY_CHARACTERS: usize = 600;
 struct Decided {
     place: usize,
     /// None where the run was stopped meanwhile.
-    outcome: Option<(ItemOutcome, ItemDetails, Vec<Value>)>,
+    outcome: Option<Answered>,
+}
+
+struct Answered {
+    outcome: ItemOutcome,
+    details: ItemDetails,
+    transcript: Vec<Value>,
+    served: Served,
 }
 
 /// Asks what the journal does not hold yet. None where it was stopped before the last question.
@@ -46,11 +53,10 @@ pub fn run(
     journal.keep_transcript_of(&known)?;
     let open: Vec<usize> = (0..questions.len()).filter(|place| !known.contains(&questions[*place].id)).collect();
     let shuffle = batch.shuffle.then_some(run.seed);
-    let is_whole = ask_all(&mut journal, &open, run, work, shuffle, context)?;
-    if !is_whole {
+    let Some(served) = ask_all(&mut journal, &open, run, work, shuffle, context)? else {
         journal.sync()?;
         return Ok(None);
-    }
+    };
     journal.sort_by_key(|outcome| places.get(outcome.item.as_str()).copied().unwrap_or(usize::MAX))?;
     journal.sync()?;
     let decided = journal.decided()?;
@@ -59,11 +65,14 @@ pub fn run(
     if let Some(said) = record::set_model(&mut record, work.agent.model.as_deref(), &reported) {
         record.error = Some(record.error.map_or_else(|| said.clone(), |error| format!("{error}; {said}")));
     }
+    let repeated = decided.iter().filter_map(|(_, details)| details.repeated).reduce(|sum, part| sum.plus(&part));
+    let none = || work.agent.tells_repeats().then(|| Repeated { waited_seconds: Some(0.0), ..Repeated::default() });
+    record::add_told(&mut record, served, repeated.or_else(none));
     context.store.commit(&record, &journal)?;
     Ok(Some(record))
 }
 
-/// Says whether all of them were decided.
+/// Returns what answered, as the first answers say; none where not all of them were decided.
 fn ask_all(
     journal: &mut Journal,
     open: &[usize],
@@ -71,7 +80,7 @@ fn ask_all(
     work: &QuestionWork,
     shuffle: Option<u64>,
     context: &Context<'_>,
-) -> Result<bool, StoreError> {
+) -> Result<Option<Served>, StoreError> {
     // A task's own number is what it wants where the command does not say, and the most it allows where it does.
     let jobs = match (context.jobs, work.concurrency) {
         (None, wanted) => wanted.unwrap_or(1),
@@ -112,23 +121,29 @@ fn ask_all(
             failed.store(true, Ordering::Relaxed);
             context.stop.stop();
         }
-        written.map(|count| count == open.len())
+        written.map(|(count, served)| (count == open.len()).then_some(served))
     })
 }
 
-/// Journals what comes, and returns how many were decided.
+/// Journals what comes, and returns how many were decided and what answered.
 fn write_all(
     journal: &mut Journal,
     receiver: &mpsc::Receiver<Decided>,
     run: &PlannedRun,
     work: &QuestionWork,
     context: &Context<'_>,
-) -> Result<usize, StoreError> {
+) -> Result<(usize, Served), StoreError> {
     let (mut count, mut unsynced) = (0, None::<Instant>);
+    let mut first = Served::default();
     loop {
         let wait = unsynced.map_or(SYNC_EVERY, |since: Instant| SYNC_EVERY.saturating_sub(since.elapsed()));
         match receiver.recv_timeout(wait) {
-            Ok(Decided { place, outcome: Some((outcome, details, transcript)) }) => {
+            Ok(Decided { place, outcome: Some(Answered { outcome, details, transcript, served }) }) => {
+                first = Served {
+                    version: first.version.or(served.version),
+                    provider: first.provider.or(served.provider),
+                    region: first.region.or(served.region),
+                };
                 journal.append_transcript(Some(&outcome.item), &transcript)?;
                 journal.append(&outcome, &details)?;
                 unsynced.get_or_insert_with(Instant::now);
@@ -137,7 +152,7 @@ fn write_all(
                 (context.events)(&Event::Item { run, item, status: outcome.status, cost_usd: outcome.cost_usd });
             }
             Ok(Decided { outcome: None, .. }) | Err(mpsc::RecvTimeoutError::Timeout) => {}
-            Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(count),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Ok((count, first)),
         }
         if unsynced.is_some_and(|since| since.elapsed() >= SYNC_EVERY) {
             journal.sync()?;
@@ -146,13 +161,7 @@ fn write_all(
     }
 }
 
-fn ask(
-    question: &Question,
-    run: &PlannedRun,
-    work: &QuestionWork,
-    shuffle: Option<u64>,
-    context: &Context<'_>,
-) -> Option<(ItemOutcome, ItemDetails, Vec<Value>)> {
+fn ask(question: &Question, run: &PlannedRun, work: &QuestionWork, shuffle: Option<u64>, context: &Context<'_>) -> Option<Answered> {
     let shown = shuffled(question, shuffle);
     let text = question_prompt(&shown);
     let seed = item_seed(run.seed, &question.id);
@@ -166,13 +175,14 @@ fn ask(
             (kind.item_status()?, ItemDetails { reason: Some(reason), ..ItemDetails::default() }, *measured)
         }
     };
-    let Measured { usage, cost, steps, tools, duration, transcript, model, .. } = measured;
+    let Measured { usage, cost, steps, tools, duration, transcript, model, served, repeated, .. } = measured;
     details.expected = question.correct.iter().map(|place| question.answers[*place].clone()).collect();
     details.usage = Some(usage).filter(|usage| *usage != crate::domain::Usage::default());
     details.cost_source = cost.usd.map(|_| cost.source);
     details.steps = steps;
     details.model = model;
     details.tools = tools.unwrap_or_default();
+    details.repeated = repeated.filter(|repeated| repeated.retries > 0 || repeated.throttled > 0);
     let outcome = ItemOutcome {
         run: run.id.clone(),
         kind: ItemKind::Question,
@@ -189,7 +199,7 @@ fn ask(
         input_tokens: input_total(&usage),
         output_tokens: usage.output,
     };
-    Some((outcome, details, transcript))
+    Some(Answered { outcome, details, transcript, served })
 }
 
 /// Holds a reply against the contract and the question.

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::{CostSource, Direction, ItemDetails, ItemOutcome, Run, ScoreRecord, Unit, Usage, date_of, is_same_model, visible};
+use crate::domain::{
+    CostSource, Direction, ItemDetails, ItemOutcome, Repeated, Resources, Run, ScoreRecord, Unit, Usage, date_of, is_same_model, visible,
+};
 use crate::results::{Batch, PlannedArm, PlannedRun};
 
-use crate::agent::{input_total, token_total};
+use crate::agent::{Served, input_total, token_total};
 
-use super::Context;
+use super::{Context, machine};
 
 /// Returns the record of a run that has just ended, with nothing measured yet.
 pub fn begun(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, context: &Context<'_>) -> Run {
@@ -24,7 +26,16 @@ pub fn begun(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, context: &Contex
     record.host.clone_from(&context.host);
     record.tool_version = Some(context.tool_version.to_owned());
     record.git.clone_from(&context.git);
+    let jobs = context.jobs.map(|jobs| jobs as u64);
+    record.resources = Some(Resources { jobs, ..machine::look() });
     record
+}
+
+/// Adds what an agent told of itself and of its service.
+pub fn add_told(record: &mut Run, served: Served, repeated: Option<Repeated>) {
+    let Served { version, provider, region } = served;
+    let told = record.resources.take().unwrap_or_default();
+    record.resources = Some(Resources { agent_version: version, provider, region, repeated, ..told });
 }
 
 /// Adds up tokens, money and time of items. A sum is only known where every part of it is.

@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{
-    CostSource, Direction, Filter, ItemDetails, ItemKey, ItemKind, ItemOutcome, ItemStatus, Run, Unit, Usage, standing_of_each,
+    CostSource, Direction, Filter, ItemDetails, ItemKey, ItemKind, ItemOutcome, ItemStatus, Repeated, Resources, Run, Unit, Usage,
+    standing_of_each,
 };
 use crate::inference::{Arm, CONFIDENCE, Money, cost, counts, money, tokens};
 use crate::stats::{Interval, wilson};
@@ -151,6 +152,9 @@ pub struct RunPage {
     /// What kept its programs from other files, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isolation: Option<String>,
+    /// The machine it ran on and the service that answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<Resources>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub git_rev: Option<String>,
     pub tags: BTreeMap<String, String>,
@@ -228,6 +232,9 @@ pub struct ItemRow {
     /// Calls by the tool's name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, u64>,
+    /// What its requests had to repeat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<Repeated>,
     /// Part of the input tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write_tokens: Option<u64>,
@@ -389,6 +396,7 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
         suite_version: run.suite_version.clone(),
         tool_version: run.tool_version.clone(),
         isolation: run.isolation.clone(),
+        resources: run.resources.clone(),
         git_rev: run.git.as_ref().map(|git| git.rev.clone()),
         tags: run.tags.clone(),
         provenance,
@@ -534,6 +542,7 @@ fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
         steps,
         model: _,
         tools,
+        repeated,
         question,
         item_hash: _,
         scores,
@@ -561,6 +570,7 @@ fn item_row(outcome: &ItemOutcome, details: Option<&ItemDetails>) -> ItemRow {
         reply,
         steps,
         tools,
+        repeated,
         cache_write_tokens: cache_write,
         cache_read_tokens: cache_read,
         cost_source: cost_source.map(|source| source.name().to_owned()),

@@ -50,6 +50,9 @@ pub fn transcript_parts(entry: &Value) -> Vec<TranscriptPart> {
     let message = entry.get("message").filter(|message| message.is_object()).unwrap_or(entry);
     let word = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let role = word(message, "role").or_else(|| word(message, "type")).unwrap_or_else(|| "entry".to_owned());
+    if let Some(part) = event_part(message) {
+        return vec![part];
+    }
     let mut parts = Vec::new();
     let mut push = |role: String, text: String| {
         if !text.trim().is_empty() {
@@ -73,6 +76,31 @@ pub fn transcript_parts(entry: &Value) -> Vec<TranscriptPart> {
         parts.push(TranscriptPart { role: Some(role), text: pretty(entry) });
     }
     parts
+}
+
+/// Reads an event of Codex (its `item`), OpenCode (its `part`) or Gemini, which say in one line who spoke or which tool was called.
+fn event_part(event: &Value) -> Option<TranscriptPart> {
+    let within = ["item", "part"].iter().find_map(|key| event.get(*key).filter(|value| value.is_object()));
+    let (kind, body) = (event.get("type")?.as_str()?, within.unwrap_or(event));
+    let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    let part = |role: &str, text: String| Some(TranscriptPart { role: Some(role.to_owned()), text });
+    match (kind, body.get("type").and_then(Value::as_str)) {
+        ("item.completed", Some("agent_message")) | ("text", Some("text")) => part("assistant", text("/text")?.to_owned()),
+        ("item.completed" | "reasoning", Some("reasoning")) => part("assistant, thinking", text("/text")?.to_owned()),
+        ("item.completed", Some("command_execution")) => part(
+            "assistant, tool call: command_execution",
+            [text("/command"), text("/aggregated_output")].into_iter().flatten().collect::<Vec<_>>().join("\n"),
+        ),
+        ("item.completed", Some(kind)) => part(&format!("assistant, {kind}"), pretty(body)),
+        ("tool_use", Some("tool")) => part(&format!("assistant, tool call: {}", text("/tool")?), pretty(body.get("state")?)),
+        ("tool_use", _) if event.get("tool_name").is_some() => {
+            part(&format!("assistant, tool call: {}", text("/tool_name")?), pretty(event.get("parameters").unwrap_or(&Value::Null)))
+        }
+        ("tool_result", _) if event.get("tool_id").is_some() => {
+            part("tool result", text("/output").or_else(|| text("/error/message")).map_or_else(|| pretty(event), str::to_owned))
+        }
+        _ => None,
+    }
 }
 
 fn block_part(role: &str, block: &Value) -> (String, String) {
@@ -167,6 +195,28 @@ mod tests {
         check(&json!({"role": "assistant", "content": null, "tool_calls": [1]}), &[("assistant, tool call", "1")]);
         check(&json!({"type": "system", "cwd": "x"}), &[("system", "{\n  \"type\": \"system\",\n  \"cwd\": \"x\"\n}")]);
         check(&json!("bare"), &[("entry", "\"bare\"")]);
+    }
+
+    #[test]
+    fn events_of_coding_agents_are_parts() {
+        let codex = |item: Value| json!({"type": "item.completed", "item": item});
+        check(&codex(json!({"type": "agent_message", "text": "Blue"})), &[("assistant", "Blue")]);
+        check(&codex(json!({"type": "reasoning", "text": "Hm."})), &[("assistant, thinking", "Hm.")]);
+        check(
+            &codex(json!({"type": "command_execution", "command": "ls", "aggregated_output": "a.py", "exit_code": 0})),
+            &[("assistant, tool call: command_execution", "ls\na.py")],
+        );
+        check(&json!({"type": "text", "part": {"type": "text", "text": "Blue"}}), &[("assistant", "Blue")]);
+        check(
+            &json!({"type": "tool_use", "part": {"type": "tool", "tool": "read", "state": {"status": "error"}}}),
+            &[("assistant, tool call: read", "{\n  \"status\": \"error\"\n}")],
+        );
+        check(
+            &json!({"type": "tool_use", "tool_name": "read_file", "tool_id": "t", "parameters": {"path": "a"}}),
+            &[("assistant, tool call: read_file", "{\n  \"path\": \"a\"\n}")],
+        );
+        check(&json!({"type": "tool_result", "tool_id": "t", "status": "error", "error": {"message": "no"}}), &[("tool result", "no")]);
+        check(&json!({"type": "message", "role": "assistant", "content": "Bl"}), &[("assistant", "Bl")]);
     }
 
     #[test]

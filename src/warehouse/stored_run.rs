@@ -8,7 +8,9 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::domain::{Carried, CostSource, Git, ItemKind, ItemsDigest, Provenance, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage};
+use crate::domain::{
+    Carried, CostSource, Git, ItemKind, ItemsDigest, Provenance, Resources, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage,
+};
 
 /// Fields in the order of [`Run`]. Text is borrowed from the run or from the snapshot's bytes.
 #[derive(Serialize, Deserialize)]
@@ -46,6 +48,7 @@ struct StoredRun<'a> {
 #[derive(Default, PartialEq, Serialize, Deserialize)]
 struct Structured {
     usage: Option<Usage>,
+    resources: Option<Resources>,
     git: Option<Git>,
     stated: Vec<StatedFigure>,
     scores: Vec<ScoreRecord>,
@@ -72,10 +75,12 @@ fn store(run: &Run) -> StoredRun<'_> {
         && run.verification.is_none()
         && run.provenance.is_none()
         && run.items_digest.is_none()
-        && run.carried.is_none();
+        && run.carried.is_none()
+        && run.resources.is_none();
     let structured = (!is_plain).then(|| {
         let structured = Structured {
             usage: run.usage,
+            resources: run.resources.clone(),
             git: run.git.clone(),
             stated: run.stated.clone(),
             scores: run.scores.clone(),
@@ -185,6 +190,7 @@ fn restore(stored: StoredRun<'_>) -> Result<Run, String> {
         host: own(stored.host),
         tool_version: own(stored.tool_version),
         isolation: own(stored.isolation),
+        resources: structured.resources,
         git: structured.git,
         stated: structured.stated,
         scores: structured.scores,
@@ -207,7 +213,7 @@ mod tests {
             "total_calls":1,"turns":12,"reported_model":"x","input_tokens":2,"output_tokens":3,"total_tokens":9,"cost_usd":0.25,"shared_tests_passed":4,
             "shared_tests_total":5,"own_tests_passed":6,"own_tests_total":7,"files_generated":8,"lines_generated":10,"output_dir":"o",
             "counted":"task","error":"e","status":"limit","agent":"g","batch_id":"b","run_index":2,"seed":11,"tags":{"k":"v"},"suite_version":"sv",
-            "host":"h","tool_version":"t","git":{"rev":"abc"},"usage":{"input":1,"cache_read":2},"cost_source":"priced",
+            "host":"h","tool_version":"t","resources":{"kernel":"6.8","cpus":8,"load":0.5,"repeated":{"retries":2,"throttled":1}},"git":{"rev":"abc"},"usage":{"input":1,"cache_read":2},"cost_source":"priced",
             "stated":[{"name":"pass_rate","value":0.5,"unit":"fraction"}],"scores":[{"metric":"x","value":1.0,"unit":"points","direction":"up","range":[0.0,5.0]}],
             "verification":{"outcome":[1,2.5,null]},"provenance":{"importer":"table","file":"f","sha256":"0"},"items_digest":{"sha256":"1","items":3,"hashed":2},
             "carried":{"signed_by":{"name":"n","key":"SHA256:x"},"without":["output"]}}"#;

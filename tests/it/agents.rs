@@ -2,6 +2,8 @@
 //! nothing grows, hangs or tells a key.
 
 #[cfg(unix)]
+mod coding;
+#[cfg(unix)]
 mod programs;
 pub mod service;
 mod services;

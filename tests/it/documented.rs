@@ -19,6 +19,24 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const OTHER_TOOLS: [&str; 4] = ["cogni", "ralph", "zelda", "kotef"];
 const MARK: &str = "<!-- shown: ";
 
+/// Writes a program that greets, and a better one where it finds instructions.
+const CLAUDE: &str = r#"#!/bin/sh
+cat > /dev/null
+if [ -f CLAUDE.md ]; then
+    cat > hello.sh <<'PROGRAM'
+if [ $# -eq 0 ]; then set -- world; fi
+for name in "$@"; do if [ -z "$name" ]; then echo "a name is empty" >&2; exit 2; fi; done
+for name in "$@"; do echo "Hello, $name!"; done
+PROGRAM
+    tokens=5200 turns=4 cost=0.031
+else
+    echo 'echo "Hello, ${1:-world}!"' > hello.sh
+    tokens=4100 turns=3 cost=0.024
+fi
+echo '{"type":"system","subtype":"init","model":"sonnet"}'
+echo '{"type":"result","subtype":"success","is_error":false,"num_turns":'$turns',"result":"Done.","total_cost_usd":'$cost',"usage":{"input_tokens":'$tokens',"output_tokens":310}}'
+"#;
+
 /// A fenced block: its lines in the document, without the fences.
 struct Block {
     /// What follows the opening fence.
@@ -114,7 +132,9 @@ fn shell(command: &str, folder: &Path) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("cd '{}' && exec 2>&1\n{command}", folder.display())]);
-    shell.envs([("PATH", format!("{bin}:{path}").as_str()), ("HOME", "/nonexistent"), ("NO_COLOR", "1")]);
+    // Programs that a place has of its own stand beside the folder where commands are typed.
+    let own = folder.parent().expect("the folder is in another").join("programs").display().to_string();
+    shell.envs([("PATH", format!("{bin}:{own}:{path}").as_str()), ("HOME", "/nonexistent"), ("NO_COLOR", "1")]);
     shell
 }
 
@@ -144,6 +164,14 @@ fn place(name: &str) -> (Project, PathBuf) {
                     run(&folder, "evalreport run warmup@longest-choice hello --approach complete --runs 3");
                 }
             }
+            return (project, folder);
+        }
+        // The same, with a program in the place of Claude's.
+        "tried" => {
+            run(&folder, "evalreport init my-evals");
+            project.file("programs/claude", CLAUDE);
+            run(&folder, "chmod +x programs/claude");
+            let folder = project.path("my-evals");
             return (project, folder);
         }
         // The table of the README with its map, and the same imported.
@@ -304,10 +332,23 @@ fn commands_in_place_of_other_tools_have_options_that_exist() {
     }
 }
 
+#[test]
+fn with_and_without_shows_what_is_printed_and_its_settings_are_read() {
+    shows_what_is_printed("docs/with-and-without.md");
+    let text = read("docs/with-and-without.md");
+    let settings: Vec<String> =
+        blocks(&text).into_iter().filter(|block| block.language == "yaml").map(|block| block.lines.join("\n")).collect();
+    assert_eq!(settings.len(), 2);
+    for settings in settings {
+        evalreport::config::parse("evalreport.yaml", &format!("version: 1\n{settings}\n"))
+            .unwrap_or_else(|problems| panic!("{problems:#?}"));
+    }
+}
+
 /// Commands of these documents that are not run, and what is said to be printed without being run.
 #[test]
 fn commands_that_are_not_run_have_options_that_exist() {
-    for document in ["README.md", "docs/guide.md", "docs/nightly.md"] {
+    for document in ["README.md", "docs/guide.md", "docs/nightly.md", "docs/with-and-without.md"] {
         let project = Project::new();
         let text = read(document);
         for block in blocks(&text).iter().filter(|block| block.place.is_none()) {

@@ -204,6 +204,7 @@ fn provenance(run: &RunPage) -> Vec<Fact> {
         ("Revision of the code", run.git_rev.clone()),
     ];
     facts.extend(known.into_iter().filter_map(|(label, text)| Some(Fact::new(label, text?))));
+    facts.extend(run.resources.iter().flat_map(words::resources).map(|(label, text)| Fact::new(label, text)));
     facts.extend(run.tags.iter().map(|(key, value)| Fact::new(&format!("Tag {key}"), value.as_str())));
     facts.extend(run.provenance.iter().map(|(label, value)| Fact { href: external(value), ..Fact::new(&capital(label), value.as_str()) }));
     facts.retain(|fact| !fact.text.is_blank());

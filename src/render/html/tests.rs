@@ -618,6 +618,7 @@ fn run_page(line: &RunLine, text: &str) -> RunPage {
         tool_version: None,
         isolation: None,
         reported_model: None,
+        resources: None,
         git_rev: Some(text.to_owned()),
         tags: BTreeMap::from([(text.to_owned(), text.to_owned())]),
         provenance: vec![

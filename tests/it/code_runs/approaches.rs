@@ -182,3 +182,71 @@ fn a_network_that_is_away_is_nobodys_bad_result() {
     ran.is_untested();
     assert_eq!(ran.header["files_generated"], 1);
 }
+
+/// A program that stands in for a coding agent.
+const CODING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agents/coding.sh");
+const SESSIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agents/sessions");
+
+/// A configuration with one agent, and approaches that put a suite to it.
+fn asking(code: &Code, kind: &str, approaches: &str) {
+    let command = format!("[sh, {CODING}, build, {SESSIONS}/{kind}.jsonl]");
+    code.project.file(
+        "evalreport.yaml",
+        format!("version: 1\nagents:\n  - {{id: coder, type: {kind}, command: {command}}}\napproaches:\n{approaches}"),
+    );
+}
+
+#[test]
+fn every_coding_agent_writes_for_an_approach_of_its_own() {
+    for (kind, tokens) in [("codex", 24_885), ("gemini", 12_525), ("opencode", 16_124)] {
+        let code = Code::new(FILE_IS_THERE, "");
+        code.project.file("with/AGENTS.md", "Write made.txt.\n").file("ask.md", "Do this:\n");
+        asking(&code, kind, "  - {id: a, agent: coder, files: with, prompt: ask.md, args: [--more, x y]}\n");
+        let ran = code.run();
+        ran.ended("completed", "");
+        ran.shared(1, 1);
+        assert_eq!((&ran.header["agent"], ran.header["total_tokens"].as_u64()), (&"coder".into(), Some(tokens)), "{kind}");
+        assert_eq!(ran.kept("prompt.seen"), Some("Do this:\n\nMake it.\n"));
+        assert!(ran.kept("arguments.seen").is_some_and(|seen| seen.contains("\n--more\nx y\n")), "{:?}", ran.kept("arguments.seen"));
+        assert_eq!((ran.kept("AGENTS.md"), ran.kept("made.txt")), (None, Some("x\n")), "what was laid is nobody's work");
+    }
+}
+
+#[test]
+fn an_approach_is_tried_with_and_without_a_folder() {
+    let code = Code::new(FILE_IS_THERE, "");
+    code.project.file("tips/AGENTS.md", "Write made.txt.\n");
+    asking(&code, "codex", "  - {id: plain, agent: coder}\n");
+    code.started(&["s", "--approach", "plain,plain+tips"], &["--runs", "2"], &[]);
+    let mut passed: Vec<(String, u64)> = code
+        .all()
+        .iter()
+        .map(|ran| {
+            (
+                ran.header["approach"].as_str().expect("a name").to_owned(),
+                ran.header["shared_tests_passed"].as_u64().expect("it was tested"),
+            )
+        })
+        .collect();
+    passed.sort();
+    let expected = [("plain", 0), ("plain", 0), ("plain+tips", 1), ("plain+tips", 1)];
+    assert_eq!(passed, expected.map(|(name, passed)| (name.to_owned(), passed)));
+    let refused = code.project.run(["run", "s", "--approach", "plain+nothing"]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(refused.stderr.contains("the files of the approach `plain+nothing` in nothing cannot be used"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_batch_does_not_go_on_with_other_files() {
+    let code = Code::new(FILE_IS_THERE, "");
+    code.project.file("tips/AGENTS.md", "Write made.txt.\n");
+    asking(&code, "codex", "  - {id: plain, agent: coder, files: tips}\n");
+    code.started(&["s", "--approach", "plain"], &["--runs", "2"], &[]);
+    let header = code.project.files("results").into_iter().find(|path| path.ends_with(".json") && path.matches('/').count() == 1);
+    let header = header.expect("a run");
+    let batch = code.all()[0].header["batch_id"].as_str().expect("a batch").to_owned();
+    fs::remove_file(code.project.path(&header)).expect("it is there");
+    code.project.file("tips/AGENTS.md", "Something else.\n");
+    let refused = code.project.run(["run", "--resume", &batch]);
+    assert!(refused.code == 2 && refused.stderr.contains("set up in another way"), "{}", refused.stderr);
+}

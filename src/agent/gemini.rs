@@ -1,0 +1,300 @@
+//! Google's Gemini CLI: `gemini --output-format stream-json`, or `json` where the configuration says so.
+//!
+//! Events, one JSON object a line, as `packages/core/src/output/types.ts` of google-gemini/gemini-cli defines them:
+//!
+//! | `type` | holds |
+//! | --- | --- |
+//! | `init` | `model`, as it was asked for: an alias stands for several |
+//! | `message` | `role`, `content`; the assistant's comes in pieces |
+//! | `tool_use`, `tool_result` | `tool_id`; `tool_name`; `status` |
+//! | `error` | `severity`, `message`; none ends the session by itself |
+//! | `result` | `status`, `error`, and `stats` with tokens by model: `input_tokens`, of which `cached`; `output_tokens` without thoughts, which only `total_tokens` holds |
+//!
+//! The one object of `json` has `response`, `error` and, in `stats.models`, requests and all tokens apart
+//! (`packages/core/src/telemetry/uiTelemetry.ts`). Exit codes are those of `packages/core/src/utils/errors.ts`. Money is in neither.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::reply::{Failure, FailureKind, Measured, Reply};
+use super::session::{self, Ending, Said, add_note, objects, text};
+use super::tool::{Asked, Line, Tool};
+use super::usage::as_count;
+use crate::domain::Usage;
+use crate::process::{End, Finished};
+
+pub const TOOL: Tool = Tool {
+    program: "gemini",
+    keys: &["GEMINI_*", "GOOGLE_*"],
+    writing: &["--approval-mode", "auto_edit"],
+    takes_system: false,
+    complete,
+    read: reply,
+};
+
+/// Most turns reached, by exit code.
+const TURNS: i32 = 53;
+/// Sign-in, input, sandbox, configuration and trust: faults of the set-up, by exit code.
+const SET_UP: [i32; 5] = [41, 42, 44, 52, 55];
+
+fn complete(line: &mut Line, asked: &Asked<'_>) {
+    // Tells tool calls as they come, which plain `json` does not.
+    line.add_unless(&["--output-format", "-o"], &["--output-format", "stream-json"]);
+    line.add_model(&["--model", "-m"], asked.model);
+}
+
+fn reply(finished: &Finished, wall: Duration) -> Result<Reply, Failure> {
+    session::reply(finished, wall, read).map_err(|failure| match (failure.kind, finished.end) {
+        (FailureKind::Error, End::Exited(TURNS)) => Failure { kind: FailureKind::Limit, ..failure },
+        (FailureKind::Error, End::Exited(code)) if SET_UP.contains(&code) => Failure { kind: FailureKind::Infra, ..failure },
+        _ => failure,
+    })
+}
+
+fn read(stdout: &str, measured: &mut Measured) -> Said {
+    let lines = objects(stdout);
+    let said =
+        match lines.iter().rfind(|line| line.get("type").is_none() && (line.get("response").is_some() || line.get("error").is_some())) {
+            Some(summary) => of_summary(summary, measured),
+            None => of_stream(&lines, measured),
+        };
+    measured.transcript = lines;
+    said
+}
+
+fn of_summary(summary: &Value, measured: &mut Measured) -> Said {
+    let stats = &summary["stats"];
+    take_models(stats, None, measured);
+    let requests = |model: &Value| model.pointer("/api/totalRequests").and_then(as_count);
+    measured.steps = stats["models"].as_object().and_then(|models| models.values().map(requests).sum());
+    measured.tools = stats.pointer("/tools/byName").and_then(Value::as_object).map(|tools| {
+        let counts = tools.iter().filter_map(|(name, tool)| Some((name.clone(), as_count(tool.get("count")?)?)));
+        counts.collect()
+    });
+    for warning in summary["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        add_note(measured, warning);
+    }
+    let ending = match text(summary, "/error/message") {
+        Some(message) => failure(text(summary, "/error/type"), message),
+        None => Ending::Success,
+    };
+    Said { text: summary["response"].as_str().map(str::to_owned), ending }
+}
+
+fn of_stream(lines: &[Value], measured: &mut Measured) -> Said {
+    let mut said = Said::default();
+    let mut tools = BTreeMap::new();
+    let (mut asked_model, mut turns, mut speaks, mut is_stream) = (None, 0_u64, false, false);
+    let mut last_error = None;
+    for line in lines {
+        let is_assistant = line["role"] == "assistant";
+        match line["type"].as_str() {
+            Some("init") => (asked_model, is_stream) = (text(line, "/model"), true),
+            Some("message") if is_assistant || line["role"] == "user" => {
+                turns += u64::from(is_assistant && !speaks);
+                // What comes after the results of tools is a message of its own.
+                let before = if speaks { said.text.take().unwrap_or_default() } else { String::new() };
+                if is_assistant {
+                    said.text = Some(before + line["content"].as_str().unwrap_or_default());
+                }
+                speaks = is_assistant;
+            }
+            Some("tool_use") => {
+                turns += u64::from(!speaks);
+                speaks = true;
+                *tools.entry(text(line, "/tool_name").unwrap_or("unnamed").to_owned()).or_insert(0) += 1;
+            }
+            Some("tool_result") => speaks = false,
+            Some("error") => last_error = Some((line["severity"] == "error", text(line, "/message").unwrap_or("an error"))),
+            Some("result") => {
+                take_models(&line["stats"], asked_model, measured);
+                let message = text(line, "/error/message").or(last_error.map(|(_, message)| message));
+                said.ending = match (line["status"].as_str(), last_error) {
+                    (Some("success"), Some((true, message))) if is_turn_limit(message) => {
+                        Ending::Failure(FailureKind::Limit, message.to_owned())
+                    }
+                    (Some("success"), _) => Ending::Success,
+                    _ => failure(text(line, "/error/type"), message.unwrap_or("an error")),
+                };
+            }
+            _ => {}
+        }
+    }
+    if let (Ending::Success, Some((_, message))) = (&said.ending, last_error) {
+        add_note(measured, message);
+    }
+    measured.steps = (turns > 0).then_some(turns);
+    measured.tools = is_stream.then_some(tools);
+    if measured.model.is_none() {
+        measured.model = asked_model.map(str::to_owned);
+    }
+    said
+}
+
+fn is_turn_limit(message: &str) -> bool {
+    let lower = message.to_lowercase();
+    lower.contains("max session turns") || lower.contains("maximum session turns")
+}
+
+fn failure(kind: Option<&str>, message: &str) -> Ending {
+    let is_limit = kind.is_some_and(|kind| kind == "FatalTurnLimitedError")
+        || is_turn_limit(message)
+        || message.contains("exceeded the token limit")
+        || message.contains("exceeds the maximum number of tokens");
+    let is_ours = kind.is_some_and(|kind| matches!(kind, "FatalAuthenticationError" | "FatalConfigError" | "FatalSandboxError"));
+    let failure = match (is_limit, is_ours) {
+        (true, _) => FailureKind::Limit,
+        (false, true) => FailureKind::Infra,
+        (false, false) => FailureKind::Error,
+    };
+    Ending::Failure(failure, [kind, Some(message)].into_iter().flatten().collect::<Vec<_>>().join(": "))
+}
+
+/// Adds the tokens of all models. The model is the one that wrote something; of several the one that was asked for, if it is among them.
+fn take_models(stats: &Value, asked: Option<&str>, measured: &mut Measured) {
+    let Some(models) = stats["models"].as_object() else { return };
+    let by_model: BTreeMap<String, Usage> = models.iter().map(|(name, model)| (name.clone(), usage(model))).collect();
+    if by_model.is_empty() {
+        return;
+    }
+    measured.usage = by_model.values().fold(Usage::default(), |sum, usage| sum.plus(usage));
+    let wrote: Vec<&String> =
+        by_model.iter().filter(|(_, usage)| usage.output.is_some_and(|tokens| tokens > 0)).map(|(name, _)| name).collect();
+    measured.model = match wrote.as_slice() {
+        [only] => Some((*only).clone()),
+        several => {
+            if several.len() > 1 {
+                let names: Vec<&str> = several.iter().map(|name| name.as_str()).collect();
+                add_note(measured, &format!("more than one model answered: {}", names.join(", ")));
+            }
+            asked.filter(|asked| several.iter().any(|name| name == asked)).map(str::to_owned)
+        }
+    };
+    if by_model.len() > 1 {
+        measured.by_model = by_model;
+    }
+}
+
+/// The prompt holds what was cached, so that this is taken out; thoughts are output, as they are billed.
+fn usage(model: &Value) -> Usage {
+    if let Some(tokens) = model.get("tokens") {
+        let count = |name: &str| tokens.get(name).and_then(as_count);
+        let sum = |one: Option<u64>, other: Option<u64>| one.map(|one| one.saturating_add(other.unwrap_or(0)));
+        return Usage {
+            input: sum(count("prompt"), count("tool")).map(|prompt| prompt.saturating_sub(count("cached").unwrap_or(0))),
+            cache_write: None,
+            cache_read: count("cached"),
+            output: sum(count("candidates"), count("thoughts")),
+        };
+    }
+    let count = |name: &str| model.get(name).and_then(as_count);
+    let (prompt, written) = (count("input_tokens"), count("output_tokens"));
+    let all_but_prompt = count("total_tokens").zip(prompt).map(|(total, prompt)| total.saturating_sub(prompt));
+    Usage {
+        input: prompt.map(|prompt| prompt.saturating_sub(count("cached").unwrap_or(0))),
+        cache_write: None,
+        cache_read: count("cached"),
+        output: written.map(|written| written.max(all_but_prompt.unwrap_or(0))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tool::command_line;
+    use super::*;
+
+    const STREAM: &str = r#"{"type":"init","timestamp":"t","session_id":"s","model":"auto"}
+{"type":"message","timestamp":"t","role":"user","content":"Which colour?"}
+{"type":"message","timestamp":"t","role":"assistant","content":"I look.","delta":true}
+{"type":"tool_use","timestamp":"t","tool_name":"read_file","tool_id":"t1","parameters":{"input_tokens":9}}
+{"type":"tool_result","timestamp":"t","tool_id":"t1","status":"error","error":{"type":"x","message":"no"}}
+{"type":"message","timestamp":"t","role":"assistant","content":"<answer>Bl","delta":true}
+{"type":"message","timestamp":"t","role":"assistant","content":"ue</answer>","delta":true}
+{"type":"result","timestamp":"t","status":"success","stats":{"total_tokens":12525,"input_tokens":12303,"output_tokens":58,"cached":303,"input":12000,"duration_ms":5,"tool_calls":1,"models":{"pro":{"total_tokens":12525,"input_tokens":12303,"output_tokens":58,"cached":303,"input":12000}}}}"#;
+    const SUMMARY: &str = r#"{
+  "session_id": "s",
+  "response": "Blue",
+  "stats": {"models": {
+    "flash": {"api": {"totalRequests": 1, "totalErrors": 0}, "tokens": {"input": 90, "prompt": 100, "candidates": 5, "total": 108, "cached": 10, "thoughts": 3, "tool": 0}},
+    "pro": {"api": {"totalRequests": 2, "totalErrors": 0}, "tokens": {"input": 200, "prompt": 200, "candidates": 7, "total": 217, "cached": 0, "thoughts": 10, "tool": 0}}},
+   "tools": {"totalCalls": 2, "byName": {"read_file": {"count": 2, "success": 1, "fail": 1}}}}
+}"#;
+
+    fn measured(stdout: &str) -> (Said, Measured) {
+        let mut measured = Measured::default();
+        (read(stdout, &mut measured), measured)
+    }
+
+    #[test]
+    fn the_command_is_completed_not_contradicted() {
+        let line = |own: &str, model| {
+            let own: Vec<String> = own.split(' ').map(str::to_owned).collect();
+            command_line(&TOOL, &own, &Asked { model, ..Asked::default() }).join(" ")
+        };
+        assert_eq!(line("gemini", Some("m")), "gemini --output-format stream-json --model m");
+        assert_eq!(line("gemini --yolo -o json -m x", Some("m")), "gemini --yolo -o json -m x");
+    }
+
+    #[test]
+    fn a_stream_is_measured_and_thoughts_are_output() {
+        let (said, measured) = measured(STREAM);
+        assert_eq!(said, Said { text: Some("<answer>Blue</answer>".to_owned()), ending: Ending::Success });
+        let expected = Usage { input: Some(12000), cache_write: None, cache_read: Some(303), output: Some(222) };
+        assert_eq!((measured.usage, measured.steps, measured.model.as_deref()), (expected, Some(2), Some("pro")));
+        assert_eq!((measured.tools, measured.by_model.len()), (Some(BTreeMap::from([("read_file".to_owned(), 1)])), 0));
+    }
+
+    #[test]
+    fn one_object_is_measured_and_several_models_stay_apart() {
+        let (said, measured) = measured(SUMMARY);
+        assert_eq!(said, Said { text: Some("Blue".to_owned()), ending: Ending::Success });
+        let part =
+            |input, cache_read, output| Usage { input: Some(input), cache_write: None, cache_read: Some(cache_read), output: Some(output) };
+        assert_eq!((measured.usage, measured.steps, measured.model), (part(290, 10, 25), Some(3), None));
+        assert_eq!(measured.by_model, BTreeMap::from([("flash".to_owned(), part(90, 10, 8)), ("pro".to_owned(), part(200, 0, 17))]));
+        assert_eq!(measured.tools, Some(BTreeMap::from([("read_file".to_owned(), 2)])));
+        assert_eq!(measured.note.as_deref(), Some("more than one model answered: flash, pro"));
+    }
+
+    #[test]
+    fn failures_and_warnings_have_their_kind() {
+        let ending = |lines: &str| measured(lines).0.ending;
+        let blocked = r#"{"type":"error","severity":"error","message":"The model response was blocked due to safety settings."}"#;
+        let turns = r#"{"type":"error","severity":"error","message":"Maximum session turns exceeded"}"#;
+        let result = |status: &str| format!("{{\"type\":\"result\",\"status\":\"{status}\"}}");
+        let because = "The model response was blocked due to safety settings.".to_owned();
+        assert_eq!(ending(&format!("{blocked}\n{}", result("error"))), Ending::Failure(FailureKind::Error, because));
+        assert!(matches!(ending(&format!("{turns}\n{}", result("success"))), Ending::Failure(FailureKind::Limit, _)));
+        let fatal =
+            |kind: &str| format!("{{\"type\":\"result\",\"status\":\"error\",\"error\":{{\"type\":\"{kind}\",\"message\":\"no\"}}}}");
+        assert_eq!(ending(&fatal("FatalTurnLimitedError")), Ending::Failure(FailureKind::Limit, "FatalTurnLimitedError: no".to_owned()));
+        assert!(matches!(ending(&fatal("FatalAuthenticationError")), Ending::Failure(FailureKind::Infra, _)));
+        assert!(matches!(ending(r#"{"error":{"type":"Error","message":"boom","code":1}}"#), Ending::Failure(FailureKind::Error, _)));
+        let (said, measured) = measured(&STREAM.replace(
+            "{\"type\":\"result\"",
+            "{\"type\":\"error\",\"severity\":\"warning\",\"message\":\"Loop detected, stopping execution\"}\n{\"type\":\"result\"",
+        ));
+        assert_eq!((said.ending, measured.note.as_deref()), (Ending::Success, Some("Loop detected, stopping execution")));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_output_crashes_the_parser(text in ".{0,200}", cut in 0..2000_usize, from in 0..2000_usize) {
+            measured(&text);
+            for stream in [STREAM, SUMMARY] {
+                let (cut, from) = (cut.min(stream.len()), from.min(stream.len()));
+                measured(&stream[..cut]);
+                measured(&format!("{}{}", &stream[..cut.min(from)], &stream[cut.max(from)..]));
+            }
+        }
+
+        #[test]
+        fn a_stream_that_was_cut_is_no_success(cut in 0..1300_usize) {
+            let result = STREAM.find("{\"type\":\"result\"").expect("it ends");
+            let (said, measured) = measured(&STREAM[..cut.min(result)]);
+            proptest::prop_assert!(said.ending == Ending::Unsaid && measured.steps.unwrap_or(0) <= 2);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! OpenCode: `opencode run --format json`.
+//!
+//! Events, one JSON object a line, as `packages/opencode/src/cli/cmd/run.ts` of sst/opencode (now anomalyco/opencode) prints them. `part`
+//! holds what each tells:
+//!
+//! | `type` | `part` |
+//! | --- | --- |
+//! | `step_start`, `step_finish` | a turn of the model; its end has `reason`, `cost` in dollars and `tokens` |
+//! | `text`, `reasoning` | `text` of the message `messageID`; reasoning only if it is asked for |
+//! | `tool_use` | a call that is over: `tool`, `callID`, `state` with `status` |
+//! | `error` | nothing; beside it `error` with `name` and `data.message` |
+//! | `done` | nothing; only newer releases say it |
+//!
+//! `tokens` has `input` without the cache, `cache.read`, `cache.write`, `output` and `reasoning`. Older releases count reasoning within the
+//! output as well, which their `total` shows. The cost is OpenCode's own sum by its table of prices; 0 stands for no price. The model is
+//! not told.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::reply::{Cost, FailureKind, Measured};
+use super::session::{self, Ending, Said, objects, text};
+use super::tool::{Asked, Line, Tool};
+use super::usage::{as_amount, as_count};
+use crate::domain::Usage;
+
+pub const TOOL: Tool = Tool {
+    program: "opencode",
+    keys: &["OPENCODE_*"],
+    writing: &["run"],
+    takes_system: false,
+    complete,
+    read: |finished, wall| session::reply(finished, wall, read),
+};
+
+fn complete(line: &mut Line, asked: &Asked<'_>) {
+    line.add_unless(&["run"], &["run"]);
+    line.add_unless(&["--format"], &["--format", "json"]);
+    line.add_model(&["--model", "-m"], asked.model);
+}
+
+fn read(stdout: &str, measured: &mut Measured) -> Said {
+    let lines = objects(stdout);
+    let mut tools = BTreeMap::new();
+    let mut message: Vec<(&str, &str)> = Vec::new();
+    let (mut usage, mut usd, mut steps, mut is_session) = (Usage::default(), None, 0_u64, false);
+    let (mut reason, mut error) = (None, None);
+    for line in &lines {
+        let part = &line["part"];
+        match line["type"].as_str() {
+            Some("step_start") => is_session = true,
+            Some("text") => message.push((text(part, "/messageID").unwrap_or_default(), part["text"].as_str().unwrap_or_default())),
+            Some("tool_use") => *tools.entry(text(part, "/tool").unwrap_or("unnamed").to_owned()).or_insert(0) += 1,
+            Some("step_finish") => {
+                steps += 1;
+                usage = usage.plus(&tokens(&part["tokens"]));
+                usd = part.get("cost").and_then(as_amount).map(|cost| cost + usd.unwrap_or(0.0)).or(usd);
+                // A step that ends well takes back what was complained of before.
+                (reason, error) = (text(part, "/reason"), None);
+            }
+            Some("error") => error = Some(failure(&line["error"])),
+            _ => {}
+        }
+    }
+    measured.usage = usage;
+    measured.cost = usd.filter(|usd| *usd > 0.0).map(Cost::reported).unwrap_or_default();
+    measured.steps = (steps > 0).then_some(steps);
+    measured.tools = (is_session || !tools.is_empty()).then_some(tools);
+    let last = message.last().map(|(id, _)| *id);
+    let texts: Vec<&str> = message.iter().filter(|(id, _)| Some(*id) == last).map(|(_, text)| *text).collect();
+    let said = last.map(|_| texts.join("\n"));
+    let ending = error.unwrap_or_else(|| ending(reason));
+    measured.transcript = lines;
+    Said { text: said, ending }
+}
+
+fn ending(reason: Option<&str>) -> Ending {
+    match reason {
+        None | Some("tool-calls") => Ending::Unsaid,
+        Some("length") => Ending::Failure(FailureKind::Limit, "a reply that was cut at its most tokens".to_owned()),
+        Some("content-filter") => Ending::Failure(FailureKind::Error, "a reply that the service filtered".to_owned()),
+        Some("error") => Ending::Failure(FailureKind::Error, "a step that ended in an error".to_owned()),
+        // Providers of many kinds name their ends as they like.
+        Some(_) => Ending::Success,
+    }
+}
+
+fn failure(error: &Value) -> Ending {
+    let name = text(error, "/name").unwrap_or("an error");
+    let status = error.pointer("/data/statusCode").and_then(as_count);
+    let kind = match (name, status) {
+        ("MessageOutputLengthError" | "ContextOverflowError", _) => FailureKind::Limit,
+        ("ProviderAuthError" | "ProviderModelNotFoundError" | "ProviderInitError", _) => FailureKind::Infra,
+        ("APIError", Some(400 | 413)) => FailureKind::Error,
+        ("APIError", Some(_)) => FailureKind::Infra,
+        ("APIError", None) if error.pointer("/data/isRetryable") == Some(&Value::Bool(true)) => FailureKind::Infra,
+        _ => FailureKind::Error,
+    };
+    let message = text(error, "/data/message").or_else(|| text(error, "/message"));
+    Ending::Failure(kind, message.map_or_else(|| name.to_owned(), |message| format!("{name}: {message}")))
+}
+
+fn tokens(tokens: &Value) -> Usage {
+    let count = |pointer: &str| tokens.pointer(pointer).and_then(as_count);
+    let (input, output, reasoning) = (count("/input"), count("/output"), count("/reasoning").unwrap_or(0));
+    let (cache_read, cache_write) = (count("/cache/read"), count("/cache/write"));
+    let without_reasoning = [input, output, cache_read, cache_write].into_iter().flatten().fold(0, u64::saturating_add);
+    let is_within = count("/total") == Some(without_reasoning);
+    let output = output.map(|output| output.saturating_add(if is_within { 0 } else { reasoning }));
+    Usage { input, cache_write, cache_read, output }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tool::command_line;
+    use super::*;
+    use crate::domain::CostSource;
+
+    const STREAM: &str = r#"{"type":"step_start","timestamp":1,"sessionID":"s","part":{"messageID":"m1","type":"step-start"}}
+{"type":"text","timestamp":1,"sessionID":"s","part":{"messageID":"m1","type":"text","text":"I look."}}
+{"type":"tool_use","timestamp":2,"sessionID":"s","part":{"type":"tool","tool":"read","callID":"c1","state":{"status":"completed","input":{"cost":9},"output":"x"},"messageID":"m1"}}
+{"type":"step_finish","timestamp":3,"sessionID":"s","part":{"reason":"tool-calls","messageID":"m1","type":"step-finish","tokens":{"total":8011,"input":7952,"output":35,"reasoning":24,"cache":{"write":0,"read":0}},"cost":0.25}}
+{"type":"step_start","timestamp":4,"sessionID":"s","part":{"messageID":"m2","type":"step-start"}}
+{"type":"text","timestamp":4,"sessionID":"s","part":{"messageID":"m2","type":"text","text":"<answer>Blue</answer>"}}
+{"type":"text","timestamp":4,"sessionID":"s","part":{"messageID":"m2","type":"text","text":"Bye."}}
+{"type":"step_finish","timestamp":5,"sessionID":"s","part":{"reason":"stop","messageID":"m2","type":"step-finish","tokens":{"total":8113,"input":397,"output":16,"reasoning":4,"cache":{"write":0,"read":7700}},"cost":0.5}}"#;
+
+    fn measured(stdout: &str) -> (Said, Measured) {
+        let mut measured = Measured::default();
+        (read(stdout, &mut measured), measured)
+    }
+
+    #[test]
+    fn the_command_is_completed_not_contradicted() {
+        let line = |own: &str, model| {
+            let own: Vec<String> = own.split(' ').map(str::to_owned).collect();
+            command_line(&TOOL, &own, &Asked { model, ..Asked::default() }).join(" ")
+        };
+        assert_eq!(line("opencode", Some("a/m")), "opencode run --format json --model a/m");
+        assert_eq!(line("opencode run --agent x", None), "opencode run --agent x --format json");
+    }
+
+    #[test]
+    fn steps_add_up_and_reasoning_is_counted_once() {
+        let (said, measured) = measured(STREAM);
+        assert_eq!(said, Said { text: Some("<answer>Blue</answer>\nBye.".to_owned()), ending: Ending::Success });
+        // In the first step reasoning stands beside the output, in the second within it.
+        let expected = Usage { input: Some(8349), cache_write: Some(0), cache_read: Some(7700), output: Some(75) };
+        assert_eq!((measured.usage, measured.steps, measured.model), (expected, Some(2), None));
+        assert_eq!((measured.cost.usd, measured.cost.source), (Some(0.75), CostSource::Reported));
+        assert_eq!((measured.tools, measured.transcript.len()), (Some(BTreeMap::from([("read".to_owned(), 1)])), 8));
+    }
+
+    #[test]
+    fn a_cost_of_zero_is_no_price() {
+        let (_, measured) = measured(&STREAM.replace("\"cost\":0.25", "\"cost\":0").replace("\"cost\":0.5}", "\"cost\":0}"));
+        assert_eq!(measured.cost, Cost::default());
+    }
+
+    #[test]
+    fn every_end_has_its_kind() {
+        let cut = |reason: &str| measured(&STREAM.replace("\"reason\":\"stop\"", &format!("\"reason\":\"{reason}\""))).0.ending;
+        assert!(matches!(cut("length"), Ending::Failure(FailureKind::Limit, _)));
+        assert!(matches!(cut("content-filter"), Ending::Failure(FailureKind::Error, _)));
+        assert_eq!((cut("tool-calls"), cut("unknown")), (Ending::Unsaid, Ending::Success));
+        let failed = |error: &str| measured(&format!("{STREAM}\n{{\"type\":\"error\",\"error\":{error}}}")).0.ending;
+        assert_eq!(
+            failed(r#"{"name":"APIError","data":{"message":"Overloaded","statusCode":529,"isRetryable":true}}"#),
+            Ending::Failure(FailureKind::Infra, "APIError: Overloaded".to_owned())
+        );
+        assert!(matches!(failed(r#"{"name":"ProviderAuthError","data":{"message":"no key"}}"#), Ending::Failure(FailureKind::Infra, _)));
+        assert!(matches!(failed(r#"{"name":"ContextOverflowError","data":{"message":"long"}}"#), Ending::Failure(FailureKind::Limit, _)));
+        assert_eq!(failed(r#"{"name":"UnknownError"}"#), Ending::Failure(FailureKind::Error, "UnknownError".to_owned()));
+        let before = format!("{{\"type\":\"error\",\"error\":{{\"name\":\"UnknownError\"}}}}\n{STREAM}");
+        assert_eq!(measured(&before).0.ending, Ending::Success);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_output_crashes_the_parser(text in ".{0,200}", cut in 0..2000_usize, from in 0..2000_usize) {
+            measured(&text);
+            let (cut, from) = (cut.min(STREAM.len()), from.min(STREAM.len()));
+            measured(&STREAM[..cut]);
+            measured(&format!("{}{}", &STREAM[..cut.min(from)], &STREAM[cut.max(from)..]));
+        }
+
+        #[test]
+        fn a_stream_that_was_cut_never_tells_more_than_the_whole(cut in 0..1500_usize) {
+            let (said, part) = measured(&STREAM[..cut.min(STREAM.rfind('\n').expect("it has lines"))]);
+            proptest::prop_assert!(said.ending == Ending::Unsaid && part.steps.unwrap_or(0) <= 1);
+            proptest::prop_assert!(part.cost.usd.unwrap_or(0.0) <= 0.25 && part.usage.total().unwrap_or(0) <= 8011);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Coding agents with a command line program of their own: how each is started, and who reads what it prints.
+//!
+//! A type of agent is a [`Tool`] in a file of its own and a line in [`super::tool_of`].
+
+use std::time::Duration;
+
+use super::program::{Program, joined};
+use super::reply::{Failure, Prompt, Reply};
+use crate::process::{Finished, Stop};
+
+/// What sets one type of agent apart from the others.
+#[derive(Debug)]
+pub struct Tool {
+    /// The name under which it is installed.
+    pub program: &'static str,
+    /// The variables that hold its own keys: names, or beginnings of names before a `*`.
+    pub keys: &'static [&'static str],
+    /// The options with which it changes the files of its folder without a person who agrees.
+    pub writing: &'static [&'static str],
+    /// Whether a system prompt can be told apart from the prompt.
+    pub takes_system: bool,
+    /// Adds the options of a run without a person.
+    pub complete: fn(&mut Line, &Asked<'_>),
+    /// Reads what the program left behind; the time is the limit that it had.
+    pub read: fn(&Finished, Duration) -> Result<Reply, Failure>,
+}
+
+/// What the options of a program depend on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked<'a> {
+    pub model: Option<&'a str>,
+    pub max_steps: Option<u64>,
+    pub system: Option<&'a str>,
+}
+
+/// A command line that begins with the configuration's words. What those say themselves is not said twice.
+#[derive(Clone, Debug)]
+pub struct Line {
+    own: Vec<String>,
+    words: Vec<String>,
+    has_model: bool,
+}
+
+impl Line {
+    fn new(own: &[String], model: Option<&str>) -> Self {
+        let words = own.iter().map(|word| word.replace("{model}", model.unwrap_or_default())).collect();
+        Self { own: own.to_vec(), words, has_model: own.iter().any(|word| word.contains("{model}")) }
+    }
+
+    /// Says whether the configuration gives one of these options, or a word that stands alone.
+    pub fn says(&self, names: &[&str]) -> bool {
+        let is_named =
+            |word: &str| names.iter().any(|name| word == *name || word.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')));
+        self.own.iter().skip(1).any(|word| is_named(word))
+    }
+
+    pub fn add(&mut self, words: &[&str]) {
+        self.words.extend(words.iter().map(|word| (*word).to_owned()));
+    }
+
+    /// Adds words unless the configuration gives an option of these names.
+    pub fn add_unless(&mut self, names: &[&str], words: &[&str]) {
+        if !self.says(names) {
+            self.add(words);
+        }
+    }
+
+    /// Names the model, unless the configuration's words hold its place or name one.
+    pub fn add_model(&mut self, names: &[&str], model: Option<&str>) {
+        if let Some(model) = model
+            && !self.has_model
+        {
+            self.add_unless(names, &["--model", model]);
+        }
+    }
+}
+
+/// The words that start a tool.
+pub fn command_line(tool: &Tool, own: &[String], asked: &Asked<'_>) -> Vec<String> {
+    let mut line = Line::new(own, asked.model);
+    (tool.complete)(&mut line, asked);
+    line.words
+}
+
+/// A tool as the configuration wants it.
+#[derive(Clone, Debug)]
+pub struct ToolProgram {
+    tool: &'static Tool,
+    program: Program,
+    /// The program and the arguments that come first.
+    argv: Vec<String>,
+    max_steps: Option<u64>,
+}
+
+impl ToolProgram {
+    pub fn new(tool: &'static Tool, program: Program, command: &[String], max_steps: Option<u64>) -> Self {
+        let argv = if command.is_empty() { vec![tool.program.to_owned()] } else { command.to_vec() };
+        Self { tool, program, argv, max_steps }
+    }
+
+    pub fn ask(&self, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Reply, Failure> {
+        let max_steps = [self.max_steps, prompt.limits.max_steps].into_iter().flatten().min();
+        let (system, input) = if self.tool.takes_system { (prompt.system, prompt.text.to_owned()) } else { (None, joined(prompt)) };
+        let argv = command_line(self.tool, &self.argv, &Asked { model: self.program.model(), max_steps, system });
+        let finished = self.program.run(argv, input, prompt, wall, stop)?;
+        (self.tool.read)(&finished, wall).map_err(|failure| self.program.explain(failure))
+    }
+}

@@ -1,0 +1,164 @@
+//! Files that an approach lays into its workspace: what is tried with and without, such as instructions, skills or servers of tools.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::domain::hex;
+
+use super::workspace::Workspace;
+
+/// What was laid, so that it can be taken out again.
+pub struct Addition<'a> {
+    from: &'a Path,
+    workspace: &'a Workspace,
+    /// Files below `from`.
+    laid: Vec<PathBuf>,
+}
+
+impl<'a> Addition<'a> {
+    /// Copies the folder's files over the workspace's. A file that was there before is kept beside it.
+    pub fn lay(from: &'a Path, workspace: &'a Workspace) -> io::Result<Self> {
+        let laid = listed(from)?;
+        for path in &laid {
+            let target = workspace.folder().join(path);
+            create_parent(&target)?;
+            if target.exists() {
+                let kept = Self::kept(workspace, path);
+                create_parent(&kept)?;
+                fs::rename(&target, kept)?;
+            }
+            fs::copy(from.join(path), &target)?;
+        }
+        Ok(Self { from, workspace, laid })
+    }
+
+    /// Takes out what is as it was laid, for it is nobody's work; a file that was there before comes back. What the approach changed stays.
+    pub fn take_out(&self) {
+        for path in &self.laid {
+            let target = self.workspace.folder().join(path);
+            // The approach may have put a link where a folder was, which leads to files that are not the workspace's.
+            if !is_within(self.workspace.folder(), path) || fs::read(&target).ok() != fs::read(self.from.join(path)).ok() {
+                continue;
+            }
+            if fs::remove_file(&target).is_err() || fs::rename(Self::kept(self.workspace, path), &target).is_ok() {
+                continue;
+            }
+            for folder in path.ancestors().skip(1).filter(|folder| *folder != Path::new("")) {
+                // Only an empty one goes.
+                if fs::remove_dir(self.workspace.folder().join(folder)).is_err() {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn kept(workspace: &Workspace, path: &Path) -> PathBuf {
+        workspace.beside("replaced").join(path)
+    }
+}
+
+/// A digest of the folder's files and their names: tells an addition from what it was before.
+///
+/// # Errors
+///
+/// A file or a folder that cannot be read.
+pub fn digest(folder: &Path) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    for path in listed(folder)? {
+        let bytes = fs::read(folder.join(&path))?;
+        hash.update(format!("{}\0{}\0", path.display(), bytes.len()));
+        hash.update(bytes);
+    }
+    Ok(hex(&hash.finalize()))
+}
+
+/// All regular files below the folder, in the order of their names. What is anything else, such as a link, is refused.
+fn listed(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut waiting = vec![PathBuf::new()];
+    while let Some(below) = waiting.pop() {
+        for entry in fs::read_dir(folder.join(&below))? {
+            let entry = entry?;
+            let (path, kind) = (below.join(entry.file_name()), entry.file_type()?);
+            if kind.is_dir() {
+                waiting.push(path);
+            } else if kind.is_file() {
+                files.push(path);
+            } else {
+                return Err(io::Error::other(format!("{} is neither a file nor a folder", path.display())));
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn create_parent(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)
+}
+
+/// Says whether the path is a regular file that is reached through folders only.
+fn is_within(folder: &Path, path: &Path) -> bool {
+    let kind = |path: &Path| fs::symlink_metadata(folder.join(path)).map(|metadata| metadata.file_type());
+    kind(path).is_ok_and(|kind| kind.is_file()) && path.ancestors().skip(1).all(|above| kind(above).is_ok_and(|kind| kind.is_dir()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, files: &[(&str, &str)]) {
+        for (path, text) in files {
+            create_parent(&folder.join(path)).expect("a folder");
+            fs::write(folder.join(path), text).expect("a file");
+        }
+    }
+
+    #[test]
+    fn what_was_laid_is_taken_out_and_what_was_replaced_comes_back() {
+        let scratch = tempfile::tempdir().expect("a temporary folder");
+        let (start, from) = (scratch.path().join("start"), scratch.path().join("with"));
+        write(&start, &[("CLAUDE.md", "old"), ("src/a.py", "a")]);
+        write(&from, &[("CLAUDE.md", "new"), (".claude/skills/s/SKILL.md", "skill"), ("src/notes.md", "n"), ("changed.md", "c")]);
+        let workspace = Workspace::create(&scratch.path().join("runs"), Some(&start)).expect("a workspace");
+        let read = |path: &str| fs::read_to_string(workspace.folder().join(path)).ok();
+        let addition = Addition::lay(&from, &workspace).expect("it is laid");
+        assert_eq!((read("CLAUDE.md").as_deref(), read(".claude/skills/s/SKILL.md").as_deref()), (Some("new"), Some("skill")));
+        write(workspace.folder(), &[("changed.md", "of the agent")]);
+        addition.take_out();
+        assert_eq!((read("CLAUDE.md").as_deref(), read("changed.md").as_deref()), (Some("old"), Some("of the agent")));
+        assert!(!workspace.folder().join(".claude").exists() && read("src/notes.md").is_none() && read("src/a.py").is_some());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_place_of_a_folder_leads_nowhere() {
+        let scratch = tempfile::tempdir().expect("a temporary folder");
+        let (outside, from) = (scratch.path().join("outside"), scratch.path().join("with"));
+        write(&outside, &[("notes.md", "n")]);
+        write(&from, &[("docs/notes.md", "n")]);
+        let workspace = Workspace::create(&scratch.path().join("runs"), None).expect("a workspace");
+        let addition = Addition::lay(&from, &workspace).expect("it is laid");
+        fs::remove_dir_all(workspace.folder().join("docs")).expect("it is there");
+        super::super::workspace::link(&outside, &workspace.folder().join("docs")).expect("a link");
+        addition.take_out();
+        assert!(outside.join("notes.md").is_file());
+        super::super::workspace::link(&outside, &from.join("link")).expect("a link");
+        assert!(Addition::lay(&from, &workspace).is_err() && digest(&from).is_err());
+    }
+
+    #[test]
+    fn a_digest_tells_names_and_contents() {
+        let scratch = tempfile::tempdir().expect("a temporary folder");
+        let of = |name: &str, files: &[(&str, &str)]| {
+            write(&scratch.path().join(name), files);
+            digest(&scratch.path().join(name)).expect("it can be read")
+        };
+        let first = of("a", &[("x", "1"), ("y/z", "2")]);
+        assert_eq!(first, of("b", &[("y/z", "2"), ("x", "1")]));
+        assert!(first != of("c", &[("x", "12"), ("y/z", "")]) && first != of("d", &[("x", "1"), ("y/w", "2")]));
+    }
+}
