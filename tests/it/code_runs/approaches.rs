@@ -167,6 +167,21 @@ fn errors_of_tests_are_not_passed() {
 }
 
 #[test]
+fn a_script_that_prints_counts_is_read_whatever_its_exit() {
+    for exit in [0, 1] {
+        let suite = format!(
+            "evaluators: {{functional: true}}\nbuild_command: 'true'\ntest_command: 'echo 8 passed, 2 failed; exit {exit}'\n\
+             tests: {{shared: ['echo 3 passed, 1 failed; exit {exit}']}}\n"
+        );
+        let ran = Code::new(&suite, "").run();
+        ran.shared(3, 4);
+        let scores = ran.header["scores"].as_array().cloned().unwrap_or_default();
+        let functional = scores.iter().find(|score| score["metric"] == "functional").map(|score| score["value"].as_f64());
+        assert_eq!(functional, Some(Some(88.0)), "{}", ran.header);
+    }
+}
+
+#[test]
 fn a_broken_setup_is_noted_and_the_tests_tell_what_it_is_worth() {
     let ran =
         Code::new(&format!("setup: ['echo no such package >&2; exit 4', 'touch second']\n{FILE_IS_THERE}"), "echo x > made.txt").run();
