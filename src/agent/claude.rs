@@ -25,6 +25,10 @@ impl Claude {
         Self { program, argv, max_steps }
     }
 
+    pub fn program(&self) -> Option<&str> {
+        self.argv.first().map(String::as_str)
+    }
+
     pub fn ask(&self, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Reply, Failure> {
         let max_steps = [self.max_steps, prompt.limits.max_steps].into_iter().flatten().min();
         let argv = arguments(&self.argv, self.program.model(), max_steps, prompt.system);

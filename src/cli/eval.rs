@@ -7,7 +7,7 @@ use super::arms::{Maker, Wanted};
 use super::carry::{self, Place};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{build, clock, exit_code};
+use super::{build, clock, exit_code, preflight};
 
 pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> {
     let carrying = &arguments.carrying;
@@ -31,6 +31,7 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
         carry::describe(settings, &batch)?;
         return Ok(exit_code::DONE);
     }
+    preflight::check(&arms, &place.environment)?;
     let store = settings.store();
     let _lock = carry::lock(&store, false)?;
     batch.save(&store)?;

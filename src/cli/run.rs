@@ -8,7 +8,7 @@ use super::carry::{self, Place};
 use super::failure::Failure;
 use super::settings::Settings;
 use super::until::Until;
-use super::{build, clock, exit_code, gate};
+use super::{build, clock, exit_code, gate, preflight};
 
 pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     let carrying = &arguments.carrying;
@@ -51,6 +51,8 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         carry::describe(settings, &batch)?;
         return Ok(exit_code::DONE);
     }
+    preflight::check(&arms, &place.environment)?;
+    preflight::warn_of_missing_judges(settings, &arms);
     let store = settings.store();
     let _lock = carry::lock(&store, arguments.exclusive)?;
     if arguments.resume.is_none() {

@@ -35,8 +35,8 @@ pub fn add_items(record: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
     record.total_calls =
         asked.iter().map(|(_, details)| Some(details.steps.unwrap_or(1))).try_fold(0u64, |sum, steps| sum.checked_add(steps?));
     // Waiting for a service that is away is not the agent's time.
-    record.duration_seconds =
-        decided.iter().filter(|(outcome, _)| outcome.status.is_counted()).map(|(outcome, _)| outcome.duration_seconds).sum();
+    let counted: Vec<&ItemOutcome> = decided.iter().map(|(outcome, _)| outcome).filter(|outcome| outcome.status.is_counted()).collect();
+    record.duration_seconds = if counted.is_empty() { None } else { counted.iter().map(|outcome| outcome.duration_seconds).sum() };
     if asked.is_empty() {
         return;
     }

@@ -54,6 +54,7 @@ mod resume;
 mod rubric;
 mod schema;
 mod sealed;
+mod shortfall;
 mod show;
 mod signed;
 mod site;
