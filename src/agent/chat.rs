@@ -10,11 +10,11 @@ use super::command::exchange;
 use super::dialect::{Answer, AnswerEnd, Dialect, Request, error_text};
 use super::environment::{Environment, Retries};
 use super::http::{Client, Response, Trouble, sleep};
-use super::reply::{Failure, FailureKind, MOST_RAW_BYTES, Measured, Prompt, Reply, Served, shorten};
+use super::reply::{Failure, FailureKind, MOST_RAW_BYTES, Measured, Outlook, Prompt, Reply, Served, shorten};
 use super::retry::pause;
 use super::setup::SetupError;
 use crate::config;
-use crate::domain::Repeated;
+use crate::domain::{Repeated, visible};
 use crate::process::Stop;
 
 /// How long one request may take where the configuration sets no `timeout`: models that think answer late.
@@ -48,6 +48,8 @@ enum Outcome {
         is_throttled: bool,
     },
     Over(FailureKind, String),
+    /// The service refuses the key, or does not know the model.
+    Refused(Outlook, String),
 }
 
 impl Chat {
@@ -129,6 +131,9 @@ impl Chat {
             match outcome {
                 Outcome::Answered(answer) => return finish(*answer, prompt, measured),
                 Outcome::Over(kind, reason) => return Err(Failure::new(kind, &reason, measured)),
+                Outcome::Refused(outlook, reason) => {
+                    return Err(Failure::new(FailureKind::Infra, &reason, measured).with_outlook(outlook));
+                }
                 Outcome::Again { reason, after, is_throttled } => {
                     failed += 1;
                     repeated.throttled += u64::from(is_throttled);
@@ -190,8 +195,14 @@ impl Chat {
                     Some(name) => format!("the key in the environment variable `{name}` was refused"),
                     None => "a key was asked for; name the environment variable that holds it as `api_key_env`".to_owned(),
                 };
-                Outcome::Over(FailureKind::Infra, format!("{key} ({reason})"))
+                // Some services say 403 to a prompt that they do not like.
+                let outlook = if status == 401 { Outlook::Hopeless } else { Outlook::Doubtful };
+                Outcome::Refused(outlook, format!("{key} ({reason})"))
             }
+            404 => Outcome::Refused(
+                Outlook::Doubtful,
+                format!("the service does not know the model `{}`, or `base_url` is not its address ({reason})", visible(&self.model)),
+            ),
             400 | 413 if has(&["context_length", "context length", "context window", "prompt is too long", "request_too_large"]) => {
                 Outcome::Over(FailureKind::Limit, reason)
             }

@@ -22,6 +22,10 @@ impl Command {
         Self { program, argv }
     }
 
+    pub fn program(&self) -> Option<&str> {
+        self.argv.first().map(String::as_str)
+    }
+
     pub fn ask(&self, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Reply, Failure> {
         self.answer(prompt, wall, stop).map_err(|failure| self.program.explain(failure))
     }

@@ -42,7 +42,7 @@ pub use outage::is_outage;
 pub use price::Prices;
 pub use program::{crash, with_withheld};
 pub use replay::prompt_hash;
-pub use reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply, Served, shorten};
+pub use reply::{Cost, Failure, FailureKind, Measured, Outlook, Prompt, Reply, Served, shorten};
 pub use setup::SetupError;
 pub use usage::{find_cost, find_count, find_usage, input_total, total as token_total};
 
@@ -151,6 +151,15 @@ impl Agent {
             provider: agent.provider.clone(),
             secrets: environment.secrets(key_variable.as_deref()),
         })
+    }
+
+    /// The program that is started for an answer; none where a service or a recording answers.
+    pub fn program(&self) -> Option<&str> {
+        match &self.reach {
+            Reach::Command(command) => command.program(),
+            Reach::Tool(tool) => tool.program(),
+            Reach::Chat(_) | Reach::Replay(_) => None,
+        }
     }
 
     /// Asks, and waits for the answer, the limit or the stop. What was used is priced and held against the budget.

@@ -39,15 +39,38 @@ const PHRASES: [&str; 36] = [
     "api key not valid",
     "please set an auth method",
 ];
+/// Phrases, in lower case, of services that will not answer the next prompt either: the key, the account or the model is refused.
+const REFUSALS: [&str; 11] = [
+    "invalid api key",
+    "invalid_api_key",
+    "incorrect api key",
+    "authentication_error",
+    "please run /login",
+    "not logged in",
+    "model_not_found",
+    "model not found",
+    "unknown model",
+    "invalid model name",
+    "issue with the selected model",
+];
 /// The message stands at the end of what a program printed; further up, a model may have talked about limits.
 const TAIL_BYTES: usize = 4096;
 
 /// Says whether the end of what a *failed* program or request said speaks of its service. An answer that succeeded is never asked: it
 /// may be about rate limits.
 pub fn is_outage(text: &str) -> bool {
+    holds(text, &PHRASES)
+}
+
+/// Says whether the end of what a failed program or request said tells that the next prompt will fare no better.
+pub fn is_refusal(text: &str) -> bool {
+    holds(text, &REFUSALS)
+}
+
+fn holds(text: &str, phrases: &[&str]) -> bool {
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES))..];
     let tail = tail.to_lowercase();
-    PHRASES.iter().any(|phrase| tail.contains(phrase))
+    phrases.iter().any(|phrase| tail.contains(phrase))
 }
 
 #[cfg(test)]
@@ -82,6 +105,21 @@ mod tests {
             &format!("rate limit{}", "ü".repeat(4096)),
         ] {
             assert!(!is_outage(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn refusals_are_told_from_what_passes() {
+        for text in [
+            "Invalid API key · Please run /login",
+            "API Error: 401 {\"type\":\"error\",\"error\":{\"type\":\"authentication_error\"}}",
+            "There's an issue with the selected model (nope). It may not exist",
+            "{\"code\": \"model_not_found\"}",
+        ] {
+            assert!(is_refusal(text), "{text}");
+        }
+        for text in ["", "You've hit your limit", "API Error: 529 overloaded", "the model was not found wanting"] {
+            assert!(!is_refusal(text), "{text}");
         }
     }
 }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::environment::Environment;
-use super::reply::{Failure, FailureKind, MOST_RAW_BYTES, Measured, Prompt, shorten};
+use super::reply::{Failure, FailureKind, MOST_RAW_BYTES, Measured, Outlook, Prompt, shorten};
 use crate::domain::visible;
-use crate::process::{self, Command, Confinement, End, Finished, Limits, Stop};
+use crate::process::{self, Command, Confinement, End, Finished, Limits, StartError, Stop};
 
 /// What is kept of a program's output.
 pub const MOST_OUTPUT_BYTES: u64 = 16 << 20;
@@ -65,7 +65,13 @@ impl Program {
             limits,
             confinement: self.confinement.clone(),
         };
-        process::run(&command, stop).map_err(|error| Failure::new(FailureKind::Infra, &error.to_string(), Measured::default()))
+        process::run(&command, stop).map_err(|error| {
+            let outlook = match error {
+                StartError::NotFound { .. } | StartError::NotExecutable { .. } => Outlook::Hopeless,
+                StartError::Io { .. } => Outlook::Open,
+            };
+            Failure::new(FailureKind::Infra, &error.to_string(), Measured::default()).with_outlook(outlook)
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::outage::is_refusal;
 use crate::config::Budget;
 use crate::domain::{CostSource, ItemStatus, Repeated, Usage, visible};
 
@@ -98,6 +99,7 @@ impl Cost {
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub kind: FailureKind,
+    pub outlook: Outlook,
     /// Lower case, no final period, safe to show, bounded, without secrets.
     pub reason: String,
     /// What was measured until then.
@@ -117,6 +119,17 @@ pub enum FailureKind {
     Stopped,
 }
 
+/// What a failure lets expect of the next prompt to the same agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outlook {
+    /// Nothing: it may well be answered.
+    Open,
+    /// The same failure, unless the agent has answered before: then it may be about this prompt.
+    Doubtful,
+    /// The same failure.
+    Hopeless,
+}
+
 impl FailureKind {
     /// The status of an item that ended so; none where it has not ended.
     pub fn item_status(self) -> Option<ItemStatus> {
@@ -131,7 +144,13 @@ impl FailureKind {
 
 impl Failure {
     pub fn new(kind: FailureKind, reason: &str, measured: Measured) -> Self {
-        Self { kind, reason: shorten(&visible(reason.trim()), MOST_REASON_CHARACTERS), measured: Box::new(measured) }
+        let reason = shorten(&visible(reason.trim()), MOST_REASON_CHARACTERS);
+        let outlook = if kind == FailureKind::Infra && is_refusal(&reason) { Outlook::Doubtful } else { Outlook::Open };
+        Self { kind, outlook, reason, measured: Box::new(measured) }
+    }
+
+    pub fn with_outlook(self, outlook: Outlook) -> Self {
+        Self { outlook: self.outlook.max(outlook), ..self }
     }
 }
 

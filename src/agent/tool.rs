@@ -98,6 +98,10 @@ impl ToolProgram {
         Self { tool, program, argv, max_steps }
     }
 
+    pub fn program(&self) -> Option<&str> {
+        self.argv.first().map(String::as_str)
+    }
+
     pub fn ask(&self, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Reply, Failure> {
         let max_steps = [self.max_steps, prompt.limits.max_steps].into_iter().flatten().min();
         let (system, input) = if self.tool.takes_system { (prompt.system, prompt.text.to_owned()) } else { (None, joined(prompt)) };

@@ -13,7 +13,7 @@ use chrono::{DateTime, Utc};
 use tracing::info;
 
 use crate::agent::Environment;
-use crate::domain::{Evaluator, Filter, Problem, Run, visible};
+use crate::domain::{Filter, Problem, Run, visible};
 use crate::files;
 use crate::process::Stop;
 use crate::render::cell::Cell;
@@ -21,7 +21,7 @@ use crate::render::json::{CompareAnswer, LeaderboardAnswer};
 use crate::render::table::{Column, Table};
 use crate::render::{board, comparison, format, markdown};
 use crate::results::{Batch, PlannedRun, Store, StoreError, parted, scan};
-use crate::run::{Arm, Context, Isolation, Kept, Work, batch_id, execute, git_state, interleaved};
+use crate::run::{Arm, Context, Isolation, Kept, Refusal, Work, batch_id, execute, git_state, interleaved};
 use crate::suite;
 use crate::views::{Grouping, PairOrder, SortKey, compare, leaderboard, suite_groups};
 use crate::warehouse::Warehouse;
@@ -32,7 +32,7 @@ use super::settings::Settings;
 use super::shown::shown;
 use super::until::{Rule, Until};
 use super::watch::Watch;
-use super::{exit_code, output, policy};
+use super::{exit_code, output, policy, shortfall};
 
 /// How long a stop at once may take.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -53,6 +53,8 @@ pub(super) struct Carried {
     /// Every committed run of the plan.
     pub records: Vec<Run>,
     pub stopped: bool,
+    /// An agent that cannot be asked, which ended the batch.
+    pub refusal: Option<Refusal>,
     /// Runs that another process holds.
     pub taken: usize,
     /// Why the repeats ended, where a rule ends them.
@@ -214,7 +216,8 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     let over = Arc::new(AtomicBool::new(false));
     listen(&stop, &over)?;
     let open = batch.open_runs(&store)?.len();
-    let watch = Watch::new(arms, open, settings.interactive && std::io::stderr().is_terminal(), settings.quiet);
+    let before = committed(&batch, &store)?;
+    let watch = Watch::new(arms, batch.runs.len(), &before, settings.interactive && std::io::stderr().is_terminal(), settings.quiet);
     let events = |event: &crate::run::Event<'_>| watch.event(event);
     let context = Context {
         store: &store,
@@ -242,7 +245,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     let until = batch.until.as_deref().map(|text| Rule::new(Until::parse(text)?, settings)).transpose()?;
     let resume = resume_command(settings, &batch, place.site.as_deref());
     let questions = arms.iter().map(Arm::questions).collect();
-    let mut carried = Carried { records: Vec::new(), stopped: false, taken: 0, reason: None, resume, batch, questions };
+    let mut carried = Carried { records: Vec::new(), stopped: false, refusal: None, taken: 0, reason: None, resume, batch, questions };
     let rounds: Vec<Vec<PlannedRun>> = match &until {
         None => vec![carried.batch.runs.clone()],
         Some(_) => by_round(&carried.batch),
@@ -256,8 +259,9 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
         })?;
         carried.taken += executed.taken;
         carried.stopped |= executed.stopped;
+        carried.refusal = carried.refusal.or(executed.refusal);
         // A rule cannot be held against a round that another process is in the middle of.
-        if carried.stopped || (until.is_some() && executed.taken > 0) {
+        if carried.stopped || carried.refusal.is_some() || (until.is_some() && executed.taken > 0) {
             break;
         }
         if let (Some(until), Some(last)) = (&until, runs.last()) {
@@ -269,7 +273,7 @@ pub(super) fn carry(settings: &Settings, batch: Batch, arms: &[Arm], carrying: &
     }
     watch.end();
     over.store(true, Ordering::SeqCst);
-    if let Some(until) = until.filter(|_| carried.reason.is_none() && !carried.stopped && carried.taken == 0) {
+    if let Some(until) = until.filter(|_| carried.reason.is_none() && !carried.stopped && carried.refusal.is_none() && carried.taken == 0) {
         carried.reason = Some(until.open(&carried.batch, &carried.records));
     }
     Ok(carried)
@@ -321,6 +325,11 @@ fn shell_word(path: &Path) -> String {
 /// Prints what the batch's runs say, and returns the exit code. A stopped batch says how to go on instead.
 pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carrying, summary: Option<&Path>) -> Result<u8, Failure> {
     let resume = &carried.resume;
+    if let Some(Refusal { arm, reason }) = &carried.refusal {
+        let arm = carried.batch.arms.get(*arm).map_or_else(String::new, |arm| format!("{} {}/{}", arm.suite, arm.approach, arm.model));
+        return Err(Failure::new(format!("{} cannot be run: {}", visible(&arm), visible(reason)))
+            .with_hint(format!("nothing more was started, and what is done is kept. Put it right, then go on with: {resume}")));
+    }
     if carried.stopped {
         output::say(settings, &format!("stopped; what is done is kept. Go on with: {resume}"));
         return Ok(exit_code::INTERRUPTED);
@@ -334,25 +343,12 @@ pub(super) fn conclude(settings: &Settings, carried: &Carried, carrying: &Carryi
     let filter = Filter { ids: carried.records.iter().map(|run| run.id.to_string()).collect(), ..Filter::default() };
     print(settings, &warehouse, &filter, carried, summary)?;
     settings.keep(&mut warehouse)?;
-    let failed: Vec<&Run> = carried.records.iter().filter(|run| run.error.is_some()).collect();
-    if let Some(first) = failed.first() {
-        let why = first.error.as_deref().unwrap_or_default();
-        output::say(
-            settings,
-            &format!(
-                "note: {} had trouble; `evalreport show ID` says what. The first, {}: {}",
-                output::count(failed.len(), "run"),
-                first.id,
-                visible(why)
-            ),
-        );
-    }
     if carried.taken > 0 {
         let left = output::count(carried.taken, "run");
         output::say(settings, &format!("note: {left} left to another process. Should it not finish them, go on with: {resume}"));
     }
     output::say(settings, &format!("results in {}, batch {}", shown(settings.store().root()), carried.batch.id));
-    below(settings, carried, carrying)
+    Ok(shortfall::conclude(settings, &carried.batch, &carried.records, &carried.questions, carrying.fail_under))
 }
 
 fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &Carried, summary: Option<&Path>) -> Result<(), Failure> {
@@ -382,39 +378,6 @@ fn print(settings: &Settings, warehouse: &Warehouse, filter: &Filter, carried: &
         append().map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(path))))?;
     }
     Ok(())
-}
-
-/// Says by the exit code whether an arm passed too little.
-fn below(settings: &Settings, carried: &Carried, carrying: &Carrying) -> Result<u8, Failure> {
-    let Some(least) = carrying.fail_under else { return Ok(exit_code::DONE) };
-    check_percent(least)?;
-    let store = settings.store();
-    // Where nothing was tested, what the judge says of the criteria is what there is.
-    let judged = |record: &Run| {
-        let judgements = store.judgements(&record.id, Evaluator::RequirementFulfillment).ok()?;
-        Some(judgements.newest()?.score.value? / 100.0)
-    };
-    let is_below = (0..carried.batch.arms.len()).any(|arm| {
-        let rates: Vec<f64> = carried
-            .batch
-            .runs
-            .iter()
-            .filter(|run| run.arm == arm)
-            .filter_map(|run| carried.records.iter().find(|record| record.id == run.id))
-            .map(|record| {
-                let counts = record.shared_tests_passed.zip(record.shared_tests_total);
-                if let (None, Some(share)) = (counts, judged(record)) {
-                    return share;
-                }
-                let (passed, total) = counts.unwrap_or((0, 0));
-                // What was not answered has not passed, and nothing passed of nothing is not enough.
-                let asked = total.max(carried.questions[arm].unwrap_or(1)).max(1);
-                passed as f64 / asked as f64
-            })
-            .collect();
-        rates.is_empty() || rates.iter().sum::<f64>() / (rates.len() as f64) * 100.0 < least
-    });
-    Ok(if is_below { exit_code::NEGATIVE } else { exit_code::DONE })
 }
 
 pub(super) fn check_percent(percent: f64) -> Result<(), Failure> {

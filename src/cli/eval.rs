@@ -7,7 +7,7 @@ use super::arms::{Maker, Wanted};
 use super::carry::{self, Place};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{build, clock, exit_code};
+use super::{build, clock, exit_code, preflight, versions};
 
 pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> {
     let carrying = &arguments.carrying;
@@ -26,12 +26,14 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     let suite = arguments.suite.as_deref().or(stem).unwrap_or("questions");
     // Absolute, so that the batch can be resumed from anywhere.
     let questions = std::path::absolute(file).unwrap_or_else(|_| file.clone());
-    let arms = maker.file(&questions, suite, &wanted, &Budget::default())?;
+    let mut arms = maker.file(&questions, suite, &wanted, &Budget::default())?;
+    versions::settle(settings, &mut arms);
     let batch = carry::plan(&arms, carrying, carrying.runs, None, now)?;
     if carrying.dry_run {
         carry::describe(settings, &batch)?;
         return Ok(exit_code::DONE);
     }
+    preflight::check(&arms, &place.environment)?;
     let store = settings.store();
     let _lock = carry::lock(&store, false)?;
     batch.save(&store)?;

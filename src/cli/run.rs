@@ -8,7 +8,7 @@ use super::carry::{self, Place};
 use super::failure::Failure;
 use super::settings::Settings;
 use super::until::Until;
-use super::{build, clock, exit_code, gate, targets};
+use super::{build, clock, exit_code, gate, preflight, targets, versions};
 
 pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     let carrying = &arguments.carrying;
@@ -34,7 +34,8 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
             return Err(Failure::new("what is to be run?")
                 .with_hint("name a suite or a task; `evalreport list` shows them, `evalreport init` writes examples"));
         }
-        let arms = targets::arms(&maker, &targets, &wanted)?;
+        let mut arms = targets::arms(&maker, &targets, &wanted)?;
+        versions::settle(settings, &mut arms);
         let runs = if let Some(until) = &arguments.until {
             Until::parse(until)?.check(&arms)?;
             arguments.max_runs
@@ -48,6 +49,8 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         carry::describe(settings, &batch)?;
         return Ok(exit_code::DONE);
     }
+    preflight::check(&arms, &place.environment)?;
+    preflight::warn_of_missing_judges(settings, &arms);
     let store = settings.store();
     let _lock = carry::lock(&store, arguments.exclusive)?;
     if arguments.resume.is_none() {

@@ -201,7 +201,7 @@ fn fill(entry: &mut RunnableApproach, approach: &Approach, environment: &Environ
 }
 
 /// Says that a program is not there. One whose name is only known in a run cannot be looked for.
-fn missing(program: &str, environment: &Environment) -> Option<ProblemLine> {
+pub(super) fn missing(program: &str, environment: &Environment) -> Option<ProblemLine> {
     let program = program.replace("{root}", &environment.root.display().to_string());
     if program.contains('{') {
         return None;

@@ -6,7 +6,7 @@ use crate::domain::{ItemDetails, visible};
 use crate::publish::{evaluators, has_details};
 use crate::render::json::ShowAnswer;
 use crate::render::shown::Texts;
-use crate::render::{judged, shown, tables};
+use crate::render::{judged, reasons, shown, tables};
 use crate::views::{ItemChoice, ShownRun, criteria_of, run_page, shown_run};
 use crate::warehouse::{RunRow, Warehouse};
 
@@ -46,6 +46,9 @@ pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> 
         tables.extend(judged::criteria(run, texts));
         tables.extend(judged::evaluators(run, texts));
         tables.extend(judged::verification(run, texts));
+        if texts == Texts::Short {
+            tables.extend(reasons::table(run));
+        }
         tables.extend(shown::items(run, texts));
         tables
     };

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use tracing::info;
+use tracing::{info, warn};
 
-use crate::domain::{ItemStatus, RunStatus, visible};
+use crate::domain::{ItemStatus, Run, RunStatus, visible};
 use crate::render::format;
 use crate::results::PlannedArm;
 use crate::run::{Arm, Event};
@@ -18,6 +18,8 @@ use super::output;
 const PARTS: u64 = 1000;
 /// What a line says of an error.
 const ERROR_CHARACTERS: usize = 200;
+/// So many troubled items of a run are told on a terminal, above the line that changes; a pipe has them all.
+const ITEMS_ON_A_TERMINAL: u64 = 3;
 
 /// A run that is going on.
 struct Running {
@@ -27,6 +29,8 @@ struct Running {
     /// Items decided now, of all that it has. Of code, nobody knows how many there will be.
     items: u64,
     of: Option<u64>,
+    /// Items that ended neither passed nor failed.
+    troubled: u64,
 }
 
 /// What has happened so far.
@@ -54,16 +58,21 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Watches `total` runs of these arms. Without a terminal every event is a line, unless it has to be quiet.
-    pub fn new(arms: &[Arm], total: usize, is_terminal: bool, quiet: bool) -> Self {
+    /// Watches `total` runs of these arms, of which some are `done` already. Without a terminal every event is a line, unless it has to be
+    /// quiet; on one, what is worth reading later stays above the line that changes.
+    pub fn new(arms: &[Arm], total: usize, done: &[Run], is_terminal: bool, quiet: bool) -> Self {
         let total = u64::try_from(total).unwrap_or(u64::MAX);
+        let mut seen = Seen { done: done.len() as u64, ..Seen::default() };
+        seen.failed = done.iter().filter(|run| run.status != RunStatus::Completed).count() as u64;
+        done.iter().for_each(|run| seen.spend(run.cost_usd));
+        let before = seen.done;
         Self {
-            seen: Mutex::new(Seen::default()),
+            seen: Mutex::new(seen),
             total,
             questions: arms.iter().map(Arm::questions).collect(),
             arms: arms.iter().map(|arm| arm.planned.clone()).collect(),
             quiet,
-            bar: is_terminal.then(|| draw(total)),
+            bar: is_terminal.then(|| draw(total, before)),
             start: Instant::now(),
         }
     }
@@ -76,16 +85,33 @@ impl Watch {
                 info!(run = %run.id, suite = arm.suite, approach = arm.approach, model = arm.model, index = run.index, "run started");
                 self.line(&format!("start     {name}"));
                 let of = self.questions.get(run.arm).copied().flatten();
-                seen.running.insert(run.id.to_string(), Running { name, step: String::new(), items: 0, of });
+                seen.running.insert(run.id.to_string(), Running { name, step: String::new(), items: 0, of, troubled: 0 });
             }
-            Event::Item { run, item, status, cost_usd } => {
+            Event::Resumed { run, items } => {
+                info!(run = %run.id, items, "decided before");
+                let of = self.questions.get(run.arm).copied().flatten().map_or_else(String::new, |of| format!(" of {of}"));
+                self.line(&format!("resumed   {}: {items}{of} items were decided before", self.name(run.arm, run.index)));
+                if let Some(running) = seen.running.get_mut(run.id.as_str()) {
+                    running.items = *items as u64;
+                }
+            }
+            Event::Warning { run, what } => {
+                warn!(run = %run.id, what, "trouble");
+                self.lasting(&format!("warning: {}: {}", self.name(run.arm, run.index), told(what)));
+            }
+            Event::Item { run, item, status, reason, cost_usd } => {
                 info!(run = %run.id, item, status = status.name(), cost_usd, "item");
                 seen.spend(*cost_usd);
+                let is_troubled = !matches!(status, ItemStatus::Pass | ItemStatus::Fail);
+                let mut troubled = 0;
                 if let Some(running) = seen.running.get_mut(run.id.as_str()) {
                     running.items += 1;
+                    running.troubled += u64::from(is_troubled);
+                    troubled = running.troubled;
                 }
-                if !matches!(status, ItemStatus::Pass | ItemStatus::Fail) {
-                    self.line(&format!("item      {}, {}: {}", self.name(run.arm, run.index), visible(item), status.name()));
+                if is_troubled && (self.bar.is_none() || troubled <= ITEMS_ON_A_TERMINAL) {
+                    let why = reason.map_or_else(String::new, |reason| format!(" – {}", told(reason)));
+                    self.lasting(&format!("item      {}, {}: {}{why}", self.name(run.arm, run.index), visible(item), status.name()));
                 }
             }
             Event::Step { run, what } => {
@@ -95,7 +121,7 @@ impl Watch {
                     (*what).clone_into(&mut running.step);
                 }
             }
-            Event::Finished { run, record } => {
+            Event::Finished { run, record, criteria } => {
                 seen.running.remove(run.id.as_str());
                 seen.done += 1;
                 seen.failed += u64::from(record.status != RunStatus::Completed);
@@ -105,20 +131,24 @@ impl Watch {
                 }
                 info!(run = %run.id, status = record.status.name(), error = record.error, cost_usd = record.cost_usd, "run finished");
                 let counts = record.shared_tests_passed.zip(record.shared_tests_total);
-                let counts = counts.map_or_else(|| "no outcome".to_owned(), |(passed, total)| format!("{passed}/{total} passed"));
+                let counts = match (counts, criteria) {
+                    (Some((passed, total)), _) => format!("{passed}/{total} passed"),
+                    (None, Some((met, of))) => format!("{met}/{of} criteria met"),
+                    (None, None) => "no outcome".to_owned(),
+                };
                 let mut line = format!("{:<9} {}: {counts}", record.status.name(), self.name(run.arm, run.index));
                 line.push_str(&format!(", run {} ({} of {} runs", run.id, seen.done, self.total));
                 line.push_str(&seen.spent().map_or_else(|| ")".to_owned(), |spent| format!(", {spent})")));
                 if let Some(error) = &record.error {
-                    line.push_str(&format!(" – {}", visible(error).chars().take(ERROR_CHARACTERS).collect::<String>()));
+                    line.push_str(&format!(" – {}", told(error)));
                 }
-                self.line(&line);
+                self.lasting(&line);
             }
             Event::Taken { run } => {
                 seen.running.remove(run.id.as_str());
                 seen.left += 1;
                 info!(run = %run.id, "run left to another process");
-                self.line(&format!("left      {}, run {}: another process is at it", self.name(run.arm, run.index), run.id));
+                self.lasting(&format!("left      {}, run {}: another process is at it", self.name(run.arm, run.index), run.id));
             }
         }
         if let Some(bar) = &self.bar {
@@ -138,6 +168,15 @@ impl Watch {
 
     fn name(&self, arm: usize, index: u32) -> String {
         self.arms.get(arm).map_or_else(String::new, |arm| format!("{} {index}", label(arm)))
+    }
+
+    /// Says what happened, also above a bar: it is what came out, or it went wrong.
+    fn lasting(&self, text: &str) {
+        match &self.bar {
+            Some(bar) if !self.quiet => bar.println(text),
+            Some(_) => {}
+            None => self.line(text),
+        }
     }
 
     /// Says what happened, where there is no bar that shows it.
@@ -192,26 +231,37 @@ impl Running {
     }
 }
 
-fn draw(total: u64) -> ProgressBar {
+/// As much of a reason as a line has room for.
+fn told(reason: &str) -> String {
+    let text = visible(reason);
+    match text.char_indices().nth(ERROR_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn draw(total: u64, before: u64) -> ProgressBar {
     // The message takes what room is left, and no more: a line that wraps would stay on the screen.
     let style = ProgressStyle::with_template("{bar:16} {elapsed}{left} {wide_msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key("left", |state: &ProgressState, text: &mut dyn std::fmt::Write| {
-            if let Some(left) = left(state.elapsed(), state.pos(), state.len().unwrap_or(0)) {
+        .with_key("left", move |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+            if let Some(left) = left(state.elapsed(), state.pos(), before * PARTS, state.len().unwrap_or(0)) {
                 // A text in memory takes every write.
                 let _ = write!(text, ", about {:#} left", HumanDuration(left));
             }
         });
     let bar = ProgressBar::with_draw_target(Some(total.saturating_mul(PARTS)), ProgressDrawTarget::stderr_with_hz(10)).with_style(style);
-    bar.set_message(Seen::default().words(total));
+    bar.set_position(before * PARTS);
+    bar.set_message(Seen { done: before, ..Seen::default() }.words(total));
     bar.enable_steady_tick(Duration::from_millis(500));
     bar
 }
 
-/// How long the rest takes at the pace so far; nobody knows before anything is done.
-fn left(elapsed: Duration, done: u64, total: u64) -> Option<Duration> {
-    let rest = total.checked_sub(done).filter(|rest| done > 0 && *rest > 0)?;
-    Duration::try_from_secs_f64(elapsed.as_secs_f64() * rest as f64 / done as f64).ok()
+/// How long the rest takes at the pace so far; nobody knows before anything is done. What was done `before` took no time of ours.
+fn left(elapsed: Duration, done: u64, before: u64, total: u64) -> Option<Duration> {
+    let now = done.checked_sub(before).filter(|now| *now > 0)?;
+    let rest = total.checked_sub(done).filter(|rest| *rest > 0)?;
+    Duration::try_from_secs_f64(elapsed.as_secs_f64() * rest as f64 / now as f64).ok()
 }
 
 /// `suite approach/model`.
@@ -224,15 +274,17 @@ mod tests {
     use super::*;
 
     fn running(items: u64, of: Option<u64>) -> Running {
-        Running { name: "s a/m 1".to_owned(), step: "setup".to_owned(), items, of }
+        Running { name: "s a/m 1".to_owned(), step: "setup".to_owned(), items, of, troubled: 0 }
     }
 
     #[test]
     fn the_rest_is_told_once_something_is_done() {
         let seconds = Duration::from_secs;
-        assert_eq!(left(seconds(10), 0, 5000), None);
-        assert_eq!(left(seconds(10), 1000, 5000), Some(seconds(40)));
-        assert_eq!(left(seconds(10), 5000, 5000), None);
+        assert_eq!(left(seconds(10), 0, 0, 5000), None);
+        assert_eq!(left(seconds(10), 1000, 0, 5000), Some(seconds(40)));
+        assert_eq!(left(seconds(10), 5000, 0, 5000), None);
+        assert_eq!(left(seconds(10), 3000, 3000, 5000), None);
+        assert_eq!(left(seconds(10), 4000, 3000, 5000), Some(seconds(10)));
     }
 
     #[test]

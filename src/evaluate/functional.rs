@@ -211,6 +211,8 @@ mod tests {
     #[test]
     fn pinned_cases() {
         check(Some(0), Some("== 2 failed, 8 passed in 0.1s ==\n"), 88.0);
+        check(Some(0), Some("8 passed, 2 failed\n"), 88.0);
+        check(Some(0), Some("Tests: 8 passed, 2 failed\n"), 88.0);
         check(Some(1), Some("== 5 passed in 0.1s ==\n"), 60.0);
         check(None, Some("== 1 failed, 3 passed in 0.1s ==\n"), 75.0);
         check(Some(0), None, 100.0);

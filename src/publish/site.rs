@@ -12,7 +12,8 @@ use crate::files;
 use crate::render::html::{ITEMS_PER_PAGE, Plan, around_runs, around_suite, run_files};
 use crate::results::to_json;
 use crate::views::{
-    CriteriaTally, DetailsByItem, ItemPage, ItemRow, ItemStories, Overview, RunPage, RunTranscripts, Sides, criteria_of, items_of, run_page,
+    CriteriaTally, DetailsByItem, ItemPage, ItemRow, ItemStories, Overview, RunPage, RunTranscripts, Sides, criteria_of, items_of,
+    reasons_of, run_page,
 };
 use crate::warehouse::{FileStamp, Progress, RunRow, Warehouse};
 
@@ -235,8 +236,10 @@ impl Site<'_> {
         let file = self.stores.journal_of(id, "items.jsonl");
         let items = items.map(|mut pages| {
             pages.iter_mut().flat_map(|page| &mut page.rows).for_each(|item| texts.row(&file, item));
-            pages
+            let reasons = reasons_of(pages.iter().flat_map(|page| &page.rows));
+            (pages, reasons)
         });
+        let (items, reasons) = items.apart();
         let transcripts = match self.plan.run_segment(id.as_str()) {
             Some(segment) => transcripts.of_run(&self.stores, texts, row, &items, segment)?,
             None => RunTranscripts::default(),
@@ -244,9 +247,10 @@ impl Site<'_> {
         let scores = self.stores.of(id)?.map(|store| stored::evaluators(&store, id)).unwrap_or_default();
         let scores = texts.published(Page::Runs, &self.stores.journal_of(id, "scores.jsonl"), scores);
         // The rest of the page is of the warehouse, which was looked through as a whole.
-        let page = scores.and(criteria).map(|(scores, criteria)| {
+        let page = scores.and(criteria).and(reasons).map(|((scores, criteria), reasons)| {
             let mut page = page;
             page.add_judgements(scores, criteria);
+            page.reasons = reasons;
             page
         });
         Ok(OfRun { row, page, items, transcripts })

@@ -6,6 +6,9 @@ use super::cell::{Cell, Datum};
 use super::format;
 use super::table::{Column, Table};
 
+/// More runs without a score than this are told in their column alone.
+const MOST_OPEN: usize = 3;
+
 /// Lays out what judging stored runs came to.
 pub fn report(report: &JudgeReport) -> Vec<Table> {
     let mut table = Table::new(if report.is_dry { "To be judged" } else { "Judged" });
@@ -36,6 +39,9 @@ pub fn report(report: &JudgeReport) -> Vec<Table> {
             "Another judge, model or prompt than before: both judgements are kept, and scores of the two are not compared.".to_owned(),
         );
     }
+    // On a narrow screen there is no room for the column of notes, and who has no score wants to know why.
+    let open = report.runs.iter().filter(|_| !report.is_dry).filter_map(|run| Some((run, run.not_evaluated.as_ref()?)));
+    table.notes.extend(open.take(MOST_OPEN).map(|(run, reason)| format!("Run {} was not judged: {reason}.", run.run)));
     table.drop_empty_columns();
     let flips: Vec<&CriterionFlip> = report.runs.iter().flat_map(|run| &run.flips).collect();
     [Some(table), flip_table(&flips, "Decided otherwise than before", ("Before", "After")), skipped(&report.skipped)]
@@ -57,7 +63,7 @@ fn cells(run: &JudgedRun, is_dry: bool) -> Vec<Cell> {
         run.evaluator.as_str().into(),
         run.judge.as_deref().unwrap_or_default().into(),
         points(run.before),
-        if is_dry { Cell::unknown("") } else { points(run.after) },
+        if is_dry { Cell::unknown("") } else { after(run) },
         if run.decided > 0 && !is_dry {
             Cell::shown(format!("{}/{}", run.passed, run.criteria)).data([run.passed.into(), run.criteria.into()])
         } else {
@@ -68,6 +74,14 @@ fn cells(run: &JudgedRun, is_dry: bool) -> Vec<Cell> {
         Cell::known(run.cost_usd, format::money),
         note.into(),
     ]
+}
+
+/// What stands afterwards: where a judge failed and nothing was kept of it, the score from before.
+fn after(run: &JudgedRun) -> Cell {
+    match (run.after, run.before.filter(|_| run.revision.is_none() && run.not_evaluated.is_some())) {
+        (None, Some(before)) => Cell { text: format!("{} stands", format::fixed(before, 1)), ..points(run.after) },
+        (after, _) => points(after),
+    }
 }
 
 fn points(score: Option<f64>) -> Cell {

@@ -20,6 +20,7 @@ pub mod junit;
 pub mod markdown;
 pub mod nights;
 pub mod png;
+pub mod reasons;
 pub mod runnable;
 pub mod sheet;
 pub mod shown;

@@ -99,6 +99,7 @@ impl Approach {
             reason: secrets.hide(&failure.reason).into_owned(),
             measured: Box::new(completed(*failure.measured)),
             kind: failure.kind,
+            outlook: failure.outlook,
         })
     }
 }

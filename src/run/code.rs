@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::agent::{Failure, FailureKind, Measured};
+use crate::agent::{Failure, FailureKind, Measured, Outlook};
 use crate::domain::{Run, RunStatus, date_of};
 use crate::evaluate::code::Listed;
 use crate::evaluate::{Effort, Purpose, Workpiece, code};
@@ -24,7 +24,7 @@ use super::shell::Shell;
 use super::testing::{Family, Tested};
 use super::verification::verify_workspace;
 use super::workspace::{self, Workspace};
-use super::{CodeWork, Context, Event, tampering};
+use super::{CodeWork, Context, Ended, Event, tampering};
 
 /// For suites that name no time-out.
 const DEFAULT_TIMEOUT: Duration = Duration::from_hours(2);
@@ -33,7 +33,7 @@ const EVALUATION: Duration = Duration::from_mins(30);
 /// An approach that used its time up is tested all the same, for this long at most: what it left behind is its result.
 const TESTING_AFTER_LIMIT: Duration = Duration::from_mins(10);
 
-/// Does one run from the beginning. None where it was stopped.
+/// Does one run from the beginning.
 pub fn run(
     batch: &Batch,
     run: &PlannedRun,
@@ -41,14 +41,14 @@ pub fn run(
     work: &CodeWork,
     suites: &Suites,
     context: &Context<'_>,
-) -> Result<Option<Run>, StoreError> {
+) -> Result<Ended, StoreError> {
     let mut journal = context.store.journal(&run.id)?;
     // Files of a workspace that is gone cannot be gone on with.
     journal.clear()?;
     let step = |what: &str| (context.events)(&Event::Step { run, what });
     let begin = Instant::now();
     let timeout = work.suite.timeout.unwrap_or(DEFAULT_TIMEOUT);
-    let prepared = suites.copy(work, arm.suite_version.as_deref(), context).and_then(|copy| {
+    let prepared = suites.copy(work, arm, context).and_then(|copy| {
         let own = copy.work(work);
         let workspace = Workspace::create(&context.scratch, own.start.as_deref()).map_err(|error| format!("no workspace: {error}"))?;
         Ok((copy, own, workspace))
@@ -76,10 +76,12 @@ pub fn run(
     }
     let mut record = record::begun(batch, run, arm, context);
     record.isolation = Some(context.isolation.said(!work.wrap_of_agent(&context.root).is_empty()));
+    let mut refusal = None;
     let measured = match made {
         Ok(measured) => measured,
-        Err(Failure { kind: FailureKind::Stopped, .. }) => return Ok(None),
-        Err(Failure { kind, reason, measured }) => {
+        Err(Failure { kind: FailureKind::Stopped, .. }) => return Ok(Ended::Stopped),
+        Err(Failure { kind, reason, measured, outlook }) => {
+            refusal = (outlook != Outlook::Open).then(|| reason.clone());
             let status = match kind {
                 FailureKind::Error => RunStatus::Failed,
                 FailureKind::Limit => RunStatus::Limit,
@@ -92,6 +94,9 @@ pub fn run(
     let touched = watched.changes_by_approach();
     if !touched.is_empty() {
         return commit_tampered(journal, record, &measured, &touched, context);
+    }
+    if let Some(reason) = refusal {
+        return Ok(Ended::Refused(reason));
     }
     journal.append_transcript(None, &measured.transcript)?;
     let listed = code::files(workspace.folder());
@@ -132,15 +137,15 @@ pub fn run(
                 let shell = examined.shell.clone();
                 take_verdict(&mut record, examined, timeout, &mut journal)?;
                 let examination = Examination { deadline: Instant::now() + EVALUATION, ..examination };
-                if evaluate(&examination, &shell, &made, &measured, &mut journal)?.is_none() {
-                    return Ok(None);
+                if evaluate(&examination, &shell, &made, &measured, &mut journal, run)?.is_none() {
+                    return Ok(Ended::Stopped);
                 }
                 if let Some(settings) = &work.verification {
-                    let Some(verified) = verify_workspace(settings, &examination, &shell) else { return Ok(None) };
+                    let Some(verified) = verify_workspace(settings, &examination, &shell) else { return Ok(Ended::Stopped) };
                     record.verification = Some(verified);
                 }
             }
-            Err(Halt::Stopped) => return Ok(None),
+            Err(Halt::Stopped) => return Ok(Ended::Stopped),
             Err(Halt::Impossible(reason)) => {
                 record = not_tested(record, &reason);
             }
@@ -181,7 +186,7 @@ fn commit_tampered(
     measured: &Measured,
     touched: &[String],
     context: &Context<'_>,
-) -> Result<Option<Run>, StoreError> {
+) -> Result<Ended, StoreError> {
     let id = record.id.clone();
     // It may have removed the journals, too.
     drop(journal);
@@ -194,10 +199,10 @@ fn commit_tampered(
     commit(&journal, record, context)
 }
 
-fn commit(journal: &Journal, record: Run, context: &Context<'_>) -> Result<Option<Run>, StoreError> {
+fn commit(journal: &Journal, record: Run, context: &Context<'_>) -> Result<Ended, StoreError> {
     journal.sync()?;
     context.store.commit(&record, journal)?;
-    Ok(Some(record))
+    Ok(Ended::Whole(Box::new(record)))
 }
 
 fn failed(mut record: Run, status: RunStatus, reason: &str) -> Run {
@@ -245,6 +250,7 @@ fn evaluate(
     made: &BTreeSet<PathBuf>,
     measured: &Measured,
     journal: &mut Journal,
+    run: &PlannedRun,
 ) -> Result<Option<()>, StoreError> {
     let (work, workspace) = (examination.work, examination.workspace);
     let files: Vec<PathBuf> = made.iter().cloned().collect();
@@ -264,6 +270,11 @@ fn evaluate(
         Purpose::Build | Purpose::Coverage | Purpose::Analysis => bench.plain(line),
     };
     work.evaluation.evaluate(&piece, &runner, examination.context.stop, examination.step, |evaluated| {
+        // A judge that is missing is told of before the first run.
+        if let (true, Some(_), Err(reason)) = (evaluated.evaluator.is_judged(), &work.evaluation.jury, &evaluated.score) {
+            let what = format!("the judge did not decide about {}: {reason}", evaluated.evaluator.name());
+            (examination.context.events)(&Event::Warning { run, what: &what });
+        }
         let (items, score) = evaluation::recorded(examination.run, evaluated, 0);
         for (outcome, details) in &items {
             journal.append(outcome, details)?;

@@ -40,7 +40,7 @@ pub use addition::digest as digest_of_addition;
 pub use approach::{Approach, MODEL_VARIABLE, Means, names_model};
 pub use arm::{Arm, CodeWork, QuestionWork, Work};
 pub use evaluation::{Evaluation, Jury};
-pub use execute::{Executed, execute};
+pub use execute::{Executed, Refusal, execute};
 pub use isolation::{Isolation, Kept};
 pub use plan::{batch_id, interleaved, item_seed};
 pub use provenance::git_state;
@@ -68,6 +68,14 @@ pub struct Context<'a> {
     pub events: &'a (dyn Fn(&Event<'_>) + Sync),
 }
 
+/// How a run came to its end, or did not.
+enum Ended {
+    Whole(Box<Run>),
+    Stopped,
+    /// Its agent cannot be asked, now or later: why.
+    Refused(String),
+}
+
 /// What happens while a plan is carried out.
 #[derive(Debug)]
 pub enum Event<'a> {
@@ -80,7 +88,19 @@ pub enum Event<'a> {
         run: &'a PlannedRun,
         item: &'a str,
         status: ItemStatus,
+        /// Why it did not pass, where that is known.
+        reason: Option<&'a str>,
         cost_usd: Option<f64>,
+    },
+    /// So many items of the run were decided before.
+    Resumed {
+        run: &'a PlannedRun,
+        items: usize,
+    },
+    /// Something that a person should know while there is time to stop.
+    Warning {
+        run: &'a PlannedRun,
+        what: &'a str,
     },
     /// A step of a code run, in words.
     Step {
@@ -90,6 +110,8 @@ pub enum Event<'a> {
     Finished {
         run: &'a PlannedRun,
         record: &'a Run,
+        /// Criteria that a judge found met, of those decided; for runs without tests.
+        criteria: Option<(u64, u64)>,
     },
     /// Another process is at it.
     Taken {

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::agent::{Failure, Measured, Prompt, Served, input_total};
+use crate::agent::{Failure, Measured, Outlook, Prompt, Served, input_total};
 use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Repeated, Run, RunStatus, Unit};
 use crate::evaluate::{AnswerOutcome, parse_answer, score};
 use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
@@ -15,7 +15,7 @@ use crate::stats;
 use crate::suite::{Question, normalized, question_prompt, shuffled};
 
 use super::record;
-use super::{Context, Event, QuestionWork, item_seed};
+use super::{Context, Ended, Event, QuestionWork, item_seed};
 
 /// Who decides about answers, in results.
 const EVALUATOR: &str = "answers";
@@ -38,24 +38,42 @@ struct Answered {
     served: Served,
 }
 
-/// Asks what the journal does not hold yet. None where it was stopped before the last question.
-pub fn run(
-    batch: &Batch,
-    run: &PlannedRun,
-    arm: &PlannedArm,
-    work: &QuestionWork,
-    context: &Context<'_>,
-) -> Result<Option<Run>, StoreError> {
+/// What came of asking one question.
+enum Asked {
+    Decided(Box<Answered>),
+    Stopped,
+    Refused(String),
+}
+
+/// Whether the agent of a run can be asked at all.
+#[derive(Default)]
+struct Reachable {
+    /// It has answered.
+    has_answered: AtomicBool,
+    /// Why no more is asked.
+    refusal: OnceLock<String>,
+}
+
+/// Asks what the journal does not hold yet.
+pub fn run(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, work: &QuestionWork, context: &Context<'_>) -> Result<Ended, StoreError> {
     let mut journal = context.store.journal(&run.id)?;
     let questions = &work.spec.questions;
     let places: BTreeMap<&str, usize> = questions.iter().enumerate().map(|(place, question)| (question.id.as_str(), place)).collect();
-    let known: BTreeSet<String> = journal.decided()?.into_iter().map(|(outcome, _)| outcome.item).collect();
+    let decided = journal.decided()?;
+    let reachable = Reachable {
+        has_answered: AtomicBool::new(decided.iter().any(|(outcome, _)| matches!(outcome.status, ItemStatus::Pass | ItemStatus::Fail))),
+        ..Reachable::default()
+    };
+    let known: BTreeSet<String> = decided.into_iter().map(|(outcome, _)| outcome.item).collect();
+    if !known.is_empty() {
+        (context.events)(&Event::Resumed { run, items: known.len() });
+    }
     journal.keep_transcript_of(&known)?;
     let open: Vec<usize> = (0..questions.len()).filter(|place| !known.contains(&questions[*place].id)).collect();
     let shuffle = batch.shuffle.then_some(run.seed);
-    let Some(served) = ask_all(&mut journal, &open, run, work, shuffle, context)? else {
+    let Some(served) = ask_all(&mut journal, &open, run, work, shuffle, &reachable, context)? else {
         journal.sync()?;
-        return Ok(None);
+        return Ok(reachable.refusal.into_inner().map_or(Ended::Stopped, Ended::Refused));
     };
     journal.sort_by_key(|outcome| places.get(outcome.item.as_str()).copied().unwrap_or(usize::MAX))?;
     journal.sync()?;
@@ -69,7 +87,7 @@ pub fn run(
     let none = || work.agent.tells_repeats().then(|| Repeated { waited_seconds: Some(0.0), ..Repeated::default() });
     record::add_told(&mut record, served, repeated.or_else(none));
     context.store.commit(&record, &journal)?;
-    Ok(Some(record))
+    Ok(Ended::Whole(Box::new(record)))
 }
 
 /// Returns what answered, as the first answers say; none where not all of them were decided.
@@ -79,6 +97,7 @@ fn ask_all(
     run: &PlannedRun,
     work: &QuestionWork,
     shuffle: Option<u64>,
+    reachable: &Reachable,
     context: &Context<'_>,
 ) -> Result<Option<Served>, StoreError> {
     // A task's own number is what it wants where the command does not say, and the most it allows where it does.
@@ -96,10 +115,18 @@ fn ask_all(
             let (next, failed) = (&next, &failed);
             let started = std::thread::Builder::new().spawn_scoped(scope, move || {
                 while let Some(place) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if context.stop.is_stopped() || failed.load(Ordering::Relaxed) {
+                    if context.stop.is_stopped() || failed.load(Ordering::Relaxed) || reachable.refusal.get().is_some() {
                         break;
                     }
-                    let outcome = ask(&work.spec.questions[*place], run, work, shuffle, context);
+                    let outcome = match ask(&work.spec.questions[*place], run, work, shuffle, reachable, context) {
+                        Asked::Decided(decided) => Some(*decided),
+                        Asked::Stopped => None,
+                        Asked::Refused(reason) => {
+                            // The first one is the one to tell.
+                            let _ = reachable.refusal.set(reason);
+                            break;
+                        }
+                    };
                     if sender.send(Decided { place: *place, outcome }).is_err() {
                         break;
                     }
@@ -149,7 +176,8 @@ fn write_all(
                 unsynced.get_or_insert_with(Instant::now);
                 count += 1;
                 let item = &work.spec.questions[place].id;
-                (context.events)(&Event::Item { run, item, status: outcome.status, cost_usd: outcome.cost_usd });
+                let reason = details.reason.as_deref();
+                (context.events)(&Event::Item { run, item, status: outcome.status, reason, cost_usd: outcome.cost_usd });
             }
             Ok(Decided { outcome: None, .. }) | Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => return Ok((count, first)),
@@ -161,18 +189,31 @@ fn write_all(
     }
 }
 
-fn ask(question: &Question, run: &PlannedRun, work: &QuestionWork, shuffle: Option<u64>, context: &Context<'_>) -> Option<Answered> {
+fn ask(
+    question: &Question,
+    run: &PlannedRun,
+    work: &QuestionWork,
+    shuffle: Option<u64>,
+    reachable: &Reachable,
+    context: &Context<'_>,
+) -> Asked {
     let shown = shuffled(question, shuffle);
     let text = question_prompt(&shown);
     let seed = item_seed(run.seed, &question.id);
     let prompt = Prompt { text: &text, system: None, item: Some(&question.id), seed, limits: work.budget.clone(), folder: None };
     let (status, mut details, measured) = match work.agent.ask(&prompt, context.stop) {
         Ok(reply) => {
+            reachable.has_answered.store(true, Ordering::Relaxed);
             let (status, details) = judged(question, &reply.text);
             (status, details, reply.measured)
         }
-        Err(Failure { kind, reason, measured }) => {
-            (kind.item_status()?, ItemDetails { reason: Some(reason), ..ItemDetails::default() }, *measured)
+        Err(Failure { outlook: Outlook::Hopeless, reason, .. }) => return Asked::Refused(reason),
+        Err(Failure { outlook: Outlook::Doubtful, reason, .. }) if !reachable.has_answered.load(Ordering::Relaxed) => {
+            return Asked::Refused(reason);
+        }
+        Err(Failure { kind, reason, measured, .. }) => {
+            let Some(status) = kind.item_status() else { return Asked::Stopped };
+            (status, ItemDetails { reason: Some(reason), ..ItemDetails::default() }, *measured)
         }
     };
     let Measured { usage, cost, steps, tools, duration, transcript, model, served, repeated, .. } = measured;
@@ -199,7 +240,7 @@ fn ask(question: &Question, run: &PlannedRun, work: &QuestionWork, shuffle: Opti
         input_tokens: input_total(&usage),
         output_tokens: usage.output,
     };
-    Some(Answered { outcome, details, transcript, served })
+    Asked::Decided(Box::new(Answered { outcome, details, transcript, served }))
 }
 
 /// Holds a reply against the contract and the question.
@@ -245,8 +286,17 @@ fn summed(mut record: Run, decided: &[(ItemOutcome, ItemDetails)], questions: &[
     if total == 0 && !decided.is_empty() {
         // Nothing was answered: that says something about the service, and nothing about the agent.
         record.status = RunStatus::Infra;
-        record.error = decided.iter().find_map(|(_, details)| details.reason.clone());
+        record.error = commonest(decided).map(|(reason, _)| reason.to_owned());
         return record;
+    }
+    if total > 0 && counted.iter().all(|outcome| outcome.status == ItemStatus::Error) {
+        // Whoever crashes on every question has not been measured, although each counts as not passed.
+        record.status = RunStatus::Failed;
+        record.error = commonest(decided).map(|(reason, count)| match (count, total) {
+            (_, 1) => reason.to_owned(),
+            (count, total) if count == total => format!("all {total} questions ended with the same error: {reason}"),
+            (count, total) => format!("all {total} questions ended with an error; {count} times: {reason}"),
+        });
     }
     record.shared_tests_passed = Some(passed);
     record.shared_tests_total = Some(total);
@@ -258,4 +308,16 @@ fn summed(mut record: Run, decided: &[(ItemOutcome, ItemDetails)], questions: &[
     record.scores.push(record::score("accuracy", accuracy, Unit::Fraction, total, EVALUATOR));
     record.scores.push(record::score("chance_adjusted_accuracy", adjusted, Unit::Fraction, total, EVALUATOR));
     record
+}
+
+/// Returns the reason that most outcomes have, and how many have it; of those with equally many, the first.
+fn commonest(decided: &[(ItemOutcome, ItemDetails)]) -> Option<(&str, u64)> {
+    let mut counts: Vec<(&str, u64)> = Vec::new();
+    for reason in decided.iter().filter_map(|(_, details)| details.reason.as_deref()) {
+        match counts.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((reason, 1)),
+        }
+    }
+    counts.into_iter().rev().max_by_key(|(_, count)| *count)
 }

@@ -47,8 +47,8 @@ pub fn add_items(record: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
         .collect();
     record.total_calls = Some(asked.len() as u64);
     // Waiting for a service that is away is not the agent's time.
-    record.duration_seconds =
-        decided.iter().filter(|(outcome, _)| outcome.status.is_counted()).map(|(outcome, _)| outcome.duration_seconds).sum();
+    let counted: Vec<&ItemOutcome> = decided.iter().map(|(outcome, _)| outcome).filter(|outcome| outcome.status.is_counted()).collect();
+    record.duration_seconds = if counted.is_empty() { None } else { counted.iter().map(|outcome| outcome.duration_seconds).sum() };
     if asked.is_empty() {
         return;
     }

@@ -20,6 +20,7 @@ mod items;
 mod judged;
 mod leaderboard;
 mod news;
+mod reasons;
 mod run;
 mod runnable;
 mod short_text;
@@ -56,9 +57,10 @@ pub use judged::{
 };
 pub use leaderboard::{Board, Entry, OtherVersion, Overall, OverallEntry, Pooling, SortKey, SuiteBoard, leaderboard, overall, retracted};
 pub use news::{Event, News, news};
+pub use reasons::{Ending, Reason, reasons};
 pub use run::{
     DetailsByItem, ItemChoice, ItemPage, ItemRow, RunLine, RunPage, RunStated, ScoreLineView, ShownRun, StatedLine, SuiteLine, criteria_of,
-    items_of, run_line, run_page, shown_run, suite_lines,
+    items_of, reasons_of, run_line, run_page, shown_run, suite_lines,
 };
 pub use runnable::{ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind};
 pub use side::Sides;

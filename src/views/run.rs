@@ -15,6 +15,7 @@ use crate::stats::{Interval, wilson};
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::evaluation::{CriteriaCount, EvaluatorScore, JudgeView};
+use super::reasons::{Ending, Reason, reasons};
 use super::short_text::cut;
 use super::stored_verification::StoredVerification;
 
@@ -181,6 +182,9 @@ pub struct RunPage {
     /// What the items are: `questions`, `tests`, …
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item_word: Option<String>,
+    /// Why items did not pass, as far as the run's own files have it; the commonest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Reason>,
 }
 
 /// One outcome of a run.
@@ -424,6 +428,7 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
         outcomes: statuses.values().sum(),
         statuses,
         item_word: matrix.items.first().map(|item| item.key.kind.plural().to_owned()),
+        reasons: Vec::new(),
     }
 }
 
@@ -495,9 +500,15 @@ pub fn shown_run(
         .filter(|row| !is_criterion(row))
         .collect();
     let mut page = page;
+    page.reasons = reasons_of(rows.iter());
     let items_left_out = choose(&mut rows, choice);
     let criteria_left_out = choose(&mut page.criteria, choice);
     ShownRun { page, transcript, output, items: rows, items_left_out, criteria_left_out }
+}
+
+/// Counts why the items of these rows did not pass.
+pub fn reasons_of<'a>(rows: impl Iterator<Item = &'a ItemRow>) -> Vec<Reason> {
+    reasons(rows.map(|row| Ending { kind: &row.kind, item: &row.item, status: &row.status, reason: row.reason.as_deref() }))
 }
 
 /// Returns each outcome once, in the order of the first line of each.

@@ -17,6 +17,7 @@ mod node;
 mod outcome;
 mod output;
 mod pytest;
+mod summary;
 mod tap;
 mod text;
 

@@ -322,8 +322,32 @@ fn counts_where_there_is_no_more() {
         assert_eq!((read.passed, read.failed, read.errors, read.skipped), counts);
         assert_eq!((read.source, read.outcomes.len()), (Source::Counts, 0));
     }
+    for (bytes, counts) in [
+        (fixture!("playwright.txt"), (3, 1, 0, 1)),
+        (fixture!("cucumber.txt"), (1, 1, 1, 0)),
+        (fixture!("behave.txt"), (1, 1, 1, 0)),
+        (fixture!("robot.txt"), (2, 1, 0, 1)),
+        (fixture!("jasmine.txt"), (3, 1, 0, 1)),
+        (fixture!("prove.txt"), (4, 1, 0, 0)),
+    ] {
+        let read = report("./check.sh", &Finished { stdout: bytes, ..NONE });
+        assert_eq!((read.passed, read.failed, read.errors, read.skipped), counts, "{}", String::from_utf8_lossy(bytes));
+        assert_eq!((read.source, read.outcomes.len()), (Source::Counts, 0));
+    }
+    let tape = report("npx tape t/*.js", &Finished { stdout: fixture!("tape.tap"), ..NONE });
+    assert_eq!((tape.passed, tape.failed, tape.source), (2, 1, Source::Tests(Format::Tap)));
     let unittest = report("python -m unittest -v", &Finished { stderr: fixture!("unittest_verbose.txt"), ..NONE });
     assert_eq!((unittest.passed, unittest.failed, unittest.errors, unittest.skipped), (1, 1, 1, 2));
+}
+
+#[test]
+fn a_script_that_prints_counts_is_read_whatever_its_exit() {
+    for ending in [Ending::Code(0), Ending::Code(1)] {
+        let read = report("./check.sh", &Finished { ending, stdout: b"checking\n3 passed, 1 failed\n", ..NONE });
+        check(&read, "3+1+0 of 4, 0 skipped, Counts");
+    }
+    let denied = report("./check.sh", &Finished { stdout: b"4 passed, 0 failed\n", ..NONE });
+    check(&denied, "error ./check.sh\n4+0+1 of 5, 0 skipped, Counts");
 }
 
 #[test]
@@ -462,6 +486,13 @@ const PIECES: &[&str] = &[
     "  PASS [ 1s] a b\n",
     "Summary [1s] 2 skipped\n",
     "4 examples, 9 failures\n",
+    "3 passed, 1 failed\n",
+    "3 of 2 tests passed\n",
+    "9 pass\n",
+    "[  PASSED  ] 2 tests.\n",
+    "(Wstat: 1 Tests: 3 Failed: 1)\n",
+    "Files=1, Tests=0, 0\n",
+    "Failed!  - Failed: 4294967295, Passed: 4294967295\n",
 ];
 
 const COMMANDS: &[&str] = &[

@@ -3,9 +3,12 @@
 //! The last summary counts: what stands above it may be an earlier attempt. Linters' and compilers' `Found 3 errors` counts only if no
 //! test runner spoke.
 
+use std::collections::BTreeSet;
+
 use super::collect::Counts;
 use super::output::Output;
 use super::pytest;
+use super::summary::{self, Line, Tally, number};
 
 /// Returns the last summary of the standard output, else that of the standard error; none if it counts nothing.
 pub fn last_summary(stdout: &Output, stderr: &Output) -> Option<Counts> {
@@ -18,53 +21,76 @@ pub fn last_summary(stdout: &Output, stderr: &Output) -> Option<Counts> {
 fn of_runner(output: &Output) -> Option<Counts> {
     let mut last = None;
     let mut unittest_total = None;
-    // mocha's counts stand on lines of their own, cargo's are one line per test program.
-    let mut mocha: Option<Counts> = None;
-    let mut cargo: Option<Counts> = None;
+    let mut prove = Prove::default();
+    // Where every count has a line of its own, a word that comes again begins another summary.
+    let mut singles: Option<(BTreeSet<String>, Tally)> = None;
+    let mut programs: Option<Counts> = None;
     for line in output.lines().map(str::trim) {
-        if let Some(counts) = cargo_result(line) {
-            let sum = cargo.get_or_insert_default();
-            sum.passed += counts.passed;
-            sum.failed += counts.failed;
-            sum.skipped += counts.skipped;
-            last = Some(*sum);
-        } else if let Some((count, word)) = mocha_line(line) {
-            match (word, &mut mocha) {
-                ("passing", _) => mocha = Some(Counts { passed: count, ..Counts::default() }),
-                ("pending", Some(counts)) => counts.skipped = count,
-                ("failing", Some(counts)) => counts.failed = count,
-                _ => continue,
-            }
-            last = mocha;
-        } else if let Some(total) = line.strip_prefix("Ran ").and_then(|rest| number(rest.split(" test").next()?)) {
+        if let Some(counts) = prove.line(line) {
+            last = Some(counts);
+            continue;
+        }
+        if let Some(total) = line.strip_prefix("Ran ").and_then(|rest| number(rest.split(" test").next()?)) {
             unittest_total = Some(total);
-        } else if let Some(counts) = unittest_total.and_then(|total| unittest(line, total)) {
+            continue;
+        }
+        if let Some(counts) = unittest_total.and_then(|total| unittest(line, total)) {
             unittest_total = None;
             last = Some(counts);
-        } else {
-            let counts =
-                pytest::summary(line).or_else(|| jest(line)).or_else(|| vitest(line)).or_else(|| examples(line)).or_else(|| labelled(line));
-            let counts = counts.or_else(|| share(line));
-            last = counts.or(last);
+            continue;
+        }
+        if let Some(counts) = pytest::summary(line).or_else(|| share(line)) {
+            singles = None;
+            last = Some(counts);
+            continue;
+        }
+        match summary::line(line) {
+            Some(Line::Whole(counts)) => {
+                singles = None;
+                last = Some(counts);
+            }
+            Some(Line::Part(counts)) => {
+                let sum = programs.get_or_insert_default();
+                sum.passed += counts.passed;
+                sum.failed += counts.failed;
+                sum.errors += counts.errors;
+                sum.skipped += counts.skipped;
+                last = Some(*sum);
+            }
+            Some(Line::Single(word, tally)) => {
+                let (words, sum) = singles.get_or_insert_default();
+                if !words.insert(word.clone()) {
+                    (*words, *sum) = (BTreeSet::from([word]), Tally::default());
+                }
+                sum.add(&tally);
+                last = sum.counts().or(last);
+            }
+            None => {}
         }
     }
     last
 }
 
-/// `test result: FAILED. 3 passed; 2 failed; 1 ignored; …`
-fn cargo_result(line: &str) -> Option<Counts> {
-    let (_, rest) = line.strip_prefix("test result: ")?.split_once(". ")?;
-    let mut parts = rest.split("; ");
-    let mut next = |word: &str| number(parts.next()?.strip_suffix(word)?);
-    Some(Counts { passed: next(" passed")?, failed: next(" failed")?, errors: 0, skipped: next(" ignored")? })
+/// What prove tells: tests that failed by file, and at the end the number of all.
+#[derive(Default)]
+struct Prove {
+    failed: u64,
 }
 
-/// `1 passing (16ms)`, `2 pending`, `1 failing`
-fn mocha_line(line: &str) -> Option<(u64, &str)> {
-    let (count, rest) = line.split_once(' ')?;
-    let (word, time) = rest.split_once(' ').unwrap_or((rest, ""));
-    let is_summary = matches!(word, "passing" | "pending" | "failing") && (time.is_empty() || time.starts_with('('));
-    Some((number(count)?, word)).filter(|_| is_summary)
+impl Prove {
+    fn line(&mut self, line: &str) -> Option<Counts> {
+        // `t/a.t (Wstat: 256 (exited 1) Tests: 3 Failed: 1)`
+        if let Some((_, rest)) = line.split_once(" (Wstat: ") {
+            let failed = rest.rsplit_once(" Failed: ").and_then(|(_, count)| number(count.strip_suffix(')')?));
+            self.failed += failed.unwrap_or(0);
+            return None;
+        }
+        // `Files=2, Tests=5,  0 wallclock secs ( 0.01 usr …`
+        let (_, rest) = line.strip_prefix("Files=")?.split_once(", Tests=")?;
+        let failed = std::mem::take(&mut self.failed);
+        let total = number(rest.split(',').next()?)?;
+        Some(Counts { passed: total.saturating_sub(failed), failed, ..Counts::default() })
+    }
 }
 
 /// `OK (skipped=1)` or `FAILED (failures=1, errors=1)` after `Ran 5 tests in 0.001s`
@@ -87,93 +113,6 @@ fn unittest(line: &str, total: u64) -> Option<Counts> {
     Some(counts)
 }
 
-/// `Tests:       1 failed, 1 skipped, 1 todo, 2 passed, 5 total`
-fn jest(line: &str) -> Option<Counts> {
-    let rest = line.strip_prefix("Tests:")?.trim();
-    rest.ends_with(" total").then_some(())?;
-    counted(rest.split(", "))
-}
-
-/// `Tests  1 failed | 3 passed (4)`; the line of `Test Files` before it counts files.
-fn vitest(line: &str) -> Option<Counts> {
-    let rest = line.strip_prefix("Tests ")?.trim();
-    counted(rest.rsplit_once(" (").map_or(rest, |(counts, _)| counts).split(" | "))
-}
-
-fn counted<'a>(parts: impl Iterator<Item = &'a str>) -> Option<Counts> {
-    let mut counts = Counts::default();
-    for part in parts {
-        let (count, word) = part.trim().split_once(' ')?;
-        let count = number(count)?;
-        match word {
-            "passed" => counts.passed += count,
-            "failed" => counts.failed += count,
-            "skipped" | "todo" | "pending" => counts.skipped += count,
-            "total" => {}
-            _ => return None,
-        }
-    }
-    Some(counts)
-}
-
-/// rspec's `3 examples, 1 failure, 1 pending` and minitest's `5 runs, 6 assertions, 1 failures, 1 errors, 1 skips`
-fn examples(line: &str) -> Option<Counts> {
-    let mut parts = line.split(", ");
-    let (total, word) = parts.next()?.split_once(' ')?;
-    let total = number(total)?;
-    if !matches!(word, "example" | "examples" | "runs" | "tests") {
-        return None;
-    }
-    let (mut counts, mut outside, mut has_failures) = (Counts::default(), 0, false);
-    for part in parts {
-        let (count, word) = part.split_once(' ')?;
-        let count = number(count)?;
-        match word {
-            "failure" | "failures" => {
-                has_failures = true;
-                counts.failed += count;
-            }
-            "errors" => counts.errors += count,
-            "pending" | "skips" => counts.skipped += count,
-            "assertions" => {}
-            word if word.starts_with("error") && word.ends_with("outside of examples") => outside += count,
-            _ => return None,
-        }
-    }
-    has_failures.then_some(())?;
-    counts.passed = total.saturating_sub(counts.failed + counts.errors + counts.skipped);
-    counts.errors += outside;
-    Some(counts)
-}
-
-/// phpunit's `OK (3 tests, 5 assertions)` and `Tests: 3, Assertions: 5, Errors: 1.`, maven's `Tests run: 5, Failures: 1, Errors: 0, Skipped: 1`
-fn labelled(line: &str) -> Option<Counts> {
-    if let Some(inner) = line.strip_prefix("OK (").and_then(|rest| rest.strip_suffix(')')) {
-        let (total, word) = inner.split_once(", ")?.0.split_once(' ')?;
-        let total = number(total).filter(|_| matches!(word, "test" | "tests"))?;
-        return Some(Counts { passed: total, ..Counts::default() });
-    }
-    let line =
-        line.strip_prefix("[INFO] ").or_else(|| line.strip_prefix("[ERROR] ")).or_else(|| line.strip_prefix("[WARNING] ")).unwrap_or(line);
-    let mut parts = line.trim_end_matches('.').split(", ");
-    let (label, total) = parts.next()?.split_once(": ")?;
-    let total = number(total).filter(|_| matches!(label, "Tests" | "Tests run"))?;
-    let mut counts = Counts::default();
-    for part in parts {
-        let (label, count) = part.split_once(": ")?;
-        // A test class of maven's says how long it took; its line is not the sum.
-        let count = number(count)?;
-        match label {
-            "Failures" => counts.failed += count,
-            "Errors" => counts.errors += count,
-            "Skipped" | "Incomplete" => counts.skipped += count,
-            _ => {}
-        }
-    }
-    counts.passed = total.saturating_sub(counts.failed + counts.errors + counts.skipped);
-    Some(counts)
-}
-
 /// `Tests: 26/28 passed`, as `ralph eval` says it
 fn share(line: &str) -> Option<Counts> {
     let (passed, total) = line.strip_prefix("Tests: ")?.strip_suffix(" passed")?.split_once('/')?;
@@ -186,11 +125,6 @@ fn found_errors(line: &str) -> Option<Counts> {
     let (count, rest) = line.trim().strip_prefix("Found ")?.split_once(' ')?;
     let errors = number(count)?;
     (rest.starts_with("error")).then_some(Counts { errors, ..Counts::default() })
-}
-
-/// Reads a count; numbers beyond any real one are none.
-fn number(text: &str) -> Option<u64> {
-    text.parse::<u32>().ok().map(u64::from)
 }
 
 #[cfg(test)]
@@ -225,6 +159,85 @@ mod tests {
         check("[ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 1", Some((3, 1, 0, 1)));
     }
 
+    /// What people's own scripts print, and what runners print that no machine can read better.
+    #[test]
+    fn summaries_in_words() {
+        for text in [
+            "3 passed, 1 failed",
+            "1 failed, 3 passed",
+            "== 3 passed, 1 failed ==",
+            "Tests: 3 passed, 1 failed",
+            "Results: 3 passed, 1 failed, 4 total",
+            "3 passed; 1 failed",
+            "3 passed | 1 failed",
+            "3 passed / 1 failed",
+            "3 passed and 1 failed in 0.2 seconds",
+            "3 tests passed, 1 test failed.",
+            "✔ 3 passed, ✖ 1 failed",
+            "PASSED: 3, FAILED: 1",
+            "Passed: 3 | Failed: 1",
+            "passed=3, failed=1",
+            "4 tests, 3 passed, 1 failed",
+            "4 tests: 3 passed, 1 failed",
+            "4 tests, 1 failed",
+            "3/4 passed",
+            "3/4 tests passed",
+            "3 of 4 tests passed",
+            "Result: 3/4 passed (75%)",
+            "Tests passed: 3/4",
+            "3 out of 4 checks passed",
+            "1 of 4 tests failed",
+            "Passed: 3\nFailed: 1",
+            "Total tests: 4\n     Passed: 3\n     Failed: 1",
+        ] {
+            check(text, Some((3, 1, 0, 0)));
+        }
+        check("8 passed, 2 failed", Some((8, 2, 0, 0)));
+        check("3 passed", Some((3, 0, 0, 0)));
+        check("3 passed, 1 failed, 2 skipped, 1 error", Some((3, 1, 1, 2)));
+        // A program's word on each of several lines is a line for each.
+        check("0 passed, 4 failed", Some((0, 4, 0, 0)));
+    }
+
+    /// Outputs of real projects, as they stand in their logs and documents.
+    #[test]
+    fn summaries_of_runners_in_other_languages() {
+        check("80% tests passed, 7 tests failed out of 36, spent 0.242s", Some((29, 7, 0, 0)));
+        check("100% tests passed, 0 tests failed out of 471", Some((471, 0, 0, 0)));
+        let dotnet = "Failed!  - Failed:     4, Passed:    30, Skipped:     0, Total:    34, Duration: 39 s - A.Tests.dll (net8.0)";
+        check(dotnet, Some((30, 4, 0, 0)));
+        let more = "Passed!  - Failed:     0, Passed:     2, Skipped:     1, Total:     3, Duration: < 1 ms - B.Tests.dll (net8.0)";
+        check(&format!("{dotnet}\n{more}"), Some((32, 4, 0, 1)));
+        check("Test summary: total: 14, failed: 4, succeeded: 10, skipped: 0, duration: 2.0s", Some((10, 4, 0, 0)));
+        check("20 tests completed, 1 failed", Some((19, 1, 0, 0)));
+        check("9 tests completed, 1 failed, 8 skipped", Some((0, 1, 0, 8)));
+        check(" 1 pass\n 1 fail\n 1 skip\n 3 expect() calls\nRan 3 tests across 1 file. [2.50s]", Some((1, 1, 0, 1)));
+        check("FAILED | 1 passed | 1 failed (130ms)", Some((1, 1, 0, 0)));
+        check("ok | 2 passed (3 steps) | 0 failed | 1 ignored (5ms)", Some((2, 0, 0, 1)));
+        let google = "[==========] 42 tests from 8 test suites ran. (1234 ms total)\n[  PASSED  ] 41 tests.\n[  FAILED  ] 1 test, listed below:\n[  FAILED  ] Merge.test_2";
+        check(google, Some((41, 1, 0, 0)));
+        check("test cases: 2 | 1 passed | 1 failed\nassertions: 5 | 4 passed | 1 failed", Some((1, 1, 0, 0)));
+        check(
+            "[doctest] test cases:  3 |  1 passed | 1 failed | 1 skipped\n[doctest] assertions: 9 | 7 passed | 2 failed |",
+            Some((1, 1, 0, 1)),
+        );
+        check("All tests passed (3 assertions in 2 test cases)", Some((2, 0, 0, 0)));
+        check("2 doctests, 3 tests, 1 failure", Some((4, 1, 0, 0)));
+        check("Executed 3 tests, with 1 failure (0 unexpected) in 0.001 (0.002) seconds", Some((2, 1, 0, 0)));
+        check("FAILURES!\nTests: 12, Assertions: 30, Failures: 2, Errors: 1.", Some((9, 2, 1, 0)));
+        check("OK, but there were issues!\nTests: 3, Assertions: 5, Warnings: 1, PHPUnit Deprecations: 1.", Some((3, 0, 0, 0)));
+        check("OK (15 tests)", Some((15, 0, 0, 0)));
+        check("Tests run: 3, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.05 s -- in a.BTest", None);
+        check("5 tests, 6 assertions, 1 failures, 0 errors, 1 pendings, 0 omissions, 0 notifications", Some((3, 1, 0, 1)));
+        check("     Summary [   0.230s] 7 tests run: 4 passed (1 slow), 2 failed, 1 timed out, 1 skipped", Some((4, 2, 1, 1)));
+        check("2 passed; 1 skipped; 1 failed.", Some((2, 1, 0, 1)));
+        check("# TOTAL: 4\n# PASS:  2\n# SKIP:  1\n# XFAIL: 0\n# FAIL:  1\n# XPASS: 0\n# ERROR: 0", Some((2, 1, 0, 1)));
+        check("1 scenario passed, 1 failed, 1 error, 0 skipped\n1 step passed, 1 failed, 0 skipped, 1 undefined", Some((1, 1, 1, 0)));
+        check("  2 tests passed\n  1 test skipped", Some((2, 0, 0, 1)));
+        // How many passed is not said.
+        check("  1 test failed\n  1 test skipped", None);
+    }
+
     #[test]
     fn files_are_no_tests_and_errors_are_errors() {
         check(" Test Files  1 passed (1)\n      Tests  7 passed (7)", Some((7, 0, 0, 0)));
@@ -241,7 +254,16 @@ mod tests {
         for text in [
             "",
             "I passed 3 tests in 5 minutes",
-            "3 passed",
+            "2 files passed, 1 failed",
+            "assertions: 5 | 4 passed | 1 failed",
+            "3 errors, 2 warnings",
+            "2 failed",
+            "Pass 3",
+            "4/5 steps passed",
+            "Total: 3",
+            "1) passes",
+            "1. passed",
+            "1: passed",
             "OK",
             "Tests: many",
             "99999999999999999999 passed in 1s",

@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::domain::{ItemStatus, beginning, score_label};
 use crate::render::table::{Seen, Table};
-use crate::render::{format, shown, words};
+use crate::render::{format, reasons as render_reasons, shown, words};
 use crate::views::{ItemPage, ItemRow, RunPage, RunTranscripts, ScoreLineView, SiteContext};
 
 use super::SiteFile;
@@ -28,6 +28,7 @@ struct RunHtml {
     error: Option<Vec<Text>>,
     totals: Vec<Fact>,
     statuses: Option<Grid>,
+    reasons: Option<Grid>,
     item_word: Text,
     criteria: Option<Criteria>,
     evaluators: Vec<Unfolding>,
@@ -110,6 +111,7 @@ pub(super) fn pages(
         error: run.error.as_ref().filter(|error| !error.trim().is_empty()).map(|error| error.lines().map(Text::new).collect()),
         totals: totals(run),
         statuses: statuses(run),
+        reasons: reasons(run),
         item_word: Text::new(run.item_word.as_deref().unwrap_or("items")),
         criteria: judged::criteria(run, suite, &shell_of_run.root),
         evaluators: judged::evaluators(run),
@@ -236,6 +238,23 @@ fn statuses(run: &RunPage) -> Option<Grid> {
     grid.column(Column::new("Outcomes", Look::Number, Sort::None), rows.iter().map(|(_, count)| Cell::count(*count)));
     grid.column(Column::new("Status", Look::Words, Sort::None), rows.iter().map(|(name, _)| Cell::item_status(name)));
     grid.column(Column::new("In the pass rate", Look::Words, Sort::None), rows.iter().map(|(name, _)| Cell::words(standing(name))));
+    Some(grid)
+}
+
+/// Kinds of failures with their numbers; of single items the list of items says why.
+fn reasons(run: &RunPage) -> Option<Grid> {
+    let rows = &run.reasons;
+    if rows.iter().all(|reason| reason.count < 2) {
+        return None;
+    }
+    let mut grid = Grid::new("reasons-table", "Why items did not pass").fits();
+    grid.column(Column::new("Outcomes", Look::Number, Sort::None), rows.iter().map(|reason| Cell::count(reason.count)));
+    grid.column(Column::new("Status", Look::Words, Sort::None), rows.iter().map(|reason| Cell::item_status(&reason.status)));
+    grid.column(
+        Column::new("Why", Look::Words, Sort::None),
+        rows.iter().map(|reason| Cell::words(cut(&render_reasons::words(&reason.reason)))),
+    );
+    grid.column(Column::new("First", Look::Words, Sort::None), rows.iter().map(|reason| Cell::words(reason.example.as_str())));
     Some(grid)
 }
 

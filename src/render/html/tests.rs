@@ -598,6 +598,7 @@ fn made_up() -> Overview {
 
 fn run_page(line: &RunLine, text: &str) -> RunPage {
     RunPage {
+        reasons: Vec::new(),
         line: line.clone(),
         error: Some(format!("{text}\n  second line")),
         cost_source: "priced".to_owned(),

@@ -139,10 +139,26 @@ fn a_usage_limit_says_nothing_about_the_approach() {
 }
 
 #[test]
-fn a_missing_program_says_nothing_about_the_approach() {
-    let ran = Code::new(FILE_IS_THERE, "").config("{id: a, command: [no-such-program-here]}").run();
-    ran.ended("infra", "`no-such-program-here` not found");
-    ran.is_untested();
+fn a_missing_program_ends_the_batch_before_it_begins() {
+    let code = Code::new(FILE_IS_THERE, "").config("{id: a, command: [no-such-program-here]}");
+    let output = code.project.run(["run", "s", "--approach", "a"]);
+    let refusal = output.refusal();
+    assert!(refusal.contains("a needs it for `s`: program `no-such-program-here` not found on PATH"), "{refusal}");
+    assert!(!code.project.path("results").exists());
+}
+
+#[test]
+fn a_refused_key_ends_the_batch_and_is_no_result() {
+    let code = Code::new(FILE_IS_THERE, "echo 'Invalid API key · Please run /login' >&2; exit 1");
+    let output = code.project.run(["run", "s", "--approach", "a", "--runs", "3"]);
+    let refusal = output.refusal();
+    assert!(refusal.contains("s a/none cannot be run: ended with exit status 1: Invalid API key"), "{refusal}");
+    assert!(refusal.contains("run --resume"), "{refusal}");
+    assert!(code.all().is_empty());
+    // Once it is put right, the plan goes on.
+    code.project.file("a.sh", "echo x > made.txt");
+    let output = code.project.run(["run", "--resume"]);
+    assert_eq!((output.code, code.all().len()), (0, 3), "{}", output.stderr);
 }
 
 #[test]
@@ -164,6 +180,19 @@ fn errors_of_tests_are_not_passed() {
     assert_eq!(statuses, ["pass", "error", "fail", "pass"]);
     let names: std::collections::BTreeSet<&str> = ran.items("shared_tests").iter().map(|item| item.0).collect();
     assert_eq!(names.len(), 4, "{names:?}");
+}
+
+#[test]
+fn a_script_that_prints_counts_is_read_whatever_its_exit() {
+    for exit in [0, 1] {
+        let suite = format!(
+            "evaluators: {{functional: true}}\nbuild_command: 'true'\ntest_command: 'echo 8 passed, 2 failed; exit {exit}'\n\
+             tests: {{shared: ['echo 3 passed, 1 failed; exit {exit}']}}\n"
+        );
+        let ran = Code::new(&suite, "").run();
+        ran.shared(3, 4);
+        assert_eq!(ran.score("functional"), Some(88.0), "{}", ran.header);
+    }
 }
 
 #[test]

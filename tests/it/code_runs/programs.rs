@@ -129,12 +129,14 @@ fn claudes_usage_limit_is_an_outage() {
 }
 
 #[test]
-fn without_its_program_a_built_in_approach_is_an_outage() {
-    for approach in ["ralph", "oneshot"] {
+fn without_its_program_a_built_in_approach_does_not_begin() {
+    for (approach, program) in [("ralph", "ralph"), ("oneshot", "claude")] {
         let (code, _, _seen) = flask();
         let bare = code.project.path("none").display().to_string();
-        code.started(&["flask", "--approach", approach], &[], &[("PATH", &bare)]);
-        code.all()[0].ended("infra", "not found");
+        let output = code.project.run_in(["run", "flask", "--approach", approach], &[("PATH", &bare)]);
+        let refusal = output.refusal();
+        assert!(refusal.contains(&format!("program `{program}` not found on PATH")), "{refusal}");
+        assert!(code.all().is_empty());
     }
 }
 

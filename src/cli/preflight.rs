@@ -1,0 +1,80 @@
+//! What a look shows before a plan begins: programs that are not there, and judges that nobody named.
+
+use crate::agent::{Environment, own_program};
+use crate::domain::visible;
+use crate::run::{Arm, CodeWork, Means, Work};
+
+use super::failure::Failure;
+use super::output;
+use super::runnable;
+use super::settings::Settings;
+
+/// Refuses a plan with an arm whose program is not there: the other arms would cost money for a comparison that cannot be.
+///
+/// What is inside a sandbox cannot be seen from here.
+pub(super) fn check(arms: &[Arm], environment: &Environment) -> Result<(), Failure> {
+    let mut details: Vec<String> = Vec::new();
+    let mut hint = None;
+    for arm in arms {
+        for program in programs(arm, environment) {
+            let Some(problem) = runnable::missing(&program, environment) else { continue };
+            let detail = format!("{} needs it for `{}`: {}", visible(&arm.planned.approach), visible(&arm.planned.suite), problem.message);
+            hint = hint.or(problem.hint);
+            if !details.contains(&detail) {
+                details.push(detail);
+            }
+        }
+    }
+    if details.is_empty() {
+        return Ok(());
+    }
+    let failure = Failure { details, ..Failure::new("a program is not there, and nothing was started") };
+    Err(failure.with_hint(hint.unwrap_or_else(|| "correct its path in evalreport.yaml, or make it executable".to_owned())))
+}
+
+/// The programs that a run of an arm begins with, as far as they are outside of a sandbox.
+fn programs(arm: &Arm, environment: &Environment) -> Vec<String> {
+    match &arm.work {
+        Work::Questions(work) => work.agent.program().map(str::to_owned).into_iter().collect(),
+        Work::Code(work) => of_code(work, environment),
+    }
+}
+
+fn of_code(work: &CodeWork, environment: &Environment) -> Vec<String> {
+    let outer = |wrap: Vec<String>| wrap.into_iter().next();
+    let own = match &work.approach.means {
+        Means::Oneshot { agent, .. } => agent.command.first().map(String::as_str).or_else(|| own_program(agent.kind)),
+        Means::Ralph { program } => program.first().map(String::as_str),
+        Means::Command { argv } => argv.first().map(String::as_str),
+    };
+    let agent = outer(work.wrap_of_agent(&environment.root)).or_else(|| own.map(str::to_owned));
+    agent.into_iter().chain(outer(work.wrap_of_tests(&environment.root))).collect()
+}
+
+/// Says at once which suites a judge should decide about that nobody named.
+pub(super) fn warn_of_missing_judges(settings: &Settings, arms: &[Arm]) {
+    let mut suites: Vec<&CodeWork> = Vec::new();
+    for arm in arms {
+        if let Work::Code(work) = &arm.work
+            && work.evaluation.is_judged()
+            && work.evaluation.jury.is_none()
+            && suites.iter().all(|known| known.suite.name != work.suite.name)
+        {
+            suites.push(work);
+        }
+    }
+    for work in suites {
+        let what = match work.suite.acceptance_criteria.len() {
+            0 => "what is wanted of it".to_owned(),
+            count => output::count(count, "acceptance criterion").replace("criterions", "criteria"),
+        };
+        output::say(
+            settings,
+            &format!(
+                "warning: no judge decides about {what} of `{}`: name an agent as `judge: {{agent: ID}}` in evalreport.yaml, or leave them out \
+                 with `evaluators: {{requirementFulfillment: false}}`",
+                visible(&work.suite.name)
+            ),
+        );
+    }
+}

@@ -1,0 +1,183 @@
+//! What a batch did not measure or did not reach: why, in words, and by the exit code.
+
+use crate::domain::{Evaluator, Run, RunStatus, visible};
+use crate::render::{format, reasons as words};
+use crate::results::{Batch, PlannedArm, ScoreLine, Store};
+use crate::views::{Ending, Reason, reasons};
+
+use super::settings::Settings;
+use super::{exit_code, output};
+
+/// So many kinds of failures are told after the runs; the page of a run has more.
+const MOST_REASONS: usize = 3;
+/// What a line says of a message.
+const REASON_CHARACTERS: usize = 400;
+
+/// One arm of a batch with its runs.
+struct OfArm<'a> {
+    planned: &'a PlannedArm,
+    /// How many questions a run has, where it has questions.
+    questions: Option<u64>,
+    records: Vec<&'a Run>,
+}
+
+/// Says why items did not pass, and what was not measured or not enough, and returns the exit code.
+///
+/// `records` are the committed runs of the batch, `questions` by arm how many a run has.
+pub(super) fn conclude(settings: &Settings, batch: &Batch, records: &[Run], questions: &[Option<u64>], fail_under: Option<f64>) -> u8 {
+    let store = settings.store();
+    let mut code = exit_code::DONE;
+    let arms: Vec<OfArm<'_>> = arms(batch, records, questions);
+    for arm in &arms {
+        arm.tell_reasons(settings, &store);
+    }
+    for arm in arms.iter().filter(|arm| !arm.records.is_empty() && !arm.records.iter().any(|run| arm.is_measured(run, &store))) {
+        output::tell(&format!("nothing was measured of {}: see why above", arm.name()));
+        code = exit_code::INCONCLUSIVE;
+    }
+    for arm in &arms {
+        if let Some(reason) = arm.undecided(&store) {
+            output::tell(&format!("the judge decided nothing about {}: {reason}; `evalreport judge --retry` asks again", arm.name()));
+            code = exit_code::INCONCLUSIVE;
+        }
+    }
+    if let Some(least) = fail_under {
+        for arm in &arms {
+            if let Some(why) = arm.below(least, &store) {
+                output::tell(&format!("{} {why}, less than --fail-under {least}", arm.name()));
+                code = exit_code::NEGATIVE;
+            }
+        }
+    }
+    code
+}
+
+fn arms<'a>(batch: &'a Batch, records: &'a [Run], questions: &[Option<u64>]) -> Vec<OfArm<'a>> {
+    let of = |(place, planned): (usize, &'a PlannedArm)| {
+        let runs = batch.runs.iter().filter(|run| run.arm == place);
+        let records = runs.filter_map(|run| records.iter().find(|record| record.id == run.id)).collect();
+        OfArm { planned, questions: questions.get(place).copied().flatten(), records }
+    };
+    batch.arms.iter().enumerate().map(of).collect()
+}
+
+impl OfArm<'_> {
+    fn name(&self) -> String {
+        visible(&format!("{} {}/{}", self.planned.suite, self.planned.approach, self.planned.model))
+    }
+
+    /// Says why items of the arm did not pass, and what its runs had trouble with.
+    fn tell_reasons(&self, settings: &Settings, store: &Store) {
+        let mut rows = Vec::new();
+        for record in &self.records {
+            rows.extend(store.detailed_items(&record.id).ok().flatten().unwrap_or_default());
+        }
+        let is_question = self.questions.is_some();
+        let all = rows.len();
+        let endings = rows.iter().map(|(outcome, details)| Ending {
+            kind: outcome.kind.name(),
+            item: &outcome.item,
+            status: outcome.status.name(),
+            reason: details.reason.as_deref(),
+        });
+        let found: Vec<Reason> = reasons(endings);
+        // That another choice was right is what a wrong answer is; and what a test has against the code is for its page.
+        let told: Vec<&Reason> = found.iter().filter(|reason| is_question && reason.reason != "wrong_choice").collect();
+        if let Some(first) = told.first() {
+            let parts: Vec<String> = told.iter().take(MOST_REASONS).map(|reason| cut(&words::line(reason))).collect();
+            let more = if told.len() > MOST_REASONS { "; and others" } else { "" };
+            output::say(
+                settings,
+                &format!(
+                    "note: {}, {}: {}{more} (such as {})",
+                    self.name(),
+                    output::count(all, "outcome"),
+                    parts.join("; "),
+                    visible(&first.example)
+                ),
+            );
+        }
+        let endings = self.records.iter().filter(|_| !is_question).map(|record| Ending {
+            kind: "run",
+            item: record.id.as_str(),
+            status: if record.status == RunStatus::Completed { "trouble" } else { record.status.name() },
+            reason: record.error.as_deref(),
+        });
+        for reason in reasons(endings).iter().take(MOST_REASONS) {
+            let runs = format!("{} of {} runs", format::integer(reason.count), format::integer(self.records.len() as u64));
+            let status = &reason.status;
+            output::say(
+                settings,
+                &format!("note: {}, {runs}, {status}: {} (`evalreport show {}`)", self.name(), cut(&reason.reason), reason.example),
+            );
+        }
+    }
+
+    /// Says whether a run says anything about its arm.
+    fn is_measured(&self, record: &Run, store: &Store) -> bool {
+        if !record.status.is_counted() {
+            return false;
+        }
+        if self.questions.is_some() {
+            // Of questions, a run fails where each of them ended with a crash.
+            return record.status != RunStatus::Failed;
+        }
+        record.shared_tests_total.is_some_and(|total| total > 0) || scores(record, store).iter().any(|line| line.score.value.is_some())
+    }
+
+    /// Says why a judge that was wanted has decided nothing about a run that came to an end.
+    fn undecided(&self, store: &Store) -> Option<String> {
+        let counted = self.records.iter().filter(|record| record.status.is_counted());
+        counted.flat_map(|record| Evaluator::ALL.into_iter().map(move |evaluator| (record, evaluator))).find_map(|(record, evaluator)| {
+            let judgements = evaluator.is_judged().then(|| store.judgements(&record.id, evaluator).ok())??;
+            let newest = judgements.newest().filter(|line| line.score.value.is_none())?;
+            Some(cut(newest.not_evaluated.as_deref().unwrap_or("it gave no reason")))
+        })
+    }
+
+    /// Says what the arm reached, where that is less than wanted; the mean over its runs.
+    fn below(&self, least: f64, store: &Store) -> Option<String> {
+        if self.records.is_empty() {
+            return Some("has no run".to_owned());
+        }
+        let rates: Vec<f64> = self.records.iter().map(|record| self.share(record, store)).collect();
+        let mean = rates.iter().sum::<f64>() / rates.len() as f64 * 100.0;
+        let runs = output::count(rates.len(), "run");
+        (mean < least).then(|| match self.records.as_slice() {
+            [only] => match only.shared_tests_passed.zip(only.shared_tests_total) {
+                Some((passed, total)) if total > 0 => {
+                    let asked = self.questions.map_or(total, |questions| questions.max(total));
+                    format!("passed {}% ({passed} of {asked})", format::fixed(mean, 1))
+                }
+                Some(_) | None => format!("passed {}% in {runs}", format::fixed(mean, 1)),
+            },
+            _ => format!("passed {}% in the mean of {runs}", format::fixed(mean, 1)),
+        })
+    }
+
+    /// The share that passed, from 0 to 1.
+    fn share(&self, record: &Run, store: &Store) -> f64 {
+        // Where nothing was tested, what the judge says of the criteria is what there is.
+        let judged = || Some(store.judgements(&record.id, Evaluator::RequirementFulfillment).ok()?.newest()?.score.value? / 100.0);
+        let counts = record.shared_tests_passed.zip(record.shared_tests_total);
+        if let (None, Some(share)) = (counts, judged()) {
+            return share;
+        }
+        let (passed, total) = counts.unwrap_or((0, 0));
+        // What was not answered has not passed, and nothing passed of nothing is not enough.
+        let asked = total.max(self.questions.unwrap_or(1)).max(1);
+        passed as f64 / asked as f64
+    }
+}
+
+fn scores(record: &Run, store: &Store) -> Vec<ScoreLine> {
+    ScoreLine::read_all(&store.scores_path(&record.id), &mut Vec::new())
+}
+
+fn cut(text: &str) -> String {
+    let text = visible(text);
+    match text.char_indices().nth(REASON_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

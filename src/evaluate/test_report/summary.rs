@@ -1,0 +1,430 @@
+//! One line of a summary, as test runners and people's own scripts print it: `3 passed, 1 failed`, `Failed: 1, Passed: 3`,
+//! `3 of 4 tests passed` and their kin.
+//!
+//! The whole line has to be understood: a sentence that happens to hold a number is no summary. Counts of files, steps or assertions
+//! are not counts of tests.
+
+use super::collect::Counts;
+
+/// What a line tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// All counts of a run.
+    Whole(Counts),
+    /// All counts of one test program; those of the others are to be added.
+    Part(Counts),
+    /// One count of a summary that takes a line for each, with the word that tells it from the others.
+    Single(String, Tally),
+}
+
+/// Counts as far as a line tells them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    passed: Option<u64>,
+    failed: Option<u64>,
+    errors: Option<u64>,
+    /// Errors that no test had, so that they are not in the total.
+    outside: u64,
+    skipped: Option<u64>,
+    total: Option<u64>,
+    /// Checks inside tests were counted, too: who tells those tells the tests that failed.
+    has_assertions: bool,
+}
+
+/// What a word counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counted {
+    Passed,
+    Failed,
+    Errors,
+    Outside,
+    Skipped,
+    Total,
+    Assertions,
+    /// Known, and no test.
+    Nothing,
+}
+
+/// Words that say how a test ended. Those of several words are joined by a hyphen before they are looked up.
+const STATUSES: &[(&[&str], Counted)] = &[
+    (
+        &["passed", "pass", "passes", "passing", "ok", "succeeded", "success", "successes", "successful", "xpassed", "flaky"],
+        Counted::Passed,
+    ),
+    (&["failed", "fail", "fails", "failing", "failure", "failures", "xpass", "unexpected-successes"], Counted::Failed),
+    (
+        &["error", "errors", "errored", "crashed", "broken", "timed-out", "interrupted", "cancelled", "undefined", "ambiguous"],
+        Counted::Errors,
+    ),
+    (&["error-occurred-outside-of", "errors-occurred-outside-of"], Counted::Outside),
+    (
+        &[
+            "skipped",
+            "skip",
+            "skips",
+            "pending",
+            "pendings",
+            "todo",
+            "todos",
+            "ignored",
+            "xfailed",
+            "xfail",
+            "disabled",
+            "excluded",
+            "omitted",
+            "omissions",
+            "incomplete",
+            "inconclusive",
+            "did-not-run",
+            "not-run",
+            "expected-failures",
+        ],
+        Counted::Skipped,
+    ),
+    (&["total", "completed", "executed", "run", "ran"], Counted::Total),
+    (&["assertions", "assertion", "asserts", "expect-calls"], Counted::Assertions),
+    (
+        &[
+            "warning",
+            "warnings",
+            "deselected",
+            "measured",
+            "filtered-out",
+            "rerun",
+            "reruns",
+            "retried",
+            "notifications",
+            "deprecations",
+            "phpunit-deprecations",
+            "notices",
+            "risky",
+            "subtests-passed",
+            "invalid",
+        ],
+        Counted::Nothing,
+    ),
+];
+
+/// What is counted, where it is tests.
+const TESTS: &[&str] = &[
+    "test",
+    "tests",
+    "case",
+    "cases",
+    "check",
+    "checks",
+    "spec",
+    "specs",
+    "example",
+    "examples",
+    "scenario",
+    "scenarios",
+    "run",
+    "runs",
+    "doctest",
+    "doctests",
+    "property",
+    "properties",
+];
+
+/// What may stand before the counts, with a colon.
+const LABELS: &[&str] = &[
+    "test",
+    "tests",
+    "tests run",
+    "tests total",
+    "total tests",
+    "test case",
+    "test cases",
+    "test run",
+    "test result",
+    "test results",
+    "test summary",
+    "result",
+    "results",
+    "summary",
+    "total",
+    "overall",
+    "checks",
+    "specs",
+    "scenarios",
+    "done",
+    "finished",
+];
+
+/// Reads a line without its line end.
+pub fn line(line: &str) -> Option<Line> {
+    let line = line.trim();
+    if line.len() > 300 || !line.contains(|character: char| character.is_ascii_digit()) {
+        return None;
+    }
+    if let Some(counts) = cargo(line) {
+        return Some(Line::Part(counts));
+    }
+    if let Some(single) = google_test(line) {
+        return Some(single);
+    }
+    let lower = line.to_lowercase();
+    if let Some(count) = catch2(&lower) {
+        return Some(Line::Whole(Counts { passed: count, ..Counts::default() }));
+    }
+    let is_program = ["failed!", "passed!", "skipped!"].iter().any(|start| lower.starts_with(start)) && lower.contains(" - ");
+    let text = without_time(&lower);
+    let text = bare(text.split_once("! ").filter(|_| is_program).map_or(text, |(_, rest)| rest));
+    let (tally, parts, word) = tally(text)?;
+    if parts == 1 && tally.total.is_none() {
+        return Some(Line::Single(word, tally));
+    }
+    let counts = tally.counts()?;
+    Some(if is_program { Line::Part(counts) } else { Line::Whole(counts) })
+}
+
+impl Tally {
+    /// Returns the counts, if it is clear how many passed: told, or what is left of all that ran.
+    pub fn counts(&self) -> Option<Counts> {
+        let (failed, errors, skipped) = (self.failed.unwrap_or(0), self.errors.unwrap_or(0), self.skipped.unwrap_or(0));
+        let is_told = self.failed.is_some() || self.errors.is_some() || self.has_assertions;
+        let rest = || self.total.filter(|_| is_told).map(|total| total.saturating_sub(failed + errors + skipped));
+        let passed = self.passed.or_else(rest)?;
+        Some(Counts { passed, failed, errors: errors + self.outside, skipped })
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        let sum = |mine: &mut Option<u64>, other: Option<u64>| *mine = other.map(|other| mine.unwrap_or(0) + other).or(*mine);
+        sum(&mut self.passed, other.passed);
+        sum(&mut self.failed, other.failed);
+        sum(&mut self.errors, other.errors);
+        sum(&mut self.skipped, other.skipped);
+        sum(&mut self.total, other.total);
+        self.outside += other.outside;
+        self.has_assertions |= other.has_assertions;
+    }
+
+    fn of(counted: Counted, count: u64) -> Self {
+        let mut tally = Self::default();
+        match counted {
+            Counted::Passed => tally.passed = Some(count),
+            Counted::Failed => tally.failed = Some(count),
+            Counted::Errors => tally.errors = Some(count),
+            Counted::Outside => tally.outside = count,
+            Counted::Skipped => tally.skipped = Some(count),
+            Counted::Total => tally.total = Some(count),
+            Counted::Assertions => tally.has_assertions = true,
+            Counted::Nothing => {}
+        }
+        tally
+    }
+}
+
+/// `test result: FAILED. 3 passed; 2 failed; 1 ignored; …`
+fn cargo(line: &str) -> Option<Counts> {
+    let (_, rest) = line.strip_prefix("test result: ")?.split_once(". ")?;
+    let mut parts = rest.split("; ");
+    let mut next = |word: &str| number(parts.next()?.strip_suffix(word)?);
+    Some(Counts { passed: next(" passed")?, failed: next(" failed")?, errors: 0, skipped: next(" ignored")? })
+}
+
+/// GoogleTest's `[  PASSED  ] 2 tests.` and `[  FAILED  ] 1 test, listed below:`
+fn google_test(line: &str) -> Option<Line> {
+    let (word, rest) = line.strip_prefix('[')?.split_once(']')?;
+    let counted = match word.trim() {
+        "PASSED" => Counted::Passed,
+        "FAILED" => Counted::Failed,
+        "SKIPPED" => Counted::Skipped,
+        _ => return None,
+    };
+    let rest = rest.trim().trim_end_matches(['.', ':']);
+    let (count, noun) = rest.strip_suffix(", listed below").unwrap_or(rest).split_once(' ')?;
+    matches!(noun, "test" | "tests").then_some(())?;
+    Some(Line::Single(word.trim().to_owned(), Tally::of(counted, number(count)?)))
+}
+
+/// Catch2's `All tests passed (3 assertions in 2 test cases)`
+fn catch2(lower: &str) -> Option<u64> {
+    let inner = lower.strip_prefix("all tests passed (")?.strip_suffix(')')?;
+    let (_, tests) = inner.split_once(" in ")?;
+    let (count, noun) = tests.split_once(' ')?;
+    matches!(noun, "test case" | "test cases").then(|| number(count))?
+}
+
+/// Takes off how long the tests took.
+fn without_time(text: &str) -> &str {
+    let text = text.split(", duration:").next().unwrap_or(text);
+    let text = text.split(", spent ").next().unwrap_or(text);
+    let starts_with_number = |rest: &str| rest.starts_with(|first: char| first.is_ascii_digit() || first == '<');
+    text.rsplit_once(" in ").filter(|(_, rest)| starts_with_number(rest)).map_or(text, |(counts, _)| counts)
+}
+
+/// Takes off rules, signs and full stops at both ends.
+fn bare(text: &str) -> &str {
+    text.trim_matches(|character: char| !character.is_alphanumeric() && !matches!(character, '(' | ')' | '[' | ']'))
+}
+
+/// Reads counts, and says how many parts there were, and which word the first of them had.
+fn tally(text: &str) -> Option<(Tally, usize, String)> {
+    if let Some((head, inner)) = text.split_once('(').and_then(|(head, rest)| Some((head.trim(), rest.strip_suffix(')')?)))
+        && let Some(tally) = enclosed(head, inner)
+    {
+        return Some(tally);
+    }
+    let text = without_groups(text);
+    let text = text.trim();
+    // deno's `FAILED | 1 passed | 1 failed`, and XCTest's `Executed 3 tests, with 1 failure`.
+    let text = text.strip_prefix("ok | ").or_else(|| text.strip_prefix("failed | ")).unwrap_or(text);
+    let text = text.strip_prefix("executed ").unwrap_or(text);
+    let text =
+        text.strip_prefix("tests ").filter(|rest| rest.trim_start().starts_with(|first: char| first.is_ascii_digit())).unwrap_or(text);
+    let (total, text) = labelled(text);
+    let (mut sum, words, count) = listed(text)?;
+    if let Some(total) = total {
+        sum.total = Some(total);
+    }
+    Some((sum, count + usize::from(total.is_some()), words))
+}
+
+/// cucumber's `3 scenarios (1 failed, 2 passed)` and phpunit's `OK (3 tests, 5 assertions)`
+fn enclosed(head: &str, inner: &str) -> Option<(Tally, usize, String)> {
+    let (mut sum, word, count) = listed(inner)?;
+    if head == "ok" {
+        sum.failed.get_or_insert(0);
+        return Some((sum, count + 1, word));
+    }
+    let total = part(head)?.0;
+    total.total?;
+    sum.add(&total);
+    Some((sum, count + 1, word))
+}
+
+/// Takes off a label: nextest's is a total of its own (`7 tests run: 4 passed`).
+fn labelled(text: &str) -> (Option<u64>, &str) {
+    let Some((label, rest)) = text.split_once(':') else { return (None, text) };
+    let rest = rest.trim();
+    if !rest.starts_with(|first: char| first.is_ascii_digit()) {
+        // The label of a list whose words come first: `Test summary: total: 14, failed: 4`.
+        return (None, if LABELS.contains(&label.trim()) { rest } else { text });
+    }
+    let total =
+        label.find(|character: char| character.is_ascii_digit()).and_then(|at| part(&label[at..])).and_then(|(tally, _)| tally.total);
+    if total.is_some() {
+        return (total, rest);
+    }
+    if !LABELS.contains(&label.trim()) {
+        return (None, text);
+    }
+    let end = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
+    let after = rest[end..].trim_start();
+    // `Tests: 3, Assertions: 5` has a number alone; `Tests: 3 passed` has not.
+    match (after.strip_prefix([',', ';', '|']), after.is_empty()) {
+        (Some(after), _) => (number(&rest[..end]), after.trim()),
+        (None, true) => (None, text),
+        (None, false) => (None, rest),
+    }
+}
+
+/// Reads parts that are set apart by commas and their like; all of them have to be counts, in one order of number and word.
+fn listed(text: &str) -> Option<(Tally, String, usize)> {
+    let text = text.replace(", with ", ", ").replace(" and ", ", ").replace(" / ", ", ");
+    let mut sum = Tally::default();
+    let (mut first, mut order, mut count) = (String::new(), None, 0);
+    for piece in text.split([',', ';', '|', '\t', '·']).map(bare).filter(|piece| !piece.is_empty()) {
+        let is_number_first = piece.starts_with(|character: char| character.is_ascii_digit());
+        if *order.get_or_insert(is_number_first) != is_number_first {
+            return None;
+        }
+        let (tally, word) = part(piece)?;
+        if count == 0 {
+            first = word;
+        }
+        sum.add(&tally);
+        count += 1;
+    }
+    (count > 0).then_some((sum, first, count))
+}
+
+/// Reads `3 passed`, `3 tests passed`, `passed: 3`, `3/4 passed`, `3 of 4 tests passed`, `1 test failed out of 3`.
+fn part(piece: &str) -> Option<(Tally, String)> {
+    let piece = piece.replace(" out of ", " of ");
+    let spaced = match piece.split_once(" of ") {
+        Some((start, end)) if end.starts_with(|first: char| first.is_ascii_digit()) => format!("{start}/{end}"),
+        Some(_) | None => piece,
+    };
+    let is_key_first = !spaced.starts_with(|character: char| character.is_ascii_digit());
+    // `3: failed` is an entry of a list, and `passed 3` may be the third pass.
+    if is_key_first != spaced.contains([':', '=']) {
+        return None;
+    }
+    let mut numbers = Vec::new();
+    let mut words: Vec<&str> = Vec::new();
+    let mut total = None;
+    for token in spaced.split([' ', ':', '=']).filter(|token| !token.is_empty()) {
+        let (start, end) = token.split_once('/').map_or((token, None), |(start, end)| (start, Some(end)));
+        match (number(start), end) {
+            (Some(count), None) => numbers.push(count),
+            (Some(count), Some(end)) => {
+                numbers.push(count);
+                total = Some(number(end)?);
+            }
+            // `1 test failed/3`, from `out of`.
+            (None, Some(end)) => {
+                words.push(start);
+                total = Some(number(end)?);
+            }
+            (None, None) => words.push(token),
+        }
+    }
+    // ctest's share of those that passed is said once more by the count of those that did not.
+    if let [share, "tests" | "test", "passed"] = words.as_slice()
+        && numbers.is_empty()
+        && share.strip_suffix('%').is_some_and(|share| number(share).is_some())
+    {
+        return Some((Tally::default(), "share".to_owned()));
+    }
+    let ([count], false) = (numbers.as_slice(), words.is_empty()) else { return None };
+    let (counted, word) = counted(&words)?;
+    let mut tally = Tally::of(counted, *count);
+    if let Some(total) = total {
+        // `3/4 tests` says nothing about the other one.
+        matches!(counted, Counted::Passed | Counted::Failed).then_some(())?;
+        tally.total = Some(total);
+        if counted == Counted::Passed {
+            tally.failed = Some(total.checked_sub(*count)?);
+        }
+    }
+    Some((tally, word))
+}
+
+/// Says what words count: one that tells how tests ended, and any that say that it is about tests.
+fn counted(words: &[&str]) -> Option<(Counted, String)> {
+    let phrase = words.join("-");
+    let status = |phrase: &str| STATUSES.iter().find(|(known, _)| known.contains(&phrase)).map(|(_, counted)| *counted);
+    if let Some(counted) = status(&phrase) {
+        return Some((counted, phrase));
+    }
+    let told: Vec<&str> = words.iter().copied().filter(|word| !TESTS.contains(word)).collect();
+    if told.is_empty() {
+        return Some((Counted::Total, phrase));
+    }
+    let told = told.join("-");
+    status(&told).map(|counted| (counted, told))
+}
+
+/// Takes out what stands in brackets: times, totals and the names of tools.
+fn without_groups(text: &str) -> String {
+    let mut depth = 0_usize;
+    let mut kept = String::with_capacity(text.len());
+    // bun's `4 expect() calls`.
+    for character in text.replace("expect() calls", "expect-calls").chars() {
+        match character {
+            '(' | '[' => depth += 1,
+            ')' | ']' if depth > 0 => depth -= 1,
+            character if depth == 0 => kept.push(character),
+            _ => {}
+        }
+    }
+    kept
+}
+
+/// Reads a count; numbers beyond any real one are none.
+pub fn number(text: &str) -> Option<u64> {
+    text.parse::<u32>().ok().map(u64::from)
+}

@@ -1,0 +1,48 @@
+//! Why items did not pass: kinds with their numbers, for a table and for a line.
+
+use crate::views::{Reason, ShownRun};
+
+use super::cell::Cell;
+use super::format;
+use super::shown::short;
+use super::table::{Column, Table};
+
+/// Lays out why a run's items did not pass; none where nobody says.
+pub fn table(shown: &ShownRun) -> Option<Table> {
+    let reasons = &shown.page.reasons;
+    let mut table = Table::new("Why items did not pass");
+    let each = |cell: &dyn Fn(&Reason) -> Cell| reasons.iter().map(cell).collect::<Vec<Cell>>();
+    table.column(Column::number("Items").keys(["items"]), each(&|reason| Cell::count(reason.count)));
+    table.column(Column::words("Outcome").keys(["status"]), each(&|reason| Cell::words(reason.status.replace('_', " "))));
+    table.column(Column::words("Why").keys(["reason"]), each(&|reason| Cell::words(short(&words(&reason.reason)))));
+    table.column(Column::words("First").keys(["first"]).rank(1), each(&|reason| Cell::words(reason.example.as_str())));
+    // Of one item its own row says it.
+    (reasons.iter().any(|reason| reason.count > 1)).then_some(table)
+}
+
+/// `10 missing: no `<answer>` tag; …`.
+pub fn line(reason: &Reason) -> String {
+    match meaning(&reason.reason) {
+        Some(meaning) => format!("{} {}: {meaning}", format::integer(reason.count), reason.reason.replace('_', " ")),
+        None => format!("{} {}: {}", format::integer(reason.count), reason.status.replace('_', " "), reason.reason),
+    }
+}
+
+/// A kind with what it means, or the message.
+pub(super) fn words(reason: &str) -> String {
+    meaning(reason).map_or_else(|| reason.to_owned(), |meaning| format!("{}: {meaning}", reason.replace('_', " ")))
+}
+
+/// Says what is wrong with an answer of some kind, by the name that results hold.
+fn meaning(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "missing" => "no `<answer>` tag; the prompt asks for a reply that ends in `<answer>choice</answer>`",
+        "trailing_text" => "there is text after `</answer>`; the prompt asks for a reply that ends in it",
+        "xml_error" => "what is in `<answer>` is not XML text; `<` and `&` are written `&lt;` and `&amp;`",
+        "wrong_tag" => "the tag is `<answers>`; the prompt asks for `<answer>choice</answer>`",
+        "empty" => "there is nothing in `<answer>`",
+        "invalid_choice" => "the answer is none of the choices of the question",
+        "wrong_choice" => "another choice is right",
+        _ => return None,
+    })
+}
