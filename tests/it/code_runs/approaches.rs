@@ -114,7 +114,7 @@ fn usage_is_read_with_its_parts_apart() {
     let ran = Code::new(FILE_IS_THERE, &format!("echo x > made.txt; echo '{{\"input_tokens\": 1}}'; echo '{report}'; echo bye")).run();
     ran.ended("completed", "");
     let header = &ran.header;
-    let numbers = ["input_tokens", "output_tokens", "total_tokens", "total_calls"].map(|name| header[name].as_u64());
+    let numbers = ["input_tokens", "output_tokens", "total_tokens", "turns"].map(|name| header[name].as_u64());
     assert_eq!(numbers, [Some(98_828), Some(400), Some(99_228), Some(4)]);
     let parts = ["input", "cache_write", "cache_read", "output"].map(|name| header["usage"][name].as_u64());
     assert_eq!(parts, [Some(2), Some(6843), Some(91_983), Some(400)]);
@@ -127,7 +127,7 @@ fn a_report_of_failure_is_a_failure_whatever_the_exit_says() {
     let report = r#"{"type":"result","subtype":"error_max_turns","is_error":true,"num_turns":9}"#;
     let ran = Code::new(FILE_IS_THERE, &format!("echo '{report}'")).run();
     ran.ended("failed", "error_max_turns");
-    assert_eq!(ran.header["total_calls"], 9);
+    assert_eq!(ran.header["turns"], 9);
     ran.shared(0, 1);
 }
 
