@@ -242,10 +242,9 @@ fn a_batch_does_not_go_on_with_other_files() {
     code.project.file("tips/AGENTS.md", "Write made.txt.\n");
     asking(&code, "codex", "  - {id: plain, agent: coder, files: tips}\n");
     code.started(&["s", "--approach", "plain"], &["--runs", "2"], &[]);
-    let header = code.project.files("results").into_iter().find(|path| path.ends_with(".json") && path.matches('/').count() == 1);
-    let header = header.expect("a run");
+    let id = code.all()[0].header["id"].as_str().expect("an id").to_owned();
     let batch = code.all()[0].header["batch_id"].as_str().expect("a batch").to_owned();
-    fs::remove_file(code.project.path(&header)).expect("it is there");
+    fs::remove_file(code.project.path(&format!("results/{id}.json"))).expect("it is there");
     code.project.file("tips/AGENTS.md", "Something else.\n");
     let refused = code.project.run(["run", "--resume", &batch]);
     assert!(refused.code == 2 && refused.stderr.contains("set up in another way"), "{}", refused.stderr);
