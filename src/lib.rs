@@ -27,7 +27,7 @@
 //! | 1b | [`suite`] | `suites/*/suite.yaml` and question specs into typed suites; prompts of questions | domain, files, document |
 //! | 1b | [`verify`] | which checks fit a goal and a stack, and what their failures mean; pure over a listing and outcomes | domain, document |
 //! | 1 | [`serve`] | hands a folder's files to browsers on this machine | files |
-//! | 2a | [`agent`] | how a prompt becomes an answer: programs, Claude's command line, HTTP chat APIs, replay | domain, files, config, process |
+//! | 2a | [`agent`] | how a prompt becomes an answer: programs, coding agents' command lines, HTTP chat APIs, replay | domain, files, config, process |
 //! | 2 | [`import`] | one foreign format per file, into the same records through the same store | domain, files, document, results |
 //! | 2b | [`evaluate`] | one evaluator per file: what an answer or a finished workspace is worth | domain, files, document, config, suite, process, agent |
 //! | 2c | [`run`] | carries out plans: workspaces, tests, limits, resume | domain, files, stats, document, config, results, suite, verify, process, agent, evaluate |

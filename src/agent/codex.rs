@@ -288,6 +288,17 @@ mod tests {
     }
 
     #[test]
+    fn an_older_release_says_the_same_in_another_form() {
+        let stream = r#"{"model":"gpt-x","sandbox":"read-only"}
+{"id":"0","msg":{"type":"session_configured","model":"gpt-x"}}
+{"id":"0","msg":{"type":"token_count","info":{"total_token_usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":3}}}}
+{"id":"0","msg":{"type":"task_complete","last_agent_message":"Blue"}}"#;
+        let (said, measured) = measured(stream);
+        assert_eq!(said, Said { text: Some("Blue".to_owned()), ending: Ending::Success });
+        assert_eq!((measured.usage.total(), measured.model.as_deref(), measured.tools), (Some(13), Some("gpt-x"), None));
+    }
+
+    #[test]
     fn failures_have_their_kind_and_another_model_is_said() {
         let failed = |message: &str| measured(&format!("{{\"type\":\"turn.failed\",\"error\":{{\"message\":\"{message}\"}}}}")).0.ending;
         assert_eq!(failed("boom"), Ending::Failure(FailureKind::Error, "boom".to_owned()));

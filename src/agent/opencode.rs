@@ -91,9 +91,8 @@ fn failure(error: &Value) -> Ending {
     let status = error.pointer("/data/statusCode").and_then(as_count);
     let kind = match (name, status) {
         ("MessageOutputLengthError" | "ContextOverflowError", _) => FailureKind::Limit,
-        ("ProviderAuthError" | "ProviderModelNotFoundError" | "ProviderInitError", _) => FailureKind::Infra,
         ("APIError", Some(400 | 413)) => FailureKind::Error,
-        ("APIError", Some(_)) => FailureKind::Infra,
+        ("ProviderAuthError" | "ProviderModelNotFoundError" | "ProviderInitError", _) | ("APIError", Some(_)) => FailureKind::Infra,
         ("APIError", None) if error.pointer("/data/isRetryable") == Some(&Value::Bool(true)) => FailureKind::Infra,
         _ => FailureKind::Error,
     };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 
-use crate::agent::{Agent, Environment, Prices, SetupError, writing_command};
+use crate::agent::{Agent, Environment, Prices, SetupError, own_program, writing_command};
 use crate::config::{self, AgentKind, Budget, Config, Task};
 use crate::document;
 use crate::domain::{Problem, hex, nearest, visible};
@@ -371,11 +371,12 @@ impl Maker<'_> {
     /// The agent of `oneshot`, which has to write files: a program.
     fn writing_agent(&self, id: Option<&str>) -> Result<config::Agent, Failure> {
         let agent = match id.or(self.config.default_agent.as_deref()) {
-            // Without an agent of that name it is Claude's program, as a plan records it.
-            Some(id) if id != CLAUDE || self.config.agents.iter().any(|agent| agent.id == id) => self.agent(id)?.clone(),
-            Some(_) | None => config::Agent {
-                id: CLAUDE.to_owned(),
-                kind: AgentKind::Claude,
+            Some(id) if self.config.agents.iter().any(|agent| agent.id == id) => self.agent(id)?.clone(),
+            // Without an agent of that name it is the coding agent's program, as a plan records it.
+            Some(id) if coding_agent(id).is_none() => self.agent(id)?.clone(),
+            named => config::Agent {
+                id: named.unwrap_or(CLAUDE).to_owned(),
+                kind: named.and_then(coding_agent).unwrap_or(AgentKind::Claude),
                 provider: None,
                 model: None,
                 command: Vec::new(),
@@ -478,6 +479,11 @@ fn content_of(spec: &QuestionSpec, path: &Path) -> PlannedContent {
 
 fn questions(path: &Path) -> Result<QuestionSpec, Failure> {
     load_questions(path).map_err(|problems| Failure::of_document(path, &problems))
+}
+
+/// The type of the coding agent that goes by its own name.
+fn coding_agent(id: &str) -> Option<AgentKind> {
+    AgentKind::ALL.into_iter().find(|kind| kind.name() == id && own_program(*kind).is_some())
 }
 
 /// Names in their order, each once.

@@ -37,8 +37,11 @@ const SETTINGS: [Setting; 14] = [
     setting("cost_limit", "cost limit", MismatchKind::Limit),
 ];
 
-/// What of a run's resources an arm's figures may depend on: its name, and its words.
-const RESOURCES: [(&str, fn(&Resources) -> Option<String>); 6] = [
+/// Tells a resource of a run in words.
+type Said = fn(&Resources) -> Option<String>;
+
+/// What of a run's resources an arm's figures may depend on.
+const RESOURCES: [(&str, Said); 6] = [
     ("processors", |had| had.usable_cpus().map(|count| count.to_string())),
     // Kernels of one machine keep more or less of it for themselves.
     ("memory", |had| had.usable_memory().map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)))),

@@ -64,10 +64,14 @@ impl<'a> Addition<'a> {
 ///
 /// # Errors
 ///
-/// A file or a folder that cannot be read.
+/// A file or a folder that cannot be read, what is neither, and a folder without a file, which adds nothing.
 pub fn digest(folder: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
-    for path in listed(folder)? {
+    let files = listed(folder)?;
+    if files.is_empty() {
+        return Err(io::Error::other("it holds no file"));
+    }
+    for path in files {
         let bytes = fs::read(folder.join(&path))?;
         hash.update(format!("{}\0{}\0", path.display(), bytes.len()));
         hash.update(bytes);
@@ -159,6 +163,8 @@ mod tests {
         };
         let first = of("a", &[("x", "1"), ("y/z", "2")]);
         assert_eq!(first, of("b", &[("y/z", "2"), ("x", "1")]));
+        fs::create_dir_all(scratch.path().join("empty/within")).expect("a folder");
+        assert!(digest(&scratch.path().join("empty")).is_err_and(|error| error.to_string() == "it holds no file"));
         assert!(first != of("c", &[("x", "12"), ("y/z", "")]) && first != of("d", &[("x", "1"), ("y/w", "2")]));
     }
 }

@@ -524,3 +524,33 @@ fn our_own_runs_of_one_suite_version_were_asked_the_same() {
     // Tags of our own runs say what their user likes.
     check(&json!({"suite_version": "abc", "tags": {"judge": "me"}}), "A", "no known differences");
 }
+
+#[test]
+fn other_resources_are_noted_and_unknown_ones_are_not() {
+    let project = Project::new();
+    let had =
+        |kernel: &str, cpus: u64, memory: u64| json!({"resources": {"kernel": kernel, "cpus": 8, "cpu_limit": cpus, "memory": memory}});
+    for (approach, fields) in [
+        ("a", had("6.8.0", 8, 17_179_869_184)),
+        ("b", had("6.11.0", 2, 17_179_869_000)),
+        ("c", json!({})),
+        ("d", had("6.8.0", 8, 17_179_869_184)),
+    ] {
+        let items: Vec<_> =
+            (1..=6).map(|number| question(&format!("q{number}"), 1, if number % 2 == 0 { "pass" } else { "fail" })).collect();
+        project.result(&result(approach, "quiz", approach, fields)).items(approach, &items);
+    }
+    let compared = |arms: &str| {
+        let answer = project.run(["compare", "quiz", "--approach", arms, "--format", "json"]).json();
+        let pair = comparability(&answer).clone();
+        let found = pair["mismatches"].as_array().cloned().unwrap_or_default();
+        found.into_iter().filter(|found| found["kind"] == "resources").collect::<Vec<_>>()
+    };
+    let found = compared("a,b");
+    let said: Vec<[&str; 3]> =
+        found.iter().map(|found| ["what", "first", "second"].map(|key| found[key].as_str().unwrap_or_default())).collect();
+    assert_eq!(said, [["kernel", "6.8.0", "6.11.0"], ["processors", "8", "2"]]);
+    assert!(compared("a,c").is_empty() && compared("a,d").is_empty());
+    let text = unwrapped(project.run(["compare", "quiz", "--approach", "a,b"]).answer());
+    assert!(text.contains("different kernel (6.8.0, 6.11.0)") && text.contains("different processors (8, 2)"), "{text}");
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::agents::service::{Act, Service};
 use crate::support::{Output, Project};
 
 /// What one question is answered with says its text.
@@ -245,4 +246,37 @@ fn a_run_of_code_tells_its_steps_and_its_cost_once() {
     }
     let json = project.run(["show", "--suite", "app", "--format", "json"]).json();
     assert_eq!(project.read(&format!("{}/made.txt", json["runs"][0]["output"].as_str().unwrap_or_default())), "made\n");
+}
+
+#[test]
+fn a_run_says_what_it_had_to_work_with_and_what_was_asked_again() {
+    let project = asked();
+    let answer = r#"{"model": "m-1", "choices": [{"message": {"content": "<answer>Paris</answer>"}}], "usage": {"prompt_tokens": 9, "completion_tokens": 3}}"#;
+    let service = Service::start(vec![
+        Act::Answer(429, "retry-after: 0\r\n", Vec::new()),
+        Act::Answer(200, "x-region: here\r\n", answer.as_bytes().to_vec()),
+    ]);
+    let agent = format!("- {{id: api, type: openai, model: m, provider: Some cloud, base_url: '{}'}}\n", service.url("/v1"));
+    project.file("evalreport.yaml", format!("{CONFIG}{agent}"));
+    assert_eq!(project.run(["eval", "questions.yaml", "--agent", "api"]).code, 0);
+    let (id, header) = only_run(&project);
+    let resources = &header["resources"];
+    for (name, is_known) in
+        [("system", true), ("kernel", cfg!(target_os = "linux")), ("cpus", cfg!(target_os = "linux")), ("cpu_limit", true)]
+    {
+        assert!(!is_known || !resources[name].is_null(), "{name}: {resources}");
+    }
+    assert_eq!((&resources["provider"], &resources["region"]), (&"Some cloud".into(), &"here".into()));
+    assert_eq!(resources["repeated"]["retries"], 1);
+    let items = lines(&project, &format!("results/{id}/items.jsonl"));
+    let repeated: Vec<&Value> = items.iter().filter_map(|item| item["details"].get("repeated")).collect();
+    assert_eq!(repeated.len(), 1, "{items:?}");
+    assert_eq!((&repeated[0]["retries"], &repeated[0]["throttled"]), (&json!(1), &json!(1)));
+    let shown = project.run(["show", &id, "--format", "json"]).json();
+    assert_eq!(shown["runs"][0]["resources"]["provider"], "Some cloud", "{shown}");
+    let text = project.run(["show", &id]).stdout;
+    assert!(text.contains("Some cloud") && text.contains("1, 1 throttled") && text.contains("Processors"), "{text}");
+    assert_eq!(project.run(["build", "--out", "site", "--quiet"]).code, 0);
+    let pages = project.files("site/runs");
+    assert!(pages.iter().any(|page| page.contains(&id) && project.read(page).contains("Some cloud")), "{pages:?}");
 }

@@ -82,12 +82,24 @@ fn anthropic_answers_with_its_own_headers_and_bounds() {
 fn a_busy_service_is_asked_again_when_it_says() {
     let (service, agent) = at(vec![refusal(429, "retry-after: 1\r\n", "slow down"), refusal(503, "", "soon"), Act::Close, openai_answer()]);
     let started = Instant::now();
-    fails(ask(&agent, 20.0), Infra, "gave up after 3 tries: connection failed");
+    let failure = fails(ask(&agent, 20.0), Infra, "gave up after 3 tries: connection failed");
+    let repeated = failure.measured.repeated.expect("an API tells");
+    assert_eq!((repeated.retries, repeated.throttled), (2, 2));
+    assert!(repeated.waited_seconds.is_some_and(|seconds| (1.0..2.0).contains(&seconds)), "{repeated:?}");
     assert!(started.elapsed() >= Duration::from_secs(1), "it must wait as asked");
     assert_eq!(service.requests().len(), 3);
     let (service, agent) = at(vec![refusal(429, "retry-after: 0\r\n", "slow down"), Act::CloseMidBody, openai_answer()]);
-    assert_eq!(ask(&agent, 20.0).expect("the third try answers").text, "<answer>Blue</answer>");
+    let reply = ask(&agent, 20.0).expect("the third try answers");
+    assert_eq!(reply.text, "<answer>Blue</answer>");
     assert_eq!(service.requests().len(), 3);
+    assert_eq!(reply.measured.repeated.map(|repeated| (repeated.retries, repeated.throttled)), Some((2, 1)));
+    let served = reply.measured.served;
+    assert_eq!((served.provider.as_deref(), served.region), (Some("127.0.0.1"), None));
+    let Act::Answer(status, _, body) = openai_answer() else { unreachable!("it answers") };
+    let (_service, agent) = at(vec![Act::Answer(status, "x-ms-region: Sweden Central\r\n", body)]);
+    let measured = ask(&agent, 20.0).expect("it answers").measured;
+    assert_eq!(measured.served.region.as_deref(), Some("Sweden Central"));
+    assert_eq!(measured.repeated.map(|repeated| (repeated.retries, repeated.waited_seconds)), Some((0, Some(0.0))));
 }
 
 #[test]

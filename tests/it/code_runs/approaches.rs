@@ -271,11 +271,28 @@ fn a_batch_does_not_go_on_with_other_files() {
     code.project.file("tips/AGENTS.md", "Write made.txt.\n");
     asking(&code, "codex", "  - {id: plain, agent: coder, files: tips}\n");
     code.started(&["s", "--approach", "plain"], &["--runs", "2"], &[]);
-    let header = code.project.files("results").into_iter().find(|path| path.ends_with(".json") && path.matches('/').count() == 1);
-    let header = header.expect("a run");
+    let id = code.all()[0].header["id"].as_str().expect("an id").to_owned();
     let batch = code.all()[0].header["batch_id"].as_str().expect("a batch").to_owned();
-    fs::remove_file(code.project.path(&header)).expect("it is there");
+    fs::remove_file(code.project.path(&format!("results/{id}.json"))).expect("it is there");
     code.project.file("tips/AGENTS.md", "Something else.\n");
     let refused = code.project.run(["run", "--resume", &batch]);
     assert!(refused.code == 2 && refused.stderr.contains("set up in another way"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_coding_agent_needs_no_entry() {
+    let code = Code::new(FILE_IS_THERE, "");
+    let program = "#!/bin/sh\ncat > made.txt\nprintf '%s ' \"$@\" > arguments.txt\necho '{\"type\":\"item.completed\",\"item\":{\"id\":\"i\",\"type\":\"agent_message\",\"text\":\"Done.\"}}'\necho '{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":10,\"cached_input_tokens\":4,\"output_tokens\":2}}'\n";
+    code.project.file("programs/codex", program).file("evalreport.yaml", "version: 1\n");
+    fs::set_permissions(code.project.path("programs/codex"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("its own file");
+    let path = format!("{}:{}", code.project.path("programs").display(), std::env::var("PATH").unwrap_or_default());
+    code.started(&["s", "--approach", "oneshot", "--agent", "codex", "--model", "m"], &[], &[("PATH", &path)]);
+    let ran = code.all().remove(0);
+    ran.ended("completed", "");
+    ran.shared(1, 1);
+    assert_eq!((&ran.header["agent"], &ran.header["model"]), (&"codex".into(), &"m".into()));
+    assert_eq!((ran.header["input_tokens"].as_u64(), ran.header["usage"]["cache_read"].as_u64()), (Some(10), Some(4)));
+    assert_eq!(ran.kept("arguments.txt"), Some("exec --sandbox workspace-write --json --skip-git-repo-check --model m "));
+    let refused = code.project.run(["run", "s", "--approach", "oneshot", "--agent", "codexx"]);
+    assert!(refused.code == 2 && refused.stderr.contains("codexx"), "{}", refused.stderr);
 }
