@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tracing::info;
 
-use crate::domain::{Problems, RunId, visible};
+use crate::domain::{Problems, Run, RunId, visible};
 use crate::files::HeldFolder;
 use crate::results::{Store, is_bundle, unpack};
 use crate::views::{Baseline, Grouping};
@@ -114,7 +114,9 @@ fn beside(settings: &Settings, what: &str, head: Options, own: Options, grouping
     let warehouse = opened(settings, &both)?;
     for row in alone.runs() {
         let Some(other) = warehouse.runs().iter().find(|other| other.run.id == row.run.id) else { continue };
-        if other.run != row.run || other.items != row.items {
+        // How it came here is no part of a run: of a bundle only what figures come from is unpacked.
+        let is_same = Run { carried: None, ..(*other.run).clone() } == Run { carried: None, ..(*row.run).clone() };
+        if !is_same || other.items != row.items {
             return Err(Failure::new(format!(
                 "the run `{}` of the baseline {} is another in the results",
                 row.run.id,
@@ -167,7 +169,7 @@ fn named(warehouse: &Warehouse, what: &str) -> Result<(Baseline, Option<String>)
     match (revisions.len(), ids.len()) {
         (0, 0) => Ok((nothing(), Some(tried(what)))),
         (1, 0) => {
-            let of_it = |run: &&std::sync::Arc<crate::domain::Run>| run.git.as_ref().is_some_and(|git| of_revision(&git.rev));
+            let of_it = |run: &&std::sync::Arc<Run>| run.git.as_ref().is_some_and(|git| of_revision(&git.rev));
             found(runs().filter(of_it).map(|run| run.id.clone()).collect())
         }
         (revisions, ids) => Err(Failure::new(format!(
