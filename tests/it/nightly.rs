@@ -119,6 +119,6 @@ fn the_workflow_runs_and_finds_a_regression_on_the_third_night() {
     let history = shell(&workflow.project, "3/checkout", "evalreport --results nightly/results history basics --format csv", &[]);
     let longest = history.rows().iter().filter(|row| row["approach"] == "longest-answer").count();
     assert_eq!(longest, 3, "{}", history.stdout);
-    let pull = "evalreport --results nightly/results gate basics --baseline ../../2/baseline --max-drop 5pp --format csv";
+    let pull = "evalreport --results nightly/results gate basics --baseline ../../2/baseline --newest-batch --max-drop 5pp";
     done(&shell(&workflow.project, "3/checkout", pull, &[]), &[1]);
 }
