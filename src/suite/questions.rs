@@ -89,9 +89,13 @@ fn version(questions: &[Question]) -> String {
     hasher.update(b"questions 2\n");
     let mut add = |text: &str| hasher.update(format!("{}:{text}", text.len()));
     for Question { id, generated_id: _, question, answers, correct, category: _, cluster } in questions {
-        [id, question].into_iter().for_each(|text| add(text));
+        for text in [id, question] {
+            add(text);
+        }
         add(&answers.len().to_string());
-        answers.iter().for_each(|answer| add(answer));
+        for answer in answers {
+            add(answer);
+        }
         add(&format!("{correct:?}"));
         add(cluster.as_deref().unwrap_or_default());
     }

@@ -113,7 +113,9 @@ fn write(node: &Node, text: &mut String) {
         }
         Value::List(items) => {
             text.push_str(&format!("l{}:", items.len()));
-            items.iter().for_each(|item| write(item, text));
+            for item in items {
+                write(item, text);
+            }
         }
         Value::Map(entries) => {
             text.push_str(&format!("m{}:", entries.len()));

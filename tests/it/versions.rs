@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Output, Project};
 
+type Edit = fn(&Project);
+
 const SUITE: &str = "# A note.\nname: s\ndescription: first words\nrequirements: suites/order.md\ntimeout: 10m\n\
                      tests: {shared: [sh suites/s/check.sh]}\n";
 
@@ -37,7 +39,7 @@ fn notes(output: &Output) -> Vec<&str> {
 
 /// Plans of the store, the oldest first.
 fn plans(project: &Project) -> Vec<(String, Value)> {
-    let paths = project.files("results/batches").into_iter().filter(|path| path.ends_with(".json"));
+    let paths = project.files("results/batches").into_iter().filter(|path| !path.ends_with(".commits.jsonl"));
     paths.map(|path| (path.clone(), serde_json::from_str(&project.read(&path)).expect("a plan is JSON"))).collect()
 }
 
@@ -57,13 +59,13 @@ fn words_for_people_make_no_new_version() {
     assert!(found.len() == 2 && found[0] == found[1], "{found:?}");
     assert!(!project.run(["list"]).stdout.contains("is version"));
     run(&project, "quiz");
-    project.file("q.yaml", project.read("q.yaml").replace("answers:", "category: easy, answers:") + "# a note\n");
+    project.file("q.yaml", project.read("q.yaml").replace(", answers:", ", category: easy, answers:") + "# a note\n");
     assert_eq!(notes(&run(&project, "quiz")), [""; 0]);
 }
 
 #[test]
 fn what_decides_makes_a_new_version_and_run_and_list_say_why() {
-    let edits: [(&str, fn(&Project), &str); 3] = [
+    let edits: [(&str, Edit, &str); 3] = [
         (
             "s",
             |project| {
