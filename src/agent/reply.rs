@@ -131,6 +131,7 @@ impl Failure {
         Self { kind, outlook, reason, measured: Box::new(measured) }
     }
 
+    #[must_use]
     pub fn with_outlook(self, outlook: Outlook) -> Self {
         Self { outlook: self.outlook.max(outlook), ..self }
     }

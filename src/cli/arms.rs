@@ -11,10 +11,10 @@ use crate::config::{self, AgentKind, Budget, Config, Task};
 use crate::document;
 use crate::domain::{Problem, hex, nearest, visible};
 use crate::files;
-use crate::results::{Batch, PlannedArm};
+use crate::results::{Batch, PlannedArm, PlannedContent};
 use crate::run::verification::VerificationSettings;
 use crate::run::{Approach, Arm, CodeWork, Evaluation, Jury, Means, QuestionWork, Work};
-use crate::suite::{self, QuestionSpec, Suite, load_questions, suite_version};
+use crate::suite::{self, Contents, QuestionSpec, Suite, load_questions, suite_contents};
 
 use super::failure::Failure;
 
@@ -75,10 +75,10 @@ impl Maker<'_> {
     /// Makes the arms of a file of questions.
     pub fn file(&self, path: &Path, suite: &str, wanted: &Wanted, budget: &Budget) -> Result<Vec<Arm>, Failure> {
         let spec = questions(path)?;
-        let version = Some(spec.version.clone());
+        let content = content_of(&spec, path);
         let task = Some(path.display().to_string());
         let tags = BTreeMap::new();
-        let asked = Asked { suite, version, task, default_agent: None, model: None, budget, concurrency: None, tags: &tags };
+        let asked = Asked { suite, content, task, default_agent: None, model: None, budget, concurrency: None, tags: &tags };
         self.of_questions(&spec, &asked, wanted)
     }
 
@@ -104,7 +104,7 @@ impl Maker<'_> {
             Failure::new(format!("the plan's arm `{}` of `{}` is not there any more", visible(&planned.approach), visible(&planned.suite)))
                 .with_hint("put the configuration back as it was, or start a new batch")
         })?;
-        if arm.planned.suite_version != planned.suite_version {
+        if !arm.planned.content.as_ref().is_some_and(|content| content.is_of(planned)) {
             return Err(Failure::new(format!("`{}` has changed since the batch was planned", visible(&planned.suite)))
                 .with_hint("its runs would not be comparable: put it back as it was, or start a new batch"));
         }
@@ -138,7 +138,7 @@ impl Maker<'_> {
         let spec = questions(&path)?;
         let asked = Asked {
             suite: task.suite.as_deref().unwrap_or(&task.id),
-            version: Some(spec.version.clone()),
+            content: content_of(&spec, &path),
             task: Some(task.id.clone()),
             default_agent: task.agent.as_deref(),
             model: task.model.as_deref(),
@@ -150,7 +150,9 @@ impl Maker<'_> {
     }
 
     fn of_suite(&self, suite: &Suite, wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
-        let version = Some(suite_version(self.root, suite).map_err(|problems| of_problems("the suite", &problems))?);
+        let Contents { version, bytes, parts } =
+            suite_contents(self.root, suite).map_err(|problems| of_problems("the suite", &problems))?;
+        let content = PlannedContent { version, bytes, parts };
         if let Some(path) = &suite.questions {
             let spec = questions(path)?;
             // Agents are the approaches to questions, so either option names them.
@@ -159,7 +161,7 @@ impl Maker<'_> {
             let budget = Budget::default();
             let asked = Asked {
                 suite: &suite.name,
-                version,
+                content,
                 task: None,
                 default_agent: None,
                 model: None,
@@ -204,7 +206,8 @@ impl Maker<'_> {
             for model in models(&wanted.models, None) {
                 let planned = PlannedArm {
                     suite: suite.name.clone(),
-                    suite_version: version.clone(),
+                    suite_version: Some(content.version.clone()),
+                    content: Some(content.clone()),
                     approach: id.clone(),
                     model: model.clone().or_else(|| own_model(&approach)).unwrap_or_else(|| NO_MODEL.to_owned()),
                     agent: match &approach.means {
@@ -360,7 +363,8 @@ impl Maker<'_> {
                 let without = if configured.kind == AgentKind::Command { NO_MODEL } else { OWN_MODEL };
                 let planned = PlannedArm {
                     suite: asked.suite.to_owned(),
-                    suite_version: asked.version.clone(),
+                    suite_version: Some(asked.content.version.clone()),
+                    content: Some(asked.content.clone()),
                     approach: id.clone(),
                     model: chosen.unwrap_or_else(|| without.to_owned()),
                     agent: Some(id.clone()),
@@ -379,13 +383,20 @@ impl Maker<'_> {
 /// What is asked by questions, whoever is asked.
 struct Asked<'a> {
     suite: &'a str,
-    version: Option<String>,
+    content: PlannedContent,
     task: Option<String>,
     default_agent: Option<&'a str>,
     model: Option<&'a str>,
     budget: &'a Budget,
     concurrency: Option<usize>,
     tags: &'a BTreeMap<String, String>,
+}
+
+/// What decides in a file of questions that no suite names.
+fn content_of(spec: &QuestionSpec, path: &Path) -> PlannedContent {
+    let name = path.file_name().map_or_else(|| "questions".to_owned(), |name| name.to_string_lossy().into_owned());
+    let parts = BTreeMap::from([(format!("suite/{name}"), spec.version.clone())]);
+    PlannedContent { version: spec.version.clone(), bytes: spec.bytes.clone(), parts }
 }
 
 fn questions(path: &Path) -> Result<QuestionSpec, Failure> {

@@ -7,7 +7,7 @@ use super::arms::{Maker, Wanted};
 use super::carry::{self, Place};
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{build, clock, exit_code, preflight};
+use super::{build, clock, exit_code, preflight, versions};
 
 pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> {
     let carrying = &arguments.carrying;
@@ -25,7 +25,8 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     let suite = arguments.suite.as_deref().or(stem).unwrap_or("questions");
     // Absolute, so that the batch can be resumed from anywhere.
     let questions = std::path::absolute(&arguments.questions).unwrap_or_else(|_| arguments.questions.clone());
-    let arms = maker.file(&questions, suite, &wanted, &Budget::default())?;
+    let mut arms = maker.file(&questions, suite, &wanted, &Budget::default())?;
+    versions::settle(settings, &mut arms);
     let batch = carry::plan(&arms, carrying, carrying.runs, None, now)?;
     if carrying.dry_run {
         carry::describe(settings, &batch)?;

@@ -9,5 +9,5 @@ pub const BAD_INPUT: u8 = 2;
 /// Stopped by the user; what was done is kept.
 pub const INTERRUPTED: u8 = 130;
 /// Done, and the data do not say: a gate's bound lies within the interval, or there is no baseline; nothing was measured of an arm; or a
-/// judge that was wanted decided nothing.
+/// judge that was wanted left something undecided.
 pub const INCONCLUSIVE: u8 = 3;

@@ -10,7 +10,7 @@ use crate::views::{ProblemLine, Runnable, retracted, run_line, suite_lines};
 use super::arguments::List;
 use super::failure::Failure;
 use super::settings::Settings;
-use super::{exit_code, output, runnable, selection};
+use super::{exit_code, output, runnable, selection, versions};
 
 pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> {
     let mut warehouse = settings.open()?;
@@ -32,6 +32,9 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
     let mut notes: Vec<String> = tables::retracted_note(retracted).into_iter().collect();
     if warehouse.unfinished() > 0 {
         notes.push(format!("{} not finished.", output::count(warehouse.unfinished(), "run")));
+    }
+    if run_lines.is_none() {
+        notes.extend(versions::changes(&settings.store()));
     }
     let mut shown: Vec<Table> = match &run_lines {
         Some(lines) => vec![tables::runs(lines)],

@@ -45,6 +45,7 @@ mod threads;
 mod tidy;
 mod until;
 mod verify;
+mod versions;
 mod watch;
 mod written;
 

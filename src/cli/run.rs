@@ -8,7 +8,7 @@ use super::carry::{self, Place};
 use super::failure::Failure;
 use super::settings::Settings;
 use super::until::Until;
-use super::{build, clock, exit_code, gate, preflight};
+use super::{build, clock, exit_code, gate, preflight, versions};
 
 pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
     let carrying = &arguments.carrying;
@@ -38,6 +38,7 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         for target in &targets {
             arms.extend(maker.target(target, &wanted)?);
         }
+        versions::settle(settings, &mut arms);
         let runs = if let Some(until) = &arguments.until {
             Until::parse(until)?.check(&arms)?;
             arguments.max_runs

@@ -37,7 +37,7 @@ pub(super) fn conclude(settings: &Settings, batch: &Batch, records: &[Run], ques
     }
     for arm in &arms {
         if let Some(reason) = arm.undecided(&store) {
-            output::tell(&format!("the judge decided nothing about {}: {reason}; `evalreport judge --retry` asks again", arm.name()));
+            output::tell(&format!("not all was judged of {}: {reason}; `evalreport judge --retry` asks again", arm.name()));
             code = exit_code::INCONCLUSIVE;
         }
     }
@@ -125,7 +125,7 @@ impl OfArm<'_> {
         record.shared_tests_total.is_some_and(|total| total > 0) || scores(record, store).iter().any(|line| line.score.value.is_some())
     }
 
-    /// Says why a judge that was wanted has decided nothing about a run that came to an end.
+    /// Says why a judge that was wanted has not decided everything about a run that came to an end.
     fn undecided(&self, store: &Store) -> Option<String> {
         let counted = self.records.iter().filter(|record| record.status.is_counted());
         counted.flat_map(|record| Evaluator::ALL.into_iter().map(move |evaluator| (record, evaluator))).find_map(|(record, evaluator)| {

@@ -64,7 +64,9 @@ impl Watch {
         let total = u64::try_from(total).unwrap_or(u64::MAX);
         let mut seen = Seen { done: done.len() as u64, ..Seen::default() };
         seen.failed = done.iter().filter(|run| run.status != RunStatus::Completed).count() as u64;
-        done.iter().for_each(|run| seen.spend(run.cost_usd));
+        for run in done {
+            seen.spend(run.cost_usd);
+        }
         let before = seen.done;
         Self {
             seen: Mutex::new(seen),

@@ -14,9 +14,12 @@ use super::{Store, StoreError, durable};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedArm {
     pub suite: String,
-    /// Content hash of the suite when the plan was made.
+    /// The name of what the suite was when the plan was made: its hash, or the one under which the store knew it before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite_version: Option<String>,
+    /// What that version is of; plans of earlier releases do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<PlannedContent>,
     pub approach: String,
     pub model: String,
     /// The id of the agent, where the approach is asked through one.
@@ -31,6 +34,29 @@ pub struct PlannedArm {
     /// Of the suite, for every run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
+}
+
+/// What a suite was made of when a plan was made, by which a later plan knows whether it is the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedContent {
+    /// SHA-256 of what decides.
+    pub version: String,
+    /// SHA-256 of every byte: the version of earlier releases.
+    pub bytes: String,
+    /// Name of a part → SHA-256.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parts: BTreeMap<String, String>,
+}
+
+impl PlannedContent {
+    /// Says whether an arm was planned for the same content. Plans of earlier releases know the bytes alone.
+    pub fn is_of(&self, planned: &PlannedArm) -> bool {
+        match (&planned.content, &planned.suite_version) {
+            (Some(content), _) => content.version == self.version,
+            (None, Some(version)) => [&self.version, &self.bytes].contains(&version),
+            (None, None) => false,
+        }
+    }
 }
 
 /// One run of a plan.

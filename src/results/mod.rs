@@ -46,7 +46,7 @@ mod store;
 mod store_error;
 mod whole_file;
 
-pub use batch::{Batch, PlannedArm, PlannedRun, parted};
+pub use batch::{Batch, PlannedArm, PlannedContent, PlannedRun, parted};
 pub use bundle::{BundleWriter, Extent, Unpacked, adopt, begins_bundle, is_bundle, look_into, unpack, unpack_apart};
 pub use examine::{Examination, examine};
 pub use guarded::Guarded;

@@ -46,7 +46,7 @@ pub fn run(
     let step = |what: &str| (context.events)(&Event::Step { run, what });
     let begin = Instant::now();
     let timeout = work.suite.timeout.unwrap_or(DEFAULT_TIMEOUT);
-    let prepared = suites.copy(work, arm.suite_version.as_deref(), context).and_then(|copy| {
+    let prepared = suites.copy(work, arm, context).and_then(|copy| {
         let own = copy.work(work);
         let workspace = Workspace::create(&context.scratch, own.start.as_deref()).map_err(|error| format!("no workspace: {error}"))?;
         Ok((copy, own, workspace))

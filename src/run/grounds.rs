@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::domain::RunId;
-use crate::results::{Store, scan};
+use crate::results::{PlannedArm, PlannedContent, Store, scan};
 use crate::suite;
 
 use super::suite_copy::SuiteCopy;
@@ -18,15 +18,16 @@ pub struct Suites(Mutex<HashMap<PathBuf, Arc<SuiteCopy>>>);
 
 impl Suites {
     /// Returns a copy that is as the suite was when the runs were planned. The error says why there is none.
-    pub fn copy(&self, work: &CodeWork, version: Option<&str>, context: &Context<'_>) -> Result<Arc<SuiteCopy>, String> {
+    pub fn copy(&self, work: &CodeWork, planned: &PlannedArm, context: &Context<'_>) -> Result<Arc<SuiteCopy>, String> {
         let mut copies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(copy) = copies.get(&work.suite.folder)
             && copy.changes().is_empty()
         {
             return Ok(Arc::clone(copy));
         }
-        let now = suite::suite_version(&context.root, &work.suite).map_err(|_| "the suite can no longer be read".to_owned())?;
-        if version.is_some_and(|version| version != now) {
+        let now = suite::suite_contents(&context.root, &work.suite).map_err(|_| "the suite can no longer be read".to_owned())?;
+        let now = PlannedContent { version: now.version, bytes: now.bytes, parts: now.parts };
+        if planned.suite_version.is_some() && !now.is_of(planned) {
             return Err("the suite is not as it was when the runs were planned".to_owned());
         }
         let left_out = [context.store.root().to_owned()].map(|path| path.canonicalize().unwrap_or(path));

@@ -30,7 +30,7 @@ pub use network::Phase;
 pub use prompt::{question_prompt, shuffled};
 pub use questions::{Question, QuestionSpec, load_questions, normalized, parse_questions};
 pub use server::Server;
-pub use version::{parts, suite_version, tested_by};
+pub use version::{Contents, parts, suite_contents, suite_version, tested_by};
 
 use text::{commands, nonblank};
 

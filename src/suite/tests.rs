@@ -285,13 +285,20 @@ fn version(root: &Path) -> String {
     suite_version(root, &suite).expect("files that can be read")
 }
 
+fn contents(root: &Path) -> Contents {
+    let suite = load(root, &root.join("evals/suites/tasktracker")).expect("a sound suite");
+    suite_contents(root, &suite).expect("files that can be read")
+}
+
 #[test]
 fn a_version_is_the_content_and_nothing_else() {
     let (here, there) = (seed(), seed());
     let original = version(here.path());
     assert_eq!(original.len(), 64);
     assert_eq!(original, version(there.path()), "two checkouts of the same content");
-    assert_eq!(original, "0c12120060a30c6d0f411102a9a526c1b5b9d58379a21593af8423ad9792e1ad", "the same in every version of this program");
+    assert_eq!(original, "999cd631ed317110ad9a7310bc6c2f8f9d66722e7b306ad4eec95d540437d313", "the same in every version of this program");
+    let of_bytes = "0c12120060a30c6d0f411102a9a526c1b5b9d58379a21593af8423ad9792e1ad";
+    assert_eq!(contents(here.path()).bytes, of_bytes, "what earlier releases called the version");
     for path in [
         "evals/suites/tasktracker/tests/__pycache__/test_auth.pyc",
         "evals/suites/tasktracker/tests/.pytest_cache/v",
@@ -307,12 +314,23 @@ fn a_version_is_the_content_and_nothing_else() {
         ("evals/suites/tasktracker/tests/conftest.py", "import pytest\r\n"),
         ("evals/suites/tasktracker/tests/new/test_tasks.py", ""),
         ("examples/task_tracker_requirements.md", "Make a task tracker\n"),
-        ("evals/suites/tasktracker/suite.yaml", &format!("{SEED}\n")),
+        ("evals/suites/tasktracker/suite.yaml", &format!("{SEED}\nbuild_command: make\n")),
+        ("evals/suites/tasktracker/suite.yaml", &SEED.replace("timeout: 2h", "timeout: 3h")),
     ] {
         let changed = seed();
         write(changed.path(), path, text);
         assert_ne!(version(changed.path()), original, "{path}");
     }
+    for text in [format!("{SEED}\n# a note\n"), format!("{SEED}\ntags: {{team: search}}\n"), SEED.replace("timeout: 2h", "timeout:   '2h'")]
+    {
+        let changed = seed();
+        write(changed.path(), "evals/suites/tasktracker/suite.yaml", &text);
+        assert_eq!(version(changed.path()), original, "{text}");
+        assert!(contents(changed.path()).bytes != of_bytes, "{text}");
+    }
+    let parts = contents(here.path()).parts;
+    let names: Vec<&str> = parts.keys().map(String::as_str).filter(|name| !name.starts_with("key/")).collect();
+    assert_eq!(names, ["root/examples/task_tracker_requirements.md", "suite/tests/conftest.py", "suite/tests/test_auth.py"]);
     let renamed = seed();
     let tests = renamed.path().join("evals/suites/tasktracker/tests");
     fs::rename(tests.join("test_auth.py"), tests.join("test_login.py")).expect("another name");

@@ -1,4 +1,7 @@
 //! Which content a suite had: results of different contents are not the same experiment.
+//!
+//! What decides is hashed, and nothing else: a description, a tag, a comment or another layout of `suite.yaml` is no other experiment.
+//! Earlier releases hashed every byte; that hash is made, too, so that their runs are known again.
 
 use std::collections::BTreeMap;
 use std::fs::{self};
@@ -7,22 +10,43 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::{SUITE_FILE, Suite};
+use super::{SUITE_FILE, Suite, load_questions};
+use crate::document::{self, Node, ScalarKind, Value};
 use crate::domain::{Problem, hex, visible};
 use crate::files;
 
 /// Begins what is hashed, so that another way of hashing gives other versions.
-const SCHEME: &[u8] = b"suite content 1\n";
+const SCHEME: &[u8] = b"suite content 2\n";
+const SCHEME_OF_BYTES: &[u8] = b"suite content 1\n";
+/// Keys of `suite.yaml` that say nothing about what is asked, how it is tested and within which bounds.
+const COSMETIC: [&str; 3] = ["description", "metrics", "tags"];
 /// What a shell parts words by. Options such as `--config=FILE` name files too.
 const BETWEEN_WORDS: &[char] = &['\'', '"', '`', '=', ';', '&', '|', '(', ')', '<', '>', ',', '{', '}'];
 
-/// Returns the SHA-256 of what decides what is asked and how it is tested, as lower-case hex: `suite.yaml`, the requirements or the
-/// questions, and the files that the shared and functional test commands name.
+/// What a suite is made of, as far as it decides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// SHA-256 of all parts, as lower-case hex.
+    pub version: String,
+    /// SHA-256 of every byte of every file, by which earlier releases told versions apart.
+    pub bytes: String,
+    /// Name of a part → SHA-256: `key/timeout` for a key of `suite.yaml`, `suite/…` for a file of the suite's folder, `root/…` for one of the
+    /// repository, `outside/…` for others.
+    pub parts: BTreeMap<String, String>,
+}
+
+/// Returns the SHA-256 of what decides what is asked and how it is tested; see [`suite_contents`].
+pub fn suite_version(root: &Path, suite: &Suite) -> Result<String, Vec<Problem>> {
+    suite_contents(root, suite).map(|contents| contents.version)
+}
+
+/// Returns what decides what is asked and how it is tested: the keys of `suite.yaml` but for its description, tags and metrics, the
+/// requirements or the questions, and the files that the shared and functional test commands name.
 ///
 /// A test file inside the suite's folder counts with all of the folder's entry it is in, because tests use what stands beside them.
 /// The same content has the same version on every machine and in every checkout: names are relative and sorted, times do not
 /// matter, and hidden files and Python's caches are left out. Line endings count as they are.
-pub fn suite_version(root: &Path, suite: &Suite) -> Result<String, Vec<Problem>> {
+pub fn suite_contents(root: &Path, suite: &Suite) -> Result<Contents, Vec<Problem>> {
     let mut files = BTreeMap::new();
     let roots = Roots { root, folder: &suite.folder };
     let mut problems = Vec::new();
@@ -35,13 +59,73 @@ pub fn suite_version(root: &Path, suite: &Suite) -> Result<String, Vec<Problem>>
     if !problems.is_empty() {
         return Err(problems);
     }
+    let bytes = hashed(SCHEME_OF_BYTES, &files);
+    // A file that cannot be understood, which is refused elsewhere, decides as it is.
+    let file = suite.folder.join(SUITE_FILE);
+    if let Some(keys) = keys(&file) {
+        files.remove(&roots.label(&file));
+        files.extend(keys);
+    }
+    if let Some(questions) = suite.questions.as_deref()
+        && let Ok(spec) = load_questions(questions)
+    {
+        files.insert(roots.label(questions), Sha256::digest(spec.version).into());
+    }
+    let parts = files.iter().map(|(label, digest)| (label.clone(), hex(digest))).collect();
+    Ok(Contents { version: hashed(SCHEME, &files), bytes, parts })
+}
+
+fn hashed(scheme: &[u8], parts: &BTreeMap<String, [u8; 32]>) -> String {
     let mut hasher = Sha256::new();
-    hasher.update(SCHEME);
-    for (label, digest) in files {
+    hasher.update(scheme);
+    for (label, digest) in parts {
         hasher.update(format!("{}:{label}\n", label.len()));
         hasher.update(digest);
     }
-    Ok(hex(&hasher.finalize()))
+    hex(&hasher.finalize())
+}
+
+/// The digests of the keys of `suite.yaml` that decide.
+fn keys(file: &Path) -> Option<BTreeMap<String, [u8; 32]>> {
+    let text = files::read_to_string(file).ok()?;
+    let Value::Map(entries) = document::parse(SUITE_FILE, &text).ok()?.value else { return None };
+    let deciding = entries.iter().filter(|(key, _)| !COSMETIC.contains(&key.text.as_str()));
+    Some(deciding.map(|(key, node)| (format!("key/{}", key.text), digest_of(node))).collect())
+}
+
+/// The digest of what a document says, however it is written down.
+fn digest_of(node: &Node) -> [u8; 32] {
+    let mut text = String::new();
+    write(node, &mut text);
+    Sha256::digest(text).into()
+}
+
+fn write(node: &Node, text: &mut String) {
+    match &node.value {
+        Value::Scalar(scalar) => {
+            let kind = match scalar.kind {
+                ScalarKind::Text => 't',
+                ScalarKind::Null => 'n',
+                ScalarKind::Bool(_) => 'b',
+                ScalarKind::Integer(_) | ScalarKind::Float(_) => 'f',
+            };
+            text.push_str(&format!("{kind}{}:{}", scalar.text.len(), scalar.text));
+        }
+        Value::List(items) => {
+            text.push_str(&format!("l{}:", items.len()));
+            for item in items {
+                write(item, text);
+            }
+        }
+        Value::Map(entries) => {
+            text.push_str(&format!("m{}:", entries.len()));
+            let sorted: BTreeMap<&str, &Node> = entries.iter().map(|(key, node)| (key.text.as_str(), node)).collect();
+            for (key, node) in sorted {
+                text.push_str(&format!("{}:{key}", key.len()));
+                write(node, text);
+            }
+        }
+    }
 }
 
 /// Returns the files and folders that decide what a suite asks and how it tests, whether they lie in its folder or not.

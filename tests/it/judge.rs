@@ -78,7 +78,8 @@ impl Judged {
         let before = self.ids();
         let scratch = self.scratch.path().display().to_string();
         let output = self.project.run_in(["run", "s", "--approach", "a", "--scratch", &scratch], environment);
-        assert_eq!(output.code, 0, "{}", output.stderr);
+        // 3: something was not judged.
+        assert!([0, 3].contains(&output.code), "{}", output.stderr);
         let mut new: Vec<String> = self.ids().into_iter().filter(|id| !before.contains(id)).collect();
         assert_eq!(new.len(), 1);
         new.remove(0)

@@ -66,3 +66,4 @@ mod surfaces;
 mod textbook;
 mod unread;
 mod verify;
+mod versions;

@@ -1,0 +1,113 @@
+//! Under which version a store knows what is asked, and what made a version a new one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::domain::visible;
+use crate::render::words;
+use crate::results::{Batch, PlannedArm, PlannedContent, Store, scan};
+use crate::run::Arm;
+
+use super::output;
+use super::settings::Settings;
+
+/// More parts than this are counted.
+const MOST_PARTS: usize = 4;
+
+/// Gives each arm the version under which the store knows its content, whatever release planned it, and says where comparability ends.
+pub(super) fn settle(settings: &Settings, arms: &mut [Arm]) {
+    let planned = planned(&settings.store());
+    let mut told = BTreeSet::new();
+    for arm in arms {
+        let Some(content) = arm.planned.content.clone() else { continue };
+        let of_suite = || planned.iter().filter(|known| known.suite == arm.planned.suite && known.suite_version.is_some());
+        let Some(newest) = of_suite().next() else { continue };
+        if let Some(known) = of_suite().find(|known| content.is_of(known)) {
+            arm.planned.suite_version.clone_from(&known.suite_version);
+        }
+        if arm.planned.suite_version != newest.suite_version && told.insert(arm.planned.suite.clone()) {
+            let [now, before] = [&arm.planned, newest].map(|arm| words::version(arm.suite_version.as_deref().unwrap_or_default()));
+            let suite = visible(&arm.planned.suite);
+            let why = why(newest.content.as_ref(), &content);
+            output::say(
+                settings,
+                &format!("note: `{suite}` is version {now}, and was {before} in the last batch: {why}. Runs of the two are not compared"),
+            );
+        }
+    }
+}
+
+/// Says for each suite why the newest version that was run is another than the one before; nothing of suites with one version.
+pub(super) fn changes(store: &Store) -> Vec<String> {
+    let planned = planned(store);
+    let mut newest: BTreeMap<&str, &PlannedArm> = BTreeMap::new();
+    let mut told: BTreeMap<&str, String> = BTreeMap::new();
+    for arm in &planned {
+        let suite = arm.suite.as_str();
+        let new = *newest.entry(suite).or_insert(arm);
+        if new.suite_version == arm.suite_version || told.contains_key(suite) {
+            continue;
+        }
+        let why = new.content.as_ref().map_or_else(|| UNKNOWN.to_owned(), |content| why(arm.content.as_ref(), content));
+        let [now, before] = [new, arm].map(|arm| arm.suite_version.as_deref().map_or_else(|| "unknown".to_owned(), words::version));
+        told.insert(suite, format!("`{}` is version {now} and was {before} before: {why}.", visible(suite)));
+    }
+    told.into_values().collect()
+}
+
+const UNKNOWN: &str = "what changed was not recorded then";
+
+/// The arms of all plans of a store, the newest first. A plan that cannot be read says nothing here: whoever goes on with it is told.
+fn planned(store: &Store) -> Vec<PlannedArm> {
+    let mut batches: Vec<Batch> = scan(store).batches.iter().filter_map(|path| Batch::load(path).ok()).collect();
+    batches.sort_by(|left, right| right.created.cmp(&left.created).then_with(|| right.id.cmp(&left.id)));
+    batches.into_iter().flat_map(|batch| batch.arms).collect()
+}
+
+/// `timeout` in suite.yaml changed; `tests/test_a.py` is new.
+fn why(before: Option<&PlannedContent>, now: &PlannedContent) -> String {
+    let Some(before) = before.filter(|before| !before.parts.is_empty()) else { return UNKNOWN.to_owned() };
+    let labels: BTreeSet<&String> = before.parts.keys().chain(now.parts.keys()).collect();
+    let changed: Vec<String> = labels
+        .into_iter()
+        .filter_map(|label| match (before.parts.get(label), now.parts.get(label)) {
+            (Some(before), Some(now)) if before == now => None,
+            (Some(_), Some(_)) => Some(format!("{} changed", part(label))),
+            (None, _) => Some(format!("{} is new", part(label))),
+            (_, None) => Some(format!("{} is gone", part(label))),
+        })
+        .collect();
+    match changed.len() {
+        0 => "it is hashed in another way".to_owned(),
+        count if count > MOST_PARTS => format!("{} and {} more", changed[..MOST_PARTS].join(", "), count - MOST_PARTS),
+        _ => changed.join(", "),
+    }
+}
+
+fn part(label: &str) -> String {
+    match label.split_once('/') {
+        Some(("key", key)) => format!("`{}` in suite.yaml", visible(key)),
+        Some((_, path)) => format!("`{}`", visible(path)),
+        None => format!("`{}`", visible(label)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(parts: &[(&str, &str)]) -> PlannedContent {
+        let parts = parts.iter().map(|(label, digest)| ((*label).to_owned(), (*digest).to_owned())).collect();
+        PlannedContent { parts, ..PlannedContent::default() }
+    }
+
+    #[test]
+    fn what_changed_is_named() {
+        let before = content(&[("key/timeout", "1"), ("suite/tests", "1"), ("root/a.md", "1")]);
+        let now = content(&[("key/timeout", "2"), ("suite/tests", "1"), ("suite/new.py", "1")]);
+        assert_eq!(why(Some(&before), &now), "`timeout` in suite.yaml changed, `a.md` is gone, `new.py` is new");
+        assert_eq!(why(None, &now), UNKNOWN);
+        let many: Vec<String> = (0..9).map(|number| format!("suite/{number}")).collect();
+        let many: Vec<(&str, &str)> = many.iter().map(|label| (label.as_str(), "1")).collect();
+        assert!(why(Some(&before), &content(&many)).ends_with("and 8 more"));
+    }
+}
