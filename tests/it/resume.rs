@@ -99,7 +99,7 @@ fn kept(project: &Project, results: &str) -> Batch {
         }
         let mut header: Value = serde_json::from_str(&project.read(&file)).expect("a header is JSON");
         let key = (header["approach"].as_str().expect("an approach").to_owned(), header["run_index"].as_u64().expect("an index"));
-        for varying in ["id", "timestamp", "batch_id", "duration_seconds", "output_dir", "seal"] {
+        for varying in ["id", "timestamp", "batch_id", "duration_seconds", "output_dir", "seal", "resources"] {
             header.as_object_mut().expect("a header is an object").remove(varying);
         }
         let read = |name: &str| -> Vec<Value> {
