@@ -20,7 +20,7 @@ pub fn table(shown: &ShownRun) -> Option<Table> {
     (reasons.iter().any(|reason| reason.count > 1)).then_some(table)
 }
 
-/// `10 missing: no `<answer>` tag; …`.
+/// Such as "10 missing: no `answer` tag; …".
 pub fn line(reason: &Reason) -> String {
     match meaning(&reason.reason) {
         Some(meaning) => format!("{} {}: {meaning}", format::integer(reason.count), reason.reason.replace('_', " ")),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::domain::hex;
+use crate::files;
 
 use super::workspace::Workspace;
 
@@ -40,7 +41,7 @@ impl<'a> Addition<'a> {
         for path in &self.laid {
             let target = self.workspace.folder().join(path);
             // The approach may have put a link where a folder was, which leads to files that are not the workspace's.
-            if !is_within(self.workspace.folder(), path) || fs::read(&target).ok() != fs::read(self.from.join(path)).ok() {
+            if !is_within(self.workspace.folder(), path) || files::read(&target).ok() != files::read(self.from.join(path)).ok() {
                 continue;
             }
             if fs::remove_file(&target).is_err() || fs::rename(Self::kept(self.workspace, path), &target).is_ok() {
@@ -72,7 +73,7 @@ pub fn digest(folder: &Path) -> io::Result<String> {
         return Err(io::Error::other("it holds no file"));
     }
     for path in files {
-        let bytes = fs::read(folder.join(&path))?;
+        let bytes = files::read(folder.join(&path))?;
         hash.update(format!("{}\0{}\0", path.display(), bytes.len()));
         hash.update(bytes);
     }

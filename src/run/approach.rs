@@ -110,7 +110,8 @@ const INSTRUCTIONS: &str = "Build what the following requirements ask for, as fi
 
 fn oneshot(agent: &config::Agent, prompt: Option<&Path>, prices: &Prices, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
     let ours = |reason: String| Failure::new(FailureKind::Infra, &reason, Measured::default());
-    let read = |what: &str, path: &Path| fs::read_to_string(path).map_err(|error| ours(format!("the {what} could not be read: {error}")));
+    let read =
+        |what: &str, path: &Path| files::read_to_string(path).map_err(|error| ours(format!("the {what} could not be read: {error}")));
     let requirements = read("requirements", order.requirements)?;
     let instructions = prompt.map_or(Ok(INSTRUCTIONS.to_owned()), |prompt| read("prompt of the approach", prompt))?;
     let command = order.wrap.iter().cloned().chain(at_root(writing_command(agent), order.root)).collect();

@@ -9,6 +9,7 @@ use crate::agent::{Failure, FailureKind, Measured, Outlook};
 use crate::domain::{Run, RunStatus, date_of};
 use crate::evaluate::code::Listed;
 use crate::evaluate::{Effort, Purpose, Workpiece, code};
+use crate::files;
 use crate::results::{Batch, Journal, PlannedArm, PlannedRun, StoreError};
 use crate::suite::Phase;
 
@@ -287,7 +288,7 @@ fn evaluate(
 pub(super) fn made_files(listed: &Listed, folder: &Path, start: Option<&Path>, requirements: Option<&Path>) -> BTreeSet<PathBuf> {
     let is_copy = |made: &Path, given: &Path| match (fs::metadata(made), fs::metadata(given)) {
         (Ok(made_file), Ok(given_file)) => {
-            made_file.len() == given_file.len() && given_file.is_file() && fs::read(made).ok() == fs::read(given).ok()
+            made_file.len() == given_file.len() && given_file.is_file() && files::read(made).ok() == files::read(given).ok()
         }
         (_, _) => false,
     };

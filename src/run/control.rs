@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::evaluate::test_report::{Plan, pytest_arguments};
+use crate::files;
 use crate::process;
 use crate::suite::Tests;
 
@@ -90,7 +91,7 @@ fn place(declared: &str, root: &Path) -> Option<PathBuf> {
     let leads_out = below.ancestors().any(|part| root.join(part).is_symlink());
     let is_inside = below.is_relative() && root.join(target).exists() && !leads_out;
     let chooses = |folder: &Path| {
-        let texts = SETTINGS.iter().filter_map(|name| fs::read_to_string(root.join(folder).join(name)).ok());
+        let texts = SETTINGS.iter().filter_map(|name| files::read_to_string(root.join(folder).join(name)).ok());
         texts.into_iter().any(|text| text.lines().any(|line| CHOOSING.iter().any(|word| line.contains(word))))
     };
     (is_inside && !below.ancestors().any(chooses)).then(|| below.to_owned())

@@ -9,7 +9,6 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -259,5 +258,5 @@ pub struct More<'a> {
 }
 
 fn names_a_token(npmrc: &Path) -> bool {
-    fs::read_to_string(npmrc).is_ok_and(|text| text.contains("_auth") || text.contains("_password"))
+    files::read_to_string(npmrc).is_ok_and(|text| text.contains("_auth") || text.contains("_password"))
 }

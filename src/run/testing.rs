@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId, visible};
 use crate::evaluate::CommandResult;
 use crate::evaluate::test_report::{self, Control, Source, TestReport};
+use crate::files;
 use crate::process::{self, Stop};
 
 use super::control::Controls;
@@ -151,7 +152,7 @@ impl Bench<'_> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let CommandResult { ending, stdout, stderr, unstarted, .. } = self.line(&shell, &filled, left)?;
         // A file that was there before and was not written again is no report of these tests.
-        let written = report.filter(|path| modified(path).is_some_and(|time| Some(time) != before)).and_then(|path| fs::read(path).ok());
+        let written = report.filter(|path| modified(path).is_some_and(|time| Some(time) != before)).and_then(|path| files::read(path).ok());
         let roots: Vec<&str> = self.roots.iter().map(String::as_str).collect();
         // The shell complains on the other stream.
         let stdout = if hears { stdout } else { Vec::new() };
@@ -214,7 +215,7 @@ fn has_python_tests(folder: &Path) -> bool {
 }
 
 fn has_npm_test(folder: &Path) -> bool {
-    let manifest = fs::read(folder.join("package.json")).ok().and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+    let manifest = files::read(folder.join("package.json")).ok().and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
     manifest.and_then(|manifest| manifest.pointer("/scripts/test")?.as_str().map(str::to_owned)).is_some_and(|script| {
         // What a new package says before anyone has written a test.
         !script.contains("no test specified")

@@ -127,7 +127,7 @@ pub fn python_path(venv: &Path, checkout: &Path, baseline: &Path) -> Option<Path
     let text = files
         .iter()
         .filter(|path| is_editable(path))
-        .filter_map(|path| fs::read_to_string(path).ok())
+        .filter_map(|path| files::read_to_string(path).ok())
         .find(|text| text.contains(&place))?;
     // A path on a line of its own; else a mapping of packages, which lie in `src` or at the top.
     let line = text.lines().map(str::trim).find_map(|line| Path::new(line).strip_prefix(checkout).ok());

@@ -150,8 +150,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "3: opening",
         why: "what is read by its path is opened by `files`, which does not wait at a pipe",
-        // `process` reads what the system says of programs, and `run` what they left in a workspace.
-        place: Place::Within(&["agent", "cli", "config", "evaluate", "import", "publish", "results", "serve", "suite", "warehouse"]),
+        // `process` reads what the system says of programs. What they left in a workspace may be a pipe like anything else.
+        place: Place::Within(&["agent", "cli", "config", "evaluate", "import", "publish", "results", "run", "serve", "suite", "warehouse"]),
         in_tests: false,
         subjects: &[
             Under("std::fs::File::open"),

@@ -115,3 +115,18 @@ fn without_python_nothing_is_tested() {
     ran.ended("infra", "no virtual environment");
     ran.is_untested();
 }
+
+#[test]
+fn a_pipe_in_the_place_of_a_file_holds_nobody_up() {
+    let code = Code::new(
+        "language: javascript\ntests: {shared: ['true']}\n",
+        "rm -f notes.txt; mkfifo package.json notes.txt requirements.md main.js; mkdir -p .ralph; mkfifo .ralph/run_metrics.json\n",
+    );
+    code.project.file("extra/notes.txt", "of the approach\n");
+    let code = code.config("{id: a, files: extra, command: [sh, \"{root}/a.sh\"]}");
+    let begun = std::time::Instant::now();
+    let ran = code.run();
+    ran.ended("completed", "");
+    ran.shared(1, 1);
+    assert!(begun.elapsed().as_secs() < 30, "nobody waited for a writer");
+}
