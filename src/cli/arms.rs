@@ -325,7 +325,7 @@ impl Maker<'_> {
     }
 
     /// Says whether an approach puts its requirements to an agent.
-    fn asks_agent(&self, id: &str) -> bool {
+    pub fn asks_agent(&self, id: &str) -> bool {
         let configured = |id: &str| self.config.approaches.iter().find(|approach| approach.id == id);
         match (configured(id), id) {
             (Some(approach), _) => approach.command.is_empty() && id != "ralph",

@@ -78,7 +78,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let arguments = Arguments { command: arguments.command.meant(), global: arguments.global };
-    match logged(arguments) {
+    match threads::telling_refusals(|| logged(arguments)) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             output::failure(&failure);
@@ -109,7 +109,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
     if let Command::Init(init) = &arguments.command {
         return init::run(arguments.global.quiet, init);
     }
-    threads::start();
+    threads::start()?;
     let settings = Settings::new(&arguments.global)?;
     match arguments.command {
         Command::Init(init) => init::run(settings.quiet, &init),

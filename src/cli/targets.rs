@@ -7,8 +7,8 @@ use super::failure::Failure;
 
 /// Makes the arms of all targets, in their order.
 ///
-/// Suites of code and questions may stand in one command. Then `--agent` is for the questions, and for code only where `oneshot` is among the
-/// approaches; and an approach that is the name of an agent is for the questions.
+/// Suites of code and questions may stand in one command. Then `--agent` is for the questions, and for code only where an approach asks an agent,
+/// as `oneshot` does; and an approach that is the name of an agent is for the questions.
 ///
 /// # Errors
 ///
@@ -44,6 +44,7 @@ fn of_questions(maker: &Maker<'_>, wanted: &Wanted) -> Wanted {
 fn of_code(maker: &Maker<'_>, wanted: &Wanted, has_use_for_agents: bool) -> Wanted {
     let is_for_questions = |name: &String| wanted.agents.is_empty() && has_use_for_agents && maker.is_agent_only(name);
     let approaches: Vec<String> = wanted.approaches.iter().filter(|name| !is_for_questions(name)).cloned().collect();
-    let agents = if has_use_for_agents && !approaches.iter().any(|name| name == "oneshot") { Vec::new() } else { wanted.agents.clone() };
+    let agents =
+        if has_use_for_agents && !approaches.iter().any(|name| maker.asks_agent(name)) { Vec::new() } else { wanted.agents.clone() };
     Wanted { approaches, agents, models: wanted.models.clone() }
 }

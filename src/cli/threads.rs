@@ -1,19 +1,72 @@
 //! The threads that work is shared among.
 
+use std::any::Any;
 use std::env;
+use std::error::Error;
 use std::num::NonZero;
+use std::panic::{self, AssertUnwindSafe};
 use std::thread;
 
 use rayon::ThreadPoolBuilder;
 
 use crate::warehouse::threads_are_given;
 
+use super::failure::Failure;
+
+/// What libraries say when they end the program because the system refuses them a thread.
+const REFUSALS: [&str; 4] =
+    ["global thread pool has not been initialized", "could not spawn threads", "OS can't spawn", "Resource temporarily unavailable"];
+
 /// Starts them before anything needs them: a system that gives no more threads would end the program there. It works on one alone then.
-pub(super) fn start() {
+pub(super) fn start() -> Result<(), Failure> {
     let asked = env::var("RAYON_NUM_THREADS").ok().and_then(|number| number.parse().ok()).filter(|number| *number > 0);
     let wanted = asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZero::get));
     let pool = ThreadPoolBuilder::new();
     let pool = if threads_are_given(wanted) { pool.num_threads(wanted) } else { pool.num_threads(1).use_current_thread() };
-    // There is one already where several commands run in one process.
-    let _ = pool.build_global();
+    match pool.build_global() {
+        // The system gave them a moment ago. There is no second try, and whoever needs them would end the program.
+        Err(error) if error.source().is_some() => Err(refused()),
+        // There is one already where several commands run in one process.
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Runs a command, and tells like any other error that a library ended it for want of a thread.
+pub(super) fn telling_refusals(command: impl FnOnce() -> Result<u8, Failure>) -> Result<u8, Failure> {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |information| {
+        if !is_refusal(information.payload()) {
+            usual(information);
+        }
+    }));
+    match panic::catch_unwind(AssertUnwindSafe(command)) {
+        Ok(done) => done,
+        Err(payload) if is_refusal(payload.as_ref()) => Err(refused()),
+        Err(payload) => panic::resume_unwind(payload),
+    }
+}
+
+fn refused() -> Failure {
+    Failure::new("the system gives this program no more threads").with_hint("what is stored is whole; try again when less is running")
+}
+
+fn is_refusal(payload: &(dyn Any + Send)) -> bool {
+    let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
+    text.is_some_and(|text| REFUSALS.iter().any(|refusal| text.contains(refusal)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_is_refused_is_an_error_and_other_panics_stay() {
+        assert!(telling_refusals(|| Ok(0)).is_ok_and(|code| code == 0));
+        for refusal in REFUSALS {
+            let failure = telling_refusals(|| panic!("{refusal}: Os {{ code: 11 }}")).err().expect("an error");
+            assert_eq!(failure.message, "the system gives this program no more threads");
+        }
+        let other = panic::catch_unwind(|| telling_refusals(|| panic!("a defect")));
+        assert!(other.is_err());
+    }
 }

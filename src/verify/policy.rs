@@ -38,10 +38,10 @@ pub(super) fn most_checks(profile: Profile) -> Option<usize> {
     }
 }
 
-const EVERYTHING: &[Step] = &[&[Test, Targeted, Smoke], &[Build], &[Lint], &[Syntax]];
+const EVERYTHING: &[Step] = &[&[Test, Targeted], &[Smoke], &[Build], &[Lint], &[Syntax]];
 const STARTS_FIRST: &[Step] = &[&[Smoke], &[Test, Targeted], &[Build], &[Lint], &[Syntax]];
-const CORE: &[Step] = &[&[Test, Targeted, Smoke, Build, Syntax]];
-const NARROW: &[Step] = &[&[Targeted, Syntax, Smoke]];
+const CORE: &[Step] = &[&[Test, Targeted, Build, Syntax], &[Smoke]];
+const NARROW: &[Step] = &[&[Targeted, Syntax], &[Smoke]];
 const CHEAP: &[Step] = &[&[Smoke, Syntax, Build], &[Targeted]];
 const ONE: &[Step] = &[&[Smoke, Targeted, Syntax]];
 

@@ -111,6 +111,17 @@ static MISSING: LazyLock<Regex> = LazyLock::new(|| {
     ];
     Regex::new(&format!("(?m){}", sayings.join("|"))).expect("a test reads with it")
 });
+/// What programs say that were started without what they want: arguments, a display, a service. Nobody gives them that here.
+static WANTING: LazyLock<Regex> = LazyLock::new(|| {
+    let sayings = [
+        r"^(?:\S+: )?error: the following (?:required )?arguments (?:are required|were not provided):.*$",
+        r"^(?:Error|error): [Mm]issing (?:required )?(?:argument|option|parameter|command)\b.*$",
+        r"^(?i:usage): .*$",
+        r"^.*\b(?:ECONNREFUSED|[Cc]onnection refused)\b.*$",
+        r"^.*(?:could not connect to display|cannot open display|Missing X server).*$",
+    ];
+    Regex::new(&format!("(?m){}", sayings.join("|"))).expect("a test reads with it")
+});
 static NOT_FOUND: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?m)^.*(?:not found|Permission denied|No such file or directory).*$").expect("a test reads with it"));
 static NOTHING_COLLECTED: LazyLock<Regex> = LazyLock::new(|| {
@@ -141,7 +152,8 @@ fn obstacle(check: &Check, exit: &Exit, said: &str) -> Option<String> {
             NOT_FOUND.find(said).map_or_else(|| format!("the shell could not run it (status {code})"), |line| shown(line.as_str())),
         );
     }
-    MISSING.find(said).map(|line| shown(line.as_str()))
+    let wanting = || WANTING.find(said).filter(|_| check.kind == CheckKind::Smoke);
+    MISSING.find(said).or_else(wanting).map(|line| shown(line.as_str()))
 }
 
 /// Says whether a test runner ended well because it had nothing to do.
@@ -207,5 +219,18 @@ mod tests {
             assert_eq!(read(CheckKind::Test, &exit, &said), (ending.to_owned(), failures), "{exit:?} {said}");
         }
         assert_eq!(read(CheckKind::Build, &Exit::Code(0), &cargo(0)).0, "passed", "a build runs no tests");
+        for said in [
+            "usage: app.py [-h] FILE\napp.py: error: the following arguments are required: FILE",
+            "error: the following required arguments were not provided:\n  <FILE>\n\nUsage: app <FILE>",
+            "Error: Missing argument 'NAME'.",
+            "Error: connect ECONNREFUSED 127.0.0.1:5432",
+            "psycopg2.OperationalError: connection to server failed: Connection refused",
+        ] {
+            let (ending, failures) = read(CheckKind::Smoke, &Exit::Code(2), said);
+            assert!(ending.starts_with("not_runnable: ") && failures == 0, "{said}: {ending}");
+            assert_eq!(read(CheckKind::Test, &Exit::Code(2), said).0, "failed", "a test brings along what it wants");
+        }
+        let traceback = "Traceback (most recent call last):\n  File \"app.py\", line 1\nImportError: cannot import name 'totals'";
+        assert_eq!(read(CheckKind::Smoke, &Exit::Code(1), traceback).0, "failed");
     }
 }

@@ -1,5 +1,6 @@
 //! What a verification comes to.
 
+use super::classify::Classified;
 use super::{CheckKind, CheckResult, Classification, Ending, Scope, Selection, Task, TaskKind};
 use crate::domain::Profile;
 
@@ -62,7 +63,8 @@ pub fn conclude(task: &Task, selection: &Selection, head: &[CheckResult], classi
         let reason = if selection.manual.is_some() { "only a person can check this" } else { "there was nothing to run" };
         return says(TerminalStatus::Unverified, reason.to_owned());
     };
-    let count = |wanted: Scope| classification.failures.iter().filter(|classified| classified.scope == wanted).count();
+    let failures = || classification.failures.iter().filter(|failure| !ran.is_beside_the_tests(selection, failure));
+    let count = |wanted: Scope| failures().filter(|classified| classified.scope == wanted).count();
     let (blocking, out_of_scope, unknown) = (count(Scope::Blocking), count(Scope::OutOfScope), count(Scope::Unknown));
     if blocking > 0 {
         return says(TerminalStatus::NotDone, failing(blocking, "the change's business"));
@@ -73,7 +75,7 @@ pub fn conclude(task: &Task, selection: &Selection, head: &[CheckResult], classi
     if let Some(verdict) = ran.verdict(task.profile) {
         return verdict;
     }
-    let new = classification.failures.iter().filter(|one| one.scope == Scope::Unknown && one.at_baseline != Some(true)).count();
+    let new = failures().filter(|one| one.scope == Scope::Unknown && one.at_baseline != Some(true)).count();
     if new > 0 {
         return says(TerminalStatus::Blocked, failing(new, "of unknown origin: compare with a baseline"));
     }
@@ -117,13 +119,24 @@ impl<'r> Ran<'r> {
         (!head.is_empty()).then_some(ran)
     }
 
+    /// Says whether it failed to start before the change as well, where tests have told of the change and the goal is not about starting: it may
+    /// want what nobody gives it here, such as a database.
+    fn is_beside_the_tests(&self, selection: &Selection, failure: &Classified) -> bool {
+        let is_about_starting = matches!(selection.kind, TaskKind::FixBuild | TaskKind::CreateApp | TaskKind::Frontend);
+        let of_kind = |kind: CheckKind| self.told.iter().filter(move |result| result.check.kind == kind);
+        let is_start = of_kind(CheckKind::Smoke).any(|result| result.check.id == failure.check);
+        let has_tests = of_kind(CheckKind::Test).chain(of_kind(CheckKind::Targeted)).next().is_some();
+        !is_about_starting && is_start && has_tests && failure.at_baseline == Some(true)
+    }
+
     /// The verdict, where too little was told for any other.
     fn verdict(&self, profile: Profile) -> Option<Verdict> {
         let strongest = |results: &mut dyn Iterator<Item = &CheckResult>| results.map(|result| strength(result.check.kind)).max();
         let told = strongest(&mut self.told.iter().copied());
         let missing = self.stopped.iter().max_by_key(|(result, _)| strength(result.check.kind));
         if let Some((result, reason)) = missing
-            && (profile == Profile::Strict || told.is_none_or(|told| told < strength(result.check.kind)))
+            && ((profile == Profile::Strict && result.check.kind != CheckKind::Smoke)
+                || told.is_none_or(|told| told < strength(result.check.kind)))
         {
             let reason = format!("`{}` could not be run: {reason}", result.check.id);
             return Some(Verdict { status: TerminalStatus::Blocked, reason, alternative: None });
@@ -159,7 +172,6 @@ fn strength(kind: CheckKind) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verify::classify::Classified;
     use crate::verify::testing::{check, failure, task};
 
     /// A failure's scope, and whether it stood at the baseline.
@@ -221,6 +233,30 @@ mod tests {
         assert_eq!((open.status.next(), open.alternative), ("escalate", Some("continue")));
         let fixed = Classification { fixed: vec![("test".to_owned(), failure("f", &[], None))], ..same };
         assert_eq!(status("fix the crash", Profile::Fast, &failed, &fixed), "done_partial");
+    }
+
+    #[test]
+    fn a_start_that_failed_before_is_beside_the_tests() {
+        let start = |at_baseline| {
+            let failure = failure("s", &[], None);
+            let failed = Classified { check: "smoke".to_owned(), failure, scope: Scope::Unknown, reason: String::new(), at_baseline };
+            Classification { failures: vec![failed], fixed: Vec::new() }
+        };
+        let mut smoke = result(CheckKind::Smoke, Ending::Failed);
+        smoke.check.id = "smoke".to_owned();
+        let tested = [result(CheckKind::Test, Ending::Passed), smoke.clone()];
+        let all = |goal: &str, head: &[CheckResult], stood| {
+            [Profile::Strict, Profile::Fast].map(|profile| status(goal, profile, head, &start(stood)))
+        };
+        assert_eq!(all("add paging", &tested, Some(true)), ["done_success"; 2]);
+        assert_eq!(all("add paging", &tested, Some(false)), ["not_done", "blocked"]);
+        assert_eq!(all("fix the build", &tested, Some(true)), ["not_done", "blocked"], "what the goal is about");
+        assert_eq!(all("add paging", &[smoke], Some(true)), ["not_done", "done_partial"], "nothing else has told");
+        let wants = [result(CheckKind::Test, Ending::Passed), result(CheckKind::Smoke, Ending::NotRunnable("usage: app FILE".to_owned()))];
+        assert_eq!(
+            [Profile::Strict, Profile::Fast].map(|profile| status("add paging", profile, &wants, &Classification::default())),
+            ["done_success"; 2]
+        );
     }
 
     #[test]

@@ -31,7 +31,7 @@ fn repository() -> Project {
         .file("evals/suites/flask/suite.yaml", WEB)
         .file("evals/suites/logagg/suite.yaml", CLI)
         .file("examples/flask_requirements.md", "Make it.\n")
-        .file("make.sh", "echo made > main.py\n")
+        .file("make.sh", "echo made by \"$EVAL_MODEL\" > main.py\n")
         .file("bin/ralph", RALPH)
         .file("evalreport.yaml", "version: 1\napproaches:\n  - {id: mine, command: [sh, \"{root}/make.sh\"]}\n");
     let program = project.path("bin/ralph");

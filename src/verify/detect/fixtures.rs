@@ -171,13 +171,13 @@ const FIXTURES: &[Fixture] = &[
     Fixture {
         quirk: "broken JSON",
         files: &[("package.json", "{\"scripts\": {\n  \"test\": \"x\",\n}}"), ("index.js", "")],
-        expected: &["node", ". node: - | - | - | - | -"],
+        expected: &["node", ". node: - | - | - | - | node -e \"JSON.parse(require('fs').readFileSync('package.json', 'utf8'))\""],
         because: "`package.json` in the root is broken (line 3, column 1)",
     },
     Fixture {
         quirk: "JSON that is a list",
         files: &[("package.json", "[]")],
-        expected: &["node", ". node: - | - | - | - | -"],
+        expected: &["node", ". node: - | - | - | - | node -e \"JSON.parse(require('fs').readFileSync('package.json', 'utf8'))\""],
         because: "not an object",
     },
     Fixture {

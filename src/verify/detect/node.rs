@@ -28,6 +28,8 @@ pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
             }
             let mut part = Part::new(folder.path, Stack::Node);
             part.because(reason);
+            // Node says where.
+            part.syntax_check = Some("node -e \"JSON.parse(require('fs').readFileSync('package.json', 'utf8'))\"".to_owned());
             return Found::Part(Box::new(part));
         }
     };

@@ -21,7 +21,12 @@ pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
         Ok(_) => Workspace::No,
         Err(_) => Workspace::Unreadable,
     };
-    Found::Part(Box::new(commands(folder.path, workspace)))
+    let mut part = commands(folder.path, workspace);
+    // A crate with several programs does not say which one is meant.
+    if workspace == Workspace::No && folder.has("src/main.rs") && !folder.files().any(|file| file.starts_with("src/bin/")) {
+        part.smoke_test = Some("cargo run".to_owned());
+    }
+    Found::Part(Box::new(part))
 }
 
 /// Returns the name of the package whose Cargo.toml is the nearest around `path`, with its folder.

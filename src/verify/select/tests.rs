@@ -89,8 +89,8 @@ fn goals_get_the_checks_that_fit() {
             "tiny: round money up",
             &["money.py"],
             [
-                (Strict, &["pytest", "ruff check .", "python -m compileall -q -x '(venv|node_modules)/' ."]),
-                (Fast, &["pytest tests/test_money.py"]),
+                (Strict, &["pytest", "python app.py", "ruff check .", "python -m compileall -q -x '(venv|node_modules)/' ."]),
+                (Fast, &["pytest tests/test_money.py", "python app.py"]),
                 (Smoke, &["pytest tests/test_money.py"]),
                 (Yolo, &["pytest tests/test_money.py"]),
             ],
@@ -100,8 +100,8 @@ fn goals_get_the_checks_that_fit() {
             "make discounts stack",
             &["money.py"],
             [
-                (Strict, &["pytest", "ruff check .", "python -m compileall -q -x '(venv|node_modules)/' ."]),
-                (Fast, &["pytest"]),
+                (Strict, &["pytest", "python app.py", "ruff check .", "python -m compileall -q -x '(venv|node_modules)/' ."]),
+                (Fast, &["pytest", "python app.py"]),
                 (Smoke, &["python app.py", "pytest tests/test_money.py"]),
                 (Yolo, &["python app.py"]),
             ],
@@ -127,11 +127,13 @@ fn goals_get_the_checks_that_fit() {
                     &[
                         "api$ python -m pytest",
                         "web$ npm test",
+                        "api$ python app.py",
+                        "web$ npm run dev",
                         "web$ npm run build",
                         "api$ python -m compileall -q -x '(venv|node_modules)/' .",
                     ],
                 ),
-                (Fast, &["api$ python -m pytest", "web$ npm test"]),
+                (Fast, &["api$ python -m pytest", "web$ npm test", "api$ python app.py", "web$ npm run dev"]),
                 (Smoke, &["api$ python app.py", "web$ npm run dev"]),
                 (Yolo, &["api$ python app.py", "web$ npm run dev"]),
             ],
@@ -146,11 +148,13 @@ fn goals_get_the_checks_that_fit() {
                     &[
                         "api$ python -m pytest",
                         "web$ npm test",
+                        "api$ python app.py",
+                        "web$ npm run dev",
                         "web$ npm run build",
                         "api$ python -m compileall -q -x '(venv|node_modules)/' .",
                     ],
                 ),
-                (Fast, &["web$ npm test"]),
+                (Fast, &["web$ npm test", "web$ npm run dev"]),
                 (Smoke, &["web$ npm run dev", "web$ npx --no-install vitest related --run src/main.js"]),
                 (Yolo, &["web$ npm run dev"]),
             ],
@@ -295,7 +299,7 @@ fn what_is_declared_wins() {
         ..Overrides::default()
     };
     let selection = chosen(PYTHON, &task("add paging", Profile::Strict), &overrides);
-    assert_eq!(commands(&selection), ["make test", "python -m compileall -q -x '(venv|node_modules)/' ."]);
+    assert_eq!(commands(&selection), ["make test", "./serve", "python -m compileall -q -x '(venv|node_modules)/' ."]);
     assert_eq!(selection.checks[0].timeout, Duration::from_secs(5));
     assert!(selection.checks[0].reason.contains("declared"));
 

@@ -382,7 +382,7 @@ fn a_run_says_the_same_everywhere() {
         let page = project.read(&format!("site/runs/{id}/index.html"));
         let fact = |label: &str| words(between(&page, &format!("<dt>{label}</dt>"), "</dd>"));
         let passed = if suite == 0 { "Accuracy" } else { "Passed" };
-        for label in [passed, "Status", "Outcomes", "Cost", "Duration", "Calls"] {
+        for label in [passed, "Status", "Outcomes", "Cost", "Duration", "Agent calls"] {
             assert_eq!(row(&terminal, label), row(&markdown, label), "{id}");
         }
         for text in [row(&terminal, passed), fact("Passed")] {
@@ -397,7 +397,7 @@ fn a_run_says_the_same_everywhere() {
             assert!(text.contains(run["cost_source"].as_str().expect("a word")), "{text}");
         }
         assert_eq!(row(&terminal, "Duration"), fact("Duration").trim(), "{id}");
-        assert_eq!(row(&terminal, "Calls"), fact("Agent calls").trim(), "{id}");
+        assert_eq!(row(&terminal, "Agent calls"), fact("Agent calls").trim(), "{id}");
         assert_eq!(row(&terminal, "Status"), fact("Status").trim(), "{id}");
         let table = words(between(&page, "<table id=\"statuses-table\"", "</table>"));
         for (status, count) in run["statuses"].as_object().expect("statuses") {

@@ -116,12 +116,13 @@ fn vitest() {
     let good = "export const add = (left, right) => right + left;\n";
     let bad = "export const add = (left, right) => right - left;\n";
     let [fast, strict, _] = stands_then_breaks(&checkout, "Turn the sum around", ("src/adder.js", good), ("src/adder.js", bad));
-    assert_eq!(fast.commands(), ["npm test"]);
+    assert_eq!(fast.commands(), ["npm test", "npm run dev"]);
     assert!(matches!(fast.scopes().as_slice(), [("out_of_scope", test)] if test.contains("stands")), "{:#}", fast.answer);
-    assert_eq!((strict.commands(), strict.outcomes()), (vec!["npm test", "npm run build"], vec!["failed", "passed"]));
+    let all = (vec!["npm test", "npm run dev", "npm run build"], vec!["failed", "passed", "passed"]);
+    assert_eq!((strict.commands(), strict.outcomes()), all);
     // The tests that lead to the changed file, and no others.
     let targeted = checkout.verify("fix a typo in the sum", "fast");
     targeted.ended(1, "not_done", "continue");
-    assert_eq!(targeted.commands(), ["npx --no-install vitest related --run src/adder.js"]);
+    assert_eq!(targeted.commands(), ["npx --no-install vitest related --run src/adder.js", "npm run dev"]);
     assert!(matches!(targeted.scopes().as_slice(), [("blocking", test)] if test.contains("adds")), "{:#}", targeted.answer);
 }
