@@ -63,7 +63,7 @@ mod tests {
     fn a_thread_that_is_refused_is_an_error_and_other_panics_stay() {
         assert!(telling_refusals(|| Ok(0)).is_ok_and(|code| code == 0));
         for refusal in REFUSALS {
-            let failure = telling_refusals(|| panic!("{refusal}: Os {{ code: 11 }}")).err().expect("an error");
+            let failure = telling_refusals(|| panic!("{refusal}: Os {{ code: 11 }}")).expect_err("an error");
             assert_eq!(failure.message, "the system gives this program no more threads");
         }
         let other = panic::catch_unwind(|| telling_refusals(|| panic!("a defect")));
