@@ -264,7 +264,7 @@ fn evaluate(
     };
     let folder = workspace.folder();
     let piece = Workpiece { suite: &work.suite, folder: Some(folder), files: &files, transcript: &measured.transcript, effort };
-    let reports = workspace.reports();
+    let reports = workspace.temporary();
     let bench = examination.bench(shell, folder, &reports, None, examination.deadline);
     let runner = |line: &str, purpose: Purpose| match purpose {
         Purpose::Tests => bench.tested("evaluator", line, true),

@@ -120,6 +120,8 @@ impl Examination<'_> {
         };
         if !lines.is_empty() {
             let deadline = self.deadline.min(Instant::now() + OWN_TESTS_TIME);
+            // What the approach made writes no further than its own folders.
+            let reports = self.workspace.temporary();
             let bench = self.bench(&own, self.workspace.folder(), &reports, port, deadline);
             let tested = self.test(&bench, Family::Own, &lines)?;
             // A command of the suite that finds no tests says that there are none.

@@ -309,8 +309,12 @@ fn what_is_declared_wins() {
     assert_eq!(commands(&selection), ["./serve", "./t money.py"]);
     assert_eq!(selection.checks[0].timeout, Duration::from_secs(90), "it may take that long to be ready");
 
-    assert_eq!(commands(&chosen(MIXED, &task("add paging", Profile::Fast), &overrides)), ["make test"], "once for the whole tree");
-    assert_eq!(commands(&chosen(EMPTY, &task("add paging", Profile::Fast), &overrides)), ["make test"]);
+    assert_eq!(
+        commands(&chosen(MIXED, &task("add paging", Profile::Fast), &overrides)),
+        ["make test", "./serve"],
+        "once for the whole tree"
+    );
+    assert_eq!(commands(&chosen(EMPTY, &task("add paging", Profile::Fast), &overrides)), ["make test", "./serve"]);
 
     let off = Overrides { is_off: Some(true), ..Overrides::default() };
     let selection = chosen(PYTHON, &task("add paging", Profile::Strict), &off);
