@@ -13,7 +13,7 @@ LOST, DOUBLED, WRONG, FALSE, STUCK = "lost", "doubled", "wrong answers", "false 
 # afterwards, and nothing can be done here: it is counted and is no violation.
 STARVED = "starved"
 KINDS = [LOST, DOUBLED, WRONG, FALSE, STUCK, STARVED]
-VARYING = {"id", "timestamp", "batch_id", "duration_seconds", "output_dir", "run", "seal", "host"}
+VARYING = {"id", "timestamp", "batch_id", "duration_seconds", "output_dir", "run", "seal", "host", "resources"}
 # Judgements may be repeated, so that of these only the current ones are compared.
 JUDGED = "requirementFulfillment"
 
