@@ -70,6 +70,14 @@ fn variation(comparison: &Comparison) -> Option<String> {
     is_unmeasured.then(|| "How much runs differ from each other is not measured: an arm has one run.".to_owned())
 }
 
+/// What to do, and why.
+pub struct Advice {
+    /// `ship A`, `measure 20 more items per arm`.
+    pub deed: String,
+    /// `pass rate +16.0 pp`; empty where the deed says all.
+    pub why: String,
+}
+
 /// What to do, in a sentence.
 pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
     decision_beside(comparison, names, None)
@@ -77,6 +85,12 @@ pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
 
 /// The same where one of the arms is in use: it is kept, not shipped.
 pub fn decision_beside(comparison: &Comparison, names: &[String], in_use: Option<usize>) -> Option<String> {
+    let Advice { deed, why } = advice(comparison, names, in_use)?;
+    Some(if why.is_empty() { format!("Decision: {deed}.") } else { format!("Decision: {deed} ({why}).") })
+}
+
+/// What to do and why; the arm in use, if one is, is kept and not shipped.
+pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) -> Option<Advice> {
     let decision = comparison.decision.as_ref()?;
     let primary = comparison.primary()?;
     let [one, other] = comparison.decided_on.unwrap_or([0, 1]);
@@ -126,27 +140,26 @@ pub fn decision_beside(comparison: &Comparison, names: &[String], in_use: Option
                 }
             };
             let verb = if in_use == Some(*arm) { "keep" } else { "ship" };
-            format!("Decision: {verb} {name} ({why}).")
+            Advice { deed: format!("{verb} {name}"), why }
         }
         Decision::ChooseByPrice { better } => {
             let cost = ratio(*better, "cost_usd")
                 .map_or_else(String::new, |ratio| format!(" but costs {}", than(ratio, "as much", "more", "less")));
-            format!("Decision: choose by price ({} is better, {}{cost}).", names[*better], quality(*better))
+            Advice { deed: "choose by price".to_owned(), why: format!("{} is better, {}{cost}", names[*better], quality(*better)) }
         }
         Decision::KeepEither => {
             let kept = in_use.map_or("the one in use", |arm| names[arm].as_str());
-            format!("Decision: keep {kept} (same quality{margin}, no clear difference in cost or time).")
+            Advice { deed: format!("keep {kept}"), why: format!("same quality{margin}, no clear difference in cost or time") }
         }
         Decision::Measure { more, usd, seconds } => {
             let each = if more.of == "runs" { " per arm" } else { "" };
             let mut price: Vec<String> = usd.map(|usd| format!("about {}", format::money(usd))).into_iter().collect();
             price.extend(seconds.map(format::seconds));
-            let price = if price.is_empty() { String::new() } else { format!(" ({})", price.join(", ")) };
             let unit = match (more.of, more.n) {
                 (of, 1) => one_or_many(1, of),
                 (of, _) => of,
             };
-            format!("Decision: measure {} more {unit}{each}{price}.", planned(more.n))
+            Advice { deed: format!("measure {} more {unit}{each}", planned(more.n)), why: price.join(", ") }
         }
         Decision::CannotSettle { why } => {
             let why = match why {
@@ -159,7 +172,7 @@ pub fn decision_beside(comparison: &Comparison, names: &[String], in_use: Option
                     None => "it has too few items".to_owned(),
                 },
             };
-            format!("Decision: cannot be settled by this suite ({why}).")
+            Advice { deed: "cannot be settled by this suite".to_owned(), why }
         }
     })
 }

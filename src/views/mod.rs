@@ -29,6 +29,7 @@ mod side_by_side;
 mod site;
 mod stored_verification;
 mod stories;
+mod suite_state;
 mod transcript;
 mod version_change;
 
@@ -69,6 +70,7 @@ pub use side_by_side::{MOST_SIDES, Side, SideBySide};
 pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
 pub use stored_verification::StoredVerification;
 pub use stories::{ItemNote, ItemStories, ItemStory};
+pub use suite_state::SuiteState;
 pub use transcript::{ItemTranscript, RunTranscripts, TranscriptPart, transcript_parts, without_middle};
 pub use version_change::VersionChange;
 

@@ -46,6 +46,7 @@ mod log;
 mod mutated;
 mod nightly;
 mod oracle;
+mod overview;
 mod pairs;
 mod pipes;
 mod published;

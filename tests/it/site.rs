@@ -255,7 +255,7 @@ fn pages_are_right_in_a_browser() {
     browser.open(&shipped.join("index.html"));
     let text = |browser: &Browser| browser.evaluate("return document.querySelector('main').innerText").to_string();
     let with_scripts = text(&browser);
-    assert!(with_scripts.contains("pass rate is 10.7 pp higher than oneshot"), "{with_scripts}");
+    assert!(with_scripts.contains("Measure 2 more runs per arm") && with_scripts.contains("+10.7 pp"), "{with_scripts}");
     let sorted = browser.evaluate(
         "const button = document.querySelector('th button'); button.click(); return button.closest('th').getAttribute('aria-sort')",
     );
@@ -263,7 +263,7 @@ fn pages_are_right_in_a_browser() {
     browser.allow_scripts(false);
     browser.open(&shipped.join("index.html"));
     let page = fs::read_to_string(shipped.join("index.html")).expect("just built");
-    for number in ["88.0", "pass rate is 10.7 pp higher than oneshot"] {
+    for number in ["gpt-5 (high) 88.0 [83.1, 91.6]", "+10.7 pp", "pass rate is 10.7 pp higher than oneshot"] {
         assert!(page.contains(number), "{number} needs no script");
     }
 }

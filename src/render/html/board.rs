@@ -8,31 +8,10 @@ use crate::views::{Estimate, SuiteBoard};
 use super::grid::{Cell, Column, Grid, Look, Sort};
 use super::whisker::Whisker;
 
-/// How much of a board is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
-    /// The first rows and the main columns.
-    Top(usize),
-    Whole,
-}
-
-/// Columns of a board's first rows, beside the figure that decides, by their first key.
-const MAIN: [&str; 6] = ["rank_best", "n", "first_in_resamples", "cost_usd", "cost_per_solved_usd", "duration_seconds_median"];
-
 /// Lays a board out. Columns that no arm has a value for are left out and named in [`notes`].
-pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) -> Grid {
-    let mut table = board::arms_table(board);
+pub(super) fn grid(board: &SuiteBoard, id: &str, caption: &str) -> Grid {
+    let table = board::arms_table(board);
     let primary = board::rate_key(&board.primary);
-    if let Extent::Top(rows) = extent {
-        table.rows.truncate(rows);
-        let is_main = |key: &str| MAIN.contains(&key) || key == primary;
-        let rest: Vec<usize> = (0..)
-            .zip(&table.columns)
-            .filter(|(_, column)| column.keys.first().is_some_and(|key| !is_main(key)))
-            .map(|(place, _)| place)
-            .collect();
-        table.drop_columns(&rest);
-    }
     let table = table.seen_as(Seen::Pages);
     let mut grid = Grid::of_seen(&table, id, caption).ranked();
     if board.primary.unit == Unit::Fraction && board.entries.iter().any(|entry| entry.primary.is_some()) {
@@ -42,7 +21,7 @@ pub(super) fn grid(board: &SuiteBoard, extent: Extent, id: &str, caption: &str) 
         let dots = board.entries.iter().map(|entry| Cell::dots(entry.primary.as_ref().map(Whisker::of)));
         grid.insert(place.map_or(grid.columns.len(), |place| place + 1), head, dots);
     }
-    if extent == Extent::Whole { grid.filtered("") } else { grid }
+    grid.filtered("")
 }
 
 /// A rate with its interval, or the word that says it is not known.

@@ -5,7 +5,8 @@ use askama::Template;
 use crate::domain::{Evaluator, beginning};
 use crate::render::{comparability, format, summary, verdicts, words};
 use crate::views::{
-    Comparability, Comparison, CriterionFlips, CriterionRow, Flips, ListedItem, MOST_LISTED, OverviewSuite, PairEvidence, SiteContext, Test,
+    Comparability, Comparison, CriterionFlips, CriterionRow, Flips, ListedItem, MOST_LISTED, OverviewSuite, PairEvidence, SiteContext,
+    SuiteState, Test,
 };
 
 use super::board::{rate, samples};
@@ -18,7 +19,7 @@ use super::plan::{Plan, SuitePlace};
 use super::shell::{Crumb, Here, Shell, Text};
 use super::sides::{self, Sides};
 use super::whisker::Whisker;
-use super::{SiteFile, matrix, metrics};
+use super::{SiteFile, matrix, metrics, state};
 
 /// Runs listed for each arm.
 const MAX_RUNS: usize = 20;
@@ -154,7 +155,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         second: Text::new(&labels[1]),
         suite: Text::new(&place.label),
         full: (labels != names).then(|| (Text::new(&names[0]), Text::new(&names[1]))),
-        mark: metrics::mark(pair),
+        mark: state::mark(SuiteState::of_pair(pair)),
         sentences: sentences.into_iter().map(Text::from).collect(),
         facts: facts(pair),
         fairness: pair.comparability.first().and_then(fairness),

@@ -1,7 +1,7 @@
 //! A comparison's table: metrics in rows, arms in columns, then their difference and the verdict.
 
 use crate::render::{comparison, details, verdicts, words};
-use crate::views::{Comparison, Verdict};
+use crate::views::Comparison;
 
 use super::grid::Grid;
 
@@ -29,16 +29,4 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
         notes.push(format!("Not measured: {}.", comparison.not_measured.join(", ")));
     }
     notes
-}
-
-/// The mark before a comparison's first sentence.
-pub(super) fn mark(comparison: &Comparison) -> &'static str {
-    let evidence = comparison.primary().map(|row| &row.evidence);
-    match evidence.and_then(|evidence| evidence.pairs.first()).map(|pair| pair.verdict) {
-        Some(Verdict::AWins | Verdict::BWins) => "▲",
-        Some(Verdict::DeterministicDifference { .. }) => "■",
-        Some(Verdict::Tie | Verdict::Equivalent) => "=",
-        Some(Verdict::NotEnoughEvidence { .. }) => "○",
-        Some(Verdict::NotComparable { .. } | Verdict::NoData { .. }) | None => "✕",
-    }
 }

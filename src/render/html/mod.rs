@@ -42,7 +42,9 @@ mod sides;
 mod single;
 mod site_file;
 pub(super) mod slug;
+mod state;
 mod stated;
+mod strip;
 mod suite;
 #[cfg(test)]
 mod tests;

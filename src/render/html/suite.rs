@@ -5,7 +5,7 @@ use askama::Template;
 use crate::render::{format, summary};
 use crate::views::{Comparison, OverviewSuite, SiteContext};
 
-use super::board::{self, Extent};
+use super::board;
 use super::chart_data::ChartOf;
 use super::charts;
 use super::figure::Figure;
@@ -94,8 +94,7 @@ pub(super) fn page(context: &SiteContext, plan: &Plan, suite: &OverviewSuite, pl
         sentences: sentences.into_iter().map(Text::from).collect(),
         pair: suite.top.as_ref().and_then(|top| place.pair_path(top)).map(below),
         facts: facts(suite),
-        board: board::grid(&suite.board, Extent::Whole, "board", "Arms by pass rate")
-            .about(board::common(&suite.board).unwrap_or_default()),
+        board: board::grid(&suite.board, "board", "Arms by pass rate").about(board::common(&suite.board).unwrap_or_default()),
         notes: board::notes(&suite.board).into_iter().map(Text::from).collect(),
         left_out: board::left_out(&suite.board).into_iter().map(Text::from).collect(),
         tables: (1..).zip(&suite.tables).map(|(number, table)| self::table(number, table)).collect(),

@@ -1,0 +1,51 @@
+//! How the state of a suite is shown: a word, a shape and the class that colours it.
+
+use crate::views::SuiteState;
+
+/// As it stands in a row, and in small letters on a chip.
+pub(super) fn word(state: SuiteState) -> &'static str {
+    match state {
+        SuiteState::Changed => "changed",
+        SuiteState::Wins => "wins",
+        SuiteState::Same => "same",
+        SuiteState::FixedOrder => "fixed order",
+        SuiteState::Open => "open",
+        SuiteState::NothingToCompare => "nothing to compare",
+    }
+}
+
+/// The class that colours it.
+pub(super) fn class(state: SuiteState) -> &'static str {
+    match state {
+        SuiteState::Changed => "is-changed",
+        SuiteState::Wins => "is-wins",
+        SuiteState::Same => "is-same",
+        SuiteState::FixedOrder => "is-fixed",
+        SuiteState::Open => "is-open",
+        SuiteState::NothingToCompare => "is-nothing",
+    }
+}
+
+/// Its shape in a square of 12 units, so that no colour has to be seen.
+pub(super) fn shape(state: SuiteState) -> &'static str {
+    match state {
+        SuiteState::Changed => "M6 0l6 6-6 6-6-6z",
+        SuiteState::Wins => "M6 1l6 10H0z",
+        SuiteState::Same => "M0 3h12v2H0zM0 7h12v2H0z",
+        SuiteState::FixedOrder => "M0 12V8h4V4h4V0h4v12z",
+        SuiteState::Open => "M6 1a5 5 0 1 0 .01 0zm0 2a3 3 0 1 1-.01 0z",
+        SuiteState::NothingToCompare => "M0 5h12v2H0z",
+    }
+}
+
+/// The sign before a verdict in sentences.
+pub(super) fn mark(state: SuiteState) -> &'static str {
+    match state {
+        SuiteState::Changed => "◆",
+        SuiteState::Wins => "▲",
+        SuiteState::Same => "=",
+        SuiteState::FixedOrder => "■",
+        SuiteState::Open => "○",
+        SuiteState::NothingToCompare => "✕",
+    }
+}

@@ -1,0 +1,87 @@
+//! Drawings in a row of a table, as wide as their column: marks stand at shares of the width, so nothing has to be measured.
+
+use crate::render::format;
+use crate::views::Interval;
+
+/// Air beyond the outermost mark, as a share of what is drawn.
+const AIR: f64 = 0.06;
+
+/// A stretch of numbers that a drawing shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Axis {
+    pub low: f64,
+    pub high: f64,
+}
+
+/// A value with its interval, at shares of the width in per cent.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Mark {
+    pub x: String,
+    pub ends: Option<(String, String)>,
+}
+
+impl Axis {
+    /// An axis that holds all the numbers with some air, out to round ones; inside `within`, where there is nothing beyond.
+    pub fn around(numbers: impl Iterator<Item = f64> + Clone, within: Option<(f64, f64)>) -> Option<Self> {
+        let finite = || numbers.clone().filter(|number| number.is_finite());
+        let (low, high) = (finite().reduce(f64::min)?, finite().reduce(f64::max)?);
+        let span = if high > low { high - low } else { low.abs().max(1.0) * 0.1 };
+        let (low, high) = (low - AIR * span, high + AIR * span);
+        let step = round_step((high - low) / 4.0);
+        let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
+        Some(match within {
+            Some((least, most)) => Self { low: low.max(least), high: high.min(most) },
+            None => Self { low, high },
+        })
+    }
+
+    /// Where a number stands, in per cent of the width.
+    pub fn at(&self, number: f64) -> String {
+        let share = (number - self.low) / (self.high - self.low);
+        format!("{:.2}", 100.0 * share.clamp(0.0, 1.0))
+    }
+
+    pub fn mark(&self, value: f64, interval: Option<Interval>) -> Mark {
+        Mark { x: self.at(value), ends: interval.map(|ends| (self.at(ends.low), self.at(ends.high))) }
+    }
+}
+
+/// The end of an axis, with as many decimals as it has, two at most.
+pub(super) fn end(number: f64) -> String {
+    let text = format::fixed(number, 2);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The largest of 1, 2, 2.5 and 5 times a power of ten that is not beyond `most`.
+fn round_step(most: f64) -> f64 {
+    let power = 10f64.powf(most.log10().floor());
+    [5.0, 2.5, 2.0].into_iter().map(|digit| digit * power).find(|step| *step <= most * (1.0 + 1e-9)).unwrap_or(power)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn around(numbers: &[f64], within: Option<(f64, f64)>) -> [f64; 2] {
+        let axis = Axis::around(numbers.iter().copied(), within).expect("numbers");
+        [axis.low, axis.high].map(|end| (end * 1e9).round() / 1e9)
+    }
+
+    #[test]
+    fn an_axis_fits_its_numbers_and_ends_at_round_ones() {
+        assert_eq!(around(&[0.831, 0.916, 0.816], Some((0.0, 1.0))), [0.8, 0.925]);
+        assert_eq!(around(&[0.639, 1.0], Some((0.0, 1.0))), [0.6, 1.0]);
+        assert_eq!(around(&[0.0, 0.135, 0.19], None), [-0.05, 0.25]);
+        // One number alone has an axis, too.
+        let [low, high] = around(&[0.5], Some((0.0, 1.0)));
+        assert!(low < 0.5 && high > 0.5);
+        assert_eq!(Axis::around([f64::NAN].into_iter(), None), None);
+    }
+
+    #[test]
+    fn marks_stand_at_shares_of_the_width() {
+        let axis = Axis { low: 0.5, high: 1.0 };
+        let mark = axis.mark(0.75, Interval::new(0.6, 1.2));
+        assert_eq!(mark, Mark { x: "50.00".to_owned(), ends: Some(("20.00".to_owned(), "100.00".to_owned())) });
+    }
+}
