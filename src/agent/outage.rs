@@ -1,7 +1,9 @@
 //! Telling that the service behind a program failed, not the program: outages, used-up quotas, refused keys.
 
+use super::reply::FailureKind;
+
 /// Phrases, in lower case, by which services and their programs say so.
-const PHRASES: [&str; 36] = [
+const PHRASES: [&str; 32] = [
     "usage limit reached",
     "reached your usage limit",
     "hit your usage limit",
@@ -21,14 +23,11 @@ const PHRASES: [&str; 36] = [
     "server is overloaded",
     "api error: 5",
     "api error (connection error",
-    "invalid api key",
-    "authentication_error",
-    "please run /login",
     "service unavailable",
     "stream disconnected before completion",
     "exceeded retry limit",
-    "unexpected status 401",
     "unexpected status 403",
+    "unexpected status 404",
     "unexpected status 429",
     "unexpected status 5",
     "model is at capacity",
@@ -36,15 +35,19 @@ const PHRASES: [&str; 36] = [
     "resource has been exhausted",
     "exhausted your daily quota",
     "exhausted your capacity",
-    "api key not valid",
     "please set an auth method",
 ];
 /// Phrases, in lower case, of services that will not answer the next prompt either: the key, the account or the model is refused.
-const REFUSALS: [&str; 11] = [
+const REFUSALS: [&str; 19] = [
     "invalid api key",
     "invalid_api_key",
     "incorrect api key",
     "authentication_error",
+    "authentication_failed",
+    "api key not valid",
+    "api error: 401",
+    "unexpected status 401",
+    "\"status\":\"unauthenticated\"",
     "please run /login",
     "not logged in",
     "model_not_found",
@@ -52,14 +55,22 @@ const REFUSALS: [&str; 11] = [
     "unknown model",
     "invalid model name",
     "issue with the selected model",
+    "does not exist or you do not have access",
+    "is not found for api version",
+    "requested entity was not found",
 ];
 /// The message stands at the end of what a program printed; further up, a model may have talked about limits.
 const TAIL_BYTES: usize = 4096;
 
-/// Says whether the end of what a *failed* program or request said speaks of its service. An answer that succeeded is never asked: it
-/// may be about rate limits.
+/// Says whether the end of what a *failed* program or request said speaks of its service, refusals included. An answer that succeeded is
+/// never asked: it may be about rate limits.
 pub fn is_outage(text: &str) -> bool {
-    holds(text, &PHRASES)
+    holds(text, &PHRASES) || is_refusal(text)
+}
+
+/// Whose fault an HTTP status is with which a service refused a program's request; none where the program's own words must say.
+pub fn kind_of_status(status: u64) -> Option<FailureKind> {
+    matches!(status, 401..=404 | 408 | 429 | 500..=599).then_some(FailureKind::Infra)
 }
 
 /// Says whether the end of what a failed program or request said tells that the next prompt will fare no better.

@@ -2,10 +2,13 @@
 //!
 //! A type of agent is a [`Tool`] in a file of its own and a line in [`super::tool_of`].
 
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use super::environment::Environment;
 use super::program::{Program, joined};
-use super::reply::{Failure, Prompt, Reply};
+use super::reply::{Failure, Measured, Prompt, Reply};
 use crate::process::{Finished, Stop};
 
 /// What sets one type of agent apart from the others.
@@ -15,14 +18,50 @@ pub struct Tool {
     pub program: &'static str,
     /// The variables that hold its own keys: names, or beginnings of names before a `*`.
     pub keys: &'static [&'static str],
+    /// Variables that it gets unless the environment sets them.
+    pub variables: &'static [(&'static str, &'static str)],
+    /// Where it keeps its sign-in, settings and sessions. It makes these folders itself where it may.
+    pub homes: &'static [Home],
     /// The options with which it changes the files of its folder without a person who agrees.
-    pub writing: &'static [&'static str],
+    pub writing: &'static [Choice],
     /// Whether a system prompt can be told apart from the prompt.
     pub takes_system: bool,
     /// Adds the options of a run without a person.
     pub complete: fn(&mut Line, &Asked<'_>),
     /// Reads what the program left behind; the time is the limit that it had.
     pub read: fn(&Finished, Duration) -> Result<Reply, Failure>,
+}
+
+/// A folder of a program.
+#[derive(Debug)]
+pub struct Home {
+    /// The variable that holds its place.
+    pub variable: &'static str,
+    /// What comes after the variable's value.
+    pub then: &'static str,
+    /// Its place below the home folder where the variable is not set.
+    pub below_home: &'static str,
+}
+
+impl Home {
+    /// Its path; none where neither its variable nor the home folder is known.
+    pub fn path(&self, environment: &Environment) -> Option<PathBuf> {
+        let path = match environment.variable(self.variable) {
+            Some(set) => Path::new(set).join(self.then),
+            None => Path::new(environment.variable("HOME")?).join(self.below_home),
+        };
+        path.is_absolute().then_some(path)
+    }
+}
+
+/// Words of a command line that stand there unless the configuration says the same or otherwise.
+#[derive(Debug)]
+pub struct Choice {
+    /// The options that say the same or otherwise.
+    pub names: &'static [&'static str],
+    pub words: &'static [&'static str],
+    /// What stands in place of the words where this program confines the other one, which then cannot confine itself.
+    pub confined: &'static [&'static str],
 }
 
 /// What the options of a program depend on.
@@ -75,6 +114,19 @@ impl Line {
     }
 }
 
+/// The words with which a tool writes files: the configuration's, what they leave unsaid, and more words of the configuration.
+pub fn writing_line(tool: &Tool, own: &[String], more: &[String], is_confined: bool) -> Vec<String> {
+    let program = [tool.program.to_owned()];
+    let mut words = if own.is_empty() { program.to_vec() } else { own.to_vec() };
+    let said = Line::new(&[&words[..], more].concat(), None);
+    for choice in tool.writing.iter().filter(|choice| !said.says(choice.names)) {
+        let added = if is_confined { choice.confined } else { choice.words };
+        words.extend(added.iter().map(|word| (*word).to_owned()));
+    }
+    words.extend(more.iter().cloned());
+    words
+}
+
 /// The words that start a tool.
 pub fn command_line(tool: &Tool, own: &[String], asked: &Asked<'_>) -> Vec<String> {
     let mut line = Line::new(own, asked.model);
@@ -90,12 +142,14 @@ pub struct ToolProgram {
     /// The program and the arguments that come first.
     argv: Vec<String>,
     max_steps: Option<u64>,
+    /// The program's word for its version, once it was asked.
+    version: Arc<OnceLock<Option<String>>>,
 }
 
 impl ToolProgram {
     pub fn new(tool: &'static Tool, program: Program, command: &[String], max_steps: Option<u64>) -> Self {
         let argv = if command.is_empty() { vec![tool.program.to_owned()] } else { command.to_vec() };
-        Self { tool, program, argv, max_steps }
+        Self { tool, program: program.with_defaults(tool.variables), argv, max_steps, version: Arc::default() }
     }
 
     pub fn program(&self) -> Option<&str> {
@@ -107,7 +161,26 @@ impl ToolProgram {
         let (system, input) = if self.tool.takes_system { (prompt.system, prompt.text.to_owned()) } else { (None, joined(prompt)) };
         let argv = command_line(self.tool, &self.argv, &Asked { model: self.program.model(), max_steps, system });
         let finished = self.program.run(argv, input, prompt, wall, stop)?;
-        (self.tool.read)(&finished, wall).map_err(|failure| self.program.explain(failure))
+        match (self.tool.read)(&finished, wall) {
+            Ok(mut reply) => {
+                self.add_version(&mut reply.measured, prompt, stop);
+                Ok(reply)
+            }
+            Err(mut failure) => {
+                self.add_version(&mut failure.measured, prompt, stop);
+                Err(self.program.explain(failure))
+            }
+        }
+    }
+
+    /// Adds the program's version where its session does not tell it. What only starts the program, such as `npx`, has a version of its own.
+    fn add_version(&self, measured: &mut Measured, prompt: &Prompt, stop: &Stop) {
+        let Some(program) = self.program().filter(|program| Path::new(program).file_stem().is_some_and(|name| name == self.tool.program)) else {
+            return;
+        };
+        if measured.served.version.is_none() {
+            measured.served.version.clone_from(self.version.get_or_init(|| self.program.version(program, prompt, stop)));
+        }
     }
 }
 

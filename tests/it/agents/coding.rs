@@ -28,7 +28,7 @@ fn each_answers_with_everything_that_it_tells() {
     let expected = [
         ("codex", usage(315, None, 24448, 122), Some(2), "command_execution", None, "exec\n--json\n--skip-git-repo-check\n--model\nm\n"),
         ("gemini", usage(12000, None, 303, 222), Some(2), "read_file", Some("gemini-x"), "--output-format\nstream-json\n--model\nm\n"),
-        ("opencode", usage(8349, Some(0), 7700, 75), Some(2), "read", None, "run\n--format\njson\n--model\nm\n"),
+        ("opencode", usage(8349, Some(0), 7700, 75), Some(2), "read", None, "run\n--format\njson\n--title\nevalreport\n--print-logs\n--log-level\nERROR\n--model\nm\n"),
     ];
     for (kind, usage, steps, tool, model, arguments) in expected {
         let folder = tempfile::tempdir().expect("a folder");

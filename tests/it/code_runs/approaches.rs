@@ -292,7 +292,11 @@ fn a_coding_agent_needs_no_entry() {
     ran.shared(1, 1);
     assert_eq!((&ran.header["agent"], &ran.header["model"]), (&"codex".into(), &"m".into()));
     assert_eq!((ran.header["input_tokens"].as_u64(), ran.header["usage"]["cache_read"].as_u64()), (Some(10), Some(4)));
-    assert_eq!(ran.kept("arguments.txt"), Some("exec --sandbox workspace-write --json --skip-git-repo-check --model m "));
+    // Its own sandbox cannot be made inside another one.
+    let is_confined = ran.header["isolation"].as_str().is_some_and(|said| said.starts_with("files"));
+    let sandbox = if is_confined { "danger-full-access" } else { "workspace-write" };
+    let expected = format!("exec --sandbox {sandbox} --json --skip-git-repo-check --model m ");
+    assert_eq!(ran.kept("arguments.txt"), Some(expected.as_str()));
     let refused = code.project.run(["run", "s", "--approach", "oneshot", "--agent", "codexx"]);
     assert!(refused.code == 2 && refused.stderr.contains("codexx"), "{}", refused.stderr);
 }
