@@ -1,7 +1,7 @@
 //! Claude's command line program.
 
 use super::claude_output::Output;
-use super::outage::kind_of_status;
+use super::outage::is_outage_status;
 use super::reply::{FailureKind, Measured};
 use super::session::{self, Ending, Said};
 use super::tool::{Asked, Choice, Home, Line, Tool};
@@ -37,8 +37,10 @@ fn read(stdout: &str, measured: &mut Measured) -> Said {
         (Some(subtype), _) => {
             let kind = if subtype.starts_with("error_max_") {
                 FailureKind::Limit
+            } else if output.status().is_some_and(is_outage_status) {
+                FailureKind::Infra
             } else {
-                output.status().and_then(kind_of_status).unwrap_or(FailureKind::Error)
+                FailureKind::Error
             };
             Ending::Failure(kind, [Some(subtype), text.clone()].into_iter().flatten().collect::<Vec<_>>().join(": "))
         }

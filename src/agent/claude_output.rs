@@ -234,6 +234,51 @@ mod tests {
     }
 
     #[test]
+    fn tokens_are_those_of_all_requests_and_of_each_model() {
+        let model = |input, output| {
+            format!("{{\"inputTokens\":{input},\"outputTokens\":{output},\"cacheReadInputTokens\":5,\"cacheCreationInputTokens\":0}}")
+        };
+        let result = |models: &str| {
+            format!(
+                "{{\"type\":\"result\",\"subtype\":\"success\",\"usage\":{{\"input_tokens\":10,\"output_tokens\":4}},\"modelUsage\":{{{models}}}}}"
+            )
+        };
+        let usage = |input, output, cache_read| Usage {
+            input: Some(input),
+            cache_write: Some(0),
+            cache_read: Some(cache_read),
+            output: Some(output),
+        };
+        let (_, one) = measured(&result(&format!("\"x\":{}", model(30, 6))));
+        assert_eq!((one.usage, one.by_model.len()), (usage(30, 6, 5), 0));
+        let (_, two) = measured(&result(&format!("\"x\":{},\"small\":{}", model(30, 6), model(7, 1))));
+        assert_eq!((two.usage, two.by_model["small"]), (usage(37, 7, 10), usage(7, 1, 5)));
+    }
+
+    #[test]
+    fn a_request_that_is_sent_again_is_counted_and_the_last_one_is_awaited() {
+        let again = |status| {
+            format!(
+                "{{\"type\":\"system\",\"subtype\":\"api_retry\",\"retry_delay_ms\":500,\"error_status\":{status},\"error\":\"rate_limit\"}}\n"
+            )
+        };
+        let stream =
+            format!("{{\"type\":\"system\",\"subtype\":\"init\",\"model\":\"claude-x\"}}\n{}{}{}", again(429), again(500), again(529));
+        let (output, cut) = measured(&stream);
+        assert_eq!(output.awaited().as_deref(), Some("status 529, rate_limit"));
+        assert_eq!(cut.repeated, Some(Repeated { retries: 2, throttled: 1, waited_seconds: Some(1.0) }));
+        let (output, whole) = measured(&format!("{stream}{RESULT}"));
+        assert_eq!((output.awaited(), whole.repeated.map(|repeated| repeated.retries)), (None, Some(3)));
+    }
+
+    #[test]
+    fn an_error_in_the_models_place_is_no_model() {
+        let refused = "{\"type\":\"system\",\"subtype\":\"init\",\"model\":\"nope\"}\n{\"type\":\"assistant\",\"message\":{\"model\":\"<synthetic>\",\"content\":[]}}\n{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":404,\"result\":\"no\"}";
+        let (output, measured) = measured(refused);
+        assert_eq!((output.status(), measured.model.as_deref()), (Some(404), Some("nope")));
+    }
+
+    #[test]
     fn failures_name_their_kind() {
         let failure = |text: &str| Output::parse(text).failure();
         assert_eq!(failure("{\"type\":\"result\",\"subtype\":\"error_max_turns\"}").as_deref(), Some("error_max_turns"));

@@ -307,6 +307,18 @@ mod tests {
     }
 
     #[test]
+    fn a_service_that_does_not_answer_is_awaited() {
+        let again = |text: &str| format!("{{\"type\":\"error\",\"message\":\"Reconnecting... {text}\"}}\n");
+        let stream = again("2/5 (unexpected status 529 <unknown status code>: x)") + &again("3/5 (unexpected status 529: y)");
+        let (said, waited) = measured(&stream);
+        assert_eq!(said.awaited.as_deref(), Some("unexpected status 529: y"));
+        assert_eq!(waited.repeated, Some(Repeated { retries: 3, throttled: 3, waited_seconds: None }));
+        let (said, waited) = measured(&again("waiting for network (Connection failed: z)"));
+        assert_eq!((said.awaited.as_deref(), waited.repeated.map(|repeated| repeated.retries)), (Some("Connection failed: z"), Some(1)));
+        assert_eq!(measured(&format!("{stream}{STREAM}")).0.awaited, None);
+    }
+
+    #[test]
     fn a_session_file_tells_the_models_and_counts_each_count_once() {
         let (said, measured) = measured(SESSION);
         assert_eq!(said, Said { text: Some("Done.".to_owned()), ending: Ending::Success, awaited: None });

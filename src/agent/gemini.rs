@@ -281,6 +281,20 @@ mod tests {
     }
 
     #[test]
+    fn a_service_that_does_not_answer_is_awaited_where_the_model_is_to_speak() {
+        let complaint = "Ripgrep is not available.\nAttempt 1 failed with status 429. Retrying with backoff... _ApiError: {}\n  status: 429\n}\nAttempt 2 failed with status 500. Retrying with backoff... _ApiError: {}\n}";
+        let of = |stream: &str| {
+            let (_, mut measured) = measured(stream);
+            (complaints(complaint, &mut measured), measured.repeated)
+        };
+        let repeated = Some(Repeated { retries: 2, throttled: 1, waited_seconds: None });
+        let first = STREAM.lines().next().expect("it begins");
+        assert_eq!(of(first), (Some("Attempt 2 failed with status 500".to_owned()), repeated));
+        assert_eq!(of(STREAM), (None, repeated));
+        assert_eq!(complaints("", &mut Measured::default()), None);
+    }
+
+    #[test]
     fn failures_and_warnings_have_their_kind() {
         let ending = |lines: &str| measured(lines).0.ending;
         let blocked = r#"{"type":"error","severity":"error","message":"The model response was blocked due to safety settings."}"#;

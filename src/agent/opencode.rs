@@ -46,7 +46,7 @@ fn complete(line: &mut Line, asked: &Asked<'_>) {
     line.add_unless(&["--format"], &["--format", "json"]);
     // Without one it asks a model for a title, whose tokens it does not tell.
     line.add_unless(&["--title", "--continue", "-c", "--session", "-s"], &["--title", "evalreport"]);
-    // Only there it tells of requests that it sends again, without an end.
+    // Only in its log it tells of requests that it sends again.
     line.add_unless(&["--print-logs"], &["--print-logs"]);
     line.add_unless(&["--log-level"], &["--log-level", "ERROR"]);
     line.add_model(&["--model", "-m"], asked.model);
@@ -166,8 +166,14 @@ mod tests {
     #[test]
     fn the_command_is_completed_not_contradicted() {
         let line = |own: &str, model| command_words(&TOOL, own, &Asked { model, ..Asked::default() });
-        assert_eq!(line("opencode", Some("a/m")), "opencode run --format json --title evalreport --print-logs --log-level ERROR --model a/m");
-        assert_eq!(line("opencode run --agent x", None), "opencode run --agent x --format json --title evalreport --print-logs --log-level ERROR");
+        assert_eq!(
+            line("opencode", Some("a/m")),
+            "opencode run --format json --title evalreport --print-logs --log-level ERROR --model a/m"
+        );
+        assert_eq!(
+            line("opencode run --agent x", None),
+            "opencode run --agent x --format json --title evalreport --print-logs --log-level ERROR"
+        );
     }
 
     #[test]
@@ -179,6 +185,25 @@ mod tests {
         assert_eq!((measured.usage, measured.steps, measured.model), (expected, Some(2), None));
         assert_eq!((measured.cost.usd, measured.cost.source), (Some(0.75), CostSource::Reported));
         assert_eq!((measured.tools, measured.transcript.len()), (Some(BTreeMap::from([("read".to_owned(), 1)])), 8));
+    }
+
+    #[test]
+    fn a_service_that_does_not_answer_is_awaited_after_the_last_event() {
+        let at = |second: u32| {
+            format!(
+                "timestamp=1970-01-01T00:00:0{second}.000Z level=ERROR run=1 message=\"stream error\" error.error=\"AI_APICallError: Too many requests.\"\n"
+            )
+        };
+        let of = |stream: &str, complaint: &str| {
+            let (_, mut measured) = measured(stream);
+            (complaints(complaint, &mut measured), measured.repeated.map(|repeated| (repeated.retries, repeated.throttled)))
+        };
+        let awaited = Some("AI_APICallError: Too many requests.".to_owned());
+        assert_eq!(of("", &(at(1) + &at(2))), (awaited.clone(), Some((2, 2))));
+        let event = "{\"type\":\"step_start\",\"timestamp\":1500}";
+        assert_eq!(of(event, &at(2)), (awaited, Some((1, 1))));
+        assert_eq!(of(event, &at(1)), (None, Some((1, 1))));
+        assert_eq!(of("{\"type\":\"error\",\"timestamp\":1500,\"error\":{}}", &at(1)), (None, None));
     }
 
     #[test]

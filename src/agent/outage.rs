@@ -1,7 +1,5 @@
 //! Telling that the service behind a program failed, not the program: outages, used-up quotas, refused keys.
 
-use super::reply::FailureKind;
-
 /// Phrases, in lower case, by which services and their programs say so.
 const PHRASES: [&str; 32] = [
     "usage limit reached",
@@ -68,9 +66,9 @@ pub fn is_outage(text: &str) -> bool {
     holds(text, &PHRASES) || is_refusal(text)
 }
 
-/// Whose fault an HTTP status is with which a service refused a program's request; none where the program's own words must say.
-pub fn kind_of_status(status: u64) -> Option<FailureKind> {
-    matches!(status, 401..=404 | 408 | 429 | 500..=599).then_some(FailureKind::Infra)
+/// Says whether an HTTP status, with which a service refused a program's request, speaks of the service, the account or the model.
+pub fn is_outage_status(status: u64) -> bool {
+    matches!(status, 401..=404 | 408 | 429 | 500..=599)
 }
 
 /// Says whether the end of what a failed program or request said tells that the next prompt will fare no better.
@@ -126,8 +124,13 @@ mod tests {
             "API Error: 401 {\"type\":\"error\",\"error\":{\"type\":\"authentication_error\"}}",
             "There's an issue with the selected model (nope). It may not exist",
             "{\"code\": \"model_not_found\"}",
+            "status 401, authentication_failed",
+            "The model `nope` does not exist or you do not have access to it.",
+            "[API Error: models/nope is not found for API version v1beta, or is not supported for generateContent.]",
+            "API key not valid. Please pass a valid API key.",
+            "unexpected status 401 Unauthorized: Incorrect",
         ] {
-            assert!(is_refusal(text), "{text}");
+            assert!(is_refusal(text) && is_outage(text), "{text}");
         }
         for text in ["", "You've hit your limit", "API Error: 529 overloaded", "the model was not found wanting"] {
             assert!(!is_refusal(text), "{text}");

@@ -175,12 +175,58 @@ impl ToolProgram {
 
     /// Adds the program's version where its session does not tell it. What only starts the program, such as `npx`, has a version of its own.
     fn add_version(&self, measured: &mut Measured, prompt: &Prompt, stop: &Stop) {
-        let Some(program) = self.program().filter(|program| Path::new(program).file_stem().is_some_and(|name| name == self.tool.program)) else {
+        let Some(program) = self.program().filter(|program| Path::new(program).file_stem().is_some_and(|name| name == self.tool.program))
+        else {
             return;
         };
         if measured.served.version.is_none() {
             measured.served.version.clone_from(self.version.get_or_init(|| self.program.version(program, prompt, stop)));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::{claude, codex, gemini, opencode};
+    use super::*;
+
+    fn writing(tool: &Tool, own: &str, more: &str, is_confined: bool) -> String {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        writing_line(tool, &words(own), &words(more), is_confined).join(" ")
+    }
+
+    #[test]
+    fn what_the_configuration_leaves_unsaid_lets_a_program_write() {
+        assert_eq!(writing(&claude::TOOL, "", "", true), "claude --permission-mode acceptEdits");
+        assert_eq!(writing(&claude::TOOL, "npx claude", "--effort low", false), "npx claude --permission-mode acceptEdits --effort low");
+        assert_eq!(writing(&claude::TOOL, "claude", "--dangerously-skip-permissions", true), "claude --dangerously-skip-permissions");
+        assert_eq!(writing(&codex::TOOL, "codex -c a=1", "", false), "codex -c a=1 exec --sandbox workspace-write");
+        assert_eq!(writing(&codex::TOOL, "", "--search", true), "codex exec --sandbox danger-full-access --search");
+        assert_eq!(writing(&codex::TOOL, "codex exec -s read-only", "", true), "codex exec -s read-only");
+        assert_eq!(writing(&codex::TOOL, "", "-c sandbox_mode=x", true), "codex exec -c sandbox_mode=x");
+        assert_eq!(writing(&gemini::TOOL, "gemini --yolo", "", true), "gemini --yolo");
+        assert_eq!(writing(&opencode::TOOL, "opencode", "", true), "opencode run");
+    }
+
+    #[test]
+    fn a_programs_folders_are_where_its_variables_say() {
+        let of = |variables: &[(&str, &str)]| {
+            let variables: BTreeMap<_, _> = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            let environment = Environment { variables, ..Environment::default() };
+            let tools = [&claude::TOOL, &codex::TOOL, &gemini::TOOL, &opencode::TOOL];
+            let paths = tools.iter().flat_map(|tool| tool.homes).filter_map(|home| home.path(&environment));
+            paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(
+            of(&[("HOME", "/h")]),
+            "/h/.claude /h/.codex /h/.gemini /h/.config/opencode /h/.local/share/opencode /h/.local/state/opencode"
+        );
+        assert_eq!(
+            of(&[("CODEX_HOME", "/c"), ("GEMINI_CLI_HOME", "/g"), ("XDG_DATA_HOME", "/d"), ("CLAUDE_CONFIG_DIR", "here")]),
+            "/c /g/.gemini /d/opencode"
+        );
     }
 }
 

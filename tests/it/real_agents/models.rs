@@ -124,7 +124,8 @@ fn serve(mut stream: TcpStream, act: Act, given: &Mutex<Given>) -> std::io::Resu
         let (status, body) = refusal(api, status);
         return send(&mut stream, status, "application/json", &body);
     }
-    let has_result = ["\"tool_result\"", "\"function_call_output\"", "\"functionResponse\"", "\"role\":\"tool\""].iter().any(|it| body.contains(it));
+    let has_result =
+        ["\"tool_result\"", "\"function_call_output\"", "\"functionResponse\"", "\"role\":\"tool\""].iter().any(|it| body.contains(it));
     let call = match act {
         Act::Write if !has_result => call(api, body),
         Act::WriteOn => call(api, body),
@@ -278,7 +279,9 @@ fn chat(say: &Say, tokens: Tokens, number: u64, model: &str, is_streamed: bool) 
          \"completion_tokens_details\":{{\"reasoning_tokens\":{reasoning}}}}}"
     );
     let object = |kind: &str, choices: &str, usage: &str| {
-        format!("{{\"id\":\"chat_{number}\",\"object\":\"{kind}\",\"created\":1,\"model\":\"{model}\",\"choices\":[{choices}],\"usage\":{usage}}}")
+        format!(
+            "{{\"id\":\"chat_{number}\",\"object\":\"{kind}\",\"created\":1,\"model\":\"{model}\",\"choices\":[{choices}],\"usage\":{usage}}}"
+        )
     };
     if !is_streamed {
         let choice = format!("{{\"index\":0,\"message\":{{{delta}}},\"finish_reason\":\"{stop}\"}}");
@@ -292,7 +295,8 @@ fn chat(say: &Say, tokens: Tokens, number: u64, model: &str, is_streamed: bool) 
 
 /// What each service says of a refused key, of too many requests, of an overload and of a model that it does not know.
 fn refusal(api: Api, status: u16) -> (u16, String) {
-    let anthropic = |kind: &str, message: &str| format!("{{\"type\":\"error\",\"error\":{{\"type\":\"{kind}\",\"message\":\"{message}\"}}}}");
+    let anthropic =
+        |kind: &str, message: &str| format!("{{\"type\":\"error\",\"error\":{{\"type\":\"{kind}\",\"message\":\"{message}\"}}}}");
     let openai = |code: &str, message: &str| {
         format!("{{\"error\":{{\"message\":\"{message}\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"{code}\"}}}}")
     };
@@ -312,14 +316,20 @@ fn refusal(api: Api, status: u16) -> (u16, String) {
         (Api::Responses | Api::Chat, _) => (status, openai("server_error", "The server is overloaded.")),
         // It has no status of its own for a key that it does not know.
         (Api::Gemini, 401) => google(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."),
-        (Api::Gemini, 404) => google(404, "NOT_FOUND", "models/nope is not found for API version v1beta, or is not supported for generateContent."),
+        (Api::Gemini, 404) => {
+            google(404, "NOT_FOUND", "models/nope is not found for API version v1beta, or is not supported for generateContent.")
+        }
         (Api::Gemini, 429) => google(429, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."),
         (Api::Gemini, _) => google(503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
     }
 }
 
 fn send(stream: &mut TcpStream, status: u16, kind: &str, body: &str) -> std::io::Result<()> {
-    write!(stream, "HTTP/1.1 {status} Status\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())?;
+    write!(
+        stream,
+        "HTTP/1.1 {status} Status\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )?;
     stream.flush()
 }
 
