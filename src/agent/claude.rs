@@ -1,13 +1,10 @@
 //! Claude's command line program.
 
-use std::time::Duration;
-
 use super::claude_output::Output;
-use super::outage::is_outage;
-use super::program::{crash, interrupted, measure};
-use super::reply::{Failure, FailureKind, Measured, Reply};
-use super::tool::{Asked, Line, Tool};
-use crate::process::{End, Finished};
+use super::outage::is_outage_status;
+use super::reply::{FailureKind, Measured};
+use super::session::{self, Ending, Said};
+use super::tool::{Asked, Choice, Home, Line, Tool};
 
 /// A success this short may be a usage limit all the same: the program has reported those as answers.
 const LONGEST_LIMIT_MESSAGE: usize = 120;
@@ -15,17 +12,40 @@ const LONGEST_LIMIT_MESSAGE: usize = 120;
 pub const TOOL: Tool = Tool {
     program: "claude",
     keys: &["ANTHROPIC_*", "CLAUDE_*"],
-    writing: &["--permission-mode", "acceptEdits"],
+    variables: &[],
+    homes: &[Home { variable: "CLAUDE_CONFIG_DIR", then: "", below_home: ".claude" }],
+    writing: &[Choice {
+        names: &["--permission-mode", "--dangerously-skip-permissions"],
+        words: &["--permission-mode", "acceptEdits"],
+        confined: &["--permission-mode", "acceptEdits"],
+    }],
     takes_system: true,
     complete,
-    read,
+    read: |finished, wall| session::reply(finished, wall, read),
 };
 
-fn read(finished: &Finished, wall: Duration) -> Result<Reply, Failure> {
-    let output = Output::parse(&finished.stdout.text());
-    let mut measured = measure(finished);
-    output.fill(&mut measured);
-    judge(&output, finished, wall, measured)
+fn read(stdout: &str, measured: &mut Measured) -> Said {
+    let output = Output::parse(stdout);
+    output.fill(measured);
+    let text = output.text();
+    let ending = match (output.failure(), &text) {
+        _ if !output.has_result() => Ending::Unsaid,
+        (None, Some(text)) if text.len() <= LONGEST_LIMIT_MESSAGE && text.contains("usage limit reached|") => {
+            Ending::Failure(FailureKind::Infra, text.clone())
+        }
+        (None, _) => Ending::Success,
+        (Some(subtype), _) => {
+            let kind = if subtype.starts_with("error_max_") {
+                FailureKind::Limit
+            } else if output.status().is_some_and(is_outage_status) {
+                FailureKind::Infra
+            } else {
+                FailureKind::Error
+            };
+            Ending::Failure(kind, [Some(subtype), text.clone()].into_iter().flatten().collect::<Vec<_>>().join(": "))
+        }
+    };
+    Said { text, ending, awaited: output.awaited() }
 }
 
 fn complete(line: &mut Line, asked: &Asked<'_>) {
@@ -42,41 +62,6 @@ fn complete(line: &mut Line, asked: &Asked<'_>) {
     if let Some(system) = asked.system {
         line.add(&["--append-system-prompt", system]);
     }
-}
-
-fn judge(output: &Output, finished: &Finished, wall: Duration, mut measured: Measured) -> Result<Reply, Failure> {
-    let fail = |kind, reason: &str, measured| Err(Failure::new(kind, reason, measured));
-    if let Some((kind, reason)) = interrupted(finished.end, wall) {
-        return fail(kind, &reason, measured);
-    }
-    let text = output.text();
-    if output.is_success() {
-        let Some(text) = text else { return fail(FailureKind::Error, "reported success without a message", measured) };
-        if text.len() <= LONGEST_LIMIT_MESSAGE && text.contains("usage limit reached|") {
-            return fail(FailureKind::Infra, &text, measured);
-        }
-        if finished.end != End::Exited(0) {
-            measured.note = Some(format!("the result was a success, but the program {}", crash(finished)));
-        }
-        if finished.stdout.dropped == 0 && std::str::from_utf8(&finished.stdout.bytes).is_err() {
-            return fail(FailureKind::Error, "printed what is not UTF-8", measured);
-        }
-        return Ok(Reply { text, measured });
-    }
-    let Some(subtype) = output.failure() else {
-        let outage = finished.end != End::Exited(0) && (is_outage(&finished.stderr.text()) || is_outage(&finished.stdout.text()));
-        let kind = if outage { FailureKind::Infra } else { FailureKind::Error };
-        return fail(kind, &format!("gave no result; it {}", crash(finished)), measured);
-    };
-    let message = [Some(subtype.clone()), text].into_iter().flatten().collect::<Vec<_>>().join(": ");
-    let kind = if subtype.starts_with("error_max_") {
-        FailureKind::Limit
-    } else if is_outage(&message) || is_outage(&finished.stderr.text()) {
-        FailureKind::Infra
-    } else {
-        FailureKind::Error
-    };
-    fail(kind, &format!("reported {message}"), measured)
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::reply::{Cost, Measured};
 use super::session::objects;
-use super::usage::{add, find_cost, find_count, find_usage, total};
-use crate::domain::Usage;
+use super::usage::{add, as_amount, as_count, find_cost, find_count, find_usage, total};
+use crate::domain::{Repeated, Usage};
 
 #[derive(Clone, Debug, Default)]
 pub struct Output {
@@ -29,8 +29,20 @@ impl Output {
         Self { result: Some(result), messages }
     }
 
-    pub fn is_success(&self) -> bool {
-        self.result.is_some() && self.failure().is_none()
+    pub fn has_result(&self) -> bool {
+        self.result.is_some()
+    }
+
+    /// The status with which the service refused the last request, as the result says.
+    pub fn status(&self) -> Option<u64> {
+        as_count(self.result.as_ref()?.get("api_error_status")?)
+    }
+
+    /// Why the service did not answer, if the program was about to ask it again when it fell silent.
+    pub fn awaited(&self) -> Option<String> {
+        let last = self.messages.last().filter(|message| self.result.is_none() && is_retry(message))?;
+        let status = last.get("error_status").and_then(as_count).map(|status| format!("status {status}"));
+        Some([status.as_deref(), last["error"].as_str()].into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 
     /// What kind of failure was reported.
@@ -69,9 +81,18 @@ impl Output {
     pub fn fill(&self, measured: &mut Measured) {
         let result = self.result.as_ref();
         measured.usage = result.map(find_usage).unwrap_or_default();
-        if total(&measured.usage).is_none() {
+        let by_model = self.by_model();
+        let all = by_model.values().fold(Usage::default(), |sum, usage| sum.plus(usage));
+        if total(&all) > total(&measured.usage) {
+            // The usage beside the answer leaves out what the program asks on the side, such as a title; the cost does not.
+            measured.usage = all;
+            if by_model.len() > 1 {
+                measured.by_model = by_model;
+            }
+        } else if total(&measured.usage).is_none() {
             measured.usage = self.usage_of_messages();
         }
+        measured.repeated = self.repeated();
         measured.cost = result.and_then(find_cost).map(Cost::reported).unwrap_or_default();
         measured.steps = result.and_then(|result| find_count(result, "num_turns")).or_else(|| {
             let ids: BTreeSet<&str> = self.spoken().filter_map(|message| message["message"]["id"].as_str()).collect();
@@ -99,6 +120,32 @@ impl Output {
         latest.values().fold(Usage::default(), |sum, usage| add(&sum, usage))
     }
 
+    /// Tokens of every request of the session, by model.
+    fn by_model(&self) -> BTreeMap<String, Usage> {
+        let models = self.result.as_ref().and_then(|result| result.get("modelUsage")?.as_object());
+        let usage = |model: &Value| {
+            let count = |name: &str| model.get(name).and_then(as_count);
+            Usage {
+                input: count("inputTokens"),
+                cache_write: count("cacheCreationInputTokens"),
+                cache_read: count("cacheReadInputTokens"),
+                output: count("outputTokens"),
+            }
+        };
+        models.into_iter().flatten().map(|(name, model)| (name.clone(), usage(model))).collect()
+    }
+
+    fn repeated(&self) -> Option<Repeated> {
+        let one = |message: &Value| {
+            let is_throttled = message.get("error_status").and_then(as_count).is_some_and(|status| matches!(status, 429 | 503 | 529));
+            let waited_seconds = message.get("retry_delay_ms").and_then(as_amount).map(|milliseconds| milliseconds / 1000.0);
+            Repeated { retries: 1, throttled: u64::from(is_throttled), waited_seconds }
+        };
+        // A try that is announced last was not made, nor was its pause over.
+        let made = self.messages.len() - usize::from(self.awaited().is_some());
+        self.messages[..made].iter().filter(|message| is_retry(message)).map(one).reduce(|sum, one| sum.plus(&one))
+    }
+
     fn tools(&self) -> BTreeMap<String, u64> {
         let mut seen = BTreeSet::new();
         let mut tools = BTreeMap::new();
@@ -112,7 +159,9 @@ impl Output {
     }
 
     fn model(&self) -> Option<String> {
-        let said = self.spoken().filter_map(|message| message["message"]["model"].as_str()).next_back();
+        // What the program says in the model's place, such as an error, has a name in angle brackets.
+        let is_model = |name: &&str| !name.starts_with('<');
+        let said = self.spoken().filter_map(|message| message["message"]["model"].as_str()).rfind(is_model);
         let started = || self.messages.iter().find_map(|message| message.get("model")?.as_str());
         // Smaller models that only help are listed beside the one that answers, so several say nothing.
         let only = || {
@@ -121,6 +170,11 @@ impl Output {
         };
         said.or_else(started).or_else(only).map(str::to_owned)
     }
+}
+
+/// Says whether a message announces that a request is sent again.
+fn is_retry(message: &Value) -> bool {
+    message["type"] == "system" && message["subtype"] == "api_retry"
 }
 
 /// Messages nest under `message.content`.
@@ -155,7 +209,7 @@ mod tests {
             RESULT.replace("\"type\":\"result\",", ""),
         ] {
             let (output, measured) = measured(&stdout);
-            assert!(output.is_success(), "{stdout}");
+            assert!(output.has_result() && output.failure().is_none(), "{stdout}");
             assert_eq!(output.text().as_deref(), Some("<answer>Blue</answer>"));
             assert_eq!(super::super::usage::input_total(&measured.usage), Some(98_828));
             assert_eq!((measured.cost.usd, measured.steps, measured.tools), (Some(0.0345), Some(3), None));
@@ -166,7 +220,7 @@ mod tests {
     #[test]
     fn a_stream_that_was_cut_tells_what_was_used_until_then() {
         let (output, measured) = measured(&format!("{STREAM}\n{{\"type\":\"result\",\"subt"));
-        assert!(!output.is_success() && output.failure().is_none());
+        assert!(!output.has_result() && output.failure().is_none());
         assert_eq!(measured.usage, Usage { input: Some(12), cache_write: None, cache_read: Some(5), output: Some(12) });
         assert_eq!(measured.tools, Some(BTreeMap::from([("Bash".to_owned(), 2), ("Read".to_owned(), 1)])));
         assert_eq!((measured.steps, measured.cost.usd, measured.transcript.len()), (Some(2), None, 5));
@@ -177,6 +231,51 @@ mod tests {
     fn the_result_counts_where_there_is_one_and_the_last_message_where_it_has_no_text() {
         let (output, measured) = measured(&format!("{STREAM}\n{{\"type\":\"result\",\"subtype\":\"success\",\"num_turns\":7}}"));
         assert_eq!((output.text().as_deref(), measured.steps, measured.transcript.len()), (Some("Blue."), Some(7), 6));
+    }
+
+    #[test]
+    fn tokens_are_those_of_all_requests_and_of_each_model() {
+        let model = |input, output| {
+            format!("{{\"inputTokens\":{input},\"outputTokens\":{output},\"cacheReadInputTokens\":5,\"cacheCreationInputTokens\":0}}")
+        };
+        let result = |models: &str| {
+            format!(
+                "{{\"type\":\"result\",\"subtype\":\"success\",\"usage\":{{\"input_tokens\":10,\"output_tokens\":4}},\"modelUsage\":{{{models}}}}}"
+            )
+        };
+        let usage = |input, output, cache_read| Usage {
+            input: Some(input),
+            cache_write: Some(0),
+            cache_read: Some(cache_read),
+            output: Some(output),
+        };
+        let (_, one) = measured(&result(&format!("\"x\":{}", model(30, 6))));
+        assert_eq!((one.usage, one.by_model.len()), (usage(30, 6, 5), 0));
+        let (_, two) = measured(&result(&format!("\"x\":{},\"small\":{}", model(30, 6), model(7, 1))));
+        assert_eq!((two.usage, two.by_model["small"]), (usage(37, 7, 10), usage(7, 1, 5)));
+    }
+
+    #[test]
+    fn a_request_that_is_sent_again_is_counted_and_the_last_one_is_awaited() {
+        let again = |status| {
+            format!(
+                "{{\"type\":\"system\",\"subtype\":\"api_retry\",\"retry_delay_ms\":500,\"error_status\":{status},\"error\":\"rate_limit\"}}\n"
+            )
+        };
+        let stream =
+            format!("{{\"type\":\"system\",\"subtype\":\"init\",\"model\":\"claude-x\"}}\n{}{}{}", again(429), again(500), again(529));
+        let (output, cut) = measured(&stream);
+        assert_eq!(output.awaited().as_deref(), Some("status 529, rate_limit"));
+        assert_eq!(cut.repeated, Some(Repeated { retries: 2, throttled: 1, waited_seconds: Some(1.0) }));
+        let (output, whole) = measured(&format!("{stream}{RESULT}"));
+        assert_eq!((output.awaited(), whole.repeated.map(|repeated| repeated.retries)), (None, Some(3)));
+    }
+
+    #[test]
+    fn an_error_in_the_models_place_is_no_model() {
+        let refused = "{\"type\":\"system\",\"subtype\":\"init\",\"model\":\"nope\"}\n{\"type\":\"assistant\",\"message\":{\"model\":\"<synthetic>\",\"content\":[]}}\n{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":404,\"result\":\"no\"}";
+        let (output, measured) = measured(refused);
+        assert_eq!((output.status(), measured.model.as_deref()), (Some(404), Some("nope")));
     }
 
     #[test]

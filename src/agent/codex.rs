@@ -19,14 +19,34 @@ use serde_json::Value;
 
 use super::reply::{FailureKind, Measured};
 use super::session::{self, Ending, Said, add_note, objects, text};
-use super::tool::{Asked, Line, Tool};
+use super::tool::{Asked, Choice, Home, Line, Tool};
 use super::usage::as_count;
 use crate::domain::{Repeated, Usage};
 
 pub const TOOL: Tool = Tool {
     program: "codex",
     keys: &["OPENAI_*", "CODEX_*"],
-    writing: &["exec", "--sandbox", "workspace-write"],
+    variables: &[],
+    homes: &[Home { variable: "CODEX_HOME", then: "", below_home: ".codex" }],
+    writing: &[
+        Choice { names: &["exec", "e"], words: &["exec"], confined: &["exec"] },
+        Choice {
+            names: &[
+                "--sandbox",
+                "-s",
+                "--full-auto",
+                "--dangerously-bypass-approvals-and-sandbox",
+                "--yolo",
+                "--profile",
+                "-p",
+                "sandbox_mode",
+                "default_permissions",
+            ],
+            words: &["--sandbox", "workspace-write"],
+            // Its sandbox needs to mount, which no confined program may: with it every command would fail.
+            confined: &["--sandbox", "danger-full-access"],
+        },
+    ],
     takes_system: false,
     complete,
     read: |finished, wall| session::reply(finished, wall, read),
@@ -65,6 +85,8 @@ struct Session {
     calls: BTreeMap<String, String>,
     version: Option<String>,
     repeated: Option<Repeated>,
+    /// The number of the try that was announced last, and why there was one; none once the service has answered.
+    again: Option<(u64, String)>,
     /// Whether anything was told in a form that also tells of tools.
     tells_tools: bool,
 }
@@ -81,9 +103,7 @@ impl Session {
             }
             Some("turn.failed") => self.ending = failure(text(line, "/error/message").unwrap_or("that the turn failed")),
             Some("error") if text(line, "/message").is_some_and(|message| message.starts_with("Reconnecting")) => {
-                let is_throttled = text(line, "/message").is_some_and(|message| message.contains("429"));
-                let again = Repeated { retries: 1, throttled: u64::from(is_throttled), waited_seconds: None };
-                self.repeated = Some(self.repeated.unwrap_or_default().plus(&again));
+                self.again(text(line, "/message").unwrap_or_default());
             }
             Some("error") => {
                 // The last word only where nothing better comes.
@@ -98,11 +118,25 @@ impl Session {
         }
     }
 
+    /// Takes the announcement `Reconnecting... 2/5 (why)`. The first of several tries may go unannounced.
+    fn again(&mut self, message: &str) {
+        let (announced, why) = message.split_once(" (").unwrap_or((message, message));
+        let before = self.again.as_ref().map_or(0, |(number, _)| *number);
+        let number = announced.rsplit(' ').next().and_then(|count| count.split_once('/')?.0.parse().ok());
+        let retries = number.map_or(1, |number: u64| if number > before { number - before } else { 1 });
+        let is_throttled = ["429", "503", "529"].iter().any(|status| why.contains(&format!("status {status}")));
+        let again = Repeated { retries, throttled: if is_throttled { retries } else { 0 }, waited_seconds: None };
+        self.repeated = Some(self.repeated.unwrap_or_default().plus(&again));
+        self.again = Some((number.unwrap_or(before), why.trim_end_matches(')').to_owned()));
+    }
+
     fn item(&mut self, line: &Value) {
         self.tells_tools = true;
         let item = &line["item"];
         let (Some(kind), id) = (item["type"].as_str(), item["id"].as_str().unwrap_or_default()) else { return };
         let is_done = line["type"] == "item.completed";
+        // What is no complaint comes of an answer of the service.
+        self.again = self.again.take().filter(|_| kind == "error");
         if kind == "agent_message" && is_done {
             self.text = item["text"].as_str().map(str::to_owned);
             self.steps.insert(id.to_owned());
@@ -189,7 +223,7 @@ impl Session {
             }
             tools
         });
-        Said { text: self.text, ending: self.ending }
+        Said { text: self.text, ending: self.ending, awaited: self.again.map(|(_, why)| why) }
     }
 }
 
@@ -264,7 +298,7 @@ mod tests {
     #[test]
     fn a_turn_is_measured_and_a_new_try_ends_nothing() {
         let (said, measured) = measured(STREAM);
-        assert_eq!(said, Said { text: Some("<answer>Blue</answer>".to_owned()), ending: Ending::Success });
+        assert_eq!(said, Said { text: Some("<answer>Blue</answer>".to_owned()), ending: Ending::Success, awaited: None });
         let expected = Usage { input: Some(315), cache_write: None, cache_read: Some(24448), output: Some(122) };
         assert_eq!((measured.usage, measured.steps, measured.model), (expected, Some(3), None));
         assert_eq!(measured.repeated, Some(Repeated { retries: 1, throttled: 0, waited_seconds: None }));
@@ -273,9 +307,21 @@ mod tests {
     }
 
     #[test]
+    fn a_service_that_does_not_answer_is_awaited() {
+        let again = |text: &str| format!("{{\"type\":\"error\",\"message\":\"Reconnecting... {text}\"}}\n");
+        let stream = again("2/5 (unexpected status 529 <unknown status code>: x)") + &again("3/5 (unexpected status 529: y)");
+        let (said, waited) = measured(&stream);
+        assert_eq!(said.awaited.as_deref(), Some("unexpected status 529: y"));
+        assert_eq!(waited.repeated, Some(Repeated { retries: 3, throttled: 3, waited_seconds: None }));
+        let (said, waited) = measured(&again("waiting for network (Connection failed: z)"));
+        assert_eq!((said.awaited.as_deref(), waited.repeated.map(|repeated| repeated.retries)), (Some("Connection failed: z"), Some(1)));
+        assert_eq!(measured(&format!("{stream}{STREAM}")).0.awaited, None);
+    }
+
+    #[test]
     fn a_session_file_tells_the_models_and_counts_each_count_once() {
         let (said, measured) = measured(SESSION);
-        assert_eq!(said, Said { text: Some("Done.".to_owned()), ending: Ending::Success });
+        assert_eq!(said, Said { text: Some("Done.".to_owned()), ending: Ending::Success, awaited: None });
         let part =
             |input, cache_read, output| Usage { input: Some(input), cache_write: None, cache_read: Some(cache_read), output: Some(output) };
         assert_eq!((measured.usage, measured.model.as_deref()), (part(21, 9, 10), Some("two")));
@@ -291,7 +337,7 @@ mod tests {
 {"id":"0","msg":{"type":"token_count","info":{"total_token_usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":3}}}}
 {"id":"0","msg":{"type":"task_complete","last_agent_message":"Blue"}}"#;
         let (said, measured) = measured(stream);
-        assert_eq!(said, Said { text: Some("Blue".to_owned()), ending: Ending::Success });
+        assert_eq!(said, Said { text: Some("Blue".to_owned()), ending: Ending::Success, awaited: None });
         assert_eq!((measured.usage.total(), measured.model.as_deref(), measured.tools), (Some(13), Some("gpt-x"), None));
     }
 

@@ -20,15 +20,22 @@ use serde_json::Value;
 
 use super::reply::{Failure, FailureKind, Measured, Reply};
 use super::session::{self, Ending, Said, add_note, objects, text};
-use super::tool::{Asked, Line, Tool};
+use super::tool::{Asked, Choice, Home, Line, Tool};
 use super::usage::as_count;
-use crate::domain::Usage;
+use crate::domain::{Repeated, Usage};
 use crate::process::{End, Finished};
 
 pub const TOOL: Tool = Tool {
     program: "gemini",
     keys: &["GEMINI_*", "GOOGLE_*"],
-    writing: &["--approval-mode", "auto_edit"],
+    // Without it newer releases refuse to work in a folder that nobody has said to trust.
+    variables: &[("GEMINI_CLI_TRUST_WORKSPACE", "true")],
+    homes: &[Home { variable: "GEMINI_CLI_HOME", then: ".gemini", below_home: ".gemini" }],
+    writing: &[Choice {
+        names: &["--approval-mode", "--yolo", "-y"],
+        words: &["--approval-mode", "auto_edit"],
+        confined: &["--approval-mode", "auto_edit"],
+    }],
     takes_system: false,
     complete,
     read: reply,
@@ -46,11 +53,29 @@ fn complete(line: &mut Line, asked: &Asked<'_>) {
 }
 
 fn reply(finished: &Finished, wall: Duration) -> Result<Reply, Failure> {
-    session::reply(finished, wall, read).map_err(|failure| match (failure.kind, finished.end) {
+    session::reply_with_complaints(finished, wall, read, complaints).map_err(|failure| match (failure.kind, finished.end) {
         (FailureKind::Error, End::Exited(TURNS)) => Failure { kind: FailureKind::Limit, ..failure },
         (FailureKind::Error, End::Exited(code)) if SET_UP.contains(&code) => Failure { kind: FailureKind::Infra, ..failure },
         _ => failure,
     })
+}
+
+/// Takes lines such as `Attempt 2 failed with status 429. Retrying with backoff... _ApiError: {…}`. Which request they are of they do not say:
+/// the last one may only be of that which is not answered if the model is to speak next.
+fn complaints(stderr: &str, measured: &mut Measured) -> Option<String> {
+    let is_attempt = |line: &&str| line.starts_with("Attempt ") && line.contains("Retrying with backoff");
+    let attempts: Vec<&str> = stderr.lines().filter(is_attempt).collect();
+    let last = attempts.last()?;
+    let throttled = attempts.iter().filter(|line| ["429", "503", "529"].iter().any(|status| line.contains(&format!("status {status}"))));
+    let throttled = throttled.count() as u64;
+    measured.repeated = Some(Repeated { retries: attempts.len() as u64, throttled, waited_seconds: None });
+    let line = measured.transcript.last()?;
+    let is_models_turn = match line["type"].as_str() {
+        Some("message") => line["role"] == "user",
+        Some(kind) => matches!(kind, "init" | "tool_result"),
+        None => false,
+    };
+    is_models_turn.then(|| last.split(". Retrying").next().unwrap_or(last).to_owned())
 }
 
 fn read(stdout: &str, measured: &mut Measured) -> Said {
@@ -80,7 +105,7 @@ fn of_summary(summary: &Value, measured: &mut Measured) -> Said {
         Some(message) => failure(text(summary, "/error/type"), message),
         None => Ending::Success,
     };
-    Said { text: summary["response"].as_str().map(str::to_owned), ending }
+    Said { text: summary["response"].as_str().map(str::to_owned), ending, awaited: None }
 }
 
 fn of_stream(lines: &[Value], measured: &mut Measured) -> Said {
@@ -237,7 +262,7 @@ mod tests {
     #[test]
     fn a_stream_is_measured_and_thoughts_are_output() {
         let (said, measured) = measured(STREAM);
-        assert_eq!(said, Said { text: Some("<answer>Blue</answer>".to_owned()), ending: Ending::Success });
+        assert_eq!(said, Said { text: Some("<answer>Blue</answer>".to_owned()), ending: Ending::Success, awaited: None });
         let expected = Usage { input: Some(12000), cache_write: None, cache_read: Some(303), output: Some(222) };
         assert_eq!((measured.usage, measured.steps, measured.model.as_deref()), (expected, Some(2), Some("pro")));
         assert_eq!((measured.tools, measured.by_model.len()), (Some(BTreeMap::from([("read_file".to_owned(), 1)])), 0));
@@ -246,13 +271,27 @@ mod tests {
     #[test]
     fn one_object_is_measured_and_several_models_stay_apart() {
         let (said, measured) = measured(SUMMARY);
-        assert_eq!(said, Said { text: Some("Blue".to_owned()), ending: Ending::Success });
+        assert_eq!(said, Said { text: Some("Blue".to_owned()), ending: Ending::Success, awaited: None });
         let part =
             |input, cache_read, output| Usage { input: Some(input), cache_write: None, cache_read: Some(cache_read), output: Some(output) };
         assert_eq!((measured.usage, measured.steps, measured.model), (part(290, 10, 25), Some(3), None));
         assert_eq!(measured.by_model, BTreeMap::from([("flash".to_owned(), part(90, 10, 8)), ("pro".to_owned(), part(200, 0, 17))]));
         assert_eq!(measured.tools, Some(BTreeMap::from([("read_file".to_owned(), 2)])));
         assert_eq!(measured.note.as_deref(), Some("more than one model answered: flash, pro"));
+    }
+
+    #[test]
+    fn a_service_that_does_not_answer_is_awaited_where_the_model_is_to_speak() {
+        let complaint = "Ripgrep is not available.\nAttempt 1 failed with status 429. Retrying with backoff... _ApiError: {}\n  status: 429\n}\nAttempt 2 failed with status 500. Retrying with backoff... _ApiError: {}\n}";
+        let of = |stream: &str| {
+            let (_, mut measured) = measured(stream);
+            (complaints(complaint, &mut measured), measured.repeated)
+        };
+        let repeated = Some(Repeated { retries: 2, throttled: 1, waited_seconds: None });
+        let first = STREAM.lines().next().expect("it begins");
+        assert_eq!(of(first), (Some("Attempt 2 failed with status 500".to_owned()), repeated));
+        assert_eq!(of(STREAM), (None, repeated));
+        assert_eq!(complaints("", &mut Measured::default()), None);
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod tool;
 mod usage;
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -51,7 +52,7 @@ use command::Command;
 use dialect::Dialect;
 use program::Program;
 use replay::Replay;
-use tool::{Tool, ToolProgram};
+use tool::{Tool, ToolProgram, writing_line};
 
 /// How long a program may take to answer where neither its `timeout` nor a budget says.
 const DEFAULT_PROGRAM_TIME: Duration = Duration::from_mins(10);
@@ -106,12 +107,17 @@ pub fn program_of(agent: &config::Agent) -> Option<&str> {
     agent.command.first().map(String::as_str).or_else(|| own_program(agent.kind))
 }
 
-/// The command with which an agent writes files and asks nobody: its own, or that of its type.
-pub fn writing_command(agent: &config::Agent) -> Vec<String> {
+/// The command with which an agent writes files and asks nobody: its own words, the options of its type that they leave unsaid, and `more`.
+pub fn writing_command(agent: &config::Agent, more: &[String], is_confined: bool) -> Vec<String> {
     match tool_of(agent.kind) {
-        Some(tool) if agent.command.is_empty() => [tool.program].iter().chain(tool.writing).map(|word| (*word).to_owned()).collect(),
-        Some(_) | None => agent.command.clone(),
+        Some(tool) => writing_line(tool, &agent.command, more, is_confined),
+        None => [&agent.command[..], more].concat(),
     }
+}
+
+/// The folders in which an agent of this type keeps its sign-in, settings and sessions.
+pub fn own_folders(kind: AgentKind, environment: &Environment) -> Vec<PathBuf> {
+    tool_of(kind).map(|tool| tool.homes.iter().filter_map(|home| home.path(environment)).collect()).unwrap_or_default()
 }
 
 impl Agent {

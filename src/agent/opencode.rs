@@ -17,26 +17,38 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::reply::{Cost, FailureKind, Measured};
 use super::session::{self, Ending, Said, objects, text};
-use super::tool::{Asked, Line, Tool};
+use super::tool::{Asked, Choice, Home, Line, Tool};
 use super::usage::{as_amount, as_count};
-use crate::domain::Usage;
+use crate::domain::{Repeated, Usage};
 
 pub const TOOL: Tool = Tool {
     program: "opencode",
     keys: &["OPENCODE_*"],
-    writing: &["run"],
+    variables: &[],
+    homes: &[
+        Home { variable: "XDG_CONFIG_HOME", then: "opencode", below_home: ".config/opencode" },
+        Home { variable: "XDG_DATA_HOME", then: "opencode", below_home: ".local/share/opencode" },
+        Home { variable: "XDG_STATE_HOME", then: "opencode", below_home: ".local/state/opencode" },
+    ],
+    writing: &[Choice { names: &["run"], words: &["run"], confined: &["run"] }],
     takes_system: false,
     complete,
-    read: |finished, wall| session::reply(finished, wall, read),
+    read: |finished, wall| session::reply_with_complaints(finished, wall, read, complaints),
 };
 
 fn complete(line: &mut Line, asked: &Asked<'_>) {
     line.add_unless(&["run"], &["run"]);
     line.add_unless(&["--format"], &["--format", "json"]);
+    // Without one it asks a model for a title, whose tokens it does not tell.
+    line.add_unless(&["--title", "--continue", "-c", "--session", "-s"], &["--title", "evalreport"]);
+    // Only in its log it tells of requests that it sends again.
+    line.add_unless(&["--print-logs"], &["--print-logs"]);
+    line.add_unless(&["--log-level"], &["--log-level", "ERROR"]);
     line.add_model(&["--model", "-m"], asked.model);
 }
 
@@ -72,7 +84,28 @@ fn read(stdout: &str, measured: &mut Measured) -> Said {
     let said = last.map(|_| texts.join("\n"));
     let ending = error.unwrap_or_else(|| ending(reason));
     measured.transcript = lines;
-    Said { text: said, ending }
+    Said { text: said, ending, awaited: None }
+}
+
+/// Takes lines of its log such as `timestamp=… level=ERROR … message="stream error" … error.error="AI_APICallError: Too many requests."`.
+/// What comes after its last event is of the request that is not answered.
+fn complaints(stderr: &str, measured: &mut Measured) -> Option<String> {
+    let refused: Vec<&str> = stderr.lines().filter(|line| line.contains("message=\"stream error\"")).collect();
+    let last = refused.last()?;
+    let event = measured.transcript.last();
+    // A request that failed for good is not sent again.
+    let retries = (refused.len() as u64).saturating_sub(u64::from(event.is_some_and(|event| event["type"] == "error")));
+    if retries > 0 {
+        let is_throttled = |line: &&&str| {
+            let line = line.to_lowercase();
+            ["too many requests", "rate limit", "overloaded", "unavailable"].iter().any(|phrase| line.contains(phrase))
+        };
+        let throttled = (refused.iter().filter(is_throttled).count() as u64).min(retries);
+        measured.repeated = Some(Repeated { retries, throttled, waited_seconds: None });
+    }
+    let at = last.split("timestamp=").nth(1).and_then(|rest| rest.split(' ').next()).and_then(|time| time.parse::<DateTime<Utc>>().ok())?;
+    let is_newer = event.and_then(|event| event["timestamp"].as_i64()).is_none_or(|event| event < at.timestamp_millis());
+    is_newer.then(|| last.split("error.error=").nth(1).unwrap_or("an error").trim_matches('"').to_owned())
 }
 
 fn ending(reason: Option<&str>) -> Ending {
@@ -133,19 +166,44 @@ mod tests {
     #[test]
     fn the_command_is_completed_not_contradicted() {
         let line = |own: &str, model| command_words(&TOOL, own, &Asked { model, ..Asked::default() });
-        assert_eq!(line("opencode", Some("a/m")), "opencode run --format json --model a/m");
-        assert_eq!(line("opencode run --agent x", None), "opencode run --agent x --format json");
+        assert_eq!(
+            line("opencode", Some("a/m")),
+            "opencode run --format json --title evalreport --print-logs --log-level ERROR --model a/m"
+        );
+        assert_eq!(
+            line("opencode run --agent x", None),
+            "opencode run --agent x --format json --title evalreport --print-logs --log-level ERROR"
+        );
     }
 
     #[test]
     fn steps_add_up_and_reasoning_is_counted_once() {
         let (said, measured) = measured(STREAM);
-        assert_eq!(said, Said { text: Some("<answer>Blue</answer>\nBye.".to_owned()), ending: Ending::Success });
+        assert_eq!(said, Said { text: Some("<answer>Blue</answer>\nBye.".to_owned()), ending: Ending::Success, awaited: None });
         // In the first step reasoning stands beside the output, in the second within it.
         let expected = Usage { input: Some(8349), cache_write: Some(0), cache_read: Some(7700), output: Some(75) };
         assert_eq!((measured.usage, measured.steps, measured.model), (expected, Some(2), None));
         assert_eq!((measured.cost.usd, measured.cost.source), (Some(0.75), CostSource::Reported));
         assert_eq!((measured.tools, measured.transcript.len()), (Some(BTreeMap::from([("read".to_owned(), 1)])), 8));
+    }
+
+    #[test]
+    fn a_service_that_does_not_answer_is_awaited_after_the_last_event() {
+        let at = |second: u32| {
+            format!(
+                "timestamp=1970-01-01T00:00:0{second}.000Z level=ERROR run=1 message=\"stream error\" error.error=\"AI_APICallError: Too many requests.\"\n"
+            )
+        };
+        let of = |stream: &str, complaint: &str| {
+            let (_, mut measured) = measured(stream);
+            (complaints(complaint, &mut measured), measured.repeated.map(|repeated| (repeated.retries, repeated.throttled)))
+        };
+        let awaited = Some("AI_APICallError: Too many requests.".to_owned());
+        assert_eq!(of("", &(at(1) + &at(2))), (awaited.clone(), Some((2, 2))));
+        let event = "{\"type\":\"step_start\",\"timestamp\":1500}";
+        assert_eq!(of(event, &at(2)), (awaited, Some((1, 1))));
+        assert_eq!(of(event, &at(1)), (None, Some((1, 1))));
+        assert_eq!(of("{\"type\":\"error\",\"timestamp\":1500,\"error\":{}}", &at(1)), (None, None));
     }
 
     #[test]

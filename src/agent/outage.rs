@@ -1,7 +1,7 @@
 //! Telling that the service behind a program failed, not the program: outages, used-up quotas, refused keys.
 
 /// Phrases, in lower case, by which services and their programs say so.
-const PHRASES: [&str; 36] = [
+const PHRASES: [&str; 32] = [
     "usage limit reached",
     "reached your usage limit",
     "hit your usage limit",
@@ -21,14 +21,11 @@ const PHRASES: [&str; 36] = [
     "server is overloaded",
     "api error: 5",
     "api error (connection error",
-    "invalid api key",
-    "authentication_error",
-    "please run /login",
     "service unavailable",
     "stream disconnected before completion",
     "exceeded retry limit",
-    "unexpected status 401",
     "unexpected status 403",
+    "unexpected status 404",
     "unexpected status 429",
     "unexpected status 5",
     "model is at capacity",
@@ -36,15 +33,19 @@ const PHRASES: [&str; 36] = [
     "resource has been exhausted",
     "exhausted your daily quota",
     "exhausted your capacity",
-    "api key not valid",
     "please set an auth method",
 ];
 /// Phrases, in lower case, of services that will not answer the next prompt either: the key, the account or the model is refused.
-const REFUSALS: [&str; 11] = [
+const REFUSALS: [&str; 19] = [
     "invalid api key",
     "invalid_api_key",
     "incorrect api key",
     "authentication_error",
+    "authentication_failed",
+    "api key not valid",
+    "api error: 401",
+    "unexpected status 401",
+    "\"status\":\"unauthenticated\"",
     "please run /login",
     "not logged in",
     "model_not_found",
@@ -52,14 +53,22 @@ const REFUSALS: [&str; 11] = [
     "unknown model",
     "invalid model name",
     "issue with the selected model",
+    "does not exist or you do not have access",
+    "is not found for api version",
+    "requested entity was not found",
 ];
 /// The message stands at the end of what a program printed; further up, a model may have talked about limits.
 const TAIL_BYTES: usize = 4096;
 
-/// Says whether the end of what a *failed* program or request said speaks of its service. An answer that succeeded is never asked: it
-/// may be about rate limits.
+/// Says whether the end of what a *failed* program or request said speaks of its service, refusals included. An answer that succeeded is
+/// never asked: it may be about rate limits.
 pub fn is_outage(text: &str) -> bool {
-    holds(text, &PHRASES)
+    holds(text, &PHRASES) || is_refusal(text)
+}
+
+/// Says whether an HTTP status, with which a service refused a program's request, speaks of the service, the account or the model.
+pub fn is_outage_status(status: u64) -> bool {
+    matches!(status, 401..=404 | 408 | 429 | 500..=599)
 }
 
 /// Says whether the end of what a failed program or request said tells that the next prompt will fare no better.
@@ -115,8 +124,13 @@ mod tests {
             "API Error: 401 {\"type\":\"error\",\"error\":{\"type\":\"authentication_error\"}}",
             "There's an issue with the selected model (nope). It may not exist",
             "{\"code\": \"model_not_found\"}",
+            "status 401, authentication_failed",
+            "The model `nope` does not exist or you do not have access to it.",
+            "[API Error: models/nope is not found for API version v1beta, or is not supported for generateContent.]",
+            "API key not valid. Please pass a valid API key.",
+            "unexpected status 401 Unauthorized: Incorrect",
         ] {
-            assert!(is_refusal(text), "{text}");
+            assert!(is_refusal(text) && is_outage(text), "{text}");
         }
         for text in ["", "You've hit your limit", "API Error: 529 overloaded", "the model was not found wanting"] {
             assert!(!is_refusal(text), "{text}");

@@ -1,6 +1,6 @@
 //! Agents that are programs: how one is started, and how its end is read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,11 @@ use crate::process::{self, Command, Confinement, End, Finished, Limits, StartErr
 /// Tells programs the model.
 pub const MODEL_VARIABLE: &str = "EVAL_MODEL";
 
+/// A program that takes longer to say its version is not waited for.
+const VERSION_WALL: Duration = Duration::from_secs(10);
+/// No version is longer.
+const MOST_VERSION_BYTES: usize = 60;
+
 /// What is kept of a program's output.
 pub const MOST_OUTPUT_BYTES: u64 = 16 << 20;
 /// How much of what a program said last goes into a reason.
@@ -28,6 +33,8 @@ pub struct Program {
     model: Option<String>,
     confinement: Option<Arc<Confinement>>,
     variables: BTreeMap<OsString, Option<OsString>>,
+    /// The names of the variables that this process has.
+    set: BTreeSet<String>,
     /// Secrets that it does not get, for who wonders why it fails.
     withheld: Vec<String>,
 }
@@ -38,7 +45,17 @@ impl Program {
         let root = if environment.root.as_os_str().is_empty() { PathBuf::from(".") } else { environment.root.clone() };
         let withheld = environment.withheld(granted).cloned().collect();
         let (confinement, variables) = (environment.confinement.clone(), environment.for_program(granted));
-        Self { root, grace: environment.grace, model, confinement, variables, withheld }
+        let set = environment.variables.keys().cloned().collect();
+        Self { root, grace: environment.grace, model, confinement, variables, set, withheld }
+    }
+
+    /// Gives it variables, unless they are set.
+    #[must_use]
+    pub fn with_defaults(mut self, variables: &[(&str, &str)]) -> Self {
+        for (name, value) in variables.iter().filter(|(name, _)| !self.set.contains(*name)) {
+            self.variables.entry(OsString::from(name)).or_insert_with(|| Some(OsString::from(value)));
+        }
+        self
     }
 
     pub fn model(&self) -> Option<&str> {
@@ -53,21 +70,35 @@ impl Program {
         }
     }
 
+    fn command(&self, argv: Vec<String>, prompt: &Prompt, wall: Duration) -> Command {
+        Command {
+            argv: argv.into_iter().map(OsString::from).collect(),
+            cwd: prompt.folder.map_or_else(|| self.root.clone(), Path::to_path_buf),
+            env: self.variables.clone(),
+            input: Vec::new(),
+            limits: Limits { wall: Some(wall), output_bytes: MOST_OUTPUT_BYTES, grace: self.grace },
+            confinement: self.confinement.clone(),
+        }
+    }
+
+    /// Asks a program for its version: the first word with a dot that begins with a digit. None where it says none.
+    pub fn version(&self, program: &str, prompt: &Prompt, stop: &Stop) -> Option<String> {
+        let argv = vec![program.to_owned(), "--version".to_owned()];
+        // Not in a workspace, which holds nothing but what the agent made.
+        let command = Command { cwd: self.root.clone(), ..self.command(argv, prompt, VERSION_WALL) };
+        let finished = process::run(&command, stop).ok()?;
+        let said = finished.stdout.text();
+        let is_version = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit()) && word.contains('.');
+        let version = said.lines().next()?.split_whitespace().find(is_version)?;
+        (finished.end == End::Exited(0) && version.len() <= MOST_VERSION_BYTES).then(|| version.to_owned())
+    }
+
     /// Runs a program with the prompt as its input. A program that cannot be started is our fault, not the agent's.
     pub fn run(&self, argv: Vec<String>, input: String, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Finished, Failure> {
         let variable = |name: &str, value: Option<String>| (OsString::from(name), value.map(OsString::from));
         let mut env = self.variables.clone();
         env.extend([variable("EVAL_SEED", Some(prompt.seed.to_string())), variable(MODEL_VARIABLE, self.model.clone())]);
-        let limits = Limits { wall: Some(wall), output_bytes: MOST_OUTPUT_BYTES, grace: self.grace };
-        let argv = argv.into_iter().map(OsString::from).collect();
-        let command = Command {
-            argv,
-            cwd: prompt.folder.map_or_else(|| self.root.clone(), Path::to_path_buf),
-            env,
-            input: input.into_bytes(),
-            limits,
-            confinement: self.confinement.clone(),
-        };
+        let command = Command { env, input: input.into_bytes(), ..self.command(argv, prompt, wall) };
         process::run(&command, stop).map_err(|error| {
             let outlook = match error {
                 StartError::NotFound { .. } | StartError::NotExecutable { .. } => Outlook::Hopeless,

@@ -15,6 +15,8 @@ pub struct Said {
     /// The agent's last message.
     pub text: Option<String>,
     pub ending: Ending,
+    /// Why its service did not answer the last request, where the program was about to try again when it fell silent.
+    pub awaited: Option<String>,
 }
 
 /// What a program said of its own end.
@@ -40,15 +42,33 @@ pub fn objects(stdout: &str) -> Vec<Value> {
 
 /// Turns what a program left behind into an answer or a failure. `read` takes the text of its output, and adds what was measured.
 pub fn reply(finished: &Finished, wall: Duration, read: fn(&str, &mut Measured) -> Said) -> Result<Reply, Failure> {
+    reply_with_complaints(finished, wall, read, |_, _| None)
+}
+
+/// The same of a program that tells only on its error stream what its service refuses: `complaints` takes that stream's text after all else
+/// was measured, and returns what [`Said::awaited`] holds.
+pub fn reply_with_complaints(
+    finished: &Finished,
+    wall: Duration,
+    read: fn(&str, &mut Measured) -> Said,
+    complaints: fn(&str, &mut Measured) -> Option<String>,
+) -> Result<Reply, Failure> {
     let mut measured = measure(finished);
-    let said = read(&finished.stdout.text(), &mut measured);
+    let mut said = read(&finished.stdout.text(), &mut measured);
+    said.awaited = complaints(&finished.stderr.text(), &mut measured).or(said.awaited);
     judge(said, finished, wall, measured)
 }
 
 fn judge(said: Said, finished: &Finished, wall: Duration, mut measured: Measured) -> Result<Reply, Failure> {
     let fail = |kind, reason: &str, measured| Err(Failure::new(kind, reason, measured));
     if let Some((kind, reason)) = interrupted(finished.end, wall) {
-        return fail(kind, &reason, measured);
+        return match (kind, said.awaited) {
+            // The agent had nothing to do.
+            (FailureKind::Limit, Some(why)) => {
+                fail(FailureKind::Infra, &format!("{reason}, while its service did not answer: {why}"), measured)
+            }
+            (kind, _) => fail(kind, &reason, measured),
+        };
     }
     match (said.ending, said.text) {
         (Ending::Success, Some(text)) => {

@@ -2,10 +2,13 @@
 //!
 //! A type of agent is a [`Tool`] in a file of its own and a line in [`super::tool_of`].
 
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use super::environment::Environment;
 use super::program::{Program, joined};
-use super::reply::{Failure, Prompt, Reply};
+use super::reply::{Failure, Measured, Prompt, Reply};
 use crate::process::{Finished, Stop};
 
 /// What sets one type of agent apart from the others.
@@ -15,14 +18,50 @@ pub struct Tool {
     pub program: &'static str,
     /// The variables that hold its own keys: names, or beginnings of names before a `*`.
     pub keys: &'static [&'static str],
+    /// Variables that it gets unless the environment sets them.
+    pub variables: &'static [(&'static str, &'static str)],
+    /// Where it keeps its sign-in, settings and sessions. It makes these folders itself where it may.
+    pub homes: &'static [Home],
     /// The options with which it changes the files of its folder without a person who agrees.
-    pub writing: &'static [&'static str],
+    pub writing: &'static [Choice],
     /// Whether a system prompt can be told apart from the prompt.
     pub takes_system: bool,
     /// Adds the options of a run without a person.
     pub complete: fn(&mut Line, &Asked<'_>),
     /// Reads what the program left behind; the time is the limit that it had.
     pub read: fn(&Finished, Duration) -> Result<Reply, Failure>,
+}
+
+/// A folder of a program.
+#[derive(Debug)]
+pub struct Home {
+    /// The variable that holds its place.
+    pub variable: &'static str,
+    /// What comes after the variable's value.
+    pub then: &'static str,
+    /// Its place below the home folder where the variable is not set.
+    pub below_home: &'static str,
+}
+
+impl Home {
+    /// Its path; none where neither its variable nor the home folder is known.
+    pub fn path(&self, environment: &Environment) -> Option<PathBuf> {
+        let path = match environment.variable(self.variable) {
+            Some(set) => Path::new(set).join(self.then),
+            None => Path::new(environment.variable("HOME")?).join(self.below_home),
+        };
+        path.is_absolute().then_some(path)
+    }
+}
+
+/// Words of a command line that stand there unless the configuration says the same or otherwise.
+#[derive(Debug)]
+pub struct Choice {
+    /// The options that say the same or otherwise.
+    pub names: &'static [&'static str],
+    pub words: &'static [&'static str],
+    /// What stands in place of the words where this program confines the other one, which then cannot confine itself.
+    pub confined: &'static [&'static str],
 }
 
 /// What the options of a program depend on.
@@ -75,6 +114,19 @@ impl Line {
     }
 }
 
+/// The words with which a tool writes files: the configuration's, what they leave unsaid, and more words of the configuration.
+pub fn writing_line(tool: &Tool, own: &[String], more: &[String], is_confined: bool) -> Vec<String> {
+    let program = [tool.program.to_owned()];
+    let mut words = if own.is_empty() { program.to_vec() } else { own.to_vec() };
+    let said = Line::new(&[&words[..], more].concat(), None);
+    for choice in tool.writing.iter().filter(|choice| !said.says(choice.names)) {
+        let added = if is_confined { choice.confined } else { choice.words };
+        words.extend(added.iter().map(|word| (*word).to_owned()));
+    }
+    words.extend(more.iter().cloned());
+    words
+}
+
 /// The words that start a tool.
 pub fn command_line(tool: &Tool, own: &[String], asked: &Asked<'_>) -> Vec<String> {
     let mut line = Line::new(own, asked.model);
@@ -90,12 +142,14 @@ pub struct ToolProgram {
     /// The program and the arguments that come first.
     argv: Vec<String>,
     max_steps: Option<u64>,
+    /// The program's word for its version, once it was asked.
+    version: Arc<OnceLock<Option<String>>>,
 }
 
 impl ToolProgram {
     pub fn new(tool: &'static Tool, program: Program, command: &[String], max_steps: Option<u64>) -> Self {
         let argv = if command.is_empty() { vec![tool.program.to_owned()] } else { command.to_vec() };
-        Self { tool, program, argv, max_steps }
+        Self { tool, program: program.with_defaults(tool.variables), argv, max_steps, version: Arc::default() }
     }
 
     pub fn program(&self) -> Option<&str> {
@@ -107,7 +161,72 @@ impl ToolProgram {
         let (system, input) = if self.tool.takes_system { (prompt.system, prompt.text.to_owned()) } else { (None, joined(prompt)) };
         let argv = command_line(self.tool, &self.argv, &Asked { model: self.program.model(), max_steps, system });
         let finished = self.program.run(argv, input, prompt, wall, stop)?;
-        (self.tool.read)(&finished, wall).map_err(|failure| self.program.explain(failure))
+        match (self.tool.read)(&finished, wall) {
+            Ok(mut reply) => {
+                self.add_version(&mut reply.measured, prompt, stop);
+                Ok(reply)
+            }
+            Err(mut failure) => {
+                self.add_version(&mut failure.measured, prompt, stop);
+                Err(self.program.explain(failure))
+            }
+        }
+    }
+
+    /// Adds the program's version where its session does not tell it. What only starts the program, such as `npx`, has a version of its own.
+    fn add_version(&self, measured: &mut Measured, prompt: &Prompt, stop: &Stop) {
+        let Some(program) = self.program().filter(|program| Path::new(program).file_stem().is_some_and(|name| name == self.tool.program))
+        else {
+            return;
+        };
+        if measured.served.version.is_none() {
+            measured.served.version.clone_from(self.version.get_or_init(|| self.program.version(program, prompt, stop)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::{claude, codex, gemini, opencode};
+    use super::*;
+
+    fn writing(tool: &Tool, own: &str, more: &str, is_confined: bool) -> String {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        writing_line(tool, &words(own), &words(more), is_confined).join(" ")
+    }
+
+    #[test]
+    fn what_the_configuration_leaves_unsaid_lets_a_program_write() {
+        assert_eq!(writing(&claude::TOOL, "", "", true), "claude --permission-mode acceptEdits");
+        assert_eq!(writing(&claude::TOOL, "npx claude", "--effort low", false), "npx claude --permission-mode acceptEdits --effort low");
+        assert_eq!(writing(&claude::TOOL, "claude", "--dangerously-skip-permissions", true), "claude --dangerously-skip-permissions");
+        assert_eq!(writing(&codex::TOOL, "codex -c a=1", "", false), "codex -c a=1 exec --sandbox workspace-write");
+        assert_eq!(writing(&codex::TOOL, "", "--search", true), "codex exec --sandbox danger-full-access --search");
+        assert_eq!(writing(&codex::TOOL, "codex exec -s read-only", "", true), "codex exec -s read-only");
+        assert_eq!(writing(&codex::TOOL, "", "-c sandbox_mode=x", true), "codex exec -c sandbox_mode=x");
+        assert_eq!(writing(&gemini::TOOL, "gemini --yolo", "", true), "gemini --yolo");
+        assert_eq!(writing(&opencode::TOOL, "opencode", "", true), "opencode run");
+    }
+
+    #[test]
+    fn a_programs_folders_are_where_its_variables_say() {
+        let of = |variables: &[(&str, &str)]| {
+            let variables: BTreeMap<_, _> = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            let environment = Environment { variables, ..Environment::default() };
+            let tools = [&claude::TOOL, &codex::TOOL, &gemini::TOOL, &opencode::TOOL];
+            let paths = tools.iter().flat_map(|tool| tool.homes).filter_map(|home| home.path(&environment));
+            paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(
+            of(&[("HOME", "/h")]),
+            "/h/.claude /h/.codex /h/.gemini /h/.config/opencode /h/.local/share/opencode /h/.local/state/opencode"
+        );
+        assert_eq!(
+            of(&[("CODEX_HOME", "/c"), ("GEMINI_CLI_HOME", "/g"), ("XDG_DATA_HOME", "/d"), ("CLAUDE_CONFIG_DIR", "here")]),
+            "/c /g/.gemini /d/opencode"
+        );
     }
 }
 

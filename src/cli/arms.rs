@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 
-use crate::agent::{Agent, Environment, MODEL_VARIABLE, Prices, SetupError, own_program, writing_command};
+use crate::agent::{Agent, Environment, MODEL_VARIABLE, Prices, SetupError, own_program};
 use crate::config::{self, AgentKind, Budget, Config, Task};
 use crate::document;
 use crate::domain::{Problem, hex, nearest, visible};
@@ -296,13 +296,10 @@ impl Maker<'_> {
             "ralph" => Means::Ralph { program: if command.is_empty() { vec!["ralph".to_owned()] } else { command } },
             _ if self.asks_agent(id) => {
                 let agent = agent.or_else(|| configured?.agent.as_deref());
-                let mut agent = self.writing_agent(agent)?;
-                let args = configured.map(|approach| approach.args.as_slice()).unwrap_or_default();
-                if !args.is_empty() {
-                    agent.command = writing_command(&agent).into_iter().chain(args.iter().cloned()).collect();
-                }
+                let agent = self.writing_agent(agent)?;
+                let args = configured.map(|approach| approach.args.clone()).unwrap_or_default();
                 let prompt = configured.and_then(|approach| approach.prompt.as_ref());
-                Means::Oneshot { agent, prompt: prompt.map(|prompt| self.prompt(id, prompt)).transpose()? }
+                Means::Oneshot { agent, args, prompt: prompt.map(|prompt| self.prompt(id, prompt)).transpose()? }
             }
             _ if configured.is_some() => Means::Command { argv: command },
             _ => {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::agent::{
     Agent, Cost, Environment, Failure, FailureKind, MODEL_VARIABLE, Measured, Prices, Prompt, crash, find_cost, find_count, find_usage,
-    is_outage, own_keys, program_of, with_withheld, writing_command,
+    is_outage, own_folders, own_keys, program_of, with_withheld, writing_command,
 };
 use crate::config::{self, AgentKind, Budget};
 use crate::files;
@@ -46,8 +46,9 @@ pub struct Approach {
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one for each arm of a plan")]
 pub enum Means {
-    /// One prompt with the full requirements to an agent that writes files, after the words of the file `prompt`, or ours.
-    Oneshot { agent: config::Agent, prompt: Option<PathBuf> },
+    /// One prompt with the full requirements to an agent that writes files, after the words of the file `prompt`, or ours. Its program
+    /// gets `args` as well.
+    Oneshot { agent: config::Agent, args: Vec<String>, prompt: Option<PathBuf> },
     /// The `ralph` program: `init`, then `run`.
     Ralph { program: Vec<String> },
     /// Any program; its arguments may hold placeholders.
@@ -56,11 +57,11 @@ pub enum Means {
 
 impl Means {
     /// The words of the configuration that start it; none where an agent of a known type has none of its own.
-    fn argv(&self) -> &[String] {
+    fn argv(&self) -> Vec<String> {
         match self {
-            Self::Oneshot { agent, .. } => &agent.command,
-            Self::Ralph { program } => program,
-            Self::Command { argv } => argv,
+            Self::Oneshot { agent, args, .. } => [&agent.command[..], args].concat(),
+            Self::Ralph { program } => program.clone(),
+            Self::Command { argv } => argv.clone(),
         }
     }
 }
@@ -84,9 +85,11 @@ impl Approach {
     /// Lets the approach work, and returns what it took. A failure says whose fault it was, with what was measured until then.
     pub fn make(&self, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
         let made = match &self.means {
-            Means::Oneshot { agent, prompt } => {
+            Means::Oneshot { agent, args, prompt } => {
                 let env = agent.env.iter().chain(&self.env).cloned().collect();
-                oneshot(&config::Agent { env, ..agent.clone() }, prompt.as_deref(), &self.prices, order, stop)
+                let is_confined = order.environment.confinement.is_some();
+                let command = writing_command(agent, args, is_confined);
+                oneshot(&config::Agent { env, command, ..agent.clone() }, prompt.as_deref(), &self.prices, order, stop)
             }
             Means::Ralph { program } => ralph(program, &self.granted(), order, stop),
             Means::Command { argv } => {
@@ -123,7 +126,7 @@ fn oneshot(agent: &config::Agent, prompt: Option<&Path>, prices: &Prices, order:
         |what: &str, path: &Path| files::read_to_string(path).map_err(|error| ours(format!("the {what} could not be read: {error}")));
     let requirements = read("requirements", order.requirements)?;
     let instructions = prompt.map_or(Ok(INSTRUCTIONS.to_owned()), |prompt| read("prompt of the approach", prompt))?;
-    let command = order.wrap.iter().cloned().chain(at_root(writing_command(agent), order.root)).collect();
+    let command = order.wrap.iter().cloned().chain(at_root(agent.command.clone(), order.root)).collect();
     // The agent's own time is bounded by the suite's.
     let agent = config::Agent { command, timeout: Some(agent.timeout.map_or(order.wall, |own| own.min(order.wall))), ..agent.clone() };
     let agent = Agent::new(&agent, order.model, order.environment, prices).map_err(|error| ours(error.to_string()))?;
@@ -224,19 +227,29 @@ impl Approach {
             Means::Ralph { .. } => return true,
             Means::Command { .. } => &self.env,
         };
-        names_model(self.means.argv(), env, root)
+        names_model(&self.means.argv(), env, root)
+    }
+
+    /// Returns the folders in which its program keeps what it needs from one start to the next.
+    pub fn homes(&self, environment: &Environment) -> Vec<PathBuf> {
+        let kind = match &self.means {
+            Means::Oneshot { agent, .. } => agent.kind,
+            Means::Ralph { .. } => AgentKind::Claude,
+            Means::Command { .. } => AgentKind::Command,
+        };
+        own_folders(kind, environment)
     }
 
     /// Returns the files that its command names: those it may read, wherever they lie.
     pub fn files(&self, root: &Path) -> Vec<PathBuf> {
-        named_files(self.means.argv(), root)
+        named_files(&self.means.argv(), root)
     }
 
     /// Returns the program that it starts.
     pub fn program(&self) -> Option<&str> {
         match &self.means {
             Means::Oneshot { agent, .. } => program_of(agent),
-            Means::Ralph { .. } | Means::Command { .. } => self.means.argv().first().map(String::as_str),
+            Means::Ralph { program: argv } | Means::Command { argv } => argv.first().map(String::as_str),
         }
     }
 }

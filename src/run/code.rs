@@ -227,9 +227,16 @@ fn make(run: &PlannedRun, work: &CodeWork, workspace: &Workspace, wall: Duration
     reads.extend(work.start.as_deref().map(|start| start.join(".git/objects")));
     let ports: &[u16] = &[];
     let ports = (!work.suite.grants(Phase::Approach)).then_some(ports);
+    let homes = work.approach.homes(context.environment);
+    if context.isolation.is_enforced() && wrap.is_empty() {
+        // A program that is new here makes them itself, which nobody may in the home folder who is confined. Where even we may not, it
+        // says so.
+        homes.iter().for_each(|home| drop(fs::create_dir_all(home)));
+    }
+    let writes = [&work.approach.writes[..], &homes].concat();
     environment.confinement = context
         .isolation
-        .confine(Whom::Agent, workspace, &More { wrap: &wrap, reads: &reads, writes: &work.approach.writes, ports, ..More::default() })
+        .confine(Whom::Agent, workspace, &More { wrap: &wrap, reads: &reads, writes: &writes, ports, ..More::default() })
         .map_err(|error| Failure::new(FailureKind::Infra, &format!("no isolation: {error}"), Measured::default()))?;
     let order = Order {
         suite: &work.suite.name,

@@ -13,7 +13,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::agent::Environment;
+use crate::agent::{Environment, own_folders};
+use crate::config::AgentKind;
 use crate::files;
 use crate::process::{Confinement, Grants, Network, Places, Support, all_but, support};
 
@@ -51,7 +52,7 @@ const KEYS: [&str; 28] = [
     ".config/chromium",
 ];
 
-/// Where agents' own programs keep their sign-in, settings and sessions, below the home folder.
+/// Where agents' own programs keep their sign-in, settings and sessions, below the home folder, unless variables say otherwise.
 const AGENTS: [&str; 22] = [
     ".aider",
     ".amp",
@@ -125,7 +126,8 @@ impl Isolation {
         let below_home = |names: &[&str]| -> Vec<PathBuf> {
             isolation.home.iter().flat_map(|home| names.iter().map(move |name| home.join(name))).collect()
         };
-        let (keys, agents) = (below_home(&KEYS), below_home(&AGENTS));
+        let moved = AgentKind::ALL.into_iter().flat_map(|kind| own_folders(kind, environment));
+        let (keys, agents) = (below_home(&KEYS), below_home(&AGENTS).into_iter().chain(moved).collect());
         let tokens = isolation.home.iter().map(|home| home.join(".npmrc")).filter(|path| names_a_token(path)).collect();
         let set = |parts: &[&Vec<PathBuf>]| -> BTreeSet<PathBuf> {
             // What cannot be looked up is hidden by its name; what is not there needs not be.

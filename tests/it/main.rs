@@ -51,6 +51,7 @@ mod pairs;
 mod pipes;
 mod published;
 mod publishing;
+mod real_agents;
 mod real_tools;
 mod rebuild;
 mod reimport;

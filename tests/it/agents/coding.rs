@@ -1,4 +1,5 @@
-//! Codex, Gemini and OpenCode: recorded sessions, printed by a program that stands in for each.
+//! Codex, Gemini and OpenCode: sessions of the real programs, recorded with a service that stands in for each, printed by a program that
+//! stands in for the real one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,16 +27,30 @@ fn usage(input: u64, cache_write: Option<u64>, cache_read: u64, output: u64) -> 
 #[test]
 fn each_answers_with_everything_that_it_tells() {
     let expected = [
-        ("codex", usage(315, None, 24448, 122), Some(2), "command_execution", None, "exec\n--json\n--skip-git-repo-check\n--model\nm\n"),
-        ("gemini", usage(12000, None, 303, 222), Some(2), "read_file", Some("gemini-x"), "--output-format\nstream-json\n--model\nm\n"),
-        ("opencode", usage(8349, Some(0), 7700, 75), Some(2), "read", None, "run\n--format\njson\n--model\nm\n"),
+        ("codex", usage(1311, None, 1716, 84), Some(2), "command_execution", None, "exec\n--json\n--skip-git-repo-check\n--model\nm\n"),
+        (
+            "gemini",
+            usage(1311, None, 1716, 84),
+            Some(2),
+            "write_file",
+            Some("gemini-2.5-pro"),
+            "--output-format\nstream-json\n--model\nm\n",
+        ),
+        (
+            "opencode",
+            usage(1311, Some(0), 1716, 84),
+            Some(2),
+            "write",
+            None,
+            "run\n--format\njson\n--title\nevalreport\n--print-logs\n--log-level\nERROR\n--model\nm\n",
+        ),
     ];
     for (kind, usage, steps, tool, model, arguments) in expected {
         let folder = tempfile::tempdir().expect("a folder");
         for act in ["whole", "noise"] {
             let reply = ask(&of(kind, folder.path(), act, ", model: m"), 20.0).expect("it answers");
             let measured = &reply.measured;
-            assert_eq!(reply.text, "<answer>Blue</answer>", "{kind}");
+            assert_eq!(reply.text, "I am done. <answer>Blue</answer>", "{kind}");
             assert_eq!((measured.usage, measured.steps, measured.model.as_deref()), (usage, steps, model), "{kind}");
             assert_eq!(measured.tools, Some(BTreeMap::from([(tool.to_owned(), 1)])), "{kind}");
             let lines = fs::read_to_string(format!("{SESSIONS}/{kind}.jsonl")).expect("it is there").lines().count();
@@ -55,10 +70,10 @@ fn each_answers_with_everything_that_it_tells() {
 fn the_cost_is_reported_or_priced() {
     let folder = tempfile::tempdir().expect("a folder");
     let cost = |kind: &str| ask(&of(kind, folder.path(), "whole", ", model: m"), 20.0).expect("it answers").measured.cost;
-    assert_eq!((cost("opencode").usd, cost("opencode").source), (Some(0.03), CostSource::Reported));
-    // 315 of input, 24448 of the cache and 122 of output, at 1, 0.5 and 2 dollars a million.
+    assert_eq!((cost("opencode").usd, cost("opencode").source), (Some(0.002337), CostSource::Reported));
+    // 1311 of input, 1716 of the cache and 84 of output, at 1, 0.5 and 2 dollars a million.
     let priced = cost("codex").usd.expect("m has a price");
-    assert!((priced - (315.0 + 24448.0 * 0.5 + 122.0 * 2.0) / 1e6).abs() < 1e-12, "{priced}");
+    assert!((priced - (1311.0 + 1716.0 * 0.5 + 84.0 * 2.0) / 1e6).abs() < 1e-12, "{priced}");
     assert_eq!(cost("codex").source, CostSource::Priced);
 }
 
@@ -111,8 +126,8 @@ fn each_fails_in_every_way_with_the_documented_status() {
 fn a_limit_of_time_keeps_what_was_used_until_then() {
     let folder = tempfile::tempdir().expect("a folder");
     let failure = fails(ask(&of("opencode", folder.path(), "stall", ""), 1.0), Limit, "its limit of time");
-    assert_eq!((failure.measured.usage.total(), failure.measured.steps), (Some(8011), Some(1)));
-    assert_eq!((failure.measured.cost.usd, failure.measured.cost.source), (Some(0.01), CostSource::Reported));
+    assert_eq!((failure.measured.usage.total(), failure.measured.steps), (Some(1460), Some(1)));
+    assert_eq!((failure.measured.cost.usd, failure.measured.cost.source), (Some(0.0013595), CostSource::Reported));
     for kind in TYPES {
         let failure = fails(ask(&of(kind, folder.path(), "stall", ""), 1.0), Limit, "its limit of time");
         assert_eq!(failure.measured.tools.map(|tools| tools.len()), Some(1), "{kind}");

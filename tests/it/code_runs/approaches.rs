@@ -227,7 +227,7 @@ fn asking(code: &Code, kind: &str, approaches: &str) {
 
 #[test]
 fn every_coding_agent_writes_for_an_approach_of_its_own() {
-    for (kind, tokens) in [("codex", 24_885), ("gemini", 12_525), ("opencode", 16_124)] {
+    for (kind, tokens) in [("codex", 3111), ("gemini", 3111), ("opencode", 3111)] {
         let code = Code::new(FILE_IS_THERE, "");
         code.project.file("with/AGENTS.md", "Write made.txt.\n").file("ask.md", "Do this:\n");
         asking(&code, kind, "  - {id: a, agent: coder, files: with, prompt: ask.md, args: [--more, x y]}\n");
@@ -292,7 +292,11 @@ fn a_coding_agent_needs_no_entry() {
     ran.shared(1, 1);
     assert_eq!((&ran.header["agent"], &ran.header["model"]), (&"codex".into(), &"m".into()));
     assert_eq!((ran.header["input_tokens"].as_u64(), ran.header["usage"]["cache_read"].as_u64()), (Some(10), Some(4)));
-    assert_eq!(ran.kept("arguments.txt"), Some("exec --sandbox workspace-write --json --skip-git-repo-check --model m "));
+    // Its own sandbox cannot be made inside another one.
+    let is_confined = ran.header["isolation"].as_str().is_some_and(|said| said.starts_with("files"));
+    let sandbox = if is_confined { "danger-full-access" } else { "workspace-write" };
+    let expected = format!("exec --sandbox {sandbox} --json --skip-git-repo-check --model m ");
+    assert_eq!(ran.kept("arguments.txt"), Some(expected.as_str()));
     let refused = code.project.run(["run", "s", "--approach", "oneshot", "--agent", "codexx"]);
     assert!(refused.code == 2 && refused.stderr.contains("codexx"), "{}", refused.stderr);
 }
