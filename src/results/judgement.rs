@@ -1,4 +1,5 @@
-//! Judging a committed run again: a whole new revision is appended, and what was there stays.
+//! Judging a committed run again: a whole new revision is appended, and what was there stays. Of an imported run all that judges say is
+//! kept this way, for its sealed pair stays as it is.
 //!
 //! Item lines come first and their score line last, so a revision without its score line was never finished and counts for nobody.
 
@@ -34,7 +35,7 @@ impl Judgements {
 }
 
 impl Store {
-    /// Reads what an evaluator said about a run, revision by revision. Lines that cannot be read are left out.
+    /// Reads what an evaluator said about a committed or imported run, revision by revision. Lines that cannot be read are left out.
     pub fn judgements(&self, id: &RunId, evaluator: Evaluator) -> Result<Judgements, StoreError> {
         let mut problems = Vec::new();
         let all = ScoreLine::read_all(&self.scores_path(id), &mut problems);
@@ -49,16 +50,17 @@ impl Store {
         Ok(Judgements { scores, items, next })
     }
 
-    /// Appends one revision of a judgement to a committed run, under the lock of its journal.
+    /// Appends one revision of a judgement to a committed or imported run, under the lock of its journal.
     ///
     /// Fails where another process writes there. After a crash either the whole revision counts or none of it.
     pub fn append_judgement(&self, id: &RunId, items: &[(ItemOutcome, ItemDetails)], score: &ScoreLine) -> Result<(), StoreError> {
-        if !self.has(id)? {
+        if !self.has(id)? && !self.has_sealed(id)? {
             let name = self.header_path(id).display().to_string();
             return Err(StoreError::Invalid(Problems(vec![Problem::in_file(name, "is not there: the run is not finished")])));
         }
         let folder = self.run_dir(id);
         fs::create_dir_all(&folder).map_err(StoreError::io("cannot create", &folder))?;
+        durable::sync_folder(self.root()).map_err(StoreError::io("cannot sync", self.root()))?;
         let mut journal = Appended::open(folder.join("items.jsonl"))?;
         journal.lock(id)?;
         journal.end_last_line(|line| ItemLine::parse(line).is_ok())?;

@@ -59,7 +59,7 @@ fn store(folder: &Path) -> Store {
 /// Packs these runs of a store.
 fn pack(store: &Store, path: &Path, ids: &[&str], extent: Extent) -> u64 {
     let ids: BTreeSet<RunId> = ids.iter().map(|text| id(text)).collect();
-    let mut writer = BundleWriter::create(path, ids.len(), extent).expect("writable");
+    let mut writer = BundleWriter::create(path, ids.len(), false, extent).expect("writable");
     let contents = scan(store);
     for HeaderFile { path, .. } in contents.headers {
         if ids.contains(&store.load(&id(path.file_stem().and_then(|stem| stem.to_str()).expect("a name"))).expect("a run").id) {
