@@ -124,7 +124,7 @@ impl Warehouse {
                 store = %store.root().display(),
                 runs = contents.headers.len(),
                 imports = contents.sealed.len(),
-                headless = contents.headless.len(),
+                without_header = contents.headless.len(),
                 problems = contents.problems.len(),
                 "files listed"
             );

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::seal::Seal;
 use super::super::{ItemLine, ScoreLine, proof};
-use super::read::{append, parsed};
+use super::record::{append, parsed};
 use crate::domain::{RunId, ScoreRecord};
 
 /// The beginning of what judges said of an imported run.

@@ -25,6 +25,7 @@
 mod judged;
 mod output_file;
 mod read;
+mod record;
 mod write;
 
 use std::io::{self, BufRead, BufReader, Read};

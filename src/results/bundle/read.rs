@@ -5,18 +5,17 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 use crate::domain::{Carried, Problem, Run, RunId, Signer, visible};
 use crate::files;
 
 use super::super::header::WrittenRun;
 use super::super::{
-    ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, heap, item_line,
+    ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, item_line,
     presence, proof,
 };
 use super::judged::{ImportedRun, Judged, JudgedRun};
 use super::output_file::OutputFile;
+use super::record::{append, kind_of, parsed};
 use super::{Closing, Extent, FORMAT, FORMAT_PREFIX, Opening, Source, is_key, open, partial_key};
 
 /// What the folders are called that bundles are unpacked in.
@@ -650,33 +649,6 @@ impl Pair {
         }
         Ok(self.writer.as_mut().expect("it was made above"))
     }
-}
-
-/// Splits `{"kind":record}`.
-fn kind_of(line: &[u8]) -> Option<(&str, &[u8])> {
-    let rest = line.strip_prefix(b"{\"")?.strip_suffix(b"}")?;
-    let end = memchr::memchr(b'"', rest)?;
-    Some((std::str::from_utf8(&rest[..end]).ok()?, rest[end + 1..].strip_prefix(b":")?))
-}
-
-pub(super) fn parsed<'a, T: Deserialize<'a>>(record: &'a [u8], what: &str) -> Result<T, String> {
-    heap::from_slice(record).map_err(|error| format!("{what}: {}", visible(&error.to_string())))
-}
-
-/// Appends a line to a file of the folder, which is made when it is needed.
-pub(super) fn append(folder: Option<&Path>, name: &str, file: &mut Option<BufWriter<File>>, line: &str) -> Result<(), String> {
-    let Some(folder) = folder else { return Ok(()) };
-    let written = (|| -> io::Result<()> {
-        let file = match file {
-            Some(file) => file,
-            none => {
-                fs::create_dir_all(folder)?;
-                none.insert(BufWriter::new(File::create_new(folder.join(name))?))
-            }
-        };
-        file.write_all(line.as_bytes())
-    })();
-    written.map_err(|error| format!("cannot be unpacked: {error}"))
 }
 
 /// Writes a file below `output/`; the part of a file goes to the end of the part before it.

@@ -98,6 +98,8 @@ fn what_judges_say_of_answers_lies_beside_the_pair_and_counts_everywhere() {
     let probe = judged.judged(&[&ids[1], "--probe"], 0);
     assert_eq!((&probe["runs"][0]["given"], &probe["runs"][0]["n"]), (&json!(66.7), &json!(3)), "{probe}");
 
+    let again = project.run(["import", "eval.json"]);
+    assert!(again.code == 0 && !again.stdout.contains("retracted"), "the source is as it was: {}", again.stdout);
     assert_eq!(project.run(["retract", id, "--reason", "no", "--quiet"]).code, 0);
     assert_eq!(sql(project, "select count(*) from items where kind = 'criterion'"), ["3"]);
     assert_eq!(sealed(project), pair);
@@ -208,7 +210,7 @@ fn a_bundle_carries_what_was_said_of_imported_runs() {
     assert_eq!(other.read("again.jsonl"), bundle, "packed again it has the same bytes");
     assert_eq!(other.run(["import", "all.jsonl"]).code, 0, "a second import adds nothing");
     assert_eq!(other.files("results"), project.files("results"));
-    // A selection, and a bundle that is read without being imported.
+    // Only one of the runs.
     assert_eq!(project.run(["export", "bundle", "one.jsonl", "--model", "openai:m-1"]).code, 0);
     let part = Project::new();
     part.file("one.jsonl", project.read("one.jsonl"));
