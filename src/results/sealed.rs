@@ -141,10 +141,16 @@ impl Store {
             if !is_runs {
                 continue;
             }
-            let bytes = files::read(&path).map_err(StoreError::io("cannot read", &path))?;
             let name = path.display().to_string();
-            let is_it = |line: &[u8]| header::parse_header(line, &name, None, None).is_ok_and(|run| run.id == *id);
-            if named.find(&bytes).is_some() && bytes.split(|byte| *byte == b'\n').any(|line| named.find(line).is_some() && is_it(line)) {
+            let mut is_there = false;
+            let read = files::open(&path).and_then(|file| {
+                for_each_line(BufReader::with_capacity(1 << 20, file), |_, line| {
+                    let line = line.ok().filter(|line| !is_there && named.find(line).is_some());
+                    is_there |= line.is_some_and(|line| header::parse_header(line, &name, None, None).is_ok_and(|run| run.id == *id));
+                })
+            });
+            read.map_err(StoreError::io("cannot read", &path))?;
+            if is_there {
                 return Ok(true);
             }
         }

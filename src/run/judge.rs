@@ -208,10 +208,7 @@ impl Bench<'_> {
             // A judge that was away must not take the place of one that decided.
             let says_more = after.score.is_some()
                 || before.as_ref().is_none_or(|before| before.score.is_none() && before.decided() < after.decided()) && after.decided() > 0;
-            if says_more {
-                self.store.append_judgement(run, &items, &line)?;
-            }
-            let revision = says_more.then_some(known.next);
+            let revision = says_more.then(|| self.store.append_judgement(run, &items, &line)).transpose()?;
             judgements.push(Judgement { evaluator, before, after, revision, kept: decided.len(), cost_usd });
         }
         Ok(Some(judgements))

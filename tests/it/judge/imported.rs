@@ -187,6 +187,25 @@ fn what_others_wrote_among_the_judgements_is_found_and_counts_for_nothing() {
 }
 
 #[test]
+fn of_a_large_import_the_reasons_of_the_judge_are_shown_too() {
+    let judged = Judged::new("{agent: words}", "");
+    let row = |number: usize| {
+        json!({"testIdx": number, "promptIdx": 0, "success": true, "score": 1.0, "failureReason": 0, "provider": {"id": "p"},
+            "prompt": {"raw": "Say", "label": "Say"}, "vars": {}, "testCase": {"description": number.to_string(), "vars": {}},
+            "response": {"output": "it says hello"}})
+    };
+    let eval = json!({"evalId": "e", "results": {"version": 3, "timestamp": "2024-01-01T00:00:00Z",
+        "results": (0..20_001).map(row).collect::<Vec<_>>()}, "config": {"description": "s"}});
+    judged.project.file("eval.json", eval.to_string());
+    let ids = import(&judged.project, &["eval.json", "--as", "promptfoo", "--set", "suite=s"]);
+    judged.judged(&["--suite", "s"], 0);
+    let shown = judged.project.run(["show", &ids[0], "--format", "json", "--items", "3"]).json();
+    let run = &shown["runs"][0];
+    assert_eq!((&run["criteria"][0]["status"], &run["criteria"][0]["reason"]), (&json!("fail"), &json!("words says so")));
+    assert_eq!((&run["criteria"][1]["status"], &run["outcomes"]), (&json!("pass"), &json!(20_001)));
+}
+
+#[test]
 fn a_bundle_carries_what_was_said_of_imported_runs() {
     let (judged, ids) = imported();
     let project = &judged.project;
