@@ -65,7 +65,7 @@ pub fn examine(store: &Store) -> Examination {
                 if let Some(items) = &file.items {
                     let known = BTreeMap::from([(run.id.clone(), &run)]);
                     let journal = Journal { run: &run, scores: &scores, is_of_judges: false };
-                    check_items(items, files::open(items).map(BufReader::new), Some(journal), &known, &mut examination);
+                    check_items(items, files::open(items).map(BufReader::new), Some(&journal), &known, &mut examination);
                 }
             }
             Err(problems) => examination.damage.extend(problems.0),
@@ -93,7 +93,7 @@ pub fn examine(store: &Store) -> Examination {
                 let scores = check_scores(run, judged.scores.as_deref(), &mut examination);
                 if let Some(items) = &judged.items {
                     let journal = Journal { run, scores: &scores, is_of_judges: true };
-                    check_items(items, files::open(items).map(BufReader::new), Some(journal), &known, &mut examination);
+                    check_items(items, files::open(items).map(BufReader::new), Some(&journal), &known, &mut examination);
                 }
             }
         }
@@ -162,7 +162,7 @@ fn note_id(seen: &mut BTreeMap<RunId, String>, id: &RunId, file: &str, damage: &
 fn check_items(
     path: &Path,
     reader: std::io::Result<impl BufRead>,
-    journal_of: Option<Journal<'_>>,
+    journal_of: Option<&Journal<'_>>,
     runs: &BTreeMap<RunId, &Run>,
     examination: &mut Examination,
 ) {
@@ -176,7 +176,7 @@ fn check_items(
         for_each_line(reader, |number, line| {
             let checked = line.map_err(LineProblem::message).and_then(|line| {
                 let item = ItemLine::parse(line).map_err(|error| error.0)?;
-                let run = match (&item.run, &journal_of) {
+                let run = match (&item.run, journal_of) {
                     (Some(id), _) => RunId::parse(id)?,
                     (None, Some(journal)) => journal.run.id.clone(),
                     (None, None) => return Err("names no run".to_owned()),
@@ -194,12 +194,10 @@ fn check_items(
                         item.revision
                     ));
                 }
-                if journal_of.as_ref().is_some_and(|journal| journal.is_of_judges)
-                    && (item.revision == 0 || !is_asked_again(&item.evaluator))
-                {
+                if journal_of.is_some_and(|journal| journal.is_of_judges) && (item.revision == 0 || !is_asked_again(&item.evaluator)) {
                     return Err("is not what a judge said later, and counts for nothing beside an imported run".to_owned());
                 }
-                if let Some(journal) = &journal_of
+                if let Some(journal) = journal_of
                     && standing_revision(&item.evaluator, journal.scores).is_some_and(|standing| item.revision > standing)
                 {
                     unfinished.insert((item.evaluator.to_string(), item.revision));

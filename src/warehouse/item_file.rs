@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::domain::{RunId, is_asked_again};
 use crate::results::ItemLine;
 
+/// Evaluators that were asked again, by name, each with the revision that stands.
+pub(super) type Judges<'a> = &'a [(String, u32)];
+
 /// A file of item lines to read.
 #[derive(Clone, Debug)]
 pub(super) struct ItemFile {

@@ -1,5 +1,6 @@
 //! What judges said of imported runs, among the outcomes of their sealed pairs.
 
+use super::item_file::Judges;
 use super::matrix::{MatrixRow, RowScores};
 use super::open::Warehouse;
 use crate::domain::{ItemStatus, RunId};
@@ -7,7 +8,7 @@ use crate::domain::{ItemStatus, RunId};
 impl Warehouse {
     /// Returns the judges whose word takes the place of what a unit says of a run by their name: none but in the sealed pair of a run that
     /// they judged.
-    pub(super) fn judges_over(&self, run: &RunId, unit: u32) -> &[(String, u32)] {
+    pub(super) fn judges_over(&self, run: &RunId, unit: u32) -> Judges<'_> {
         let judged = self.judged.get(run).and_then(|judged| judged.unit).filter(|judged| *judged != unit);
         judged.and_then(|judged| self.snapshot.items.get(judged as usize)).map_or(&[], |judged| &judged.standing)
     }

@@ -18,7 +18,7 @@ use crate::results::{Contents, ItemTexts, Retractions, Store, scan, to_json};
 
 use super::facts::{Facts, Voices};
 use super::ingest::{self, Ingested};
-use super::item_file::{ItemFile, path_text};
+use super::item_file::{ItemFile, Judges, path_text};
 use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
 use super::progress::Progress;
 use super::snapshot::{JudgedFolder, NOTHING_KNOWN, Snapshot, StoredRow, byte_status};
@@ -459,7 +459,7 @@ impl Warehouse {
         let facts = self.settled_facts(&found, &index_of, merged.len());
         let items = merged.into_iter().zip(facts).map(|(key, facts)| MatrixItem { key, cluster: facts.cluster }).collect();
         // For each used set: the places to take, in the order of the matrix's items.
-        let mut plans: HashMap<(u32, &[(String, u32)]), (Arc<[u32]>, Vec<u32>)> = HashMap::new();
+        let mut plans: HashMap<(u32, Judges<'_>), TakenPlaces> = HashMap::new();
         let rows = found
             .into_iter()
             .map(|(place, unit, row)| {
@@ -560,6 +560,9 @@ impl Warehouse {
 fn order(left: &Run, right: &Run) -> Ordering {
     (&left.suite, left.timestamp, &left.id).cmp(&(&right.suite, right.timestamp, &right.id))
 }
+
+/// The items of a row, and their places in the set that it is stored with.
+type TakenPlaces = (Arc<[u32]>, Vec<u32>);
 
 /// No item of the matrix.
 const ABSENT: u32 = u32::MAX;

@@ -337,7 +337,7 @@ impl<'a> Reading<'a> {
             Section::Opening => self.opening(line)?,
             Section::Closed => return Err("comes after the last line of the bundle".to_owned()),
             Section::None | Section::Own(_) | Section::Pair(_) | Section::Judged(_) if self.version == 1 => {
-                self.take_first_version(line)?
+                self.take_first_version(line)?;
             }
             Section::None | Section::Own(_) | Section::Pair(_) | Section::Judged(_) => self.take_record(line)?,
         }

@@ -173,10 +173,10 @@ fn an_unfinished_run_of_that_name_keeps_everything_out() {
 }
 
 /// Judges an imported run of the store.
-fn judge(store: &Store, run: &str, revision: u32) {
+fn append_judgement(store: &Store, run: &str, revision: u32) {
     let evaluator = Evaluator::RequirementFulfillment.name().to_owned();
     let item = ItemOutcome { kind: ItemKind::Criterion, evaluator: evaluator.clone(), revision, ..outcome(run, "met") };
-    let score = ScoreRecord {
+    let record = ScoreRecord {
         metric: evaluator,
         value: Some(100.0),
         unit: Unit::Points,
@@ -187,16 +187,16 @@ fn judge(store: &Store, run: &str, revision: u32) {
         evaluator: None,
         revision,
     };
-    store.append_judgement(&id(run), &[(item, ItemDetails::default())], &ScoreLine::of(score)).expect("writable");
+    store.append_judgement(&id(run), &[(item, ItemDetails::default())], &ScoreLine::of(record)).expect("writable");
 }
 
 #[test]
 fn what_was_said_of_imported_runs_comes_along_whatever_was_killed_before() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let first = store(&folder.path().join("first"));
-    judge(&first, "p", 1);
-    judge(&first, "p", 2);
-    judge(&first, "q", 1);
+    append_judgement(&first, "p", 1);
+    append_judgement(&first, "p", 2);
+    append_judgement(&first, "q", 1);
     let path = folder.path().join("a.jsonl");
     assert_eq!(pack(&first, &path, &ALL, Extent::Whole), 9);
     let whole = files(first.root());
@@ -243,7 +243,7 @@ fn what_was_said_of_imported_runs_comes_along_whatever_was_killed_before() {
 fn every_cut_is_noticed() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let first = store(&folder.path().join("first"));
-    judge(&first, "q", 1);
+    append_judgement(&first, "q", 1);
     for name in ["a.jsonl", "a.bundle"] {
         let path = folder.path().join(name);
         pack(&first, &path, &ALL, Extent::Whole);
