@@ -8,7 +8,7 @@ use crate::domain::{Evaluator, Filter, Run, visible};
 use crate::process::Stop;
 use crate::render::json::{JudgeAnswer, ProbeAnswer};
 use crate::render::judging;
-use crate::results::StoreError;
+use crate::results::{Store, StoreError};
 use crate::run::Evaluation;
 use crate::run::judge::{Bench, Judgement, Kept, Standing, Unfit};
 use crate::suite::Suite;
@@ -19,6 +19,7 @@ use super::arguments::Judge;
 use super::arms::{Jurors, Maker};
 use super::carry::{self, Place};
 use super::failure::Failure;
+use super::judge_imported::{Imported, suite_to_write};
 use super::progress::Bar;
 use super::raters::{against_judge, against_people};
 use super::settings::Settings;
@@ -40,14 +41,29 @@ pub(super) fn run(settings: &Settings, arguments: &Judge) -> Result<u8, Failure>
     selection::check(&warehouse, &filter)?;
     let runs = warehouse.stored_runs(&filter);
     match (labels, arguments.agreement.as_deref(), &arguments.against) {
-        (Some(labels), Some(path), _) => against_people(settings, arguments, path, &labels, &runs),
-        (_, _, Some(other)) => against_judge(settings, arguments, other, &runs),
+        (Some(labels), Some(path), _) => against_people(settings, arguments, path, &labels, &warehouse, &runs),
+        (_, _, Some(other)) => against_judge(settings, arguments, other, &warehouse, &runs),
         (_, _, None) => ask(settings, arguments, warehouse, &filter, &runs),
     }
 }
 
 /// What is needed to judge the runs of one suite.
-type Prepared = Result<(Suite, Evaluation), String>;
+type Prepared = Result<(Suite, Evaluation), Unprepared>;
+
+/// Why no run of a suite can be judged.
+enum Unprepared {
+    NoSuite(String),
+    NothingJudged,
+}
+
+impl Unprepared {
+    fn reason(&self) -> &str {
+        match self {
+            Self::NoSuite(reason) => reason,
+            Self::NothingJudged => "its suite has nothing that a judge decides",
+        }
+    }
+}
 
 /// Asks a judge: again, or in two orders.
 fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter: &Filter, runs: &[Arc<Run>]) -> Result<u8, Failure> {
@@ -73,7 +89,8 @@ fn ask(settings: &Settings, arguments: &Judge, mut warehouse: Warehouse, filter:
     let stop = Stop::new();
     let over = Arc::new(AtomicBool::new(false));
     carry::listen(&stop, &over)?;
-    let asked = Asked { settings, arguments, stop: &stop, is_searching: arguments.retry && filter.ids.is_empty() };
+    let imported = Imported::of(&warehouse, filter);
+    let asked = Asked { settings, arguments, imported: &imported, stop: &stop, is_searching: arguments.retry && filter.ids.is_empty() };
     let jobs = arguments.jobs.and_then(|jobs| usize::try_from(jobs).ok()).unwrap_or(1);
     let came = Bar::new(settings.interactive).watch(|progress| {
         (progress.begin)("judging", runs.len() as u64);
@@ -121,12 +138,12 @@ fn prepare(maker: &Maker<'_>, name: &str, jurors: &Jurors) -> Result<Prepared, F
     let suite = match maker.suite(name) {
         Ok(suite) => suite,
         // The suite may be gone, or of another project; one that is there but wrong is to be put right.
-        Err(failure) if failure.details.is_empty() => return Ok(Err(failure.message)),
+        Err(failure) if failure.details.is_empty() => return Ok(Err(Unprepared::NoSuite(failure.message))),
         Err(failure) => return Err(failure),
     };
     let evaluation = maker.evaluation(&suite, jurors)?.judged_only();
     if evaluation.is_empty() {
-        return Ok(Err("its suite has nothing that a judge decides".to_owned()));
+        return Ok(Err(Unprepared::NothingJudged));
     }
     Ok(Ok((suite, evaluation)))
 }
@@ -135,6 +152,7 @@ fn prepare(maker: &Maker<'_>, name: &str, jurors: &Jurors) -> Result<Prepared, F
 struct Asked<'a> {
     settings: &'a Settings,
     arguments: &'a Judge,
+    imported: &'a Imported<'a>,
     stop: &'a Stop,
     /// Who looks for what is left to do need not hear of every run that is none of it.
     is_searching: bool,
@@ -189,27 +207,44 @@ impl Asked<'_> {
         came.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
     }
 
-    fn one(&self, run: &Run, prepared: &Prepared) -> Result<Came, Failure> {
+    fn one(&self, run: &Arc<Run>, prepared: &Prepared) -> Result<Came, Failure> {
         let store = self.settings.store();
-        if !store.has(&run.id)? {
-            return Ok(self.no_matter(run, &self.elsewhere(run, prepared)?));
+        let is_imported = !store.has(&run.id)?;
+        if let Some(reason) = if is_imported { self.elsewhere(run, &store)? } else { None } {
+            return Ok(self.no_matter(run, &reason));
         }
+        let of_answers;
         let (suite, evaluation) = match prepared {
-            Ok(prepared) => prepared,
-            Err(reason) => return Ok(self.no_matter(run, reason)),
+            Ok((suite, _)) if is_imported && suite.acceptance_criteria.is_empty() => {
+                return Ok(self.no_matter(run, "its suite has no `acceptance_criteria` for its answers to be judged by"));
+            }
+            Ok((suite, evaluation)) if is_imported => {
+                of_answers = evaluation.clone().of_answers();
+                (suite, &of_answers)
+            }
+            Ok((suite, evaluation)) => (suite, evaluation),
+            Err(Unprepared::NoSuite(reason)) if is_imported => {
+                return Ok(self.no_matter(run, &format!("{reason}; {}", suite_to_write(run))));
+            }
+            Err(unprepared) => return Ok(self.no_matter(run, unprepared.reason())),
         };
+        if evaluation.is_empty() {
+            return Ok(self.no_matter(run, Unprepared::NothingJudged.reason()));
+        }
         if !run.status.is_counted() {
             return Ok(skip(run, "an outage or an interrupt ended it"));
         }
-        let kept = match Kept::find(&store, run, suite) {
-            Ok(kept) => kept,
-            Err(Unfit::Lacking(reason)) => return Ok(skip(run, &reason)),
-            Err(Unfit::Unread(reason)) => return Ok(Came::Unstored(skipped(run, &reason))),
-        };
         let bench = Bench { store: &store, suite, evaluation, stop: self.stop };
         if self.arguments.retry && !bench.is_open(&run.id)? {
             return Ok(self.no_matter(run, "everything is decided"));
         }
+        let kept = if is_imported { self.imported.answers(run) } else { Kept::find(&store, run, suite) };
+        let kept = match kept {
+            Ok(kept) => kept,
+            Err(Unfit::Lacking(reason)) if is_imported => return Ok(self.no_matter(run, &reason)),
+            Err(Unfit::Lacking(reason)) => return Ok(skip(run, &reason)),
+            Err(Unfit::Unread(reason)) => return Ok(Came::Unstored(skipped(run, &reason))),
+        };
         if self.arguments.dry_run {
             let plan = |evaluator| Ok(planned(run, evaluator, Standing::newest(&store.judgements(&run.id, evaluator)?), evaluation));
             return Ok(Came::Judged(evaluation.evaluators().map(plan).collect::<Result<_, StoreError>>()?));
@@ -229,17 +264,11 @@ impl Asked<'_> {
         }
     }
 
-    /// Says why a run cannot be judged that has no record of its own in the store that is written to.
-    fn elsewhere(&self, run: &Run, prepared: &Prepared) -> Result<String, Failure> {
-        if let Some(store) = self.settings.stores().of(&run.id)? {
-            return Ok(format!("it lies in {}, which is only read", shown(store.root())));
-        }
-        let from = run
-            .provenance
-            .as_ref()
-            .map_or_else(String::new, |from| format!(" by `{}` from `{}`", visible(&from.importer), visible(&from.file)));
-        let suite = prepared.as_ref().err().map_or_else(String::new, |reason| format!("; besides, {reason}"));
-        Ok(format!("it was imported{from}: its outcomes are known, but neither what was made nor a transcript is there to judge{suite}"))
+    /// Says in which other store a run is that this one has no record of its own of.
+    fn elsewhere(&self, run: &Run, store: &Store) -> Result<Option<String>, Failure> {
+        let own = self.settings.stores().of(&run.id)?;
+        let only_read = own.map(|other| format!("it lies in {}, which is only read", shown(other.root())));
+        Ok(only_read.or_else(|| self.imported.elsewhere(&run.id, store)))
     }
 
     fn no_matter(&self, run: &Run, reason: &str) -> Came {

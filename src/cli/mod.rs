@@ -21,6 +21,7 @@ mod import;
 mod import_answer;
 mod init;
 mod judge;
+mod judge_imported;
 mod labels;
 mod leaderboard;
 mod list;

@@ -11,6 +11,7 @@ use crate::results::{JudgeLine, Judgements, Store};
 use crate::run::judge::Standing;
 use crate::suite::normalized;
 use crate::views::{Rater, agreement};
+use crate::warehouse::Warehouse;
 
 use super::arguments::Judge;
 use super::failure::Failure;
@@ -25,6 +26,7 @@ pub(super) fn against_people(
     arguments: &Judge,
     path: &Path,
     labels: &[Label],
+    warehouse: &Warehouse,
     runs: &[Arc<Run>],
 ) -> Result<u8, Failure> {
     let file = shown(path);
@@ -53,7 +55,7 @@ pub(super) fn against_people(
             }
         };
         if !known.contains_key(&id) {
-            known.insert(id.clone(), newest_of(&stored(settings, &id)?, arguments.agent.as_deref()));
+            known.insert(id.clone(), newest_of(&stored(settings, warehouse, &id)?, arguments.agent.as_deref()));
         }
         let standing = known.get(&id).and_then(Option::as_ref);
         let criterion =
@@ -101,11 +103,17 @@ pub(super) fn against_people(
 }
 
 /// Holds one judge against another over the runs that both have judged.
-pub(super) fn against_judge(settings: &Settings, arguments: &Judge, other: &str, runs: &[Arc<Run>]) -> Result<u8, Failure> {
+pub(super) fn against_judge(
+    settings: &Settings,
+    arguments: &Judge,
+    other: &str,
+    warehouse: &Warehouse,
+    runs: &[Arc<Run>],
+) -> Result<u8, Failure> {
     let mut judges: [Option<Rater>; 2] = [None, None];
     let mut names = BTreeSet::new();
     for run in runs {
-        let judgements = stored(settings, &run.id)?;
+        let judgements = stored(settings, warehouse, &run.id)?;
         names.extend(judgements.scores.iter().filter_map(|line| line.judge.as_ref()).map(JudgeLine::name));
         let theirs = newest_of(&judgements, Some(other));
         let without = Judgements {
@@ -146,8 +154,8 @@ pub(super) fn against_judge(settings: &Settings, arguments: &Judge, other: &str,
 }
 
 /// Judgements of a run, in whatever store it lies.
-fn stored(settings: &Settings, run: &RunId) -> Result<Judgements, Failure> {
-    match settings.stores().of(run)? {
+fn stored(settings: &Settings, warehouse: &Warehouse, run: &RunId) -> Result<Judgements, Failure> {
+    match settings.stores().beside(warehouse, run)? {
         Some(store) => Ok(Store::judgements(&store, run, Evaluator::RequirementFulfillment)?),
         None => Ok(Judgements::default()),
     }

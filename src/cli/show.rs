@@ -2,7 +2,6 @@
 
 use std::str::FromStr;
 
-use crate::domain::{ItemDetails, visible};
 use crate::publish::{evaluators, has_details};
 use crate::render::json::ShowAnswer;
 use crate::render::shown::Texts;
@@ -60,22 +59,18 @@ pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> 
 
 fn one(settings: &Settings, warehouse: &Warehouse, row: &RunRow, choice: ItemChoice) -> Result<ShownRun, Failure> {
     let id = &row.run.id;
-    let store = settings.stores().of(id)?;
+    let stores = settings.stores();
+    let store = stores.beside(warehouse, id)?;
     let journalled = match &store {
-        Some(store) => settings.stores().detailed(store, id)?,
+        Some(store) => stores.detailed(store, id)?,
         None => None,
     };
     let items = match journalled {
         Some(items) => items,
-        None if has_details(row) && choice != ItemChoice::First(0) => {
-            settings.stores().detailed_imports(warehouse, std::slice::from_ref(&row.run))?
-        }
+        None if has_details(row) && choice != ItemChoice::First(0) => stores.detailed_imports(warehouse, std::slice::from_ref(&row.run))?,
         // Outcomes of imported tables lie among those of other runs, and say nothing else.
-        None if row.items.is_some() && choice != ItemChoice::First(0) => {
-            let outcomes = warehouse.outcomes(&[id]).map_err(|error| Failure::new(visible(&error.to_string())))?;
-            outcomes.into_iter().map(|outcome| (outcome, ItemDetails::default())).collect()
-        }
-        None => Vec::new(),
+        None if row.items.is_some() && choice != ItemChoice::First(0) => stores.outcomes_of_imports(warehouse, &[id])?,
+        None => stores.judgements_of_import(warehouse, id)?,
     };
     let place = |path: Option<std::path::PathBuf>| path.map(|path| shown_path(&path));
     let transcript = place(store.as_ref().map(|store| store.transcript_path(id)).transpose()?.flatten());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Published, Run, RunId, hex, standing_of_each, visible};
+use crate::domain::{Filter, ItemDetails, ItemKind, ItemOutcome, Published, Run, RunId, hex, standing_of_each};
 use crate::files;
 use crate::render::html::{ITEMS_PER_PAGE, Plan, around_runs, around_suite, run_files};
 use crate::results::to_json;
@@ -164,7 +164,7 @@ impl Site<'_> {
     /// Says what a run's pages are made of, as far as the run goes: equal texts for runs that are as they were.
     fn sources(&self, row: &RunRow) -> Result<String, PublishError> {
         let mut journals = Vec::new();
-        if let Some(store) = self.stores.of(&row.run.id)? {
+        if let Some(store) = self.stores.beside(self.warehouse, &row.run.id)? {
             for name in JOURNALS {
                 let path = store.run_dir(&row.run.id).join(name);
                 let stamp = files::if_there(FileStamp::of(&path));
@@ -244,7 +244,7 @@ impl Site<'_> {
             Some(segment) => transcripts.of_run(&self.stores, texts, row, &items, segment)?,
             None => RunTranscripts::default(),
         };
-        let scores = self.stores.of(id)?.map(|store| stored::evaluators(&store, id)).unwrap_or_default();
+        let scores = self.stores.beside(self.warehouse, id)?.map(|store| stored::evaluators(&store, id)).unwrap_or_default();
         let scores = texts.published(Page::Runs, &self.stores.journal_of(id, "scores.jsonl"), scores);
         // The rest of the page is of the warehouse, which was looked through as a whole.
         let page = scores.and(criteria).and(reasons).map(|((scores, criteria), reasons)| {
@@ -275,8 +275,8 @@ impl Site<'_> {
         for item in self.stores.detailed_imports(self.warehouse, &with_texts)? {
             found.entry(item.0.run.clone()).or_default().push(item);
         }
-        for outcome in self.warehouse.outcomes(&without).map_err(|error| PublishError::new(visible(&error.to_string())))? {
-            found.entry(outcome.run.clone()).or_default().push((outcome, ItemDetails::default()));
+        for item in self.stores.outcomes_of_imports(self.warehouse, &without)? {
+            found.entry(item.0.run.clone()).or_default().push(item);
         }
         for (row, lines) in rows.iter().zip(&mut read).filter(|(_, lines)| lines.is_none()) {
             *lines = found.remove(&row.run.id).map(Lines::of);

@@ -1,5 +1,6 @@
 //! What the stores hold of a run beside its header.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,6 +33,13 @@ impl Stores<'_> {
         Ok(None)
     }
 
+    /// Returns the store with what evaluators said of a run in the folder of its name: that which has the run as a file of its own, or in
+    /// which judges judged an imported one.
+    pub fn beside(&self, warehouse: &Warehouse, id: &RunId) -> Result<Option<Store>, PublishError> {
+        let judged = || warehouse.judgements_of(id).and_then(Path::parent).map(Store::at);
+        Ok(self.of(id)?.or_else(judged))
+    }
+
     /// Reads a run's journal under the names that are shown.
     pub fn detailed(&self, store: &Store, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, PublishError> {
         let mut items = store.detailed_items(id)?;
@@ -44,6 +52,26 @@ impl Stores<'_> {
         let mut items = warehouse.detailed(runs).map_err(|error| PublishError::new(visible(&error.to_string())))?;
         self.under_aliases(items.iter_mut());
         Ok(items)
+    }
+
+    /// Reads the outcomes of imported runs, which say nothing else, and beside them what judges said of some.
+    pub fn outcomes_of_imports(&self, warehouse: &Warehouse, runs: &[&RunId]) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
+        let outcomes = warehouse.outcomes(runs).map_err(|error| PublishError::new(visible(&error.to_string())))?;
+        let mut said = BTreeMap::new();
+        for run in runs {
+            let items = self.judgements_of_import(warehouse, run)?;
+            said.extend(items.into_iter().map(|(outcome, details)| ((outcome.run.clone(), outcome.key(), outcome.attempt), details)));
+        }
+        let with_details = |outcome: ItemOutcome| {
+            let details = said.remove(&(outcome.run.clone(), outcome.key(), outcome.attempt)).unwrap_or_default();
+            (outcome, details)
+        };
+        Ok(outcomes.into_iter().map(with_details).collect())
+    }
+
+    /// Reads what judges decided about an imported run, and why.
+    pub fn judgements_of_import(&self, warehouse: &Warehouse, run: &RunId) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
+        warehouse.judged_items(run).map_err(|error| PublishError::new(visible(&error.to_string())))
     }
 
     fn under_aliases<'i>(&self, items: impl Iterator<Item = &'i mut (ItemOutcome, ItemDetails)>) {

@@ -167,8 +167,9 @@ impl Texts {
         for row in warehouse.select(filter) {
             each_name(&row.run, &mut |_, name| self.redactor.learn(name, &mut users));
             Run::clone(&row.run).each_text(&mut |_, text| self.redactor.learn(text, &mut users));
-            let Some(store) = stores.of(&row.run.id)? else { continue };
-            for (_, mut details) in store.detailed_items(&row.run.id)?.unwrap_or_default() {
+            let Some(store) = stores.beside(warehouse, &row.run.id)? else { continue };
+            let judged = stores.judgements_of_import(warehouse, &row.run.id)?;
+            for (_, mut details) in store.detailed_items(&row.run.id)?.unwrap_or_default().into_iter().chain(judged) {
                 details.each_text(&mut |_, text| self.redactor.learn(text, &mut users));
             }
             for line in store.transcript(&row.run.id)? {

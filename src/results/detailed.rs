@@ -15,6 +15,9 @@ impl Store {
     /// Of judgements that were made again only those that stand are there, of other outcomes all revisions. A line that cannot be read is
     /// left out: whoever opens the store is told of it.
     pub fn detailed_items(&self, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, StoreError> {
+        if !self.has(id)? {
+            return Ok(None);
+        }
         let mut items = self.all_items(id)?;
         if let Some(items) = &mut items {
             let scores: Vec<ScoreRecord> =
@@ -24,10 +27,10 @@ impl Store {
         Ok(items)
     }
 
-    /// Reads every outcome of a run, of every revision.
+    /// Reads every outcome in a run's folder, of every revision.
     pub(super) fn all_items(&self, id: &RunId) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, StoreError> {
         let path = self.run_dir(id).join("items.jsonl");
-        if !self.has(id)? || !presence::is_file(&path).map_err(StoreError::io("cannot look for", &path))? {
+        if !presence::is_file(&path).map_err(StoreError::io("cannot look for", &path))? {
             return Ok(None);
         }
         let cannot = StoreError::io("cannot read", &path);

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use crate::domain::{ItemStatus, Problem, Run, RunId, ScoreRecord, standing_revision, visible};
+use crate::domain::{ItemStatus, Problem, Run, RunId, ScoreRecord, is_asked_again, standing_revision, visible};
 use crate::files;
 
-use super::{Batch, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, bundle, for_each_line, header, journal, scan};
+use super::{
+    Batch, Headless, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, bundle, for_each_line, header, journal, scan,
+};
 
 /// What was looked at and what is wrong.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +26,14 @@ pub struct Examination {
     pub damage: Vec<Problem>,
 }
 
+/// A file with the lines of one run.
+struct Journal<'a> {
+    run: &'a Run,
+    scores: &'a [ScoreRecord],
+    /// Of an imported run: its outcomes lie in the sealed pair, and here is only what judges said.
+    is_of_judges: bool,
+}
+
 /// Counts of a run's first evaluation by who evaluated.
 #[derive(Default)]
 struct Counted {
@@ -33,8 +43,8 @@ struct Counted {
 
 /// Reads every file of the store, whole.
 pub fn examine(store: &Store) -> Examination {
-    let contents = scan(store);
-    let mut examination = Examination { damage: contents.problems, ..Examination::default() };
+    let mut contents = scan(store);
+    let mut examination = Examination { damage: std::mem::take(&mut contents.problems), ..Examination::default() };
     let mut seen = BTreeMap::<RunId, String>::new();
 
     for file in &contents.headers {
@@ -51,19 +61,17 @@ pub fn examine(store: &Store) -> Examination {
                         .push(Problem::in_file(&name, format!("has id `{}`, but its items lie in `{}`", run.id, visible(stem))));
                 }
                 examination.runs += 1;
-                let mut scores = run.scores.clone();
-                if let Some(path) = &file.scores {
-                    scores.extend(ScoreLine::read_all(path, &mut examination.damage).into_iter().map(|line| line.score));
-                }
+                let scores = check_scores(&run, file.scores.as_deref(), &mut examination);
                 if let Some(items) = &file.items {
                     let known = BTreeMap::from([(run.id.clone(), &run)]);
-                    let read = files::open(items).map(BufReader::new);
-                    check_items(items, read, Some((&run, &scores)), &known, &mut examination);
+                    let journal = Journal { run: &run, scores: &scores, is_of_judges: false };
+                    check_items(items, files::open(items).map(BufReader::new), Some(&journal), &known, &mut examination);
                 }
             }
             Err(problems) => examination.damage.extend(problems.0),
         }
     }
+    let mut imported = BTreeSet::new();
     for pair in &contents.sealed {
         let (runs, problems) = SealedReader::runs(&pair.runs);
         examination.damage.extend(problems);
@@ -79,6 +87,16 @@ pub fn examine(store: &Store) -> Examination {
                 .damage
                 .push(Problem::in_file(&name, "its items file is missing").with_hint("import the source again after deleting this file")),
         }
+        for judged in &contents.headless {
+            let of_pair = RunId::parse(judged.run()).ok().and_then(|id| known.get(&id));
+            if let Some(run) = of_pair.filter(|_| imported.insert(judged.run())) {
+                let scores = check_scores(run, judged.scores.as_deref(), &mut examination);
+                if let Some(items) = &judged.items {
+                    let journal = Journal { run, scores: &scores, is_of_judges: true };
+                    check_items(items, files::open(items).map(BufReader::new), Some(&journal), &known, &mut examination);
+                }
+            }
+        }
     }
     for path in &contents.orphaned_items {
         examination.damage.push(
@@ -86,13 +104,18 @@ pub fn examine(store: &Store) -> Examination {
                 .with_hint("import the source again, or delete the file"),
         );
     }
-    for folder in &contents.unfinished {
+    for Headless { folder, scores, has_transcript, .. } in contents.unfinished(|id| imported.contains(id)) {
         if journal::is_in_flight(folder) {
             examination.in_flight.push(shown(folder));
         } else if bundle::is_half_imported(folder) {
             examination.damage.push(
                 Problem::in_file(shown(folder), "half of a run: an import of its bundle was interrupted")
                     .with_hint("import the bundle again"),
+            );
+        } else if scores.is_some() && !has_transcript {
+            examination.damage.push(
+                Problem::in_file(shown(folder), "judgements of an imported run that is not in the store")
+                    .with_hint("import its source again, or delete the folder"),
             );
         } else {
             examination.damage.push(
@@ -114,6 +137,15 @@ pub fn examine(store: &Store) -> Examination {
     examination
 }
 
+/// Reads all that evaluators said of a run.
+fn check_scores(run: &Run, path: Option<&Path>, examination: &mut Examination) -> Vec<ScoreRecord> {
+    let mut scores = run.scores.clone();
+    if let Some(path) = path {
+        scores.extend(ScoreLine::read_all(path, &mut examination.damage).into_iter().map(|line| line.score));
+    }
+    scores
+}
+
 fn note_id(seen: &mut BTreeMap<RunId, String>, id: &RunId, file: &str, damage: &mut Vec<Problem>) {
     if let Some(first) = seen.get(id) {
         damage.push(
@@ -126,11 +158,11 @@ fn note_id(seen: &mut BTreeMap<RunId, String>, id: &RunId, file: &str, damage: &
 }
 
 /// Reads item lines, checks each, and compares the counts of revision 0 with the headers. `journal_of` is the one run whose lines they
-/// are, with its scores.
+/// are.
 fn check_items(
     path: &Path,
     reader: std::io::Result<impl BufRead>,
-    journal_of: Option<(&Run, &[ScoreRecord])>,
+    journal_of: Option<&Journal<'_>>,
     runs: &BTreeMap<RunId, &Run>,
     examination: &mut Examination,
 ) {
@@ -146,7 +178,7 @@ fn check_items(
                 let item = ItemLine::parse(line).map_err(|error| error.0)?;
                 let run = match (&item.run, journal_of) {
                     (Some(id), _) => RunId::parse(id)?,
-                    (None, Some((run, _))) => run.id.clone(),
+                    (None, Some(journal)) => journal.run.id.clone(),
                     (None, None) => return Err("names no run".to_owned()),
                 };
                 if !runs.contains_key(&run) {
@@ -162,8 +194,11 @@ fn check_items(
                         item.revision
                     ));
                 }
-                if let Some((_, scores)) = journal_of
-                    && standing_revision(&item.evaluator, scores).is_some_and(|standing| item.revision > standing)
+                if journal_of.is_some_and(|journal| journal.is_of_judges) && (item.revision == 0 || !is_asked_again(&item.evaluator)) {
+                    return Err("is not what a judge said later, and counts for nothing beside an imported run".to_owned());
+                }
+                if let Some(journal) = journal_of
+                    && standing_revision(&item.evaluator, journal.scores).is_some_and(|standing| item.revision > standing)
                 {
                     unfinished.insert((item.evaluator.to_string(), item.revision));
                 }

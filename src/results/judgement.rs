@@ -1,10 +1,11 @@
-//! Judging a committed run again: a whole new revision is appended, and what was there stays.
+//! Judging a committed run again: a whole new revision is appended, and what was there stays. Of an imported run all that judges say is
+//! kept this way, for its sealed pair stays as it is.
 //!
 //! Item lines come first and their score line last, so a revision without its score line was never finished and counts for nobody.
 
 use std::fs;
 
-use crate::domain::{Evaluator, ItemDetails, ItemOutcome, Problem, Problems, RunId, standing};
+use crate::domain::{Evaluator, ItemDetails, ItemOutcome, Problem, Problems, RunId, ScoreRecord, standing};
 
 use super::appended::Appended;
 use super::seal::Seal;
@@ -34,7 +35,7 @@ impl Judgements {
 }
 
 impl Store {
-    /// Reads what an evaluator said about a run, revision by revision. Lines that cannot be read are left out.
+    /// Reads what an evaluator said about a committed or imported run, revision by revision. Lines that cannot be read are left out.
     pub fn judgements(&self, id: &RunId, evaluator: Evaluator) -> Result<Judgements, StoreError> {
         let mut problems = Vec::new();
         let all = ScoreLine::read_all(&self.scores_path(id), &mut problems);
@@ -49,35 +50,52 @@ impl Store {
         Ok(Judgements { scores, items, next })
     }
 
-    /// Appends one revision of a judgement to a committed run, under the lock of its journal.
+    /// Appends one revision of a judgement to a committed or imported run, under the lock of its journal.
     ///
-    /// Fails where another process writes there. After a crash either the whole revision counts or none of it.
-    pub fn append_judgement(&self, id: &RunId, items: &[(ItemOutcome, ItemDetails)], score: &ScoreLine) -> Result<(), StoreError> {
-        if !self.has(id)? {
+    /// Fails where another process writes there. After a crash either the whole revision counts or none of it. Returns the revision: the
+    /// next one where another process has appended that of the score meanwhile.
+    pub fn append_judgement(&self, id: &RunId, items: &[(ItemOutcome, ItemDetails)], score: &ScoreLine) -> Result<u32, StoreError> {
+        if !self.has(id)? && !self.has_sealed(id)? {
             let name = self.header_path(id).display().to_string();
             return Err(StoreError::Invalid(Problems(vec![Problem::in_file(name, "is not there: the run is not finished")])));
         }
         let folder = self.run_dir(id);
         fs::create_dir_all(&folder).map_err(StoreError::io("cannot create", &folder))?;
+        durable::sync_folder(self.root()).map_err(StoreError::io("cannot sync", self.root()))?;
         let mut journal = Appended::open(folder.join("items.jsonl"))?;
         journal.lock(id)?;
         journal.end_last_line(|line| ItemLine::parse(line).is_ok())?;
+        let mut scores = Appended::open(self.scores_path(id))?;
+        scores.end_last_line(|line| serde_json::from_slice::<ScoreLine>(line).is_ok())?;
+        let revision = free_revision(&score.score, &journal.lines()?, &scores.lines()?);
         let mut text = String::new();
         for (outcome, details) in items {
-            item_line::write_line_with(outcome, details, &mut text);
+            item_line::write_line_with(&ItemOutcome { revision, ..outcome.clone() }, details, &mut text);
         }
         if !text.is_empty() {
             journal.append(self.secrets().hide(&text).as_bytes())?;
             journal.sync()?;
         }
-        let mut scores = Appended::open(self.scores_path(id))?;
-        scores.end_last_line(|line| serde_json::from_slice::<ScoreLine>(line).is_ok())?;
         // What was there when the run was committed is under its own seal; this one is for all that came since.
         let seal = Seal { items: journal.prefix()?, scores: scores.prefix()?, ..Seal::default() };
+        let score = ScoreLine { score: ScoreRecord { revision, ..score.score.clone() }, ..score.clone() };
         let line = seal.close(self.secrets().hide(&score.to_line()).trim_end());
         scores.append(format!("{line}\n").as_bytes())?;
         scores.sync()?;
-        durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))
+        durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;
+        Ok(revision)
+    }
+}
+
+/// Returns the revision of a new score, or the first one above all that its evaluator has, where that is taken.
+fn free_revision(new: &ScoreRecord, items: &[Vec<u8>], scores: &[Vec<u8>]) -> u32 {
+    let items = items.iter().filter_map(|line| ItemLine::parse(line).ok());
+    let items = items.filter(|item| item.evaluator == new.metric).map(|item| item.revision);
+    let scores = scores.iter().filter_map(|line| serde_json::from_slice::<ScoreLine>(line).ok()).map(|line| line.score);
+    let scores = scores.filter(|score| score.metric == new.metric).map(|score| score.revision);
+    match items.chain(scores).max() {
+        Some(highest) if highest >= new.revision => highest.saturating_add(1),
+        Some(_) | None => new.revision,
     }
 }
 
@@ -173,6 +191,35 @@ mod tests {
         store.append_judgement(&id(), &[outcome("a", 1, ItemStatus::Fail)], &score(1)).expect("writable");
         let judgements = store.judgements(&id(), Evaluator::RequirementFulfillment).expect("readable");
         assert_eq!((judgements.scores.len(), judgements.items.len()), (2, 2));
+    }
+
+    #[test]
+    fn two_judges_never_have_one_revision() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = committed(folder.path());
+        // Both looked before either had written.
+        for (item, given) in [("a", 1), ("b", 2)] {
+            assert_eq!(store.append_judgement(&id(), &[outcome(item, 1, ItemStatus::Pass)], &score(1)).expect("writable"), given);
+        }
+        assert_eq!(standing(&store), [("b".to_owned(), 2)]);
+        assert_eq!(store.judgements(&id(), Evaluator::RequirementFulfillment).expect("readable").next, 3);
+    }
+
+    #[test]
+    fn what_judges_say_of_an_imported_run_needs_its_pair() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = Store::at(folder.path());
+        assert!(matches!(store.append_judgement(&id(), &[], &score(1)), Err(StoreError::Invalid(_))));
+        let pair = |key: &str, run: &str| {
+            let writer = super::super::SealedWriter::create(&store, key).expect("writable");
+            writer.commit(&[Run::new(RunId::parse(run).expect("a valid id"), "s", "about r1", "m")]).expect("writable");
+        };
+        // A line that only speaks of the run is not its header.
+        pair("aa", "r10");
+        assert!(matches!(store.has_sealed(&id()), Ok(false)));
+        pair("bb", "r1");
+        assert_eq!(store.append_judgement(&id(), &[outcome("a", 1, ItemStatus::Pass)], &score(1)).expect("writable"), 1);
+        assert_eq!(store.detailed_items(&id()).expect("readable"), None, "its outcomes lie in the pair");
     }
 
     #[test]

@@ -9,7 +9,8 @@
 //!   <id>/scores.jsonl       one line per evaluator result and revision
 //!   batches/<batch>.json    the plan of one command's runs, written before the first of them
 //!   batches/<batch>.commits.jsonl  a line for each of them that was committed, with the digest of its header
-//!   imports/<key>.runs.jsonl, <key>.items.jsonl.zst   one sealed pair per imported source
+//!   imports/<key>.runs.jsonl, <key>.items.jsonl.zst   one sealed pair per imported source; what judges say of its runs lies in
+//!                           `<id>/items.jsonl` and `<id>/scores.jsonl`, without a header beside the folder
 //!   retractions.jsonl       tombstones: views leave these runs out and say how many
 //! ```
 //!
@@ -59,7 +60,7 @@ pub use lines::{LineProblem, MAX_LINE_BYTES, for_each_line};
 pub use proof::{Proof, prove};
 pub use records::{RecordsWriter, records_schema};
 pub use retraction::{Retraction, Retractions};
-pub use scan::{Contents, HeaderFile, ItemSource, SealedPair, plans, scan};
+pub use scan::{Contents, HeaderFile, Headless, ItemSource, SealedPair, plans, scan};
 pub use score_line::{JudgeLine, ScoreLine};
 pub use sealed::{SealedReader, SealedWriter};
 pub use signature::{AllowedSigners, SigningKey, signature_path};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::domain::{Problem, RunId, ScoreRecord, standing_revision, visible};
+use crate::domain::{Problem, Run, RunId, ScoreRecord, standing_revision, visible};
 use crate::files;
 
 use super::commits::{self, CommitLine};
@@ -58,11 +58,24 @@ pub fn prove(store: &Store) -> Proof {
         found.insert(id, one);
     }
     let pairs: Vec<_> = contents.sealed.par_iter().map(prove_pair).collect();
+    let mut imported = BTreeMap::new();
     for (runs, changes) in pairs {
-        for one in &runs {
-            proof.count(one);
+        for (run, one) in runs {
+            proof.count(&one);
+            imported.entry(run.id.clone()).or_insert((run, one));
         }
         proof.changes.extend(changes);
+    }
+    for judged in &contents.headless {
+        if let Some((run, one)) = RunId::parse(judged.run()).ok().and_then(|id| imported.get(&id)) {
+            // Beside a sealed pair there was nothing, and whatever came since is a judge's, with a seal of its own.
+            let nothing = Seal::default();
+            let seal = match one {
+                Found::Unsealed => None,
+                Found::Changed | Found::Sealed(_) => Some(&nothing),
+            };
+            proof.changes.extend(prove_folder(run, seal, &judged.folder));
+        }
     }
     for (list, plan) in lists {
         match list {
@@ -96,17 +109,22 @@ fn prove_header(file: &HeaderFile) -> Option<(RunId, Found, Vec<Problem>)> {
             (Found::Changed, None)
         }
     };
-    let without = run.carried.as_ref().map_or(&[][..], |carried| &carried.without);
-    let folder = file.path.with_extension("");
-    match changes_in(seal.as_ref(), &run.scores, without, &folder) {
-        Ok(found) => changes.extend(found.into_iter().map(|change| {
-            let file = shown(&folder.join(change.file));
-            let message = format!("run `{}`: {}", run.id, change.message);
-            Problem { line: change.line, ..Problem::in_file(file, message).with_hint(HINT) }
-        })),
-        Err(error) => changes.push(Problem::unread(shown(&folder), &error)),
-    }
+    changes.extend(prove_folder(&run, seal.as_ref(), &file.path.with_extension("")));
     Some((run.id, found, changes))
+}
+
+/// Compares a run's folder with the seal of its header, where it has one, and with those of its judgements.
+fn prove_folder(run: &Run, seal: Option<&Seal>, folder: &Path) -> Vec<Problem> {
+    let without = run.carried.as_ref().map_or(&[][..], |carried| &carried.without);
+    let told = |change: Change| {
+        let file = shown(&folder.join(change.file));
+        let message = format!("run `{}`: {}", run.id, change.message);
+        Problem { line: change.line, ..Problem::in_file(file, message).with_hint(HINT) }
+    };
+    match changes_in(seal, &run.scores, without, folder) {
+        Ok(found) => found.into_iter().map(told).collect(),
+        Err(error) => vec![Problem::unread(shown(folder), &error)],
+    }
 }
 
 /// Compares a run's folder with the seal of its header, where it has one, and with those of its judgements. `without` are parts that it
@@ -253,7 +271,7 @@ fn prove_items(seals: &[(Option<usize>, &Seal)], scores: &[ScoreRecord], folder:
     Ok(())
 }
 
-fn prove_pair(pair: &SealedPair) -> (Vec<Found>, Vec<Problem>) {
+fn prove_pair(pair: &SealedPair) -> (Vec<(Run, Found)>, Vec<Problem>) {
     let name = shown(&pair.runs);
     let (mut runs, mut changes) = (Vec::new(), Vec::new());
     let mut sealed = HashMap::<String, (usize, Option<seal::Prefix>, Sum)>::new();
@@ -263,7 +281,7 @@ fn prove_pair(pair: &SealedPair) -> (Vec<Found>, Vec<Problem>) {
             else {
                 return;
             };
-            runs.push(match Sealing::of(&String::from_utf8_lossy(line)) {
+            let found = match Sealing::of(&String::from_utf8_lossy(line)) {
                 Sealing::None => Found::Unsealed,
                 Sealing::Changed => {
                     let message = format!("the header of run `{}` was changed after it was sealed", run.id);
@@ -275,7 +293,8 @@ fn prove_pair(pair: &SealedPair) -> (Vec<Found>, Vec<Problem>) {
                     sealed.insert(run.id.as_str().to_owned(), (number, whole.seal.items, Sum::default()));
                     found
                 }
-            });
+            };
+            runs.push((run, found));
         })
     });
     let items = pair.items.as_ref().filter(|_| !sealed.is_empty());

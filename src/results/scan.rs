@@ -20,6 +20,26 @@ pub struct HeaderFile {
     pub scores: Option<PathBuf>,
 }
 
+/// A run's folder without a header beside it: of a run in flight or abandoned, or with what judges said of an imported run, whose header
+/// lies in a sealed pair. Who has read the pairs can tell.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Headless {
+    pub folder: PathBuf,
+    /// `items.jsonl`, where there is one.
+    pub items: Option<PathBuf>,
+    /// `scores.jsonl`, where there is one.
+    pub scores: Option<PathBuf>,
+    /// A run of the store's own has a file for its transcript before its first outcome; what is only judged has none.
+    pub has_transcript: bool,
+}
+
+impl Headless {
+    /// The id of the run whose folder it is; the store's names are UTF-8.
+    pub fn run(&self) -> &str {
+        self.folder.file_name().and_then(OsStr::to_str).unwrap_or_default()
+    }
+}
+
 /// Both files of one imported source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SealedPair {
@@ -42,8 +62,7 @@ pub struct Contents {
     pub headers: Vec<HeaderFile>,
     pub sealed: Vec<SealedPair>,
     pub batches: Vec<PathBuf>,
-    /// Run folders without a header: in flight or abandoned.
-    pub unfinished: Vec<PathBuf>,
+    pub headless: Vec<Headless>,
     /// Items of imports whose runs were never written: a crashed import.
     pub orphaned_items: Vec<PathBuf>,
     pub problems: Vec<Problem>,
@@ -60,6 +79,12 @@ impl Contents {
             headers.push(HeaderFile { path: path.clone(), items, scores });
         }
         Self { headers, problems, ..Self::default() }
+    }
+
+    /// Returns the folders of runs in flight or abandoned. `is_sealed` says of an id whether a sealed pair of this store has the run.
+    pub fn unfinished(&self, is_sealed: impl Fn(&str) -> bool) -> impl Iterator<Item = &Headless> {
+        let is_begun = |one: &&Headless| one.items.is_some() || one.has_transcript;
+        self.headless.iter().filter(is_begun).filter(move |one| !is_sealed(one.run()))
     }
 }
 
@@ -95,8 +120,13 @@ pub fn scan(store: &Store) -> Contents {
                 contents.headers[index].items = items;
                 contents.headers[index].scores = scores;
             }
-            None if journal("items.jsonl").is_some() || journal("transcript.jsonl").is_some() => contents.unfinished.push(folder),
-            None => {}
+            None => {
+                let (items, scores) = (journal("items.jsonl"), journal("scores.jsonl"));
+                let has_transcript = journal("transcript.jsonl").is_some();
+                if items.is_some() || scores.is_some() || has_transcript {
+                    contents.headless.push(Headless { folder, items, scores, has_transcript });
+                }
+            }
         }
     }
     let imports = list(&store.imports_dir(), &mut contents.problems);

@@ -4,6 +4,7 @@
 //! written last.
 
 use std::collections::HashMap;
+use std::fs;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +20,8 @@ use super::{Store, StoreError, durable, for_each_line, header, item_line};
 
 /// Fast enough to keep up with a CSV reader, and about a twentieth of the text's size.
 const COMPRESSION_LEVEL: i32 = 3;
+/// What the file of a pair's headers ends in.
+const RUNS: &str = ".runs.jsonl";
 /// A call of the compressor costs as much as a line: it gets many.
 const LINES_AT_ONCE: usize = 64 << 10;
 
@@ -38,7 +41,7 @@ impl SealedWriter {
     /// Begins the pair named by `key`, the lower-case hex digest of what is imported.
     pub fn create(store: &Store, key: &str) -> Result<Self, StoreError> {
         let folder = store.imports_dir();
-        std::fs::create_dir_all(&folder).map_err(StoreError::io("cannot create", &folder))?;
+        fs::create_dir_all(&folder).map_err(StoreError::io("cannot create", &folder))?;
         let file = files::temporary_in(&folder).map_err(StoreError::io("cannot write in", &folder))?;
         let mut items = zstd::Encoder::new(file, COMPRESSION_LEVEL).map_err(StoreError::io("cannot write in", &folder))?;
         items.include_checksum(true).map_err(StoreError::io("cannot write in", &folder))?;
@@ -120,6 +123,38 @@ impl SealedWriter {
         items.as_file().sync_all().map_err(StoreError::io("cannot sync", &self.items_path))?;
         items.persist(&self.items_path).map_err(|error| StoreError::io("cannot write", &self.items_path)(error.error))?;
         durable::create_new(&self.runs_path, lines.as_bytes()).map_err(StoreError::io("cannot write", &self.runs_path))
+    }
+}
+
+impl Store {
+    /// Says whether a sealed pair of this store has the run.
+    pub fn has_sealed(&self, id: &RunId) -> Result<bool, StoreError> {
+        let folder = self.imports_dir();
+        let cannot = StoreError::io("cannot read", &folder);
+        let Some(entries) = files::if_there(fs::read_dir(&folder)).map_err(cannot)? else { return Ok(false) };
+        // Nearly all lines are of other runs, and need not be parsed for that.
+        let named = memchr::memmem::Finder::new(id.as_str());
+        for entry in entries {
+            let path = entry.map_err(StoreError::io("cannot read", &folder))?.path();
+            let is_runs =
+                path.file_name().and_then(|name| name.to_str()).is_some_and(|name| !name.starts_with('.') && name.ends_with(RUNS));
+            if !is_runs {
+                continue;
+            }
+            let name = path.display().to_string();
+            let mut is_there = false;
+            let read = files::open(&path).and_then(|file| {
+                for_each_line(BufReader::with_capacity(1 << 20, file), |_, line| {
+                    let line = line.ok().filter(|line| !is_there && named.find(line).is_some());
+                    is_there |= line.is_some_and(|line| header::parse_header(line, &name, None, None).is_ok_and(|run| run.id == *id));
+                })
+            });
+            read.map_err(StoreError::io("cannot read", &path))?;
+            if is_there {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

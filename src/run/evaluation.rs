@@ -106,6 +106,13 @@ impl Evaluation {
         self
     }
 
+    /// Leaves only what can be decided from questions and answers, which tell nothing of the tools that were used.
+    #[must_use]
+    pub fn of_answers(mut self) -> Self {
+        self.wanted.retain(|wanted| wanted.evaluator() == Evaluator::RequirementFulfillment);
+        self
+    }
+
     /// The evaluators, in their order.
     pub fn evaluators(&self) -> impl Iterator<Item = Evaluator> {
         self.wanted.iter().map(Wanted::evaluator)

@@ -94,6 +94,9 @@ fn committed(store: &Store) -> Vec<PathBuf> {
         files.push(header.path);
         files.extend(header.items.into_iter().chain(header.scores));
     }
+    // What judges said of imported runs, and no run that goes on beside this one.
+    let judged = contents.headless.into_iter().filter(|one| !one.has_transcript);
+    files.extend(judged.flat_map(|one| one.items.into_iter().chain(one.scores)));
     files.extend(contents.sealed.into_iter().flat_map(|pair| pair.items.into_iter().chain([pair.runs])));
     files.extend(contents.batches);
     files

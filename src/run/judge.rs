@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::domain::{Evaluator, ItemDetails, ItemKind, ItemStatus, Run, RunId, standing};
+use crate::domain::{Evaluator, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, standing};
 use crate::evaluate::{
     Effort, Evaluated, EvaluatedItem, Order, Workpiece, code, fulfilment_prompt_sha256, fulfilment_sum, tool_use_prompt_sha256,
 };
@@ -14,6 +14,7 @@ use crate::process::Stop;
 use crate::results::{JudgeLine, Judgements, ScoreLine, Store, StoreError, TranscriptLine};
 use crate::suite::{Criterion, Suite};
 
+use super::answers::transcript_of;
 use super::code::made_files;
 use super::evaluation::{Evaluation, Jury, recorded};
 
@@ -63,18 +64,26 @@ impl Kept {
             Some(path) => read_transcript(&path).map_err(|error| Unfit::Unread(format!("its transcript cannot be read: {error}")))?,
             None => Vec::new(),
         };
-        let effort = Effort {
-            usage: run.usage.unwrap_or_default(),
-            cost_usd: run.cost_usd,
-            turns: run.turns,
-            duration: run.duration_seconds.and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok()),
-            tools: None,
-        };
-        Ok(Self { folder, files: made.unwrap_or_default().into_iter().collect(), transcript, effort })
+        Ok(Self { folder, files: made.unwrap_or_default().into_iter().collect(), transcript, effort: effort(run) })
+    }
+
+    /// Takes the answers of an imported run for its transcript; none where its items have none.
+    pub fn of_answers(run: &Run, items: &[(ItemOutcome, ItemDetails)]) -> Option<Self> {
+        Some(Self { folder: None, files: Vec::new(), transcript: transcript_of(items)?, effort: effort(run) })
     }
 
     fn piece<'a>(&'a self, suite: &'a Suite) -> Workpiece<'a> {
         Workpiece { suite, folder: self.folder.as_deref(), files: &self.files, transcript: &self.transcript, effort: self.effort.clone() }
+    }
+}
+
+fn effort(run: &Run) -> Effort {
+    Effort {
+        usage: run.usage.unwrap_or_default(),
+        cost_usd: run.cost_usd,
+        turns: run.turns,
+        duration: run.duration_seconds.and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok()),
+        tools: None,
     }
 }
 
@@ -147,7 +156,7 @@ impl Standing {
         judgements.newest().map(|line| Self::of_revision(judgements, line.score.revision))
     }
 
-    fn of_line(line: &ScoreLine, items: &[(crate::domain::ItemOutcome, ItemDetails)]) -> Self {
+    fn of_line(line: &ScoreLine, items: &[(ItemOutcome, ItemDetails)]) -> Self {
         Self {
             judge: line.judge.as_ref().map(JudgeLine::name),
             score: line.score.value,
@@ -199,10 +208,7 @@ impl Bench<'_> {
             // A judge that was away must not take the place of one that decided.
             let says_more = after.score.is_some()
                 || before.as_ref().is_none_or(|before| before.score.is_none() && before.decided() < after.decided()) && after.decided() > 0;
-            if says_more {
-                self.store.append_judgement(run, &items, &line)?;
-            }
-            let revision = says_more.then_some(known.next);
+            let revision = says_more.then(|| self.store.append_judgement(run, &items, &line)).transpose()?;
             judgements.push(Judgement { evaluator, before, after, revision, kept: decided.len(), cost_usd });
         }
         Ok(Some(judgements))

@@ -5,6 +5,7 @@
 //! What agents and tests do wrong is recorded as data; only the store itself can end a plan early.
 
 mod addition;
+mod answers;
 mod approach;
 mod arm;
 mod code;

@@ -167,12 +167,16 @@ fn read_fields(mut fields: Fields, root: &Path, folder: &Path) -> Option<Suite> 
     name.map(|_| suite)
 }
 
+/// Says whether a suite may be called so.
+pub fn is_name(name: &str) -> bool {
+    let is_taken = |character: char| character.is_whitespace() || character.is_control() || ['@', '/', '\\', ','].contains(&character);
+    !name.is_empty() && !name.contains(is_taken)
+}
+
 /// The name is the folder's: it is what commands select a suite by.
 fn read_name(fields: &mut Fields, folder: &Path) -> Option<String> {
     let name = fields.required_text("name")?;
-    let is_word =
-        !name.chars().any(|character| character.is_whitespace() || character.is_control() || ['@', '/', '\\', ','].contains(&character));
-    if !is_word {
+    if !is_name(&name) {
         fields.reject("name", format!("`name` must be one word without `@`, `/`, `\\` and `,`, not {}", quote(&name)), None);
         return None;
     }

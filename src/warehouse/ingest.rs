@@ -2,15 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use tracing::info;
 
-use crate::domain::{Evaluator, ItemStatus, Problem, Run, standing, standing_revision, visible};
+use crate::domain::{Evaluator, ItemStatus, Problem, Run, is_asked_again, standing, standing_revision, visible};
 use crate::files;
-use crate::results::{Contents, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header};
+use crate::results::{Contents, Headless, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line, read_opened_header};
 
 use super::facts::{FactNumbers, NOTHING};
 use super::intern::{Keys, Texts, number};
@@ -18,7 +18,7 @@ use super::item_file::{ItemFile, path_text};
 use super::items::{Block, Cell, Dictionary, Mark, Score};
 use super::matrix::RowScores;
 use super::progress::Progress;
-use super::snapshot::{Bytes, HeaderUnit, ItemUnit, NOTHING_KNOWN, Snapshot, StoredRow, status_byte};
+use super::snapshot::{Bytes, HeaderUnit, ItemUnit, JudgedFolder, NOTHING_KNOWN, Snapshot, StoredRow, status_byte};
 use super::totals::ItemTotals;
 use super::unit::Stamp;
 
@@ -103,13 +103,36 @@ struct HeaderSource<'a> {
     path: &'a Path,
     scores: Option<&'a Path>,
     is_sealed: bool,
+    /// By the name of the run: the folders of its store without a header.
+    headless: &'a HashMap<&'a str, &'a Headless>,
+}
+
+impl HeaderSource<'_> {
+    /// The folders of those runs of a sealed pair that were judged here.
+    fn judged(&self, runs: &[Arc<Run>]) -> io::Result<Vec<JudgedFolder>> {
+        if !self.is_sealed || self.headless.is_empty() {
+            return Ok(Vec::new());
+        }
+        let folder = |one: &&Headless| -> io::Result<JudgedFolder> {
+            Ok(JudgedFolder {
+                run: one.run().to_owned(),
+                folder: path_text(&one.folder),
+                items: one.items.as_deref().map(path_text),
+                scores_stamp: one.scores.as_deref().map(Stamp::of).transpose()?,
+            })
+        };
+        runs.iter().filter_map(|run| self.headless.get(run.id.as_str())).map(folder).collect()
+    }
 }
 
 /// Reads every header file that changed. The flag says whether it was read now.
 fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress) -> Vec<(HeaderUnit, bool)> {
-    let sources = contents.iter().flat_map(|contents| {
-        let own = contents.headers.iter().map(|file| HeaderSource { path: &file.path, scores: file.scores.as_deref(), is_sealed: false });
-        own.chain(contents.sealed.iter().map(|pair| HeaderSource { path: &pair.runs, scores: None, is_sealed: true }))
+    let headless: Vec<HashMap<&str, &Headless>> =
+        contents.iter().map(|contents| contents.headless.iter().map(|one| (one.run(), one)).collect()).collect();
+    let sources = contents.iter().zip(&headless).flat_map(|(contents, headless)| {
+        let own = contents.headers.iter().map(|file| (&file.path, file.scores.as_deref(), false));
+        let all = own.chain(contents.sealed.iter().map(|pair| (&pair.runs, None, true)));
+        all.map(move |(path, scores, is_sealed)| HeaderSource { path, scores, is_sealed, headless })
     });
     let mut old: HashMap<String, HeaderUnit> = old.into_iter().map(|unit| (unit.path.clone(), unit)).collect();
     let known: Vec<(HeaderSource<'_>, String, Option<HeaderUnit>)> = sources
@@ -129,6 +152,7 @@ fn header_units(contents: &[Contents], old: Vec<HeaderUnit>, progress: &Progress
             let is_unchanged = |unit: &HeaderUnit| {
                 scores_stamp.as_ref().is_ok_and(|stamp| unit.scores_stamp == *stamp)
                     && Stamp::of(source.path).is_ok_and(|stamp| unit.stamp == stamp)
+                    && source.judged(&unit.runs).is_ok_and(|judged| unit.judged == judged)
             };
             match unit.filter(is_unchanged) {
                 Some(unit) => (unit, false),
@@ -152,7 +176,14 @@ fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp
         Ok(opened) => opened,
         Err(error) => {
             let problem = Problem::unread(visible(&path), &error);
-            return HeaderUnit { path, stamp: Stamp::default(), scores_stamp, runs: Vec::new(), problems: vec![problem] };
+            return HeaderUnit {
+                path,
+                stamp: Stamp::default(),
+                scores_stamp,
+                judged: Vec::new(),
+                runs: Vec::new(),
+                problems: vec![problem],
+            };
         }
     };
     let stamp = Stamp::from_metadata(&metadata);
@@ -167,32 +198,58 @@ fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp
     if let (Some(scores), [run]) = (source.scores, runs.as_mut_slice()) {
         run.scores.extend(ScoreLine::read_all(scores, &mut problems).into_iter().map(|line| line.score));
     }
-    HeaderUnit { path, stamp, scores_stamp, runs: runs.into_iter().map(Arc::new).collect(), problems }
+    let mut runs: Vec<Arc<Run>> = runs.into_iter().map(Arc::new).collect();
+    // Before the scores are read, so that what is appended meanwhile is noticed the next time.
+    let judged = source.judged(&runs).unwrap_or_else(|error| {
+        problems.push(Problem::unread(visible(&path), &error));
+        Vec::new()
+    });
+    for run in &mut runs {
+        if let Some(scores) = source.headless.get(run.id.as_str()).filter(|_| source.is_sealed).and_then(|one| one.scores.as_deref()) {
+            let said = ScoreLine::read_all(scores, &mut problems).into_iter().map(|line| line.score);
+            Arc::make_mut(run).scores.extend(said);
+        }
+    }
+    HeaderUnit { path, stamp, scores_stamp, judged, runs, problems }
 }
 
 /// Lists the item files that belong to readable headers.
-fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item = &'a HeaderUnit>) -> Vec<ItemFile> {
+fn item_files<'a>(contents: &[Contents], headers: impl Iterator<Item = &'a HeaderUnit> + Clone) -> Vec<ItemFile> {
     let with_journal: HashSet<String> = contents
         .iter()
         .flat_map(|contents| &contents.headers)
         .filter(|header| header.items.is_some())
         .map(|header| path_text(&header.path))
         .collect();
-    let run_of: HashMap<&str, &Run> =
-        headers.filter(|unit| with_journal.contains(&unit.path)).filter_map(|unit| Some((unit.path.as_str(), unit.only_run()?))).collect();
+    let run_of: HashMap<&str, &Run> = headers
+        .clone()
+        .filter(|unit| with_journal.contains(&unit.path))
+        .filter_map(|unit| Some((unit.path.as_str(), unit.only_run()?)))
+        .collect();
     let mut files = Vec::new();
     for contents in contents {
         for header in &contents.headers {
             let run = header.items.as_ref().and_then(|_| run_of.get(path_text(&header.path).as_str()));
             if let (Some(items), Some(run)) = (&header.items, run) {
-                files.push(ItemFile { path: items.clone(), journal_of: Some(run.id.clone()), standing: standing_revisions(run) });
+                let (path, standing) = (items.clone(), standing_revisions(run));
+                files.push(ItemFile { path, journal_of: Some(run.id.clone()), is_of_judges: false, standing });
             }
         }
         files.extend(contents.sealed.iter().filter_map(|pair| pair.items.clone()).map(|path| ItemFile {
             path,
             journal_of: None,
+            is_of_judges: false,
             standing: Vec::new(),
         }));
+    }
+    // A run that several pairs have is judged once.
+    let mut known = HashSet::new();
+    for (unit, judged) in headers.flat_map(|unit| unit.judged.iter().map(move |judged| (unit, judged))) {
+        let run = unit.runs.iter().find(|run| run.id.as_str() == judged.run);
+        if let Some((run, items)) = run.zip(judged.items.as_ref()).filter(|(_, items)| known.insert(items.as_str())) {
+            let (path, standing) = (PathBuf::from(items), standing_revisions(run));
+            files.push(ItemFile { path, journal_of: Some(run.id.clone()), is_of_judges: true, standing });
+        }
     }
     files
 }
@@ -468,7 +525,8 @@ impl Merge {
             let Numbers { runs, keys, told } = &numbers[dictionary];
             problems.extend(block.problems.into_iter().map(|(line, message)| Problem::at_line(&shown, first_line + line, message)));
             first_line += block.lines;
-            for (run, block_totals) in &block.totals {
+            // The totals are of what was imported.
+            for (run, block_totals) in block.totals.iter().filter(|_| !file.is_of_judges) {
                 totals.entry(runs[*run as usize]).or_default().merge(block_totals);
             }
             scores.extend(block.scores.iter().map(|score| Score {
@@ -494,10 +552,14 @@ impl Merge {
 
     /// Leaves out what a judge said in other revisions than the one that stands.
     fn drop_unfinished(&self, outcomes: &mut Vec<Outcome>, file: &ItemFile) {
+        let evaluator = |outcome: &Outcome| self.keys.entries[outcome.key as usize].evaluator.as_str();
+        if file.is_of_judges {
+            outcomes.retain(|outcome| is_asked_again(evaluator(outcome)) && outcome.revision > 0);
+        }
         if file.standing.is_empty() && outcomes.iter().all(|outcome| outcome.revision == 0) {
             return;
         }
-        outcomes.retain(|outcome| file.may_stand(&self.keys.entries[outcome.key as usize].evaluator, outcome.revision));
+        outcomes.retain(|outcome| file.may_stand(evaluator(outcome), outcome.revision));
     }
 
     /// Groups the outcomes by run and attempt; of several revisions one stands.
@@ -567,7 +629,7 @@ fn row_scores(outcomes: &[Outcome], scores: &[Score]) -> RowScores {
 pub(super) fn each_item_line(file: &ItemFile, each: impl FnMut(&[u8])) -> io::Result<()> {
     let mut each = each;
     let mut good = |_: usize, line: Result<&[u8], _>| {
-        if let Ok(line) = line {
+        if let Some(line) = line.ok().filter(|line| file.takes(line)) {
             each(line);
         }
     };

@@ -15,6 +15,7 @@ mod ingest;
 mod intern;
 mod item_file;
 mod items;
+mod judged_rows;
 mod matrix;
 mod open;
 mod progress;

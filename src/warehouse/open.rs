@@ -18,10 +18,10 @@ use crate::results::{Contents, ItemTexts, Retractions, Store, scan, to_json};
 
 use super::facts::{Facts, Voices};
 use super::ingest::{self, Ingested};
-use super::item_file::{ItemFile, path_text};
+use super::item_file::{ItemFile, Judges, path_text};
 use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
 use super::progress::Progress;
-use super::snapshot::{NOTHING_KNOWN, Snapshot, StoredRow, byte_status};
+use super::snapshot::{JudgedFolder, NOTHING_KNOWN, Snapshot, StoredRow, byte_status};
 use super::totals::ItemTotals;
 
 /// What to open.
@@ -43,6 +43,13 @@ pub struct RunRow {
     pub run: Arc<Run>,
     /// Absent when the run has no item lines.
     pub items: Option<ItemTotals>,
+}
+
+/// What judges said of an imported run, beside its sealed pair.
+pub(super) struct Judged {
+    pub folder: PathBuf,
+    /// The item unit of what they decided, where there is any.
+    pub unit: Option<u32>,
 }
 
 /// A run that a tombstone hides.
@@ -72,6 +79,8 @@ pub struct Warehouse {
     temporary: std::sync::OnceLock<Option<HeldFolder>>,
     /// By run: the item unit its outcomes come from.
     pub(super) unit_of: HashMap<RunId, u32>,
+    /// By imported run: what judges said of it.
+    pub(super) judged: HashMap<RunId, Judged>,
     run_numbers: HashMap<RunId, u32>,
     /// What items asked, by the digest of it, as far as anybody wanted to know.
     pub(super) texts: Mutex<BTreeMap<String, ItemTexts>>,
@@ -115,7 +124,7 @@ impl Warehouse {
                 store = %store.root().display(),
                 runs = contents.headers.len(),
                 imports = contents.sealed.len(),
-                unfinished = contents.unfinished.len(),
+                without_header = contents.headless.len(),
                 problems = contents.problems.len(),
                 "files listed"
             );
@@ -151,17 +160,23 @@ impl Warehouse {
             problems,
             late_problems: Mutex::default(),
             cache_trouble: Mutex::default(),
-            unfinished: contents.iter().map(|contents| contents.unfinished.len()).sum(),
+            unfinished: 0,
             aliases: options.aliases.clone(),
             files,
             cache: options.cache.clone(),
             unsaved: snapshot_path.filter(|_| changed),
             temporary: std::sync::OnceLock::new(),
             unit_of: HashMap::new(),
+            judged: HashMap::new(),
             run_numbers: HashMap::new(),
             texts: Mutex::default(),
             snapshot,
         };
+        let judged: HashSet<&str> =
+            warehouse.snapshot.headers.iter().flat_map(|unit| &unit.judged).map(|judged| judged.folder.as_str()).collect();
+        let is_judged = |store: &Store, id: &str| judged.contains(path_text(&store.root().join(id)).as_str());
+        let unfinished = stores.iter().zip(&contents).map(|(store, contents)| contents.unfinished(|id| is_judged(store, id)).count()).sum();
+        warehouse.unfinished = unfinished;
         warehouse.merge_runs(&contents, &retractions);
         Ok(warehouse)
     }
@@ -185,6 +200,8 @@ impl Warehouse {
         });
         let run_numbers: HashMap<&str, u32> = self.snapshot.run_ids.iter().zip(0..).map(|(id, number)| (id.as_str(), number)).collect();
         let headers = &self.snapshot.headers;
+        let judged_of: HashMap<(&str, &str), &JudgedFolder> =
+            headers.iter().flat_map(|unit| unit.judged.iter().map(|judged| ((unit.path.as_str(), judged.run.as_str()), judged))).collect();
         let runs = headers.iter().enumerate().flat_map(|(unit, header)| header.runs.iter().map(move |run| (unit, run)));
         let mut first_of = HashMap::<&RunId, usize>::with_capacity(headers.len());
         for (unit, run) in runs {
@@ -213,13 +230,21 @@ impl Warehouse {
                 self.unit_of.insert(run.id.clone(), unit);
                 self.run_numbers.insert(run.id.clone(), number);
             }
+            if let Some(judged) = judged_of.get(&(path.as_str(), run.id.as_str())) {
+                let unit = judged.items.as_deref().and_then(|items| item_units.get(items)).copied();
+                if let Some(number) = unit.and(number) {
+                    self.run_numbers.insert(run.id.clone(), number);
+                }
+                self.judged.insert(run.id.clone(), Judged { folder: PathBuf::from(&judged.folder), unit });
+            }
             match reason_before.or_else(|| retractions.reason(&run).map(str::to_owned)) {
                 Some(reason) => self.hidden.push(Hidden { run, reason }),
                 None => self.runs.push(RunRow { run, items: totals }),
             }
         }
         // Outcomes are read where their run stands, and not again from a copy. Files and units have the same order.
-        let standing: HashSet<u32> = self.unit_of.values().copied().collect();
+        let judged = self.judged.values().filter_map(|judged| judged.unit);
+        let standing: HashSet<u32> = self.unit_of.values().copied().chain(judged).collect();
         let mut units = 0..;
         self.files.retain(|_| units.next().is_some_and(|unit| standing.contains(&unit)));
         self.runs.par_sort_by(|left, right| order(&left.run, &right.run));
@@ -337,9 +362,27 @@ impl Warehouse {
         Some((*self.unit_of.get(run)?, *self.run_numbers.get(run)?))
     }
 
+    /// The same, and after it where judges said something of an imported run.
+    fn places_of(&self, run: &RunId) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let judged = self.judged.get(run).and_then(|judged| judged.unit).zip(self.run_numbers.get(run).copied());
+        self.place_of(run).into_iter().chain(judged)
+    }
+
+    /// Returns the folder of what judges said of an imported run; none where nobody did, and for runs with a file of their own.
+    pub fn judgements_of(&self, run: &RunId) -> Option<&Path> {
+        self.judged.get(run).map(|judged| judged.folder.as_path())
+    }
+
+    /// Returns the files with a run's outcomes: that of its own or of its sealed pair, and that of what judges said of an imported one.
+    pub(super) fn files_of(&self, run: &RunId) -> impl Iterator<Item = &str> {
+        let judged = self.judged.get(run).and_then(|judged| judged.unit);
+        let units = self.unit_of.get(run).copied().into_iter().chain(judged);
+        units.filter_map(|unit| Some(self.snapshot.items.get(unit as usize)?.path.as_str()))
+    }
+
     /// Returns the items of a kind that the given runs have outcomes of, headline or not.
     pub fn items_of_kind<'a>(&self, kind: ItemKind, runs: impl IntoIterator<Item = &'a RunId>) -> BTreeSet<ItemKey> {
-        let wanted: HashSet<(u32, u32)> = runs.into_iter().filter_map(|id| self.place_of(id)).collect();
+        let wanted: HashSet<(u32, u32)> = runs.into_iter().flat_map(|id| self.places_of(id)).collect();
         let units: BTreeSet<u32> = wanted.iter().map(|(unit, _)| *unit).collect();
         let rows = units.iter().flat_map(|unit| self.snapshot.items[*unit as usize].rows.iter().map(move |row| (*unit, row)));
         let sets: BTreeSet<u32> = rows.filter(|(unit, row)| wanted.contains(&(*unit, row.run))).map(|(_, row)| row.items).collect();
@@ -357,28 +400,30 @@ impl Warehouse {
     /// What is known of the items comes from these runs alone. Ask for runs of one version of a suite: items of other versions are other
     /// items. Where runs contradict each other, what most of them say stands, and of equally many the clustering that sorts first.
     pub fn matrix<'a>(&self, runs: impl IntoIterator<Item = &'a RunId>) -> OutcomeMatrix {
-        let mut wanted: Vec<(&RunId, u32, u32)> =
-            runs.into_iter().filter_map(|id| self.place_of(id).map(|(unit, number)| (id, unit, number))).collect();
+        let mut wanted: Vec<&RunId> = runs.into_iter().collect();
         wanted.sort();
         wanted.dedup();
         // One pass over each unit's rows, whatever the number of runs in it.
         let mut by_unit: BTreeMap<u32, HashMap<u32, usize>> = BTreeMap::new();
-        for (place, (_, unit, number)) in wanted.iter().enumerate() {
-            by_unit.entry(*unit).or_default().insert(*number, place);
+        for (place, run) in wanted.iter().enumerate() {
+            for (unit, number) in self.places_of(run) {
+                by_unit.entry(unit).or_default().insert(number, place);
+            }
         }
         let mut found = Vec::new();
         for (unit, numbers) in &by_unit {
             for row in &self.snapshot.items[*unit as usize].rows {
                 if let Some(place) = numbers.get(&row.run) {
-                    found.push((*place, row));
+                    found.push((*place, *unit, row));
                 }
             }
         }
-        found.sort_by_key(|(place, row)| (*place, row.attempt));
+        // Stable: of an imported run, what judges said comes last.
+        found.sort_by_key(|(place, _, row)| (*place, row.attempt));
 
         let mut used = vec![false; self.snapshot.keys.len()];
         let mut set_used = vec![false; self.snapshot.item_sets.len()];
-        for (_, row) in &found {
+        for (_, _, row) in &found {
             if !std::mem::replace(&mut set_used[row.items as usize], true) {
                 for key in &self.snapshot.item_sets[row.items as usize] {
                     used[*key as usize] = true;
@@ -414,13 +459,15 @@ impl Warehouse {
         let facts = self.settled_facts(&found, &index_of, merged.len());
         let items = merged.into_iter().zip(facts).map(|(key, facts)| MatrixItem { key, cluster: facts.cluster }).collect();
         // For each used set: the places to take, in the order of the matrix's items.
-        let mut plans: HashMap<u32, (Arc<[u32]>, Vec<u32>)> = HashMap::new();
+        let mut plans: HashMap<(u32, Judges<'_>), TakenPlaces> = HashMap::new();
         let rows = found
             .into_iter()
-            .map(|(place, row)| {
-                let (indices, places) = plans.entry(row.items).or_insert_with(|| {
+            .map(|(place, unit, row)| {
+                let judges = self.judges_over(wanted[place], unit);
+                let (indices, places) = plans.entry((row.items, judges)).or_insert_with(|| {
                     let mut taken: Vec<(u32, u32, u32)> = (0..)
                         .zip(&self.snapshot.item_sets[row.items as usize])
+                        .filter(|(_, key)| !judges.iter().any(|(judge, _)| *judge == keys[**key as usize].evaluator))
                         .map(|(place, key)| (index_of[*key as usize], order_of[*key as usize], place))
                         .filter(|(index, _, _)| *index != ABSENT)
                         .collect();
@@ -429,7 +476,7 @@ impl Warehouse {
                     (taken.iter().map(|(index, _, _)| *index).collect(), taken.iter().map(|(_, _, place)| *place).collect())
                 });
                 MatrixRow {
-                    run: wanted[place].0.clone(),
+                    run: wanted[place].clone(),
                     attempt: row.attempt,
                     items: Arc::clone(indices),
                     statuses: places
@@ -441,15 +488,15 @@ impl Warehouse {
             })
             .filter(|row: &MatrixRow| !row.items.is_empty())
             .collect();
-        OutcomeMatrix { items, rows }
+        OutcomeMatrix { items, rows: self.one_row_each(rows) }
     }
 
     /// Returns what is known of each item of a matrix from its own rows, which come with the places of their runs, and from nothing else.
-    fn settled_facts(&self, found: &[(usize, &StoredRow)], index_of: &[u32], items: usize) -> Vec<Facts<String>> {
+    fn settled_facts(&self, found: &[(usize, u32, &StoredRow)], index_of: &[u32], items: usize) -> Vec<Facts<String>> {
         let mut voices = Voices::silent(&self.snapshot.facts, items);
         // Runs over the same items that say the same of them are heard together.
         let mut alike: BTreeMap<(u32, u32), BTreeSet<usize>> = BTreeMap::new();
-        for (place, row) in found.iter().filter(|(_, row)| row.facts != NOTHING_KNOWN) {
+        for (place, _, row) in found.iter().filter(|(.., row)| row.facts != NOTHING_KNOWN) {
             alike.entry((row.items, row.facts)).or_default().insert(*place);
         }
         for ((set, column), runs) in alike {
@@ -513,6 +560,9 @@ impl Warehouse {
 fn order(left: &Run, right: &Run) -> Ordering {
     (&left.suite, left.timestamp, &left.id).cmp(&(&right.suite, right.timestamp, &right.id))
 }
+
+/// The items of a row, and their places in the set that it is stored with.
+type TakenPlaces = (Arc<[u32]>, Vec<u32>);
 
 /// No item of the matrix.
 const ABSENT: u32 = u32::MAX;

@@ -22,8 +22,8 @@ use super::unit::Stamp as FileStamp;
 pub enum StoredAt {
     /// One run, in a file of its own.
     Own(PathBuf),
-    /// Runs of a sealed pair.
-    Sealed(SealedPair, BTreeSet<RunId>),
+    /// Runs of a sealed pair, and the folders of those that were judged.
+    Sealed(SealedPair, BTreeSet<RunId>, BTreeMap<RunId, PathBuf>),
 }
 
 impl Warehouse {
@@ -53,7 +53,8 @@ impl Warehouse {
             match header.path.strip_suffix(".runs.jsonl").map(|stem| PathBuf::from(format!("{stem}.items.jsonl.zst"))) {
                 Some(items) => {
                     let pair = SealedPair { items: self.files.iter().find(|file| file.path == items).map(|_| items), runs: path };
-                    sealed.insert(first, StoredAt::Sealed(pair, ids));
+                    let judged = ids.iter().filter_map(|id| Some((id.clone(), self.judgements_of(id)?.to_owned()))).collect();
+                    sealed.insert(first, StoredAt::Sealed(pair, ids, judged));
                 }
                 None => {
                     own.insert(first, StoredAt::Own(path));
@@ -82,7 +83,8 @@ impl Warehouse {
         }
         for row in rows {
             let Some(unit) = unit_of(&row.run) else {
-                each(&row.run, &mut RunOutcomes::new(&row.run.id, &self.aliases().item, RunLines::default()))?;
+                let lines = self.judged_lines(&row.run.id)?;
+                each(&row.run, &mut RunOutcomes::new(&row.run.id, &self.aliases().item, vec![lines]))?;
                 continue;
             };
             // The first of those that share a file has come with the others.
@@ -94,13 +96,38 @@ impl Warehouse {
             };
             for row in together {
                 let mut lines = spool.take(&row.run.id)?;
-                if let Some(file) = file {
+                if let Some(file) = self.judges_file(&row.run.id).or(file.copied()) {
                     lines.keep_standing(file, &row.run.id)?;
                 }
+                let lines = vec![lines, self.judged_lines(&row.run.id)?];
                 each(&row.run, &mut RunOutcomes::new(&row.run.id, &self.aliases().item, lines))?;
             }
         }
         Ok(())
+    }
+
+    /// The file of what judges said of an imported run, which tells what of all that is said of the run may stand.
+    fn judges_file(&self, run: &RunId) -> Option<&ItemFile> {
+        let unit = self.snapshot.items.get(self.judged.get(run)?.unit? as usize)?;
+        self.files.iter().find(|file| path_text(&file.path) == unit.path)
+    }
+
+    /// The lines of an imported run that judges decided.
+    fn judged_lines(&self, run: &RunId) -> io::Result<RunLines> {
+        let Some(file) = self.judges_file(run) else { return Ok(RunLines::default()) };
+        let mut lines = Spool::of(file, std::iter::once(run))?.take(run)?;
+        lines.keep_standing(file, run)?;
+        Ok(lines)
+    }
+
+    /// Reads what judges decided about an imported run, and why; nothing of others.
+    pub fn judged_items(&self, run: &RunId) -> io::Result<Vec<(ItemOutcome, ItemDetails)>> {
+        let mut found = Vec::new();
+        RunOutcomes::new(run, &self.aliases().item, vec![self.judged_lines(run)?]).each(|outcome, details| {
+            found.push((outcome.clone(), details.clone()));
+            Ok::<(), io::Error>(())
+        })?;
+        Ok(found)
     }
 
     /// Returns how the file is that has the run's outcomes; none where it has none.
@@ -168,13 +195,13 @@ impl Warehouse {
         let mut wanted: BTreeMap<usize, HashSet<&RunId>> = BTreeMap::new();
         let mut order: Vec<usize> = Vec::new();
         for run in runs {
-            let unit = self.unit_of.get(&run.id).and_then(|unit| self.snapshot.items.get(*unit as usize));
-            let Some(file) = unit.and_then(|unit| files.get(&unit.path)) else { continue };
-            let held = wanted.entry(*file).or_default();
-            if held.is_empty() {
-                order.push(*file);
+            for file in self.files_of(&run.id).filter_map(|path| files.get(path)) {
+                let held = wanted.entry(*file).or_default();
+                if held.is_empty() {
+                    order.push(*file);
+                }
+                held.insert(&run.id);
             }
-            held.insert(&run.id);
         }
         for place in order {
             let (file, held) = (&self.files[place], &wanted[&place]);
@@ -192,7 +219,7 @@ impl Warehouse {
                 };
                 let Some(run) = run.filter(|run| held.contains(run)) else { return };
                 if let Ok(outcome) = (ItemLine { run: None, ..item }).to_outcome(&run)
-                    && (outcome.revision == 0 || self.stands(&outcome))
+                    && (outcome.revision == 0 && !self.judged.contains_key(&run) || self.stands(&outcome))
                 {
                     stopped = each(&outcome, line);
                 }
@@ -209,8 +236,10 @@ impl Warehouse {
         if !is_asked_again(&outcome.evaluator) {
             return true;
         }
-        let unit = self.unit_of.get(&outcome.run).and_then(|unit| self.snapshot.items.get(*unit as usize));
-        let file = unit.and_then(|unit| self.files.iter().find(|file| path_text(&file.path) == unit.path));
-        file.is_none_or(|file| file.may_stand(&outcome.evaluator, outcome.revision))
+        let file = || {
+            let path = self.files_of(&outcome.run).next()?;
+            self.files.iter().find(|file| path_text(&file.path) == path)
+        };
+        self.judges_file(&outcome.run).or_else(file).is_none_or(|file| file.may_stand(&outcome.evaluator, outcome.revision))
     }
 }

@@ -19,7 +19,7 @@ use super::totals::ItemTotals;
 use super::unit::Stamp;
 
 /// Changes whenever the meaning of what is stored changes.
-const VERSION: &str = concat!("evalreport snapshot 9 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("evalreport snapshot 10 ", env!("CARGO_PKG_VERSION"));
 const COMPRESSION_LEVEL: i32 = 1;
 
 /// A file of headers: one run's header, or the runs of a sealed pair.
@@ -29,9 +29,22 @@ pub(super) struct HeaderUnit {
     pub stamp: Stamp,
     /// The scores file's, where there is one.
     pub scores_stamp: Option<Stamp>,
+    /// Of the runs of a sealed pair: what judges said of some.
+    pub judged: Vec<JudgedFolder>,
     #[serde(with = "stored_run")]
     pub runs: Vec<Arc<Run>>,
     pub problems: Vec<Problem>,
+}
+
+/// The folder of an imported run, which holds what judges said of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct JudgedFolder {
+    pub run: String,
+    pub folder: String,
+    /// `items.jsonl`, where there is one.
+    pub items: Option<String>,
+    /// The scores file's, where there is one.
+    pub scores_stamp: Option<Stamp>,
 }
 
 /// Stores the files that were read: a passing error of the system must not be remembered as an empty file.

@@ -102,23 +102,25 @@ fn outcome_of(line: &[u8], run: &RunId) -> Option<ItemOutcome> {
 pub struct RunOutcomes<'a> {
     run: RunId,
     aliases: &'a BTreeMap<String, String>,
-    lines: RunLines,
+    /// By file.
+    lines: Vec<RunLines>,
 }
 
 impl<'a> RunOutcomes<'a> {
-    pub(super) fn new(run: &RunId, aliases: &'a BTreeMap<String, String>, lines: RunLines) -> Self {
+    pub(super) fn new(run: &RunId, aliases: &'a BTreeMap<String, String>, lines: Vec<RunLines>) -> Self {
         Self { run: run.clone(), aliases, lines }
     }
 
     /// Calls `each` with every outcome, as it is shown, and what else is known of it.
     pub fn each<E: From<io::Error>>(&mut self, mut each: impl FnMut(&ItemOutcome, &ItemDetails) -> Result<(), E>) -> Result<(), E> {
         let (run, aliases) = (&self.run, self.aliases);
-        self.lines.each(|line| {
+        let mut each = |line: &[u8]| {
             let Some(mut outcome) = outcome_of(line, run) else { return Ok(()) };
             if let Some(alias) = aliases.get(&outcome.item) {
                 outcome.item.clone_from(alias);
             }
             each(&outcome, &details_of(line))
-        })
+        };
+        self.lines.iter_mut().try_for_each(|lines| lines.each(&mut each))
     }
 }

@@ -3,6 +3,7 @@
 
 mod again;
 mod agreement;
+mod imported;
 mod jobs;
 mod runs;
 

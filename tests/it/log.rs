@@ -24,7 +24,7 @@ fn verbose_says_what_was_found_known_and_read() {
         ("no conf", "no configuration file".to_owned()),
         ("store", "store folder=results exists=true".to_owned()),
         ("cache f", "cache folder=.evalreport/cache exists=false".to_owned()),
-        ("files l", "files listed store=results runs=2 imports=0 unfinished=0 problems=0".to_owned()),
+        ("files l", "files listed store=results runs=2 imports=0 without_header=0 problems=0".to_owned()),
         ("run f", "run files known=0 read=2 runs=2".to_owned()),
         ("outcomes read", "outcomes read lines=2 outcomes=2".to_owned()),
         ("done", "done exit_code=0".to_owned()),

@@ -29,11 +29,16 @@ pub(super) fn write(settings: &Settings, arguments: &Export, warehouse: &Warehou
     let key = arguments.sign_key.as_deref().map(|key| SigningKey::read(key, path)).transpose()?;
     let runs = warehouse.select(filter).count();
     let extent = if arguments.slim { Extent::Figures } else { Extent::Whole };
-    let mut writer = BundleWriter::create(path, runs, extent)?;
-    for place in warehouse.stored_at(filter) {
+    let places = warehouse.stored_at(filter);
+    let with_judged = places.iter().any(|place| matches!(place, StoredAt::Sealed(_, _, judged) if !judged.is_empty()));
+    let mut writer = BundleWriter::create(path, runs, with_judged, extent)?;
+    for place in places {
         match place {
             StoredAt::Own(header) => writer.own_run(&header)?,
-            StoredAt::Sealed(pair, ids) => writer.imported(&pair, &ids)?,
+            StoredAt::Sealed(pair, ids, judged) => {
+                writer.imported(&pair, &ids)?;
+                judged.iter().try_for_each(|(run, folder)| writer.judged(run, folder))?;
+            }
         }
     }
     let (items, left_out) = writer.commit()?;

@@ -10,16 +10,22 @@
 //! {"source":{"key":…,"runs":2}}                              a sealed pair, or the part of it that was selected:
 //! {"imported":{"format":"evalreport/result/1","id":…}}         its headers,
 //! {"item":{"run":…,"item":…}}                                  and its outcomes
+//! {"judged":{"run":…}}                                       one of these runs, followed by what judges said of it:
+//! {"item":{"item":…}}                                          the lines of items.jsonl,
+//! {"score":{"metric":…}}                                       and of scores.jsonl
 //! {"end":{"lines":9,"items":128}}                            how many lines came before, and outcomes: without it the file is cut off
 //! ```
 //!
 //! Runs of the store's own come first, by id; then sources, by their first id, as they lie in the store. So what is taken into another
-//! store and packed again has the same bytes. Version 1 had headers and outcomes only, all of one kind; it is still read.
+//! store and packed again has the same bytes. Version 1 had headers and outcomes only, all of one kind; it is still read. A bundle with
+//! judgements of imported runs is of version 3, and any other of version 2, which older programs read.
 //!
 //! Plain where the name ends in `.jsonl`, else in one zstd frame with a checksum. Both are written and read line by line.
 
+mod judged;
 mod output_file;
 mod read;
+mod record;
 mod write;
 
 use std::io::{self, BufRead, BufReader, Read};
@@ -36,6 +42,8 @@ pub(super) use read::{drop_staged, is_half_imported};
 pub use write::BundleWriter;
 
 const FORMAT: &str = "evalreport/bundle/2";
+/// Of a bundle that holds what judges said of imported runs.
+const FORMAT_WITH_JUDGED: &str = "evalreport/bundle/3";
 const FORMAT_PREFIX: &str = "evalreport/bundle/";
 /// What a bundle begins with, whatever its version.
 const OPENING: &[u8] = b"{\"format\":\"evalreport/bundle/";

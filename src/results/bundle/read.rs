@@ -1,21 +1,21 @@
 //! Unpacking a bundle into a store.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-
-use serde::Deserialize;
 
 use crate::domain::{Carried, Problem, Run, RunId, Signer, visible};
 use crate::files;
 
 use super::super::header::WrittenRun;
 use super::super::{
-    ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, heap, item_line,
+    ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of, durable, for_each_line, item_line,
     presence, proof,
 };
+use super::judged::{ImportedRun, Judged, JudgedRun};
 use super::output_file::OutputFile;
+use super::record::{append, kind_of, parsed};
 use super::{Closing, Extent, FORMAT, FORMAT_PREFIX, Opening, Source, is_key, open, partial_key};
 
 /// What the folders are called that bundles are unpacked in.
@@ -153,26 +153,32 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
         }
         lacking.push(written);
     }
+    for run in &content.judged {
+        let there = store.run_dir(run);
+        if presence::is_folder(&there).map_err(StoreError::io("cannot look for", &there))? && !is_half_imported(&there) {
+            return Err(StoreError::InFlight { id: run.to_string(), path: there });
+        }
+    }
     let moved = |from: &Path, to: &Path| fs::rename(from, to).map_err(StoreError::io("cannot move a part of it to", to));
+    let move_marked = |run: &RunId| {
+        let (folder, there) = (staged.run_dir(run), store.run_dir(run));
+        let mark = folder.join(MARK);
+        File::create(&mark).and_then(|mark| mark.sync_all()).map_err(StoreError::io("cannot write", &mark))?;
+        durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;
+        if is_half_imported(&there) {
+            fs::remove_dir_all(&there).map_err(StoreError::io("cannot replace", &there))?;
+        }
+        moved(&folder, &there)
+    };
     for written in lacking {
         let run = &written.run;
-        let (folder, there) = (staged.run_dir(&run.id), store.run_dir(&run.id));
-        if presence::is_folder(&folder).map_err(StoreError::io("cannot look for", &folder))? {
-            let mark = folder.join(MARK);
-            File::create(&mark).and_then(|mark| mark.sync_all()).map_err(StoreError::io("cannot write", &mark))?;
-            durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;
-            if is_half_imported(&there) {
-                fs::remove_dir_all(&there).map_err(StoreError::io("cannot replace", &there))?;
-            }
-            moved(&folder, &there)?;
+        if presence::is_folder(&staged.run_dir(&run.id)).map_err(StoreError::io("cannot look for", staged.root()))? {
+            move_marked(&run.id)?;
         }
         store.save_written(written)?;
     }
-    // Also those that a killed import left behind their headers.
-    for run in content.own.iter().map(|written| &written.run).chain(&content.repeated) {
-        let mark = store.run_dir(&run.id).join(MARK);
-        files::if_there(fs::remove_file(&mark)).map_err(StoreError::io("cannot remove", &mark))?;
-    }
+    // Before the pair, which holds their headers.
+    content.judged.iter().try_for_each(move_marked)?;
     if !content.keys.is_empty() {
         let folder = store.imports_dir();
         fs::create_dir_all(&folder).map_err(StoreError::io("cannot create", &folder))?;
@@ -182,6 +188,12 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
             }
         }
         durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;
+    }
+    // Also those that a killed import left behind their headers.
+    let repeated = content.own.iter().map(|written| &written.run).chain(&content.repeated).map(|run| &run.id);
+    for run in repeated.chain(&content.judged) {
+        let mark = store.run_dir(run).join(MARK);
+        files::if_there(fs::remove_file(&mark)).map_err(StoreError::io("cannot remove", &mark))?;
     }
     Ok(())
 }
@@ -194,6 +206,8 @@ enum Section {
     None,
     Own(Box<OwnRun>),
     Pair(Box<Pair>),
+    /// Of an imported run.
+    Judged(Box<Judged>),
     Closed,
 }
 
@@ -235,6 +249,10 @@ struct Reading<'a> {
     version: u32,
     section: Section,
     ids: BTreeSet<RunId>,
+    /// The new runs of pairs.
+    imported: BTreeMap<RunId, ImportedRun>,
+    /// Runs whose judgements began.
+    judged: BTreeSet<RunId>,
     expected_runs: u64,
     lines: u64,
     items: u64,
@@ -250,6 +268,8 @@ struct Content {
     repeated: Vec<Run>,
     /// Of the pairs that were written.
     keys: Vec<String>,
+    /// Imported runs with a folder of judgements.
+    judged: Vec<RunId>,
     /// Outcomes of runs that are not repeated.
     items: u64,
 }
@@ -280,6 +300,8 @@ impl<'a> Reading<'a> {
             version: 0,
             section: Section::Opening,
             ids: BTreeSet::new(),
+            imported: BTreeMap::new(),
+            judged: BTreeSet::new(),
             expected_runs: 0,
             lines: 0,
             items: 0,
@@ -300,7 +322,7 @@ impl<'a> Reading<'a> {
         read.map_err(|error| Problem::in_file(&name, format!("is damaged or cut off: {error}")))?;
         match reading.section {
             Section::Closed => Ok(reading.content),
-            Section::Opening | Section::None | Section::Own(_) | Section::Pair(_) => {
+            Section::Opening | Section::None | Section::Own(_) | Section::Pair(_) | Section::Judged(_) => {
                 Err(Problem::in_file(&name, "is cut off: its last line is missing"))
             }
         }
@@ -314,8 +336,10 @@ impl<'a> Reading<'a> {
         match self.section {
             Section::Opening => self.opening(line)?,
             Section::Closed => return Err("comes after the last line of the bundle".to_owned()),
-            Section::None | Section::Own(_) | Section::Pair(_) if self.version == 1 => self.take_first_version(line)?,
-            Section::None | Section::Own(_) | Section::Pair(_) => self.take_record(line)?,
+            Section::None | Section::Own(_) | Section::Pair(_) | Section::Judged(_) if self.version == 1 => {
+                self.take_first_version(line)?;
+            }
+            Section::None | Section::Own(_) | Section::Pair(_) | Section::Judged(_) => self.take_record(line)?,
         }
         self.lines += 1;
         Ok(())
@@ -325,7 +349,7 @@ impl<'a> Reading<'a> {
         let opening: Opening = serde_json::from_slice(line).map_err(|_| format!("is not the first line of a `{FORMAT}` file"))?;
         self.version = match opening.format.strip_prefix(FORMAT_PREFIX).and_then(|version| version.parse::<u32>().ok()) {
             Some(0 | 1) => 1,
-            Some(2) => 2,
+            Some(2 | 3) => 2,
             Some(_) => return Err(format!("`{}` was written by a newer evalreport than this one", visible(&opening.format))),
             None => return Err(format!("`{}` is not `{FORMAT}`", visible(&opening.format))),
         };
@@ -348,13 +372,15 @@ impl<'a> Reading<'a> {
             let is_cut = !line.ends_with(b"}");
             if is_cut { "is cut off in the middle" } else { "is no line of a bundle" }.to_owned()
         })?;
-        match (kind, &self.section) {
+        match (kind, &mut self.section) {
             ("end", _) => self.end(line),
             ("imported", Section::Pair(_)) => self.imported(record),
             (_, Section::Pair(pair)) if pair.left > 0 => Err("comes before the last header of its source".to_owned()),
             ("run", _) => self.own_run(record),
             ("source", _) => self.source(record),
-            ("item", Section::Own(_) | Section::Pair(_)) => self.item(record),
+            ("judged", _) => self.judged(record),
+            ("item", Section::Own(_) | Section::Pair(_) | Section::Judged(_)) => self.item(record),
+            ("score", Section::Judged(judged)) => judged.score(record),
             ("score" | "message" | "file", Section::Own(_)) => self.beside(kind, record),
             ("item" | "score" | "message" | "file" | "imported", _) => Err("belongs to no run".to_owned()),
             (other, _) => Err(format!("is of the kind `{}`, which a bundle does not have", visible(other))),
@@ -391,6 +417,22 @@ impl<'a> Reading<'a> {
             return Err(format!("names a source `{}`, which is no SHA-256", visible(&source.key)));
         }
         self.section = Section::Pair(Box::new(Pair::new(source.key, source.runs)));
+        Ok(())
+    }
+
+    fn judged(&mut self, record: &[u8]) -> Result<(), String> {
+        self.end_section()?;
+        let judged: JudgedRun = serde_json::from_slice(record).map_err(|_| "is not the beginning of judgements".to_owned())?;
+        let run = RunId::parse(&judged.run)?;
+        let is_new = self.imported.contains_key(&run);
+        if !is_new && !self.taken.contains(&run) {
+            return Err(format!("is about the run `{run}`, which no source before it has"));
+        }
+        if !self.judged.insert(run.clone()) {
+            return Err(format!("begins the judgements of run `{run}` again"));
+        }
+        let folder = self.place.filter(|_| is_new).map(|place| place.run_dir(&run));
+        self.section = Section::Judged(Box::new(Judged::new(run, folder)));
         Ok(())
     }
 
@@ -455,6 +497,11 @@ impl<'a> Reading<'a> {
                     }
                     None => Ok(()),
                 }
+            }
+            Section::Judged(judged) => {
+                judged.item(record, &item)?;
+                self.content.items += u64::from(self.imported.contains_key(judged.run()));
+                Ok(())
             }
             Section::Opening | Section::None | Section::Closed => Err("belongs to no run".to_owned()),
         }
@@ -534,7 +581,15 @@ impl<'a> Reading<'a> {
                     written.map_err(|error| error.whole())?;
                     self.content.keys.push(key);
                 }
-                self.content.imported.extend(pair.kept.into_iter().map(|written| written.run));
+                for written in pair.kept {
+                    let known = ImportedRun { scores: written.run.scores.clone(), is_sealed: written.sealed.is_some() };
+                    self.imported.insert(written.run.id.clone(), known);
+                    self.content.imported.push(written.run);
+                }
+            }
+            Section::Judged(judged) => {
+                let of = self.imported.get(judged.run());
+                self.content.judged.extend(judged.end(of)?);
             }
         }
         Ok(())
@@ -594,33 +649,6 @@ impl Pair {
         }
         Ok(self.writer.as_mut().expect("it was made above"))
     }
-}
-
-/// Splits `{"kind":record}`.
-fn kind_of(line: &[u8]) -> Option<(&str, &[u8])> {
-    let rest = line.strip_prefix(b"{\"")?.strip_suffix(b"}")?;
-    let end = memchr::memchr(b'"', rest)?;
-    Some((std::str::from_utf8(&rest[..end]).ok()?, rest[end + 1..].strip_prefix(b":")?))
-}
-
-fn parsed<'a, T: Deserialize<'a>>(record: &'a [u8], what: &str) -> Result<T, String> {
-    heap::from_slice(record).map_err(|error| format!("{what}: {}", visible(&error.to_string())))
-}
-
-/// Appends a line to a file of the folder, which is made when it is needed.
-fn append(folder: Option<&Path>, name: &str, file: &mut Option<BufWriter<File>>, line: &str) -> Result<(), String> {
-    let Some(folder) = folder else { return Ok(()) };
-    let written = (|| -> io::Result<()> {
-        let file = match file {
-            Some(file) => file,
-            none => {
-                fs::create_dir_all(folder)?;
-                none.insert(BufWriter::new(File::create_new(folder.join(name))?))
-            }
-        };
-        file.write_all(line.as_bytes())
-    })();
-    written.map_err(|error| format!("cannot be unpacked: {error}"))
 }
 
 /// Writes a file below `output/`; the part of a file goes to the end of the part before it.

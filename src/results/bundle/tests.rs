@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
-use super::super::{HeaderFile, SealedPair, SealedWriter, Store, scan};
+use super::super::{HeaderFile, ScoreLine, SealedPair, SealedWriter, Store, scan};
 use super::*;
-use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run};
+use crate::domain::{Direction, Evaluator, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, ScoreRecord, Unit};
 
 fn id(text: &str) -> RunId {
     RunId::parse(text).expect("a valid id")
@@ -59,8 +59,8 @@ fn store(folder: &Path) -> Store {
 /// Packs these runs of a store.
 fn pack(store: &Store, path: &Path, ids: &[&str], extent: Extent) -> u64 {
     let ids: BTreeSet<RunId> = ids.iter().map(|text| id(text)).collect();
-    let mut writer = BundleWriter::create(path, ids.len(), extent).expect("writable");
     let contents = scan(store);
+    let mut writer = BundleWriter::create(path, ids.len(), !contents.headless.is_empty(), extent).expect("writable");
     for HeaderFile { path, .. } in contents.headers {
         if ids.contains(&store.load(&id(path.file_stem().and_then(|stem| stem.to_str()).expect("a name"))).expect("a run").id) {
             writer.own_run(&path).expect("readable");
@@ -69,6 +69,9 @@ fn pack(store: &Store, path: &Path, ids: &[&str], extent: Extent) -> u64 {
     for pair in contents.sealed {
         if super::super::SealedReader::runs(&pair.runs).0.iter().any(|run| ids.contains(&run.id)) {
             writer.imported(&SealedPair { runs: pair.runs, items: pair.items }, &ids).expect("readable");
+            for judged in contents.headless.iter().filter(|one| ids.contains(&id(one.run()))) {
+                writer.judged(&id(judged.run()), &judged.folder).expect("readable");
+            }
         }
     }
     writer.commit().expect("writable").0
@@ -169,10 +172,78 @@ fn an_unfinished_run_of_that_name_keeps_everything_out() {
     assert_eq!(files(second.root()), before, "nothing half-taken");
 }
 
+/// Judges an imported run of the store.
+fn append_judgement(store: &Store, run: &str, revision: u32) {
+    let evaluator = Evaluator::RequirementFulfillment.name().to_owned();
+    let item = ItemOutcome { kind: ItemKind::Criterion, evaluator: evaluator.clone(), revision, ..outcome(run, "met") };
+    let record = ScoreRecord {
+        metric: evaluator,
+        value: Some(100.0),
+        unit: Unit::Points,
+        direction: Direction::Up,
+        range: None,
+        standard_error: None,
+        n: Some(1),
+        evaluator: None,
+        revision,
+    };
+    store.append_judgement(&id(run), &[(item, ItemDetails::default())], &ScoreLine::of(record)).expect("writable");
+}
+
+#[test]
+fn what_was_said_of_imported_runs_comes_along_whatever_was_killed_before() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = store(&folder.path().join("first"));
+    append_judgement(&first, "p", 1);
+    append_judgement(&first, "p", 2);
+    append_judgement(&first, "q", 1);
+    let path = folder.path().join("a.jsonl");
+    assert_eq!(pack(&first, &path, &ALL, Extent::Whole), 9);
+    let whole = files(first.root());
+
+    // Nothing was there, only one of the folders was moved, or only the mark was left.
+    let states: [&dyn Fn(&Store); 3] = [
+        &|_| {},
+        &|store| {
+            let half = store.run_dir(&id("p"));
+            std::fs::create_dir_all(&half).expect("writable");
+            std::fs::write(half.join(".importing"), "").and_then(|()| std::fs::write(half.join("items.jsonl"), "x")).expect("writable");
+            assert!(crate::results::examine(store).damage[0].to_string().contains("half of a run"));
+        },
+        &|store| {
+            adopt(&path, store, &BTreeSet::new(), None).expect("whole");
+            std::fs::write(store.run_dir(&id("q")).join(".importing"), "").expect("writable");
+        },
+    ];
+    for (number, begin) in states.iter().enumerate() {
+        let second = Store::at(folder.path().join(format!("second-{number}")));
+        begin(&second);
+        let taken = scan(&second).headers.len() + scan(&second).sealed.len();
+        let taken = if taken > 0 { ALL.map(id).into() } else { BTreeSet::new() };
+        let unpacked = adopt(&path, &second, &taken, None).expect("whole");
+        assert_eq!(unpacked.new.len() + unpacked.repeated.len(), 4);
+        assert_eq!(files(second.root()), whole, "{number}");
+        assert!(crate::results::prove(&second).changes.is_empty());
+        assert!(crate::results::examine(&second).damage.is_empty());
+    }
+
+    let figures = Store::at(folder.path().join("figures"));
+    unpack(&path, &figures).expect("whole");
+    assert_eq!(figures.judgements(&id("p"), Evaluator::RequirementFulfillment).expect("readable").scores.len(), 2);
+
+    // What lies there already is somebody's.
+    let other = Store::at(folder.path().join("other"));
+    drop(other.journal(&id("p")).expect("a journal"));
+    let before = files(other.root());
+    assert!(adopt(&path, &other, &BTreeSet::new(), None).expect_err("it is in the way").to_string().contains('p'));
+    assert_eq!(files(other.root()), before, "nothing half-taken");
+}
+
 #[test]
 fn every_cut_is_noticed() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let first = store(&folder.path().join("first"));
+    append_judgement(&first, "q", 1);
     for name in ["a.jsonl", "a.bundle"] {
         let path = folder.path().join(name);
         pack(&first, &path, &ALL, Extent::Whole);

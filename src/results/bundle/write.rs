@@ -12,8 +12,9 @@ use super::super::header::WrittenRun;
 use super::super::{
     ItemLine, ScoreLine, SealedPair, SealedReader, StoreError, TranscriptLine, WholeFile, details_of, for_each_line, item_line, presence,
 };
+use super::judged::JudgedRun;
 use super::output_file::OutputFile;
-use super::{Closing, Counts, Extent, FORMAT, Opening, Source, is_key, partial_key};
+use super::{Closing, Counts, Extent, FORMAT, FORMAT_WITH_JUDGED, Opening, Source, is_key, partial_key};
 
 /// Bundles are written once and carried around: smaller is worth a little time.
 const COMPRESSION_LEVEL: i32 = 9;
@@ -51,8 +52,9 @@ pub struct BundleWriter {
 }
 
 impl BundleWriter {
-    /// Begins the file; so many runs are to come.
-    pub fn create(path: &Path, runs: usize, extent: Extent) -> Result<Self, StoreError> {
+    /// Begins the file; so many runs are to come, `with_judged` among them imported ones with judgements of their own.
+    pub fn create(path: &Path, runs: usize, with_judged: bool, extent: Extent) -> Result<Self, StoreError> {
+        let format = if with_judged { FORMAT_WITH_JUDGED } else { FORMAT };
         let file = WholeFile::create(path).map_err(StoreError::io("cannot write", path))?;
         let sink = if path.extension().is_some_and(|extension| extension == "jsonl") {
             Sink::Plain(BufWriter::new(file))
@@ -62,7 +64,7 @@ impl BundleWriter {
             Sink::Compressed(BufWriter::with_capacity(64 << 10, encoder))
         };
         let mut writer = Self { path: path.to_owned(), extent, sink, line: String::new(), lines: 0, items: 0, left_out: Vec::new() };
-        writer.line(|line| json(line, &Opening { format: FORMAT.to_owned(), runs: runs as u64 }))?;
+        writer.line(|line| json(line, &Opening { format: format.to_owned(), runs: runs as u64 }))?;
         Ok(writer)
     }
 
@@ -134,6 +136,24 @@ impl BundleWriter {
                 Some(raw) => line.push_str(raw),
                 None => item_line::write_detailed_line(&outcome, &details_of(bytes), true, line),
             })
+        })
+    }
+
+    /// Packs what judges said of an imported run, whose pair was packed before: the lines of `folder`, as they are.
+    pub fn judged(&mut self, run: &RunId, folder: &Path) -> Result<(), StoreError> {
+        self.record("judged", |line| json(line, &JudgedRun { run: run.to_string() }))?;
+        self.each_line_of(&folder.join("items.jsonl"), |writer, bytes| match raw(ItemLine::parse(bytes).is_ok(), bytes) {
+            Some(raw) => {
+                writer.items += 1;
+                writer.record("item", |line| line.push_str(raw))
+            }
+            None => Ok(()),
+        })?;
+        self.each_line_of(&folder.join("scores.jsonl"), |writer, bytes| {
+            match raw(serde_json::from_slice::<ScoreLine>(bytes).is_ok(), bytes) {
+                Some(raw) => writer.record("score", |line| line.push_str(raw)),
+                None => Ok(()),
+            }
         })
     }
 

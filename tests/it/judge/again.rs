@@ -156,8 +156,8 @@ fn an_imported_run_is_judged_by_what_came_with_it() {
     let reason = |run: &str| skipped.iter().find(|one| one["run"] == run).expect("it is named")["reason"].as_str().expect("text");
     assert_eq!(
         reason(&id),
-        "it was imported by `rubric` from `graded.json`: its outcomes are known, but neither what was made nor a transcript is there to judge; \
-         besides, there is no suite or task `study`"
+        "there is no suite or task `study`; to have its answers judged, write suites/study/suite.yaml with `name: study` and \
+         `acceptance_criteria`"
     );
     assert_eq!(reason("with-nothing"), "it was imported with neither what it made nor a transcript");
 }

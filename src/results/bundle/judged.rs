@@ -1,0 +1,78 @@
+//! What judges said of an imported run, on its way out of a bundle.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::seal::Seal;
+use super::super::{ItemLine, ScoreLine, proof};
+use super::record::{append, parsed};
+use crate::domain::{RunId, ScoreRecord};
+
+/// The beginning of what judges said of an imported run.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JudgedRun {
+    pub run: String,
+}
+
+/// An imported run of this bundle, as far as its judgements go.
+pub(super) struct ImportedRun {
+    pub scores: Vec<ScoreRecord>,
+    pub is_sealed: bool,
+}
+
+pub(super) struct Judged {
+    run: RunId,
+    /// The folder of the run's name, unless it is not wanted.
+    folder: Option<PathBuf>,
+    items: Option<BufWriter<File>>,
+    scores: Option<BufWriter<File>>,
+}
+
+impl Judged {
+    pub fn new(run: RunId, folder: Option<PathBuf>) -> Self {
+        Self { run, folder, items: None, scores: None }
+    }
+
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// Takes one outcome, as it is: the seals of the scores are about these bytes.
+    pub fn item(&mut self, record: &[u8], item: &ItemLine<'_>) -> Result<(), String> {
+        if item.run.as_ref().is_some_and(|named| named != self.run.as_str()) {
+            return Err("is of another run than the lines before it".to_owned());
+        }
+        append(self.folder.as_deref(), "items.jsonl", &mut self.items, &line(record))
+    }
+
+    pub fn score(&mut self, record: &[u8]) -> Result<(), String> {
+        parsed::<ScoreLine>(record, "is not what an evaluator said")?;
+        append(self.folder.as_deref(), "scores.jsonl", &mut self.scores, &line(record))
+    }
+
+    /// Ends the files, and compares them with their seals. `of` is the run that they are about, where it is new. Returns the run whose
+    /// folder was written.
+    pub fn end(self, of: Option<&ImportedRun>) -> Result<Option<RunId>, String> {
+        for file in [self.items, self.scores].into_iter().flatten() {
+            let synced = file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());
+            synced.map_err(|error| format!("cannot be unpacked: {error}"))?;
+        }
+        let (Some(of), Some(folder)) = (of, self.folder.filter(|folder| folder.is_dir())) else { return Ok(None) };
+        let nothing = Seal::default();
+        let changes = proof::changes_in(of.is_sealed.then_some(&nothing), &of.scores, &[], &folder);
+        match changes.map_err(|error| format!("cannot be read again: {error}"))?.first() {
+            Some(change) => {
+                Err(format!("ends the judgements of run `{}`, which are not as they were sealed: {}", self.run, change.message))
+            }
+            None => Ok(Some(self.run)),
+        }
+    }
+}
+
+fn line(record: &[u8]) -> String {
+    format!("{}\n", String::from_utf8_lossy(record))
+}

@@ -1,0 +1,38 @@
+//! One record of a bundle: what it is read as, and the file that it goes to.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::super::heap;
+use crate::domain::visible;
+
+/// Splits `{"kind":record}`.
+pub(super) fn kind_of(line: &[u8]) -> Option<(&str, &[u8])> {
+    let rest = line.strip_prefix(b"{\"")?.strip_suffix(b"}")?;
+    let end = memchr::memchr(b'"', rest)?;
+    Some((std::str::from_utf8(&rest[..end]).ok()?, rest[end + 1..].strip_prefix(b":")?))
+}
+
+/// Reads a record; the error says that it is not `what`.
+pub(super) fn parsed<'a, T: Deserialize<'a>>(record: &'a [u8], what: &str) -> Result<T, String> {
+    heap::from_slice(record).map_err(|error| format!("{what}: {}", visible(&error.to_string())))
+}
+
+/// Appends a line to a file of the folder, which is made when it is needed.
+pub(super) fn append(folder: Option<&Path>, name: &str, file: &mut Option<BufWriter<File>>, line: &str) -> Result<(), String> {
+    let Some(folder) = folder else { return Ok(()) };
+    let written = (|| -> io::Result<()> {
+        let file = match file {
+            Some(file) => file,
+            none => {
+                fs::create_dir_all(folder)?;
+                none.insert(BufWriter::new(File::create_new(folder.join(name))?))
+            }
+        };
+        file.write_all(line.as_bytes())
+    })();
+    written.map_err(|error| format!("cannot be unpacked: {error}"))
+}

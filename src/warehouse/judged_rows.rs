@@ -1,0 +1,79 @@
+//! What judges said of imported runs, among the outcomes of their sealed pairs.
+
+use super::item_file::Judges;
+use super::matrix::{MatrixRow, RowScores};
+use super::open::Warehouse;
+use crate::domain::{ItemStatus, RunId};
+
+impl Warehouse {
+    /// Returns the judges whose word takes the place of what a unit says of a run by their name: none but in the sealed pair of a run that
+    /// they judged.
+    pub(super) fn judges_over(&self, run: &RunId, unit: u32) -> Judges<'_> {
+        let judged = self.judged.get(run).and_then(|judged| judged.unit).filter(|judged| *judged != unit);
+        judged.and_then(|judged| self.snapshot.items.get(judged as usize)).map_or(&[], |judged| &judged.standing)
+    }
+
+    /// Makes one row of those of one attempt of one run, which follow each other: of two outcomes of an item the later row's stands.
+    pub(super) fn one_row_each(&self, rows: Vec<MatrixRow>) -> Vec<MatrixRow> {
+        if self.judged.is_empty() {
+            return rows;
+        }
+        let mut each: Vec<MatrixRow> = Vec::with_capacity(rows.len());
+        for row in rows {
+            match each.last_mut().filter(|last| last.run == row.run && last.attempt == row.attempt) {
+                Some(last) => *last = joined(last, &row),
+                None => each.push(row),
+            }
+        }
+        each
+    }
+}
+
+fn joined(first: &MatrixRow, later: &MatrixRow) -> MatrixRow {
+    let kept = first.items.iter().enumerate().filter(|(_, item)| later.items.binary_search(item).is_err());
+    let kept = kept.map(|(place, item)| (*item, first, place));
+    let mut places: Vec<(u32, &MatrixRow, usize)> =
+        kept.chain(later.items.iter().enumerate().map(|(place, item)| (*item, later, place))).collect();
+    places.sort_unstable_by_key(|(item, ..)| *item);
+    let scores = if first.scores == later.scores && first.scores.len().is_none() {
+        first.scores.clone()
+    } else {
+        RowScores::Own(places.iter().map(|(_, row, place)| score(row, *place)).collect())
+    };
+    MatrixRow {
+        run: first.run.clone(),
+        attempt: first.attempt,
+        items: places.iter().map(|(item, ..)| *item).collect(),
+        statuses: places.iter().map(|(_, row, place)| row.statuses[*place]).collect(),
+        scores,
+    }
+}
+
+fn score(row: &MatrixRow, place: usize) -> Option<f64> {
+    match (&row.scores, row.statuses[place]) {
+        (RowScores::Own(scores), _) => scores[place],
+        (RowScores::Images, ItemStatus::Pass) => Some(1.0),
+        (RowScores::Images, ItemStatus::Fail) => Some(0.0),
+        (RowScores::Images | RowScores::Absent, _) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(items: &[u32], statuses: &[ItemStatus], scores: RowScores) -> MatrixRow {
+        let run = RunId::parse("r").expect("a valid id");
+        MatrixRow { run, attempt: 1, items: items.into(), statuses: statuses.to_vec(), scores }
+    }
+
+    #[test]
+    fn two_rows_of_an_attempt_are_one() {
+        use ItemStatus::{Fail, NotEvaluated, Pass};
+        let first = row(&[0, 2, 3], &[Pass, Fail, Fail], RowScores::Images);
+        let both = joined(&first, &row(&[1, 3], &[NotEvaluated, Pass], RowScores::Absent));
+        assert_eq!((&*both.items, both.statuses.as_slice()), (&[0, 1, 2, 3][..], &[Pass, NotEvaluated, Fail, Pass][..]));
+        assert_eq!(both.scores, RowScores::Own(vec![Some(1.0), None, Some(0.0), None]));
+        assert_eq!(joined(&first, &row(&[5], &[Pass], RowScores::Images)).scores, RowScores::Images);
+    }
+}
