@@ -639,7 +639,7 @@ impl ImportAs {
 }
 
 fn import_as() -> impl TypedValueParser<Value = ImportAs> {
-    let formats = ForeignFormat::ALL.into_iter().map(|format| PossibleValue::new(format.name()).help(format.title()));
+    let formats = ForeignFormat::all().map(|format| PossibleValue::new(format.name()).help(format.title()));
     let own = [
         PossibleValue::new("table").help("Rows of columns that a map explains"),
         PossibleValue::new("rubric").help("Trees of weighted requirements with their grades"),

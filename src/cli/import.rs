@@ -103,10 +103,10 @@ fn retract(settings: &Settings, run: &RunId, reason: String) -> Result<(), Failu
 
 /// Hides the runs that a retry replaces, where the two came with different commands. Their records stay, and the tombstone can be taken back.
 fn retract_superseded(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
-    let is_inspect =
-        |source: &&SourceReport| source.foreign.as_ref().is_some_and(|foreign| foreign.format == ForeignFormat::Inspect.name());
+    let format = |source: &SourceReport| source.foreign.as_ref().and_then(|foreign| ForeignFormat::from_name(foreign.format));
+    let has_retries = |source: &&SourceReport| format(source).is_some_and(ForeignFormat::has_retries);
     let new: BTreeSet<RunId> =
-        report.sources.iter().filter(is_inspect).flat_map(|source| &source.runs_new).map(|run| run.id.clone()).collect();
+        report.sources.iter().filter(has_retries).flat_map(|source| &source.runs_new).map(|run| run.id.clone()).collect();
     if new.is_empty() {
         return Ok(());
     }

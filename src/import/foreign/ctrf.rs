@@ -14,6 +14,8 @@ use crate::domain::{Git, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem
 use super::super::cell::{Refused, time};
 use super::super::rows::Stop;
 use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
 use super::json::{Lenient, amount, count, number, read_object, text};
 use super::measured::{self, Names};
 use super::namesakes::Namesakes;
@@ -104,7 +106,10 @@ struct Retry {
     message: Value,
 }
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "ctrf", title: "CTRF", kind: ItemKind::Test, reads_names: true, version: 2 }, claim, read);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     let is_named = peek.text("reportFormat") == Some("CTRF");
     // Some writers leave the name of the format out.
     let is_like = peek.has_all(&["results.tool", "results.summary", "results.tests"]);
@@ -123,7 +128,7 @@ struct Counted {
     digest: Sha256,
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one report").into());
     };

@@ -1,12 +1,13 @@
 //! What other evaluation tools write, recognised by content: one module a format.
 //!
-//! Each format's module has private structs of what its files hold, in which nothing has to be there, and two functions: `claim`, which
-//! says from a first look whether a file is of the format and which files belong together, and `read`, which tells a [`Sink`] what a
-//! source holds. The sink keeps the account: what is refused, odd, held, lacking, and what the source states about itself beside the same
+//! Each format's module has private structs of what its files hold, in which nothing has to be there, and a constant `FORMAT`: the facts of
+//! the format, the function `claim`, which says from a first look whether a file is of the format and which files belong together, and
+//! `read`, which tells a [`Sink`] what a source holds. The registry has one line for each. The sink keeps the account: what is refused, odd, held, lacking, and what the source states about itself beside the same
 //! recomputed.
 
 mod aider;
 mod attempts;
+mod attribute;
 mod claim;
 mod cogni;
 mod ctrf;
@@ -17,6 +18,7 @@ mod every_eval_ever;
 mod format;
 mod harbor;
 mod helm;
+mod importer;
 mod inspect;
 mod json;
 mod junit;
@@ -29,7 +31,8 @@ mod near;
 mod peek;
 mod promptfoo;
 mod ralph;
-mod readers;
+mod registry;
+mod retries;
 mod sink;
 mod source;
 mod swe_bench;
@@ -58,13 +61,10 @@ use super::table::Mode;
 
 pub use destination::Destination;
 pub use format::ForeignFormat;
-pub use inspect::superseded;
+pub use retries::superseded;
 use sink::Sink;
 use source::ForeignSource;
 use walk::walk;
-
-/// Changes when importers give other records for the same bytes: what was imported before is then read again, and replaced where it differs.
-const READING: &[u8] = b"reading 2";
 
 /// Imports what lies at the paths, folders and all; `forced` names the format instead of looking for it. `progress` is told how many more
 /// bytes were read.
@@ -79,8 +79,8 @@ pub fn import_foreign(
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
     let mut walked = walk(paths, forced);
-    inspect::mark_superseded(&mut walked.sources);
-    let other_exports = promptfoo::prefer_json(&mut walked.sources);
+    let taken_out: Vec<SourceReport> =
+        registry::all().filter_map(|format| Some((format.arrange?)(format.handle(), &mut walked.sources))).flatten().collect();
     let mut report = ImportReport {
         dry_run: mode == Mode::DryRun,
         unrecognised: walked.unrecognised,
@@ -129,7 +129,7 @@ pub fn import_foreign(
         }
         report.sources.push(imported);
     }
-    report.sources.extend(other_exports);
+    report.sources.extend(taken_out);
     Ok(report)
 }
 
@@ -163,7 +163,8 @@ fn import_source(
         report.problems.push(Problem::in_file(&source.shown, "is empty"));
         return Ok((report, Vec::new()));
     }
-    let mut parts = vec![READING, source.format.name().as_bytes(), examined.sha256.as_bytes()];
+    let reading = format!("reading {}", source.format.version());
+    let mut parts = vec![reading.as_bytes(), source.format.name().as_bytes(), examined.sha256.as_bytes()];
     if source.format.reads_names() {
         parts.push(source.name.as_bytes());
     }
@@ -217,7 +218,7 @@ fn import_source(
 
 /// Says whether the source could be read; if not, the report says why.
 fn read(source: &ForeignSource, sink: &mut Sink<'_>, report: &mut SourceReport) -> Result<bool, StoreError> {
-    match readers::read(source.format, source, sink) {
+    match (source.format.importer().read)(source, sink) {
         Ok(()) => Ok(true),
         Err(Stop::Store(error)) => Err(error),
         Err(Stop::Unreadable(problems)) => {

@@ -6,11 +6,11 @@ use sha2::{Digest, Sha256};
 use crate::domain::{ItemStatus, hex};
 
 use super::super::super::cell::time;
+use super::super::attribute::attribute;
 use super::super::measured::Names;
 use super::super::namesakes::Namesakes;
 use super::super::sink::{Handle, Sink, clip};
 use super::super::tries::FLAKY_TAG;
-use super::attribute::attribute;
 use super::case;
 use super::own::{self, Counts, Own};
 use super::told::Told;

@@ -9,16 +9,21 @@ mod submission;
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::Problem;
+use crate::domain::{ItemKind, Problem};
 
 use super::super::rows::Stop;
 use super::claim::Claim;
+use super::format::Facts;
+use super::importer::Format;
 use super::peek::{Content, Peek};
 use super::sink::Sink;
 use super::source::ForeignSource;
 use instance::dated;
 
-pub(super) fn claim(peek: &Peek) -> Option<Claim> {
+pub(super) const FORMAT: Format =
+    Format::new(Facts { name: "swe-bench", title: "SWE-bench", kind: ItemKind::Task, reads_names: true, version: 2 }, claim, read);
+
+fn claim(peek: &Peek) -> Option<Claim> {
     let folder = |levels: usize| Some(peek.path.ancestors().nth(levels)?.to_owned());
     let group = match peek.content {
         Content::Json if is_report(peek) => {
@@ -75,7 +80,7 @@ fn group_of_instance(path: &Path) -> Option<PathBuf> {
     Some(folders.get(above)?.join(format!("{model}.{run}")))
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let (mut run, mut submission) = (run::Files::default(), submission::Files::default());
     for file in &source.files {
         let peek = Peek::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))?;
