@@ -35,6 +35,7 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
         None => reading(arguments)?,
     };
     let existing = stored_runs(settings)?;
+    let existing = if arguments.again { existing.anew() } else { existing };
     let mode = if arguments.dry_run { Mode::DryRun } else { Mode::Store };
     if settings.strict && mode == Mode::Store {
         // A strict import stores all or nothing, so it must know before it writes.
@@ -388,6 +389,9 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
             let times = if *count > 1 { format!(" ({} times)", format::integer(*count)) } else { String::new() };
             line(format!("  note: {}{times}", visible(quirk)));
         }
+    }
+    for note in &source.notes {
+        line(format!("  note: {}", visible(note)));
     }
     for refusal in &source.refusals {
         line(format!("  refused {}: {}", rows(refusal.rows), visible(&refusal.reason)));

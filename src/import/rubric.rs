@@ -4,29 +4,33 @@
 //! what the file states. A file with one mistake in it stores nothing, and all its mistakes are named.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
+use std::io::Read as _;
 use std::path::Path;
 
 use serde_json::Value;
 use tracing::{debug, info};
 
 use crate::document::{Fields, Node, parse, quote};
-use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Problem, Provenance, Run, RunId, ScoreRecord, StatedFigure, Unit};
+use crate::domain::{
+    Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, Provenance, Run, RunId, ScoreRecord, StatedFigure, Unit,
+};
 use crate::results::heap::{self, TOO_MUCH};
 use crate::results::{SealedWriter, Store, StoreError};
 
+use super::again::{place_of, settle};
+use super::held::{Held, Sums};
 use super::names::GivenNames;
-use super::report::{Disagreement, ImportReport, ImportedRun, ReplacedRun, SourceOutcome, SourceReport, StatedReport};
+use super::report::{Disagreement, ImportReport, ImportedRun, SourceOutcome, SourceReport, StatedReport};
 use super::rows::Stop;
 use super::source::{Format, Part, Source, hex_digest};
-use super::stored::StoredRuns;
+use super::stored::{Read, StoredRuns};
 use super::table::{Mode, examined};
 
 /// The metric of a rubric's root, and the evaluator of its leaves.
 pub const RUBRIC_SCORE: &str = "rubric_score";
 const RUBRIC: &str = "rubric";
-/// Changes when the same bytes give other records: what was imported before is then read again, and replaced.
-const READING: &[u8] = b"reading 2";
+/// Goes up by one when the same bytes give other records: what was imported before is then read again, and replaced where it differs.
+pub(super) const VERSION: u32 = 2;
 /// Larger than any rubric a person has graded.
 const MOST_BYTES: u64 = 64 << 20;
 /// Characters of a requirement where it names a figure.
@@ -74,7 +78,7 @@ fn import_file(
     progress: &mut dyn FnMut(u64),
 ) -> Result<SourceReport, StoreError> {
     let mut report = SourceReport::new(&path.display().to_string());
-    let Some((source, key)) = examined(store, path, keys, progress, |source| key_of(source, names), &mut report) else {
+    let Some((source, key)) = examined(store, path, (existing, keys), progress, |source| key_of(source, names), &mut report) else {
         return Ok(report);
     };
 
@@ -101,17 +105,23 @@ fn import_file(
         url: None,
         content: None,
         first: None,
+        place: place_of(store, path),
     };
+    // Of several in one file nothing tells which was which.
+    if let [rubric] = graded.as_mut_slice() {
+        rubric.know_again(existing, taken, provenance.place.as_deref());
+    }
+    let found = graded.iter().filter(|rubric| existing.contains(&rubric.source.id)).map(|rubric| rubric.held(&provenance)).collect();
+    let read = Read { file: &source.name, place: provenance.place.as_deref(), sha256: &source.sha256, names_runs: false };
+    let mut ids = settle(existing, store, found, read, &mut report);
     let mut new = Vec::new();
     for rubric in &mut graded {
         let nodes = rubric.tree.size();
         report.rows_read += nodes;
         report.rows_accepted += nodes;
         rubric.check(&mut report.stated);
-        let by = Store::imported_run_id("again", &[rubric.source.id.as_str(), &hex_digest(&[READING], false)]);
-        if let Some(stands) = existing.read_otherwise(&rubric.source.id, &source.sha256, None).filter(|_| !taken.contains(&by)) {
-            report.runs_replaced.push(ReplacedRun { run: stands, by: by.clone(), stored: None, found: rubric.leaves.len() as u64 });
-            rubric.rename(by);
+        if let Some(id) = ids.remove(&rubric.source.id) {
+            rubric.rename(id);
         }
         if taken.insert(rubric.source.id.clone()) {
             report.items += rubric.leaves.len() as u64;
@@ -136,7 +146,8 @@ fn import_file(
 
 /// Names the pair: the same bytes under the same names are the same import.
 fn key_of(source: &Source, names: &GivenNames) -> String {
-    let mut parts = vec![READING, RUBRIC.as_bytes(), source.sha256.as_bytes()];
+    let reading = format!("reading {VERSION}");
+    let mut parts = vec![reading.as_bytes(), RUBRIC.as_bytes(), source.sha256.as_bytes()];
     parts.extend(names.parts());
     hex_digest(&parts, true)
 }
@@ -204,10 +215,30 @@ impl Graded {
         Ok(Self { tree, source, first: None, leaves })
     }
 
-    /// Takes another id than that of the run which stands and was read of the same bytes.
+    /// Takes the id of the run that the file gave before, where nothing but its place tells that it is the same.
+    fn know_again(&mut self, existing: &StoredRuns, taken: &BTreeSet<RunId>, place: Option<&str>) {
+        let ImportedRun { id, suite, approach, model, .. } = &self.source;
+        if taken.contains(id) {
+            return;
+        }
+        if let Some(alike) = place.and_then(|place| existing.alike(RUBRIC, place, [suite, approach, model], None)) {
+            let alike = alike.clone();
+            self.leaves.iter_mut().for_each(|leaf| leaf.run.clone_from(&alike));
+            self.source.id = alike;
+        }
+    }
+
+    /// Takes another id than that under which the run was first imported.
     fn rename(&mut self, id: RunId) {
         self.leaves.iter_mut().for_each(|leaf| leaf.run.clone_from(&id));
         self.first = Some(std::mem::replace(&mut self.source.id, id));
+    }
+
+    fn held(&self, provenance: &Provenance) -> (Run, Held) {
+        let (run, mut sums) = (self.run(provenance), Sums::default());
+        self.leaves.iter().for_each(|leaf| sums.add(leaf, &ItemDetails::default()));
+        let held = sums.of(&run);
+        (run, held)
     }
 
     fn run(&self, provenance: &Provenance) -> Run {

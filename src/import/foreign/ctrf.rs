@@ -218,10 +218,12 @@ fn begin(header: &Header, summary: &Summary, scale: f64, stem: &str, counted: &C
     // A report's own id tells it from others; without one, its name, its beginning and how its tests ended.
     let identity = if own.is_empty() { vec![stem, &start, &digest[..16]] } else { vec![own.as_str()] };
     let suite = suite.unwrap_or_else(|| stem.to_owned());
-    let run = sink.begin_run(&identity, [&suite, &approach, &model])?;
     let (began, ended) = (number(&summary.start), number(&summary.stop).filter(|stop| *stop > 0.0));
+    let timestamp = ended.and_then(|ended| unix_moment(ended * scale)).or_else(|| time("timestamp", &text(&header.timestamp)?).ok());
+    let names = [suite.as_str(), &approach, &model];
+    let run = if own.is_empty() { sink.begin_unnamed_run(&identity, names, Some(timestamp)) } else { sink.begin_run(&identity, names) }?;
     let record = sink.run(run);
-    record.timestamp = ended.and_then(|ended| unix_moment(ended * scale)).or_else(|| time("timestamp", &text(&header.timestamp)?).ok());
+    record.timestamp = timestamp;
     record.duration_seconds =
         // A run that ends as it begins was not measured.
         amount(&summary.duration).map(|time| time * scale).or_else(|| Some((ended? - began?) * scale).filter(|seconds| *seconds > 0.0));

@@ -45,7 +45,8 @@ impl ForeignFormat {
         self.0.reads_names
     }
 
-    pub(super) fn version(self) -> u32 {
+    /// Returns the version of its importer, which is raised when the same bytes give other records.
+    pub fn version(self) -> u32 {
         self.0.version
     }
 }

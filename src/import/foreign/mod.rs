@@ -43,20 +43,21 @@ mod unread;
 mod walk;
 mod zelda;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use tracing::{debug, info};
 
-use crate::domain::{Problem, Provenance, Run, RunId, visible};
-use crate::results::{SealedWriter, Store, StoreError};
+use crate::domain::{Problem, Provenance, Run, visible};
+use crate::results::StoreError;
 
+use super::again::{free_key, settle};
 use super::bundle::import_bundle;
 use super::names::GivenNames;
-use super::report::{ImportReport, ReplacedRun, SourceOutcome, SourceReport};
+use super::report::{ImportReport, SourceOutcome, SourceReport};
 use super::rows::Stop;
 use super::source::hex_digest;
-use super::stored::{Read, Relation, StoredRuns};
+use super::stored::{Read, StoredRuns};
 use super::table::Mode;
 
 pub use destination::Destination;
@@ -173,10 +174,10 @@ fn import_source(
     let key = hex_digest(&parts, true);
     report.key = Some(key.clone());
     let store = place.store_of(&key);
-    if SealedWriter::exists(&store, &key) || !keys.insert(key.clone()) {
+    let Some(key) = free_key(taken, &store, keys, &key) else {
         report.outcome = SourceOutcome::AlreadyImported;
         return Ok((report, Vec::new()));
-    }
+    };
 
     let mut sink = Sink::new(source, names, taken, &store, &key, mode);
     if !read(source, &mut sink, &mut report)? {
@@ -184,13 +185,12 @@ fn import_source(
     }
     if sink.has_repeated() {
         // Some runs of the file are there, and the file is not the one they came from. It is read again, to see whether it says the same.
-        let nothing = StoredRuns::default();
-        let mut look = Sink::new(source, names, &nothing, &store, &key, Mode::DryRun);
+        let mut look = Sink::new(source, names, taken, &store, &key, Mode::DryRun).looking();
         if !read(source, &mut look, &mut report)? {
             return Ok((report, Vec::new()));
         }
-        let bytes = Read { file: &source.name, sha256: &examined.sha256 };
-        let ids = replace(&mut sink, look, taken, bytes, &mut report);
+        let bytes = Read { file: &source.name, place: sink.place(), sha256: &examined.sha256, names_runs: true };
+        let ids = settle(taken, &store, look.held(), bytes, &mut report);
         if !ids.is_empty() {
             sink = Sink::new(source, names, taken, &store, &key, mode).under(ids);
             if !read(source, &mut sink, &mut report)? {
@@ -207,6 +207,7 @@ fn import_source(
         url: None,
         content: None,
         first: None,
+        place: None,
     };
     let runs = sink.finish(&provenance, &mut report)?;
     if let Some(foreign) = &mut report.foreign {
@@ -226,27 +227,4 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>, report: &mut SourceReport) 
             Ok(false)
         }
     }
-}
-
-/// Compares the runs that are in the store already with what was seen on a second look, and returns new ids for those that are to be
-/// replaced, by the ids that they have.
-fn replace(sink: &mut Sink<'_>, look: Sink<'_>, stored: &StoredRuns, read: Read<'_>, report: &mut SourceReport) -> BTreeMap<RunId, RunId> {
-    let mut ids = BTreeMap::new();
-    for (run, content) in look.contents().into_iter().filter(|(run, _)| stored.contains(&run.id)) {
-        match stored.relation(&run, &content, read) {
-            Relation::Same => {}
-            Relation::Less { stored, found } => {
-                sink.quirk(&format!("the store has more outcomes of the run than the file ({stored}, here {found}): it is kept as it is"));
-            }
-            Relation::Other { file } => {
-                sink.quirk(&format!("`{}` holds the same run with other results, and stands", visible(&file)));
-            }
-            Relation::Changed { stands, stored, found } => {
-                let by = Store::imported_run_id("again", &[run.id.as_str(), &content.sum]);
-                report.runs_replaced.push(ReplacedRun { run: stands, by: by.clone(), stored, found });
-                ids.insert(run.id, by);
-            }
-        }
-    }
-    ids
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{Run, RunId, RunStatus};
 
+use super::super::held::SUPERSEDED_TAG;
 use super::registry;
-use super::sink::SUPERSEDED_TAG;
 
 /// Returns the runs of a store that one of the `new` runs replaces, or that are new and replaced by one that was there: each with the run
 /// that stands.

@@ -75,7 +75,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     let name = text(&spec.name).unwrap_or_default();
     // Runs of one specification have one name; what they measured tells them apart, wherever they lie.
-    let Some(run) = sink.begin_run(&[&name, content.as_deref().unwrap_or("no stats")], names(&spec).each_ref().map(String::as_str)) else {
+    let Some(run) =
+        sink.begin_unnamed_run(&[&name, content.as_deref().unwrap_or("no stats")], names(&spec).each_ref().map(String::as_str), None)
+    else {
         return Ok(());
     };
     describe(&spec, run, sink);
