@@ -10,7 +10,7 @@ use std::path::Path;
 use serde_json::Value;
 use tracing::{debug, info};
 
-use crate::document::{Fields, Node, parse, quote};
+use crate::document::{self, Fields, Node, ScalarKind, parse, quote};
 use crate::domain::{
     Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, Provenance, Run, RunId, ScoreRecord, StatedFigure, Unit,
 };
@@ -35,6 +35,7 @@ pub(super) const VERSION: u32 = 2;
 const MOST_BYTES: u64 = 64 << 20;
 /// Characters of a requirement where it names a figure.
 const MOST_OF_A_NAME: usize = 100;
+const ROUNDING: f64 = 1e-9;
 
 /// Imports each file as one graded rubric, an archive as one for each member. `existing` are the runs of the store; `progress` is told
 /// how many more bytes of a file were read.
@@ -185,6 +186,11 @@ impl Graded {
         let root = parse("rubric.json", &text)
             .map_err(|problems| Stop::Unreadable(problems.into_iter().map(|found| Problem { file: label.clone(), ..found }).collect()))?;
 
+        // A judge's output has the tree beside its own figures.
+        let root = match root.get("graded_task_tree") {
+            Some(tree) if root.get("requirements").is_none() => tree.clone(),
+            Some(_) | None => root,
+        };
         let mut problems = Vec::new();
         let tree = Task::read(&label, &root, String::new(), &mut problems);
         let mut fields = Fields::new(&label, &root, "", &mut problems);
@@ -313,11 +319,13 @@ impl Task {
             fields.reject_missing("weight");
         }
         let score = fields.number("score");
-        if let Some(score) = score.filter(|score| !(0.0..=1.0).contains(score)) {
+        if let Some(score) = score.filter(|score| !(-ROUNDING..=1.0 + ROUNDING).contains(score)) {
             let message = format!("{} must be from 0 to 1, but is `{score}`", quote(&fields.path_of("score")));
             fields.reject("score", message, None);
         }
-        let is_valid = fields.boolean("valid_score") != Some(false);
+        // Weighted means may miss 1 by their rounding.
+        let score = score.map(|score| score.clamp(0.0, 1.0));
+        let is_valid = is_valid(&mut fields);
         let (list, list_path) = (fields.list("sub_tasks").unwrap_or_default(), fields.path_of("sub_tasks"));
         let below: Vec<Self> =
             list.iter().enumerate().filter_map(|(index, node)| Self::read(file, node, format!("{list_path}[{index}]"), problems)).collect();
@@ -416,6 +424,19 @@ impl Task {
         for task in &self.below {
             task.write(depth + 1, parts);
         }
+    }
+}
+
+/// Says whether a grade is one. Tools that pass by tables write 1.0 for true.
+fn is_valid(fields: &mut Fields<'_, '_>) -> bool {
+    let kind = fields.child("valid_score").and_then(|node| match &node.value {
+        document::Value::Scalar(scalar) => Some(scalar.kind),
+        document::Value::List(_) | document::Value::Map(_) => None,
+    });
+    match kind {
+        Some(ScalarKind::Integer(0 | 1)) => kind != Some(ScalarKind::Integer(0)),
+        Some(ScalarKind::Float(number)) if number == 0.0 || number == 1.0 => number == 1.0,
+        _ => fields.boolean("valid_score") != Some(false),
     }
 }
 
