@@ -54,12 +54,17 @@ pub(super) struct Read<'a> {
 }
 
 impl Read<'_> {
-    /// Says whether it is the file that gave the version, as far as that is known. Tables in two folders often have one name.
-    fn is_file_of(&self, version: &Version) -> bool {
+    /// Says whether it is the file that gave the version, as far as its place is known, and else by its name.
+    fn lies_where(&self, version: &Version) -> bool {
         match (self.place, &version.place) {
-            (Some(here), Some(there)) if !self.names_runs => here == there,
+            (Some(here), Some(there)) => here == there,
             _ => self.file == version.file,
         }
+    }
+
+    /// The same by the name alone where runs have names of their own. Tables in two folders often have one name.
+    fn is_called(&self, version: &Version) -> bool {
+        if self.names_runs { self.file == version.file } else { self.lies_where(version) }
     }
 }
 
@@ -194,16 +199,16 @@ impl StoredRuns {
         if is_read_anew || self.is_anew {
             return changed();
         }
-        // Of another file, outcomes that were judged alike are a copy, or an older state; figures beside them change with the file itself.
+        // Of other bytes, outcomes that were judged alike are a copy, or an older state; figures beside them change with the file itself.
         let is_judged_alike = |version: &Version| content_of(version).is_some_and(|content| content == found.content);
         if versions.iter().any(is_judged_alike) {
-            let is_changed = is_judged_alike(standing) && read.is_file_of(standing) && records.contains_key(&standing.id);
+            let is_changed = is_judged_alike(standing) && read.lies_where(standing) && records.contains_key(&standing.id);
             return if is_changed { changed() } else { Relation::Same };
         }
         match stored {
             Some(stored) if found.content.outcomes < stored => Relation::Less { stored, found: found.content.outcomes },
             Some(stored) if found.content.outcomes > stored && read.names_runs => changed(),
-            _ if read.is_file_of(standing) => changed(),
+            _ if read.is_called(standing) => changed(),
             _ => Relation::Other { file: standing.file.clone() },
         }
     }
